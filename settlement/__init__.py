@@ -1,1 +1,31 @@
-"""The law of the table: events in, what was due and what was irregular out."""
+"""**The law.** Events in, what is due and what was irregular out.
+
+    >>> import settlement
+    >>> settlement.adjudicate(open_lines).as_dict()      # doctest: +SKIP
+
+Pure: standard library and msgspec, no clock, no randomness, no float, no I/O but the law texts read at import. From a
+finding to its clause, its code and its test is one search: the articles are modules (``fr.art_54_roulette``), the
+rules are rows of ``catalogue``, the words of the law are in ``law`` and ``provisions``.
+"""
+
+from settlement.adjudication import Adjudication, WagerOutcome
+from settlement.events import Event, ShapeError, canonical, decode
+from settlement.finding import Finding
+from settlement.rulebooks import RULEBOOKS
+from settlement.state import ENGINE_VERSION, AnotherStream, NeedsReplay, State, adjudicate
+
+__all__ = [
+    "ENGINE_VERSION",
+    "RULEBOOKS",
+    "Adjudication",
+    "AnotherStream",
+    "Event",
+    "Finding",
+    "NeedsReplay",
+    "ShapeError",
+    "State",
+    "WagerOutcome",
+    "adjudicate",
+    "canonical",
+    "decode",
+]

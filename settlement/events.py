@@ -40,9 +40,7 @@ Id: TypeAlias = Annotated[str, Meta(min_length=1, max_length=200)]
 Currency: TypeAlias = Annotated[str, Meta(pattern=r"^[A-Z]{3}\Z")]
 Moment: TypeAlias = Annotated[datetime, Meta(tz=True)]
 
-Role: TypeAlias = Literal[
-    "chef_de_partie", "chef_de_table", "croupier", "stickman", "employe", "shooter", "opening"
-]
+Role: TypeAlias = Literal["chef_de_partie", "chef_de_table", "croupier", "stickman", "employe", "shooter", "opening"]
 Family: TypeAlias = Literal[
     "calls",
     "custody",

@@ -1,0 +1,69 @@
+"""The answer: what every wager was due, and what was irregular. Section 6 of the event contract."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from settlement.finding import Finding
+from settlement.provisions import wager_provision
+from settlement.table import Wager
+
+
+class WagerOutcome(Struct, frozen=True):
+    """One wager: what the rules give and what was recorded, in minor units."""
+
+    bet: str
+    stake: int
+    status: str
+    winnings_due: int
+    stake_due: int
+    winnings_paid: int
+    stake_paid: int
+    decided_by: int | None
+    provision: str
+
+    @classmethod
+    def of(cls, wager: Wager, ruleset: str) -> WagerOutcome:
+        """Return the outcome of ``wager`` under ``ruleset``."""
+        return cls(
+            bet=wager.bet,
+            stake=wager.stake,
+            status=wager.status,
+            winnings_due=wager.winnings_due,
+            stake_due=wager.stake_due,
+            winnings_paid=wager.winnings_paid,
+            stake_paid=wager.stake_paid,
+            decided_by=wager.decided_by,
+            provision=wager_provision(ruleset, wager.bet),
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__struct_fields__}
+
+
+class Adjudication(Struct, frozen=True, kw_only=True):
+    """The whole answer to one stream. ``ruleset`` is None where the stream names none that is known."""
+
+    stream: str
+    ruleset: str | None
+    events: int
+    wagers: dict[str, WagerOutcome]
+    findings: list[Finding]
+    corrections: list[dict[str, int | str]]
+    unchecked: list[str]
+    state: dict[str, Any]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the object of section 6."""
+        return {
+            "stream": self.stream,
+            "ruleset": self.ruleset,
+            "events": self.events,
+            "wagers": {wager_id: outcome.as_dict() for wager_id, outcome in self.wagers.items()},
+            "findings": [finding.as_dict() for finding in self.findings],
+            "corrections": self.corrections,
+            "unchecked": self.unchecked,
+            "state": self.state,
+        }

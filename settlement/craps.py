@@ -1,0 +1,125 @@
+"""Throws and the point: what every craps table shares, in France and in Québec.
+
+A *come-out* is a throw with no point standing. A *series* runs from the throw that sets the point to the throw that
+resolves it:
+
+    come-out ─── 4 5 6 8 9 10 ───► point ─── that number again ───► come-out
+     │    ▲                        │   │
+     └────┘ 2 3 7 11 12            │   └──── 7, seven-out ────────► come-out, and in France a new shooter
+                                   └──────── anything else: no decision
+
+A throw announced «Coup nul» decides, moves and marks nothing: it does not exist, and what acts on it is found.
+"""
+
+from __future__ import annotations
+
+from settlement.events import DiceThrown, NoMoreBets, PointMarked, ThrowVoided
+from settlement.table import Table, find
+from settlement.wagers import announce_result_time
+
+POINT_NUMBERS = (4, 5, 6, 8, 9, 10)
+
+
+def call_no_more_bets(table: Table, event: NoMoreBets) -> None:
+    """Close the betting until the next throw. Without the family ``calls`` the call closes nothing."""
+    if table.open_session().calls:
+        table.call = table.last_call = event.seq
+        table.called_at = event.occurred_at
+
+
+def valid_total(table: Table, event: DiceThrown) -> int | None:
+    """Return the total of a throw that can have happened, None for one that decides nothing."""
+    first, second = event.data.faces
+    total = first + second
+    if not (1 <= first <= 6 and 1 <= second <= 6) or (event.data.total or total) != total or event.data.total == 0:
+        find(
+            table,
+            "invalid-dice-values",
+            event.seq,
+            expected=total,
+            recorded=event.data.total if isinstance(event.data.total, int) else total,
+            faces=[first, second],
+        )
+        return None
+    return total
+
+
+def check_flags(table: Table, event: DiceThrown) -> None:
+    """Find a counted throw that should have been voided."""
+    flags = event.data.flags
+    if flags:
+        voiding = [flag for flag in flags if flag != "rubbed_or_held"]
+        if voiding:
+            find(table, "irregular-throw-counted", event.seq, flags=voiding)
+
+
+def begin_throw(table: Table, event: DiceThrown) -> None:
+    """Find what the last result left undone, before the dice decide anything anew."""
+    announce_result_time(table, event.seq)
+    _check_marker(table, event.seq)
+
+
+def end_throw(table: Table, event: DiceThrown, total: int | None) -> None:
+    """Move the point, and open the betting for the next throw."""
+    seq = event.seq
+    if total is not None:
+        if table.point is None:
+            if total in POINT_NUMBERS:
+                table.point = total
+                table.point_set_by = seq
+                table.point_marked = table.marker_found = False
+        elif total in (7, table.point):
+            table.point = None
+            table.point_set_by = 0
+    table.throws += 1
+    table.last_throw = table.last_result = seq
+    table.voided_by = 0
+    table.call = 0
+    table.called_at = None
+
+
+def void_throw(table: Table, event: ThrowVoided) -> None:
+    """Note a «Coup nul»: the dice decide nothing and betting is open again."""
+    seq = event.seq
+    data = event.data
+    _check_marker(table, seq)
+    if not data.flags:
+        find(table, "valid-throw-voided", seq)
+    if data.announced_by != "stickman":
+        find(table, "void-not-announced-by-stickman", seq, recorded=data.announced_by, by=data.announced_by)
+    table.throws += 1
+    table.last_throw = table.voided_by = seq
+    table.voiding_flags = list(data.flags)
+    table.call = 0
+    table.called_at = None
+
+
+def mark_point(table: Table, event: PointMarked) -> None:
+    """Put the cabochon on a number."""
+    seq = event.seq
+    number = event.data.number
+    unmarked = table.point is not None and not table.point_marked
+    if table.voided_by and not unmarked:
+        find(table, "void-throw-settled", table.voided_by, seq)
+        return
+    if number != table.point:
+        find(
+            table,
+            "point-marker-mismatch",
+            table.point_set_by,
+            seq,
+            expected=table.point,
+            recorded=number,
+            point=table.point,
+            number=number,
+        )
+    if table.point is not None:
+        table.point_marked = True
+
+
+def _check_marker(table: Table, seq: int) -> None:
+    if table.point is None or table.point_marked or table.marker_found:
+        return
+    if "marker" in table.open_session().observes:
+        table.marker_found = True
+        find(table, "point-marker-missing", table.point_set_by, seq, expected=table.point, point=table.point)

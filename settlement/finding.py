@@ -1,0 +1,66 @@
+"""A finding: a rule met in the stream, the events that show it, and the facts to say out loud.
+
+A finding is a value, never an exception: the replay notes it and reads on, so one bad throw at 22:10 does not hide a
+bad payout at 22:15.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct
+
+from settlement.catalogue import message
+
+Fact: TypeAlias = int | str | Sequence[int | str] | None
+Language: TypeAlias = Literal["en", "fr"]
+
+
+class Finding(Struct, frozen=True, kw_only=True):
+    """One irregularity. ``seq`` is the event that completes it; ``evidence`` ends no later than there.
+
+    ``expected`` and ``recorded`` are amounts in minor units or the words of the table, as the rule says in the
+    catalogue. ``provision`` is the label of the clause (``provisions.PROVISIONS``), None for a rule that rests on the
+    event contract alone. ``after_loss`` says that numbers were lost before, so that the state may be wrong.
+    """
+
+    rule: str
+    severity: str
+    seq: int
+    evidence: tuple[int, ...]
+    wager: str | None = None
+    expected: int | str | None = None
+    recorded: int | str | None = None
+    provision: str | None = None
+    after_loss: bool = False
+    facts: dict[str, Fact] = {}
+    currency: str = ""
+
+    @property
+    def order(self) -> tuple[int, str, str]:
+        """The place of this finding in an answer."""
+        return (self.seq, self.rule, self.wager or "")
+
+    def message(self, language: Language) -> str:
+        """Return the finding as a sentence."""
+        standing = {"wager": self.wager, "expected": self.expected, "recorded": self.recorded, "seq": self.seq}
+        return message(self.rule, standing | self.facts, language, self.currency)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the finding as section 6 of the event contract writes it."""
+        answer: dict[str, Any] = {
+            "rule": self.rule,
+            "severity": self.severity,
+            "seq": self.seq,
+            "evidence": list(self.evidence),
+        }
+        if self.wager is not None:
+            answer["wager"] = self.wager
+        answer["expected"] = self.expected
+        answer["recorded"] = self.recorded
+        answer["provision"] = self.provision
+        if self.after_loss:
+            answer["after_loss"] = True
+        answer["message"] = {"en": self.message("en"), "fr": self.message("fr")}
+        return answer

@@ -1,0 +1,306 @@
+"""Art. 55-7: the dice and the shooter.
+
+Law       Arrêté, art. 55-7 «Fonctionnement du craps»; for the seven-out, art. 55-8 A 1°, last sentence.
+In force  The text bears no date; its numbering is that of the arrêté of 14 May 2007.
+Scope     Who may throw, with which dice, when. No wager is settled here.
+Missing   Al. 1 (the number of players is not limited) gives no rule.
+
+One turn at the dice:
+
+    offered ──► declined ─────────────────────────────┐
+       │                                              ▼
+       └──► throws … ──► seven-out, or removed ──► offered to the next seat clockwise
+
+Dice come into service as a set of six, announced; the shooter takes two and the four others stay in view, boxed.
+While a point stands nobody may have them changed. The one excuse, for review, is a throw just voided because a die
+broke or left the table.
+"""
+
+from __future__ import annotations
+
+from settlement.events import (
+    DiceDeclined,
+    DiceOffered,
+    DiceSelected,
+    DiceSetIntroduced,
+    DiceThrown,
+    DiceTouched,
+    ShooterRemoved,
+    ThrowVoided,
+)
+from settlement.table import Table, find
+
+CHANGES_DICE = ("chef_de_partie", "chef_de_table", "opening")
+"""Al. 6: who may decide on a change besides a shooter before a come-out (al. 4)."""
+
+EXCUSES_CHANGE = frozenset({"broken", "off_table"})
+"""Al. 5: what leaves the table with fewer than two good dice."""
+
+TOUCHES_DICE = ("examine", "fell_off_table")
+"""Al. 2: «sauf pour les examiner ou les ramasser lorsqu'ils sont tombés de la table»."""
+
+
+def offer(table: Table, event: DiceOffered) -> None:
+    """Offer the dice: al. 2, and the turn that ends here: art. 55-8 A 1°."""
+    session = table.open_session()
+    if not session.custody:
+        return
+    dice = table.dice
+    seq = event.seq
+    seat = event.data.seat
+    seats = session.seats
+    if not dice.offer:
+        if seats and seat != seats[0]:
+            find(
+                table,
+                "first-shooter-not-left-of-croupiers",
+                seq,
+                expected=seats[0],
+                recorded=seat,
+                seat=seat,
+                due_seat=seats[0],
+            )
+        dice.first_offer = seq
+    else:
+        due = _next_clockwise(seats, dice.shooter)
+        if due is not None and seat != due:
+            find(
+                table,
+                "dice-not-offered-clockwise",
+                dice.offer,
+                seq,
+                expected=due,
+                recorded=seat,
+                seat=seat,
+                due_seat=due,
+            )
+        if dice.throws and not (dice.seven_out or dice.declined or dice.removed) and seat != dice.shooter:
+            find(table, "dice-passed-without-seven-out", dice.offer, seq, seat=dice.shooter, point=table.point)
+    dice.successor_excused = table.point is not None and (dice.removed or dice.successor_excused)
+    dice.offer = seq
+    dice.shooter = seat
+    dice.declined = dice.removed = False
+    dice.throws = dice.seven_out = 0
+    dice.violations = []
+
+
+def _next_clockwise(seats: tuple[str, ...], seat: str | None) -> str | None:
+    """Return the seat after ``seat``; None where the session did not list its seats or this one."""
+    if seat not in seats:
+        return None
+    return seats[(seats.index(seat) + 1) % len(seats)]
+
+
+def decline(table: Table, event: DiceDeclined) -> None:
+    """Note a refused turn: al. 2."""
+    if event.data.seat == table.dice.shooter:
+        table.dice.declined = True
+
+
+def remove_shooter(table: Table, event: ShooterRemoved) -> None:
+    """Take the turn from a shooter who breaks the rules of the throw again and again: al. 5."""
+    if not table.open_session().custody:
+        return
+    seq = event.seq
+    data = event.data
+    dice = table.dice
+    violations = dice.violations if data.seat == dice.shooter else []
+    if len(violations) < 2:
+        find(
+            table,
+            "shooter-removed-without-repeated-violation",
+            *violations,
+            seq,
+            expected=2,
+            recorded=len(violations),
+            seat=data.seat,
+            violations=len(violations),
+        )
+    if data.by != "chef_de_table":
+        find(
+            table,
+            "shooter-removed-by-wrong-role",
+            seq,
+            expected="chef_de_table",
+            recorded=data.by,
+            by=data.by,
+            seat=data.seat,
+        )
+    if data.seat == dice.shooter:
+        dice.removed = True
+
+
+def check_throw(table: Table, event: DiceThrown) -> None:
+    """Check who throws what, and when: al. 2, 3, 6, 7. Before the throw decides anything."""
+    session = table.open_session()
+    seq = event.seq
+    data = event.data
+    if session.custody:
+        _check_custody(table, event)
+        _check_line_wager(table, event)
+    if session.calls:
+        _check_call(table, event)
+        if table.called_at is not None:
+            delay_s = int((event.occurred_at - table.called_at).total_seconds())
+            if (event.occurred_at - table.called_at).total_seconds() > session.throw_delay_s:
+                find(
+                    table,
+                    "throw-delayed",
+                    table.call,
+                    seq,
+                    expected=session.throw_delay_s,
+                    recorded=delay_s,
+                    delay_s=delay_s,
+                    limit_s=session.throw_delay_s,
+                )
+    if data.flags and "rubbed_or_held" in data.flags:
+        find(table, "dice-rubbed-or-held", seq, seat=data.seat or table.dice.shooter)
+
+
+def check_voided_throw(table: Table, event: ThrowVoided) -> None:
+    """Check what holds for a voided throw too: al. 2, 3, 6."""
+    session = table.open_session()
+    if session.custody:
+        _check_custody(table, event)
+        table.dice.violations.append(event.seq)
+    if session.calls:
+        _check_call(table, event)
+
+
+def _check_custody(table: Table, event: DiceThrown | ThrowVoided) -> None:
+    seq = event.seq
+    data = event.data
+    dice = table.dice
+    if data.seat and (data.seat != dice.shooter or dice.declined or dice.removed):
+        find(
+            table,
+            "throw-by-non-shooter",
+            dice.offer,
+            seq,
+            expected=dice.shooter,
+            recorded=data.seat,
+            seat=data.seat,
+            shooter=dice.shooter,
+        )
+    if dice.seven_out:
+        find(table, "shooter-kept-dice-after-seven-out", dice.seven_out, seq, seat=data.seat or dice.shooter)
+    if data.dice and sorted(data.dice) != sorted(dice.selected):
+        find(
+            table,
+            "unselected-dice-thrown",
+            dice.selected_by,
+            seq,
+            expected=", ".join(dice.selected),
+            recorded=", ".join(data.dice),
+            dice=list(data.dice),
+            selected=list(dice.selected),
+        )
+    dice.throws += 1
+
+
+def _check_line_wager(table: Table, event: DiceThrown) -> None:
+    """Al. 7: «Le tireur doit avoir déposé une mise […] avant de jeter les dés»."""
+    seat = event.data.seat or table.dice.shooter
+    if seat is None or table.dice.successor_excused:
+        return
+    wagers = table.wagers
+    if not any(wagers[live].seat == seat and wagers[live].bet in ("win", "dont_win") for live in table.live):
+        find(table, "shooter-without-line-wager", table.dice.offer, event.seq, seat=seat)
+
+
+def _check_call(table: Table, event: DiceThrown | ThrowVoided) -> None:
+    if not table.call:
+        find(table, "throw-without-no-more-bets", table.last_throw, event.seq)
+
+
+def follow_point(table: Table, seq: int, total: int | None) -> None:
+    """Note a seven-out, and the end of a series. Called while the point of before the throw still stands."""
+    if table.point is None or total is None:
+        return
+    if total == 7:
+        table.dice.seven_out = seq
+    if total in (7, table.point):
+        table.dice.successor_excused = False
+
+
+def introduce_set(table: Table, event: DiceSetIntroduced) -> None:
+    """Put six dice into service: al. 4, 5, 6."""
+    if not table.open_session().custody:
+        return
+    seq = event.seq
+    data = event.data
+    dice = table.dice
+    if table.point is not None:
+        excused = table.voided_by and data.cause and not EXCUSES_CHANGE.isdisjoint(table.voiding_flags)
+        find(
+            table,
+            "dice-replaced-during-point-series-with-cause" if excused else "dice-changed-during-point-series",
+            dice.set_introduced,
+            table.point_set_by,
+            table.voided_by if excused else 0,
+            seq,
+            point=table.point,
+            by=data.decided_by,
+            cause=data.cause or None,
+            dice=list(data.dice),
+            before=list(dice.dice),
+        )
+    shooter_may = data.decided_by == "shooter" and table.point is None
+    if data.decided_by not in CHANGES_DICE and not shooter_may:
+        find(table, "dice-change-not-authorised", seq, recorded=data.decided_by, by=data.decided_by)
+    if not data.announced and data.decided_by != "opening":
+        find(table, "dice-change-not-announced", seq, by=data.decided_by)
+    if len(data.dice) != 6 or len(set(data.dice)) != 6:
+        find(
+            table,
+            "dice-set-not-six",
+            seq,
+            expected=6,
+            recorded=len(set(data.dice)),
+            dice=list(data.dice),
+        )
+    dice.set_introduced = seq
+    dice.dice = list(data.dice)
+    dice.selected = []
+    dice.selected_by = 0
+
+
+def select_dice(table: Table, event: DiceSelected) -> None:
+    """Let the shooter take two dice, the rest boxed in view: al. 6."""
+    if not table.open_session().custody:
+        return
+    seq = event.seq
+    data = event.data
+    dice = table.dice
+    chosen = set(data.dice)
+    in_service = set(dice.dice)
+    if len(data.dice) != 2 or len(chosen) != 2 or (in_service and not chosen <= in_service):
+        find(
+            table,
+            "dice-selection-not-two",
+            dice.set_introduced,
+            seq,
+            expected=2,
+            recorded=len(chosen & in_service) if in_service else len(chosen),
+            dice=list(data.dice),
+            seat=data.seat,
+        )
+    unboxed = in_service - chosen - set(data.boxed)
+    if unboxed:
+        find(
+            table,
+            "dice-remainder-not-boxed",
+            dice.set_introduced,
+            seq,
+            missing=sorted(unboxed),
+            seat=data.seat,
+        )
+    dice.selected = list(data.dice)
+    dice.selected_by = seq
+
+
+def touch_dice(table: Table, event: DiceTouched) -> None:
+    """Al. 2: the stickman passes the dice with his stick and avoids touching them."""
+    data = event.data
+    if data.by == "stickman" and data.cause not in TOUCHES_DICE:
+        find(table, "dice-touched-without-cause", event.seq, recorded=data.cause, by=data.by, cause=data.cause)

@@ -1,0 +1,412 @@
+"""Art. 57-1: the course of American roulette.
+
+Law       Arrêté of 23 December 1959, art. 57-1 «Fonctionnement de la roulette dite américaine».
+In force  The text bears no date.
+Scope     Wheel and ball, the call, the announcement, the order of payment, colours, seats, staff. The combinations
+          and their odds are art. 54's. What its al. 1 and 6 say of pockets and of the call serves both roulettes.
+Missing   The dimensions of the material (al. 1), which no event shows.
+
+One coup:
+
+    wheel.spun, against the coup before ─► ball.launched, against the wheel ─► «Rien ne va plus» ─► ball.settled
+         ▲                                                                                             │
+         │          chip fell: stop, retrieve, launch again; same coup, betting open again             ▼
+         └── every winner paid ◄── player by player, dearest odds last ◄── losers collected ◄── result announced
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from settlement.events import (
+    BallLaunched,
+    BallRetrieved,
+    BallSettled,
+    ChipFellInWheel,
+    ChipsHandled,
+    ColourAssigned,
+    PaymentAnnounced,
+    PayoutMade,
+    PlayerLeft,
+    PlayerSeated,
+    ResultAnnounced,
+    StacksRebuilt,
+    StaffAssigned,
+    StaffRelieved,
+    WagerPlaced,
+    WheelSpun,
+)
+from settlement.layouts import winning_chances
+from settlement.table import Table, Wager, find
+
+COLOURS = 10
+"""Al. 2: «Dix boîtes ou compartiments transparents»."""
+
+PAYMENT_ORDER: Mapping[str, int] = MappingProxyType(
+    {
+        # Al. 9; the three bets it leaves out go with the bet they resemble: reading "payment order".
+        "colonne": 1,
+        "deux_colonnes": 1,
+        "passe": 2,
+        "impair": 3,
+        "noir": 4,
+        "rouge": 5,
+        "pair": 6,
+        "manque": 7,
+        "douzaine": 8,
+        "deux_douzaines": 8,
+        "transversale": 9,
+        "sixain": 9,
+        "carre": 10,
+        "cheval": 11,
+        "plein": 12,
+    }
+)
+
+
+# Wheel and ball: al. 6
+
+
+def spin_wheel(table: Table, event: WheelSpun) -> None:
+    """Check the direction of the wheel and what the coup before still owes."""
+    seq = event.seq
+    data = event.data
+    coup = table.wheel
+    _check_announced(table, seq)
+    _check_croupier(table, seq, data.by or None)
+    if table.open_session().wheel:
+        if data.direction == coup.direction_before and not coup.chip_fell:
+            find(
+                table,
+                "wheel-direction-repeated",
+                coup.spun_before,
+                seq,
+                recorded=data.direction,
+                direction=data.direction,
+            )
+        unpaid = [wager_id for wager_id in table.due if table.wagers[wager_id].status == "won"]
+        if unpaid and not coup.delay_found:
+            coup.delay_found = True
+            find(table, "spin-before-payments-complete", coup.settled_by, seq, wagers=unpaid)
+    coup.direction = data.direction
+    coup.spun_by = seq
+
+
+def launch_ball(table: Table, event: BallLaunched) -> None:
+    """Check the direction of the ball and the piles of chips; a relaunch opens the betting again."""
+    seq = event.seq
+    data = event.data
+    coup = table.wheel
+    session = table.open_session()
+    _check_croupier(table, seq, data.by or None)
+    if session.wheel and data.direction == coup.direction:
+        find(
+            table,
+            "ball-same-direction-as-wheel",
+            coup.spun_by,
+            seq,
+            recorded=data.direction,
+            direction=data.direction,
+        )
+    alone = not any(role == "employe" for _, role in table.staff)
+    if alone and not coup.stacks_rebuilt and "handling" in session.observes:
+        find(table, "stacks-not-rebuilt", coup.settled_by, seq)
+    coup.launched_by = seq
+    if coup.chip_fell:
+        table.call = 0
+        table.called_at = None
+        if coup.ball_retrieved:
+            coup.chip_fell = 0
+            coup.ball_retrieved = False
+
+
+def drop_chip(table: Table, event: ChipFellInWheel) -> None:
+    """Note that a chip fell into the turning wheel: the coup must be stopped and the ball launched again."""
+    table.wheel.chip_fell = event.seq
+    table.wheel.ball_retrieved = False
+
+
+def retrieve_ball(table: Table, event: BallRetrieved) -> None:
+    """Note that the ball was taken back."""
+    table.wheel.ball_retrieved = True
+
+
+def rebuild_stacks(table: Table, event: StacksRebuilt) -> None:
+    """Note that the piles of colour chips were made up again."""
+    table.wheel.stacks_rebuilt = True
+
+
+def check_call(table: Table, seq: int) -> None:
+    """Find a result that no «Rien ne va plus» came before. Holds at both roulettes."""
+    session = table.open_session()
+    if not session.calls:
+        return
+    if not table.call or (session.wheel and table.call < table.wheel.launched_by):
+        find(table, "no-more-bets-missing", table.wheel.launched_by, seq)
+
+
+def check_fallen_chip(table: Table, seq: int) -> None:
+    """Find a result of a ball that should have been launched again."""
+    if table.open_session().wheel and table.wheel.chip_fell:
+        find(table, "result-after-fallen-chip", table.wheel.chip_fell, seq)
+
+
+def begin_coup(table: Table, event: BallSettled) -> None:
+    """Forget the coup that this result ends, except what the next must be compared with."""
+    coup = table.wheel
+    if coup.direction is not None:
+        coup.direction_before = coup.direction
+        coup.spun_before = coup.spun_by
+    coup.direction = None
+    coup.spun_by = coup.launched_by = coup.chip_fell = 0
+    coup.ball_retrieved = coup.stacks_rebuilt = False
+    coup.pocket = event.data.pocket
+    coup.settled_by = event.seq
+    coup.announced = coup.silence_found = coup.delay_found = coup.collected = False
+    coup.players_paid = []
+    coup.ranks_paid = {}
+    coup.paid_by = {}
+
+
+def _check_croupier(table: Table, seq: int, by: str | None) -> None:
+    if by is not None and by != "croupier":
+        find(table, "spin-by-non-croupier", seq, expected="croupier", recorded=by, by=by)
+
+
+# Announcement: al. 7
+
+
+def announce_result(table: Table, event: ResultAnnounced) -> None:
+    """Check the number and the simple chances that the croupier calls out."""
+    coup = table.wheel
+    data = event.data
+    coup.announced = True
+    chances = winning_chances(coup.pocket or "")
+    if data.pocket != coup.pocket or set(data.chances) != chances:
+        find(
+            table,
+            "announcement-mismatch",
+            coup.settled_by,
+            event.seq,
+            expected=" ".join([coup.pocket or "", *sorted(chances)]).strip(),
+            recorded=" ".join([data.pocket, *data.chances]),
+            pocket=data.pocket,
+            due_pocket=coup.pocket,
+            chances=list(data.chances),
+            due_chances=sorted(chances),
+        )
+
+
+def _check_announced(table: Table, seq: int) -> None:
+    """Find a result nobody announced: at the first payout or the next spin, once."""
+    coup = table.wheel
+    if not coup.settled_by or coup.announced or coup.silence_found:
+        return
+    if "announcements" in table.open_session().observes:
+        coup.silence_found = True
+        find(table, "result-not-announced", coup.settled_by, seq, pocket=coup.pocket)
+
+
+# Payment: al. 8, 9
+
+
+def announce_payment(table: Table, event: PaymentAnnounced) -> None:
+    """Note the amount the croupier calls out before he pays."""
+    wager = table.wagers.get(event.data.wager)
+    if wager is not None:
+        wager.announced = event.data.amount
+        wager.announced_by = event.seq
+
+
+def check_payment(table: Table, event: PayoutMade, wager: Wager | None) -> None:
+    """Check the manner of one payout. Its amount is ``wagers.pay``'s."""
+    seq = event.seq
+    session = table.open_session()
+    coup = table.wheel
+    _check_announced(table, seq)
+    if session.collections and table.swept and not coup.collected:
+        find(table, "payment-before-collection", coup.settled_by, seq, wagers=list(table.swept))
+    if wager is None:
+        return
+    paid = event.data.winnings
+    if wager.announced is None:
+        if "announcements" in session.observes:
+            find(table, "payment-not-announced", seq, wager=wager, recorded=paid)
+    elif wager.announced != paid:
+        find(
+            table,
+            "payment-not-as-announced",
+            wager.announced_by,
+            seq,
+            wager=wager,
+            expected=wager.announced,
+            recorded=paid,
+        )
+    if wager.player is not None:
+        _check_order(table, seq, wager, wager.player)
+        _check_colour(table, event, wager, wager.player)
+
+
+def _check_order(table: Table, seq: int, wager: Wager, player: str) -> None:
+    """Al. 8: «procède par joueur»; al. 9: the order within one player."""
+    coup = table.wheel
+    if player in coup.players_paid and coup.players_paid[-1] != player:
+        between = coup.players_paid[-1]
+        find(table, "payments-interleaved", coup.paid_by[between], seq, player=player, between=between)
+    if player not in coup.players_paid or coup.players_paid[-1] != player:
+        coup.players_paid.append(player)
+    rank = PAYMENT_ORDER.get(wager.bet)
+    if rank is not None:
+        if rank < coup.ranks_paid.get(player, 0):
+            after = next(bet for bet, place in PAYMENT_ORDER.items() if place == coup.ranks_paid[player])
+            find(
+                table,
+                "payment-order-violated",
+                coup.paid_by.get(player, 0),
+                seq,
+                player=player,
+                bet=wager.bet,
+                after=after,
+            )
+        coup.ranks_paid[player] = rank
+    coup.paid_by[player] = seq
+
+
+def _check_colour(table: Table, event: PayoutMade, wager: Wager, player: str) -> None:
+    colour = event.data.colour
+    own = [known for known, players in table.colours.items() if player in players]
+    if colour and own and colour not in own:
+        find(
+            table,
+            "payment-wrong-colour",
+            event.seq,
+            wager=wager,
+            expected=own[0],
+            recorded=colour,
+            colour=colour,
+            due_colour=own[0],
+        )
+
+
+# Colours, seats, staff: al. 2 to 5
+
+
+def assign_colour(table: Table, event: ColourAssigned) -> None:
+    """Give a player the chips of one colour at the value he declares."""
+    seq = event.seq
+    data = event.data
+    players = table.colours.get(data.colour, {})
+    others = [player for player in players if player != data.player]
+    if others:
+        find(
+            table,
+            "colour-shared",
+            seq,
+            recorded=data.colour,
+            colour=data.colour,
+            player=data.player,
+            owner=others[0],
+        )
+    if data.value is None:
+        find(table, "colour-value-undeclared", seq, colour=data.colour, player=data.player)
+    elif players.get(data.player, data.value) not in (None, data.value):
+        find(
+            table,
+            "colour-value-changed",
+            seq,
+            expected=players[data.player],
+            recorded=data.value,
+            colour=data.colour,
+            player=data.player,
+        )
+    if data.marker_from and data.marker_from != "chef_de_table":
+        find(
+            table,
+            "marker-not-from-chief",
+            seq,
+            expected="chef_de_table",
+            recorded=data.marker_from,
+            by=data.marker_from,
+            colour=data.colour,
+        )
+    in_use = len(table.colours)
+    if not players and in_use >= COLOURS and "colours" in table.open_session().observes:
+        find(
+            table,
+            "colour-limit-exceeded",
+            seq,
+            expected=COLOURS,
+            recorded=in_use + 1,
+            colour=data.colour,
+        )
+    table.colours.setdefault(data.colour, {})[data.player] = data.value
+
+
+def check_foreign_colour(table: Table, event: WagerPlaced, wager: Wager) -> None:
+    """Find a stake in the colour of another player."""
+    colour = event.data.colour
+    owners = table.colours.get(colour) if colour else None
+    if owners and wager.player not in owners:
+        find(
+            table,
+            "wager-with-foreign-colour",
+            event.seq,
+            wager=wager,
+            recorded=colour or None,
+            colour=colour or None,
+            owner=next(iter(owners)),
+        )
+
+
+def seat_player(table: Table, event: PlayerSeated) -> None:
+    """Count the players at the table: al. 3."""
+    player = event.data.player
+    if player not in table.seated:
+        table.seated.append(player)
+    session = table.open_session()
+    limit = session.seat_limit
+    if limit is not None and len(table.seated) > limit and "seating" in session.observes:
+        find(
+            table,
+            "seat-limit-exceeded",
+            event.seq,
+            expected=limit,
+            recorded=len(table.seated),
+            player=player,
+            seats=len(table.seated),
+        )
+
+
+def let_player_leave(table: Table, event: PlayerLeft) -> None:
+    """Free the seat and the colours of a player."""
+    player = event.data.player
+    if player in table.seated:
+        table.seated.remove(player)
+    for colour, players in list(table.colours.items()):
+        if players.pop(player, "none") != "none" and not players:
+            del table.colours[colour]
+
+
+def check_staffing(table: Table, seq: int) -> None:
+    """Al. 4: «un chef de table, un croupier et, éventuellement, un employé»."""
+    if "staff" not in table.open_session().observes:
+        return
+    roles = [role for _, role in table.staff]
+    if roles.count("chef_de_table") != 1 or roles.count("croupier") != 1 or roles.count("employe") > 1:
+        find(table, "staffing-invalid", seq, recorded=", ".join(roles), roles=roles)
+
+
+def change_staff(table: Table, event: StaffAssigned | StaffRelieved) -> None:
+    """Follow who is on the staff of the table."""
+    member = (event.data.person, event.data.role)
+    if isinstance(event, StaffAssigned):
+        table.staff.append(member)
+    elif member in table.staff:
+        table.staff.remove(member)
+
+
+def handle_chips(table: Table, event: ChipsHandled) -> None:
+    """Al. 5: the chef de table «ne manipule ni jetons ni plaques en cours de partie»."""
+    if event.data.by == "chef_de_table":
+        find(table, "chief-handled-chips", event.seq, recorded=event.data.by, by=event.data.by)

@@ -1,0 +1,1 @@
+"""Québec law: the By-law respecting casino games, section by section."""

@@ -1,0 +1,139 @@
+"""S. 95.17: the "Place Bets" of Québec craps.
+
+Law       By-law respecting casino games, CQLR c. S-13.1, r. 3, s. 95.17.
+In force  Until 2011-10-13, when r. 3.1 replaced it; its s. 11 sends the rules of play to a document kept at the table.
+Scope     The three bets of the section, their commissions, and the come-out on which two of them are off.
+Missing   Every other bet of the by-law: their sections are not among our texts, so `wager-not-permitted` means
+          "not in this section". The point is followed as at any craps table, because "come out" needs it.
+
+A right or buy bet is off on every come-out, unless the player said otherwise since the last decided series; what he
+said ends when the next point is set. A bet that is off is not a push: nothing touches it, 7 included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from settlement.events import DiceThrown, WagerPlaced, WagerSwitched
+from settlement.fr.art_55_8_wagers import CrapsKind, OddsTable, accept_number, by_number, right, wrong
+from settlement.money import EVEN, Odds, five_per_cent
+from settlement.table import Table, Wager, find
+
+RIGHT_BET: OddsTable = by_number(Odds(7, 6), Odds(7, 5), Odds(9, 5))  # (1)
+BUY_BET: OddsTable = by_number(Odds(6, 5), Odds(3, 2), Odds(2, 1))  # (2)
+LAY_BET: OddsTable = by_number(Odds(5, 6), Odds(2, 3), Odds(1, 2))  # (3)
+
+OFF_ON_COME_OUT = ("right_bet", "buy_bet")
+"""(1), (2): "is not active during a come out roll unless otherwise indicated by the player"."""
+
+
+def _accept_right(table: Table, event: WagerPlaced, wager: Wager) -> bool:
+    commission = event.data.commission or 0
+    _take_commission(table, wager, commission)
+    wager.working = event.data.working is True
+    if commission:
+        find(table, "undue-commission", event.seq, wager=wager, expected=0, recorded=commission)
+    return accept_number(table, event, wager)
+
+
+def _accept_buy(table: Table, event: WagerPlaced, wager: Wager) -> bool:
+    wager.working = event.data.working is True
+    in_play = accept_number(table, event, wager)
+    _check_marker(table, event, wager, "buy")
+    return _commission_paid(table, event, wager, EVEN) and in_play
+
+
+def _accept_lay(table: Table, event: WagerPlaced, wager: Wager) -> bool:
+    in_play = accept_number(table, event, wager)
+    _check_marker(table, event, wager, "lay")
+    return _commission_paid(table, event, wager, LAY_BET.get(wager.number or 0)) and in_play
+
+
+def _check_marker(table: Table, event: WagerPlaced, wager: Wager, marker: str) -> None:
+    if event.data.marker != marker:
+        find(
+            table,
+            "wager-marker-missing",
+            event.seq,
+            wager=wager,
+            expected=marker,
+            recorded=event.data.marker or None,
+            marker=marker,
+        )
+
+
+def _commission_paid(table: Table, event: WagerPlaced, wager: Wager, base: Odds | None) -> bool:
+    """Check 5 % of ``base`` of the stake, None where no number says how much the bet can win."""
+    paid = event.data.commission or 0
+    _take_commission(table, wager, paid)
+    rounding = table.open_session().commission_rounding
+    due = None if base is None else five_per_cent(wager.stake, base, rounding)
+    if paid == due:
+        return True
+    if paid:
+        if due is not None:
+            find(table, "commission-amount-mismatch", event.seq, wager=wager, expected=due, recorded=paid)
+        return True
+    left_up = table.wagers.get(wager.left_up_from or "")
+    if left_up is not None and left_up.status == "won":
+        rule, seen = "commission-not-renewed", left_up.decided_by or 0
+    else:
+        rule, seen = "commission-not-paid", 0
+    find(table, rule, seen, event.seq, wager=wager, expected=due, recorded=0)
+    return False
+
+
+def _take_commission(table: Table, wager: Wager, commission: int) -> None:
+    wager.commission = commission
+    table.ledger.commissions += commission
+    table.ledger.commissions_kept += commission
+
+
+KINDS: Mapping[str, CrapsKind] = MappingProxyType(
+    {
+        "right_bet": CrapsKind(
+            bet="right_bet", withdrawal="after_throw", accept=_accept_right, resolve=right(RIGHT_BET)
+        ),
+        "buy_bet": CrapsKind(bet="buy_bet", withdrawal="after_throw", accept=_accept_buy, resolve=right(BUY_BET)),
+        "lay_bet": CrapsKind(bet="lay_bet", withdrawal="after_throw", accept=_accept_lay, resolve=wrong(LAY_BET)),
+    }
+)
+"""The three wagers of the section."""
+
+
+def settle_throw(table: Table, event: DiceThrown, total: int) -> None:
+    """Settle every live wager that is not off."""
+    seq = event.seq
+    come_out = table.point is None
+    wagers = table.wagers
+    for wager in [wagers[live] for live in table.live]:
+        if come_out and wager.bet in OFF_ON_COME_OUT and not wager.working:
+            wager.off_by = seq
+        else:
+            KINDS[wager.bet].resolve(table, wager, seq, total, False)
+
+
+def switch(table: Table, event: WagerSwitched) -> None:
+    """Turn a right or buy bet on or off for the come-out. After the call it counts from the next throw."""
+    wager = table.wagers.get(event.data.wager)
+    if wager is None or wager.status != "open" or wager.bet not in OFF_ON_COME_OUT:
+        return
+    if table.call:
+        find(table, "working-call-late", table.call, event.seq, wager=wager)
+        wager.switched_late = event.data.working
+    else:
+        wager.working = event.data.working
+    wager.changed_by = event.seq
+
+
+def end_switches(table: Table, point_before: int | None) -> None:
+    """After a throw: what was said ends when a point is set or a series decided; what was said late begins."""
+    series_turned = table.point != point_before
+    for live in table.live:
+        wager = table.wagers[live]
+        if series_turned:
+            wager.working = False
+        if wager.switched_late is not None:
+            wager.working = wager.switched_late
+            wager.switched_late = None

@@ -1,0 +1,400 @@
+"""The fold: events in, one at a time, and what they add up to.
+
+``State`` is the law applied so far. It is fed in order of ``seq``; it can be saved after any event and taken up again,
+in another process, with the same answer as one run. ``adjudicate`` does all of it for a stream at hand, in any order.
+
+Folding is total: an irregular event is applied *and* reported, and no stream of well-shaped events makes it raise. The
+exceptions are about the caller: events of another stream (``AnotherStream``), or an event that changes what was
+already folded (``NeedsReplay``).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
+from itertools import pairwise
+from typing import Any, Literal, cast
+
+import msgspec
+
+from settlement.adjudication import Adjudication, WagerOutcome
+from settlement.events import (
+    CountOpened,
+    EntryCorrected,
+    Envelope,
+    Event,
+    EventsLost,
+    Params,
+    SessionOpened,
+    ShapeError,
+    canonical,
+    decode,
+    read_data,
+)
+from settlement.finding import Finding
+from settlement.fr import art_57_1_american_roulette as art_57_1
+from settlement.rulebooks import RULEBOOKS, Handler, Rulebook
+from settlement.table import Session, Table, find
+
+ENGINE_VERSION = "1"
+"""Version of the law as coded here. Another answer to the same stream is another version."""
+
+CLOCK_TOLERANCE = timedelta(seconds=2)
+"""How far a table's clock may step back without a finding: `clock-went-back`."""
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(Table).decode
+
+
+class NeedsReplay(Exception):
+    """The event changes what was folded before it: the stream must be fed again, from ``from_seq``."""
+
+    def __init__(self, from_seq: int = 1) -> None:
+        super().__init__(f"the stream must be replayed from seq {from_seq}")
+        self.from_seq = from_seq
+
+
+class AnotherStream(ValueError):
+    """Events of more than one stream were fed to one state."""
+
+    def __init__(self, stream: str, other: str) -> None:
+        super().__init__(f"an event of stream '{other}' came among those of '{stream}'")
+        self.stream = stream
+        self.other = other
+
+
+class State:
+    """The law applied to a stream so far.
+
+    ``corrections`` are the stream's ``entry.corrected`` events, known beforehand: each corrected event is read with
+    the right data when its turn comes. A correction that was not announced here raises ``NeedsReplay`` when fed.
+    """
+
+    __slots__ = ("_corrections", "_handlers", "table")
+
+    def __init__(self, corrections: Iterable[EntryCorrected] = ()) -> None:
+        self.table = Table()
+        self._handlers: dict[type, Handler] = {}
+        self._corrections = _Corrections(corrections)
+
+    @classmethod
+    def from_bytes(cls, saved: bytes) -> State:
+        """Return the state that ``to_bytes`` saved."""
+        state = cls()
+        state.table = _decode(saved)
+        if state.table.session is not None:
+            state._handlers = dict(RULEBOOKS[state.table.session.ruleset].handlers)
+        return state
+
+    def to_bytes(self) -> bytes:
+        """Return everything the fold remembers."""
+        return _encode(self.table)
+
+    @property
+    def last_seq(self) -> int:
+        """The highest number folded, declared losses included; 0 at the beginning."""
+        return self.table.next_seq - 1
+
+    def feed(self, event: Event) -> list[Finding]:
+        """Fold one event and return the findings it completes.
+
+        Raise ``NeedsReplay`` for a correction of what was folded, or for an event from before the last one, and
+        ``AnotherStream`` for an event of another stream.
+        """
+        table = self.table
+        before = len(table.findings)
+        if event.stream != table.stream and table.events:
+            raise AnotherStream(table.stream, event.stream)
+        if isinstance(event, EntryCorrected) and not self._corrections.knows(event):
+            raise NeedsReplay
+        self._fold(event)
+        return table.findings[before:]
+
+    def _fold(self, event: Event) -> None:
+        table = self.table
+        seq = event.seq
+        if seq != table.next_seq or table.events == 0:
+            self._check_place(event)
+        else:
+            table.next_seq = seq + 1
+        table.last_seq = seq
+        table.events += 1
+        clock = table.clock
+        if clock is not None and event.occurred_at < clock:
+            _check_clock(table, event)
+        table.clock = event.occurred_at
+        if self._corrections.pending:
+            event = self._corrections.corrected(event)
+        handler = self._handlers.get(type(event))
+        if handler is not None:
+            handler(table, event)
+        elif not table.session or isinstance(event, (EventsLost, EntryCorrected)):
+            self._fold_outside_play(event)
+
+    def _check_place(self, event: Event) -> None:
+        table = self.table
+        if table.events == 0:
+            table.stream = event.stream
+        if event.seq <= table.last_seq:
+            raise NeedsReplay
+        # An event that was declared lost and came after all lies below next_seq: it is folded in its place.
+        if event.seq > table.next_seq:
+            find(
+                table,
+                "sequence-gap",
+                event.seq,
+                expected=table.next_seq,
+                recorded=event.seq,
+                missing_from=table.next_seq,
+                missing_through=event.seq - 1,
+            )
+            table.after_loss = True
+        table.next_seq = max(table.next_seq, event.seq + 1)
+
+    def _fold_outside_play(self, event: Event) -> None:
+        """Fold what no article looks at: the opener, losses, corrections."""
+        table = self.table
+        match event:
+            case EventsLost(seq=seq, data=data):
+                table.next_seq = max(table.next_seq, data.through + 1)
+                find(table, "events-lost", seq, through=data.through, reason=data.reason)
+                table.after_loss = True
+            case EntryCorrected():
+                self._corrections.report(table, event)
+            case SessionOpened() if table.events == 1:
+                self._open(event)
+            case CountOpened() if table.events == 1:
+                pass
+            case _ if table.events == 1:
+                find(table, "unknown-ruleset", event.seq, expected="session.opened", recorded=event.type)
+
+    def _open(self, event: SessionOpened) -> None:
+        table = self.table
+        data = event.data
+        table.ruleset = data.ruleset
+        book = RULEBOOKS.get(data.ruleset)
+        if book is None or book.game != data.game:
+            find(
+                table,
+                "unknown-ruleset",
+                event.seq,
+                expected=book.game if book else None,
+                recorded=data.game if book else data.ruleset,
+                ruleset=data.ruleset,
+                game=data.game,
+            )
+            return
+        table.session = session = _resolve(event, book)
+        table.staff = [(member.person, member.role) for member in data.staff or []]
+        self._handlers = dict(book.handlers)
+        if book.ended_on is not None and session.gaming_day >= book.ended_on:
+            find(
+                table,
+                "ruleset-not-in-force",
+                event.seq,
+                expected=book.ended_on.isoformat(),
+                recorded=session.gaming_day.isoformat(),
+                ruleset=book.name,
+                gaming_day=session.gaming_day.isoformat(),
+            )
+        if book is RULEBOOKS["fr-american-roulette"]:
+            art_57_1.check_staffing(table, event.seq)
+
+    @property
+    def readings_digest(self) -> str:
+        """SHA-256 of the readings that this session is adjudicated under, 64 hex digits."""
+        session = self.table.session
+        readings = {} if session is None else {name: getattr(session, name) for name in READINGS}
+        return hashlib.sha256(msgspec.json.encode(readings, order="sorted")).hexdigest()
+
+    def adjudication(self) -> Adjudication:
+        """Return the answer so far."""
+        return answer(self.table)
+
+
+READINGS = (
+    "payout_unit",
+    "commission_rounding",
+    "commission_refunded_on_withdrawal",
+    "zero_rule",
+    "release_value",
+    "throw_delay_s",
+    "seat_limit",
+    "maximum",
+)
+"""The parameters of section 5, resolved: two answers under other readings are two answers."""
+
+
+def answer(table: Table) -> Adjudication:
+    """Return what ``table`` answers after its last event."""
+    book = RULEBOOKS.get(table.ruleset or "")
+    session = table.session
+    state: dict[str, Any] = {}
+    if book is not None and book.game == "craps":
+        state["point"] = table.point
+    elif book is not None:
+        prison = ("imprisoned", "awaiting_decision")
+        state["imprisoned"] = {
+            live: table.wagers[live].zeros for live in table.live if table.wagers[live].status in prison
+        }
+    return Adjudication(
+        stream=table.stream,
+        ruleset=table.ruleset,
+        events=table.events,
+        wagers={wager.id: WagerOutcome.of(wager, table.ruleset or "") for wager in table.wagers.values()},
+        findings=sorted(table.findings, key=lambda finding: finding.order),
+        corrections=table.corrections,
+        unchecked=sorted(book.families - session.observes) if book is not None and session is not None else [],
+        state=state,
+    )
+
+
+def _resolve(event: SessionOpened, book: Rulebook) -> Session:
+    """Return the session with every reading at its value: what it sets itself, else the ruleset's default."""
+    data = event.data
+    params = data.params or Params()
+    seat_limit = book.seat_limit_doubled if data.double_table is True else book.seat_limit
+    if book.seat_limit is not None and isinstance(params.seat_limit, int):
+        seat_limit = params.seat_limit
+    observes = frozenset(data.observes)
+    return Session(
+        casino=data.casino,
+        table=data.table,
+        gaming_day=data.gaming_day,
+        game=data.game,
+        ruleset=data.ruleset,
+        currency=data.currency,
+        observes=cast(frozenset[str], observes),
+        minimum=data.minimum or 0,
+        maximum=cast(dict[str, int], params.maximum or {}),
+        seats=tuple(data.seats or ()),
+        payout_unit=params.payout_unit,
+        commission_rounding=params.commission_rounding,
+        commission_refunded_on_withdrawal=params.commission_refunded_on_withdrawal,
+        zero_rule=cast(Literal["choice", "half", "lose"], params.zero_rule or book.zero_rule),
+        release_value=params.release_value,
+        throw_delay_s=params.throw_delay_s,
+        seat_limit=seat_limit,
+        calls="calls" in observes,
+        collections="collections" in observes,
+        custody="custody" in observes,
+        wheel="wheel" in observes,
+    )
+
+
+def _check_clock(table: Table, event: Event) -> None:
+    assert table.clock is not None
+    back = table.clock - event.occurred_at
+    if back > CLOCK_TOLERANCE:
+        find(
+            table,
+            "clock-went-back",
+            event.seq,
+            expected=table.clock.isoformat(),
+            recorded=event.occurred_at.isoformat(),
+            back_s=int(back.total_seconds()),
+        )
+
+
+class _Corrections:
+    """The ``entry.corrected`` events of a stream, and which of them take effect.
+
+    A correction names an earlier event and brings its data, whole. The last one whose data fits the event's type is
+    the one that counts. A correction may itself be corrected.
+    """
+
+    __slots__ = ("_by_target", "_effective", "_known", "pending")
+
+    def __init__(self, corrections: Iterable[EntryCorrected]) -> None:
+        self._known = {correction.seq: correction for correction in corrections}
+        self._by_target: dict[int, list[EntryCorrected]] = {}
+        self._effective: set[int] = set()
+        # From the last to the first, so that a corrected correction is read as corrected before it counts.
+        for seq in sorted(self._known, reverse=True):
+            correction = self._known[seq] = cast(EntryCorrected, self.corrected(self._known[seq]))
+            if correction.data.corrects < seq:
+                self._by_target.setdefault(correction.data.corrects, []).append(correction)
+        self.pending = bool(self._by_target)
+
+    def knows(self, event: EntryCorrected) -> bool:
+        return event.seq in self._known
+
+    def corrected(self, event: Event) -> Event:
+        """Return ``event`` with the data of its last fitting correction."""
+        candidates = self._by_target.get(event.seq)
+        if candidates is None:
+            return event
+        right: Event | None = None
+        for correction in candidates:
+            try:
+                data = read_data(type(event), correction.data.data)
+            except ShapeError:
+                continue
+            self._effective.add(correction.seq)
+            if right is None:
+                right = cast(Event, msgspec.structs.replace(cast(Envelope, event), data=data))
+        return right or event
+
+    def report(self, table: Table, event: EntryCorrected) -> None:
+        """List a correction that took effect; find one that did not."""
+        data = event.data
+        if event.seq in self._effective:
+            table.corrections.append(
+                {
+                    "seq": event.seq,
+                    "corrects": data.corrects,
+                    "reason": data.reason,
+                    "approved_by": data.approved_by,
+                }
+            )
+        else:
+            find(table, "correction-without-effect", event.seq, corrects=data.corrects)
+
+
+def fold(events: Sequence[Event]) -> State:
+    """Return the state after ``events``, which are in order of ``seq``, each number once at most."""
+    state = State(event for event in events if isinstance(event, EntryCorrected))
+    step = state._fold
+    for event in events:
+        step(event)
+    return state
+
+
+def adjudicate(events: Iterable[Event | bytes | str]) -> Adjudication:
+    """Return what the law says of a stream.
+
+    ``events`` are the events of one stream, decoded or as raw JSON, in any order; the same event may come again. Raise
+    ``ShapeError`` for raw JSON that is no event, ``AnotherStream`` for events of several streams. Of two contents of
+    one ``seq`` the first counts and `sequence-conflict` is found.
+    """
+    given = list(events)
+    stream = [decode(item) if isinstance(item, (bytes, str)) else item for item in given]
+    for event in stream:
+        if event.stream != stream[0].stream:
+            raise AnotherStream(stream[0].stream, event.stream)
+    conflicts: list[int] = []
+    if any(event.seq <= before.seq for before, event in pairwise(stream)):
+        stream, conflicts = _in_order(stream, given)
+    state = fold(stream)
+    for seq in conflicts:
+        find(state.table, "sequence-conflict", seq)
+    return state.adjudication()
+
+
+def _in_order(stream: list[Event], given: list[Event | bytes | str]) -> tuple[list[Event], list[int]]:
+    """Return the events by ``seq``, each once, and the numbers that came with two contents."""
+    first: dict[int, int] = {}
+    conflicts: set[int] = set()
+    for place, event in enumerate(stream):
+        known = first.setdefault(event.seq, place)
+        if known != place and _content(stream[known], given[known]) != _content(event, given[place]):
+            conflicts.add(event.seq)
+    return [stream[first[seq]] for seq in sorted(first)], sorted(conflicts)
+
+
+def _content(event: Event, given: Event | bytes | str) -> object:
+    """Return what two events must share to be one: the canonical form where the bytes are known."""
+    if isinstance(given, str):
+        given = given.encode()
+    return canonical(given) if isinstance(given, bytes) else event

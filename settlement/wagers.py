@@ -1,0 +1,292 @@
+"""Stakes and payouts, in every game: placed, withdrawn, collected, paid.
+
+A wager is decided once:
+
+    wager.placed ──► open ──► won, lost                              by a throw or a spin
+               │      │  └──► withdrawn                              by the player, where the article lets him
+               │      └─────► awaiting_decision, imprisoned, …       by a zero: see ``fr.art_54_roulette``
+               └────────────► void                                   never in play; its stake is due back
+
+What is due is settled by the articles. Whether it was paid, in time and to the minor unit, is checked here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from settlement.events import PayoutMade, StakesCollected, WagerPlaced, WagerWithdrawn
+from settlement.table import Table, Wager, find
+
+Withdrawal: TypeAlias = Literal["free", "after_throw", "one_roll", "never"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """One bet of a closed list.
+
+    ``accept`` looks at the placement alone: it reports what is irregular and returns whether the stake is in play.
+    ``withdrawal`` is when the player may take it back: at will, after an indecisive throw, before its one throw
+    (which the text does not allow, and which takes effect), or never.
+    """
+
+    bet: str
+    withdrawal: Withdrawal
+    accept: Callable[[Table, WagerPlaced, Wager], bool]
+
+
+def accept_any(table: Table, event: WagerPlaced, wager: Wager) -> bool:
+    """Accept a bet that may be placed at any moment and needs nothing but a stake."""
+    return True
+
+
+def place(table: Table, event: WagerPlaced, kinds: Mapping[str, Kind]) -> Wager | None:
+    """Take a wager into the table. Return it, or None where its id was used before and the event is ignored."""
+    data = event.data
+    seq = event.seq
+    known = table.wagers.get(data.wager)
+    if known is not None:
+        find(table, "wager-id-reused", known.placed_by, seq, wager_id=data.wager, bet=data.bet, stake=data.stake)
+        return None
+    wager = Wager(
+        data.wager,
+        data.bet,
+        data.stake,
+        data.stake,
+        seq,
+        data.player or None,
+        data.seat or None,
+        changed_by=seq,
+        throws_before=table.throws,
+        call_before=table.last_call,
+        left_up_from=data.left_up_from or None,
+        colour=data.colour or None,
+    )
+    table.wagers[data.wager] = wager
+    table.ledger.stakes += data.stake
+    kind = kinds.get(data.bet)
+    if kind is None:
+        find(table, "wager-not-permitted", seq, wager=wager)
+        in_play = False
+    else:
+        in_play = kind.accept(table, event, wager)
+    if table.call:
+        find(table, "wager-after-no-more-bets", table.call, seq, wager=wager)
+        in_play = False
+    _check_stake(table, event, wager)
+    if in_play:
+        table.live[data.wager] = None
+    else:
+        wager.status = "void"
+        wager.stake_due = data.stake
+        table.ledger.returned += data.stake
+    return wager
+
+
+def _check_stake(table: Table, event: WagerPlaced, wager: Wager) -> None:
+    session = table.open_session()
+    data = event.data
+    if data.stake < session.minimum:
+        find(table, "stake-out-of-limits", event.seq, wager=wager, expected=session.minimum, recorded=data.stake)
+    elif session.maximum and data.stake > session.maximum.get(data.bet, data.stake):
+        maximum = session.maximum[data.bet]
+        find(table, "stake-out-of-limits", event.seq, wager=wager, expected=maximum, recorded=data.stake)
+    if data.medium != "chips" and data.medium != "plaques":
+        find(table, "non-chip-stake", event.seq, wager=wager, recorded=data.medium, medium=data.medium)
+
+
+def withdraw(table: Table, event: WagerWithdrawn, kinds: Mapping[str, Kind]) -> None:
+    """Take back a stake, or a part of it, where that has an effect."""
+    wager = table.wagers.get(event.data.wager)
+    if wager is None or wager.status in ("void", "withdrawn"):
+        return
+    seq = event.seq
+    effective = True
+    if table.call:
+        find(table, "withdrawal-after-no-more-bets", wager.placed_by, table.call, seq, wager=wager)
+        effective = False
+    if wager.status in ("imprisoned", "awaiting_decision"):
+        find(table, "imprisoned-stake-withdrawn", wager.placed_by, wager.zero_by, seq, wager=wager)
+        return
+    if wager.status != "open":
+        find(table, "withdrawal-of-decided-wager", wager.placed_by, wager.decided_by or 0, seq, wager=wager)
+        return
+    if _may_be_withdrawn(table, seq, wager, kinds[wager.bet].withdrawal) and effective:
+        _take_back(table, wager, seq, event.data.amount or wager.standing if event.data.amount != 0 else 0)
+
+
+def _may_be_withdrawn(table: Table, seq: int, wager: Wager, withdrawal: Withdrawal) -> bool:
+    match withdrawal:
+        case "never":
+            regretted_at_once = wager.throws_before == table.throws and wager.call_before == table.last_call
+            severity = "minor" if regretted_at_once else None
+            find(table, "contract-wager-withdrawn", wager.placed_by, seq, wager=wager, severity=severity)
+            return False
+        case "one_roll":
+            find(table, "one-roll-wager-withdrawn", wager.placed_by, seq, wager=wager)
+        case "after_throw" if wager.throws_before == table.throws:
+            find(table, "withdrawal-not-after-indecisive-roll", wager.placed_by, seq, wager=wager)
+    return True
+
+
+def _take_back(table: Table, wager: Wager, seq: int, amount: int) -> None:
+    amount = min(amount, wager.standing)
+    wager.standing -= amount
+    wager.changed_by = seq
+    table.ledger.returned += amount
+    if wager.standing:
+        return
+    wager.status = "withdrawn"
+    wager.decided_by = seq
+    wager.stake_due = wager.stake
+    del table.live[wager.id]
+    table.travelling.pop(wager.id, None)
+    if wager.commission and table.open_session().commission_refunded_on_withdrawal:
+        table.ledger.commissions_kept -= wager.commission
+        table.ledger.returned += wager.commission
+
+
+def collect(table: Table, event: StakesCollected) -> None:
+    """Sweep the stakes that the croupier says are lost."""
+    seq = event.seq
+    collections = table.open_session().collections
+    for wager_id in event.data.wagers:
+        wager = table.wagers.get(wager_id)
+        if wager is None:
+            if collections:
+                find(table, "winning-wager-collected", seq, wager_id=wager_id)
+        elif wager.status == "lost":
+            wager.collected = True
+            table.wheel.collected = True
+            table.swept.pop(wager_id, None)
+        elif not _acted_on_no_decision(table, seq, wager) and collections:
+            find(table, "winning-wager-collected", wager.placed_by, wager.decided_by or 0, seq, wager=wager)
+
+
+def _acted_on_no_decision(table: Table, seq: int, wager: Wager) -> bool:
+    """Find that money moved on a throw that decides nothing for ``wager``; return whether that was so."""
+    if table.voided_by:
+        find(table, "void-throw-settled", table.voided_by, seq, wager=wager)
+    elif wager.status == "open" and wager.barred_by and wager.barred_by == table.last_result:
+        find(table, "barred-number-settled", wager.barred_by, seq, wager=wager)
+    elif wager.status == "open" and wager.off_by and wager.off_by == table.last_result:
+        find(table, "inactive-wager-settled", wager.off_by, seq, wager=wager)
+    else:
+        return False
+    return True
+
+
+def pay(table: Table, event: PayoutMade) -> Wager | None:
+    """Check one payout against what the rules made due. Return the wager it names, None where there is none."""
+    data = event.data
+    seq = event.seq
+    wager = table.wagers.get(data.wager)
+    if wager is None:
+        find(table, "payout-without-result", seq, wager_id=data.wager, recorded=data.winnings)
+        return None
+    wager.winnings_paid += data.winnings
+    wager.stake_paid += data.stake_returned
+    wager.changed_by = seq
+    if wager.undecided:
+        _paid_undecided(table, event, wager)
+        return wager
+    table.due.pop(data.wager, None)
+    wager.payouts += 1
+    if wager.payouts > 1:
+        find(
+            table,
+            "payout-duplicated",
+            wager.decided_by or 0,
+            seq,
+            wager=wager,
+            expected=0,
+            recorded=data.winnings + data.stake_returned,
+        )
+    elif wager.status == "lost":
+        find(
+            table,
+            "losing-wager-paid",
+            wager.decided_by or 0,
+            seq,
+            wager=wager,
+            expected=0,
+            recorded=data.winnings + data.stake_returned,
+        )
+    elif data.winnings != wager.winnings_due or data.stake_returned != wager.stake_due:
+        _check_amounts(table, event, wager)
+    return wager
+
+
+def _paid_undecided(table: Table, event: PayoutMade, wager: Wager) -> None:
+    """Find why nothing was due yet. Such a payout settles nothing."""
+    seq = event.seq
+    recorded = event.data.winnings + event.data.stake_returned
+    if wager.status == "open" and _acted_on_no_decision(table, seq, wager):
+        return
+    if wager.status == "open" and table.last_result > wager.placed_by:
+        find(table, "push-paid", table.last_result, seq, wager=wager, expected=0, recorded=recorded)
+    else:
+        find(table, "payout-without-result", wager.placed_by, seq, wager=wager, expected=0, recorded=recorded)
+
+
+STAKE_RULES = {
+    "won": "stake-not-returned",
+    "released": "imprisoned-value-not-halved",
+    "refunded_half": "half-refund-mismatch",
+    "refunded_last_coup": "last-coup-refund-mismatch",
+}
+"""What a wrong ``stake_returned`` breaks, by how the wager ended. Nothing is said of a void or withdrawn stake."""
+
+
+def _check_amounts(table: Table, event: PayoutMade, wager: Wager) -> None:
+    paid, due = event.data.winnings, wager.winnings_due
+    if paid != due:
+        if wager.bet == "horn" and wager.status == "won" and _horn_split(paid, wager.standing):
+            rule = "horn-paid-split"
+        elif wager.status == "released":
+            rule = "imprisoned-stake-paid-winnings"
+        else:
+            rule = "payout-overpaid" if paid > due else "payout-underpaid"
+        find(table, rule, wager.decided_by or 0, event.seq, wager=wager, expected=due, recorded=paid)
+    returned = event.data.stake_returned
+    stake_rule = STAKE_RULES.get(wager.status)
+    if stake_rule and returned != wager.stake_due:
+        find(
+            table,
+            stake_rule,
+            wager.decided_by or 0,
+            event.seq,
+            wager=wager,
+            expected=wager.stake_due,
+            recorded=returned,
+            zeros=wager.zeros,
+        )
+
+
+def _horn_split(paid: int, stake: int) -> bool:
+    """Whether ``paid`` is what four quarter bets would have won: 27/4 of the stake on 2 or 12, 3 times on 3 or 11."""
+    return paid in (stake * 27 // 4, stake * 3)
+
+
+def announce_result_time(table: Table, seq: int) -> None:
+    """Find what the last result left undone, now that the next one is here."""
+    if table.due:
+        for wager_id in table.due:
+            wager = table.wagers[wager_id]
+            find(
+                table,
+                "payout-missing",
+                wager.decided_by or 0,
+                seq,
+                wager=wager,
+                expected=wager.winnings_due + wager.stake_due,
+                recorded=0,
+            )
+        table.due.clear()
+    if table.swept:
+        if table.open_session().collections:
+            for wager_id in table.swept:
+                wager = table.wagers[wager_id]
+                find(table, "losing-wager-not-collected", wager.decided_by or 0, seq, wager=wager)
+        table.swept.clear()
