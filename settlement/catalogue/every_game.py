@@ -1,0 +1,261 @@
+"""Rules that hold at every game: stakes, payouts, and the stream itself."""
+
+from __future__ import annotations
+
+from settlement.catalogue.rule import RESTS_ON_THE_RECORD, WAGER, Rule, Wording, everywhere, under
+
+_CALL = under(
+    {
+        "fr-craps": ("art. 55-7 al. 7",),
+        "qc-craps": (),
+        "fr-roulette": ("art. 57-1 al. 6",),
+        "fr-american-roulette": ("art. 57-1 al. 6",),
+    }
+)
+_CALL_BY_ANALOGY = Wording(
+    "Art. 54 and s. 95.17 say nothing of the call. A reading extends art. 57-1 al. 6 to them by analogy; for Québec "
+    "no text is quoted.",
+    "L’art. 54 et l’art. 95.17 ne disent rien de l’annonce. Une lecture leur étend l’art. 57-1 al. 6 par analogie ; "
+    "pour le Québec, aucun texte n’est cité.",
+)
+
+STAKES = (
+    Rule(
+        name="wager-id-reused",
+        severity="critical",
+        provisions=everywhere(),
+        reason=RESTS_ON_THE_RECORD,
+        facts={"placed_seq": "number"},
+        title=Wording("Wager identifier used twice", "Identifiant de mise employé deux fois"),
+        message=Wording(
+            "Identifier {wager} was given to a second wager; event {placed_seq} had used it already. The second one is "
+            "not adjudicated.",
+            "L’identifiant {wager} a été donné à une seconde mise ; l’événement {placed_seq} l’avait déjà employé. La "
+            "seconde n’est pas jugée.",
+        ),
+        explanation=Wording(
+            "Every wager of a session has an identifier of its own, so that each result and each payout can be traced "
+            "to one stake. When a table system gives the same identifier twice, the second placement is set aside and "
+            "its money is not followed: find out from the table what was staked.",
+            "Chaque mise d’une séance porte son propre identifiant, afin que chaque résultat et chaque paiement se "
+            "rattachent à un seul enjeu. Si le système de table donne deux fois le même, la seconde mise est écartée "
+            "et son argent n’est pas suivi : il faut établir à la table ce qui a été misé.",
+        ),
+    ),
+    Rule(
+        name="wager-not-permitted",
+        severity="major",
+        provisions=under(
+            {
+                "fr-craps": ("art. 55-8 intro",),
+                "qc-craps": ("s. 95.17 intro",),
+                "fr-roulette": ("art. 54 intro",),
+                "fr-american-roulette": ("art. 54 intro",),
+            }
+        ),
+        title=Wording("Bet not permitted", "Chance non autorisée"),
+        message=Wording(
+            "Wager {the_wager} was accepted, but “{bet}” is not among the bets this game allows. The wager is void and "
+            "its stake is due back.",
+            "La mise {the_wager} a été acceptée alors que « {bet} » ne figure pas parmi les chances autorisées à ce "
+            "jeu. Elle est nulle et l’enjeu doit être rendu.",
+        ),
+        explanation=Wording(
+            "The text gives a closed list: players may use these bets and no others. A stake taken on anything else "
+            "never plays, whatever the dice or the ball say; it is to be given back.",
+            "Le texte donne une liste fermée : les joueurs ne peuvent faire usage que de ces chances. Un enjeu accepté "
+            "sur toute autre ne joue pas, quel que soit le résultat ; il doit être rendu.",
+        ),
+    ),
+    Rule(
+        name="combination-not-permitted",
+        severity="major",
+        provisions=under({"fr-roulette": ("art. 54 A",), "fr-american-roulette": ("art. 54 A",)}),
+        title=Wording("Combination not permitted", "Combinaison non autorisée"),
+        message=Wording(
+            "Wager {the_wager} was accepted, but these numbers make no such combination on this layout. The wager is "
+            "void and its stake is due back.",
+            "La mise {the_wager} a été acceptée alors que ces numéros ne forment pas cette combinaison sur ce tableau. "
+            "Elle est nulle et l’enjeu doit être rendu.",
+        ),
+        explanation=Wording(
+            "A combination is a place on the layout: two neighbours for a cheval, a row for a transversale, four "
+            "numbers around one point for a carré, neighbouring dozens or columns for a stake on two of them. The "
+            "recorded numbers share no such place. Either the entry is mistaken or the croupier accepted a stake he "
+            "could not price.",
+            "Une combinaison est un emplacement du tableau : deux voisins pour un cheval, une rangée pour une "
+            "transversale, quatre numéros autour d’un même point pour un carré, deux douzaines ou colonnes voisines "
+            "pour une mise à cheval. Les numéros enregistrés n’ont pas d’emplacement commun. Soit la saisie est "
+            "fautive, soit le croupier a accepté un enjeu qu’il ne pouvait payer.",
+        ),
+    ),
+    Rule(
+        name="stake-out-of-limits",
+        severity="major",
+        provisions=under(
+            {
+                "fr-craps": ("art. 53 (2007)",),
+                "qc-craps": ("r. 3 s. 3",),
+                "fr-roulette": ("art. 53 (2007)",),
+                "fr-american-roulette": ("art. 53 (2007)",),
+            }
+        ),
+        reason=Wording(
+            "The articles on limits are known by number only; the limits are those the session declared.",
+            "Les articles sur les limites ne nous sont connus que par leur numéro ; les limites sont celles que la "
+            "séance a déclarées.",
+        ),
+        facts={"bound": "bound"},
+        expected_is="money",
+        recorded_is="money",
+        title=Wording("Stake outside the limits", "Mise hors limites"),
+        message=Wording(
+            "Wager {the_wager}: a stake of {recorded} was accepted; the {bound} is {expected}.",
+            "Mise {the_wager} : un enjeu de {recorded} a été accepté ; le {bound} est de {expected}.",
+        ),
+        explanation=Wording(
+            "The session opened with a minimum, a maximum for this bet, or both. The stake lies outside them. It plays "
+            "all the same, and what it wins is due.",
+            "La séance a été ouverte avec un minimum, un maximum pour cette chance, ou les deux. L’enjeu est en "
+            "dehors. Il joue néanmoins, et ce qu’il gagne est dû.",
+        ),
+    ),
+    Rule(
+        name="non-chip-stake",
+        severity="major",
+        provisions=under(
+            {
+                "fr-craps": ("art. 39 (1959)",),
+                "qc-craps": ("r. 3 s. 4–5",),
+                "fr-roulette": ("art. 39 (1959)",),
+                "fr-american-roulette": ("art. 39 (1959)",),
+            }
+        ),
+        reason=Wording(
+            "The articles on what may be staked are known by number only.",
+            "Les articles sur ce qui peut être misé ne nous sont connus que par leur numéro.",
+        ),
+        facts={"medium": "medium"},
+        title=Wording("Stake not in chips", "Mise sans jetons"),
+        message=Wording(
+            "Wager {the_wager} was accepted {medium} instead of in chips or plaques.",
+            "La mise {the_wager} a été acceptée {medium} au lieu de jetons ou de plaques.",
+        ),
+        explanation=Wording(
+            "Only chips and plaques may be staked. Cash on the layout, a stake announced and not put down, or a stake "
+            "on credit cannot be counted afterwards, and lending to players is forbidden. The wager plays.",
+            "On ne mise qu’en jetons et en plaques. Des espèces sur le tapis, une mise annoncée sans être déposée ou "
+            "une mise à crédit échappent au comptage, et il est interdit de prêter aux joueurs. La mise joue.",
+        ),
+    ),
+    Rule(
+        name="wager-after-no-more-bets",
+        severity="critical",
+        needs="calls",
+        provisions=_CALL,
+        reason=_CALL_BY_ANALOGY,
+        facts={"call_seq": "number"},
+        title=Wording("Stake after “Rien ne va plus”", "Mise après le « Rien ne va plus »"),
+        message=Wording(
+            "Wager {the_wager} was placed after “Rien ne va plus” (event {call_seq}) and before the result. It is void "
+            "and its stake is due back.",
+            "La mise {the_wager} a été déposée après le « Rien ne va plus » (événement {call_seq}) et avant le "
+            "résultat. Elle est nulle et l’enjeu doit être rendu.",
+        ),
+        explanation=Wording(
+            "From the call on, no stake may be put down until there is a result. A late stake may have been placed "
+            "with knowledge of the result to come: look at the pictures. A voided throw, or a ball taken back after a "
+            "chip fell, opens the bets again.",
+            "Dès l’annonce, aucune mise ne peut être déposée jusqu’au résultat. Une mise tardive a pu être faite en "
+            "connaissance du coup : il faut revoir les images. Un lancer annulé, ou une bille reprise après la chute "
+            "d’un jeton, rouvre les mises.",
+        ),
+    ),
+    Rule(
+        name="withdrawal-after-no-more-bets",
+        severity="major",
+        needs="calls",
+        provisions=_CALL,
+        reason=_CALL_BY_ANALOGY,
+        facts={"call_seq": "number"},
+        recorded_is="money",
+        title=Wording("Withdrawal after “Rien ne va plus”", "Retrait après le « Rien ne va plus »"),
+        message=Wording(
+            "[{recorded} of ]wager {the_wager} was taken back after “Rien ne va plus” (event {call_seq}). The "
+            "withdrawal has no effect: the wager plays.",
+            "La mise {the_wager} a été retirée[ à hauteur de {recorded}] après le « Rien ne va plus » (événement "
+            "{call_seq}). Le retrait est sans effet : la mise joue.",
+        ),
+        explanation=Wording(
+            "The text forbids new stakes after the call; by the same reason, what lies on the layout stays there "
+            "(a reading). If the stake was really handed back and then lost, the house is short of it.",
+            "Le texte interdit de nouvelles mises après l’annonce ; pour la même raison, ce qui est sur le tapis y "
+            "reste (lecture). Si l’enjeu a réellement été rendu puis perdu, il manque à la banque.",
+        ),
+    ),
+    Rule(
+        name="withdrawal-of-decided-wager",
+        severity="critical",
+        provisions=everywhere(WAGER),
+        facts={"decided_seq": "number", "status": "status"},
+        recorded_is="money",
+        title=Wording("Withdrawal of a decided wager", "Retrait d’une mise décidée"),
+        message=Wording(
+            "Wager {the_wager} was taken back[ ({recorded})] although event {decided_seq} had decided it: {status}. "
+            "The withdrawal has no effect.",
+            "La mise {the_wager} a été retirée[ ({recorded})] alors que l’événement {decided_seq} l’avait décidée : "
+            "{status}. Le retrait est sans effet.",
+        ),
+        explanation=Wording(
+            "Once a result has decided a wager, it is settled, not withdrawn. A player who lifts a stake that has just "
+            "lost takes money that belongs to the house.",
+            "Une fois décidée par un résultat, une mise se règle et ne se retire plus. Le joueur qui reprend un enjeu "
+            "perdu prend de l’argent qui revient à la banque.",
+        ),
+    ),
+    Rule(
+        name="indivisible-stake",
+        severity="info",
+        provisions=everywhere(WAGER),
+        facts={"odds": "odds", "unit": "money"},
+        expected_is="money",
+        title=Wording("Amount that does not divide", "Montant non divisible"),
+        message=Wording(
+            "Wager {the_wager}: {working} is not a whole number of payout units[ ({unit})]. {expected} is due; the "
+            "fraction stays with the house.",
+            "Mise {the_wager} : {working} ne fait pas un nombre entier d’unités de paiement[ ({unit})]. {expected} "
+            "sont dus ; la fraction reste à la banque.",
+        ),
+        explanation=Wording(
+            "No text says who keeps the fraction of a unit. What is due is rounded down (reading “payout_unit”), and "
+            "every case is listed so that nobody has to take our word for it. Nothing was done wrong.",
+            "Aucun texte ne dit à qui revient la fraction d’unité. Ce qui est dû est arrondi à l’unité inférieure "
+            "(lecture « payout_unit »), et chaque cas est signalé afin que nul n’ait à nous croire sur parole. "
+            "Personne n’est en faute.",
+        ),
+    ),
+    Rule(
+        name="wager-left-open",
+        severity="critical",
+        provisions=under(
+            {
+                "fr-craps": (WAGER, "art. 55-8 A after 4°"),
+                "qc-craps": (WAGER,),
+                "fr-roulette": ("art. 54 last al.",),
+                "fr-american-roulette": ("art. 54 last al.",),
+            }
+        ),
+        facts={"status": "status"},
+        title=Wording("Wager undecided at the close", "Mise non décidée à la clôture"),
+        message=Wording(
+            "The session was closed with wager {the_wager} undecided: {status}.",
+            "La séance a été close alors que la mise {the_wager} n’était pas décidée : {status}.",
+        ),
+        explanation=Wording(
+            "A session ends when every stake has been decided or given back. Somebody left the table with this stake, "
+            "or it lies in the rack without a name.",
+            "Une séance s’achève quand chaque enjeu a été décidé ou rendu. Quelqu’un a quitté la table avec celui-ci, "
+            "ou il se trouve dans la banque sans propriétaire.",
+        ),
+    ),
+)

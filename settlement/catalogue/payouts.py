@@ -1,0 +1,213 @@
+"""Rules on payouts and on the collection of stakes, at every game."""
+
+from __future__ import annotations
+
+from settlement.catalogue.rule import WAGER, Rule, Wording, everywhere, under
+
+PAYOUTS = (
+    Rule(
+        name="payout-without-result",
+        severity="critical",
+        provisions=everywhere(WAGER),
+        facts={"status": "status"},
+        recorded_is="money",
+        title=Wording("Payout without a result", "Paiement sans résultat"),
+        message=Wording(
+            "{recorded} was paid on wager {the_wager}, which nothing had decided[: {status}].",
+            "{recorded} ont été payés sur la mise {the_wager}, que rien n’avait décidée[ : {status}].",
+        ),
+        explanation=Wording(
+            "A payout follows a decision. Here the wager was still open, waiting for the player’s choice, in prison, "
+            "or had never been placed. The payout settles nothing: what the wager will win is still due.",
+            "Un paiement suit une décision. Ici la mise était encore ouverte, en attente du choix du joueur, en "
+            "prison, ou n’avait jamais été déposée. Ce paiement ne règle rien : ce que la mise gagnera restera dû.",
+        ),
+    ),
+    Rule(
+        name="payout-missing",
+        severity="critical",
+        provisions=everywhere(WAGER),
+        facts={"decided_seq": "number", "winnings_due": "money", "stake_due": "money"},
+        expected_is="money",
+        recorded_is="money",
+        title=Wording("Payout missing", "Paiement manquant"),
+        message=Wording(
+            "Wager {the_wager} had not been paid when the next result came. Event {decided_seq} made {expected} due"
+            "[: winnings {winnings_due}, stake {stake_due}].",
+            "La mise {the_wager} n’avait pas été payée quand le résultat suivant est venu. L’événement {decided_seq} "
+            "rendait {expected} exigibles[ : gain {winnings_due}, mise {stake_due}].",
+        ),
+        explanation=Wording(
+            "What a wager wins, what prison releases and what zero refunds is handed over before the next result. A "
+            "later payout is accepted, but this finding stays: the player waited, or was nearly forgotten.",
+            "Ce qu’une mise gagne, ce que la prison libère et ce que le zéro rembourse se remet avant le résultat "
+            "suivant. Un paiement ultérieur est admis, mais le constat demeure : le joueur a attendu, ou a failli être "
+            "oublié.",
+        ),
+    ),
+    Rule(
+        name="payout-duplicated",
+        severity="critical",
+        provisions=everywhere(WAGER),
+        facts={"paid_seq": "number"},
+        expected_is="money",
+        recorded_is="money",
+        title=Wording("Paid twice", "Payée deux fois"),
+        message=Wording(
+            "Wager {the_wager} was paid again: {recorded}. Event {paid_seq} had paid it already; nothing more was due.",
+            "La mise {the_wager} a été payée de nouveau : {recorded}. L’événement {paid_seq} l’avait déjà payée ; plus "
+            "rien n’était dû.",
+        ),
+        explanation=Wording(
+            "A wager is settled once. Either the croupier paid twice or the table system sent the payout twice under "
+            "two numbers; the count will tell which.",
+            "Une mise se règle une fois. Ou le croupier a payé deux fois, ou le système de table a transmis deux fois "
+            "le paiement sous deux numéros ; le comptage dira lequel des deux.",
+        ),
+    ),
+    Rule(
+        name="payout-overpaid",
+        severity="critical",
+        provisions=everywhere(WAGER),
+        facts={"odds": "odds", "status": "status", "decided_seq": "number"},
+        expected_is="money",
+        recorded_is="money",
+        title=Wording("Paid too much", "Paiement excessif"),
+        message=Wording(
+            "Wager {the_wager} was paid {recorded} in winnings; {expected} was due[: {working}]. The house paid "
+            "{difference} too much.",
+            "La mise {the_wager} a reçu un gain de {recorded} ; {expected} étaient dus[ : {working}]. La banque a payé "
+            "{difference} de trop.",
+        ),
+        explanation=Wording(
+            "The winnings recorded exceed the stake times the odds of the law. On a void or withdrawn wager nothing is "
+            "due but the stake, so any winnings are too much.",
+            "Le gain enregistré dépasse la mise multipliée par le rapport que fixe le texte. Une mise nulle ou retirée "
+            "n’ouvre droit qu’à l’enjeu : tout gain est de trop.",
+        ),
+    ),
+    Rule(
+        name="payout-underpaid",
+        severity="critical",
+        provisions=everywhere(WAGER),
+        facts={"odds": "odds", "status": "status", "decided_seq": "number"},
+        expected_is="money",
+        recorded_is="money",
+        title=Wording("Paid too little", "Paiement insuffisant"),
+        message=Wording(
+            "Wager {the_wager} was paid {recorded} in winnings; {expected} was due[: {working}]. The player is short "
+            "of {difference}.",
+            "La mise {the_wager} a reçu un gain de {recorded} ; {expected} étaient dus[ : {working}]. Il manque "
+            "{difference} au joueur.",
+        ),
+        explanation=Wording(
+            "The winnings recorded fall short of the stake times the odds of the law. The difference belongs to the "
+            "player.",
+            "Le gain enregistré est inférieur à la mise multipliée par le rapport que fixe le texte. La différence "
+            "revient au joueur.",
+        ),
+    ),
+    Rule(
+        name="stake-not-returned",
+        severity="critical",
+        provisions=under(
+            {
+                "fr-craps": (WAGER,),
+                "qc-craps": (WAGER,),
+                "fr-roulette": ("art. 54 al. 4", WAGER),
+                "fr-american-roulette": ("art. 54 al. 4", WAGER),
+            }
+        ),
+        facts={"decided_seq": "number", "status": "status"},
+        expected_is="money",
+        recorded_is="money",
+        title=Wording("Stake not returned as due", "Mise non restituée comme due"),
+        message=Wording(
+            "Wager {the_wager}: {recorded} of the stake was returned; {expected} was due.",
+            "Mise {the_wager} : {recorded} de l’enjeu ont été restitués ; {expected} étaient dus.",
+        ),
+        explanation=Wording(
+            "Odds are winnings to stake: on a win the player keeps the stake as well. What was handed back differs "
+            "from what was standing.",
+            "Les rapports s’entendent gain contre mise : en cas de gain, le joueur conserve aussi sa mise. Ce qui a "
+            "été rendu diffère de ce qui était en jeu.",
+        ),
+    ),
+    Rule(
+        name="losing-wager-paid",
+        severity="critical",
+        provisions=everywhere(WAGER),
+        facts={"decided_seq": "number", "result": "text"},
+        expected_is="money",
+        recorded_is="money",
+        title=Wording("Losing wager paid", "Mise perdante payée"),
+        message=Wording(
+            "Wager {the_wager} had lost at event {decided_seq}[ ({result})] and was paid {recorded}. Nothing was due.",
+            "La mise {the_wager} avait perdu à l’événement {decided_seq}[ ({result})] et a été payée {recorded}. Rien "
+            "n’était dû.",
+        ),
+        explanation=Wording(
+            "The result decided against this wager. Any payout on it is a loss of the house, by mistake or by "
+            "arrangement.",
+            "Le résultat a décidé contre cette mise. Tout paiement est une perte de la banque, par erreur ou par "
+            "entente.",
+        ),
+    ),
+    Rule(
+        name="push-paid",
+        severity="critical",
+        provisions=everywhere(WAGER),
+        facts={"result_seq": "number", "result": "text"},
+        recorded_is="money",
+        title=Wording("Undecided wager paid", "Mise en attente payée"),
+        message=Wording(
+            "Wager {the_wager} was paid {recorded}, but the last result[, {result}][ (event {result_seq})] decided "
+            "nothing for it.",
+            "La mise {the_wager} a été payée {recorded}, mais le dernier résultat[, {result}][ (événement "
+            "{result_seq})] ne décidait rien pour elle.",
+        ),
+        explanation=Wording(
+            "Some results neither win nor lose a given wager: the barred 12, or any total that concerns other numbers. "
+            "No money moves then. The payout settles nothing and the wager still plays.",
+            "Certains résultats ne font ni gagner ni perdre une mise donnée : le 12 qui fait coup nul, ou tout total "
+            "qui concerne d’autres numéros. Aucun argent ne bouge alors. Ce paiement ne règle rien et la mise joue "
+            "toujours.",
+        ),
+    ),
+    Rule(
+        name="winning-wager-collected",
+        severity="critical",
+        needs="collections",
+        provisions=everywhere(WAGER),
+        facts={"status": "status", "decided_seq": "number"},
+        title=Wording("Wager collected that had not lost", "Mise ramassée sans avoir perdu"),
+        message=Wording(
+            "Wager {the_wager} was swept with the losing stakes although it had not lost[: {status}].",
+            "La mise {the_wager} a été ramassée avec les enjeux perdus alors qu’elle n’avait pas perdu[ : {status}].",
+        ),
+        explanation=Wording(
+            "Only lost stakes are collected. The player of this one was deprived of a stake that had won, was still "
+            "playing, or was due back.",
+            "Seuls les enjeux perdus se ramassent. Le joueur a été privé d’un enjeu gagnant, encore en jeu ou à "
+            "rendre.",
+        ),
+    ),
+    Rule(
+        name="losing-wager-not-collected",
+        severity="major",
+        needs="collections",
+        provisions=everywhere(WAGER),
+        facts={"decided_seq": "number", "result": "text"},
+        title=Wording("Losing wager not collected", "Mise perdante non ramassée"),
+        message=Wording(
+            "Wager {the_wager} lost at event {decided_seq}[ ({result})] and had not been collected when the next "
+            "result came.",
+            "La mise {the_wager} a perdu à l’événement {decided_seq}[ ({result})] et n’avait pas été ramassée quand le "
+            "résultat suivant est venu.",
+        ),
+        explanation=Wording(
+            "A lost stake left on the layout plays again for nothing. The house is owed it.",
+            "Un enjeu perdu laissé sur le tapis rejoue sans être risqué. Il revient à la banque.",
+        ),
+    ),
+)

@@ -1,0 +1,167 @@
+"""What a rule is: one thing that can be wrong at a table, and how it is said.
+
+A rule's name is written into case files, so it is never renamed and never reused.
+
+A message is a template. ``{stake}`` is a fact, written the way its kind is written (an amount, a role, a bet …);
+what stands in square brackets is left out when one of its facts is missing. A missing fact elsewhere shows as “—”:
+a message never fails. Besides the facts a rule declares, every message may use ``STANDARD_FACTS`` and what is worked
+out from them (``sentences.DERIVED``).
+
+French is written here with ordinary spaces; ``Wording`` puts the no-break ones where French wants them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Literal, TypeAlias, get_args
+
+Severity: TypeAlias = Literal["critical", "major", "minor", "info"]
+Language: TypeAlias = Literal["en", "fr"]
+LANGUAGES: tuple[Language, ...] = get_args(Language)
+
+Kind: TypeAlias = Literal[
+    "money",  # an amount in minor units
+    "number",  # a count, a total, a point, seconds, a seq
+    "numbers",  # a list of them
+    "text",  # an id, a seat, a pocket, a colour: as the table system wrote it
+    "texts",  # a list of them
+    "wagers",  # a list of wager ids
+    "odds",  # "7:6"
+    "bet",
+    "role",
+    "direction",
+    "choice",  # half or prison
+    "status",  # of a wager, with "unknown" for one never placed
+    "medium",  # what was staked instead of chips
+    "bound",  # minimum or maximum
+    "flags",  # why a throw is irregular
+    "cause",  # why dice were replaced or touched
+    "act",  # the type of an event, said as what was done
+    "fault",  # why an odds stake or a correction does not hold
+    "switch",  # working or not
+    "game",
+    "day",  # ISO 8601
+    "instant",  # RFC 3339
+]
+
+RULESETS = ("fr-craps", "qc-craps", "fr-roulette", "fr-american-roulette")
+
+WAGER = "wager"
+"""In place of a label: the provision of the bet concerned."""
+
+WITHDRAWAL = "withdrawal"
+"""In place of a label: the clause that lets the bet concerned be taken back."""
+
+STANDARD_FACTS: Mapping[str, Kind] = MappingProxyType(
+    {
+        "seq": "number",
+        "wager": "text",
+        "bet": "bet",
+        "stake": "money",  # what stands of it
+        "player": "text",
+        "number": "number",  # craps: the number it is on
+        "numbers": "texts",  # roulette: its pockets
+        "which": "numbers",  # roulette: its dozens or columns
+    }
+)
+"""Facts that any finding may carry, whatever its rule declares: what the event and the wager are."""
+
+
+_NARROW = "\N{NARROW NO-BREAK SPACE}"
+_NO_BREAK = "\N{NO-BREAK SPACE}"
+
+
+def typeset_french(words: str) -> str:
+    """Return ``words`` with the no-break spaces of French typography."""
+    words = words.replace("« ", f"«{_NO_BREAK}").replace(" »", f"{_NO_BREAK}»").replace(" :", f"{_NO_BREAK}:")
+    words = re.sub(r" ([;?!%])", rf"{_NARROW}\1", words)
+    return re.sub(r"(\d) (s|min|°)\b", rf"\1{_NO_BREAK}\2", words)
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """The same words in both languages of the desk."""
+
+    en: str
+    fr: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "fr", typeset_french(self.fr))
+
+    def in_language(self, language: Language) -> str:
+        return self.fr if language == "fr" else self.en
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """One rule of the catalogue.
+
+    ``provisions`` maps each ruleset the rule applies to onto the labels of the clauses it rests on, the one a finding
+    names first. Where there is none, ``reason`` says why. ``exceptional_severity`` is the one that holds instead in
+    the case the explanation names. ``facts`` are the facts its message needs beside the standard ones;
+    ``expected_is`` and ``recorded_is`` say what those two fields of a finding hold, None that they stay empty.
+    """
+
+    name: str
+    severity: Severity
+    exceptional_severity: Severity | None = None
+    needs: str | None = None
+    provisions: Mapping[str, tuple[str, ...]]
+    reason: Wording | None = None
+    facts: Mapping[str, Kind] = field(default_factory=dict)
+    expected_is: Kind | None = None
+    recorded_is: Kind | None = None
+    title: Wording
+    message: Wording
+    explanation: Wording
+    raised_by: Literal["engine", "record"] = "engine"
+
+    @property
+    def rulesets(self) -> frozenset[str]:
+        return frozenset(self.provisions)
+
+    def provision_in(self, ruleset: str | None) -> str | None:
+        """Return the label a finding names under ``ruleset``: a provision's, ``WAGER``, ``WITHDRAWAL``, or None."""
+        labels = self.provisions.get(ruleset or "", ())
+        return labels[0] if labels else None
+
+
+def everywhere(*labels: str) -> Mapping[str, tuple[str, ...]]:
+    """Return the provisions of a rule that is the same under every ruleset."""
+    return MappingProxyType(dict.fromkeys(RULESETS, labels))
+
+
+def under(provisions: Mapping[str, tuple[str, ...]]) -> Mapping[str, tuple[str, ...]]:
+    """Return the provisions of a rule, by ruleset."""
+    assert set(provisions) <= set(RULESETS)
+    return MappingProxyType(dict(provisions))
+
+
+def at_craps(*labels: str) -> Mapping[str, tuple[str, ...]]:
+    """Return the provisions of a rule of French craps."""
+    return under({"fr-craps": labels})
+
+
+def at_quebec(*labels: str) -> Mapping[str, tuple[str, ...]]:
+    """Return the provisions of a rule of Québec craps."""
+    return under({"qc-craps": labels})
+
+
+def at_both_roulettes(*labels: str) -> Mapping[str, tuple[str, ...]]:
+    """Return the provisions of a rule that both roulettes share."""
+    return under({"fr-roulette": labels, "fr-american-roulette": labels})
+
+
+def at_american_roulette(*labels: str) -> Mapping[str, tuple[str, ...]]:
+    """Return the provisions of a rule of American roulette."""
+    return under({"fr-american-roulette": labels})
+
+
+RESTS_ON_THE_RECORD = Wording(
+    "This rule is about the record itself, not about play: it rests on the event contract, not on a text of law.",
+    "Cette règle porte sur l’enregistrement lui-même et non sur le jeu : elle repose sur le contrat d’événements, "
+    "non sur un texte.",
+)

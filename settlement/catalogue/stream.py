@@ -1,0 +1,153 @@
+"""Rules on the stream itself: its opening, its numbers, its clock, its corrections."""
+
+from __future__ import annotations
+
+from settlement.catalogue.rule import RESTS_ON_THE_RECORD, Rule, Wording, everywhere, under
+
+STREAM = (
+    Rule(
+        name="ruleset-not-in-force",
+        severity="info",
+        provisions=under({"fr-craps": (), "qc-craps": ("r. 3.1",), "fr-roulette": (), "fr-american-roulette": ()}),
+        reason=Wording(
+            "The French texts bear no date, so nothing can be said of their validity; the Québec by-law that replaced "
+            "this one is known by number only.",
+            "Les textes français ne portent pas de date : rien ne peut être dit de leur validité ; le règlement "
+            "québécois qui a remplacé celui-ci ne nous est connu que par son numéro.",
+        ),
+        facts={"ruleset": "text", "gaming_day": "day", "until": "day"},
+        title=Wording("Rules not in force that day", "Règles hors de vigueur ce jour-là"),
+        message=Wording(
+            "The session of {gaming_day} is adjudicated under {ruleset}, whose regulation ceased to apply on {until}.",
+            "La séance du {gaming_day} est jugée selon {ruleset}, dont le règlement a cessé de s’appliquer le {until}.",
+        ),
+        explanation=Wording(
+            "The session named a ruleset whose regulation no longer bound the tables on that day. It is adjudicated as "
+            "it asked; whether those rules still held at this table is for the officer to establish.",
+            "La séance a désigné un corps de règles dont le règlement ne s’imposait plus ce jour-là. Elle est jugée "
+            "comme elle l’a demandé ; il appartient à l’agent d’établir si ces règles valaient encore à cette table.",
+        ),
+    ),
+    Rule(
+        name="unknown-ruleset",
+        severity="critical",
+        provisions=everywhere(),
+        reason=RESTS_ON_THE_RECORD,
+        facts={"event_type": "text", "game": "game"},
+        recorded_is="text",
+        title=Wording("No rules to adjudicate by", "Aucune règle applicable"),
+        message=Wording(
+            "Nothing of this session can be adjudicated[: its first event is {event_type}, not session.opened][: there "
+            "is no ruleset “{recorded}”[ for {game}]].",
+            "Rien de cette séance ne peut être jugé[ : son premier événement est {event_type} et non session.opened]["
+            " : il n’existe pas de règles « {recorded} »[ pour {game}]].",
+        ),
+        explanation=Wording(
+            "A session opens by naming its game and the ruleset it is played under. Without one that exists for that "
+            "game, no wager can be judged, and none is.",
+            "Une séance s’ouvre en désignant son jeu et les règles qui s’y appliquent. Sans règles existant pour ce "
+            "jeu, aucune mise ne peut être jugée, et aucune ne l’est.",
+        ),
+    ),
+    Rule(
+        name="sequence-gap",
+        severity="critical",
+        provisions=everywhere(),
+        reason=RESTS_ON_THE_RECORD,
+        facts={"missing_from": "number", "through": "number"},
+        title=Wording("Events missing", "Événements manquants"),
+        message=Wording(
+            "Events {missing_from} to {through} are missing from the file. What follows is adjudicated without them.",
+            "Les événements {missing_from} à {through} manquent au fichier. La suite est jugée sans eux.",
+        ),
+        explanation=Wording(
+            "The numbers of a stream follow each other without holes. The record refuses to jump, so only a file can "
+            "have a gap. Later findings may be its consequence and are marked so.",
+            "Les numéros d’un flux se suivent sans trou. L’enregistrement refuse tout saut : seul un fichier peut "
+            "avoir une lacune. Les constats ultérieurs peuvent en découler et sont marqués comme tels.",
+        ),
+    ),
+    Rule(
+        name="events-lost",
+        severity="critical",
+        provisions=everywhere(),
+        reason=RESTS_ON_THE_RECORD,
+        facts={"missing_from": "number", "through": "number", "lost_because": "text"},
+        title=Wording("Events declared lost", "Événements déclarés perdus"),
+        message=Wording(
+            "The table system declares events {missing_from} to {through} lost for good[ ({lost_because})].",
+            "Le système de table déclare les événements {missing_from} à {through} définitivement perdus"
+            "[ ({lost_because})].",
+        ),
+        explanation=Wording(
+            "What happened in between is unknown and cannot be adjudicated. Later findings may be its consequence and "
+            "are marked so. Ask the table for its own notes and the pictures of those minutes.",
+            "Ce qui s’est passé entre-temps est inconnu et ne peut être jugé. Les constats ultérieurs peuvent en "
+            "découler et sont marqués comme tels. Il faut demander à la table ses notes et les images de ces minutes.",
+        ),
+    ),
+    Rule(
+        name="correction-without-effect",
+        severity="major",
+        provisions=everywhere(),
+        reason=RESTS_ON_THE_RECORD,
+        facts={"corrects": "number", "fault": "fault"},
+        title=Wording("Correction without effect", "Correction sans effet"),
+        message=Wording(
+            "The correction of event {corrects} changes nothing[: {fault}].",
+            "La correction de l’événement {corrects} ne change rien[ : {fault}].",
+        ),
+        explanation=Wording(
+            "A correction replaces the data of an earlier event, whole and in the same shape. This one names an event "
+            "that does not exist or brings data that do not fit it, so the entry stands as it was.",
+            "Une correction remplace les données d’un événement antérieur, en entier et sous la même forme. Celle-ci "
+            "désigne un événement inexistant ou apporte des données qui ne lui conviennent pas : l’inscription "
+            "demeure.",
+        ),
+    ),
+    Rule(
+        name="clock-went-back",
+        severity="major",
+        provisions=everywhere(),
+        reason=RESTS_ON_THE_RECORD,
+        facts={"back_s": "number"},
+        expected_is="instant",
+        recorded_is="instant",
+        title=Wording("Clock went back", "Horloge revenue en arrière"),
+        message=Wording(
+            "The clock of event {seq} is {back_s} s behind that of the event before it[ ({recorded} after "
+            "{expected})].",
+            "L’horloge de l’événement {seq} retarde de {back_s} s sur celle du précédent[ ({recorded} après "
+            "{expected})].",
+        ),
+        explanation=Wording(
+            "Events are numbered in the order in which they happened. A clock that goes back by more than two seconds "
+            "was set by hand, or the events were written down later and out of order.",
+            "Les événements sont numérotés dans l’ordre où ils se sont produits. Une horloge qui recule de plus de "
+            "deux secondes a été réglée à la main, ou les événements ont été saisis après coup et en désordre.",
+        ),
+    ),
+    Rule(
+        name="ledger-imbalance",
+        severity="critical",
+        provisions=everywhere(),
+        reason=RESTS_ON_THE_RECORD,
+        expected_is="money",
+        recorded_is="money",
+        title=Wording("The adjudication does not balance", "Le jugement n’est pas équilibré"),
+        message=Wording(
+            "The accounts of this adjudication differ by {recorded} where they should balance. Its amounts are not to "
+            "be relied on.",
+            "Les comptes de ce jugement présentent un écart de {recorded} alors qu’ils devraient s’équilibrer. Ses "
+            "montants ne sont pas fiables.",
+        ),
+        explanation=Wording(
+            "Every stake and commission taken must have been returned, collected or still stand, and every winning has "
+            "its counterpart. This does not accuse the table: only a fault of the rules engine can raise it. Report "
+            "it.",
+            "Toute mise et toute commission reçues doivent avoir été rendues, ramassées ou rester en jeu, et tout gain "
+            "a sa contrepartie. Ce constat n’accuse pas la table : seul un défaut du moteur de règles peut le "
+            "produire. Il faut le signaler.",
+        ),
+    ),
+)
