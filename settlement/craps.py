@@ -37,7 +37,7 @@ def valid_total(table: Table, event: DiceThrown) -> int | None:
             "invalid-dice-values",
             event.seq,
             expected=total,
-            recorded=event.data.total if isinstance(event.data.total, int) else total,
+            recorded=event.data.total if isinstance(event.data.total, int) else None,
             faces=[first, second],
         )
         return None
@@ -50,13 +50,15 @@ def check_flags(table: Table, event: DiceThrown) -> None:
     if flags:
         voiding = [flag for flag in flags if flag != "rubbed_or_held"]
         if voiding:
-            find(table, "irregular-throw-counted", event.seq, flags=voiding)
+            find(table, "irregular-throw-counted", event.seq, flags=voiding, faces=list(event.data.faces))
 
 
 def begin_throw(table: Table, event: DiceThrown) -> None:
     """Find what the last result left undone, before the dice decide anything anew."""
     announce_result_time(table, event.seq)
     _check_marker(table, event.seq)
+    first, second = event.data.faces
+    table.result = f"{first}-{second}"
 
 
 def end_throw(table: Table, event: DiceThrown, total: int | None) -> None:
@@ -84,9 +86,9 @@ def void_throw(table: Table, event: ThrowVoided) -> None:
     data = event.data
     _check_marker(table, seq)
     if not data.flags:
-        find(table, "valid-throw-voided", seq)
+        find(table, "valid-throw-voided", seq, by=data.announced_by, faces=list(data.faces or ()))
     if data.announced_by != "stickman":
-        find(table, "void-not-announced-by-stickman", seq, recorded=data.announced_by, by=data.announced_by)
+        find(table, "void-not-announced-by-stickman", seq, expected="stickman", recorded=data.announced_by)
     table.throws += 1
     table.last_throw = table.voided_by = seq
     table.voiding_flags = list(data.flags)
@@ -100,7 +102,7 @@ def mark_point(table: Table, event: PointMarked) -> None:
     number = event.data.number
     unmarked = table.point is not None and not table.point_marked
     if table.voided_by and not unmarked:
-        find(table, "void-throw-settled", table.voided_by, seq)
+        find(table, "void-throw-settled", table.voided_by, seq, voided_seq=table.voided_by, event_type=event.type)
         return
     if number != table.point:
         find(
@@ -110,8 +112,6 @@ def mark_point(table: Table, event: PointMarked) -> None:
             seq,
             expected=table.point,
             recorded=number,
-            point=table.point,
-            number=number,
         )
     if table.point is not None:
         table.point_marked = True
@@ -122,4 +122,4 @@ def _check_marker(table: Table, seq: int) -> None:
         return
     if "marker" in table.open_session().observes:
         table.marker_found = True
-        find(table, "point-marker-missing", table.point_set_by, seq, expected=table.point, point=table.point)
+        find(table, "point-marker-missing", table.point_set_by, seq, point=table.point, point_seq=table.point_set_by)

@@ -118,13 +118,23 @@ def close(table: Table, event: SessionClosed) -> None:
     art_55_8.check_moves(table, seq)
     for wager_id in table.awaiting:
         wager = table.wagers[wager_id]
-        find(table, "zero-decision-missing", wager.zero_by, seq, wager=wager, zeros=wager.zeros)
+        find(
+            table,
+            "zero-decision-missing",
+            wager.zero_by,
+            seq,
+            wager=wager,
+            zero_seq=wager.zero_by,
+            zeros=wager.zeros,
+        )
     standing = 0
     for wager_id in table.live:
         wager = table.wagers[wager_id]
         standing += wager.standing
-        rule = "imprisoned-at-close" if wager.status == "imprisoned" else "wager-left-open"
-        find(table, rule, wager.placed_by, wager.zero_by, seq, wager=wager, zeros=wager.zeros)
+        if wager.status == "imprisoned":
+            find(table, "imprisoned-at-close", wager.placed_by, wager.zero_by, seq, wager=wager, zeros=wager.zeros)
+        else:
+            find(table, "wager-left-open", wager.placed_by, wager.zero_by, seq, wager=wager, status=wager.status)
     imbalance = table.ledger.imbalance(standing)
     if imbalance:
         find(table, "ledger-imbalance", seq, expected=0, recorded=imbalance)
@@ -214,19 +224,19 @@ QC_CRAPS = Rulebook(
 
 def _settle_on(layout: Layout) -> Callable[[Table, BallSettled], None]:
     pockets = frozenset(layout.wheel)
-    wheel_name = str(len(layout.wheel))
 
     def settle(table: Table, event: BallSettled) -> None:
         seq = event.seq
         pocket = event.data.pocket
         wagers.announce_result_time(table, seq)
+        table.result = pocket
         art_54.find_missing_decisions(table, seq)
-        art_54.check_last_coup(table, seq)
-        art_57_1.check_call(table, seq)
+        art_54.check_last_coup(table, seq, pocket)
+        art_57_1.check_call(table, seq, pocket)
         if pocket in pockets:
             art_54.settle_pocket(table, seq, pocket, pocket in layout.zeros)
         else:
-            find(table, "invalid-pocket", seq, recorded=pocket, pocket=pocket, wheel=wheel_name)
+            find(table, "invalid-pocket", seq, recorded=pocket, pockets=len(pockets))
         table.last_result = seq
         table.call = 0
         table.called_at = None
@@ -257,7 +267,7 @@ def _settle_at_american_wheel() -> Handler:
     settle = _settle_on(LAYOUT_38)
 
     def settle_and_turn(table: Table, event: BallSettled) -> None:
-        art_57_1.check_fallen_chip(table, event.seq)
+        art_57_1.check_fallen_chip(table, event.seq, event.data.pocket)
         settle(table, event)
         art_57_1.begin_coup(table, event)
 

@@ -144,10 +144,8 @@ class State:
                 table,
                 "sequence-gap",
                 event.seq,
-                expected=table.next_seq,
-                recorded=event.seq,
                 missing_from=table.next_seq,
-                missing_through=event.seq - 1,
+                through=event.seq - 1,
             )
             table.after_loss = True
         table.next_seq = max(table.next_seq, event.seq + 1)
@@ -158,7 +156,7 @@ class State:
         match event:
             case EventsLost(seq=seq, data=data):
                 table.next_seq = max(table.next_seq, data.through + 1)
-                find(table, "events-lost", seq, through=data.through, reason=data.reason)
+                find(table, "events-lost", seq, missing_from=seq, through=data.through, lost_because=data.reason)
                 table.after_loss = True
             case EntryCorrected():
                 self._corrections.report(table, event)
@@ -167,7 +165,7 @@ class State:
             case CountOpened() if table.events == 1:
                 pass
             case _ if table.events == 1:
-                find(table, "unknown-ruleset", event.seq, expected="session.opened", recorded=event.type)
+                find(table, "unknown-ruleset", event.seq, event_type=event.type)
 
     def _open(self, event: SessionOpened) -> None:
         table = self.table
@@ -179,9 +177,7 @@ class State:
                 table,
                 "unknown-ruleset",
                 event.seq,
-                expected=book.game if book else None,
-                recorded=data.game if book else data.ruleset,
-                ruleset=data.ruleset,
+                recorded=data.ruleset,
                 game=data.game,
             )
             return
@@ -193,10 +189,9 @@ class State:
                 table,
                 "ruleset-not-in-force",
                 event.seq,
-                expected=book.ended_on.isoformat(),
-                recorded=session.gaming_day.isoformat(),
                 ruleset=book.name,
                 gaming_day=session.gaming_day.isoformat(),
+                until=book.ended_on.isoformat(),
             )
         if book is RULEBOOKS["fr-american-roulette"]:
             art_57_1.check_staffing(table, event.seq)
@@ -304,12 +299,13 @@ class _Corrections:
     the one that counts. A correction may itself be corrected.
     """
 
-    __slots__ = ("_by_target", "_effective", "_known", "pending")
+    __slots__ = ("_by_target", "_effective", "_known", "_met", "pending")
 
     def __init__(self, corrections: Iterable[EntryCorrected]) -> None:
         self._known = {correction.seq: correction for correction in corrections}
         self._by_target: dict[int, list[EntryCorrected]] = {}
         self._effective: set[int] = set()
+        self._met: set[int] = set()
         # From the last to the first, so that a corrected correction is read as corrected before it counts.
         for seq in sorted(self._known, reverse=True):
             correction = self._known[seq] = cast(EntryCorrected, self.corrected(self._known[seq]))
@@ -325,6 +321,7 @@ class _Corrections:
         candidates = self._by_target.get(event.seq)
         if candidates is None:
             return event
+        self._met.add(event.seq)
         right: Event | None = None
         for correction in candidates:
             try:
@@ -349,7 +346,8 @@ class _Corrections:
                 }
             )
         else:
-            find(table, "correction-without-effect", event.seq, corrects=data.corrects)
+            fault = "other_shape" if data.corrects in self._met else "unknown_seq"
+            find(table, "correction-without-effect", event.seq, corrects=data.corrects, fault=fault)
 
 
 def fold(events: Sequence[Event]) -> State:

@@ -79,8 +79,10 @@ class Wager(Struct):
     winnings_paid: int = 0
     stake_paid: int = 0
     decided_by: int | None = None
+    odds: str | None = None  # at which it won, "7:6"
+    result: str | None = None  # the throw or pocket that decided it, as it is said
+    paid_by: int = 0
     changed_by: int = 0
-    payouts: int = 0
     collected: bool = False
     commission: int = 0
     number: int | None = None
@@ -171,6 +173,13 @@ class WheelCoup(Struct):
     results_since_last_coup: int = 0
 
 
+class ColourValue(Struct, frozen=True):
+    """What chips of a colour stand for, in minor units a chip; None where nobody said."""
+
+    value: int | None
+    assigned_by: int
+
+
 class Table(Struct):
     """Everything a replay remembers between two events."""
 
@@ -196,6 +205,7 @@ class Table(Struct):
     called_at: datetime | None = None
     last_call: int = 0
     last_result: int = 0
+    result: str = ""  # the last throw or pocket, as it is said: "3-4", "17"
 
     point: int | None = None
     point_set_by: int = 0
@@ -212,7 +222,7 @@ class Table(Struct):
     wheel: WheelCoup = field(default_factory=WheelCoup)
     staff: list[tuple[str, str]] = []
     seated: list[str] = []
-    colours: dict[str, dict[str, int | None]] = {}  # colour -> player -> value
+    colours: dict[str, dict[str, ColourValue]] = {}  # colour -> player -> what it stands for
     corrections: list[dict[str, int | str]] = []
 
     def open_session(self) -> Session:
@@ -270,23 +280,28 @@ def _provision(rule: Rule, ruleset: str | None, bet: str | None) -> str | None:
     label = rule.provision_in(ruleset)
     if ruleset is None or label not in (WAGER, WITHDRAWAL):
         return label
-    if label == WITHDRAWAL and bet in WITHDRAWAL_PROVISIONS.get(ruleset, {}):
+    if label == WITHDRAWAL and bet is not None and bet in WITHDRAWAL_PROVISIONS.get(ruleset, {}):
         return WITHDRAWAL_PROVISIONS[ruleset][bet]
     return wager_provision(ruleset, bet)
 
 
 def win(table: Table, wager: Wager, seq: int, odds: Odds) -> None:
     """Let ``wager`` win at ``odds``: its winnings and what stands of its stake are due."""
-    winnings, exact = share(wager.standing, odds, table.open_session().payout_unit)
+    unit = table.open_session().payout_unit
+    winnings, exact = share(wager.standing, odds, unit)
+    wager.odds = str(odds)
     _decide(table, wager, seq, "won", winnings=winnings, stake=wager.standing)
     if not exact:
-        find(table, "indivisible-stake", wager.placed_by, seq, wager=wager, odds=str(odds), expected=winnings)
+        find(
+            table, "indivisible-stake", wager.placed_by, seq, wager=wager, expected=winnings, odds=wager.odds, unit=unit
+        )
 
 
 def lose(table: Table, wager: Wager, seq: int) -> None:
     """Let ``wager`` lose what stands of its stake."""
     wager.status = "lost"
     wager.decided_by = wager.changed_by = seq
+    wager.result = table.result
     table.ledger.collected += wager.standing
     del table.live[wager.id]
     table.swept[wager.id] = None
@@ -295,15 +310,17 @@ def lose(table: Table, wager: Wager, seq: int) -> None:
 
 def give_back(table: Table, wager: Wager, seq: int, status: Status, part: Odds) -> None:
     """End ``wager`` with no winnings and ``part`` of its stake due; the rest goes to the house."""
-    stake, exact = share(wager.standing, part, table.open_session().payout_unit)
+    unit = table.open_session().payout_unit
+    stake, exact = share(wager.standing, part, unit)
     _decide(table, wager, seq, status, winnings=0, stake=stake)
     if not exact:
-        find(table, "indivisible-stake", wager.placed_by, seq, wager=wager, odds=str(part), expected=stake)
+        find(table, "indivisible-stake", wager.placed_by, seq, wager=wager, expected=stake, odds=str(part), unit=unit)
 
 
 def _decide(table: Table, wager: Wager, seq: int, status: Status, *, winnings: int, stake: int) -> None:
     wager.status = status
     wager.decided_by = wager.changed_by = seq
+    wager.result = table.result
     wager.winnings_due = winnings
     wager.stake_due = stake
     ledger = table.ledger

@@ -14,8 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
+from settlement.catalogue import RULES
 from settlement.events import PayoutMade, StakesCollected, WagerPlaced, WagerWithdrawn
 from settlement.table import Table, Wager, find
 
@@ -47,7 +48,16 @@ def place(table: Table, event: WagerPlaced, kinds: Mapping[str, Kind]) -> Wager 
     seq = event.seq
     known = table.wagers.get(data.wager)
     if known is not None:
-        find(table, "wager-id-reused", known.placed_by, seq, wager_id=data.wager, bet=data.bet, stake=data.stake)
+        find(
+            table,
+            "wager-id-reused",
+            known.placed_by,
+            seq,
+            wager_id=data.wager,
+            bet=data.bet,
+            stake=data.stake,
+            placed_seq=known.placed_by,
+        )
         return None
     wager = Wager(
         data.wager,
@@ -72,7 +82,7 @@ def place(table: Table, event: WagerPlaced, kinds: Mapping[str, Kind]) -> Wager 
     else:
         in_play = kind.accept(table, event, wager)
     if table.call:
-        find(table, "wager-after-no-more-bets", table.call, seq, wager=wager)
+        find(table, "wager-after-no-more-bets", table.call, seq, wager=wager, call_seq=table.call)
         in_play = False
     _check_stake(table, event, wager)
     if in_play:
@@ -88,12 +98,15 @@ def _check_stake(table: Table, event: WagerPlaced, wager: Wager) -> None:
     session = table.open_session()
     data = event.data
     if data.stake < session.minimum:
-        find(table, "stake-out-of-limits", event.seq, wager=wager, expected=session.minimum, recorded=data.stake)
+        _find_out_of_limits(table, event, wager, "minimum", session.minimum)
     elif session.maximum and data.stake > session.maximum.get(data.bet, data.stake):
-        maximum = session.maximum[data.bet]
-        find(table, "stake-out-of-limits", event.seq, wager=wager, expected=maximum, recorded=data.stake)
+        _find_out_of_limits(table, event, wager, "maximum", session.maximum[data.bet])
     if data.medium != "chips" and data.medium != "plaques":
-        find(table, "non-chip-stake", event.seq, wager=wager, recorded=data.medium, medium=data.medium)
+        find(table, "non-chip-stake", event.seq, wager=wager, medium=data.medium)
+
+
+def _find_out_of_limits(table: Table, event: WagerPlaced, wager: Wager, bound: str, limit: int) -> None:
+    find(table, "stake-out-of-limits", event.seq, wager=wager, expected=limit, recorded=event.data.stake, bound=bound)
 
 
 def withdraw(table: Table, event: WagerWithdrawn, kinds: Mapping[str, Kind]) -> None:
@@ -102,31 +115,60 @@ def withdraw(table: Table, event: WagerWithdrawn, kinds: Mapping[str, Kind]) -> 
     if wager is None or wager.status in ("void", "withdrawn"):
         return
     seq = event.seq
-    effective = True
+    placed = wager.placed_by
+    asked = event.data.amount
+    amount = asked if isinstance(asked, int) else wager.standing
     if table.call:
-        find(table, "withdrawal-after-no-more-bets", wager.placed_by, table.call, seq, wager=wager)
-        effective = False
+        find(
+            table,
+            "withdrawal-after-no-more-bets",
+            placed,
+            table.call,
+            seq,
+            wager=wager,
+            recorded=amount,
+            call_seq=table.call,
+        )
     if wager.status in ("imprisoned", "awaiting_decision"):
-        find(table, "imprisoned-stake-withdrawn", wager.placed_by, wager.zero_by, seq, wager=wager)
-        return
-    if wager.status != "open":
-        find(table, "withdrawal-of-decided-wager", wager.placed_by, wager.decided_by or 0, seq, wager=wager)
-        return
-    if _may_be_withdrawn(table, seq, wager, kinds[wager.bet].withdrawal) and effective:
-        _take_back(table, wager, seq, event.data.amount or wager.standing if event.data.amount != 0 else 0)
+        find(
+            table,
+            "imprisoned-stake-withdrawn",
+            placed,
+            wager.zero_by,
+            seq,
+            wager=wager,
+            recorded=amount,
+            zeros=wager.zeros,
+        )
+    elif wager.status != "open":
+        find(
+            table,
+            "withdrawal-of-decided-wager",
+            placed,
+            wager.decided_by or 0,
+            seq,
+            wager=wager,
+            recorded=amount,
+            decided_seq=wager.decided_by,
+            status=wager.status,
+        )
+    elif _may_be_withdrawn(table, seq, wager, kinds[wager.bet].withdrawal, amount) and not table.call:
+        _take_back(table, wager, seq, amount)
 
 
-def _may_be_withdrawn(table: Table, seq: int, wager: Wager, withdrawal: Withdrawal) -> bool:
+def _may_be_withdrawn(table: Table, seq: int, wager: Wager, withdrawal: Withdrawal, amount: int) -> bool:
+    """Find what the article says against taking ``wager`` back now; return whether it has an effect all the same."""
+    placed = wager.placed_by
     match withdrawal:
         case "never":
             regretted_at_once = wager.throws_before == table.throws and wager.call_before == table.last_call
-            severity = "minor" if regretted_at_once else None
-            find(table, "contract-wager-withdrawn", wager.placed_by, seq, wager=wager, severity=severity)
+            severity = RULES["contract-wager-withdrawn"].exceptional_severity if regretted_at_once else None
+            find(table, "contract-wager-withdrawn", placed, seq, wager=wager, severity=severity, recorded=amount)
             return False
         case "one_roll":
-            find(table, "one-roll-wager-withdrawn", wager.placed_by, seq, wager=wager)
+            find(table, "one-roll-wager-withdrawn", placed, seq, wager=wager, recorded=amount)
         case "after_throw" if wager.throws_before == table.throws:
-            find(table, "withdrawal-not-after-indecisive-roll", wager.placed_by, seq, wager=wager)
+            find(table, "withdrawal-not-after-indecisive-roll", placed, seq, wager=wager, recorded=amount)
     return True
 
 
@@ -155,23 +197,63 @@ def collect(table: Table, event: StakesCollected) -> None:
         wager = table.wagers.get(wager_id)
         if wager is None:
             if collections:
-                find(table, "winning-wager-collected", seq, wager_id=wager_id)
+                find(table, "winning-wager-collected", seq, wager_id=wager_id, status="unknown")
         elif wager.status == "lost":
             wager.collected = True
             table.wheel.collected = True
             table.swept.pop(wager_id, None)
-        elif not _acted_on_no_decision(table, seq, wager) and collections:
-            find(table, "winning-wager-collected", wager.placed_by, wager.decided_by or 0, seq, wager=wager)
+        elif not _acted_on_no_decision(table, event, wager, None) and collections:
+            find(
+                table,
+                "winning-wager-collected",
+                wager.placed_by,
+                wager.decided_by or 0,
+                seq,
+                wager=wager,
+                status=wager.status,
+                decided_seq=wager.decided_by,
+            )
 
 
-def _acted_on_no_decision(table: Table, seq: int, wager: Wager) -> bool:
+def _acted_on_no_decision(
+    table: Table, event: StakesCollected | PayoutMade, wager: Wager, recorded: int | None
+) -> bool:
     """Find that money moved on a throw that decides nothing for ``wager``; return whether that was so."""
+    seq, act = event.seq, event.type
+    still_open = wager.status == "open"
     if table.voided_by:
-        find(table, "void-throw-settled", table.voided_by, seq, wager=wager)
-    elif wager.status == "open" and wager.barred_by and wager.barred_by == table.last_result:
-        find(table, "barred-number-settled", wager.barred_by, seq, wager=wager)
-    elif wager.status == "open" and wager.off_by and wager.off_by == table.last_result:
-        find(table, "inactive-wager-settled", wager.off_by, seq, wager=wager)
+        find(
+            table,
+            "void-throw-settled",
+            table.voided_by,
+            seq,
+            wager=wager,
+            voided_seq=table.voided_by,
+            event_type=act,
+        )
+    elif still_open and wager.barred_by and wager.barred_by == table.last_result:
+        find(
+            table,
+            "barred-number-settled",
+            wager.barred_by,
+            seq,
+            wager=wager,
+            recorded=recorded,
+            barred_seq=wager.barred_by,
+            event_type=act,
+        )
+    elif still_open and wager.off_by and wager.off_by == table.last_result:
+        find(
+            table,
+            "inactive-wager-settled",
+            wager.off_by,
+            seq,
+            wager=wager,
+            recorded=recorded,
+            come_out_seq=wager.off_by,
+            result=table.result,
+            event_type=act,
+        )
     else:
         return False
     return True
@@ -183,7 +265,8 @@ def pay(table: Table, event: PayoutMade) -> Wager | None:
     seq = event.seq
     wager = table.wagers.get(data.wager)
     if wager is None:
-        find(table, "payout-without-result", seq, wager_id=data.wager, recorded=data.winnings)
+        recorded = data.winnings + data.stake_returned
+        find(table, "payout-without-result", seq, wager_id=data.wager, recorded=recorded, status="unknown")
         return None
     wager.winnings_paid += data.winnings
     wager.stake_paid += data.stake_returned
@@ -192,26 +275,32 @@ def pay(table: Table, event: PayoutMade) -> Wager | None:
         _paid_undecided(table, event, wager)
         return wager
     table.due.pop(data.wager, None)
-    wager.payouts += 1
-    if wager.payouts > 1:
+    decided = wager.decided_by or 0
+    if wager.paid_by:
         find(
             table,
             "payout-duplicated",
-            wager.decided_by or 0,
+            decided,
+            wager.paid_by,
             seq,
             wager=wager,
             expected=0,
             recorded=data.winnings + data.stake_returned,
+            paid_seq=wager.paid_by,
         )
-    elif wager.status == "lost":
+        return wager
+    wager.paid_by = seq
+    if wager.status == "lost":
         find(
             table,
             "losing-wager-paid",
-            wager.decided_by or 0,
+            decided,
             seq,
             wager=wager,
             expected=0,
             recorded=data.winnings + data.stake_returned,
+            decided_seq=wager.decided_by,
+            result=wager.result,
         )
     elif data.winnings != wager.winnings_due or data.stake_returned != wager.stake_due:
         _check_amounts(table, event, wager)
@@ -222,12 +311,29 @@ def _paid_undecided(table: Table, event: PayoutMade, wager: Wager) -> None:
     """Find why nothing was due yet. Such a payout settles nothing."""
     seq = event.seq
     recorded = event.data.winnings + event.data.stake_returned
-    if wager.status == "open" and _acted_on_no_decision(table, seq, wager):
+    if wager.status == "open" and _acted_on_no_decision(table, event, wager, recorded):
         return
     if wager.status == "open" and table.last_result > wager.placed_by:
-        find(table, "push-paid", table.last_result, seq, wager=wager, expected=0, recorded=recorded)
+        find(
+            table,
+            "push-paid",
+            table.last_result,
+            seq,
+            wager=wager,
+            recorded=recorded,
+            result_seq=table.last_result,
+            result=table.result,
+        )
     else:
-        find(table, "payout-without-result", wager.placed_by, seq, wager=wager, expected=0, recorded=recorded)
+        find(
+            table,
+            "payout-without-result",
+            wager.placed_by,
+            seq,
+            wager=wager,
+            recorded=recorded,
+            status=wager.status,
+        )
 
 
 STAKE_RULES = {
@@ -240,28 +346,25 @@ STAKE_RULES = {
 
 
 def _check_amounts(table: Table, event: PayoutMade, wager: Wager) -> None:
+    decided = wager.decided_by or 0
     paid, due = event.data.winnings, wager.winnings_due
+    facts: dict[str, Any]
     if paid != due:
+        facts = {"odds": wager.odds, "status": wager.status, "decided_seq": wager.decided_by}
         if wager.bet == "horn" and wager.status == "won" and _horn_split(paid, wager.standing):
-            rule = "horn-paid-split"
+            rule, facts = "horn-paid-split", {"odds": wager.odds, "result": wager.result}
         elif wager.status == "released":
-            rule = "imprisoned-stake-paid-winnings"
+            rule, facts = "imprisoned-stake-paid-winnings", {"zeros": wager.zeros}
         else:
             rule = "payout-overpaid" if paid > due else "payout-underpaid"
-        find(table, rule, wager.decided_by or 0, event.seq, wager=wager, expected=due, recorded=paid)
-    returned = event.data.stake_returned
+        find(table, rule, decided, event.seq, wager=wager, expected=due, recorded=paid, **facts)
+    returned, due = event.data.stake_returned, wager.stake_due
     stake_rule = STAKE_RULES.get(wager.status)
-    if stake_rule and returned != wager.stake_due:
-        find(
-            table,
-            stake_rule,
-            wager.decided_by or 0,
-            event.seq,
-            wager=wager,
-            expected=wager.stake_due,
-            recorded=returned,
-            zeros=wager.zeros,
-        )
+    if stake_rule and returned != due:
+        facts = {"zeros": wager.zeros}
+        if stake_rule == "stake-not-returned":
+            facts = {"decided_seq": wager.decided_by, "status": wager.status}
+        find(table, stake_rule, decided, event.seq, wager=wager, expected=due, recorded=returned, **facts)
 
 
 def _horn_split(paid: int, stake: int) -> bool:
@@ -282,11 +385,22 @@ def announce_result_time(table: Table, seq: int) -> None:
                 wager=wager,
                 expected=wager.winnings_due + wager.stake_due,
                 recorded=0,
+                decided_seq=wager.decided_by,
+                winnings_due=wager.winnings_due,
+                stake_due=wager.stake_due,
             )
         table.due.clear()
     if table.swept:
         if table.open_session().collections:
             for wager_id in table.swept:
                 wager = table.wagers[wager_id]
-                find(table, "losing-wager-not-collected", wager.decided_by or 0, seq, wager=wager)
+                find(
+                    table,
+                    "losing-wager-not-collected",
+                    wager.decided_by or 0,
+                    seq,
+                    wager=wager,
+                    decided_seq=wager.decided_by,
+                    result=wager.result,
+                )
         table.swept.clear()

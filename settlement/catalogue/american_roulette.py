@@ -136,8 +136,8 @@ WHEEL = (
         recorded_is="role",
         title=Wording("Wheel or ball handled by another", "Appareil manœuvré par un autre"),
         message=Wording(
-            "{event_type} by the {recorded}; the {expected} alone works the wheel and the ball.",
-            "{event_type} par le {recorded} ; seul le {expected} manœuvre le cylindre et la bille.",
+            "The {recorded} worked the apparatus ({event_type}); that is for the {expected} alone.",
+            "Le {recorded} a manœuvré l’appareil ({event_type}) ; cela n’appartient qu’au {expected}.",
         ),
         explanation=Wording(
             "The croupier is responsible for working the apparatus: he turns the wheel and launches the ball.",

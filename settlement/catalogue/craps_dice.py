@@ -305,8 +305,10 @@ THROWS = (
         facts={"voided_seq": "number", "event_type": "act"},
         title=Wording("Voided throw acted upon", "Lancer nul suivi d’effet"),
         message=Wording(
-            "The last throw (event {voided_seq}) was void, yet {event_type}[: wager {the_wager}].",
-            "Le dernier lancer (événement {voided_seq}) était nul, et pourtant {event_type}[ : mise {the_wager}].",
+            "The last throw (event {voided_seq}) was void and decides nothing, yet it was acted upon: {event_type}[, "
+            "wager {the_wager}].",
+            "Le dernier lancer (événement {voided_seq}) était nul et ne décide rien ; il a pourtant été suivi d’effet "
+            ": {event_type}[, mise {the_wager}].",
         ),
         explanation=Wording(
             "A void throw decides, moves and marks nothing: it is as if the dice had not been thrown. What was paid, "
@@ -362,7 +364,7 @@ THROWS = (
         title=Wording("Wrong point marked", "Mauvais point marqué"),
         message=Wording(
             "The cabochon was placed on {recorded}[; the point is {expected}].",
-            "Le cabochon a été placé sur {recorded}[ ; le point est {expected}].",
+            "Le cabochon a été placé sur le {recorded}[ ; le point est le {expected}].",
         ),
         explanation=Wording(
             "The marker shows another number than the one thrown on the come-out, or there is no point at all. The "

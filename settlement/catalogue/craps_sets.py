@@ -57,10 +57,10 @@ DICE_SETS = (
         recorded_is="role",
         title=Wording("Dice change not authorised", "Changement de dés non autorisé"),
         message=Wording(
-            "The dice were changed by decision of the {recorded}[ while the point {point} stood], who has no say in "
+            "The dice were changed[ while the point {point} stood] by decision of the {recorded}, who had no say in "
             "it.",
-            "Les dés ont été changés sur décision du {recorded}[ alors que le point était {point}], à qui cela "
-            "n’appartient pas.",
+            "Les dés ont été changés[ alors que le point {point} était en jeu] sur décision du {recorded}, à qui cela "
+            "n’appartenait pas.",
         ),
         explanation=Wording(
             "The chef de partie or the chef de table decides to change the dice; the shooter may ask for it before a "

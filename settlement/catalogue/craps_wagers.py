@@ -202,9 +202,9 @@ CRAPS_WAGERS = (
         recorded_is="money",
         title=Wording("Barred 12 settled", "Coup nul du 12 réglé"),
         message=Wording(
-            "Wager {the_wager} met its 12 at event {barred_seq}, which is a push, yet {event_type}[: {recorded}].",
-            "La mise {the_wager} a rencontré son 12 à l’événement {barred_seq}, ce qui fait coup nul, et pourtant "
-            "{event_type}[ : {recorded}].",
+            "Wager {the_wager} met its 12 at event {barred_seq}, which is a push; yet {event_type}[ ({recorded})].",
+            "La mise {the_wager} a rencontré son 12 à l’événement {barred_seq}, ce qui fait coup nul ; pourtant "
+            "{event_type}[ ({recorded})].",
         ),
         explanation=Wording(
             "On its first throw a don’t win or don’t come neither wins nor loses with 12: the stake stays where it is "

@@ -70,10 +70,10 @@ QUEBEC = (
         recorded_is="money",
         title=Wording("Inactive wager settled", "Mise inactive réglée"),
         message=Wording(
-            "Wager {the_wager} was off on the come-out throw of event {come_out_seq}[ ({result})], yet {event_type}"
-            "[: {recorded}].",
-            "La mise {the_wager} ne jouait pas au premier jet de l’événement {come_out_seq}[ ({result})], et pourtant "
-            "{event_type}[ : {recorded}].",
+            "Wager {the_wager} was off on the come-out throw of event {come_out_seq}[ ({result})]; yet {event_type}[ "
+            "({recorded})].",
+            "La mise {the_wager} ne jouait pas au premier jet de l’événement {come_out_seq}[ ({result})] ; pourtant "
+            "{event_type}[ ({recorded})].",
         ),
         explanation=Wording(
             "Right and buy bets are not active on a come-out throw unless the player said otherwise. Nothing touches "
@@ -92,8 +92,8 @@ QUEBEC = (
         message=Wording(
             "Wager {the_wager} was switched[ {switch}] after “Rien ne va plus” (event {call_seq}). It counts from the "
             "next throw.",
-            "La mise {the_wager} a été mise[ {switch}] après le « Rien ne va plus » (événement {call_seq}). Cela vaut "
-            "à partir du lancer suivant.",
+            "L’état de la mise {the_wager} a été changé[ ({switch})] après le « Rien ne va plus » (événement "
+            "{call_seq}). Cela vaut à partir du lancer suivant.",
         ),
         explanation=Wording(
             "A player may turn a right or buy bet on or off for the come-out, but before the bets close: otherwise it "

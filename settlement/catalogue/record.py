@@ -44,7 +44,7 @@ INTEGRITY = (
             "Un numéro appartient à un seul événement. Le même numéro avec un autre contenu signifie que le système de "
             "table a réécrit son histoire, ou que deux systèmes écrivent dans un même flux. Il faut comparer les deux.",
         ),
-        raised_by="record",
+        raised_by="both",
     ),
     Rule(
         name="late-after-close",

@@ -103,6 +103,7 @@ class Rule:
     names first. Where there is none, ``reason`` says why. ``exceptional_severity`` is the one that holds instead in
     the case the explanation names. ``facts`` are the facts its message needs beside the standard ones;
     ``expected_is`` and ``recorded_is`` say what those two fields of a finding hold, None that they stay empty.
+    ``raised_by`` is both where an adjudication of a file sees what otherwise only the record does.
     """
 
     name: str
@@ -117,7 +118,7 @@ class Rule:
     title: Wording
     message: Wording
     explanation: Wording
-    raised_by: Literal["engine", "record"] = "engine"
+    raised_by: Literal["engine", "record", "both"] = "engine"
 
     @property
     def rulesets(self) -> frozenset[str]:

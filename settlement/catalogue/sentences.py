@@ -19,7 +19,12 @@ from settlement.catalogue.words import BET_WORDS, WORDS
 MISSING = "—"
 
 DERIVED = ("the_wager", "working", "halving", "difference")
-"""What a message may use without any rule declaring it: worked out from the standard facts, ``odds`` and ``zeros``."""
+"""What a message may use without any rule declaring it, worked out from the other facts:
+
+* ``the_wager``: “w2 (right bet on 6, €6.00)”;
+* ``working``: stake × ``odds``; ``halving``: stake ÷ 2^``zeros``;
+* ``difference``: between the amounts expected and recorded.
+"""
 
 _CLAUSE = re.compile(r"\[([^\[\]]*)\]")
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")

@@ -37,10 +37,10 @@ STREAM = (
         recorded_is="text",
         title=Wording("No rules to adjudicate by", "Aucune règle applicable"),
         message=Wording(
-            "Nothing of this session can be adjudicated[: its first event is {event_type}, not session.opened][: there "
-            "is no ruleset “{recorded}”[ for {game}]].",
-            "Rien de cette séance ne peut être jugé[ : son premier événement est {event_type} et non session.opened]["
-            " : il n’existe pas de règles « {recorded} »[ pour {game}]].",
+            "Nothing of this session can be adjudicated[: its first event is {event_type}, not session.opened][: "
+            "there is no ruleset “{recorded}”[ for {game}]].",
+            "Rien de cette séance ne peut être jugé[ : son premier événement est {event_type} et non session.opened][ "
+            ": il n’existe pas de règles « {recorded} »[ pour {game}]].",
         ),
         explanation=Wording(
             "A session opens by naming its game and the ruleset it is played under. Without one that exists for that "

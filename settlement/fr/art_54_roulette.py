@@ -63,7 +63,7 @@ def _accept_twelves(bet: str) -> Callable[[Table, WagerPlaced, Wager], bool]:
     def accept(table: Table, event: WagerPlaced, wager: Wager) -> bool:
         which = event.data.which or []
         if twelves(bet, which) is None:
-            find(table, "combination-not-permitted", event.seq, wager=wager, numbers=list(which))
+            find(table, "combination-not-permitted", event.seq, wager=wager, which=list(which))
             return False
         wager.which = tuple(sorted(which))
         return True
@@ -100,7 +100,7 @@ def find_missing_decisions(table: Table, seq: int) -> None:
     """B 1°, 2°: a zero asked, nobody answered, and the next result is here. The stake goes on as in prison."""
     for wager_id in table.awaiting:
         wager = table.wagers[wager_id]
-        find(table, "zero-decision-missing", wager.zero_by, seq, wager=wager, zeros=wager.zeros)
+        find(table, "zero-decision-missing", wager.zero_by, seq, wager=wager, zero_seq=wager.zero_by, zeros=wager.zeros)
         wager.status = "imprisoned"
         wager.changed_by = seq
     table.awaiting.clear()
@@ -151,9 +151,16 @@ def decide_zero(table: Table, event: ZeroDecided) -> None:
     choice = event.data.choice
     wager = table.wagers.get(event.data.wager)
     if wager is None:
-        find(table, "zero-decision-without-zero", seq, wager_id=event.data.wager, choice=choice)
+        find(
+            table,
+            "zero-decision-without-zero",
+            seq,
+            wager_id=event.data.wager,
+            recorded=choice,
+            status="unknown",
+        )
     elif wager.bet not in SIMPLE_CHANCES:
-        find(table, "zero-option-on-multiple-chance", wager.placed_by, seq, wager=wager, choice=choice)
+        find(table, "zero-option-on-multiple-chance", wager.placed_by, seq, wager=wager, recorded=choice)
     elif wager.status == "refunded_last_coup":
         find(
             table,
@@ -162,12 +169,19 @@ def decide_zero(table: Table, event: ZeroDecided) -> None:
             wager.zero_by,
             seq,
             wager=wager,
-            expected=wager.stake_due,
             recorded=choice,
-            choice=choice,
+            last_coup_seq=table.wheel.last_coup,
         )
     elif wager.status != "awaiting_decision":
-        find(table, "zero-decision-without-zero", wager.zero_by, seq, wager=wager, choice=choice)
+        find(
+            table,
+            "zero-decision-without-zero",
+            wager.zero_by,
+            seq,
+            wager=wager,
+            recorded=choice,
+            status=wager.status,
+        )
     elif choice == "half":
         del table.awaiting[wager.id]
         give_back(table, wager, seq, "refunded_half", _what_stands(wager))
@@ -182,10 +196,18 @@ def announce_last_coup(table: Table, event: LastCoupAnnounced) -> None:
     table.wheel.last_coup = event.seq
 
 
-def check_last_coup(table: Table, seq: int) -> None:
+def check_last_coup(table: Table, seq: int, pocket: str) -> None:
     """Find a second result after the last coup was announced."""
     coup = table.wheel
     if coup.last_coup:
         coup.results_since_last_coup += 1
         if coup.results_since_last_coup > 1:
-            find(table, "result-after-last-coup", coup.last_coup, coup.settled_by, seq)
+            find(
+                table,
+                "result-after-last-coup",
+                coup.last_coup,
+                coup.settled_by,
+                seq,
+                recorded=pocket,
+                last_coup_seq=coup.last_coup,
+            )

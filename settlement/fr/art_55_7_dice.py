@@ -57,8 +57,6 @@ def offer(table: Table, event: DiceOffered) -> None:
                 seq,
                 expected=seats[0],
                 recorded=seat,
-                seat=seat,
-                due_seat=seats[0],
             )
         dice.first_offer = seq
     else:
@@ -71,11 +69,10 @@ def offer(table: Table, event: DiceOffered) -> None:
                 seq,
                 expected=due,
                 recorded=seat,
-                seat=seat,
-                due_seat=due,
+                after_seat=dice.shooter,
             )
         if dice.throws and not (dice.seven_out or dice.declined or dice.removed) and seat != dice.shooter:
-            find(table, "dice-passed-without-seven-out", dice.offer, seq, seat=dice.shooter, point=table.point)
+            find(table, "dice-passed-without-seven-out", dice.offer, seq, recorded=seat, shooter=dice.shooter)
     dice.successor_excused = table.point is not None and (dice.removed or dice.successor_excused)
     dice.offer = seq
     dice.shooter = seat
@@ -113,8 +110,7 @@ def remove_shooter(table: Table, event: ShooterRemoved) -> None:
             seq,
             expected=2,
             recorded=len(violations),
-            seat=data.seat,
-            violations=len(violations),
+            shooter=data.seat,
         )
     if data.by != "chef_de_table":
         find(
@@ -123,8 +119,7 @@ def remove_shooter(table: Table, event: ShooterRemoved) -> None:
             seq,
             expected="chef_de_table",
             recorded=data.by,
-            by=data.by,
-            seat=data.seat,
+            shooter=data.seat,
         )
     if data.seat == dice.shooter:
         dice.removed = True
@@ -150,11 +145,10 @@ def check_throw(table: Table, event: DiceThrown) -> None:
                     seq,
                     expected=session.throw_delay_s,
                     recorded=delay_s,
-                    delay_s=delay_s,
-                    limit_s=session.throw_delay_s,
+                    call_seq=table.call,
                 )
     if data.flags and "rubbed_or_held" in data.flags:
-        find(table, "dice-rubbed-or-held", seq, seat=data.seat or table.dice.shooter)
+        find(table, "dice-rubbed-or-held", seq, shooter=data.seat or table.dice.shooter)
 
 
 def check_voided_throw(table: Table, event: ThrowVoided) -> None:
@@ -179,21 +173,24 @@ def _check_custody(table: Table, event: DiceThrown | ThrowVoided) -> None:
             seq,
             expected=dice.shooter,
             recorded=data.seat,
-            seat=data.seat,
-            shooter=dice.shooter,
         )
     if dice.seven_out:
-        find(table, "shooter-kept-dice-after-seven-out", dice.seven_out, seq, seat=data.seat or dice.shooter)
+        find(
+            table,
+            "shooter-kept-dice-after-seven-out",
+            dice.seven_out,
+            seq,
+            shooter=data.seat or dice.shooter,
+            seven_out_seq=dice.seven_out,
+        )
     if data.dice and sorted(data.dice) != sorted(dice.selected):
         find(
             table,
             "unselected-dice-thrown",
             dice.selected_by,
             seq,
-            expected=", ".join(dice.selected),
-            recorded=", ".join(data.dice),
             dice=list(data.dice),
-            selected=list(dice.selected),
+            selected_dice=list(dice.selected),
         )
     dice.throws += 1
 
@@ -205,7 +202,7 @@ def _check_line_wager(table: Table, event: DiceThrown) -> None:
         return
     wagers = table.wagers
     if not any(wagers[live].seat == seat and wagers[live].bet in ("win", "dont_win") for live in table.live):
-        find(table, "shooter-without-line-wager", table.dice.offer, event.seq, seat=seat)
+        find(table, "shooter-without-line-wager", table.dice.offer, event.seq, shooter=seat)
 
 
 def _check_call(table: Table, event: DiceThrown | ThrowVoided) -> None:
@@ -231,23 +228,33 @@ def introduce_set(table: Table, event: DiceSetIntroduced) -> None:
     data = event.data
     dice = table.dice
     if table.point is not None:
-        excused = table.voided_by and data.cause and not EXCUSES_CHANGE.isdisjoint(table.voiding_flags)
-        find(
-            table,
-            "dice-replaced-during-point-series-with-cause" if excused else "dice-changed-during-point-series",
-            dice.set_introduced,
-            table.point_set_by,
-            table.voided_by if excused else 0,
-            seq,
-            point=table.point,
-            by=data.decided_by,
-            cause=data.cause or None,
-            dice=list(data.dice),
-            before=list(dice.dice),
-        )
+        if table.voided_by and data.cause and not EXCUSES_CHANGE.isdisjoint(table.voiding_flags):
+            find(
+                table,
+                "dice-replaced-during-point-series-with-cause",
+                table.point_set_by,
+                table.voided_by,
+                seq,
+                point=table.point,
+                cause=data.cause,
+                voided_seq=table.voided_by,
+                flags=table.voiding_flags,
+            )
+        else:
+            find(
+                table,
+                "dice-changed-during-point-series",
+                dice.set_introduced,
+                table.point_set_by,
+                seq,
+                point=table.point,
+                point_seq=table.point_set_by,
+                by=data.decided_by,
+                dice=list(data.dice),
+            )
     shooter_may = data.decided_by == "shooter" and table.point is None
     if data.decided_by not in CHANGES_DICE and not shooter_may:
-        find(table, "dice-change-not-authorised", seq, recorded=data.decided_by, by=data.decided_by)
+        find(table, "dice-change-not-authorised", seq, recorded=data.decided_by, point=table.point)
     if not data.announced and data.decided_by != "opening":
         find(table, "dice-change-not-announced", seq, by=data.decided_by)
     if len(data.dice) != 6 or len(set(data.dice)) != 6:
@@ -283,7 +290,7 @@ def select_dice(table: Table, event: DiceSelected) -> None:
             expected=2,
             recorded=len(chosen & in_service) if in_service else len(chosen),
             dice=list(data.dice),
-            seat=data.seat,
+            shooter=data.seat,
         )
     unboxed = in_service - chosen - set(data.boxed)
     if unboxed:
@@ -292,8 +299,7 @@ def select_dice(table: Table, event: DiceSelected) -> None:
             "dice-remainder-not-boxed",
             dice.set_introduced,
             seq,
-            missing=sorted(unboxed),
-            seat=data.seat,
+            unboxed_dice=sorted(unboxed),
         )
     dice.selected = list(data.dice)
     dice.selected_by = seq
@@ -303,4 +309,4 @@ def touch_dice(table: Table, event: DiceTouched) -> None:
     """Al. 2: the stickman passes the dice with his stick and avoids touching them."""
     data = event.data
     if data.by == "stickman" and data.cause not in TOUCHES_DICE:
-        find(table, "dice-touched-without-cause", event.seq, recorded=data.cause, by=data.by, cause=data.cause)
+        find(table, "dice-touched-without-cause", event.seq, recorded=data.cause)

@@ -108,7 +108,15 @@ def _accept_line(table: Table, event: WagerPlaced, wager: Wager) -> bool:
     """A 1°, 2°: «qui se joue au premier jet»."""
     if table.point is None:
         return True
-    find(table, "line-wager-after-come-out", table.point_set_by, event.seq, wager=wager, point=table.point)
+    find(
+        table,
+        "line-wager-after-come-out",
+        table.point_set_by,
+        event.seq,
+        wager=wager,
+        point=table.point,
+        point_seq=table.point_set_by,
+    )
     return False
 
 
@@ -135,7 +143,7 @@ def accept_number(table: Table, event: WagerPlaced, wager: Wager, numbers: tuple
         wager.number = number
         return True
     recorded = number if isinstance(number, int) else None
-    find(table, "invalid-wager-number", event.seq, wager=wager, recorded=recorded, number=recorded)
+    find(table, "invalid-wager-number", event.seq, wager=wager, recorded=recorded)
     return False
 
 
@@ -146,7 +154,7 @@ def _accept_hardway(table: Table, event: WagerPlaced, wager: Wager) -> bool:
 def _accept_wrong(table: Table, event: WagerPlaced, wager: Wager) -> bool:
     """D 2°: «différenciée par l'employé à l'aide d'une contremarque portant "Wrong Bet"»."""
     if event.data.marker != "wrong_bet":
-        find(table, "wrong-bet-not-marked", event.seq, wager=wager, number=event.data.number or None)
+        find(table, "wrong-bet-not-marked", event.seq, wager=wager, recorded=event.data.marker or None)
     return accept_number(table, event, wager)
 
 
@@ -154,19 +162,26 @@ def _accept_odds(table: Table, event: WagerPlaced, wager: Wager) -> bool:
     """C: «si la chance simple correspondante, dont le point doit être connu, a déjà été engagée»."""
     wager.base = event.data.base or None
     base = table.wagers.get(wager.base or "")
-    if (
-        base is not None
-        and base.bet == BASE_OF[wager.bet]
-        and base.status == "open"
-        and base.number is not None
-        and (wager.player is None or base.player is None or wager.player == base.player)
-        and (event.data.number or base.number) == base.number
-    ):
+    fault = _fault_of_base(wager, base)
+    if base is not None and fault is None:
         wager.number = base.number
         return True
     seen = base.placed_by if base is not None else 0
-    find(table, "odds-without-base-wager", seen, event.seq, wager=wager, base=wager.base)
+    find(table, "odds-without-base-wager", seen, event.seq, wager=wager, base=wager.base, fault=fault)
     return False
+
+
+def _fault_of_base(wager: Wager, base: Wager | None) -> str | None:
+    """Return why ``base`` carries no odds of ``wager``, None where it does."""
+    if base is None:
+        return "unknown"
+    if base.bet != BASE_OF[wager.bet]:
+        return "other_kind"
+    if base.status != "open":
+        return "decided"
+    if wager.player is not None and base.player is not None and wager.player != base.player:
+        return "other_player"
+    return "no_point" if base.number is None else None
 
 
 # Settlement
@@ -301,7 +316,7 @@ def check_moves(table: Table, seq: int) -> None:
                 seq,
                 wager=wager,
                 expected=wager.number,
-                number=wager.number,
+                travelled_seq=wager.travelled_by,
             )
 
 
@@ -313,7 +328,16 @@ def move(table: Table, event: WagerMoved) -> None:
     wager = table.wagers.get(data.wager)
     if wager is None or data.wager not in table.travelling:
         if table.voided_by:
-            find(table, "void-throw-settled", table.voided_by, seq, wager=wager, wager_id=data.wager)
+            find(
+                table,
+                "void-throw-settled",
+                table.voided_by,
+                seq,
+                wager=wager,
+                wager_id=data.wager,
+                voided_seq=table.voided_by,
+                event_type=event.type,
+            )
         else:
             find(
                 table,
@@ -322,7 +346,6 @@ def move(table: Table, event: WagerMoved) -> None:
                 wager=wager,
                 wager_id=data.wager,
                 recorded=data.number,
-                number=data.number,
             )
         return
     if data.number != wager.number:
@@ -334,6 +357,5 @@ def move(table: Table, event: WagerMoved) -> None:
             wager=wager,
             expected=wager.number,
             recorded=data.number,
-            number=data.number,
         )
     del table.travelling[data.wager]

@@ -38,7 +38,7 @@ from settlement.events import (
     WheelSpun,
 )
 from settlement.layouts import winning_chances
-from settlement.table import Table, Wager, find
+from settlement.table import ColourValue, Table, Wager, find
 
 COLOURS = 10
 """Al. 2: «Dix boîtes ou compartiments transparents»."""
@@ -74,7 +74,7 @@ def spin_wheel(table: Table, event: WheelSpun) -> None:
     data = event.data
     coup = table.wheel
     _check_announced(table, seq)
-    _check_croupier(table, seq, data.by or None)
+    _check_croupier(table, event)
     if table.open_session().wheel:
         if data.direction == coup.direction_before and not coup.chip_fell:
             find(
@@ -83,12 +83,19 @@ def spin_wheel(table: Table, event: WheelSpun) -> None:
                 coup.spun_before,
                 seq,
                 recorded=data.direction,
-                direction=data.direction,
+                previous_seq=coup.spun_before,
             )
         unpaid = [wager_id for wager_id in table.due if table.wagers[wager_id].status == "won"]
         if unpaid and not coup.delay_found:
             coup.delay_found = True
-            find(table, "spin-before-payments-complete", coup.settled_by, seq, wagers=unpaid)
+            find(
+                table,
+                "spin-before-payments-complete",
+                coup.settled_by,
+                seq,
+                unpaid=unpaid,
+                result_seq=coup.settled_by,
+            )
     coup.direction = data.direction
     coup.spun_by = seq
 
@@ -99,7 +106,7 @@ def launch_ball(table: Table, event: BallLaunched) -> None:
     data = event.data
     coup = table.wheel
     session = table.open_session()
-    _check_croupier(table, seq, data.by or None)
+    _check_croupier(table, event)
     if session.wheel and data.direction == coup.direction:
         find(
             table,
@@ -107,7 +114,7 @@ def launch_ball(table: Table, event: BallLaunched) -> None:
             coup.spun_by,
             seq,
             recorded=data.direction,
-            direction=data.direction,
+            spun_seq=coup.spun_by,
         )
     alone = not any(role == "employe" for _, role in table.staff)
     if alone and not coup.stacks_rebuilt and "handling" in session.observes:
@@ -137,19 +144,20 @@ def rebuild_stacks(table: Table, event: StacksRebuilt) -> None:
     table.wheel.stacks_rebuilt = True
 
 
-def check_call(table: Table, seq: int) -> None:
+def check_call(table: Table, seq: int, pocket: str) -> None:
     """Find a result that no «Rien ne va plus» came before. Holds at both roulettes."""
     session = table.open_session()
     if not session.calls:
         return
     if not table.call or (session.wheel and table.call < table.wheel.launched_by):
-        find(table, "no-more-bets-missing", table.wheel.launched_by, seq)
+        find(table, "no-more-bets-missing", table.wheel.launched_by, seq, recorded=pocket)
 
 
-def check_fallen_chip(table: Table, seq: int) -> None:
+def check_fallen_chip(table: Table, seq: int, pocket: str) -> None:
     """Find a result of a ball that should have been launched again."""
     if table.open_session().wheel and table.wheel.chip_fell:
-        find(table, "result-after-fallen-chip", table.wheel.chip_fell, seq)
+        fell = table.wheel.chip_fell
+        find(table, "result-after-fallen-chip", fell, seq, recorded=pocket, chip_seq=fell)
 
 
 def begin_coup(table: Table, event: BallSettled) -> None:
@@ -169,9 +177,10 @@ def begin_coup(table: Table, event: BallSettled) -> None:
     coup.paid_by = {}
 
 
-def _check_croupier(table: Table, seq: int, by: str | None) -> None:
-    if by is not None and by != "croupier":
-        find(table, "spin-by-non-croupier", seq, expected="croupier", recorded=by, by=by)
+def _check_croupier(table: Table, event: WheelSpun | BallLaunched) -> None:
+    by = event.data.by
+    if by and by != "croupier":
+        find(table, "spin-by-non-croupier", event.seq, expected="croupier", recorded=by, event_type=event.type)
 
 
 # Announcement: al. 7
@@ -191,10 +200,7 @@ def announce_result(table: Table, event: ResultAnnounced) -> None:
             event.seq,
             expected=" ".join([coup.pocket or "", *sorted(chances)]).strip(),
             recorded=" ".join([data.pocket, *data.chances]),
-            pocket=data.pocket,
-            due_pocket=coup.pocket,
-            chances=list(data.chances),
-            due_chances=sorted(chances),
+            result_seq=coup.settled_by,
         )
 
 
@@ -205,7 +211,7 @@ def _check_announced(table: Table, seq: int) -> None:
         return
     if "announcements" in table.open_session().observes:
         coup.silence_found = True
-        find(table, "result-not-announced", coup.settled_by, seq, pocket=coup.pocket)
+        find(table, "result-not-announced", coup.settled_by, seq, expected=coup.pocket, result_seq=coup.settled_by)
 
 
 # Payment: al. 8, 9
@@ -226,7 +232,14 @@ def check_payment(table: Table, event: PayoutMade, wager: Wager | None) -> None:
     coup = table.wheel
     _check_announced(table, seq)
     if session.collections and table.swept and not coup.collected:
-        find(table, "payment-before-collection", coup.settled_by, seq, wagers=list(table.swept))
+        find(
+            table,
+            "payment-before-collection",
+            coup.settled_by,
+            seq,
+            losers=len(table.swept),
+            result_seq=coup.settled_by,
+        )
     if wager is None:
         return
     paid = event.data.winnings
@@ -242,6 +255,7 @@ def check_payment(table: Table, event: PayoutMade, wager: Wager | None) -> None:
             wager=wager,
             expected=wager.announced,
             recorded=paid,
+            announced_seq=wager.announced_by,
         )
     if wager.player is not None:
         _check_order(table, seq, wager, wager.player)
@@ -253,7 +267,7 @@ def _check_order(table: Table, seq: int, wager: Wager, player: str) -> None:
     coup = table.wheel
     if player in coup.players_paid and coup.players_paid[-1] != player:
         between = coup.players_paid[-1]
-        find(table, "payments-interleaved", coup.paid_by[between], seq, player=player, between=between)
+        find(table, "payments-interleaved", coup.paid_by[between], seq, player=player, player_before=between)
     if player not in coup.players_paid or coup.players_paid[-1] != player:
         coup.players_paid.append(player)
     rank = PAYMENT_ORDER.get(wager.bet)
@@ -267,7 +281,7 @@ def _check_order(table: Table, seq: int, wager: Wager, player: str) -> None:
                 seq,
                 player=player,
                 bet=wager.bet,
-                after=after,
+                bet_before=after,
             )
         coup.ranks_paid[player] = rank
     coup.paid_by[player] = seq
@@ -284,8 +298,6 @@ def _check_colour(table: Table, event: PayoutMade, wager: Wager, player: str) ->
             wager=wager,
             expected=own[0],
             recorded=colour,
-            colour=colour,
-            due_colour=own[0],
         )
 
 
@@ -303,23 +315,14 @@ def assign_colour(table: Table, event: ColourAssigned) -> None:
             table,
             "colour-shared",
             seq,
-            recorded=data.colour,
             colour=data.colour,
             player=data.player,
             owner=others[0],
         )
     if data.value is None:
         find(table, "colour-value-undeclared", seq, colour=data.colour, player=data.player)
-    elif players.get(data.player, data.value) not in (None, data.value):
-        find(
-            table,
-            "colour-value-changed",
-            seq,
-            expected=players[data.player],
-            recorded=data.value,
-            colour=data.colour,
-            player=data.player,
-        )
+    else:
+        _check_value(table, event, players.get(data.player))
     if data.marker_from and data.marker_from != "chef_de_table":
         find(
             table,
@@ -327,7 +330,6 @@ def assign_colour(table: Table, event: ColourAssigned) -> None:
             seq,
             expected="chef_de_table",
             recorded=data.marker_from,
-            by=data.marker_from,
             colour=data.colour,
         )
     in_use = len(table.colours)
@@ -340,7 +342,23 @@ def assign_colour(table: Table, event: ColourAssigned) -> None:
             recorded=in_use + 1,
             colour=data.colour,
         )
-    table.colours.setdefault(data.colour, {})[data.player] = data.value
+    table.colours.setdefault(data.colour, {})[data.player] = ColourValue(data.value, seq)
+
+
+def _check_value(table: Table, event: ColourAssigned, before: ColourValue | None) -> None:
+    data = event.data
+    if before is not None and before.value is not None and before.value != data.value:
+        find(
+            table,
+            "colour-value-changed",
+            before.assigned_by,
+            event.seq,
+            expected=before.value,
+            recorded=data.value,
+            colour=data.colour,
+            player=data.player,
+            assigned_seq=before.assigned_by,
+        )
 
 
 def check_foreign_colour(table: Table, event: WagerPlaced, wager: Wager) -> None:
@@ -353,7 +371,6 @@ def check_foreign_colour(table: Table, event: WagerPlaced, wager: Wager) -> None
             "wager-with-foreign-colour",
             event.seq,
             wager=wager,
-            recorded=colour or None,
             colour=colour or None,
             owner=next(iter(owners)),
         )
@@ -374,7 +391,6 @@ def seat_player(table: Table, event: PlayerSeated) -> None:
             expected=limit,
             recorded=len(table.seated),
             player=player,
-            seats=len(table.seated),
         )
 
 
@@ -384,7 +400,8 @@ def let_player_leave(table: Table, event: PlayerLeft) -> None:
     if player in table.seated:
         table.seated.remove(player)
     for colour, players in list(table.colours.items()):
-        if players.pop(player, "none") != "none" and not players:
+        players.pop(player, None)
+        if not players:
             del table.colours[colour]
 
 
@@ -394,7 +411,14 @@ def check_staffing(table: Table, seq: int) -> None:
         return
     roles = [role for _, role in table.staff]
     if roles.count("chef_de_table") != 1 or roles.count("croupier") != 1 or roles.count("employe") > 1:
-        find(table, "staffing-invalid", seq, recorded=", ".join(roles), roles=roles)
+        find(
+            table,
+            "staffing-invalid",
+            seq,
+            chefs_de_table=roles.count("chef_de_table"),
+            croupiers=roles.count("croupier"),
+            employes=roles.count("employe"),
+        )
 
 
 def change_staff(table: Table, event: StaffAssigned | StaffRelieved) -> None:
@@ -409,4 +433,4 @@ def change_staff(table: Table, event: StaffAssigned | StaffRelieved) -> None:
 def handle_chips(table: Table, event: ChipsHandled) -> None:
     """Al. 5: the chef de table «ne manipule ni jetons ni plaques en cours de partie»."""
     if event.data.by == "chef_de_table":
-        find(table, "chief-handled-chips", event.seq, recorded=event.data.by, by=event.data.by)
+        find(table, "chief-handled-chips", event.seq, recorded=event.data.by)

@@ -59,7 +59,6 @@ def _check_marker(table: Table, event: WagerPlaced, wager: Wager, marker: str) -
             wager=wager,
             expected=marker,
             recorded=event.data.marker or None,
-            marker=marker,
         )
 
 
@@ -69,18 +68,35 @@ def _commission_paid(table: Table, event: WagerPlaced, wager: Wager, base: Odds 
     _take_commission(table, wager, paid)
     rounding = table.open_session().commission_rounding
     due = None if base is None else five_per_cent(wager.stake, base, rounding)
+    commission_on = None if base is None else wager.stake * base.pays // base.per
     if paid == due:
         return True
     if paid:
         if due is not None:
-            find(table, "commission-amount-mismatch", event.seq, wager=wager, expected=due, recorded=paid)
+            find(
+                table,
+                "commission-amount-mismatch",
+                event.seq,
+                wager=wager,
+                expected=due,
+                recorded=paid,
+                commission_on=commission_on,
+            )
         return True
     left_up = table.wagers.get(wager.left_up_from or "")
     if left_up is not None and left_up.status == "won":
-        rule, seen = "commission-not-renewed", left_up.decided_by or 0
+        find(
+            table,
+            "commission-not-renewed",
+            left_up.decided_by or 0,
+            event.seq,
+            wager=wager,
+            expected=due,
+            left_up_from=left_up.id,
+            commission_on=commission_on,
+        )
     else:
-        rule, seen = "commission-not-paid", 0
-    find(table, rule, seen, event.seq, wager=wager, expected=due, recorded=0)
+        find(table, "commission-not-paid", event.seq, wager=wager, expected=due, commission_on=commission_on)
     return False
 
 
@@ -120,7 +136,8 @@ def switch(table: Table, event: WagerSwitched) -> None:
     if wager is None or wager.status != "open" or wager.bet not in OFF_ON_COME_OUT:
         return
     if table.call:
-        find(table, "working-call-late", table.call, event.seq, wager=wager)
+        said = "on" if event.data.working else "off"
+        find(table, "working-call-late", table.call, event.seq, wager=wager, call_seq=table.call, switch=said)
         wager.switched_late = event.data.working
     else:
         wager.working = event.data.working
