@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from msgspec import Struct
 
 from settlement.finding import Finding
-from settlement.provisions import wager_provision
 from settlement.table import Wager
 
 
-class WagerOutcome(Struct, frozen=True):
+class WagerOutcome(Struct, frozen=True, gc=False):
     """One wager: what the rules give and what was recorded, in minor units."""
 
     bet: str
@@ -25,18 +25,18 @@ class WagerOutcome(Struct, frozen=True):
     provision: str
 
     @classmethod
-    def of(cls, wager: Wager, ruleset: str) -> WagerOutcome:
-        """Return the outcome of ``wager`` under ``ruleset``."""
+    def of(cls, wager: Wager, provisions: Mapping[str, str]) -> WagerOutcome:
+        """Return the outcome of ``wager``. ``provisions`` are the labels of the bets, '' for one that is not known."""
         return cls(
-            bet=wager.bet,
-            stake=wager.stake,
-            status=wager.status,
-            winnings_due=wager.winnings_due,
-            stake_due=wager.stake_due,
-            winnings_paid=wager.winnings_paid,
-            stake_paid=wager.stake_paid,
-            decided_by=wager.decided_by,
-            provision=wager_provision(ruleset, wager.bet),
+            wager.bet,
+            wager.stake,
+            wager.status,
+            wager.winnings_due,
+            wager.stake_due,
+            wager.winnings_paid,
+            wager.stake_paid,
+            wager.decided_by,
+            provisions.get(wager.bet) or provisions[""],
         )
 
     def as_dict(self) -> dict[str, Any]:

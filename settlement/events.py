@@ -16,7 +16,7 @@ way holds them exactly. There are no floats.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import date, datetime
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias, cast, get_args
 
@@ -566,17 +566,15 @@ del _name, _cls
 # The fast path: shape of every field, but neither the stream's name nor what `checked` looks at.
 decode_fast = msgspec.json.Decoder(Event).decode
 
+_CHECKED = (EventsLost, EntryCorrected)
+
 _decode_any = msgspec.json.Decoder().decode
 _encode_sorted = msgspec.json.Encoder(order="sorted").encode
 
 
 def decode(raw: bytes | str) -> Event:
     """Return the event that ``raw`` is the JSON of. Raise ``ShapeError`` where it is none."""
-    if isinstance(raw, str):
-        try:
-            raw = raw.encode()
-        except UnicodeEncodeError:
-            raise ShapeError("is not valid Unicode") from None
+    raw = in_bytes(raw)
     if len(raw) > MAX_EVENT_BYTES:
         raise ShapeError(f"is larger than {MAX_EVENT_BYTES} bytes")
     try:
@@ -588,10 +586,41 @@ def decode(raw: bytes | str) -> Event:
     return checked(event, raw)
 
 
+def in_bytes(raw: bytes | str) -> bytes:
+    """Return ``raw`` in UTF-8. Raise ``ShapeError`` for half a character, which UTF-8 cannot write."""
+    try:
+        return raw.encode() if isinstance(raw, str) else raw
+    except UnicodeEncodeError:
+        raise ShapeError("is not valid Unicode") from None
+
+
+def decode_all(lines: Iterable[bytes]) -> list[Event]:
+    """Return the events that ``lines`` are the JSON of: ``decode`` for many events of one stream, in half the time.
+
+    Raise ``ShapeError`` at the first that is none.
+    """
+    events: list[Event] = []
+    append = events.append
+    fast = decode_fast
+    stream = None
+    for raw in lines:
+        try:
+            event = fast(raw)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            event = decode(raw)
+        # What `checked` looks at, each by the cheapest test that lets the usual event pass.
+        if event.stream != stream or type(event) in _CHECKED or len(raw) > MAX_EVENT_BYTES or b"u0000" in raw:
+            event = decode(raw)
+            stream = event.stream
+        append(event)
+    return events
+
+
 def checked(event: Event, raw: bytes) -> Event:
     """Return ``event`` if what a type cannot say about its shape holds too. Raise ``ShapeError`` otherwise."""
     if not STREAM_NAME.fullmatch(event.stream):
         raise ShapeError("is not a stream's name (1 to 100 of A-Z a-z 0-9 . _ : -)", "/stream")
+    # A new case here belongs into _CHECKED too.
     match event:
         case EventsLost(seq=seq, data=data) if data.through < seq:
             raise ShapeError("is below the event's own seq", "/data/through")

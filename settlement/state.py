@@ -30,10 +30,13 @@ from settlement.events import (
     ShapeError,
     canonical,
     decode,
+    decode_all,
+    in_bytes,
     read_data,
 )
 from settlement.finding import Finding
 from settlement.fr import art_57_1_american_roulette as art_57_1
+from settlement.provisions import wager_provision
 from settlement.rulebooks import RULEBOOKS, Handler, Rulebook
 from settlement.table import Session, Table, find
 
@@ -233,11 +236,13 @@ def answer(table: Table) -> Adjudication:
         state["imprisoned"] = {
             live: table.wagers[live].zeros for live in table.live if table.wagers[live].status in prison
         }
+    provisions = {bet: wager_provision(book.name, bet) for bet in book.kinds} if book is not None else {}
+    provisions[""] = wager_provision(book.name, None) if book is not None else ""
     return Adjudication(
         stream=table.stream,
         ruleset=table.ruleset,
         events=table.events,
-        wagers={wager.id: WagerOutcome.of(wager, table.ruleset or "") for wager in table.wagers.values()},
+        wagers={wager.id: WagerOutcome.of(wager, provisions) for wager in table.wagers.values()},
         findings=sorted(table.findings, key=lambda finding: finding.order),
         corrections=table.corrections,
         unchecked=sorted(book.families - session.observes) if book is not None and session is not None else [],
@@ -366,11 +371,12 @@ def adjudicate(events: Iterable[Event | bytes | str]) -> Adjudication:
     ``ShapeError`` for raw JSON that is no event, ``AnotherStream`` for events of several streams. Of two contents of
     one ``seq`` the first counts and `sequence-conflict` is found.
     """
-    given = list(events)
-    stream = [decode(item) if isinstance(item, (bytes, str)) else item for item in given]
+    given = [in_bytes(item) if isinstance(item, str) else item for item in events]
+    stream = _decoded(given)
+    name = stream[0].stream if stream else ""
     for event in stream:
-        if event.stream != stream[0].stream:
-            raise AnotherStream(stream[0].stream, event.stream)
+        if event.stream != name:
+            raise AnotherStream(name, event.stream)
     conflicts: list[int] = []
     if any(event.seq <= before.seq for before, event in pairwise(stream)):
         stream, conflicts = _in_order(stream, given)
@@ -380,7 +386,14 @@ def adjudicate(events: Iterable[Event | bytes | str]) -> Adjudication:
     return state.adjudication()
 
 
-def _in_order(stream: list[Event], given: list[Event | bytes | str]) -> tuple[list[Event], list[int]]:
+def _decoded(given: list[Event | bytes]) -> list[Event]:
+    raw = [item for item in given if isinstance(item, bytes)]
+    if len(raw) == len(given):
+        return decode_all(raw)
+    return [decode(item) if isinstance(item, bytes) else item for item in given]
+
+
+def _in_order(stream: list[Event], given: list[Event | bytes]) -> tuple[list[Event], list[int]]:
     """Return the events by ``seq``, each once, and the numbers that came with two contents."""
     first: dict[int, int] = {}
     conflicts: set[int] = set()
@@ -391,8 +404,6 @@ def _in_order(stream: list[Event], given: list[Event | bytes | str]) -> tuple[li
     return [stream[first[seq]] for seq in sorted(first)], sorted(conflicts)
 
 
-def _content(event: Event, given: Event | bytes | str) -> object:
+def _content(event: Event, given: Event | bytes) -> object:
     """Return what two events must share to be one: the canonical form where the bytes are known."""
-    if isinstance(given, str):
-        given = given.encode()
     return canonical(given) if isinstance(given, bytes) else event

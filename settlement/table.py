@@ -59,7 +59,7 @@ class Session(Struct, frozen=True, kw_only=True):
     wheel: bool
 
 
-class Wager(Struct):
+class Wager(Struct, array_like=True, gc=False):
     """One stake on one chance, from its placement to its payout.
 
     ``stake`` is what was placed, ``standing`` what is left of it after withdrawals; both in minor units. ``decided_by``
