@@ -156,8 +156,8 @@ def _derived(facts: Mapping[str, Any], words: Mapping[str, str], language: Langu
 def _describe(facts: Mapping[str, Any], words: Mapping[str, str], language: Language) -> str:
     """Return “w2 (right bet on 6, €6.00)”, as far as it is known."""
     what = words.get("bet", "")
-    places = [str(place) for name in ("numbers", "which") for place in facts.get(name) or ()]
-    where = "-".join(places) or words.get("number", "")
+    places = facts.get("numbers") or facts.get("which")
+    where = "-".join(str(place) for place in places) if isinstance(places, list | tuple) else words.get("number", "")
     if what and where:
         what += f" {'sur' if language == 'fr' else 'on'} {where}"
     inside = ", ".join(part for part in (what, words.get("stake", "")) if part)

@@ -1,0 +1,395 @@
+"""The catalogue is the table of rules, each rule says itself in two languages, and no message ever fails."""
+
+from __future__ import annotations
+
+import re
+from itertools import product
+from typing import Any
+
+import pytest
+
+from settlement.catalogue import BET_LABELS, RULES, WAGER, WITHDRAWAL, message
+from settlement.catalogue.rule import LANGUAGES, RULESETS, STANDARD_FACTS, Kind, Rule, Wording
+from settlement.catalogue.sentences import DERIVED, MISSING, amount
+from settlement.catalogue.words import WORDS
+from settlement.provisions import PROVISIONS, WAGER_PROVISIONS
+
+# Name, severity (C critical, M major, m minor, i info), the family without which the rule is silent.
+RAISED_BY_THE_ENGINE = """
+    wager-id-reused                                C  -
+    wager-not-permitted                            M  -
+    combination-not-permitted                      M  -
+    payout-without-result                          C  -
+    payout-missing                                 C  -
+    payout-duplicated                              C  -
+    payout-overpaid                                C  -
+    payout-underpaid                               C  -
+    stake-not-returned                             C  -
+    losing-wager-paid                              C  -
+    push-paid                                      C  -
+    winning-wager-collected                        C  collections
+    losing-wager-not-collected                     M  collections
+    indivisible-stake                              i  -
+    stake-out-of-limits                            M  -
+    non-chip-stake                                 M  -
+    wager-after-no-more-bets                       C  calls
+    withdrawal-after-no-more-bets                  M  calls
+    withdrawal-of-decided-wager                    C  -
+    wager-left-open                                C  -
+    ruleset-not-in-force                           i  -
+    unknown-ruleset                                C  -
+    sequence-gap                                   C  -
+    events-lost                                    C  -
+    correction-without-effect                      M  -
+    clock-went-back                                M  -
+    ledger-imbalance                               C  -
+    first-shooter-not-left-of-croupiers            M  custody
+    dice-not-offered-clockwise                     M  custody
+    throw-by-non-shooter                           C  custody
+    dice-passed-without-seven-out                  M  custody
+    shooter-kept-dice-after-seven-out              M  custody
+    shooter-removed-without-repeated-violation     M  custody
+    shooter-removed-by-wrong-role                  M  custody
+    shooter-without-line-wager                     M  custody
+    throw-without-no-more-bets                     M  calls
+    throw-delayed                                  m  calls
+    dice-rubbed-or-held                            m  -
+    dice-changed-during-point-series               C  custody
+    dice-replaced-during-point-series-with-cause   i  custody
+    dice-change-not-authorised                     M  custody
+    dice-change-not-announced                      m  custody
+    dice-set-not-six                               M  custody
+    dice-selection-not-two                         M  custody
+    dice-remainder-not-boxed                       m  custody
+    unselected-dice-thrown                         C  custody
+    dice-touched-without-cause                     m  -
+    invalid-dice-values                            C  -
+    irregular-throw-counted                        C  -
+    valid-throw-voided                             C  -
+    void-throw-settled                             C  -
+    void-not-announced-by-stickman                 m  -
+    point-marker-missing                           m  marker
+    point-marker-mismatch                          m  -
+    line-wager-after-come-out                      C  -
+    come-wager-on-come-out                         M  -
+    contract-wager-withdrawn                       C  -
+    come-not-moved                                 C  -
+    come-moved-to-wrong-number                     C  -
+    odds-without-base-wager                        C  -
+    withdrawal-not-after-indecisive-roll           m  -
+    one-roll-wager-withdrawn                       m  -
+    invalid-wager-number                           M  -
+    wrong-bet-not-marked                           m  -
+    barred-number-settled                          C  -
+    horn-paid-split                                C  -
+    commission-not-paid                            C  -
+    commission-amount-mismatch                     C  -
+    undue-commission                               M  -
+    inactive-wager-settled                         C  -
+    working-call-late                              m  calls
+    wager-marker-missing                           m  -
+    commission-not-renewed                         M  -
+    zero-option-on-multiple-chance                 C  -
+    zero-decision-missing                          C  -
+    zero-decision-without-zero                     M  -
+    half-refund-mismatch                           C  -
+    imprisoned-stake-paid-winnings                 C  -
+    imprisoned-value-not-halved                    C  -
+    imprisoned-stake-withdrawn                     C  -
+    zero-decision-on-last-coup                     C  -
+    last-coup-refund-mismatch                      C  -
+    imprisoned-at-close                            C  -
+    result-after-last-coup                         M  -
+    invalid-pocket                                 C  -
+    wheel-direction-repeated                       M  wheel
+    ball-same-direction-as-wheel                   M  wheel
+    result-after-fallen-chip                       C  wheel
+    no-more-bets-missing                           M  calls
+    stacks-not-rebuilt                             m  handling
+    result-not-announced                           M  announcements
+    announcement-mismatch                          M  -
+    payment-before-collection                      M  collections
+    payments-interleaved                           M  -
+    payment-not-announced                          M  announcements
+    payment-not-as-announced                       M  -
+    payment-order-violated                         M  -
+    payment-wrong-colour                           M  -
+    seat-limit-exceeded                            M  seating
+    colour-limit-exceeded                          m  colours
+    colour-shared                                  C  -
+    wager-with-foreign-colour                      C  -
+    colour-value-undeclared                        C  -
+    colour-value-changed                           C  -
+    chief-handled-chips                            M  -
+    marker-not-from-chief                          m  -
+    staffing-invalid                               m  staff
+    spin-by-non-croupier                           M  -
+    spin-before-payments-complete                  m  wheel
+"""
+
+RAISED_BY_THE_RECORD = """
+    sequence-conflict                              C  -
+    late-after-close                               M  -
+    opener-differs-from-closer                     M  -
+    slip-number-missing                            M  -
+    slip-number-duplicated                         C  -
+    accounting-variance                            M  -
+    count-missing                                  M  -
+    log-tampered                                   C  -
+    dice-fairness                                  i  -
+    wheel-fairness                                 i  -
+    hold-outside-interval                          i  -
+    payout-errors-one-sided                        i  -
+"""
+
+SEVERITIES = {"C": "critical", "M": "major", "m": "minor", "i": "info"}
+
+# What holds instead in the case its explanation names.
+EXCEPTIONS = {"contract-wager-withdrawn": "minor", "accounting-variance": "critical"}
+
+# Rules that do not hold in every ruleset, by the first letters of the rulesets: f fr-craps, q qc-craps, r fr-roulette,
+# a fr-american-roulette.
+RULESETS_OF = """
+    combination-not-permitted            ra
+    invalid-dice-values                  fq
+    irregular-throw-counted              fq
+    valid-throw-voided                   fq
+    void-throw-settled                   fq
+    void-not-announced-by-stickman       fq
+    point-marker-missing                 fq
+    point-marker-mismatch                fq
+    withdrawal-not-after-indecisive-roll fq
+    invalid-wager-number                 fq
+    commission-not-paid                  q
+    commission-amount-mismatch           q
+    undue-commission                     q
+    inactive-wager-settled               q
+    working-call-late                    q
+    wager-marker-missing                 q
+    commission-not-renewed               q
+    invalid-pocket                       ra
+    no-more-bets-missing                 ra
+    dice-changed-during-point-series     f
+    odds-without-base-wager              f
+    zero-decision-missing                ra
+    imprisoned-at-close                  ra
+    payment-order-violated               a
+    seat-limit-exceeded                  a
+    payout-overpaid                      fqra
+    wager-after-no-more-bets             fqra
+"""
+
+EVERY_RULE = pytest.mark.parametrize("rule", RULES.values(), ids=lambda rule: rule.name)
+
+# A value of each kind as an engine would pass it.
+SAMPLES: dict[Kind, Any] = {
+    "money": 700,
+    "number": 6,
+    "numbers": [2, 4],
+    "text": "S1",
+    "texts": ["d1", "d2"],
+    "wagers": ["w1", "w2"],
+    "odds": "7:6",
+    "bet": "right_bet",
+    "role": "croupier",
+    "direction": "clockwise",
+    "choice": "half",
+    "status": "imprisoned",
+    "medium": "cash",
+    "bound": "minimum",
+    "flags": ["slid", "off_table"],
+    "cause": "broken",
+    "act": "payout.made",
+    "fault": "no_point",
+    "switch": "on",
+    "game": "craps",
+    "day": "2011-10-13",
+    "instant": "2026-11-19T22:10:00+01:00",
+}
+
+
+def table_of(words: str) -> dict[str, tuple[str, str | None]]:
+    rows = (line.split() for line in words.strip().splitlines())
+    return {name: (SEVERITIES[letter], None if family == "-" else family) for name, letter, family in rows}
+
+
+def placeholders(wording: str) -> set[str]:
+    return set(re.findall(r"\{(\w+)\}", wording))
+
+
+def complete_facts(rule: Rule) -> dict[str, Any]:
+    kinds: dict[str, Kind] = dict(STANDARD_FACTS) | dict(rule.facts)
+    kinds |= {"expected": rule.expected_is or "text", "recorded": rule.recorded_is or "text"}
+    facts = {name: SAMPLES[kind] for name, kind in kinds.items()}
+    return facts | {"wager": "w2", "stake": 600, "zeros": 2}
+
+
+def test_the_catalogue_is_the_table_of_rules() -> None:
+    expected = table_of(RAISED_BY_THE_ENGINE) | table_of(RAISED_BY_THE_RECORD)
+    assert {rule.name: (rule.severity, rule.needs) for rule in RULES.values()} == expected
+
+
+def test_the_record_raises_the_rules_of_the_last_section() -> None:
+    assert {rule.name for rule in RULES.values() if rule.raised_by != "engine"} == set(table_of(RAISED_BY_THE_RECORD))
+    # Two contents of one number are seen in a file as well.
+    assert [rule.name for rule in RULES.values() if rule.raised_by == "both"] == ["sequence-conflict"]
+
+
+def test_two_rules_have_another_severity_in_one_case() -> None:
+    found = {rule.name: rule.exceptional_severity for rule in RULES.values() if rule.exceptional_severity}
+    assert found == EXCEPTIONS
+
+
+@pytest.mark.parametrize("row", RULESETS_OF.strip().splitlines(), ids=str.strip)
+def test_a_rule_holds_where_the_table_says(row: str) -> None:
+    name, letters = row.split()
+    by_letter = dict(zip("fqra", RULESETS, strict=True))
+    assert RULES[name].rulesets == {by_letter[letter] for letter in letters}
+
+
+@EVERY_RULE
+def test_a_rule_rests_on_a_provision_or_says_why_on_none(rule: Rule) -> None:
+    assert rule.provisions
+    for labels in rule.provisions.values():
+        assert all(label in (WAGER, WITHDRAWAL) or label in PROVISIONS for label in labels)
+        quoted = any(label in (WAGER, WITHDRAWAL) or PROVISIONS[label].citations for label in labels)
+        assert quoted or rule.reason is not None
+    assert rule.provision_in(None) is None
+
+
+@EVERY_RULE
+def test_both_languages_say_the_same_with_the_same_facts(rule: Rule) -> None:
+    assert placeholders(rule.message.en) == placeholders(rule.message.fr)
+    known = {"expected", "recorded", *STANDARD_FACTS, *rule.facts, *DERIVED}
+    assert placeholders(rule.message.en) <= known
+    for field, kind in (("expected", rule.expected_is), ("recorded", rule.recorded_is)):
+        assert kind is not None or field not in placeholders(rule.message.en)
+
+
+@EVERY_RULE
+def test_french_is_french(rule: Rule) -> None:
+    for wording in (rule.title, rule.message, rule.explanation, *([rule.reason] if rule.reason else [])):
+        assert wording.en.strip()
+        assert wording.fr.strip()
+        assert wording.en != wording.fr
+        assert "'" not in wording.fr, "typographic apostrophes"
+        assert "'" not in wording.en or "jusqu'" in wording.en, "typographic apostrophes"
+        assert not re.search(r" [;:?!%»]|« ", wording.fr), "no-break spaces"
+        assert not re.search(r"[“”]", wording.fr), "guillemets"
+        english = re.search(r"\b(the|wager|was|stake|seat|paid|of|and|which)\b", re.sub(r"\{\w+\}", "", wording.fr))
+        assert english is None, wording.fr
+
+
+@EVERY_RULE
+def test_a_message_with_all_its_facts_is_whole(rule: Rule) -> None:
+    for language in LANGUAGES:
+        sentence = message(rule.name, complete_facts(rule), language, "EUR")
+        assert MISSING not in sentence
+        assert not re.search(r"[\[\]{}]", sentence)
+        assert sentence.endswith(".")
+        assert sentence[0].upper() == sentence[0]
+        assert "  " not in sentence
+
+
+@EVERY_RULE
+def test_no_message_fails_for_want_of_facts(rule: Rule) -> None:
+    for nothing, language in product((None, "", [], ()), LANGUAGES):
+        sentence = message(rule.name, dict.fromkeys(complete_facts(rule), nothing), language, "")
+        assert sentence == message(rule.name, {}, language, "")
+        assert sentence
+        assert not re.search(r"[\[\]{}]", sentence)
+
+
+@EVERY_RULE
+def test_no_message_fails_for_facts_of_another_type(rule: Rule) -> None:
+    for oddity, language in product((-7, "{wager} [x]", [1, "a"], 3.5, True), LANGUAGES):
+        assert message(rule.name, dict.fromkeys(complete_facts(rule), oddity), language, "XXX")
+
+
+def test_an_overpaid_right_bet_reads_with_its_arithmetic() -> None:
+    facts = {
+        "wager": "w2",
+        "bet": "right_bet",
+        "number": 6,
+        "stake": 600,
+        "odds": "7:6",
+        "expected": 700,
+        "recorded": 900,
+    }
+    assert message("payout-overpaid", facts, "en", "EUR") == (
+        "Wager w2 (right bet on 6, €6.00) was paid €9.00 in winnings; €7.00 was due: €6.00 × 7/6. "
+        "The house paid €2.00 too much."
+    )
+    assert plain(message("payout-overpaid", facts, "fr", "EUR")) == (
+        "La mise w2 (right bet sur 6, 6,00 €) a reçu un gain de 9,00 € ; 7,00 € étaient dus : 6,00 € × 7/6. "
+        "La banque a payé 2,00 € de trop."
+    )
+    rounded = facts | {"stake": 1000, "expected": 1166}
+    assert "€11.66 was due: €10.00 × 7/6, rounded down." in message("payout-overpaid", rounded, "en", "EUR")
+
+
+def test_dice_changed_during_a_point_series_reads_in_both_languages() -> None:
+    facts = {"point": 6, "point_seq": 12, "by": "chef_de_table", "dice": ["B1", "B2"]}
+    assert message("dice-changed-during-point-series", facts, "en", "EUR") == (
+        "New dice (B1, B2) were brought in while the point 6, set at event 12, was being played; "
+        "the change was decided by the chef de table."
+    )
+    assert plain(message("dice-changed-during-point-series", facts, "fr", "EUR")) == (
+        "De nouveaux dés (B1, B2) ont été introduits alors que le point 6, établi à l’événement 12, était en jeu ; "
+        "le changement a été décidé par le chef de table."
+    )
+
+
+def test_a_clause_goes_with_the_clause_inside_it() -> None:
+    faces = {"faces": [3, 7]}
+    assert message("invalid-dice-values", faces, "en", "EUR").startswith("The throw was recorded as 3, 7. It")
+    total = faces | {"recorded": 9}
+    assert "as 3, 7 with a total of 9. It" in message("invalid-dice-values", total, "en", "EUR")
+    both = total | {"expected": 10}
+    assert "with a total of 9 where they make 10. It" in message("invalid-dice-values", both, "en", "EUR")
+
+
+#  minor     currency  English       French
+AMOUNTS = """
+   123456789  EUR  €1,234,567.89     1 234 567,89 €
+   5          EUR  €0.05             0,05 €
+   -250       EUR  −€2.50            −2,50 €
+   1500       JPY  ¥1,500            1 500 ¥
+   1500       KWD  KWD 1.500         1,500 KWD
+   250        CAD  CA$2.50           2,50 $ CA
+   250        CHF  CHF 2.50          2,50 CHF
+"""
+
+
+@pytest.mark.parametrize("row", AMOUNTS.strip().splitlines(), ids=str.strip)
+def test_amounts_are_written_as_their_readers_write_them(row: str) -> None:
+    minor, currency, english, french = re.split(r"\s{2,}", row.strip())
+    assert plain(amount(int(minor), currency, "en")) == english
+    assert plain(amount(int(minor), currency, "fr")) == french
+
+
+def test_french_amounts_never_break_over_two_lines() -> None:
+    assert " " not in amount(123456789, "EUR", "fr")
+
+
+def test_every_bet_shows_the_word_of_the_law_and_the_usual_name() -> None:
+    assert set(BET_LABELS) == {bet for bets in WAGER_PROVISIONS.values() for bet in bets}
+    assert BET_LABELS["win"] == {"en": "win — pass line", "fr": "win (ligne de passe)"}
+    assert all(set(labels) == {"en", "fr"} for labels in BET_LABELS.values())
+
+
+def test_every_word_is_said_in_both_languages() -> None:
+    for words in WORDS.values():
+        assert all(english.strip() and french.strip() for english, french in words.values())
+
+
+def test_wording_puts_the_spaces_of_french() -> None:
+    assert Wording("a", "Il dit « non » : 5 % ; vrai ?").fr == (
+        "Il dit «\N{NO-BREAK SPACE}non\N{NO-BREAK SPACE}»\N{NO-BREAK SPACE}: 5\N{NARROW NO-BREAK SPACE}%"
+        "\N{NARROW NO-BREAK SPACE}; vrai\N{NARROW NO-BREAK SPACE}?"
+    )
+
+
+def plain(words: str) -> str:
+    """Return ``words`` with ordinary spaces."""
+    return words.replace("\N{NARROW NO-BREAK SPACE}", " ").replace("\N{NO-BREAK SPACE}", " ")
