@@ -63,9 +63,9 @@ PARAMETERS = (
         values=Wording("ceil, floor or nearest", "ceil, floor ou nearest"),
         default="ceil",
         decision=Wording(
-            "The smallest whole unit that is at least 5 %.", "La plus petite unité entière qui fasse au moins 5 %."
+            "The smallest whole unit that is at least 5%.", "La plus petite unité entière qui fasse au moins 5 %."
         ),
-        reason=Wording("Less would not be “a commission of 5 %”.", "Moins ne serait pas « une commission de 5 % »."),
+        reason=Wording("Less would not be “a commission of 5%”.", "Moins ne serait pas « une commission de 5 % »."),
     ),
     Reading(
         name="commission_refunded_on_withdrawal",
@@ -181,7 +181,7 @@ PRICES = (
             "“6 ou 8,5 pour 8” is read “6 ou 8, 5 pour 8”.", "« 6 ou 8,5 pour 8 » se lit « 6 ou 8, 5 pour 8 »."
         ),
         reason=Wording(
-            "8.5 for 8 would give the player an edge of 23.75 %.",
+            "8.5 for 8 would give the player an edge of 23.75%.",
             "8,5 pour 8 donnerait au joueur un avantage de 23,75 %.",
         ),
     ),
@@ -349,9 +349,55 @@ DICE_AND_STAKES = (
             "Le texte : « only accepted after the player has paid » (n’est acceptée qu’une fois payée).",
         ),
     ),
+    Reading(
+        name="lay_bet_on_a_come_out",
+        leaves_open=("s. 95.17 (3)",),
+        rulesets=_QC_CRAPS,
+        decision=Wording("A lay bet plays on every throw.", "Le lay bet joue à chaque lancer."),
+        reason=Wording(
+            "Paragraphs (1) and (2) suspend their bets on a come-out; paragraph (3) does not.",
+            "Les paragraphes (1) et (2) suspendent leurs chances au premier jet ; le paragraphe (3) ne le fait pas.",
+        ),
+    ),
+    Reading(
+        name="how_long_a_bet_stays_working",
+        leaves_open=("s. 95.17 (1)", "s. 95.17 (2)"),
+        rulesets=_QC_CRAPS,
+        decision=Wording(
+            "What the player said of a come-out holds until the next point is set.",
+            "Ce que le joueur a dit d’un premier jet vaut jusqu’à l’établissement du point suivant.",
+        ),
+        reason=Wording(
+            "The text: “during a come out roll unless otherwise indicated”; each series has its own.",
+            "Le texte : « during a come out roll unless otherwise indicated » ; chaque série a le sien.",
+        ),
+    ),
+    Reading(
+        name="what_counts_as_a_violation",
+        leaves_open=("art. 55-7 al. 5",),
+        rulesets=_FR_CRAPS,
+        decision=Wording(
+            "Two voided throws in one turn are a repeated violation, whatever voided them.",
+            "Deux lancers annulés dans un même tour font une violation répétée, quelle qu’en soit la cause.",
+        ),
+        reason=Wording(
+            "The text does not say how often is “de façon répétée”, nor whose fault a broken die is.",
+            "Le texte ne dit pas combien de fois fait « de façon répétée », ni à qui la faute si un dé se casse.",
+        ),
+    ),
 )
 
 WHEEL_AND_ZERO = (
+    Reading(
+        name="two_dozens_or_columns",
+        leaves_open=("art. 54 A",),
+        rulesets=_ROULETTES,
+        decision=Wording("Neighbours only: 1 and 2, or 2 and 3.", "Voisines seulement : 1 et 2, ou 2 et 3."),
+        reason=Wording(
+            "The stake is placed “à cheval”, on the line between the two.",
+            "La mise se place « à cheval », sur la ligne qui les sépare.",
+        ),
+    ),
     Reading(
         name="missing_zero_decision",
         leaves_open=("art. 54 B 1°", "art. 54 B 2°"),

@@ -253,8 +253,9 @@ PAYMENTS = (
         facts={"losers": "number", "result_seq": "number"},
         title=Wording("Paid before collecting", "Paiement avant ramassage"),
         message=Wording(
-            "A payment was made before the lost stakes of this coup[ ({losers})] had been collected.",
-            "Un paiement a été effectué avant que les enjeux perdus de ce coup[ ({losers})] aient été ramassés.",
+            "A payment was made before any of the lost stakes of this coup[ ({losers} in all)] had been collected.",
+            "Un paiement a été effectué avant qu’aucun des enjeux perdus de ce coup[ ({losers} au total)] ait été "
+            "ramassé.",
         ),
         explanation=Wording(
             "The croupier first collects the lost stakes, then pays player by player. Lost stakes left on the layout "

@@ -14,8 +14,8 @@ SEATS_AND_COLOURS = (
         recorded_is="number",
         title=Wording("Too many players", "Trop de joueurs"),
         message=Wording(
-            "Player {player} was seated as number {recorded}; the table takes {expected}.",
-            "Le joueur {player} a été installé comme {recorded}ᵉ ; la table en admet {expected}.",
+            "Player {player} took a seat; the table now has {recorded} players and takes {expected}.",
+            "Le joueur {player} a pris place ; la table compte {recorded} joueurs et n’en admet que {expected}.",
         ),
         explanation=Wording(
             "A table takes seven players; a double table, where authorised, fourteen (a reading).",
@@ -33,10 +33,10 @@ SEATS_AND_COLOURS = (
         recorded_is="number",
         title=Wording("Too many colours", "Trop de couleurs"),
         message=Wording(
-            "Colour {colour} was given to player {player} as number {recorded}; there are {expected} boxes for "
+            "Colour {colour}[, given to player {player},] is number {recorded} in use; there are {expected} boxes for "
             "markers.",
-            "La couleur {colour} a été attribuée au joueur {player} comme {recorded}ᵉ ; il y a {expected} boîtes à "
-            "marqueurs.",
+            "La couleur {colour}[, attribuée au joueur {player},] porte à {recorded} les couleurs en service ; il y a "
+            "{expected} boîtes à marqueurs.",
         ),
         explanation=Wording(
             "Ten boxes on the rim hold a chip of each colour with its value. An eleventh colour has no box, and its "

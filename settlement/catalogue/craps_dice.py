@@ -241,7 +241,7 @@ THROWS = (
         severity="critical",
         provisions=under({"fr-craps": (), "qc-craps": ()}),
         reason=_NO_TEXT_NEEDED,
-        facts={"faces": "numbers"},
+        facts={"faces": "faces"},
         expected_is="number",
         recorded_is="number",
         title=Wording("Impossible dice", "Dés impossibles"),
@@ -263,7 +263,7 @@ THROWS = (
         severity="critical",
         provisions=_both_craps("art. 55-7 al. 5"),
         reason=_BY_ANALOGY,
-        facts={"flags": "flags", "faces": "numbers"},
+        facts={"flags": "flags", "faces": "faces"},
         title=Wording("Irregular throw counted", "Lancer irrégulier compté"),
         message=Wording(
             "The throw {faces} was counted although it was irregular: {flags}. “Coup nul” was due.",
@@ -282,7 +282,7 @@ THROWS = (
         severity="critical",
         provisions=_both_craps("art. 55-7 al. 5"),
         reason=_BY_ANALOGY,
-        facts={"by": "role", "faces": "numbers"},
+        facts={"by": "role", "faces": "faces"},
         title=Wording("Regular throw voided", "Lancer régulier annulé"),
         message=Wording(
             "“Coup nul” was announced[ by the {by}][ on {faces}] without any irregularity being noted.",

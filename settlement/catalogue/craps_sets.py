@@ -116,10 +116,10 @@ DICE_SETS = (
         recorded_is="number",
         title=Wording("Selection of other than two dice", "Choix d’un autre nombre de dés que deux"),
         message=Wording(
-            "Seat {shooter} selected {dice}; {expected} different dice of the set in play are to be taken[, and "
-            "{recorded} were].",
-            "La place {shooter} a choisi {dice} ; il faut prendre {expected} dés différents du jeu en service[, et "
-            "elle en a pris {recorded}].",
+            "Seat {shooter} selected {dice}[: {recorded} of the set in play]; {expected} different dice of that set "
+            "are to be taken.",
+            "La place {shooter} a choisi {dice}[, soit {recorded} du jeu en service] ; il faut prendre {expected} dés "
+            "différents de ce jeu.",
         ),
         explanation=Wording(
             "The shooter takes two of the six dice pushed forward. Dice of another set, or one die named twice, are "

@@ -221,9 +221,9 @@ STAKES = (
         expected_is="money",
         title=Wording("Amount that does not divide", "Montant non divisible"),
         message=Wording(
-            "Wager {the_wager}: {working} is not a whole number of payout units[ ({unit})]. {expected} is due; the "
+            "Wager {the_wager}: {product} is not a whole number of payout units[ ({unit})]. {expected} is due; the "
             "fraction stays with the house.",
-            "Mise {the_wager} : {working} ne fait pas un nombre entier d’unités de paiement[ ({unit})]. {expected} "
+            "Mise {the_wager} : {product} ne fait pas un nombre entier d’unités de paiement[ ({unit})]. {expected} "
             "sont dus ; la fraction reste à la banque.",
         ),
         explanation=Wording(

@@ -161,9 +161,9 @@ PAYOUTS = (
         recorded_is="money",
         title=Wording("Undecided wager paid", "Mise en attente payée"),
         message=Wording(
-            "Wager {the_wager} was paid {recorded}, but the last result[, {result}][ (event {result_seq})] decided "
+            "Wager {the_wager} was paid {recorded}, but the last result[ ({result}, event {result_seq})] decided "
             "nothing for it.",
-            "La mise {the_wager} a été payée {recorded}, mais le dernier résultat[, {result}][ (événement "
+            "La mise {the_wager} a été payée {recorded}, mais le dernier résultat[ ({result}, événement "
             "{result_seq})] ne décidait rien pour elle.",
         ),
         explanation=Wording(

@@ -13,13 +13,13 @@ QUEBEC = (
         expected_is="money",
         title=Wording("Commission not paid", "Commission non payée"),
         message=Wording(
-            "Wager {the_wager} was accepted without its commission[ of {expected}][, 5 % of {commission_on}]. It is "
+            "Wager {the_wager} was accepted without its commission[ of {expected}][, 5% of {commission_on}]. It is "
             "void and its stake is due back.",
             "La mise {the_wager} a été acceptée sans sa commission[ de {expected}][, 5 % de {commission_on}]. Elle est "
             "nulle et l’enjeu doit être rendu.",
         ),
         explanation=Wording(
-            "A buy or lay bet is only accepted after the player has paid 5 % of the wager, or of the potential "
+            "A buy or lay bet is only accepted after the player has paid 5% of the wager, or of the potential "
             "winnings. At true odds the commission is all the house earns.",
             "Un buy bet ou un lay bet n’est accepté qu’une fois payés 5 % de la mise, ou du gain possible. Au rapport "
             "exact, la commission est tout ce que gagne la banque.",
@@ -34,12 +34,12 @@ QUEBEC = (
         recorded_is="money",
         title=Wording("Wrong commission", "Commission inexacte"),
         message=Wording(
-            "Wager {the_wager}: a commission of {recorded} was taken; {expected} was due[: 5 % of {commission_on}].",
+            "Wager {the_wager}: a commission of {recorded} was taken; {expected} was due[: 5% of {commission_on}].",
             "Mise {the_wager} : une commission de {recorded} a été prélevée ; {expected} étaient dus[ : 5 % de "
             "{commission_on}].",
         ),
         explanation=Wording(
-            "5 % of the wager for a buy bet, 5 % of the potential winnings for a lay bet, in whole units (reading "
+            "5% of the wager for a buy bet, 5% of the potential winnings for a lay bet, in whole units (reading "
             "“commission_rounding”). The wager plays.",
             "5 % de la mise pour un buy bet, 5 % du gain possible pour un lay bet, en unités entières (lecture "
             "« commission_rounding »). La mise joue.",

@@ -115,7 +115,7 @@ ROULETTE = (
             "étaient dus.",
         ),
         explanation=Wording(
-            "The whole stake stands after the first zero; each further zero takes 50 % of its value. What is released "
+            "The whole stake stands after the first zero; each further zero takes 50% of its value. What is released "
             "follows the reading “release_value” that the session declared.",
             "La totalité de la mise subsiste après le premier zéro ; chaque zéro suivant lui ôte 50 % de sa valeur. Ce "
             "qui est libéré suit la lecture « release_value » que la séance a déclarée.",

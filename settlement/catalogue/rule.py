@@ -26,6 +26,7 @@ Kind: TypeAlias = Literal[
     "money",  # an amount in minor units
     "number",  # a count, a total, a point, seconds, a seq
     "numbers",  # a list of them
+    "faces",  # of two dice
     "text",  # an id, a seat, a pocket, a colour: as the table system wrote it
     "texts",  # a list of them
     "wagers",  # a list of wager ids
@@ -38,6 +39,7 @@ Kind: TypeAlias = Literal[
     "medium",  # what was staked instead of chips
     "bound",  # minimum or maximum
     "flags",  # why a throw is irregular
+    "loss",  # why events are lost
     "cause",  # why dice were replaced or touched
     "act",  # the type of an event, said as what was done
     "fault",  # why an odds stake or a correction does not hold

@@ -18,15 +18,19 @@ from settlement.catalogue.words import BET_WORDS, WORDS
 
 MISSING = "—"
 
-DERIVED = ("the_wager", "working", "halving", "difference")
+DERIVED = ("the_wager", "product", "working", "halving", "missing_events", "difference")
 """What a message may use without any rule declaring it, worked out from the other facts:
 
 * ``the_wager``: “w2 (right bet on 6, €6.00)”;
-* ``working``: stake × ``odds``; ``halving``: stake ÷ 2^``zeros``;
+* ``product``: stake × ``odds``; ``working``: the same, and whether it was rounded; ``halving``: stake ÷ 2^``zeros``;
+* ``missing_events``: from ``missing_from`` through ``through``;
 * ``difference``: between the amounts expected and recorded.
 """
 
 _CLAUSE = re.compile(r"\[([^\[\]]*)\]")
+_PLURAL = re.compile(r"(\{(\w+)\}[^{}]*?)\(s\)")
+_ELIDED = re.compile(r"\b(le|du|au) \{(\w+)\}")
+_ODDS = re.compile(r"\d+:[1-9]\d*")
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 # ISO 4217 currencies whose minor unit is not a hundredth, and the signs that readers of each language expect.
@@ -84,9 +88,11 @@ def message(rule: Rule, facts: Mapping[str, Any], language: Language, currency: 
         if _is_known(facts.get(name))
     }
     words |= _derived(facts, words, language, currency)
-    template = rule.message.in_language(language)
+    template = _agree(rule.message.in_language(language), facts, language)
     while (kept := _CLAUSE.sub(lambda clause: _keep(clause[1], words), template)) != template:
         template = kept
+    if language == "fr":
+        template = _ELIDED.sub(lambda article: _elide(article[1], article[2], words), template)
     sentence = _PLACEHOLDER.sub(lambda placeholder: words.get(placeholder[1], MISSING), template)
     return sentence[:1].upper() + sentence[1:]
 
@@ -96,6 +102,25 @@ def _kinds(rule: Rule) -> Mapping[str, Kind]:
     kinds["expected"] = rule.expected_is or "text"
     kinds["recorded"] = rule.recorded_is or "text"
     return kinds
+
+
+def _agree(template: str, facts: Mapping[str, Any], language: Language) -> str:
+    """Let each “(s)” agree with the number before it: one is singular, and in French none is as well."""
+
+    def agree(match: re.Match[str]) -> str:
+        is_singular = facts.get(match[2]) in ((0, 1) if language == "fr" else (1,))
+        return match[1] + ("" if is_singular else "s")
+
+    while (agreed := _PLURAL.sub(agree, template)) != template:
+        template = agreed
+    return template
+
+
+def _elide(article: str, name: str, words: Mapping[str, str]) -> str:
+    """Return “le croupier” or “l’employé”, “du croupier” or “de l’employé”."""
+    if words.get(name, "")[:1] not in tuple("aeéiou"):
+        return f"{article} {{{name}}}"
+    return {"le": "l’", "du": "de l’", "au": "à l’"}[article] + f"{{{name}}}"
 
 
 def _is_known(fact: Any) -> bool:
@@ -116,6 +141,10 @@ def _write(fact: Any, kind: Kind, language: Language, currency: str) -> str:
             return str(fact).replace(":", f"{_NO_BREAK}{'pour' if language == 'fr' else 'to'}{_NO_BREAK}")
         case "day":
             return _day(str(fact), language)
+        case "instant":
+            return str(fact).partition("T")[2] or str(fact)
+        case "faces" if isinstance(fact, list | tuple):
+            return "-".join(str(face) for face in fact)
         case "numbers" | "texts" | "wagers" if isinstance(fact, list | tuple):
             return ", ".join(str(each) for each in fact)
         case "flags" if isinstance(fact, list | tuple):
@@ -145,9 +174,16 @@ def _derived(facts: Mapping[str, Any], words: Mapping[str, str], language: Langu
     expected, recorded = facts.get("expected"), facts.get("recorded")
     if isinstance(expected, int) and isinstance(recorded, int):
         derived["difference"] = amount(abs(recorded - expected), currency, language)
+    first, last = facts.get("missing_from"), facts.get("through")
+    if isinstance(first, int) and isinstance(last, int):
+        derived["missing_events"] = _span(first, last, language)
     stake, odds, zeros = facts.get("stake"), facts.get("odds"), facts.get("zeros")
-    if isinstance(stake, int) and isinstance(odds, str) and re.fullmatch(r"\d+:[1-9]\d*", odds):
-        derived["working"] = _working(stake, odds, words["stake"], expected, language)
+    if isinstance(stake, int) and isinstance(odds, str) and _ODDS.fullmatch(odds):
+        pays, per = (int(part) for part in odds.split(":"))
+        derived["product"] = f"{words['stake']} × {pays if per == 1 else f'{pays}/{per}'}"
+        is_rounded = isinstance(expected, int) and expected * per < stake * pays
+        note = ", arrondi à l’unité inférieure" if language == "fr" else ", rounded down"
+        derived["working"] = derived["product"] + (note if is_rounded else "")
     if isinstance(stake, int) and isinstance(zeros, int) and 0 < zeros < 64:
         derived["halving"] = f"{words['stake']} ÷ {2**zeros}"
     return derived
@@ -165,10 +201,7 @@ def _describe(facts: Mapping[str, Any], words: Mapping[str, str], language: Lang
     return f"{name} ({inside})" if name and inside else name
 
 
-def _working(stake: int, odds: str, staked: str, expected: Any, language: Language) -> str:
-    """Return the arithmetic of a payout: “€6.00 × 7/6”, and whether ``expected`` is that sum rounded down."""
-    pays, per = (int(part) for part in odds.split(":"))
-    times = str(pays) if per == 1 else f"{pays}/{per}"
-    rounded = isinstance(expected, int) and expected * per < stake * pays
-    note = (", arrondi à l’unité inférieure" if language == "fr" else ", rounded down") if rounded else ""
-    return f"{staked} × {times}{note}"
+def _span(first: int, last: int, language: Language) -> str:
+    if language == "fr":
+        return f"l’événement {first}" if first == last else f"les événements {first} à {last}"
+    return f"event {first}" if first == last else f"events {first} to {last}"

@@ -57,8 +57,8 @@ STREAM = (
         facts={"missing_from": "number", "through": "number"},
         title=Wording("Events missing", "Événements manquants"),
         message=Wording(
-            "Events {missing_from} to {through} are missing from the file. What follows is adjudicated without them.",
-            "Les événements {missing_from} à {through} manquent au fichier. La suite est jugée sans eux.",
+            "The file lacks {missing_events}; what follows is adjudicated as it stands.",
+            "Il manque au fichier {missing_events} ; la suite est jugée telle quelle.",
         ),
         explanation=Wording(
             "The numbers of a stream follow each other without holes. The record refuses to jump, so only a file can "
@@ -72,12 +72,11 @@ STREAM = (
         severity="critical",
         provisions=everywhere(),
         reason=RESTS_ON_THE_RECORD,
-        facts={"missing_from": "number", "through": "number", "lost_because": "text"},
+        facts={"missing_from": "number", "through": "number", "lost_because": "loss"},
         title=Wording("Events declared lost", "Événements déclarés perdus"),
         message=Wording(
-            "The table system declares events {missing_from} to {through} lost for good[ ({lost_because})].",
-            "Le système de table déclare les événements {missing_from} à {through} définitivement perdus"
-            "[ ({lost_because})].",
+            "The table system declares that it lost {missing_events} for good[: {lost_because}].",
+            "Le système de table déclare avoir définitivement perdu {missing_events}[ : {lost_because}].",
         ),
         explanation=Wording(
             "What happened in between is unknown and cannot be adjudicated. Later findings may be its consequence and "

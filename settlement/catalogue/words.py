@@ -156,6 +156,10 @@ WORDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "off_table": ("a die off the table", "dé tombé de la table"),
         "rubbed_or_held": ("dice rubbed or held", "dés frottés ou gardés en main"),
     },
+    "loss": {
+        "spool_lost": ("its spool was lost", "sa file d’attente a été perdue"),
+        "refused": ("they were refused", "ils ont été refusés"),
+    },
     "cause": {
         "broken": ("broken", "cassés"),
         "lost": ("lost", "perdus"),

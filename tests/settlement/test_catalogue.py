@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from settlement import adjudicate
 from settlement.catalogue import BET_LABELS, RULES, WAGER, WITHDRAWAL, message
 from settlement.catalogue.rule import LANGUAGES, RULESETS, STANDARD_FACTS, Kind, Rule, Wording
 from settlement.catalogue.sentences import DERIVED, MISSING, amount
@@ -142,6 +145,12 @@ RAISED_BY_THE_RECORD = """
     payout-errors-one-sided                        i  -
 """
 
+CASES = [
+    case
+    for line in (Path(__file__).parents[1] / "conformance" / "cases.jsonl").read_text().splitlines()
+    if (case := json.loads(line))["expected"]["findings"]
+]
+
 SEVERITIES = {"C": "critical", "M": "major", "m": "minor", "i": "info"}
 
 # What holds instead in the case its explanation names.
@@ -186,6 +195,7 @@ SAMPLES: dict[Kind, Any] = {
     "money": 700,
     "number": 6,
     "numbers": [2, 4],
+    "faces": [2, 4],
     "text": "S1",
     "texts": ["d1", "d2"],
     "wagers": ["w1", "w2"],
@@ -198,6 +208,7 @@ SAMPLES: dict[Kind, Any] = {
     "medium": "cash",
     "bound": "minimum",
     "flags": ["slid", "off_table"],
+    "loss": "spool_lost",
     "cause": "broken",
     "act": "payout.made",
     "fault": "no_point",
@@ -293,7 +304,8 @@ def test_a_message_with_all_its_facts_is_whole(rule: Rule) -> None:
 
 @EVERY_RULE
 def test_no_message_fails_for_want_of_facts(rule: Rule) -> None:
-    for nothing, language in product((None, "", [], ()), LANGUAGES):
+    nothings: tuple[Any, ...] = (None, "", [], ())
+    for nothing, language in product(nothings, LANGUAGES):
         sentence = message(rule.name, dict.fromkeys(complete_facts(rule), nothing), language, "")
         assert sentence == message(rule.name, {}, language, "")
         assert sentence
@@ -302,8 +314,17 @@ def test_no_message_fails_for_want_of_facts(rule: Rule) -> None:
 
 @EVERY_RULE
 def test_no_message_fails_for_facts_of_another_type(rule: Rule) -> None:
-    for oddity, language in product((-7, "{wager} [x]", [1, "a"], 3.5, True), LANGUAGES):
+    oddities: tuple[Any, ...] = (-7, "{wager} [x]", [1, "a"], 3.5, True)
+    for oddity, language in product(oddities, LANGUAGES):
         assert message(rule.name, dict.fromkeys(complete_facts(rule), oddity), language, "XXX")
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
+def test_the_engine_passes_the_facts_each_message_needs(case: dict[str, Any]) -> None:
+    for finding in adjudicate(json.dumps(event) for event in case["events"]).findings:
+        assert set(finding.facts) <= {*RULES[finding.rule].facts, *STANDARD_FACTS}, finding.rule
+        for language in LANGUAGES:
+            assert MISSING not in finding.message(language), finding.rule
 
 
 def test_an_overpaid_right_bet_reads_with_its_arithmetic() -> None:
@@ -342,11 +363,41 @@ def test_dice_changed_during_a_point_series_reads_in_both_languages() -> None:
 
 def test_a_clause_goes_with_the_clause_inside_it() -> None:
     faces = {"faces": [3, 7]}
-    assert message("invalid-dice-values", faces, "en", "EUR").startswith("The throw was recorded as 3, 7. It")
+    assert message("invalid-dice-values", faces, "en", "EUR").startswith("The throw was recorded as 3-7. It")
     total = faces | {"recorded": 9}
-    assert "as 3, 7 with a total of 9. It" in message("invalid-dice-values", total, "en", "EUR")
+    assert "as 3-7 with a total of 9. It" in message("invalid-dice-values", total, "en", "EUR")
     both = total | {"expected": 10}
     assert "with a total of 9 where they make 10. It" in message("invalid-dice-values", both, "en", "EUR")
+
+
+@pytest.mark.parametrize(("zeros", "english", "french"), [(1, "1 zero:", "1 zéro :"), (2, "2 zeros:", "2 zéros :")])
+def test_a_plural_agrees_with_its_number(zeros: int, english: str, french: str) -> None:
+    facts = {"wager": "w1", "zeros": zeros, "expected": 100, "recorded": 50}
+    assert f"after {english}" in message("imprisoned-value-not-halved", facts, "en", "EUR")
+    assert f"après {french}" in plain(message("imprisoned-value-not-halved", facts, "fr", "EUR"))
+
+
+def test_french_elides_before_a_vowel() -> None:
+    facts = {"colour": "blue", "recorded": "employe", "expected": "chef_de_table"}
+    sentence = plain(message("marker-not-from-chief", facts, "fr", "EUR"))
+    assert "remis par l’employé ; les marqueurs sont tenus par le chef de table" in sentence
+    assert "sur décision de l’employé" in message("dice-change-not-authorised", facts, "fr", "EUR")
+
+
+def test_no_staff_is_plural_in_english_and_singular_in_french() -> None:
+    facts = {"chefs_de_table": 0, "croupiers": 1, "employes": 2}
+    assert "0 chefs de table, 1 croupier and 2 employés;" in message("staffing-invalid", facts, "en", "EUR")
+    assert "0 chef de table, 1 croupier et 2 employés ;" in plain(message("staffing-invalid", facts, "fr", "EUR"))
+
+
+@pytest.mark.parametrize(
+    ("through", "english", "french"),
+    [(6, "lacks event 6;", "fichier l’événement 6 ;"), (8, "lacks events 6 to 8;", "fichier les événements 6 à 8 ;")],
+)
+def test_missing_events_are_one_or_a_span(through: int, english: str, french: str) -> None:
+    facts = {"missing_from": 6, "through": through}
+    assert english in message("sequence-gap", facts, "en", "EUR")
+    assert french in plain(message("sequence-gap", facts, "fr", "EUR"))
 
 
 #  minor     currency  English       French
