@@ -1,0 +1,1 @@
+"""**The record.** Log, ingestion, replay, findings and the officers who work on them: the one Django app."""

@@ -1,0 +1,1 @@
+"""Replay: streams of the log through the law, and what came of it."""

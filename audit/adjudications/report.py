@@ -1,0 +1,121 @@
+"""An adjudication as a person reads it at a terminal: the wagers, then each finding with its clause."""
+
+from __future__ import annotations
+
+from typing import Literal, TextIO
+
+from rich.console import Console, Group
+from rich.padding import Padding
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from settlement import Adjudication, Finding
+from settlement.catalogue import BET_LABELS, RULES
+from settlement.provisions import PROVISIONS
+
+Language = Literal["en", "fr"]
+
+COLOURS = {"critical": "red", "major": "yellow", "minor": "cyan", "info": "blue"}
+
+WORDS = {
+    "en": {
+        "wager": "wager",
+        "bet": "bet",
+        "stake": "stake",
+        "status": "status",
+        "due": "due (winnings + stake)",
+        "paid": "paid (winnings + stake)",
+        "by": "decided by",
+        "findings": "finding(s)",
+        "none": "Nothing irregular was found.",
+        "events": "events",
+        "evidence": "events",
+        "unchecked": "Not checked, because the table does not report it",
+        "corrected": "corrected by event",
+    },
+    "fr": {
+        "wager": "mise",
+        "bet": "chance",
+        "stake": "enjeu",
+        "status": "sort",
+        "due": "dû (gain + enjeu)",
+        "paid": "payé (gain + enjeu)",
+        "by": "décidée par",
+        "findings": "constat(s)",
+        "none": "Rien d’irrégulier n’a été constaté.",
+        "events": "événements",
+        "evidence": "événements",
+        "unchecked": "Non vérifié, faute d’être transmis par la table",
+        "corrected": "corrigé par l’événement",
+    },
+}
+
+
+def print_report(answer: Adjudication, out: TextIO, *, language: Language) -> None:
+    """Print ``answer`` to ``out``; amounts are in minor units, as recorded."""
+    words = WORDS[language]
+    # Wide enough for the table when the output is no terminal and has no width of its own.
+    console = Console(file=out, highlight=False, width=None if out.isatty() else 120)
+    console.print(
+        Text.assemble((answer.stream, "bold"), f"  {answer.ruleset}  {answer.events} {words['events']}"),
+        soft_wrap=True,
+    )
+    if answer.wagers:
+        console.print(_wagers(answer, language))
+    for correction in answer.corrections:
+        console.print(
+            f"#{correction['corrects']} {words['corrected']} #{correction['seq']} "
+            f"({correction['approved_by']}: {correction['reason']})",
+            markup=False,
+        )
+    if not answer.findings:
+        console.print(Text(words["none"], style="green"))
+    else:
+        console.print(Text(f"{len(answer.findings)} {words['findings']}", style="bold"))
+    for finding in answer.findings:
+        console.print(_finding(finding, language))
+    if answer.unchecked:
+        console.print(Text(f"{words['unchecked']}: {', '.join(answer.unchecked)}", style="dim"))
+
+
+def _wagers(answer: Adjudication, language: Language) -> Table:
+    words = WORDS[language]
+    table = Table(box=None, header_style="dim", pad_edge=False)
+    for name in ("wager", "bet", "stake", "status", "due", "paid", "by"):
+        right = name in ("stake", "due", "paid")
+        table.add_column(words[name], justify="right" if right else "left")
+    for wager_id, wager in answer.wagers.items():
+        label = BET_LABELS.get(wager.bet)
+        due = f"{wager.winnings_due} + {wager.stake_due}"
+        paid = f"{wager.winnings_paid} + {wager.stake_paid}"
+        table.add_row(
+            Text(wager_id),
+            Text(label[language] if label else wager.bet),
+            str(wager.stake),
+            wager.status,
+            due,
+            Text(paid, style="" if paid == due else "yellow"),
+            f"#{wager.decided_by}" if wager.decided_by else "",
+        )
+    return table
+
+
+def _finding(finding: Finding, language: Language) -> Panel:
+    rule = RULES[finding.rule]
+    lines: list[Text | Padding] = [Text(finding.message(language))]
+    provision = PROVISIONS.get(finding.provision or "")
+    if provision is not None:
+        for quote in provision.quotes:
+            lines.append(Padding(Text(f"« {quote} »", style="italic dim"), (0, 0, 0, 2)))
+    elif rule.reason is not None:
+        lines.append(Padding(Text(rule.reason.in_language(language), style="italic dim"), (0, 0, 0, 2)))
+    events = ", ".join(f"#{seq}" for seq in finding.evidence)
+    lines.append(Text(f"{finding.provision or '—'} · {WORDS[language]['evidence']} {events}", style="dim"))
+    colour = COLOURS[finding.severity]
+    title = Text.assemble(
+        (f"#{finding.seq} ", "bold"),
+        (finding.rule, colour),
+        f"  {finding.severity} · {rule.title.in_language(language)}",
+    )
+    return Panel(Group(*lines), title=title, title_align="left", border_style=colour)

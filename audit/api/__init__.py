@@ -1,0 +1,1 @@
+"""The HTTP interface of table systems and of those who read."""

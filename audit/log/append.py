@@ -1,0 +1,78 @@
+"""Appending: the only way into the log."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from django.db import connection, transaction
+
+from audit.log import merkle
+from audit.log.read import Batch
+
+
+class StreamMoved(Exception):
+    """The stream takes another number next than the first of the batch: somebody else was there before."""
+
+    def __init__(self, next_seq: int) -> None:
+        super().__init__(f"the stream takes {next_seq} next")
+        self.next_seq = next_seq
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One event to append: its number, its instant, and its canonical bytes."""
+
+    seq: int
+    occurred_at: datetime
+    envelope: bytes
+
+
+def open_stream(
+    *,
+    casino_id: int,
+    table_id: int | None,
+    name: str,
+    gaming_day: date,
+    game: str | None,
+    ruleset: str | None,
+    currency: str,
+) -> int:
+    """Open a stream and return its id; the id it has, where it is open already. Makes its month's partitions."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "select log.open_stream(%s, %s, %s, %s, %s, %s, %s)",
+            (casino_id, table_id, name, gaming_day, game, ruleset, currency),
+        )
+        (stream_id,) = cursor.fetchone()
+    return int(stream_id)
+
+
+def append(stream_id: int, entries: Sequence[Entry], *, next_seq: int, key_id: int) -> Batch:
+    """Append a batch and return it as stored. Raise ``StreamMoved`` where its first number is not the next one.
+
+    ``next_seq`` is the number that follows the batch: one more than its last, or than a loss declared by its last.
+    """
+    with transaction.atomic(), connection.cursor() as cursor:
+        root = merkle.root(merkle.leaf(entry.envelope) for entry in entries)
+        first = entries[0].seq
+        # Arrays in binary: four times as fast as in text. `cursor.execute` of Django does not know %b.
+        cursor.cursor.execute(
+            "select appended, next_seq, chain, received_at from log.append("
+            "%b::bigint, %b::bigint, %b::bigint, %b::bytea, %b::bigint, %b::bigint[], %b::timestamptz[], %b::text[])",
+            (
+                stream_id,
+                first,
+                next_seq,
+                root,
+                key_id,
+                [entry.seq for entry in entries],
+                [entry.occurred_at for entry in entries],
+                [entry.envelope.decode() for entry in entries],
+            ),
+        )
+        appended, following, chain, received_at = cursor.cursor.fetchone()
+        if not appended:
+            raise StreamMoved(following)
+    return Batch(first, entries[-1].seq, following, len(entries), root, bytes(chain), received_at)

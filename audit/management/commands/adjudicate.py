@@ -1,0 +1,86 @@
+"""``manage.py adjudicate FILE``: what the law says of a recorded session, without a database.
+
+Reads one event a line, in any order, of one stream; ``-`` reads standard input. Lines that are no event are reported
+to standard error with their number and do not stop the rest. Exit status: 0 for a clean run, whatever was found; 1
+when lines were bad; 2 when nothing could be adjudicated.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from audit.adjudications.report import print_report
+from settlement import Adjudication, AnotherStream, ShapeError, adjudicate, decode
+
+BAD_LINES = 1
+UNUSABLE = 2
+
+
+class Command(BaseCommand):
+    help = "Adjudicate the events of one stream, one JSON object a line."
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("file", metavar="FILE", help="the events, one a line; - reads standard input")
+        parser.add_argument("--json", action="store_true", help="print the answer as one JSON object")
+        parser.add_argument("--strict", action="store_true", help="stop at the first line that is no event")
+        parser.add_argument("--language", choices=["en", "fr"], default="en", help="language of the report")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        bad = 0
+        lines: list[bytes] = []
+        with _opened(options["file"]) as source:
+            for number, line, fault in _read(source):
+                if fault is None:
+                    lines.append(line)
+                    continue
+                bad += 1
+                self.stderr.write(f"line {number}: {fault}")
+                if options["strict"]:
+                    raise SystemExit(BAD_LINES)
+        if not lines:
+            raise CommandError("there is no event to adjudicate", returncode=UNUSABLE)
+        try:
+            answer = adjudicate(lines)
+        except AnotherStream as error:
+            raise CommandError(f"{error}; give one stream a file", returncode=UNUSABLE) from None
+        self._show(answer, as_json=options["json"], language=options["language"])
+        if bad:
+            raise SystemExit(BAD_LINES)
+
+    def _show(self, answer: Adjudication, *, as_json: bool, language: str) -> None:
+        if as_json:
+            self.stdout.write(json.dumps(answer.as_dict(), ensure_ascii=False, indent=2))
+        else:
+            print_report(answer, self.stdout, language="fr" if language == "fr" else "en")
+
+
+def _opened(name: str) -> BinaryIO:
+    if name == "-":
+        return sys.stdin.buffer
+    try:
+        return Path(name).open("rb")
+    except OSError as error:
+        raise CommandError(f"{name}: {error.strerror}", returncode=UNUSABLE) from None
+
+
+def _read(source: BinaryIO) -> Iterator[tuple[int, bytes, str | None]]:
+    """Yield each line that is not blank: its number from 1, its bytes, and what is wrong with it."""
+    for number, line in enumerate(source, start=1):
+        event = line.strip()
+        if number == 1:
+            event = event.removeprefix(b"\xef\xbb\xbf")
+        if not event:
+            continue
+        try:
+            decode(event)
+        except ShapeError as fault:
+            yield number, event, str(fault)
+        else:
+            yield number, event, None

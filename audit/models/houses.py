@@ -1,0 +1,51 @@
+"""The houses that play, and their tables."""
+
+from __future__ import annotations
+
+from zoneinfo import ZoneInfo
+
+from django.core.exceptions import ValidationError
+from django.core.validators import RegexValidator
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+CODE = RegexValidator(r"^[A-Za-z0-9._:-]{1,100}\Z", _("1 to 100 of A-Z a-z 0-9 . _ : -"))
+
+
+def _is_zone(name: str) -> None:
+    try:
+        ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        raise ValidationError(_("%(name)s is no time zone."), params={"name": name}) from None
+
+
+class Casino(models.Model):
+    """A house. Nothing of one house is ever shown to the staff or the keys of another."""
+
+    code = models.CharField(_("code"), max_length=100, unique=True, validators=[CODE])
+    name = models.CharField(_("name"), max_length=200)
+    time_zone = models.CharField(_("time zone"), max_length=64, default="Europe/Paris", validators=[_is_zone])
+
+    class Meta:
+        verbose_name = _("casino")
+        verbose_name_plural = _("casinos")
+        ordering = ["code"]
+
+    def __str__(self) -> str:
+        return self.name or self.code
+
+
+class GamingTable(models.Model):
+    """A table that a table system may report on: registered before its first session."""
+
+    casino = models.ForeignKey(Casino, on_delete=models.PROTECT, related_name="tables", verbose_name=_("casino"))
+    code = models.CharField(_("code"), max_length=100, validators=[CODE])
+
+    class Meta:
+        verbose_name = _("table")
+        verbose_name_plural = _("tables")
+        ordering = ["casino", "code"]
+        constraints = [models.UniqueConstraint(fields=["casino", "code"], name="one_table_a_code")]
+
+    def __str__(self) -> str:
+        return self.code

@@ -1,0 +1,31 @@
+"""What was refused, kept byte for byte."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from audit.models.houses import Casino
+from audit.models.keys import ApiKey
+
+
+class Quarantined(models.Model):
+    """One refused request: its bytes as they came, and why it was refused."""
+
+    casino = models.ForeignKey(Casino, on_delete=models.PROTECT, related_name="+", verbose_name=_("casino"))
+    key = models.ForeignKey(ApiKey, on_delete=models.PROTECT, related_name="+", verbose_name=_("API key"))
+    stream = models.CharField(_("stream"), max_length=100)
+    seq = models.BigIntegerField(_("seq"), null=True)
+    code = models.CharField(_("reason"), max_length=32)
+    detail = models.TextField(_("detail"))
+    body = models.BinaryField(_("bytes"))
+    received_at = models.DateTimeField(_("received"), auto_now_add=True)
+
+    class Meta:
+        verbose_name = _("quarantined request")
+        verbose_name_plural = _("quarantine")
+        ordering = ["-received_at", "-id"]
+        indexes = [models.Index(fields=["casino", "-received_at"], name="quarantine_newest")]
+
+    def __str__(self) -> str:
+        return f"{self.stream} · {self.code}"
