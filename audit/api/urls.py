@@ -1,5 +1,16 @@
 """Where the interface is served, below ``/api/v1/``."""
 
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from audit.api.findings import Findings, OneFinding, Rules
+from audit.api.streams import StreamAdjudication, StreamStanding
+from audit.ingest.views import StreamEvents
+
+urlpatterns = [
+    path("streams/<str:stream>/events", StreamEvents.as_view(), name="stream-events"),
+    path("streams/<str:stream>/adjudication", StreamAdjudication.as_view(), name="stream-adjudication"),
+    path("streams/<str:stream>", StreamStanding.as_view(), name="stream"),
+    path("findings", Findings.as_view(), name="findings"),
+    path("findings/<int:pk>", OneFinding.as_view(), name="finding"),
+    path("rules", Rules.as_view(), name="rules"),
+]

@@ -1,0 +1,145 @@
+"""Events as sentences: what happened at the table, in the words of its law, in both languages.
+
+One template for each event type. ``{name}`` is a field of the event's data; what stands in square brackets is left out
+when one of its fields was not sent. Amounts are written in the session's currency.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import msgspec
+
+from settlement.catalogue import BET_WORDS
+from settlement.catalogue.sentences import amount
+from settlement.catalogue.words import WORDS
+from settlement.events import Event
+
+Language = Literal["en", "fr"]
+
+TEMPLATES: Mapping[str, tuple[str, str]] = {
+    "session.opened": (
+        "Session opened at table {table}, ruleset {ruleset}, float {float}",
+        "Séance ouverte à la table {table}, règles {ruleset}, encaisse {float}",
+    ),
+    "session.closed": ("Session closed, float counted {float}", "Séance close, encaisse comptée {float}"),
+    "staff.assigned": ("{person} takes post as {role}", "{person} prend son poste de {role}"),
+    "staff.relieved": ("{person} is relieved as {role}", "{person} est relevé de son poste de {role}"),
+    "player.seated": ("Player {player} sits down[ at seat {seat}]", "Le joueur {player} s’assied[ à la place {seat}]"),
+    "player.left": ("Player {player} leaves[ seat {seat}]", "Le joueur {player} quitte la table[ (place {seat})]"),
+    "bank.filled": ("Fill of {amount}, slip {slip}", "Apport de {amount}, bon {slip}"),
+    "bank.credited": ("Credit of {amount}, slip {slip}", "Retrait de {amount}, bon {slip}"),
+    "buy_in.recorded": ("Buy-in of {amount}[ by {player}] ({means})", "Achat de {amount}[ par {player}] ({means})"),
+    "events.lost": (
+        "Events declared lost through number {through}: {reason}",
+        "Événements déclarés perdus jusqu’au numéro {through} : {reason}",
+    ),
+    "entry.corrected": (
+        "Entry {corrects} corrected, approved by {approved_by}: {reason}",
+        "Écriture {corrects} corrigée, approuvée par {approved_by} : {reason}",
+    ),
+    "count.opened": ("Count of {gaming_day} opened", "Comptée du {gaming_day} ouverte"),
+    "drop.counted": ("Drop of {session} counted: {amount}", "Contenu de la boîte de {session} compté : {amount}"),
+    "cash_desk.recorded": (
+        "Cash desk {direction}: {amount}[ for {player}] ({means})",
+        "Caisse ({direction}) : {amount}[ pour {player}] ({means})",
+    ),
+    "count.closed": ("Count closed", "Comptée close"),
+    "wager.placed": (
+        "[{player} ]stakes {stake} on {bet}[ {number}][ {numbers}][ {which}] — wager {wager}",
+        "[{player} ]mise {stake} sur {bet}[ {number}][ {numbers}][ {which}] — mise {wager}",
+    ),
+    "wager.withdrawn": ("Wager {wager} taken back[: {amount}]", "Mise {wager} retirée[ : {amount}]"),
+    "wager.switched": ("Wager {wager} switched {working}", "Mise {wager} : {working}"),
+    "wager.moved": ("Wager {wager} moved to {number}", "Mise {wager} placée sur le {number}"),
+    "no_more_bets": ("“Rien ne va plus”", "« Rien ne va plus »"),
+    "stakes.collected": ("Losing stakes collected: {wagers}", "Enjeux perdus ramassés : {wagers}"),
+    "payment.announced": (
+        "Payment of {amount} announced for wager {wager}",
+        "Paiement de {amount} annoncé pour la mise {wager}",
+    ),
+    "payout.made": (
+        "Wager {wager} paid: winnings {winnings}, stake returned {stake_returned}",
+        "Mise {wager} payée : gain {winnings}, enjeu rendu {stake_returned}",
+    ),
+    "dice.offered": ("Dice offered to seat {seat}", "Dés proposés à la place {seat}"),
+    "dice.declined": ("Seat {seat} declines the dice", "La place {seat} refuse les dés"),
+    "dice.set_introduced": (
+        "Dice {dice} put into service, decided by the {decided_by}[ (cause: {cause})]",
+        "Dés {dice} mis en service, sur décision du {decided_by}[ (cause : {cause})]",
+    ),
+    "dice.selected": (
+        "Seat {seat} takes dice {dice}; in the box: {boxed}",
+        "La place {seat} prend les dés {dice} ; dans la boîte : {boxed}",
+    ),
+    "dice.touched": ("Dice touched by the {by}: {cause}", "Dés touchés par le {by} : {cause}"),
+    "dice.thrown": ("Throw {faces}[ by seat {seat}][ ({flags})]", "Lancer {faces}[ par la place {seat}][ ({flags})]"),
+    "throw.voided": (
+        "“Coup nul” announced by the {announced_by}[ ({flags})]",
+        "« Coup nul » annoncé par le {announced_by}[ ({flags})]",
+    ),
+    "point.marked": ("Point {number} marked with the cabochon", "Point {number} marqué du cabochon"),
+    "shooter.removed": (
+        "Seat {seat} loses the dice by decision of the {by}",
+        "La place {seat} perd son tour sur décision du {by}",
+    ),
+    "wheel.spun": ("Wheel spun {direction}", "Cylindre lancé {direction}"),
+    "ball.launched": ("Ball launched {direction}", "Bille lancée {direction}"),
+    "chip.fell_in_wheel": ("A chip falls into the wheel", "Un jeton tombe dans le cylindre"),
+    "ball.retrieved": ("Ball taken back", "Bille reprise"),
+    "ball.settled": ("The ball rests in {pocket}", "La bille s’arrête sur le {pocket}"),
+    "result.announced": ("{pocket} announced[: {chances}]", "{pocket} annoncé[ : {chances}]"),
+    "zero.decided": ("Zero: wager {wager}, {choice}", "Zéro : mise {wager}, {choice}"),
+    "last_coup.announced": ("Last coup announced", "Dernier coup annoncé"),
+    "stacks.rebuilt": ("Stacks of colour chips rebuilt", "Piles de jetons de couleur reconstituées"),
+    "colour.assigned": (
+        "Colour {colour} given to {player}[ at {value} a chip]",
+        "Couleur {colour} attribuée à {player}[ à {value} le jeton]",
+    ),
+    "chips.handled": ("Chips handled by the {by}", "Jetons manipulés par le {by}"),
+}
+
+AMOUNTS = frozenset({"amount", "float", "stake", "winnings", "stake_returned", "value"})
+ROLES = frozenset({"role", "by", "decided_by", "announced_by"})
+
+_CLAUSE = re.compile(r"\[([^\[\]]*)\]")
+_FIELD = re.compile(r"\{(\w+)\}")
+
+
+def sentence(event: Event, language: Language, currency: str) -> str:
+    """Return what ``event`` says happened. ``currency`` is the ISO 4217 code of its session."""
+    english, french = TEMPLATES[event.type]
+    template = french if language == "fr" else english
+    fields = {
+        name: _written(name, value, language, currency)
+        for name, value in msgspec.to_builtins(event.data).items()
+        if value not in (None, [])
+    }
+    kept = _CLAUSE.sub(lambda clause: clause[1] if set(_FIELD.findall(clause[1])) <= fields.keys() else "", template)
+    words = _FIELD.sub(lambda field: fields.get(field[1], "—"), kept)
+    return words[:1].upper() + words[1:]
+
+
+def _written(name: str, value: Any, language: Language, currency: str) -> str:
+    if name in AMOUNTS and isinstance(value, int):
+        return amount(value, currency, language)
+    if name == "faces":
+        return " – ".join(str(face) for face in value)
+    if name == "bet":
+        return BET_WORDS.get(value, str(value))
+    if name == "working":
+        return _word("switch", "on" if value else "off", language)
+    if name in ROLES:
+        return _word("role", value, language)
+    if name in ("direction", "choice", "cause"):
+        return _word(name, value, language)
+    if isinstance(value, list):
+        return ", ".join(_word("flags", each, language) if name == "flags" else str(each) for each in value)
+    return str(value)
+
+
+def _word(kind: str, value: Any, language: Language) -> str:
+    english, french = WORDS.get(kind, {}).get(str(value), (str(value), str(value)))
+    return french if language == "fr" else english

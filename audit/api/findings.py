@@ -1,0 +1,111 @@
+"""Reading findings, and the catalogue they come from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django_filters import rest_framework as filters
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.generics import ListAPIView, RetrieveAPIView
+from rest_framework.pagination import CursorPagination
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from audit.api.views import KeyedView
+from audit.models import Finding, Scope
+from audit.models.adjudications import Severity
+from settlement.catalogue import RULES
+from settlement.provisions import PROVISIONS
+
+
+class FindingSerializer(serializers.ModelSerializer[Finding]):
+    """A finding as section 6 writes it, with where and when it was."""
+
+    def to_representation(self, instance: Finding) -> dict[str, Any]:
+        return {
+            "id": instance.pk,
+            "stream": instance.stream.name,
+            "table": instance.table.code if instance.table else None,
+            "gaming_day": instance.gaming_day.isoformat(),
+            "occurred_at": instance.occurred_at.isoformat(),
+            "ruleset": instance.ruleset,
+            "engine_version": instance.engine_version,
+            "status": "superseded" if instance.superseded_at else "standing",
+            **instance.as_dict(),
+        }
+
+    class Meta:
+        model = Finding
+        fields = ("id",)
+
+
+class FindingFilter(filters.FilterSet):
+    rule = filters.ChoiceFilter(choices=[(name, name) for name in RULES])
+    severity = filters.MultipleChoiceFilter(choices=Severity.choices)
+    status = filters.ChoiceFilter(
+        choices=[("standing", "standing"), ("superseded", "superseded")], method="with_status"
+    )
+    table = filters.CharFilter(field_name="table__code")
+    stream = filters.CharFilter(field_name="stream__name")
+    gaming_day = filters.DateFilter()
+
+    def with_status(self, queryset: Any, name: str, value: str) -> Any:
+        return queryset.filter(superseded_at__isnull=value == "standing")
+
+    class Meta:
+        model = Finding
+        fields = ("rule", "severity", "status", "table", "stream", "gaming_day")
+
+
+class NewestFirst(CursorPagination):
+    ordering = ("-occurred_at", "-id")
+    page_size = 100
+
+
+class _OwnFindings(KeyedView):
+    scope = Scope.FINDINGS_READ
+    serializer_class = FindingSerializer
+    queryset = Finding.objects.select_related("stream", "table")
+
+    def get_queryset(self) -> Any:
+        return super().get_queryset().filter(casino_id=self.request.auth.casino_id)  # type: ignore[misc]
+
+
+class Findings(_OwnFindings, ListAPIView[Finding]):
+    """The findings of the key's casino, newest first."""
+
+    pagination_class = NewestFirst
+    filter_backends = (filters.DjangoFilterBackend,)
+    filterset_class = FindingFilter
+
+
+class OneFinding(_OwnFindings, RetrieveAPIView[Finding]):
+    """One finding."""
+
+
+class Rules(KeyedView):
+    """The catalogue: every rule with its clauses."""
+
+    scope = Scope.FINDINGS_READ
+
+    @extend_schema(summary="The catalogue of rules", responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request) -> Response:
+        return Response({"rules": [_rule(name) for name in RULES]})
+
+
+def _rule(name: str) -> dict[str, Any]:
+    rule = RULES[name]
+    labels = {label for labels in rule.provisions.values() for label in labels if label in PROVISIONS}
+    return {
+        "rule": name,
+        "severity": rule.severity,
+        "needs": rule.needs,
+        "title": {"en": rule.title.en, "fr": rule.title.fr},
+        "explanation": {"en": rule.explanation.en, "fr": rule.explanation.fr},
+        "provisions": {
+            ruleset: [{"label": label, "quotes": list(PROVISIONS[label].quotes)} for label in found if label in labels]
+            for ruleset, found in rule.provisions.items()
+        },
+    }
