@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db import connection
+from audit.log import wire
 
 PAGE = 1_000
 """Rows fetched at a time."""
@@ -14,9 +14,10 @@ PAGE = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """Where a stream stands: the number it takes next, and its chain."""
+    """Where a stream stands: the number it takes next, and its chain. ``table_id`` is None for a count room."""
 
     stream_id: int
+    table_id: int | None
     next_seq: int
     chain: bytes
 
@@ -36,34 +37,31 @@ class Batch:
 
 def head_of(casino_id: int, name: str) -> Head | None:
     """Return where a stream of a casino stands, None where it was never opened."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "select s.stream_id, h.next_seq, h.chain from log.stream s join log.stream_head h using (stream_id)"
-            " where s.casino_id = %s and s.name = %s",
-            (casino_id, name),
-        )
-        row = cursor.fetchone()
-    return None if row is None else Head(row[0], row[1], bytes(row[2]))
+    rows = wire.execute(
+        "select s.stream_id, s.table_id, h.next_seq, h.chain from log.stream s join log.stream_head h using (stream_id)"
+        " where s.casino_id = %b::bigint and s.name = %b::text",
+        (casino_id, name),
+    )
+    return Head(*rows[0]) if rows else None
 
 
 def slice_of(stream_id: int, *, after: int = 0, limit: int) -> list[tuple[int, bytes]]:
     """Return up to ``limit`` events of a stream whose seq is above ``after``: seq and canonical bytes."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "select seq, envelope::text from log.event where stream_id = %s and seq > %s order by seq limit %s",
-            (stream_id, after, limit),
-        )
-        return [(seq, envelope.encode()) for seq, envelope in cursor.fetchall()]
+    return wire.execute(
+        "select seq, envelope from log.event where stream_id = %b::bigint and seq > %b::bigint"
+        " order by seq limit %b::bigint",
+        (stream_id, after, limit),
+    )
 
 
 def before(stream_id: int, *, seq: int, limit: int) -> list[tuple[int, bytes]]:
     """Return the last ``limit`` events of a stream whose seq is below ``seq``, in order."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "select seq, envelope::text from log.event where stream_id = %s and seq < %s order by seq desc limit %s",
-            (stream_id, seq, limit),
-        )
-        return [(seq, envelope.encode()) for seq, envelope in reversed(cursor.fetchall())]
+    rows = wire.execute(
+        "select seq, envelope from log.event where stream_id = %b::bigint and seq < %b::bigint"
+        " order by seq desc limit %b::bigint",
+        (stream_id, seq, limit),
+    )
+    return rows[::-1]
 
 
 def whole(stream_id: int, *, after: int = 0) -> Iterator[tuple[int, bytes]]:
@@ -75,46 +73,54 @@ def whole(stream_id: int, *, after: int = 0) -> Iterator[tuple[int, bytes]]:
 
 def events_at(stream_id: int, seqs: list[int]) -> dict[int, bytes]:
     """Return the stored events among ``seqs``, by seq."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "select seq, envelope::text from log.event where stream_id = %s and seq = any (%s)", (stream_id, seqs)
+    return dict(
+        wire.execute(
+            "select seq, envelope from log.event where stream_id = %b::bigint and seq = any (%b::bigint[])",
+            (stream_id, seqs),
         )
-        return {seq: envelope.encode() for seq, envelope in cursor.fetchall()}
+    )
 
 
 def corrections_of(stream_id: int) -> list[bytes]:
     """Return the ``entry.corrected`` events of a stream, in order."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "select envelope::text from log.event"
-            " where stream_id = %s and envelope ->> 'type' = 'entry.corrected' order by seq",
-            (stream_id,),
-        )
-        return [envelope.encode() for (envelope,) in cursor.fetchall()]
+    rows = wire.execute(
+        "select envelope from log.event"
+        " where stream_id = %b::bigint and envelope ->> 'type' = 'entry.corrected' order by seq",
+        (stream_id,),
+    )
+    return [envelope for (envelope,) in rows]
 
 
 def batch_holding(stream_id: int, seq: int) -> Batch | None:
     """Return the batch that an event came in, None where the event is not there."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "select first_seq, last_seq, next_seq, count, root, chain, received_at from log.batch"
-            " where stream_id = %s and first_seq <= %s order by first_seq desc limit 1",
-            (stream_id, seq),
-        )
-        row = cursor.fetchone()
-    if row is None or seq > row[1]:
+    rows = wire.execute(
+        "select first_seq, last_seq, next_seq, count, root, chain, received_at from log.batch"
+        " where stream_id = %b::bigint and first_seq <= %b::bigint order by first_seq desc limit 1",
+        (stream_id, seq),
+    )
+    if not rows or seq > rows[0][1]:
         return None
-    first, last, following, count, root, chain, received_at = row
-    return Batch(first, last, following, count, bytes(root), bytes(chain), received_at)
+    return Batch(*rows[0])
+
+
+def batches_of(stream_id: int) -> Iterator[Batch]:
+    """Yield the batches of a stream, in order: what its roots and its chain are recomputed against."""
+    after = 0
+    while rows := wire.execute(
+        "select first_seq, last_seq, next_seq, count, root, chain, received_at from log.batch"
+        " where stream_id = %b::bigint and first_seq > %b::bigint order by first_seq limit %b::bigint",
+        (stream_id, after, PAGE),
+    ):
+        yield from (Batch(*row) for row in rows)
+        after = rows[-1][0]
 
 
 def dirty_streams(engine_version: str, *, limit: int) -> list[int]:
     """Return streams whose events are not all adjudicated under ``engine_version``."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "select h.stream_id from log.stream_head h"
-            " left join audit_adjudication a on a.stream_id = h.stream_id and a.engine_version = %s"
-            " where h.next_seq > coalesce(a.next_seq, 1) order by h.stream_id desc limit %s",
-            (engine_version, limit),
-        )
-        return [stream_id for (stream_id,) in cursor.fetchall()]
+    rows = wire.execute(
+        "select h.stream_id from log.stream_head h"
+        " left join audit_adjudication a on a.stream_id = h.stream_id and a.engine_version = %b::text"
+        " where h.next_seq > coalesce(a.next_seq, 1) order by h.stream_id desc limit %b::bigint",
+        (engine_version, limit),
+    )
+    return [stream_id for (stream_id,) in rows]

@@ -13,6 +13,7 @@ class Migration(migrations.Migration):
     operations = [
         migrations.RunSQL((SQL / "schema.sql").read_text()),
         migrations.RunSQL((SQL / "roles.sql").read_text()),
+        migrations.RunSQL((SQL / "guard.sql").read_text()),
         # This month and the two after it; any other is made when its first stream opens.
         migrations.RunSQL(
             "select log.ensure_month((current_date + make_interval(months => m))::date) from generate_series(0, 2) m"

@@ -123,6 +123,11 @@ def _elide(article: str, name: str, words: Mapping[str, str]) -> str:
     return {"le": "l’", "du": "de l’", "au": "à l’"}[article] + f"{{{name}}}"
 
 
+def written(fact: Any, kind: Kind | None, language: Language, currency: str) -> str | None:
+    """Return a finding's ``expected`` or ``recorded`` as its kind is written; None where there is none."""
+    return _write(fact, kind or "text", language, currency) if _is_known(fact) else None
+
+
 def _is_known(fact: Any) -> bool:
     return fact is not None and fact not in ("", [], ())
 

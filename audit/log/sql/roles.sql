@@ -1,36 +1,44 @@
--- Who may do what, where this server lets us make roles: the owner never signs in, a writer may only call the
--- functions, a reader only reads. Where it does not, `manage.py check --database default` says so.
+-- Who may do what, where this server lets us make roles:
+--
+--   cabochon_owner   owns the tables and never signs in
+--   cabochon_writer  may call append and open_stream, and nothing else: not even read
+--   cabochon_reader  reads
+--
+-- The role that serves requests is granted the last two. What makes and protects partitions stays with the role that
+-- migrates, so that the owner cannot change it. Where the server refuses, the log belongs to the role that migrates,
+-- and `manage.py check --deploy --database default` says so.
+
+revoke all on schema log from public;
+revoke all on all functions in schema log from public;
 
 do $$
+declare
+  role     text;
+  relation regclass;
 begin
   if not (select rolsuper or rolcreaterole from pg_roles where rolname = current_user) then
-    raise notice 'log: no right to create roles, the owner of the log is %', current_user;
+    raise notice 'log: % may not create roles and stays the owner of the log', current_user;
     return;
   end if;
-  begin create role cabochon_owner nologin; exception when duplicate_object then null; end;
-  begin create role cabochon_writer nologin; exception when duplicate_object then null; end;
-  begin create role cabochon_reader nologin; exception when duplicate_object then null; end;
-
-  revoke all on all functions in schema log from public;
-  grant usage on schema log to cabochon_writer, cabochon_reader;
-  grant execute on function log.append, log.open_stream, log.ensure_month to cabochon_writer;
-  grant select on all tables in schema log to cabochon_reader, cabochon_writer;
-  -- Partitions are made later, by the owner.
-  if (select rolsuper from pg_roles where rolname = current_user) then
-    alter default privileges for role cabochon_owner in schema log grant select on tables to cabochon_reader, cabochon_writer;
-    grant create on schema log to cabochon_owner;
-    declare
-      r record;
+  foreach role in array array['cabochon_owner', 'cabochon_writer', 'cabochon_reader'] loop
     begin
-      for r in select c.oid::regclass as relation from pg_class c join pg_namespace n on n.oid = c.relnamespace
-               where n.nspname = 'log' and c.relkind in ('r', 'p') loop
-        execute format('alter table %s owner to cabochon_owner', r.relation);
-      end loop;
-      for r in select p.oid::regprocedure as routine from pg_proc p join pg_namespace n on n.oid = p.pronamespace
-               where n.nspname = 'log' loop
-        execute format('alter function %s owner to cabochon_owner', r.routine);
-      end loop;
+      execute format('create role %I nologin', role);
+    exception when duplicate_object or unique_violation then  -- another database of this server has them
+      null;
     end;
-    alter schema log owner to cabochon_owner;
+  end loop;
+  grant usage on schema log to cabochon_owner, cabochon_writer, cabochon_reader;
+  grant execute on function log.append, log.open_stream to cabochon_writer;
+  grant select on all tables in schema log to cabochon_reader;
+  grant execute on function log.ensure_month to cabochon_owner;
+
+  if not (select rolsuper from pg_roles where rolname = current_user) then
+    raise notice 'log: only a superuser can hand the tables to cabochon_owner; % stays their owner', current_user;
+    return;
   end if;
+  for relation in select c.oid from pg_class c where c.relnamespace = 'log'::regnamespace and c.relkind in ('r', 'p') loop
+    execute format('alter table %s owner to cabochon_owner', relation);
+  end loop;
+  alter function log.append owner to cabochon_owner;
+  alter function log.open_stream owner to cabochon_owner;
 end $$;

@@ -5,6 +5,8 @@
 
 create schema log;
 
+-- casino_id and table_id are checked when a stream opens. They are no foreign keys: what refers to the log must never
+-- have a say in what the log may keep.
 create table log.stream (
   stream_id  bigint      primary key,
   casino_id  bigint      not null,
@@ -65,9 +67,9 @@ begin
     using errcode = 'ES001';
 end $$;
 
-create function log.protect(relation regclass) returns void language plpgsql set search_path = pg_catalog as $$
+create function log.protect(relation regclass) returns void language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
-  if not exists (select 1 from pg_trigger where tgrelid = relation and tgname = 'no_change') then
+  if not exists (select 1 from pg_catalog.pg_trigger where tgrelid = relation and tgname = 'no_change') then
     execute format('create trigger no_change before update or delete on %s for each row execute function log.refuse()', relation);
   end if;
   -- TRUNCATE triggers are not cloned to partitions: every partition needs its own.
@@ -96,26 +98,40 @@ alter table log.stream_head enable always trigger no_truncate;
 
 -- Partitions --------------------------------------------------------------------------------------------------------
 
--- Make sure that the month of `day` has its partitions, protected. Two callers at once make them once.
+-- Make sure that the month of `day` has its partitions, protected. Two callers at once make them once. A partition is
+-- made beside its parent and then attached, which lets others write to the parent meanwhile.
 create function log.ensure_month(day date) returns void
-language plpgsql security definer set search_path = pg_catalog as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
-  first  date   := date_trunc('month', day)::date;
-  low    bigint := (first - date '2020-01-01')::bigint << 32;
-  high   bigint := ((first + interval '1 month')::date - date '2020-01-01')::bigint << 32;
-  parent text;
-  child  text;
+  first   date   := date_trunc('month', day)::date;
+  low     bigint := (first - date '2020-01-01')::bigint << 32;
+  high    bigint := ((first + interval '1 month')::date - date '2020-01-01')::bigint << 32;
+  guarded bigint;
+  parent  text;
+  child   text;
 begin
+  if to_regclass('log.batch' || to_char(first, '_YYYYMM')) is not null then
+    return;
+  end if;
+  perform pg_advisory_xact_lock(hashtext('log.ensure_month'));
+  if to_regclass('log.batch' || to_char(first, '_YYYYMM')) is not null then
+    return;
+  end if;
+  if to_regclass('log_guard.maintenance') is not null then
+    insert into log_guard.maintenance (reason) values (format('ensure_month %s', first)) returning id into guarded;
+  end if;
   foreach parent in array array['event', 'batch'] loop
     child := parent || to_char(first, '_YYYYMM');
-    if to_regclass('log.' || quote_ident(child)) is null then
-      perform pg_advisory_xact_lock(hashtext('log.ensure_month'));
-      if to_regclass('log.' || quote_ident(child)) is null then
-        execute format('create table log.%I partition of log.%I for values from (%s) to (%s)', child, parent, low, high);
-        perform log.protect(format('log.%I', child)::regclass);
-      end if;
-    end if;
+    execute format('create table log.%I (like log.%I including all)', child, parent);
+    execute (select format('alter table log.%I owner to %I', child, r.rolname)
+             from pg_catalog.pg_class c join pg_catalog.pg_roles r on r.oid = c.relowner
+             where c.oid = format('log.%I', parent)::regclass);
+    execute format('alter table log.%I attach partition log.%I for values from (%s) to (%s)', parent, child, low, high);
+    perform log.protect(format('log.%I', child)::regclass);
   end loop;
+  if guarded is not null then
+    update log_guard.maintenance set closed_at = clock_timestamp() where id = guarded;
+  end if;
 end $$;
 
 
@@ -124,21 +140,23 @@ end $$;
 -- Open a stream and return its id; the id of the one that is there, if its name is taken.
 create function log.open_stream(
   p_casino bigint, p_table bigint, p_name text, p_day date, p_game text, p_ruleset text, p_currency text)
-returns bigint language plpgsql security definer set search_path = pg_catalog as $$
+returns bigint language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   day_key bigint := (p_day - date '2020-01-01')::bigint << 32;
   id      bigint;
 begin
   perform log.ensure_month(p_day);
   perform pg_advisory_xact_lock(hashtext('log.open_stream'), p_day - date '2020-01-01');
-  select stream_id into id from log.stream where casino_id = p_casino and name = p_name;
-  if found then
-    return id;
-  end if;
   select coalesce(max(stream_id), day_key) + 1 into id
     from log.stream where stream_id >= day_key and stream_id < day_key + (1::bigint << 32);
+  -- Waits for another transaction that opens a stream of this name on another day.
   insert into log.stream (stream_id, casino_id, table_id, name, gaming_day, game, ruleset, currency)
-    values (id, p_casino, p_table, p_name, p_day, p_game, p_ruleset, p_currency);
+    values (id, p_casino, p_table, p_name, p_day, p_game, p_ruleset, p_currency)
+    on conflict (casino_id, name) do nothing;
+  if not found then
+    select stream_id into id from log.stream where casino_id = p_casino and name = p_name;
+    return id;
+  end if;
   insert into log.stream_head (stream_id) values (id);
   return id;
 end $$;
@@ -148,7 +166,7 @@ create function log.append(
   p_stream bigint, p_first bigint, p_next bigint, p_root bytea, p_key bigint,
   p_seqs bigint[], p_occurred timestamptz[], p_envelopes text[],
   out appended boolean, out next_seq bigint, out chain bytea, out received_at timestamptz)
-language plpgsql security definer set search_path = pg_catalog as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   head  log.stream_head;
   n     integer := cardinality(p_seqs);
@@ -157,7 +175,11 @@ begin
   if not found then
     raise exception 'log: there is no stream %', p_stream using errcode = 'ES404';
   end if;
-  if head.next_seq <> p_first or n = 0 or p_seqs[1] <> p_first or p_next <= p_seqs[n] then
+  if n = 0 or p_seqs[1] <> p_first or p_next <= p_seqs[n]
+     or p_seqs <> (select array_agg(seq order by seq) from unnest(p_seqs) as seq) then
+    raise exception 'log: the events of a batch ascend from its first number' using errcode = 'ES422';
+  end if;
+  if head.next_seq <> p_first then
     appended := false; next_seq := head.next_seq; chain := head.chain;
     return;
   end if;

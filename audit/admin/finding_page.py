@@ -1,0 +1,128 @@
+"""What the page of a finding shows, gathered from the finding, the log and the law."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from audit.admin.chronicle import Language, sentence
+from audit.admin.clauses import MarkedText, marked_text
+from audit.log import merkle, read
+from audit.models import Finding, WagerOutcome
+from settlement import decode
+from settlement.catalogue import BET_LABELS, RULES
+from settlement.catalogue.rule import Rule
+from settlement.catalogue.sentences import amount, written
+
+BEFORE, AFTER = 12, 6
+"""Events shown before the first that proves a finding, and after the one that completes it."""
+
+MOST_EVENTS = 60
+"""Events shown at most: of a longer stretch, those around the completing one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One event of the stretch."""
+
+    seq: int
+    at: datetime
+    words: str
+    is_evidence: bool
+    completes: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Expected against recorded, written out; ``difference`` where both are money."""
+
+    expected: str | None
+    recorded: str | None
+    difference: str | None
+
+
+def page_of(finding: Finding, language: str) -> dict[str, Any]:
+    """Return the context of the page of ``finding`` in ``language``."""
+    tongue: Language = "fr" if language == "fr" else "en"
+    rule = RULES[finding.rule]
+    value = finding.as_value()
+    batch = read.batch_holding(finding.stream_id, finding.seq)
+    stored = read.events_at(finding.stream_id, [finding.seq]).get(finding.seq)
+    outcome = WagerOutcome.objects.filter(
+        stream_id=finding.stream_id, engine_version=finding.engine_version, wager=finding.wager
+    ).first()
+    return {
+        "finding": finding,
+        "rule": rule,
+        "message": value.message(tongue),
+        "explanation": rule.explanation.in_language(tongue),
+        "comparison": _comparison(finding, rule, tongue),
+        "clauses": _clauses(finding, rule),
+        "no_clause": rule.reason.in_language(tongue) if rule.reason else None,
+        "lines": _lines(finding, tongue),
+        "wager": _wager(outcome, finding, tongue) if finding.wager and outcome else None,
+        "batch": batch,
+        "root": batch.root.hex() if batch else None,
+        "chain": batch.chain.hex() if batch else None,
+        "leaf": merkle.leaf(stored).hex() if stored else None,
+    }
+
+
+def _comparison(finding: Finding, rule: Rule, language: Language) -> Comparison | None:
+    expected, recorded = finding.expected, finding.recorded
+    if expected is None and recorded is None:
+        return None
+    money = rule.expected_is == "money" and rule.recorded_is == "money"
+    both = money and isinstance(expected, int) and isinstance(recorded, int)
+    return Comparison(
+        expected=written(expected, rule.expected_is, language, finding.currency),
+        recorded=written(recorded, rule.recorded_is, language, finding.currency),
+        difference=_signed(recorded - expected, finding.currency, language) if both else None,
+    )
+
+
+def _signed(minor: int, currency: str, language: Language) -> str:
+    return ("+" if minor > 0 else "") + amount(minor, currency, language)
+
+
+def _clauses(finding: Finding, rule: Rule) -> list[MarkedText]:
+    """Return the texts with the finding's own clause first, then the others that the rule rests on."""
+    labels = [finding.provision, *rule.provisions.get(finding.ruleset, ())]
+    texts = (marked_text(label) for label in dict.fromkeys(labels) if label)
+    return [text for text in texts if text is not None]
+
+
+def _lines(finding: Finding, language: Language) -> list[Line]:
+    zone = ZoneInfo(finding.casino.time_zone)
+    first = max(min(finding.evidence), finding.seq - MOST_EVENTS)
+    stretch = read.before(finding.stream_id, seq=first, limit=BEFORE)
+    stretch += read.slice_of(finding.stream_id, after=first - 1, limit=finding.seq - first + 1 + AFTER)
+    return [
+        Line(
+            seq=seq,
+            at=event.occurred_at.astimezone(zone),
+            words=sentence(event, language, finding.currency),
+            is_evidence=seq in finding.evidence,
+            completes=seq == finding.seq,
+        )
+        for seq, event in ((seq, decode(raw)) for seq, raw in stretch)
+    ]
+
+
+def _wager(outcome: WagerOutcome, finding: Finding, language: Language) -> dict[str, Any]:
+    def money(minor: int) -> str:
+        return amount(minor, finding.currency, language)
+
+    label = BET_LABELS.get(outcome.bet)
+    return {
+        "id": outcome.wager,
+        "bet": label[language] if label else outcome.bet,
+        "player": outcome.player,
+        "stake": money(outcome.stake),
+        "status": written(outcome.status, "status", language, finding.currency),
+        "due": f"{money(outcome.winnings_due)} + {money(outcome.stake_due)}",
+        "paid": f"{money(outcome.winnings_paid)} + {money(outcome.stake_paid)}",
+        "provision": outcome.provision,
+    }

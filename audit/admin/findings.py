@@ -1,0 +1,126 @@
+"""Findings: the list, and the page that explains one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.utils.html import format_html
+from django.utils.translation import gettext_lazy as _
+
+from audit.admin.finding_page import page_of
+from audit.admin.reading import RecordAdmin, language
+from audit.models import Finding, GamingTable
+from audit.models.adjudications import Severity
+from settlement.catalogue import RULES
+
+
+class RuleFilter(admin.SimpleListFilter):
+    """By rule, under its title, in the order of the catalogue."""
+
+    title = _("rule")
+    parameter_name = "rule"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        met = set(model_admin.get_queryset(request).values_list("rule", flat=True).distinct())
+        return [(name, rule.title.in_language(language())) for name, rule in RULES.items() if name in met]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Finding]) -> QuerySet[Finding]:
+        return queryset.filter(rule=self.value()) if self.value() else queryset
+
+
+class TableFilter(admin.SimpleListFilter):
+    """By table, of the officer's houses alone."""
+
+    title = _("table")
+    parameter_name = "table"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        tables = GamingTable.objects.filter(casino__in=request.user.houses()).select_related("casino")
+        return [(str(table.pk), f"{table.casino.code} · {table.code}") for table in tables]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Finding]) -> QuerySet[Finding]:
+        value = self.value()
+        return queryset.filter(table_id=int(value)) if value and value.isdigit() else queryset
+
+
+class DayFilter(admin.SimpleListFilter):
+    """By gaming day: the thirty last ones with findings."""
+
+    title = _("gaming day")
+    parameter_name = "day"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        days = model_admin.get_queryset(request).order_by("-gaming_day").values_list("gaming_day", flat=True).distinct()
+        return [(day.isoformat(), day.isoformat()) for day in days[:30]]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Finding]) -> QuerySet[Finding]:
+        value = self.value()
+        known = value in {day for day, _label in self.lookup_choices}
+        return queryset.filter(gaming_day=value) if known else queryset
+
+
+class StandingFilter(admin.SimpleListFilter):
+    """What a later replay no longer finds is out of the way unless asked for."""
+
+    title = _("standing")
+    parameter_name = "standing"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return [("superseded", _("superseded")), ("all", _("all"))]
+
+    def choices(self, changelist: Any) -> Any:
+        for choice in super().choices(changelist):
+            yield choice | ({"display": _("standing")} if choice["query_string"].find("standing=") < 0 else {})
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Finding]) -> QuerySet[Finding]:
+        match self.value():
+            case "all":
+                return queryset
+            case "superseded":
+                return queryset.exclude(superseded_at=None)
+            case _:
+                return queryset.filter(superseded_at=None)
+
+
+@admin.register(Finding)
+class FindingAdmin(RecordAdmin):
+    list_display = ("when", "weight", "title", "table", "wager", "stream", "seq")
+    list_display_links = ("title",)
+    list_filter = ("severity", RuleFilter, TableFilter, DayFilter, StandingFilter)
+    list_select_related = ("table", "stream", "casino")
+    search_fields = ("=wager", "=stream__name")
+    search_help_text = _("a wager or a stream, whole")
+
+    @admin.display(description=_("occurred"), ordering="occurred_at")
+    def when(self, finding: Finding) -> str:
+        return f"{finding.occurred_at:%Y-%m-%d %H:%M:%S}"
+
+    @admin.display(description=_("severity"), ordering="severity")
+    def weight(self, finding: Finding) -> str:
+        return format_html('<span class="weight {}">{}</span>', finding.severity, Severity(finding.severity).label)
+
+    @admin.display(description=_("finding"), ordering="rule")
+    def title(self, finding: Finding) -> str:
+        return RULES[finding.rule].title.in_language(language())
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Show one finding: rule, clause, what was expected and recorded, and the events around it."""
+        finding = self.get_object(request, object_id)
+        if finding is None:
+            raise Http404
+        if not self.has_view_permission(request, finding):
+            raise PermissionDenied
+        context = {
+            **self.admin_site.each_context(request),
+            **page_of(finding, language()),
+            "opts": self.opts,
+            "title": RULES[finding.rule].title.in_language(language()),
+        }
+        return TemplateResponse(request, "admin/audit/finding/finding.html", context)

@@ -1,0 +1,44 @@
+"""What every page of the record shares: read, never written, and only the houses of the officer who asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest
+from django.utils.translation import get_language
+
+from audit.models import Officer
+
+
+class RecordAdmin(admin.ModelAdmin):
+    """A table of the record: no form, no action, no way to add, change or delete."""
+
+    actions = None
+    list_per_page = 50
+    show_full_result_count = False
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        return of_own_houses(super().get_queryset(request), request)
+
+
+def of_own_houses(rows: QuerySet[Any], request: HttpRequest) -> QuerySet[Any]:
+    """Return those of ``rows`` that belong to the houses of the officer who asks."""
+    officer = request.user
+    assert isinstance(officer, Officer)
+    return rows if officer.is_superuser else rows.filter(casino__in=officer.houses())
+
+
+def language() -> str:
+    """Return the language of the page: ``fr`` or ``en``."""
+    return "fr" if (get_language() or "").startswith("fr") else "en"

@@ -1,0 +1,100 @@
+"""Streams and their events. Events are shown a page at a time by key: no count, no offset, any size."""
+
+from __future__ import annotations
+
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied
+from django.db.models import Count, Q, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
+from django.utils.translation import gettext_lazy as _
+
+from audit.admin.chronicle import sentence
+from audit.admin.findings import TableFilter
+from audit.admin.reading import RecordAdmin, language
+from audit.log import read
+from audit.models import Adjudication, Finding, LoggedStream
+from settlement import ENGINE_VERSION, decode
+
+PAGE = 100
+
+
+@admin.register(LoggedStream)
+class StreamAdmin(RecordAdmin):
+    list_display = ("name", "table", "gaming_day", "ruleset", "opened_at", "findings_count")
+    list_filter = (TableFilter, "ruleset")
+    list_select_related = ("table", "casino")
+    search_fields = ("=name",)
+    search_help_text = _("a stream, whole")
+    ordering = ("-gaming_day", "-stream_id")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        standing = Count("findings", filter=Q(findings__superseded_at=None))
+        return super().get_queryset(request).annotate(findings_count=standing)
+
+    @admin.display(description=_("findings"), ordering="findings_count")
+    def findings_count(self, stream: Any) -> int:
+        return int(stream.findings_count)
+
+    def get_urls(self) -> list[URLPattern]:
+        own = path(
+            "<int:stream_id>/events/", self.admin_site.admin_view(self.events_view), name="audit_loggedstream_events"
+        )
+        return [own, *super().get_urls()]
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        return self.events_view(request, int(object_id) if object_id.lstrip("-").isdigit() else 0)
+
+    def events_view(self, request: HttpRequest, stream_id: int) -> HttpResponse:
+        """Show a page of events: those after ``?after=SEQ``, or before ``?before=SEQ``."""
+        stream = self.get_queryset(request).select_related("table", "casino").filter(pk=stream_id).first()
+        if stream is None:
+            raise Http404
+        if not self.has_view_permission(request, stream):
+            raise PermissionDenied
+        before = _seq(request, "before")
+        if before is not None:
+            events = read.before(stream_id, seq=before, limit=PAGE)
+        else:
+            events = read.slice_of(stream_id, after=_seq(request, "after") or 0, limit=PAGE)
+        found: dict[int, list[Finding]] = {}
+        for finding in Finding.objects.filter(
+            stream_id=stream_id, superseded_at=None, seq__in=[seq for seq, _raw in events]
+        ):
+            found.setdefault(finding.seq, []).append(finding)
+        head = read.head_of(stream.casino_id, stream.name)
+        assert head is not None, "an opened stream has a head"
+        zone = ZoneInfo(stream.casino.time_zone)
+        context = {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "title": stream.name,
+            "stream": stream,
+            "head": head,
+            "chain": head.chain.hex(),
+            "adjudication": Adjudication.objects.filter(stream_id=stream_id, engine_version=ENGINE_VERSION).first(),
+            "lines": [
+                {
+                    "seq": seq,
+                    "at": event.occurred_at.astimezone(zone),
+                    "type": event.type,
+                    "words": sentence(event, "fr" if language() == "fr" else "en", stream.currency),
+                    "findings": found.get(seq, []),
+                }
+                for seq, event in ((seq, decode(raw)) for seq, raw in events)
+            ],
+            "earlier": events[0][0] if events and events[0][0] > 1 else None,
+            "later": events[-1][0] if events and events[-1][0] < head.next_seq - 1 else None,
+        }
+        return TemplateResponse(request, "admin/audit/loggedstream/events.html", context)
+
+
+def _seq(request: HttpRequest, name: str) -> int | None:
+    given = request.GET.get(name, "")
+    return int(given) if given.isascii() and given.isdigit() and len(given) < 17 else None

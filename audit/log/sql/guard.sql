@@ -1,0 +1,104 @@
+-- The guard refuses DDL that would weaken the log: dropped triggers, detached partitions, new grants. A superuser can
+-- switch it off, and that is all it can be: what a superuser changes is detected, by roots and chains, not prevented.
+--
+-- A later migration of the log opens maintenance first, for its own transaction, and leaves a trace:
+--   insert into log_guard.maintenance (reason) values ('why');
+
+do $guard$
+begin
+  if not (select rolsuper from pg_roles where rolname = current_user) then
+    raise notice 'log: only a superuser can make event triggers; DDL on the log is not guarded';
+    return;
+  end if;
+
+  create schema log_guard;
+  revoke all on schema log_guard from public;
+
+  create table log_guard.maintenance (
+    id          bigint      generated always as identity primary key,
+    reason      text        not null,
+    opened_by   text        not null default session_user,
+    opened_at   timestamptz not null default clock_timestamp(),
+    closed_at   timestamptz,
+    transaction xid8        not null default pg_current_xact_id());
+
+  create index maintenance_open on log_guard.maintenance (transaction) where closed_at is null;
+
+  -- Who may do what beyond the owner, as roles.sql grants it. A grant carries no name of what it is on, so what it
+  -- leaves behind is looked at.
+  create view log_guard.foreign_grant as
+    select grantee, privilege_type
+    from (
+      select c.relowner as owner, a.grantee, a.privilege_type
+        from pg_catalog.pg_class c, pg_catalog.aclexplode(c.relacl) a
+        where c.relnamespace = 'log'::pg_catalog.regnamespace
+      union all
+      select c.relowner, a.grantee, a.privilege_type
+        from pg_catalog.pg_class c join pg_catalog.pg_attribute t on t.attrelid = c.oid,
+             pg_catalog.aclexplode(t.attacl) a
+        where c.relnamespace = 'log'::pg_catalog.regnamespace
+      union all
+      select n.nspowner, a.grantee, a.privilege_type
+        from pg_catalog.pg_namespace n, pg_catalog.aclexplode(n.nspacl) a
+        where n.nspname = 'log'
+      union all
+      select p.proowner, a.grantee, a.privilege_type
+        from pg_catalog.pg_proc p, pg_catalog.aclexplode(p.proacl) a
+        where p.pronamespace = 'log'::pg_catalog.regnamespace
+      union all
+      select 0, d.defaclrole, 'default'
+        from pg_catalog.pg_default_acl d where d.defaclnamespace = 'log'::pg_catalog.regnamespace
+    ) granted
+    where grantee <> owner
+      and privilege_type <> 'USAGE'
+      and (grantee = 0 or (pg_catalog.pg_get_userbyid(grantee), privilege_type) not in (
+        ('cabochon_reader', 'SELECT'), ('cabochon_writer', 'EXECUTE'), ('cabochon_owner', 'EXECUTE')));
+
+  create function log_guard.is_open() returns boolean
+  language sql stable set search_path = pg_catalog, pg_temp as $$
+    select exists (select from log_guard.maintenance where transaction = pg_current_xact_id() and closed_at is null)
+  $$;
+
+  -- By identity, not by the text of the command: a text is got round by search_path.
+  create function log_guard.is_of_log(schema_name text, object_type text, object_identity text) returns boolean
+  language sql immutable set search_path = pg_catalog, pg_temp as $$
+    select schema_name is not distinct from 'log'
+        or (object_type = 'schema' and object_identity = 'log')
+        or object_identity ~ '(^| on | for | of )log\.'
+  $$;
+
+  create function log_guard.refuse_change() returns event_trigger
+  language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+  declare
+    command record;
+  begin
+    for command in select * from pg_event_trigger_ddl_commands() loop
+      if (log_guard.is_of_log(command.schema_name, command.object_type, command.object_identity)
+          or (command.command_tag in ('GRANT', 'REVOKE', 'ALTER DEFAULT PRIVILEGES')
+              and exists (select from log_guard.foreign_grant)))
+         and not log_guard.is_open() then
+        raise exception 'log: % on % outside maintenance', command.command_tag, coalesce(command.object_identity, 'log')
+          using errcode = 'ES002';
+      end if;
+    end loop;
+  end $$;
+
+  create function log_guard.refuse_drop() returns event_trigger
+  language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+  declare
+    dropped record;
+  begin
+    for dropped in select * from pg_event_trigger_dropped_objects() loop
+      if (log_guard.is_of_log(dropped.schema_name, dropped.object_type, dropped.object_identity)
+          or dropped.schema_name = 'log_guard' or dropped.object_identity = 'log_guard')
+         and not log_guard.is_open() then
+        raise exception 'log: drop of % outside maintenance', dropped.object_identity using errcode = 'ES002';
+      end if;
+    end loop;
+  end $$;
+
+  create event trigger log_no_change on ddl_command_end execute function log_guard.refuse_change();
+  create event trigger log_no_drop on sql_drop execute function log_guard.refuse_drop();
+  alter event trigger log_no_change enable always;
+  alter event trigger log_no_drop enable always;
+end $guard$;
