@@ -103,18 +103,6 @@ def batch_holding(stream_id: int, seq: int) -> Batch | None:
     return Batch(*rows[0])
 
 
-def batches_of(stream_id: int) -> Iterator[Batch]:
-    """Yield the batches of a stream, in order: what its roots and its chain are recomputed against."""
-    after = 0
-    while rows := wire.execute(
-        "select first_seq, last_seq, next_seq, count, root, chain, received_at from log.batch"
-        " where stream_id = %b::bigint and first_seq > %b::bigint order by first_seq limit %b::bigint",
-        (stream_id, after, PAGE),
-    ):
-        yield from (Batch(*row) for row in rows)
-        after = rows[-1][0]
-
-
 def dirty_streams(engine_version: str, *, limit: int) -> list[int]:
     """Return streams whose events are not all adjudicated under ``engine_version``."""
     rows = wire.execute(
