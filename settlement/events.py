@@ -29,6 +29,9 @@ MAX_INTEGER = 2**53 - 1
 MAX_EVENT_BYTES = 32 * 1024
 """Largest event accepted, in bytes as sent."""
 
+MAX_DEPTH = 32
+"""Deepest nesting accepted: far more than any event needs, far less than any reader's stack."""
+
 STREAM_NAME = re.compile(r"[A-Za-z0-9._:-]{1,100}")
 
 Seq: TypeAlias = Annotated[int, Meta(ge=1, le=MAX_INTEGER)]
@@ -567,6 +570,7 @@ del _name, _cls
 decode_fast = msgspec.json.Decoder(Event).decode
 
 _CHECKED = (EventsLost, EntryCorrected)
+_SPACED_COLON = re.compile(rb'"[ \t\r\n]+:')
 
 _decode_any = msgspec.json.Decoder().decode
 _encode_sorted = msgspec.json.Encoder(order="sorted").encode
@@ -638,15 +642,29 @@ def canonical(raw: bytes) -> bytes:
     where they were left to their defaults. Raise ``ShapeError`` for what ``decode`` refuses and for a name that is
     given twice in one object, which readers understand differently (RFC 7493, section 2.3).
     """
-    decode(raw)
+    return decode_canonical(raw)[1]
+
+
+def decode_canonical(raw: bytes) -> tuple[Event, bytes]:
+    """Return the event in ``raw`` and its canonical form: ``decode`` and ``canonical`` in one reading."""
+    event = decode(raw)
     envelope = _decode_any(raw)
+    defaulted = ("v" not in envelope) + ("data" not in envelope)
     envelope.setdefault("v", 1)
     envelope.setdefault("data", {})
-    # Keys are ASCII and numbers integers by now, so sorting bytes and writing digits is all that RFC 8785 asks.
+    # Keys are ASCII and numbers integers by now: sorting bytes and writing digits is all that RFC 8785 asks.
     written: bytes = _encode_sorted(envelope)
-    if b"\\u" in raw or raw.count(b'":') != written.count(b'":'):
+    # As many names as were written: none came twice. Escapes, and space before a colon, would spoil the count.
+    if raw.count(b'":') != written.count(b'":') - defaulted or b"\\u" in raw or _SPACED_COLON.search(raw):
         _refuse_doubles(raw)
-    return written
+    return event, written
+
+
+def next_seq_after(event: Event) -> int:
+    """Return the number that follows ``event`` in its stream: after a declared loss, the first that is not lost."""
+    if isinstance(event, EventsLost):
+        return max(event.seq, event.data.through) + 1
+    return event.seq + 1
 
 
 def read_data(kind: type[Envelope], data: Mapping[str, Any]) -> Data:
@@ -670,7 +688,9 @@ def _shape_error(error: msgspec.ValidationError) -> ShapeError:
 
 
 def _refuse_inexact(value: object, pointer: str) -> None:
-    """Raise ``ShapeError`` for a number that is no exact integer, anywhere in ``value``."""
+    """Raise ``ShapeError`` for a number that is no exact integer, anywhere in ``value``, and for bottomless nesting."""
+    if pointer.count("/") > MAX_DEPTH:
+        raise ShapeError(f"is nested deeper than {MAX_DEPTH} levels", "/data/data")
     match value:
         case float():
             raise ShapeError("is no integer", pointer)
@@ -706,11 +726,12 @@ def _refuse_doubles(raw: bytes) -> None:
     import json
 
     def unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-        names = [name for name, _ in pairs]
-        for name in names:
-            if names.count(name) > 1:
+        named: dict[str, object] = {}
+        for name, value in pairs:
+            if name in named:
                 raise ShapeError(f"gives the name '{name}' twice")
-        return dict(pairs)
+            named[name] = value
+        return named
 
     json.loads(raw, object_pairs_hook=unique)
 
