@@ -1,20 +1,55 @@
-"""Settings, by environment. Every variable is in the README; none is needed on the embedded default."""
+"""Settings, by environment. None is needed on the embedded default; ``docs/deployment.md`` lists every variable."""
 
 from __future__ import annotations
 
-import secrets
+import os
+import sys
 from pathlib import Path
+from typing import Any
 
 import environ
+import structlog
+from django.utils.translation import gettext_lazy as _
+
+from casino.embedded.postgres import DATABASE, USER, EmbeddedPostgres
+from casino.embedded.valkey import EmbeddedValkey
+from casino.secret import secret_key
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
 
 DATA_DIR = Path(env.str("CABOCHON_DATA", default=str(BASE_DIR / ".data"))).resolve()
+"""Everything this machine keeps: the embedded servers' data, collected static files, the secret key."""
 
-DEBUG = env.bool("CABOCHON_DEBUG", default=False)
+# Security
+
+DEBUG = False
+SECRET_KEY = env.str("CABOCHON_SECRET_KEY", default="") or secret_key(DATA_DIR)
 ALLOWED_HOSTS = env.list("CABOCHON_ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
-SECRET_KEY = env.str("CABOCHON_SECRET_KEY", default=secrets.token_urlsafe(50))
+HTTPS = env.bool("CABOCHON_HTTPS", default=False)
+CSRF_TRUSTED_ORIGINS = env.list("CABOCHON_TRUSTED_ORIGINS", default=[])
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+SESSION_COOKIE_AGE = 12 * 60 * 60  # one night's work, in seconds
+SECURE_SSL_REDIRECT = HTTPS
+SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
+X_FRAME_OPTIONS = "DENY"
+CONTENT_SECURITY_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
+PASSWORD_HASHERS = [
+    "django.contrib.auth.hashers.Argon2PasswordHasher",
+    "django.contrib.auth.hashers.PBKDF2PasswordHasher",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
+]
+AUTH_USER_MODEL = "audit.Officer"
+
+# Application
 
 INSTALLED_APPS = [
     "django.contrib.admin",
@@ -23,16 +58,16 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
+    "django.contrib.postgres",
     "rest_framework",
     "django_filters",
     "drf_spectacular",
     "drf_spectacular_sidecar",
-    "django.contrib.postgres",
     "audit",
 ]
-AUTH_USER_MODEL = "audit.Officer"
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
+    "casino.policy.ContentSecurityPolicy",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
@@ -43,7 +78,8 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 ROOT_URLCONF = "casino.urls"
-TEMPLATES = [
+WSGI_APPLICATION = "casino.wsgi.application"
+TEMPLATES: list[dict[str, Any]] = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
         "DIRS": [BASE_DIR / "templates"],
@@ -57,15 +93,41 @@ TEMPLATES = [
         },
     }
 ]
-DATABASES = {"default": env.db_url("DATABASE_URL", default="postgres://postgres@127.0.0.1:5432/postgres")}
-DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
-TIME_ZONE = "UTC"
-USE_TZ = True
-LANGUAGE_CODE = "en"
-LANGUAGES = [("en", "English"), ("fr", "Français")]
-LOCALE_PATHS = [BASE_DIR / "locale"]
 STATIC_URL = "static/"
 STATIC_ROOT = DATA_DIR / "static"
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedStaticFilesStorage"},
+}
+
+# Languages and time
+
+USE_TZ = True
+TIME_ZONE = "UTC"
+LANGUAGE_CODE = "en"
+LANGUAGES = [("en", _("English")), ("fr", _("French"))]
+LOCALE_PATHS = [BASE_DIR / "locale"]
+
+# Database
+
+if env.str("DATABASE_URL", default=""):
+    DATABASES = {"default": env.db_url("DATABASE_URL")}
+else:
+    DATABASES = {
+        "default": {
+            "ENGINE": "django.db.backends.postgresql",
+            "HOST": str(EmbeddedPostgres(DATA_DIR).sockets),
+            "PORT": "5432",
+            "USER": USER,
+            "NAME": DATABASE,
+        }
+    }
+# A pool serves web requests twice as fast. A Celery worker forks, and a pool does not survive that: one connection.
+if os.environ.get("CABOCHON_PROCESS") == "web":
+    DATABASES["default"].setdefault("OPTIONS", {})["pool"] = {"min_size": 1, "max_size": 8, "timeout": 5}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# The interface of table systems
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["audit.api.authentication.KeyAuthentication"],
@@ -78,17 +140,56 @@ REST_FRAMEWORK = {
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Cabochon",
-    "DESCRIPTION": "The record of casino tables.",
+    "DESCRIPTION": "The record of casino tables: events in, findings out.",
     "VERSION": "1",
     "OAS_VERSION": "3.1.0",
     "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_AUTHENTICATION": [],
+    "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
 }
 
-CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", default="memory://")
+# Workers
+
+CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", default="") or EmbeddedValkey(DATA_DIR).url()
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_TASK_IGNORE_RESULT = True
-CELERY_BEAT_SCHEDULE = {"sweep": {"task": "audit.tasks.sweep", "schedule": 5.0}}
+CELERY_TASK_SERIALIZER = "json"
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_TASK_DEFAULT_QUEUE = "replay"
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_TIMEZONE = "UTC"
+if CELERY_BROKER_URL.startswith("redis"):
+    # A task longer than the timeout would be run twice at once; ours are cut into steps of seconds.
+    CELERY_BROKER_TRANSPORT_OPTIONS = {
+        "visibility_timeout": 600,
+        "unacked_restore_interval": 5,
+        "socket_connect_timeout": 2,
+        "socket_timeout": 30,
+    }
+else:
+    CELERY_BROKER_TRANSPORT_OPTIONS = {"connect_timeout": 2}
+CELERY_BEAT_SCHEDULE = {
+    "sweep": {
+        "task": "audit.tasks.sweep",
+        "schedule": env.float("CABOCHON_SWEEP_S", default=5.0),
+        "options": {"queue": "replay", "expires": 30},
+    }
+}
+CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "beat")
+
+# Logs: one line an event, for people at a terminal and JSON elsewhere
+
+structlog.configure(
+    processors=[
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.format_exc_info,
+        structlog.dev.ConsoleRenderer() if sys.stderr.isatty() else structlog.processors.JSONRenderer(),
+    ],
+    logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+)

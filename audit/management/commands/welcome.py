@@ -1,0 +1,94 @@
+"""``manage.py welcome``: a first officer, a first night, and where to look. Run again it changes nothing."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.urls import reverse
+from rich.console import Console
+from rich.panel import Panel
+
+from audit.log import read
+from audit.models import ApiKey, Casino, Finding, GamingTable, LoggedStream, Officer, Scope
+from audit.simulation import tables_for
+from settlement import ENGINE_VERSION
+
+CASINO = "deauville"
+TABLES = 12
+SHOWN_RULE = "dice-changed-during-point-series"
+PATIENCE_S = 120
+
+
+class Command(BaseCommand):
+    help = "Make an officer's account and, in an empty record, a simulated night; say where the desk is."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--url", default="http://localhost:8000", help="where the web server answers")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        url: str = options["url"].rstrip("/")
+        console = Console()
+        password = self._officer()
+        self._wait_for_web(url)
+        if not LoggedStream.objects.exists():
+            self._simulate(url)
+        self._wait_for_replay(console)
+        lines = [f"The desk         {url}{reverse('admin:index')}", f"Officer          officer   password  {password}"]
+        finding = Finding.objects.filter(rule=SHOWN_RULE, superseded_at=None).order_by("pk").first()
+        if finding is not None:
+            address = reverse("admin:audit_finding_change", args=(finding.pk,))
+            lines.append(f"A finding        {url}{address}")
+        lines.append(f"The interface    {url}{reverse('docs')}")
+        console.print(Panel("\n".join(lines), title="Cabochon", border_style="green", expand=False), soft_wrap=True)
+        console.print("Ctrl-C stops everything. Started again, it keeps its data.", style="dim")
+
+    def _officer(self) -> str:
+        """Return the password of the first officer, made the first time and kept where only its owner reads."""
+        kept = Path(settings.DATA_DIR) / "officer-password"
+        if Officer.objects.filter(username="officer").exists():
+            return kept.read_text() if kept.exists() else "(as you set it)"
+        password = secrets.token_urlsafe(9)
+        with open(os.open(kept, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+            file.write(password)
+        Officer.objects.create_superuser("officer", password=password)
+        return password
+
+    def _wait_for_web(self, url: str) -> None:
+        deadline = time.monotonic() + PATIENCE_S
+        while time.monotonic() < deadline:
+            try:
+                with urllib.request.urlopen(f"{url}/health/ready", timeout=5):
+                    return
+            except OSError:
+                time.sleep(0.2)
+        raise CommandError(f"The web server does not answer at {url}.")
+
+    def _simulate(self, url: str) -> None:
+        casino, _made = Casino.objects.get_or_create(code=CASINO, defaults={"name": "Casino de Deauville (simulated)"})
+        for code in tables_for(TABLES):
+            GamingTable.objects.get_or_create(casino=casino, code=code)
+        _key, secret = ApiKey.make(casino=casino, name="simulated tables", scopes=[Scope.EVENTS_WRITE])
+        subprocess.run(
+            [
+                *(sys.executable, "manage.py", "simulate", "--casino", CASINO, "--tables", str(TABLES)),
+                *("--seed", "1", "--irregularities", "all", "--post", url, "--key", secret),
+            ],
+            check=True,
+        )
+
+    def _wait_for_replay(self, console: Console) -> None:
+        deadline = time.monotonic() + PATIENCE_S
+        with console.status("The night is replayed …"):
+            while read.dirty_streams(ENGINE_VERSION, limit=1):
+                if time.monotonic() > deadline:
+                    raise CommandError("The workers do not come to the end of the night; see the logs.")
+                time.sleep(0.3)

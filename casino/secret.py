@@ -1,0 +1,22 @@
+"""The secret key of a deployment that was given none: made once, kept where only its owner reads."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from contextlib import suppress
+from pathlib import Path
+
+
+def secret_key(data: Path) -> str:
+    """Return the key kept in ``data``; make it the first time. Two processes at once get the same one."""
+    path = data / "secret-key"
+    if not path.exists():
+        data.mkdir(parents=True, exist_ok=True)
+        draft = path.with_name(f"{path.name}.{os.getpid()}")
+        with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+            file.write(secrets.token_urlsafe(50))
+        with suppress(FileExistsError):  # another process was first, and its key is the one
+            os.link(draft, path)
+        draft.unlink()
+    return path.read_text()
