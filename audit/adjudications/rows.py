@@ -11,7 +11,6 @@ from django.utils import timezone
 from audit.models import Finding as FindingRow
 from audit.models import LoggedStream, WagerOutcome
 from settlement import ENGINE_VERSION, Event, Finding, State
-from settlement.catalogue import RULES
 from settlement.provisions import wager_provision
 from settlement.rulebooks import RULEBOOKS
 
@@ -95,30 +94,4 @@ def write_outcomes(stream_id: int, state: State, *, since: int) -> None:
         unique_fields=["stream", "engine_version", "wager"],
         update_fields=OUTCOME_FIELDS,
         batch_size=1_000,
-    )
-
-
-def add_conflict(stream_id: int, event: Event, *, stored_digest: str | None, sent_digest: str) -> None:
-    """Open the finding that ``event`` came again with other content: `sequence-conflict`, which no replay raises."""
-    stream = LoggedStream.objects.get(pk=stream_id)
-    rule = RULES["sequence-conflict"]
-    FindingRow.objects.bulk_create(
-        [
-            FindingRow(
-                stream_id=stream_id,
-                seq=event.seq,
-                rule=rule.name,
-                ruleset=stream.ruleset or "",
-                engine_version=ENGINE_VERSION,
-                casino_id=stream.casino_id,
-                table_id=stream.table_id,
-                gaming_day=stream.gaming_day,
-                occurred_at=event.occurred_at,
-                severity=rule.severity,
-                evidence=[event.seq],
-                facts={"stored_digest": stored_digest, "sent_digest": sent_digest},
-                currency=stream.currency,
-            )
-        ],
-        ignore_conflicts=True,
     )

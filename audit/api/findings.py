@@ -70,7 +70,9 @@ class _OwnFindings(KeyedView):
     queryset = Finding.objects.select_related("stream", "table")
 
     def get_queryset(self) -> Any:
-        return super().get_queryset().filter(casino_id=self.request.auth.casino_id)  # type: ignore[misc]
+        key = self.request.auth
+        findings = super().get_queryset().filter(casino_id=key.casino_id)  # type: ignore[misc]
+        return findings.filter(table_id__in=key.own_tables) if key.own_tables else findings
 
 
 class Findings(_OwnFindings, ListAPIView[Finding]):

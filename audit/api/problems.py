@@ -6,13 +6,11 @@ with a JSON Pointer (RFC 6901) each.
 
 from __future__ import annotations
 
-import math
 from http import HTTPStatus
 from typing import Any
 
-from django.http import Http404
+from django.http import Http404, HttpResponse, JsonResponse
 from rest_framework import exceptions
-from rest_framework.response import Response
 from rest_framework.views import exception_handler as drf_response
 
 CONTENT_TYPE = "application/problem+json"
@@ -24,11 +22,9 @@ CODES = {
     404: "not-found",
     405: "method-not-allowed",
     406: "not-acceptable",
-    413: "too-large",
-    415: "unsupported-media-type",
     429: "throttled",
-    503: "unavailable",
 }
+"""The codes of what the framework raises; a ``Problem`` has its own."""
 
 
 class Problem(exceptions.APIException):
@@ -43,42 +39,44 @@ class Problem(exceptions.APIException):
         self.members = members
         self.errors = errors
 
-    def body(self) -> dict[str, Any]:
-        return _body(self.status_code, self.code, str(self.detail), self.errors, **self.members)
+
+def answer(problem: Problem) -> HttpResponse:
+    """Return the document of ``problem``, whatever type of answer the request asked for."""
+    body: dict[str, Any] = {
+        "type": "about:blank",
+        "title": HTTPStatus(problem.status_code).phrase,
+        "status": problem.status_code,
+        "code": problem.code,
+        "detail": str(problem.detail),
+        **problem.members,
+    }
+    if problem.errors:
+        body["errors"] = problem.errors
+    return JsonResponse(body, status=problem.status_code, content_type=CONTENT_TYPE)
 
 
-def problem_response(problem: Problem) -> Response:
-    """Return the answer that says ``problem``."""
-    return Response(problem.body(), status=problem.status_code, content_type=CONTENT_TYPE)
-
-
-def handle(error: Exception, context: dict[str, Any]) -> Response | None:
-    """Turn what a view raised into a problem document; None, and so 500, for what nobody foresaw."""
+def handle(error: Exception, context: dict[str, Any]) -> HttpResponse | None:
+    """Turn what a view raised into a problem document; None for what nobody foresaw."""
     if isinstance(error, Problem):
-        return problem_response(error)
+        return answer(error)
     if isinstance(error, Http404):
         error = exceptions.NotFound()
     response = drf_response(error, context)
     if response is None:
         return None
-    detail = error.detail if isinstance(error, exceptions.APIException) else str(error)
-    body = _body(response.status_code, CODES.get(response.status_code, "error"), str(detail), None)
-    if isinstance(error, exceptions.Throttled) and error.wait is not None:
-        response["Retry-After"] = str(math.ceil(error.wait))
-    response.data = body
-    response.content_type = CONTENT_TYPE
-    return response
+    detail, errors = _said(error)
+    document = answer(Problem(response.status_code, CODES.get(response.status_code, "error"), detail, errors=errors))
+    for name in ("WWW-Authenticate", "Retry-After", "Allow"):
+        if name in response.headers:
+            document[name] = response.headers[name]
+    return document
 
 
-def _body(status: int, code: str, detail: str, errors: list[dict[str, Any]] | None, **members: Any) -> dict[str, Any]:
-    body: dict[str, Any] = {
-        "type": "about:blank",
-        "title": HTTPStatus(status).phrase,
-        "status": status,
-        "code": code,
-        "detail": detail,
-        **members,
-    }
-    if errors:
-        body["errors"] = errors
-    return body
+def _said(error: Exception) -> tuple[str, list[dict[str, Any]] | None]:
+    """Return what an exception of the framework says, and which query parameters it is about."""
+    if isinstance(error, exceptions.ValidationError) and isinstance(error.detail, dict):
+        errors = [
+            {"parameter": name, "detail": " ".join(map(str, words))} for name, words in sorted(error.detail.items())
+        ]
+        return "A parameter has a value that it cannot have.", errors
+    return str(error.detail if isinstance(error, exceptions.APIException) else error), None

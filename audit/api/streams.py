@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
-from django.http import Http404, HttpResponse
+from django.http import Http404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -16,16 +17,39 @@ from audit.api.views import KeyedView
 from audit.log import read
 from audit.models import Adjudication, ApiKey, Finding, LoggedStream, Scope
 from settlement import ENGINE_VERSION, State
+from settlement.events import STREAM_NAME
 
 MAX_LIMIT = 1_000
 
 
 def stream_of(key: ApiKey, name: str) -> LoggedStream:
-    """Return a stream of the key's casino. Raise 404 for any other, and for one of another casino alike."""
-    stream = LoggedStream.objects.filter(casino_id=key.casino_id, name=name).first()
+    """Return a stream of the key. Raise 404 where its casino has none of that name, 403 for a table not the key's."""
+    stream = None
+    if STREAM_NAME.fullmatch(name):
+        streams = LoggedStream.objects.select_related("casino", "table")
+        stream = streams.filter(casino_id=key.casino_id, name=name).first()
     if stream is None:
         raise Http404
+    if not key.reports_on(stream.table_id):
+        raise Problem(403, "forbidden", "This key does not report on the table of this stream.")
     return stream
+
+
+class EventLines(BaseRenderer):
+    """Stored events, one a line."""
+
+    media_type = "application/x-ndjson"
+    format = "ndjson"
+
+    def render(self, data: Any, media_type: str | None = None, context: Any = None) -> bytes:
+        return b"".join(envelope + b"\n" for envelope in data)
+
+
+class EventList(JSONRenderer):
+    """Stored events, as one JSON document. Their bytes go out as they are: what a reader hashes is what was hashed."""
+
+    def render(self, data: Any, media_type: str | None = None, context: Any = None) -> bytes:
+        return msgspec.json.encode({"events": [msgspec.Raw(envelope) for envelope in data]})
 
 
 class StreamStanding(KeyedView):
@@ -44,6 +68,8 @@ class StreamStanding(KeyedView):
         return Response(
             {
                 "stream": logged.name,
+                "casino": logged.casino.code,
+                "table": logged.table.code if logged.table else None,
                 "next_seq": head.next_seq,
                 "chain": head.chain.hex(),
                 "gaming_day": logged.gaming_day.isoformat(),
@@ -60,6 +86,8 @@ class StreamStanding(KeyedView):
 class StreamEventsReading(KeyedView):
     """The stored events of a stream, in order."""
 
+    renderer_classes = (EventList, EventLines)
+
     @extend_schema(
         summary="Read events",
         parameters=[
@@ -68,16 +96,11 @@ class StreamEventsReading(KeyedView):
         ],
         responses=OpenApiTypes.OBJECT,
     )
-    def get(self, request: Request, stream: str) -> HttpResponse:
+    def get(self, request: Request, stream: str) -> Response:
         logged = stream_of(request.auth, stream)
         after = _whole(request, "after", default=0, least=0, most=2**53 - 1)
         limit = _whole(request, "limit", default=100, least=1, most=MAX_LIMIT)
-        envelopes = [raw for _, raw in read.slice_of(logged.stream_id, after=after, limit=limit)]
-        if "application/x-ndjson" in request.META.get("HTTP_ACCEPT", ""):
-            return HttpResponse(b"".join(raw + b"\n" for raw in envelopes), content_type="application/x-ndjson")
-        # The stored bytes go out as they are: what a reader hashes is what was hashed.
-        listed = msgspec.json.encode({"events": [msgspec.Raw(raw) for raw in envelopes]})
-        return HttpResponse(listed, content_type="application/json")
+        return Response([envelope for _, envelope in read.slice_of(logged.stream_id, after=after, limit=limit)])
 
 
 class StreamAdjudication(KeyedView):

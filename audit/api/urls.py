@@ -1,9 +1,10 @@
 """Where the interface is served, below ``/api/v1/``."""
 
-from django.urls import path
+from django.urls import path, re_path
 
 from audit.api.findings import Findings, OneFinding, Rules
 from audit.api.streams import StreamAdjudication, StreamStanding
+from audit.api.views import Nowhere
 from audit.ingest.views import StreamEvents
 
 urlpatterns = [
@@ -13,4 +14,5 @@ urlpatterns = [
     path("findings", Findings.as_view(), name="findings"),
     path("findings/<int:pk>", OneFinding.as_view(), name="finding"),
     path("rules", Rules.as_view(), name="rules"),
+    re_path(r"^(?!schema/|docs/)", Nowhere.as_view()),
 ]

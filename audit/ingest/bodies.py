@@ -7,26 +7,33 @@ Content-Encoding: gzip  either of them, bounded after decompression: a bomb is r
 
 from __future__ import annotations
 
+import re
 import zlib
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import IO, Any, TypeAlias
 
 import msgspec
-from rest_framework.parsers import BaseParser
+from django.utils.http import parse_header_parameters
+from rest_framework.request import Request
 
 from audit.api.problems import Problem
 
 MAX_BYTES = 1024 * 1024
 """Largest body accepted, after decompression."""
 
+MAX_SENT_BYTES = MAX_BYTES + MAX_BYTES // 64
+"""Most bytes read of a body: gzip makes what it cannot compress a little larger."""
+
 MAX_EVENTS = 1_000
 """Most events accepted in one request."""
 
-Context: TypeAlias = Mapping[str, Any] | None
+JSON, LINES = "application/json", "application/x-ndjson"
 
 _GZIP = 16 + zlib.MAX_WBITS
-_CHUNK = 64 * 1024
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_WHITE = b" \t\r\n"
+_WRAPPED = re.compile(rb'\{[ \t\r\n]*"events"[ \t\r\n]*:(.*)\}', re.DOTALL)
+
+_decode_array = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,88 +46,101 @@ class Body:
 
 
 class Malformed(Exception):
-    """A body that is no list of events. ``raw`` is what there is of it."""
+    """A body that is no list of events. ``raw`` is what came."""
 
     def __init__(self, detail: str, raw: bytes) -> None:
         super().__init__(detail)
         self.raw = raw
 
 
-class _Listed(msgspec.Struct, forbid_unknown_fields=True):
-    events: list[msgspec.Raw]
-
-
-_decode_array = msgspec.json.Decoder(list[msgspec.Raw]).decode
-_decode_object = msgspec.json.Decoder(_Listed).decode
-
-
-class EventsJSONParser(BaseParser):
-    """A JSON array of events, or an object that holds one."""
-
-    media_type = "application/json"
-
-    def parse(
-        self, stream: IO[bytes], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
-    ) -> Body:
-        raw = _read(stream, parser_context)
-        inside = raw.lstrip(b" \t\r\n")[:1] == b"{"
-        try:
-            listed = _decode_object(raw).events if inside else _decode_array(raw)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise Malformed(f"The body is no list of events: {error}", raw) from None
-        return _counted(Body(raw, [bytes(event) for event in listed], "/events" if inside else ""))
-
-
-class EventsLinesParser(BaseParser):
-    """One event a line."""
-
-    media_type = "application/x-ndjson"
-
-    def parse(
-        self, stream: IO[bytes], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
-    ) -> Body:
-        raw = _read(stream, parser_context)
-        return _counted(Body(raw, [line for line in raw.split(b"\n") if line.strip()], ""))
-
-
-def _counted(body: Body) -> Body:
+def read_body(request: Request) -> Body:
+    """Return the events of a request. Raise ``Malformed``, or ``Problem`` for what is too large or of another type."""
+    media_type = _media_type(request)
+    raw = _decompressed(request)
+    text = raw.removeprefix(_BYTE_ORDER_MARK).strip(_WHITE)
+    if media_type == LINES:
+        body = Body(raw, [line for line in text.split(b"\n") if line.strip(_WHITE)], "")
+    else:
+        body = _cut(raw, text)
     if len(body.events) > MAX_EVENTS:
-        raise Problem(
-            413, "too-large", f"A request holds at most {MAX_EVENTS} events; this one has {len(body.events)}."
-        )
+        raise Problem(413, "too-large", f"A request holds at most {MAX_EVENTS} events, not {len(body.events)}.")
     if not body.events:
-        raise Malformed("The body has no event.", body.raw)
+        raise Malformed("The body has no event.", raw)
     return body
 
 
-def _read(stream: IO[bytes], context: Context) -> bytes:
-    request = (context or {})["request"]
-    encoding = request.META.get("HTTP_CONTENT_ENCODING", "identity").strip().lower()
-    if encoding in ("", "identity"):
-        raw = stream.read(MAX_BYTES + 1)
-    elif encoding in ("gzip", "x-gzip"):
-        raw = _unzipped(stream)
-    else:
-        raise Problem(
-            415, "unsupported-media-type", f"The content encoding '{encoding}' is not known; send gzip or none."
-        )
+def _media_type(request: Request) -> str:
+    media_type, parameters = parse_header_parameters(request.META.get("CONTENT_TYPE", ""))
+    if media_type not in (JSON, LINES):
+        raise Problem(415, "unsupported-media-type", f"Send {JSON} or {LINES}, not '{media_type}'.")
+    if parameters.get("charset", "utf-8").lower() not in ("utf-8", "utf8"):
+        raise Problem(415, "unsupported-media-type", f"Send UTF-8, not '{parameters['charset']}'.")
+    return media_type
+
+
+def _decompressed(request: Request) -> bytes:
+    encoding = request.META.get("HTTP_CONTENT_ENCODING", "").strip().lower()
+    if encoding not in ("", "identity", "gzip", "x-gzip"):
+        raise Problem(415, "unsupported-media-type", f"Send gzip or no content encoding, not '{encoding}'.")
+    raw = _received(request)
+    if encoding.endswith("gzip"):
+        return _unzipped(raw)
     if len(raw) > MAX_BYTES:
-        raise Problem(413, "too-large", f"A request holds at most {MAX_BYTES} bytes after decompression.")
+        raise _too_large()
     return raw
 
 
-def _unzipped(stream: IO[bytes]) -> bytes:
-    """Return at most one byte more than is accepted: what a bomb would grow to is never in memory."""
-    unzip = zlib.decompressobj(_GZIP)
+def _received(request: Request) -> bytes:
+    """Return the body as it came over the wire."""
+    length = request.META.get("CONTENT_LENGTH", "")
+    if length.isdigit():
+        if int(length) > MAX_SENT_BYTES:
+            raise _too_large()
+        raw: bytes = request.read(MAX_SENT_BYTES)
+        if len(raw) < int(length):
+            raise Problem(400, "malformed", "The body ends before its announced length.")
+        return raw
+    if "HTTP_TRANSFER_ENCODING" not in request.META:
+        return b""
+    # Django reads nothing of a body sent in chunks; a server that knows where they end says so.
+    if not request.META.get("wsgi.input_terminated"):
+        raise Problem(411, "length-required", "Send the body with its Content-Length.")
+    raw = request.META["wsgi.input"].read(MAX_SENT_BYTES + 1)
+    if len(raw) > MAX_SENT_BYTES:
+        raise _too_large()
+    return raw
+
+
+def _unzipped(raw: bytes) -> bytes:
+    """Return what a gzip of one or more members holds. What a bomb would grow to is never in memory."""
     parts: list[bytes] = []
     room = MAX_BYTES + 1
-    try:
-        while room > 0 and not unzip.eof and (chunk := unzip.unconsumed_tail or stream.read(_CHUNK)):
-            part = unzip.decompress(chunk, room)
-            room -= len(part)
-            parts.append(part)
-    except zlib.error as error:
-        raise Malformed(f"The body is no gzip: {error}", b"".join(parts)) from None
-    if room > 0 and not unzip.eof:
-        raise Malformed("The gzip ends before its end.", b"".join(parts))
+    rest = raw
+    while rest:
+        unzip = zlib.decompressobj(_GZIP)
+        try:
+            part = unzip.decompress(rest, room)
+        except zlib.error as error:
+            raise Malformed(f"The body is no gzip: {error}", raw) from None
+        parts.append(part)
+        room -= len(part)
+        if room <= 0:
+            raise _too_large()
+        if not unzip.eof:
+            raise Malformed("The gzip ends before its end.", raw)
+        rest = unzip.unused_data
     return b"".join(parts)
+
+
+def _cut(raw: bytes, text: bytes) -> Body:
+    """Cut a JSON document into its events. A wrapper has one name and no other, so nothing in it is passed over."""
+    wrapped = _WRAPPED.fullmatch(text)
+    try:
+        events = _decode_array(wrapped[1] if wrapped else text)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise Malformed(f'The body is neither [event, …] nor {{"events": [event, …]}}: {error}', raw) from None
+    return Body(raw, [bytes(event) for event in events], "/events" if wrapped else "")
+
+
+def _too_large() -> Problem:
+    return Problem(413, "too-large", f"A request holds at most {MAX_BYTES} bytes after decompression.")

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.http import Http404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema
-from rest_framework.renderers import JSONRenderer
+from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from audit.api.problems import Problem
 from audit.api.streams import StreamEventsReading
 from audit.api.views import KeyedView
-from audit.ingest.bodies import EventsJSONParser, EventsLinesParser, Malformed
-from audit.ingest.record import quarantine, record
+from audit.ingest import quarantine
+from audit.ingest.bodies import Malformed, read_body
+from audit.ingest.record import record
 from audit.models import ApiKey, Scope
 from settlement.events import STREAM_NAME
 
 
 class StreamEvents(StreamEventsReading, KeyedView):
     """The events of one stream: recorded by POST, read by GET."""
-
-    parser_classes = (EventsJSONParser, EventsLinesParser)
 
     @property
     def scope(self) -> str:  # type: ignore[override]
@@ -48,12 +45,12 @@ class StreamEvents(StreamEventsReading, KeyedView):
         if not STREAM_NAME.fullmatch(stream):
             raise Http404
         try:
-            body = request.data
+            body = read_body(request)
         except Malformed as fault:
-            quarantine(key, stream, "invalid", str(fault), fault.raw)
+            quarantine.keep(key, stream, "invalid", str(fault), fault.raw)
             raise Problem(422, "invalid", str(fault), errors=[{"pointer": "", "detail": str(fault)}]) from None
         recorded = record(key, stream, body)
         return Response(recorded.receipt(), status=201 if recorded.is_new else 200)
 
-    def get_renderers(self) -> list[Any]:
+    def get_renderers(self) -> list[BaseRenderer]:
         return [JSONRenderer()] if self.request.method == "POST" else super().get_renderers()

@@ -7,17 +7,24 @@ SHA-256 of the whole. The secret has 256 bits of its own, so a slow password has
 from __future__ import annotations
 
 import hashlib
+import re
 import secrets
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Self
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
 
 from audit.models.houses import Casino, GamingTable
+
+USE_NOTED_AFTER = timedelta(minutes=5)
+"""How far the note of a key's last use may lag: to note each would be a write for every request."""
+
+_SECRET = re.compile(r"cab_([0-9a-f]{12})_[A-Za-z0-9_-]{43}")
 
 
 class Scope(models.TextChoices):
@@ -47,6 +54,7 @@ class ApiKey(models.Model):
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
     expires_at = models.DateTimeField(_("expires"), null=True, blank=True)
     revoked_at = models.DateTimeField(_("revoked"), null=True, blank=True)
+    last_used_at = models.DateTimeField(_("last used"), null=True, blank=True, editable=False)  # to USE_NOTED_AFTER
 
     class Meta:
         verbose_name = _("API key")
@@ -71,25 +79,38 @@ class ApiKey(models.Model):
     @classmethod
     def of_secret(cls, secret: str) -> Self | None:
         """Return the active key that ``secret`` is, None where there is none."""
-        parts = secret.split("_", 2)
-        if len(parts) != 3 or parts[0] != "cab":
+        shape = _SECRET.fullmatch(secret)
+        if shape is None:
             return None
         now = timezone.now()
         active = Q(revoked_at=None) | Q(revoked_at__gt=now)
         unexpired = Q(expires_at=None) | Q(expires_at__gt=now)
-        key = cls.objects.select_related("casino").filter(active, unexpired, prefix=parts[1][:16]).first()
+        key = cls.objects.select_related("casino").filter(active, unexpired, prefix=shape[1]).first()
         if key is None or not secrets.compare_digest(bytes(key.digest), cls._digest(secret)):
             return None
+        key._note_use(now)
         return key
+
+    def _note_use(self, now: datetime) -> None:
+        if self.last_used_at is None or now - self.last_used_at > USE_NOTED_AFTER:
+            type(self).objects.filter(pk=self.pk).update(last_used_at=now)
 
     @staticmethod
     def _digest(secret: str) -> bytes:
-        return hashlib.sha256(secret.encode("utf-8", "replace")).digest()
+        return hashlib.sha256(secret.encode()).digest()
 
-    def may_report_on(self, table_code: str) -> GamingTable | None:
-        """Return the registered table of that code, None where there is none or it is not this key's."""
-        table = GamingTable.objects.filter(casino=self.casino_id, code=table_code).first()
-        if table is None:
-            return None
-        own = set(self.tables.values_list("pk", flat=True))
-        return table if not own or table.pk in own else None
+    @cached_property
+    def own_tables(self) -> frozenset[int]:
+        """Return the ids of the tables this key is limited to; none means that it is not limited."""
+        return frozenset(self.tables.values_list("pk", flat=True))
+
+    def reports_on(self, table_id: int | None) -> bool:
+        """Tell whether this key may write and read streams of a table, of the count room where it is None."""
+        return not self.own_tables or table_id in self.own_tables
+
+    def registered(self, table_code: str) -> int | None:
+        """Return the id of the registered table of that code, None where there is none or it is not this key's."""
+        table_id = (
+            GamingTable.objects.filter(casino=self.casino_id, code=table_code).values_list("pk", flat=True).first()
+        )
+        return table_id if table_id is not None and self.reports_on(table_id) else None

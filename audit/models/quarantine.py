@@ -10,7 +10,7 @@ from audit.models.keys import ApiKey
 
 
 class Quarantined(models.Model):
-    """One refused request: its bytes as they came, and why it was refused."""
+    """What was refused, the bytes as they came, and why. The same bytes, refused again for it, are kept once."""
 
     casino = models.ForeignKey(Casino, on_delete=models.PROTECT, related_name="+", verbose_name=_("casino"))
     key = models.ForeignKey(ApiKey, on_delete=models.PROTECT, related_name="+", verbose_name=_("API key"))
@@ -19,12 +19,18 @@ class Quarantined(models.Model):
     code = models.CharField(_("reason"), max_length=32)
     detail = models.TextField(_("detail"))
     body = models.BinaryField(_("bytes"))
+    digest = models.GeneratedField(
+        expression=models.Func("body", function="sha256"), output_field=models.BinaryField(), db_persist=True
+    )
     received_at = models.DateTimeField(_("received"), auto_now_add=True)
 
     class Meta:
         verbose_name = _("quarantined request")
         verbose_name_plural = _("quarantine")
         ordering = ["-received_at", "-id"]
+        constraints = [
+            models.UniqueConstraint(fields=["casino", "stream", "code", "digest"], name="one_copy_of_what_was_refused")
+        ]
         indexes = [models.Index(fields=["casino", "-received_at"], name="quarantine_newest")]
 
     def __str__(self) -> str:
