@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import socket
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -117,11 +118,12 @@ class EmbeddedPostgres:
                 connection.execute(f"create database {DATABASE}")
 
     def is_running(self) -> bool:
-        """Whether the server runs."""
-        try:
-            run(binaries() / "pg_ctl", "-D", self.cluster, "status")
-        except ServiceFailed:
-            return False
+        """Whether the server takes connections. `pg_ctl status` would count a killed one until its parent reaps it."""
+        with socket.socket(socket.AF_UNIX) as line:
+            try:
+                line.connect(str(self.sockets / ".s.PGSQL.5432"))
+            except OSError:
+                return False
         return True
 
     def stop(self) -> None:

@@ -1,0 +1,57 @@
+"""The compose file says what Docker reads, and its commands are commands that run."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).parent.parent.parent
+COMPOSE = ROOT / "docker" / "compose.yaml"
+
+
+def test_the_compose_file_follows_the_published_schema() -> None:
+    checked = subprocess.run(
+        [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.compose-spec", str(COMPOSE)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+def test_every_process_of_ours_runs_without_root_on_a_read_only_disk() -> None:
+    services = yaml.safe_load(COMPOSE.read_text())["services"]
+    ours = [name for name, service in services.items() if service["image"] == "cabochon"]
+    assert sorted(ours) == ["beat", "migrate", "web", "worker"]
+    for name in ours:
+        assert services[name]["read_only"] is True
+        assert services[name]["cap_drop"] == ["ALL"]
+    dockerfile = (ROOT / "docker" / "Dockerfile").read_text().splitlines()
+    users = [line for line in dockerfile if line.startswith("USER ")]
+    assert users == ["USER cabochon"]
+
+
+def test_no_secret_has_a_default() -> None:
+    services = yaml.safe_load(COMPOSE.read_text())["services"]
+    secrets = [
+        value
+        for service in services.values()
+        for key, value in service.get("environment", {}).items()
+        if "PASS" in key or "SECRET" in key
+    ]
+    assert len(secrets) >= 3
+    assert all(":?" in value for value in secrets)
+
+
+def test_the_image_has_every_file_that_runs() -> None:
+    copied = {
+        word.rstrip("/")
+        for line in (ROOT / "docker" / "Dockerfile").read_text().splitlines()
+        if line.startswith("COPY ") and "--from" not in line
+        for word in line.split()[1:-1]
+    }
+    assert copied == {"requirements-runtime.lock", "manage.py", "settlement", "audit", "casino", "templates", "locale"}
+    assert all((ROOT / name).exists() for name in copied)

@@ -1,0 +1,88 @@
+"""The embedded servers: started from nothing, started again after a kill, stopped, and refused where unfit."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+import redis
+
+from casino.embedded.postgres import EmbeddedPostgres
+from casino.embedded.process import ServiceFailed, socket_folder
+from casino.embedded.valkey import EmbeddedValkey
+
+
+@pytest.fixture
+def postgres(tmp_path: Path) -> Iterator[EmbeddedPostgres]:
+    server = EmbeddedPostgres(tmp_path)
+    yield server
+    if server.cluster.exists():
+        server.stop()
+
+
+@pytest.fixture
+def valkey(tmp_path: Path) -> Iterator[EmbeddedValkey]:
+    server = EmbeddedValkey(tmp_path)
+    yield server
+    server.stop()
+
+
+def test_postgres_keeps_its_data_over_a_kill(postgres: EmbeddedPostgres) -> None:
+    postgres.start()
+    with psycopg.connect(postgres.url()) as connection:
+        connection.execute("create table kept (word text)")
+        connection.execute("insert into kept values ('cabochon')")
+    os.kill(int((postgres.cluster / "postmaster.pid").read_text().split()[0]), signal.SIGKILL)
+
+    postgres.start()
+
+    with psycopg.connect(postgres.url()) as connection:
+        assert connection.execute("select word from kept").fetchall() == [("cabochon",)]
+        assert connection.execute("show data_checksums").fetchone() == ("on",)
+        assert connection.execute("show listen_addresses").fetchone() == ("",)
+
+
+def test_postgres_started_twice_is_one_server(postgres: EmbeddedPostgres) -> None:
+    postgres.start()
+    first = (postgres.cluster / "postmaster.pid").read_text().split()[0]
+    postgres.start()
+    assert (postgres.cluster / "postmaster.pid").read_text().split()[0] == first
+    postgres.stop()
+    assert not postgres.is_running()
+    postgres.stop()
+
+
+def test_data_of_another_major_version_are_refused_in_plain_words(postgres: EmbeddedPostgres) -> None:
+    postgres.start()
+    postgres.stop()
+    version = postgres.cluster / "PG_VERSION"
+    version.write_text("9\n")
+    with pytest.raises(ServiceFailed, match=r"are of PostgreSQL 9; this is \d+\. Move them with pg_upgrade"):
+        postgres.start()
+
+
+def test_valkey_keeps_its_messages_over_a_kill(valkey: EmbeddedValkey) -> None:
+    valkey.start()
+    with redis.Redis(unix_socket_path=str(valkey.socket)) as client:
+        client.rpush("replay", "a hint")
+        assert client.config_get("appendonly") == {"appendonly": "yes"}
+        assert client.wait(0, 0) == 0
+    # The append-only file is synced every second at the latest; a killed process loses nothing that was written.
+    os.kill(int((valkey.folder / "pid").read_text()), signal.SIGKILL)
+    while valkey.is_running():
+        pass
+
+    valkey.start()
+
+    with redis.Redis(unix_socket_path=str(valkey.socket)) as client:
+        assert client.lrange("replay", 0, -1) == [b"a hint"]
+
+
+def test_the_sockets_stay_short_below_the_deepest_folder(tmp_path: Path) -> None:
+    deep = tmp_path / ("a-long-name-" * 10) / ("another-" * 10)
+    assert len(str(EmbeddedValkey(deep).socket)) < 107
+    assert socket_folder(deep) != socket_folder(tmp_path)

@@ -1,0 +1,72 @@
+"""What a deployment is by default: closed."""
+
+from __future__ import annotations
+
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.test import Client
+
+from casino.secret import secret_key
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+def test_debug_is_off_and_hosts_are_named() -> None:
+    assert settings.DEBUG is False
+    assert "*" not in settings.ALLOWED_HOSTS
+
+
+def test_the_secret_key_is_made_once_for_its_owner_alone(tmp_path: Path) -> None:
+    first = secret_key(tmp_path)
+    assert len(first) >= 50
+    assert secret_key(tmp_path) == first
+    assert stat.S_IMODE((tmp_path / "secret-key").stat().st_mode) == 0o600
+    assert [path.name for path in tmp_path.iterdir()] == ["secret-key"]
+
+
+@pytest.mark.django_db
+def test_no_page_may_run_a_script_from_elsewhere_or_inline(client: Client) -> None:
+    response = client.get("/admin/login/")
+    policy = response.headers["Content-Security-Policy"]
+    assert "script-src 'self';" in policy
+    assert "unsafe" not in policy
+    assert b"<script>" not in response.content
+    assert b" style=" not in response.content
+
+
+@pytest.mark.django_db
+def test_health_says_alive_and_ready(client: Client) -> None:
+    assert client.get("/health/live").json() == {"status": "live"}
+    assert client.get("/health/ready").json() == {"status": "ready"}
+
+
+@pytest.mark.django_db
+def test_the_schema_is_openapi_3_1_and_names_every_address(client: Client) -> None:
+    response = client.get("/api/v1/schema/?format=json")
+    assert response.status_code == 200
+    schema = response.json()
+    assert schema["openapi"].startswith("3.1")
+    assert "/api/v1/streams/{stream}/events" in schema["paths"]
+
+
+def test_the_deployment_checks_of_django_pass_behind_https() -> None:
+    checked = subprocess.run(
+        [sys.executable, "manage.py", "check", "--deploy", "--fail-level", "WARNING"],
+        cwd=ROOT,
+        env={
+            "PATH": "/usr/bin:/bin",
+            "DJANGO_SETTINGS_MODULE": "casino.settings",
+            "CABOCHON_HTTPS": "true",
+            "CABOCHON_SECRET_KEY": "k" * 25 + "".join(chr(97 + n) for n in range(26)),
+            "CABOCHON_DATA": str(settings.DATA_DIR),
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert checked.returncode == 0, checked.stderr

@@ -1,0 +1,101 @@
+"""Checks of the code itself: what ``settlement`` may import, name and write; how long things may grow.
+
+An allow-list, because a deny-list only stops the dependencies somebody thought of.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+LAW = sorted((ROOT / "settlement").rglob("*.py"))
+CODE = [
+    path
+    for folder in ("settlement", "audit", "casino", "benchmarks")
+    for path in sorted((ROOT / folder).rglob("*.py"))
+    if "migrations" not in path.parts
+]
+
+ALLOWED = {
+    "__future__",
+    "collections",
+    "dataclasses",
+    "datetime",  # dates of laws and instants of events; never the clock, see BANNED_CALLS
+    "enum",
+    "fractions",
+    "functools",
+    "hashlib",
+    "itertools",
+    "json",  # the one reader that shows a name given twice
+    "math",
+    "msgspec",
+    "re",
+    "settlement",
+    "types",
+    "typing",
+}
+READS_THE_LAW = {"law.py": {"importlib"}}
+BANNED_CALLS = {"float", "now", "today", "utcnow", "open", "print", "input", "eval", "exec", "time", "random"}
+
+LONGEST_MODULE = 500
+LONGEST_FUNCTION = 70
+
+BANNED_NAMES = {"utils", "helpers", "manager", "base", "common", "misc"}
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("path", LAW, ids=name_of)
+def test_the_law_is_pure(path: Path) -> None:
+    allowed = ALLOWED | READS_THE_LAW.get(path.name, set())
+    for node in ast.walk(ast.parse(path.read_text())):
+        where = f"{path.name}:{getattr(node, 'lineno', '?')}"
+        match node:
+            case ast.Import(names):
+                assert {name.name.split(".")[0] for name in names} <= allowed, where
+            case ast.ImportFrom(module=str(module), level=0):
+                assert module.split(".")[0] in allowed, where
+            case ast.ImportFrom():
+                pytest.fail(f"{where}: relative import")
+            case ast.Constant(value=float()):
+                pytest.fail(f"{where}: float literal")
+            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
+                assert name not in BANNED_CALLS, f"{where}: {name}()"
+
+
+@pytest.mark.parametrize("path", CODE, ids=name_of)
+def test_modules_and_functions_keep_their_length(path: Path) -> None:
+    text = path.read_text()
+    declares_types_only = path.name == "events.py"
+    assert declares_types_only or text.count("\n") <= LONGEST_MODULE
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            assert (node.end_lineno or 0) - node.lineno < LONGEST_FUNCTION, f"{path.name}:{node.lineno} {node.name}"
+
+
+@pytest.mark.parametrize("path", CODE, ids=name_of)
+def test_modules_say_what_they_are(path: Path) -> None:
+    assert path.stem not in BANNED_NAMES
+    text = path.read_text()
+    if text.strip():
+        docstring = ast.get_docstring(ast.parse(text))
+        assert docstring, "a module opens with what it is for"
+
+
+def test_nothing_names_a_machine_of_ours() -> None:
+    # Paths of homes and work trees have no place in what others clone.
+    home = re.compile(r"/(?:root|home/\w+|work)/")
+    for path in [*CODE, ROOT / "Makefile", ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]:
+        if path.exists():
+            assert not home.search(path.read_text()), name_of(path)
+
+
+def test_the_standard_library_is_what_python_3_11_has() -> None:
+    assert ALLOWED - {"settlement", "msgspec"} <= set(sys.stdlib_module_names) | {"__future__"}
