@@ -1,4 +1,4 @@
-"""What the workers do. A task takes ids, may run any number of times, and names its queue."""
+"""What the workers do. A task takes ids, and may run any number of times. Queues: settings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STEPS_A_TASK = 20
 SWEPT_AT_ONCE = 1_000
 
 
-@shared_task(queue="replay", ignore_result=True)
+@shared_task(ignore_result=True)
 def replay_stream(*, stream_id: int, **kwargs: Any) -> None:
     """Adjudicate what a stream has got since it was last looked at."""
     for _ in range(STEPS_A_TASK):
@@ -30,7 +30,7 @@ def replay_stream(*, stream_id: int, **kwargs: Any) -> None:
     replay_stream.delay(stream_id=stream_id)
 
 
-@shared_task(queue="replay", ignore_result=True)
+@shared_task(ignore_result=True)
 def sweep(**kwargs: Any) -> int:
     """Hint at every dirty stream, so that a lost hint delays a finding and never loses it. Return how many."""
     streams = read.dirty_streams(ENGINE_VERSION, limit=SWEPT_AT_ONCE)

@@ -1,15 +1,30 @@
-"""What a page may load: nothing from elsewhere, no inline script, no inline style."""
+"""What holds for every request and every answer."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
+
+
+class RefuseNul:
+    """Answers 400 to an address with the character NUL, which no text column can hold and so no filter can find."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if "\0" in request.path_info or "%00" in request.META.get("QUERY_STRING", ""):
+            return HttpResponseBadRequest("The address has the character NUL.", content_type="text/plain")
+        return self.get_response(request)
 
 
 class ContentSecurityPolicy:
-    """Sets the ``Content-Security-Policy`` of every answer that has none of its own."""
+    """What a page may load: nothing from elsewhere, no inline script, no inline style.
+
+    Sets the ``Content-Security-Policy`` of every answer that has none of its own.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response

@@ -7,6 +7,7 @@ end. Tests about RabbitMQ and Redis skip where these do not answer, unless ``CAB
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -14,6 +15,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from casino.embedded.postgres import EmbeddedPostgres
+from casino.embedded.process import socket_folder
 
 RABBITMQ = os.environ.get("CABOCHON_TEST_RABBITMQ", "amqp://guest:guest@127.0.0.1:5672//")
 REDIS = os.environ.get("CABOCHON_TEST_REDIS", "redis://127.0.0.1:6379/15")
@@ -25,8 +27,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    if _leads(config) and not os.environ.get("DATABASE_URL"):
-        EmbeddedPostgres(Path(os.environ["CABOCHON_DATA"])).stop()
+    if not _leads(config):
+        return
+    data = Path(os.environ["CABOCHON_DATA"])
+    if not os.environ.get("DATABASE_URL"):
+        EmbeddedPostgres(data).stop()
+    shutil.rmtree(data, ignore_errors=True)
+    shutil.rmtree(socket_folder(data), ignore_errors=True)
 
 
 def _leads(config: pytest.Config) -> bool:

@@ -1,11 +1,13 @@
-"""The settings of the tests: a data folder of their own, so that no running stack is touched."""
+"""The settings of the tests: a data folder for each run, so that no running stack and no other run is touched."""
 
 import os
 from pathlib import Path
 
-os.environ["CABOCHON_DATA"] = os.environ.get("CABOCHON_TEST_DATA") or str(
-    Path(__file__).resolve().parent.parent / ".data" / "test"
+# The run's workers inherit the variable from the process that leads it, and so use the same servers.
+os.environ.setdefault(
+    "CABOCHON_TEST_DATA", str(Path(__file__).resolve().parent.parent / ".data" / f"test-{os.getpid()}")
 )
+os.environ["CABOCHON_DATA"] = os.environ["CABOCHON_TEST_DATA"]
 
 from casino.settings import *  # noqa: F403
 

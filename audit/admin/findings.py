@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
@@ -98,7 +99,7 @@ class FindingAdmin(RecordAdmin):
 
     @admin.display(description=_("occurred"), ordering="occurred_at")
     def when(self, finding: Finding) -> str:
-        return f"{finding.occurred_at:%Y-%m-%d %H:%M:%S}"
+        return f"{finding.occurred_at.astimezone(ZoneInfo(finding.casino.time_zone)):%Y-%m-%d %H:%M:%S}"
 
     @admin.display(description=_("severity"), ordering="severity")
     def weight(self, finding: Finding) -> str:

@@ -1,0 +1,143 @@
+"""The desk: what an officer reads, in both languages, and what nobody can do there."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import Permission
+from django.test import Client
+from django.urls import reverse
+
+from audit.adjudications.replay import advance
+from audit.models import Finding, LoggedEvent, LoggedStream, Officer
+from audit.models.log import AppendOnly
+from tests.audit.tables import House, dice_changed_in_mid_series
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def house() -> House:
+    house = House()
+    house.post("s", dice_changed_in_mid_series(house, "s"))
+    advance(house.stream("s").stream_id)
+    return house
+
+
+@pytest.fixture
+def desk() -> Client:
+    client = Client()
+    client.force_login(Officer.objects.create_superuser("chief"))
+    return client
+
+
+def officer_of(*houses: House) -> Client:
+    officer = Officer.objects.create_user(f"officer-{Officer.objects.count()}", is_staff=True)
+    officer.casinos.set(house.casino for house in houses)
+    officer.user_permissions.set(Permission.objects.filter(codename__startswith="view_"))
+    client = Client()
+    client.force_login(officer)
+    return client
+
+
+def page_of(finding: Finding) -> str:
+    return reverse("admin:audit_finding_change", args=(finding.pk,))
+
+
+def test_a_finding_shows_rule_clause_and_the_events_around_it(house: House, desk: Client) -> None:
+    finding = Finding.objects.get(casino=house.casino, rule="dice-changed-during-point-series")
+    page = desk.get(page_of(finding), headers={"accept-language": "en"}).content.decode()
+    assert "<h1>Dice changed during a point series</h1>" in page
+    assert "was decided by the chef de table" in page
+    assert '<blockquote lang="fr">' in page
+    assert "<mark>Le tireur peut demander que les dés soient changés avant de tenter un lancer." in page
+    assert 'class="completes" id="e9"' in page
+    assert 'class="evidence" id="e7"' in page
+    assert "Throw 5 – 3 by seat S1" in page
+    assert "20:00:09" in page, "the instant is the house's, not UTC"
+
+
+def test_the_same_finding_reads_well_in_french(house: House, desk: Client) -> None:
+    finding = Finding.objects.get(casino=house.casino, rule="payout-overpaid")
+    page = desk.get(page_of(finding), headers={"accept-language": "fr"}).content.decode()
+    assert "<h1>Paiement excessif</h1>" in page
+    assert "Attendu selon les règles" in page
+    assert "7,00\N{NO-BREAK SPACE}€" in page
+    assert "9,00\N{NO-BREAK SPACE}€" in page
+    assert "+2,00\N{NO-BREAK SPACE}€" in page
+    assert "Ce qui s’est passé" in page
+    assert "art. 55-8 D 1°" in page
+
+
+@pytest.mark.parametrize(
+    "query", ["", "?severity__exact=critical", "?rule=payout-overpaid", "?day=2026-11-19", "?standing=all", "?q=w2"]
+)
+def test_findings_are_listed_and_filtered(house: House, desk: Client, query: str) -> None:
+    response = desk.get(reverse("admin:audit_finding_changelist") + query)
+    assert response.status_code == 200
+    assert b"Paid too much" in response.content
+
+
+def test_a_filter_that_makes_no_sense_is_no_error(house: House, desk: Client) -> None:
+    response = desk.get(reverse("admin:audit_finding_changelist") + "?day=nonsense&table=x&rule=no-such-rule")
+    assert response.status_code == 200
+    assert desk.get(reverse("admin:audit_finding_changelist") + "?rule=%00").status_code == 400
+
+
+def test_events_are_paged_by_key_in_both_directions(
+    house: House, desk: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("audit.admin.streams.PAGE", 5)
+    address = reverse("admin:audit_loggedstream_events", args=(house.stream("s").stream_id,))
+
+    def numbers(query: str) -> list[int]:
+        return [line["seq"] for line in desk.get(address + query).context["lines"]]
+
+    assert numbers("") == [1, 2, 3, 4, 5]
+    assert numbers("?after=5") == [6, 7, 8, 9, 10]
+    assert numbers("?before=6") == [1, 2, 3, 4, 5]
+    assert numbers("?after=10") == [11, 12]
+    assert numbers("?after=nonsense") == [1, 2, 3, 4, 5]
+
+
+def test_an_officer_sees_his_own_house_and_no_other(house: House) -> None:
+    stranger = officer_of(House())
+    finding = Finding.objects.filter(casino=house.casino).first()
+    assert finding is not None
+    stream = house.stream("s")
+    assert stranger.get(page_of(finding)).status_code == 404
+    assert stranger.get(reverse("admin:audit_loggedstream_events", args=(stream.stream_id,))).status_code == 404
+    assert b"Paid too much" not in stranger.get(reverse("admin:audit_finding_changelist")).content
+    assert officer_of(house).get(page_of(finding)).status_code == 200
+
+
+def test_nothing_of_the_record_can_be_added_changed_or_deleted_from_the_desk(house: House, desk: Client) -> None:
+    finding = Finding.objects.filter(casino=house.casino).first()
+    assert finding is not None
+    for model, pk in (("finding", finding.pk), ("loggedstream", house.stream("s").stream_id)):
+        for act, args in (("add", ()), ("delete", (pk,))):
+            address = reverse(f"admin:audit_{model}_{act}", args=args)
+            assert desk.post(address, {"post": "yes"}).status_code == 403, address
+    desk.post(page_of(finding), {"severity": "minor", "rule": "x"})
+    finding.refresh_from_db()
+    assert finding.severity == "critical"
+    bulk = {"action": "delete_selected", "_selected_action": [finding.pk], "post": "yes"}
+    desk.post(reverse("admin:audit_finding_changelist"), bulk)
+    assert Finding.objects.filter(pk=finding.pk).exists()
+
+
+def test_the_log_cannot_be_written_through_its_models(house: House) -> None:
+    stream = house.stream("s")
+    with pytest.raises(AppendOnly):
+        stream.save()
+    with pytest.raises(AppendOnly):
+        stream.delete()
+    with pytest.raises(AppendOnly):
+        LoggedEvent.objects.filter(stream_id=stream.stream_id).first().save()
+    assert LoggedStream.objects.filter(pk=stream.pk).exists()
+
+
+def test_nobody_reads_anything_without_signing_in(house: House) -> None:
+    finding = Finding.objects.filter(casino=house.casino).first()
+    assert finding is not None
+    for address in (page_of(finding), reverse("admin:audit_finding_changelist"), reverse("admin:index")):
+        assert Client().get(address).status_code == 302

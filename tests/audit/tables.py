@@ -1,0 +1,99 @@
+"""A house with a key, and sessions to send: what tests of the record start from."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.http import HttpResponse
+from django.test import Client
+
+from audit.models import ApiKey, Casino, GamingTable, LoggedStream, Scope
+
+_numbers = itertools.count(1)
+
+
+@dataclass
+class House:
+    """A casino of its own, so that no test meets the streams of another: nothing is ever deleted from the log."""
+
+    code: str = field(default_factory=lambda: f"house{next(_numbers)}")
+    client: Client = field(default_factory=Client)
+
+    def __post_init__(self) -> None:
+        self.casino = Casino.objects.create(code=self.code, name=f"Casino {self.code}", time_zone="Europe/Paris")
+        self.table = GamingTable.objects.create(casino=self.casino, code="T1")
+        self.key, self.secret = ApiKey.make(casino=self.casino, name="test", scopes=list(Scope.values))
+
+    def post(self, stream: str, events: list[dict[str, Any]], **headers: str) -> HttpResponse:
+        """Send events of one stream, as the table system does."""
+        return self.client.post(
+            f"/api/v1/streams/{stream}/events",
+            json.dumps(events),
+            content_type="application/json",
+            headers={"authorization": f"Bearer {self.secret}", **headers},
+        )
+
+    def get(self, path: str) -> HttpResponse:
+        return self.client.get(f"/api/v1{path}", headers={"authorization": f"Bearer {self.secret}"})
+
+    def stream(self, name: str) -> LoggedStream:
+        return LoggedStream.objects.get(casino=self.casino, name=name)
+
+    def opener(self, stream: str, **data: Any) -> dict[str, Any]:
+        """Return a session's first event at this house."""
+        return {
+            "stream": stream,
+            "seq": 1,
+            "type": "session.opened",
+            "occurred_at": "2026-11-19T20:00:00+01:00",
+            "data": {
+                "casino": self.code,
+                "table": "T1",
+                "gaming_day": "2026-11-19",
+                "game": "craps",
+                "ruleset": "fr-craps",
+                "currency": "EUR",
+                "float": 5_000_000,
+                "observes": ["custody"],
+                **data,
+            },
+        }
+
+
+def numbered(first: dict[str, Any], *rest: tuple[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return a stream: its opener, then an event a second for each type and data."""
+    return [first] + [
+        {
+            "stream": first["stream"],
+            "seq": seq,
+            "type": kind,
+            "occurred_at": f"2026-11-19T20:{seq // 60:02}:{seq % 60:02}+01:00",
+            "data": data,
+        }
+        for seq, (kind, data) in enumerate(rest, start=2)
+    ]
+
+
+SIX = ["a", "b", "c", "d", "e", "f"]
+OTHER_SIX = ["g", "h", "i", "j", "k", "l"]
+
+
+def dice_changed_in_mid_series(house: House, stream: str) -> list[dict[str, Any]]:
+    """A session in which the shooter has the dice changed while the point stands, and a right bet is overpaid."""
+    return numbered(
+        house.opener(stream, observes=["custody", "marker"], seats=["S1", "S2"]),
+        ("dice.set_introduced", {"dice": SIX, "decided_by": "opening", "announced": True}),
+        ("dice.offered", {"seat": "S1"}),
+        ("dice.selected", {"seat": "S1", "dice": ["a", "b"], "boxed": ["c", "d", "e", "f"]}),
+        ("wager.placed", {"wager": "w1", "bet": "win", "stake": 1000, "player": "Anna", "seat": "S1"}),
+        ("wager.placed", {"wager": "w2", "bet": "right_bet", "number": 6, "stake": 600, "player": "Anna"}),
+        ("dice.thrown", {"faces": [5, 3], "seat": "S1", "dice": ["a", "b"]}),
+        ("point.marked", {"number": 8}),
+        ("dice.set_introduced", {"dice": OTHER_SIX, "decided_by": "chef_de_table", "announced": True}),
+        ("dice.selected", {"seat": "S1", "dice": ["g", "h"], "boxed": ["i", "j", "k", "l"]}),
+        ("dice.thrown", {"faces": [2, 4], "seat": "S1", "dice": ["g", "h"]}),
+        ("payout.made", {"wager": "w2", "winnings": 900, "stake_returned": 600}),
+    )
