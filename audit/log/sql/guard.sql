@@ -54,6 +54,27 @@ begin
       and (grantee = 0 or (pg_catalog.pg_get_userbyid(grantee), privilege_type) not in (
         ('cabochon_reader', 'SELECT'), ('cabochon_writer', 'EXECUTE'), ('cabochon_owner', 'EXECUTE')));
 
+  -- What was moved out of the log: a thing that is elsewhere now cannot be told by its identity.
+  create view log_guard.misplaced as
+    select wanted.name
+    from unnest(array['stream', 'stream_head', 'event', 'batch', 'outbox']) as wanted (name)
+    where not exists (
+      select from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+      where n.nspname = 'log' and c.relname = wanted.name)
+    union all
+    select wanted.name
+    from unnest(array['refuse', 'refuse_step_back', 'protect', 'ensure_month', 'open_stream', 'append']) as wanted (name)
+    where not exists (
+      select from pg_catalog.pg_proc p join pg_catalog.pg_namespace n on n.oid = p.pronamespace
+      where n.nspname = 'log' and p.proname = wanted.name)
+    union all
+    select child.relname
+    from pg_catalog.pg_inherits i
+    join pg_catalog.pg_class parent on parent.oid = i.inhparent
+    join pg_catalog.pg_class child on child.oid = i.inhrelid
+    join pg_catalog.pg_namespace n on n.oid = parent.relnamespace
+    where n.nspname = 'log' and child.relnamespace <> parent.relnamespace;
+
   create function log_guard.is_open() returns boolean
   language sql stable set search_path = pg_catalog, pg_temp as $$
     select exists (select from log_guard.maintenance where transaction = pg_current_xact_id() and closed_at is null)
@@ -74,6 +95,7 @@ begin
   begin
     for command in select * from pg_event_trigger_ddl_commands() loop
       if (log_guard.is_of_log(command.schema_name, command.object_type, command.object_identity)
+          or exists (select from log_guard.misplaced)
           or (command.command_tag in ('GRANT', 'REVOKE', 'ALTER DEFAULT PRIVILEGES')
               and exists (select from log_guard.foreign_grant)))
          and not log_guard.is_open() then
@@ -89,8 +111,10 @@ begin
     dropped record;
   begin
     for dropped in select * from pg_event_trigger_dropped_objects() loop
-      if (log_guard.is_of_log(dropped.schema_name, dropped.object_type, dropped.object_identity)
-          or dropped.schema_name = 'log_guard' or dropped.object_identity = 'log_guard')
+      if dropped.schema_name is not distinct from 'log_guard' or dropped.object_identity = 'log_guard' then
+        raise exception 'log: drop of %; drop the event triggers first', dropped.object_identity using errcode = 'ES002';
+      end if;
+      if log_guard.is_of_log(dropped.schema_name, dropped.object_type, dropped.object_identity)
          and not log_guard.is_open() then
         raise exception 'log: drop of % outside maintenance', dropped.object_identity using errcode = 'ES002';
       end if;

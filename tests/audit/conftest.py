@@ -1,0 +1,94 @@
+"""A house with two tables and a key, and a client that sends with it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.db import connection
+from django.http import HttpResponse
+from django.test import Client
+from pytest_django.plugin import DjangoDbBlocker
+
+from audit.adjudications.replay import advance
+from audit.models import ApiKey, Casino, GamingTable, LoggedStream, Scope
+from tests.audit.sessions import Event, session, unique_name
+
+
+@dataclass
+class House:
+    """A casino, its key, and what the key can ask."""
+
+    casino: Casino
+    key: ApiKey
+    secret: str
+    client: Client = field(default_factory=lambda: Client(raise_request_exception=False))
+
+    def headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.secret}"}
+
+    def send(self, stream: str, body: Any, *, type: str = "application/json", **headers: str) -> HttpResponse:
+        """POST ``body`` to a stream: bytes as they are, anything else as JSON."""
+        sent = body if isinstance(body, bytes) else json.dumps(body).encode()
+        return self.client.post(
+            f"/api/v1/streams/{stream}/events", sent, content_type=type, headers=self.headers() | headers
+        )
+
+    def ask(self, path: str, **headers: str) -> HttpResponse:
+        return self.client.get(f"/api/v1/{path}", headers=self.headers() | headers)
+
+    def session(self, stream: str, last: int) -> list[Event]:
+        return session(stream, casino=self.casino.code, last=last)
+
+
+def founded(*, tables: tuple[str, ...] = ("C1", "R1"), limited_to: tuple[str, ...] = ()) -> House:
+    """Found a casino that no other test has, with a key that is limited to some of its tables or to none."""
+    casino = Casino.objects.create(code=f"casino-{uuid4().hex[:12]}", name="Casino")
+    registered = {code: GamingTable.objects.create(casino=casino, code=code) for code in tables}
+    key, secret = ApiKey.make(casino=casino, name="tables", scopes=list(Scope.values))
+    key.tables.set(registered[code] for code in limited_to)
+    return House(casino, key, secret)
+
+
+@pytest.fixture
+def house(db: None) -> House:
+    return founded()
+
+
+@pytest.fixture
+def stream() -> str:
+    return unique_name()
+
+
+@pytest.fixture
+def committed_house(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[House]:
+    """A house whose rows are committed, for tests in which several connections meet.
+
+    Nothing is cleaned up, because nothing deletes an event: the house is this test's own, and no stream of it is left
+    for another test to replay.
+    """
+    with django_db_blocker.unblock():
+        house = founded()
+        yield house
+        for stream in LoggedStream.objects.filter(casino=house.casino):
+            while (progress := advance(stream.stream_id)) and progress.behind:
+                continue
+        connection.close()
+
+
+@pytest.fixture
+def code_of() -> Callable[[HttpResponse], tuple[int, str]]:
+    """Return the status and the code of a problem document, having checked that it is one."""
+
+    def read(response: HttpResponse) -> tuple[int, str]:
+        problem = json.loads(response.content)
+        assert response.headers["Content-Type"] == "application/problem+json"
+        assert problem["status"] == response.status_code
+        assert problem["detail"]
+        return response.status_code, problem["code"]
+
+    return read
