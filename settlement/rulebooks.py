@@ -139,7 +139,7 @@ def close(table: Table, event: SessionClosed) -> None:
     if imbalance:
         find(table, "ledger-imbalance", seq, expected=0, recorded=imbalance)
     table.last_result = seq
-    table.closed = True
+    table.closed_by = seq
 
 
 # Craps

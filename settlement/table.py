@@ -191,7 +191,7 @@ class Table(Struct):
     last_seq: int = 0  # of the last event folded; a declared loss may put next_seq further on
     after_loss: bool = False
     clock: datetime | None = None
-    closed: bool = False
+    closed_by: int = 0
 
     wagers: dict[str, Wager] = {}
     live: dict[str, None] = {}  # ids of undecided wagers, in order of placement
