@@ -16,6 +16,7 @@ from pytest_django.plugin import DjangoDbBlocker
 
 from audit.adjudications.replay import advance
 from audit.models import ApiKey, Casino, GamingTable, LoggedStream, Scope
+from casino.celery import app
 from tests.audit.sessions import Event, session, unique_name
 
 
@@ -52,6 +53,13 @@ def founded(*, tables: tuple[str, ...] = ("C1", "R1"), limited_to: tuple[str, ..
     key, secret = ApiKey.make(casino=casino, name="tables", scopes=list(Scope.values))
     key.tables.set(registered[code] for code in limited_to)
     return House(casino, key, secret)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def hints_stay_here() -> None:
+    """Hands the hints of this process to nobody: a test that wants one replayed asks for it."""
+    app.conf.broker_url = app.conf.broker_write_url = app.conf.broker_read_url = "memory://"
+    app.conf.broker_transport_options = {}
 
 
 @pytest.fixture

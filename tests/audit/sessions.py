@@ -20,7 +20,7 @@ def event(stream: str, seq: int, type: str = "no_more_bets", **data: Any) -> Eve
         "stream": stream,
         "seq": seq,
         "type": type,
-        "occurred_at": f"2026-11-19T{20 + seq // 3600:02}:{seq // 60 % 60:02}:{seq % 60:02}+01:00",
+        "occurred_at": f"2026-11-19T20:{seq // 60 % 60:02}:{seq % 60:02}+01:00",
         "data": data,
     }
 

@@ -114,7 +114,9 @@ begin
     return;
   end if;
   perform pg_advisory_xact_lock(hashtext('log.ensure_month'));
-  if to_regclass('log.batch' || to_char(first, '_YYYYMM')) is not null then
+  -- By the table itself: a name that was looked up in vain stays unknown to this session until it locks something.
+  if exists (select from pg_catalog.pg_class c where c.relnamespace = 'log'::regnamespace
+             and c.relname = 'batch' || to_char(first, '_YYYYMM')) then
     return;
   end if;
   if to_regclass('log_guard.maintenance') is not null then

@@ -1,0 +1,139 @@
+"""Several requests at once, and a broker that is not there: what is answered is stored, once, and quickly."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from threading import Barrier, Thread
+
+import pytest
+from django.db import connection
+
+from audit.ingest import hints
+from audit.log import read
+from audit.tasks import replay_stream
+from casino.celery import app
+from tests.audit.conftest import House
+from tests.audit.sessions import written
+
+
+def all_at_once(count: int, work: Callable[[int], None]) -> None:
+    """Run ``work`` in ``count`` threads that start together, each with a connection of its own."""
+    together = Barrier(count)
+
+    def run(number: int) -> None:
+        together.wait()
+        try:
+            work(number)
+        finally:
+            connection.close()
+
+    threads = [Thread(target=run, args=(number,)) for number in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def test_eight_table_systems_that_send_one_session_store_it_once(committed_house: House, stream: str) -> None:
+    house = committed_house
+    sent = house.session(stream, 200)
+    statuses: Counter[int] = Counter()
+    receipts: dict[int, set[bytes]] = {}
+
+    def send(_: int) -> None:
+        for first in range(0, 200, 20):
+            answer = house.send(stream, sent[first : first + 20])
+            statuses[answer.status_code] += 1
+            if answer.status_code in (200, 201):
+                receipts.setdefault(first, set()).add(answer.content)
+
+    all_at_once(8, send)
+    assert statuses[201] == 10
+    assert set(statuses) == {200, 201}
+    assert [len(receipts[first]) for first in range(0, 200, 20)] == [1] * 10
+    head = read.head_of(house.casino.pk, stream)
+    assert [raw for _, raw in read.slice_of(head.stream_id, limit=500)] == [written(each) for each in sent]
+
+
+def test_of_two_contents_at_once_one_is_stored_and_the_other_conflicts(committed_house: House, stream: str) -> None:
+    house = committed_house
+    house.send(stream, house.session(stream, 1))
+    statuses: list[int] = []
+
+    def send(number: int) -> None:
+        sent = house.session(stream, 3)[1:]
+        sent[0]["data"]["stake"] = 1 + number
+        statuses.append(house.send(stream, sent).status_code)
+
+    all_at_once(4, send)
+    assert sorted(statuses) == [201, 409, 409, 409]
+
+
+def test_streams_that_open_at_once_in_one_month_all_open(committed_house: House, stream: str) -> None:
+    house = committed_house
+    statuses: list[int] = []
+
+    def send(number: int) -> None:
+        name = f"{stream}.{number}"
+        sent = house.session(name, 2)
+        sent[0]["data"]["gaming_day"] = f"2033-0{1 + number % 2}-0{1 + number}"
+        statuses.append(house.send(name, sent).status_code)
+
+    all_at_once(8, send)
+    assert statuses == [201] * 8
+
+
+def test_one_name_on_two_days_at_once_is_one_stream(committed_house: House, stream: str) -> None:
+    house = committed_house
+    statuses: list[int] = []
+
+    def send(number: int) -> None:
+        sent = house.session(stream, 2)
+        sent[0]["data"]["gaming_day"] = f"2034-01-0{1 + number}"
+        statuses.append(house.send(stream, sent).status_code)
+
+    all_at_once(4, send)
+    assert sorted(statuses) == [201, 409, 409, 409]
+
+
+@pytest.fixture
+def broker(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
+    """Sends this process's hints to another broker."""
+    monkeypatch.setattr(hints, "PAUSE_S", 0.1)
+
+    def use(url: str) -> None:
+        app.conf.broker_url = app.conf.broker_write_url = app.conf.broker_read_url = url
+        app._after_fork()
+
+    yield use
+    use("memory://")
+
+
+def test_a_hint_names_the_stream_that_is_dirty(
+    committed_house: House, stream: str, broker: Callable[[str], None]
+) -> None:
+    broker("memory://")
+    committed_house.send(stream, committed_house.session(stream, 1))
+    head = read.head_of(committed_house.casino.pk, stream)
+    with app.connection_for_read() as reading, reading.SimpleQueue("replay") as queue:
+        deadline = time.monotonic() + 15
+        while True:
+            message = queue.get(timeout=max(0.1, deadline - time.monotonic()))
+            message.ack()
+            _, kwargs, _ = message.payload
+            if kwargs["stream_id"] == head.stream_id:
+                break
+    assert message.headers["task"] == replay_stream.name
+
+
+@pytest.mark.parametrize("url", ["redis://127.0.0.1:1/0", "amqp://127.0.0.1:1//", "redis://10.255.255.1:6379/0"])
+def test_a_broker_that_is_gone_neither_fails_nor_delays_a_request(
+    committed_house: House, stream: str, broker: Callable[[str], None], url: str
+) -> None:
+    broker(url)
+    began = time.monotonic()
+    sent = committed_house.session(stream, 20)
+    assert [committed_house.send(stream, [each]).status_code for each in sent] == [201] * 20
+    assert time.monotonic() - began < 3
