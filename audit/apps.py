@@ -8,3 +8,6 @@ class AuditConfig(AppConfig):
     name = "audit"
     verbose_name = _("Audit")
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from audit.log import checks  # noqa: F401

@@ -40,6 +40,7 @@ class EventLines(BaseRenderer):
 
     media_type = "application/x-ndjson"
     format = "ndjson"
+    charset = None
 
     def render(self, data: Any, media_type: str | None = None, context: Any = None) -> bytes:
         return b"".join(envelope + b"\n" for envelope in data)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentTypeError
 from datetime import timedelta
 from typing import Any
 
@@ -11,6 +12,12 @@ from django.db import transaction
 from django.utils import timezone
 
 from audit.models import ApiKey, Casino, GamingTable, Scope
+
+
+def _positive(written: str) -> int:
+    if not written.isdecimal() or not 0 < int(written) < 10_000:
+        raise ArgumentTypeError(f"'{written}' is no number of days")
+    return int(written)
 
 
 class Command(BaseCommand):
@@ -31,7 +38,7 @@ class Command(BaseCommand):
         parser.add_argument("--register", action="append", default=[], metavar="CODE", help="register a table, no more")
         parser.add_argument("--name", default="table system", help="what the key is for")
         parser.add_argument("--scope", action="append", choices=Scope.values, dest="scopes", help="default: all")
-        parser.add_argument("--days", type=int, help="days until the key expires; default: it does not")
+        parser.add_argument("--days", type=_positive, help="days until the key expires; default: it does not")
 
     @transaction.atomic
     def handle(self, *args: Any, **options: Any) -> None:

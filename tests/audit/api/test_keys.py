@@ -1,0 +1,101 @@
+"""Keys: made once, hashed at rest, found by their prefix; and the command that makes them."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.utils import timezone
+
+from audit.models import ApiKey, Casino, Scope
+from tests.audit.conftest import House
+from tests.audit.sessions import opener
+
+
+def made(*options: str) -> str:
+    """Return what ``createkey`` prints."""
+    printed = StringIO()
+    call_command("createkey", *options, stdout=printed)
+    return printed.getvalue().strip()
+
+
+def test_a_key_is_found_by_its_secret_and_by_nothing_else(house: House) -> None:
+    secret = house.secret
+    assert ApiKey.of_secret(secret) == house.key
+    for other in ("", secret[:-1], secret + "A", secret.upper(), secret.replace("cab_", "kab_"), f" {secret}", "cab__"):
+        assert ApiKey.of_secret(other) is None
+    changed = secret[:-1] + ("A" if secret[-1] != "A" else "B")
+    assert ApiKey.of_secret(changed) is None
+
+
+def test_the_secret_is_nowhere_in_the_database(house: House) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("select row_to_json(k)::text from audit_apikey k where id = %s", (house.key.pk,))
+        row = cursor.fetchone()[0]
+    assert house.key.prefix in row
+    assert house.secret.rsplit("_", 1)[1] not in row
+    assert house.secret.split("_", 2)[2] not in row
+
+
+def test_the_last_use_of_a_key_is_noted_now_and_then(house: House) -> None:
+    def noted() -> Any:
+        return ApiKey.objects.get(pk=house.key.pk).last_used_at
+
+    assert noted() is None
+    house.ask("rules")
+    first = noted()
+    assert first is not None
+    house.ask("rules")
+    assert noted() == first
+    ApiKey.objects.filter(pk=house.key.pk).update(last_used_at=first - timedelta(hours=1))
+    house.ask("rules")
+    assert noted() > first
+
+
+def test_createkey_registers_casino_and_tables_and_its_key_records(db: None, house: House, stream: str) -> None:
+    secret = made("--casino", "trouville", "--casino-name", "Casino de Trouville", "--table", "C1", "--register", "R1")
+    casino = Casino.objects.get(code="trouville")
+    assert casino.name == "Casino de Trouville"
+    assert sorted(casino.tables.values_list("code", flat=True)) == ["C1", "R1"]
+    bearer = f"Bearer {secret}"
+    assert house.send(stream, [opener(stream, casino="trouville")], Authorization=bearer).status_code == 201
+    other = [opener(stream + "r", casino="trouville", table="R1")]
+    assert house.send(stream + "r", other, Authorization=bearer).status_code == 403
+
+
+def test_createkey_again_adds_a_second_key_and_changes_nothing_else(db: None) -> None:
+    first = made("--casino", "trouville", "--casino-name", "Trouville", "--table", "C1")
+    second = made("--casino", "trouville", "--casino-name", "Another", "--table", "C1", "--scope", "events:write")
+    assert Casino.objects.get(code="trouville").name == "Trouville"
+    assert first != second
+    assert ApiKey.of_secret(first) is not None
+    assert ApiKey.of_secret(second).scopes == [Scope.EVENTS_WRITE]
+
+
+def test_a_key_for_some_days_expires(db: None) -> None:
+    key = ApiKey.of_secret(made("--casino", "trouville", "--days", "30"))
+    assert key is not None
+    assert abs(key.expires_at - timezone.now() - timedelta(days=30)) < timedelta(minutes=1)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--casino", "trou ville"],
+        ["--casino", ""],
+        ["--casino", "trouville", "--table", "é"],
+        ["--casino", "trouville", "--time-zone", "Europe/Atlantis"],
+        ["--casino", "trouville", "--scope", "everything"],
+        ["--casino", "trouville", "--days", "0"],
+        ["--casino", "trouville", "--days", "-3"],
+        [],
+    ],
+)
+def test_createkey_makes_nothing_of_what_is_wrong(db: None, options: list[str]) -> None:
+    with pytest.raises(CommandError):
+        made(*options)
+    assert not Casino.objects.filter(code__startswith="trou").exists()
