@@ -1,0 +1,130 @@
+"""``manage.py simulate``: a night of realistic sessions, to a file or over HTTP, irregular where asked."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from audit.simulation import IRREGULARITIES, RULESETS, Night, night, tables_for
+from audit.simulation.posting import Post, Refused, in_turn
+from settlement.catalogue import RULES
+
+
+class Command(BaseCommand):
+    help = "Simulate a night of casino tables: orderly, with the irregularities asked for."
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--casino", default="deauville", metavar="CODE")
+        parser.add_argument("--ruleset", choices=RULESETS, help="one game only; default: a mix of all four")
+        parser.add_argument("--tables", type=int, default=1, metavar="N")
+        parser.add_argument("--coups", type=int, default=120, metavar="N", help="throws or spins of each table")
+        parser.add_argument("--seed", type=int, default=1, help="the same seed gives the same night, to the byte")
+        parser.add_argument("--gaming-day", type=date.fromisoformat, default=date(2026, 11, 19), metavar="YYYY-MM-DD")
+        parser.add_argument(
+            "--irregularities", metavar="NAMES", default="", help="by commas, or 'all'; see --list-irregularities"
+        )
+        parser.add_argument("--list-irregularities", action="store_true", help="say what can be asked for, and stop")
+        parser.add_argument("--list-tables", action="store_true", help="say the codes of the tables, and stop")
+        parser.add_argument(
+            "--out", metavar="PATH", help="a file, a folder (one stream a file), or - for standard output"
+        )
+        parser.add_argument("--post", metavar="URL", help="post to the interface at this address")
+        parser.add_argument("--key", help="the key to post with")
+        parser.add_argument("--batch", type=int, default=200, metavar="N", help="events in one request")
+        parser.add_argument(
+            "--rate", type=float, metavar="N", help="events a second; default: as fast as they are taken"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        console = Console(stderr=True)
+        if options["list_irregularities"]:
+            self._list()
+            return
+        if options["list_tables"]:
+            self.stdout.write("\n".join(tables_for(options["tables"], options["ruleset"])))
+            return
+        if bool(options["post"]) == bool(options["out"]) or (options["post"] and not options["key"]):
+            raise CommandError("say --out PATH, or --post URL with --key KEY", returncode=2)
+        if not 1 <= options["batch"] <= 1_000 or options["tables"] < 1 or options["coups"] < 1:
+            raise CommandError("--batch is from 1 to 1,000; --tables and --coups are at least 1", returncode=2)
+        with console.status("The tables are played …"):
+            nights = night(
+                casino=options["casino"],
+                gaming_day=options["gaming_day"],
+                seed=options["seed"],
+                tables=options["tables"],
+                coups=options["coups"],
+                ruleset=options["ruleset"],
+                irregularities=self._wanted(options["irregularities"]),
+            )
+        if options["post"]:
+            self._post(console, nights, options)
+        else:
+            self._write(nights, options["out"])
+        self._sum_up(console, nights)
+
+    def _wanted(self, names: str) -> list[str]:
+        if names == "all":
+            return list(IRREGULARITIES)
+        wanted = [name.strip() for name in names.split(",") if name.strip()]
+        unknown = [name for name in wanted if name not in IRREGULARITIES]
+        if unknown:
+            raise CommandError(f"no such irregularity: {', '.join(unknown)}; see --list-irregularities", returncode=2)
+        return wanted
+
+    def _list(self) -> None:
+        table = Table(box=None)
+        for heading in ("name", "what an officer reads", "where"):
+            table.add_column(heading)
+        for name, irregularity in IRREGULARITIES.items():
+            table.add_row(name, RULES[name].title.en, ", ".join(sorted(irregularity.rulesets)))
+        Console(file=sys.stdout, width=None if sys.stdout.isatty() else 140).print(table)
+
+    def _write(self, nights: list[Night], out: str) -> None:
+        if out == "-":
+            for played in nights:
+                self.stdout.write(_lines(played), ending="")
+        elif Path(out).is_dir():
+            for played in nights:
+                (Path(out) / f"{played.stream}.ndjson").write_text(_lines(played), "utf-8")
+        else:
+            Path(out).write_text("".join(_lines(played) for played in nights), "utf-8")
+
+    def _post(self, console: Console, nights: list[Night], options: dict[str, Any]) -> None:
+        post = Post(options["post"], options["key"])
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        began = time.monotonic()
+        try:
+            with Progress(*columns, console=console) as progress:
+                bar = progress.add_task("events posted", total=sum(len(played.events) for played in nights))
+                for played, events in in_turn(nights, options["batch"]):
+                    post.send(played.stream, events)
+                    progress.advance(bar, len(events))
+                    if options["rate"]:
+                        due_s = progress.tasks[0].completed / options["rate"]
+                        time.sleep(max(0.0, due_s - (time.monotonic() - began)))
+        except Refused as refusal:
+            raise CommandError(str(refusal)) from None
+        finally:
+            post.close()
+
+    def _sum_up(self, console: Console, nights: list[Night]) -> None:
+        events = sum(len(played.events) for played in nights)
+        console.print(f"{len(nights)} streams, {events} events", highlight=False)
+        for played in nights:
+            for name, seq in played.irregularities:
+                console.print(f"  {played.stream} #{seq}: {name}", highlight=False, soft_wrap=True)
+
+
+def _lines(played: Night) -> str:
+    return "".join(json.dumps(event, ensure_ascii=False) + "\n" for event in played.events)

@@ -1,0 +1,336 @@
+"""Simulated craps: the French table, with dice in custody, and the Québec one, with its place bets."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from audit.simulation.session import NAMES, Player, Session
+from settlement.craps import POINT_NUMBERS
+from settlement.fr.art_55_8_wagers import BASE_OF
+from settlement.money import EVEN, five_per_cent
+from settlement.qc.s_95_17_place_bets import LAY_BET
+from settlement.table import Wager
+
+# The smallest stake whose winnings are a whole number of euros, by number where it matters.
+ORDERLY: dict[str, dict[int, int] | int] = {
+    "right_bet": {4: 500, 5: 500, 6: 600, 8: 600, 9: 500, 10: 500},
+    "wrong_bet": {4: 1100, 5: 800, 6: 500, 8: 500, 9: 800, 10: 1100},
+    "buy_bet": {4: 1000, 5: 1000, 6: 1000, 8: 1000, 9: 1000, 10: 1000},
+    "lay_bet": {4: 1200, 5: 1200, 6: 1200, 8: 1200, 9: 1200, 10: 1200},
+    "win_odds": {4: 500, 5: 1000, 6: 500, 8: 500, 9: 1000, 10: 500},
+    "come_odds": {4: 500, 5: 1000, 6: 500, 8: 500, 9: 1000, 10: 500},
+    "dont_win_odds": {4: 1000, 5: 1500, 6: 600, 8: 600, 9: 1500, 10: 1000},
+    "dont_come_odds": {4: 1000, 5: 1500, 6: 600, 8: 600, 9: 1500, 10: 1000},
+}
+SMALLEST = 500
+
+ONE_ROLL = ["field", "under_7", "over_7", "seven", "eleven", "any_craps", "craps_2", "craps_3", "craps_12", "horn"]
+STANDING = ["big_6", "big_8", "hardway", "right_bet", "wrong_bet"]
+LINE = ["win", "dont_win"]
+COME = ["come", "dont_come"]
+
+VOIDS = ["off_table", "straddling", "no_wall_contact", "stacked", "on_chip"]
+
+LONGEST_FINISH = 2_000
+
+
+def orderly_stake(bet: str, number: int | None, boldness: int) -> int:
+    """Return a stake a croupier takes without a word: its winnings divide."""
+    units = ORDERLY.get(bet, SMALLEST)
+    return (units if isinstance(units, int) else units[number or 4]) * boldness
+
+
+class _Craps(Session):
+    """What both craps tables do: throw, mark the point, sweep, pay."""
+
+    game: ClassVar[str] = "craps"
+
+    def throw(self, **data: Any) -> None:
+        """Throw the dice, and let the table do what follows."""
+        scribe = self.scribe
+        flags = ["slid"] if self.strikes("irregular-throw-counted") else None
+        faces = [self.chance.randint(1, 6), self.chance.randint(1, 6)]
+        if "barred-number-settled" in self.irregularities and self._can_be_barred():
+            faces = [6, 6]
+        if flags:
+            data["flags"] = flags
+        wait_s = 25.0 if self.strikes("throw-delayed") else self.chance.uniform(1, 6)
+        scribe.write("dice.thrown", wait_s=wait_s, actor="stickman-1", faces=faces, **data)
+        table = scribe.table
+        for wager_id in list(table.travelling):
+            number = table.wagers[wager_id].number
+            assert number is not None
+            wrong = self.strikes("come-moved-to-wrong-number")
+            scribe.write("wager.moved", wager=wager_id, number=10 if wrong and number != 10 else 4 if wrong else number)
+        if table.point is not None and not table.point_marked and not self.strikes("point-marker-missing"):
+            other = self.strikes("point-marker-mismatch")
+            scribe.write("point.marked", number=_another(table.point) if other else table.point)
+        if table.dice.seven_out and self.strikes("shooter-kept-dice-after-seven-out"):
+            self.settle()
+            self.call()
+            scribe.write("dice.thrown", actor="stickman-1", faces=[1, 2], **data)
+        barred = [wager for wager in scribe.live if wager.barred_by and wager.barred_by == table.last_result]
+        if barred and self.strikes("barred-number-settled"):
+            scribe.pay(barred[0], winnings=barred[0].standing, stake=barred[0].standing)
+        pushed = [wager for wager in scribe.live if not wager.barred_by and wager.off_by != table.last_result]
+        if pushed and self.strikes("push-paid"):
+            scribe.pay(pushed[0], winnings=pushed[0].standing, stake=pushed[0].standing)
+        self.settle()
+
+    def _can_be_barred(self) -> bool:
+        return any(wager.bet in ("dont_win", "dont_come") and wager.number is None for wager in self.scribe.live)
+
+    def call(self) -> None:
+        """Close the betting, unless it was asked to throw without a word."""
+        if not self.strikes("throw-without-no-more-bets"):
+            self.scribe.write("no_more_bets", actor="stickman-1")
+            if self.strikes("wager-after-no-more-bets"):
+                self._late_stake()
+
+    def _late_stake(self) -> None:
+        player = self.chance.choice(self.players)
+        bet = "field" if self.ruleset == "fr-craps" else "right_bet"
+        number = {} if bet == "field" else {"number": 6}
+        self.scribe.place(bet, 600, player=player.name, seat=player.seat, **number)
+
+    def take_back_some(self) -> None:
+        """Let players take back what they may: standing bets that the last throw did not decide."""
+        table = self.scribe.table
+        for wager in self.scribe.live:
+            free = wager.bet in STANDING or wager.bet in BASE_OF or wager.bet in ("buy_bet", "lay_bet")
+            if free and wager.throws_before < table.throws and self.chance.random() < 0.04:
+                self.scribe.write("wager.withdrawn", wager=wager.id)
+
+    def take_back_all(self) -> None:
+        table = self.scribe.table
+        for wager in self.scribe.live:
+            contract = wager.bet in LINE or wager.bet in COME
+            if not contract and wager.throws_before < table.throws:
+                self.scribe.write("wager.withdrawn", wager=wager.id)
+
+    def has_live(self, player: Player, bet: str) -> bool:
+        return any(wager.player == player.name and wager.bet == bet for wager in self.scribe.live)
+
+
+def _another(number: int) -> int:
+    return POINT_NUMBERS[(POINT_NUMBERS.index(number) + 1) % len(POINT_NUMBERS)]
+
+
+class FrenchCraps(_Craps):
+    """Art. 55-7 and 55-8."""
+
+    ruleset: ClassVar[str] = "fr-craps"
+    observes: ClassVar[list[str]] = ["bank", "calls", "collections", "custody", "marker", "seating", "staff"]
+
+    def open(self) -> None:
+        names = self.chance.sample(NAMES, k=self.chance.randint(4, 7))
+        self.opened(
+            seats=[f"S{number}" for number in range(1, len(names) + 1)],
+            staff=[
+                {"person": "chef-1", "role": "chef_de_table"},
+                {"person": "croupier-1", "role": "croupier"},
+                {"person": "stickman-1", "role": "stickman"},
+            ],
+        )
+        self.seat_players(names, [*LINE, *COME, *ONE_ROLL, *STANDING])
+        self._introduce_dice("opening")
+        self._offer(0)
+        self._select()
+
+    def play_coup(self) -> None:
+        self.trouble_between_coups()
+        table = self.scribe.table
+        if table.dice.seven_out:
+            self._pass_dice()
+        elif table.point is None and self.coup % 25 == 0:
+            self._introduce_dice("chef_de_table")
+            self._select()
+        self._disturb_the_dice()
+        self.take_back_some()
+        self._shooter_stakes()
+        for player in self.players:
+            if self.chance.random() < player.zeal:
+                self._stake(player)
+        self.call()
+        if self.chance.random() < 0.03 or self.strikes("void-throw-settled"):
+            self._void()
+        self.throw(seat=self._shooter().seat, dice=list(table.dice.selected))
+
+    def finish(self) -> None:
+        """Throw on, with the shooter's line stake alone, until nothing stands at a come-out."""
+        for _ in range(LONGEST_FINISH):
+            self.take_back_all()
+            if not self.scribe.live:
+                return
+            if self.scribe.table.dice.seven_out:
+                self._pass_dice()
+            self._shooter_stakes()
+            self.call()
+            self.throw(seat=self._shooter().seat, dice=list(self.scribe.table.dice.selected))
+        raise AssertionError("a table that nobody stakes on comes to an end")
+
+    # Dice
+
+    def _shooter(self) -> Player:
+        return next(player for player in self.players if player.seat == self.scribe.table.dice.shooter)
+
+    def _introduce_dice(self, decided_by: str) -> None:
+        lot = f"{self.code}-{self.scribe.next_seq}"
+        dice = [f"{lot}-{number}" for number in range(1, 7)]
+        self.scribe.write("dice.set_introduced", dice=dice, decided_by=decided_by, announced=True)
+
+    def _select(self) -> None:
+        dice = list(self.scribe.table.dice.dice)
+        chosen = self.chance.sample(dice, k=2)
+        boxed = [die for die in dice if die not in chosen]
+        self.scribe.write("dice.selected", seat=self._shooter().seat, dice=chosen, boxed=boxed)
+
+    def _offer(self, number: int) -> None:
+        self.scribe.write("dice.offered", seat=self.players[number % len(self.players)].seat)
+
+    def _pass_dice(self) -> None:
+        """Offer the dice clockwise until somebody takes them."""
+        place = self.players.index(self._shooter()) + 1
+        if len(self.players) > 2 and self.strikes("dice-not-offered-clockwise"):
+            place += 1
+        self._offer(place)
+        while self.chance.random() < 0.1:
+            self.scribe.write("dice.declined", seat=self._shooter().seat)
+            place += 1
+            self._offer(place)
+
+    def _disturb_the_dice(self) -> None:
+        table = self.scribe.table
+        if table.point is not None and self.strikes("dice-changed-during-point-series"):
+            self._introduce_dice("chef_de_table")
+            self._select()
+        if table.dice.throws and not table.dice.seven_out and self.strikes("dice-passed-without-seven-out"):
+            # At a come-out, so that the next shooter can place his line stake.
+            if table.point is None:
+                self._offer(self.players.index(self._shooter()) + 1)
+            else:
+                self.irregularities.append(self.struck.pop()[0])
+
+    def _void(self) -> None:
+        scribe = self.scribe
+        scribe.write(
+            "throw.voided",
+            announced_by="stickman",
+            flags=[self.chance.choice(VOIDS)],
+            faces=[self.chance.randint(1, 6), self.chance.randint(1, 6)],
+            seat=self._shooter().seat,
+            dice=list(scribe.table.dice.selected),
+        )
+        if any(name == "void-throw-settled" for name, seq in self.struck[-1:] if seq == scribe.next_seq - 1):
+            scribe.pay(scribe.live[-1], winnings=scribe.live[-1].standing)
+        scribe.write("no_more_bets", actor="stickman-1")
+
+    # Stakes
+
+    def _shooter_stakes(self) -> None:
+        shooter = self._shooter()
+        at_line = any(wager.seat == shooter.seat and wager.bet in LINE for wager in self.scribe.live)
+        if self.scribe.table.point is None and not at_line:
+            bet = "dont_win" if "dont_win" in shooter.habits and "win" not in shooter.habits else "win"
+            self._place(shooter, bet)
+
+    def _stake(self, player: Player) -> None:
+        point = self.scribe.table.point
+        bases = [wager for wager in self.scribe.live if wager.player == player.name and self._can_carry(wager)]
+        if bases and self.chance.random() < 0.5:
+            self._odds(player, bases[0])
+            return
+        bet = self.chance.choice(player.habits)
+        if bet in LINE and point is not None:
+            bet = "come" if bet == "win" else "dont_come"
+        elif bet in COME and point is None:
+            bet = "win" if bet == "come" else "dont_win"
+        if bet not in ONE_ROLL and self.has_live(player, bet):
+            return
+        if point is not None and self.strikes("line-wager-after-come-out"):
+            bet = "win"
+        self._place(player, bet)
+
+    def _place(self, player: Player, bet: str) -> None:
+        data: dict[str, Any] = {}
+        if bet == "hardway":
+            data["number"] = self.chance.choice([4, 6, 8, 10])
+        elif bet in ("right_bet", "wrong_bet"):
+            data["number"] = self.chance.choice(POINT_NUMBERS)
+        if bet == "wrong_bet":
+            data["marker"] = "wrong_bet"
+        stake = orderly_stake(bet, data.get("number"), player.boldness)
+        self.scribe.place(bet, stake, player=player.name, seat=player.seat, **data)
+
+    def _can_carry(self, wager: Wager) -> bool:
+        carried = any(other.base == wager.id for other in self.scribe.live)
+        return wager.bet in BASE_OF.values() and wager.number is not None and not carried
+
+    def _odds(self, player: Player, base: Wager) -> None:
+        bet = f"{base.bet}_odds"
+        stake = orderly_stake(bet, base.number, player.boldness)
+        named = "w0" if self.strikes("odds-without-base-wager") else base.id
+        number = {"number": base.number} if base.bet in COME else {}
+        self.scribe.place(bet, stake, player=player.name, seat=player.seat, base=named, **number)
+
+
+class QuebecCraps(_Craps):
+    """S. 95.17: right, buy and lay bets."""
+
+    ruleset: ClassVar[str] = "qc-craps"
+    currency: ClassVar[str] = "CAD"
+    observes: ClassVar[list[str]] = ["bank", "calls", "collections", "marker", "seating"]
+
+    def open(self) -> None:
+        self.opened()
+        self.seat_players(self.chance.sample(NAMES, k=self.chance.randint(4, 8)), ["right_bet", "buy_bet", "lay_bet"])
+
+    def play_coup(self) -> None:
+        self.trouble_between_coups()
+        self.take_back_some()
+        for player in self.players:
+            if self.chance.random() < player.zeal * 0.6:
+                self._stake(player)
+        for wager in self.scribe.live:
+            off = wager.bet in ("right_bet", "buy_bet") and self.scribe.table.point is None and not wager.working
+            if off and self.chance.random() < 0.1:
+                self.scribe.write("wager.switched", wager=wager.id, working=True)
+        self.call()
+        if self.chance.random() < 0.02:
+            flags = [self.chance.choice(VOIDS)]
+            self.scribe.write("throw.voided", announced_by="stickman", flags=flags)
+            self.scribe.write("no_more_bets", actor="stickman-1")
+        self._pay_what_is_off()
+        self.throw()
+
+    def finish(self) -> None:
+        for _ in range(LONGEST_FINISH):
+            self.take_back_all()
+            if not self.scribe.live:
+                return
+            self.call()
+            self.throw()
+        raise AssertionError("stakes that may be taken back come to an end")
+
+    def _pay_what_is_off(self) -> None:
+        table = self.scribe.table
+        off = [wager for wager in self.scribe.live if wager.off_by and wager.off_by == table.last_result]
+        if off and not table.voided_by and self.strikes("inactive-wager-settled"):
+            self.scribe.pay(off[0], winnings=off[0].standing, stake=off[0].standing)
+
+    def _stake(self, player: Player) -> None:
+        bet = self.chance.choice(player.habits)
+        if self.has_live(player, bet):
+            return
+        number = self.chance.choice(POINT_NUMBERS)
+        stake = orderly_stake(bet, number, player.boldness)
+        data: dict[str, Any] = {"number": number}
+        if bet != "right_bet":
+            base = EVEN if bet == "buy_bet" else LAY_BET[number]
+            data["commission"] = five_per_cent(stake, base, "ceil")
+            data["marker"] = bet.removesuffix("_bet")
+            if self.strikes("commission-amount-mismatch"):
+                data["commission"] += 100
+            elif self.strikes("commission-not-paid"):
+                del data["commission"]
+        self.scribe.place(bet, stake, player=player.name, seat=player.seat, **data)

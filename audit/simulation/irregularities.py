@@ -1,0 +1,88 @@
+"""What a simulated night can be asked to get wrong, and which rule must say so.
+
+An irregularity bears the name of its rule. ``companions`` are the rules that cannot but be met with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+CRAPS = frozenset({"fr-craps"})
+QUEBEC = frozenset({"qc-craps"})
+BOTH_CRAPS = CRAPS | QUEBEC
+FRENCH = frozenset({"fr-roulette"})
+AMERICAN = frozenset({"fr-american-roulette"})
+BOTH_WHEELS = FRENCH | AMERICAN
+EVERYWHERE = BOTH_CRAPS | BOTH_WHEELS
+
+
+@dataclass(frozen=True, slots=True)
+class Irregularity:
+    """One thing that can be asked for: the rule it breaks, where it can happen, what comes with it."""
+
+    rule: str
+    rulesets: frozenset[str]
+    companions: frozenset[str] = frozenset()
+
+
+def _table(*irregularities: Irregularity) -> Mapping[str, Irregularity]:
+    return MappingProxyType({each.rule: each for each in irregularities})
+
+
+IRREGULARITIES = _table(
+    Irregularity("dice-changed-during-point-series", CRAPS),
+    Irregularity("dice-passed-without-seven-out", CRAPS),
+    Irregularity("dice-not-offered-clockwise", CRAPS),
+    Irregularity("shooter-kept-dice-after-seven-out", CRAPS, frozenset({"shooter-without-line-wager"})),
+    Irregularity("irregular-throw-counted", BOTH_CRAPS),
+    Irregularity("throw-delayed", CRAPS),
+    Irregularity("throw-without-no-more-bets", CRAPS),
+    Irregularity("void-throw-settled", CRAPS),
+    Irregularity("point-marker-missing", BOTH_CRAPS),
+    Irregularity("point-marker-mismatch", BOTH_CRAPS),
+    Irregularity("come-moved-to-wrong-number", CRAPS),
+    Irregularity("line-wager-after-come-out", CRAPS),
+    Irregularity("odds-without-base-wager", CRAPS),
+    Irregularity("barred-number-settled", CRAPS),
+    Irregularity("push-paid", BOTH_CRAPS),
+    Irregularity("commission-amount-mismatch", QUEBEC),
+    Irregularity("commission-not-paid", QUEBEC),
+    Irregularity("inactive-wager-settled", QUEBEC),
+    Irregularity("payout-overpaid", EVERYWHERE),
+    Irregularity("payout-underpaid", EVERYWHERE),
+    Irregularity("payout-missing", EVERYWHERE, frozenset({"spin-before-payments-complete"})),
+    Irregularity("payout-duplicated", EVERYWHERE),
+    Irregularity("stake-not-returned", EVERYWHERE),
+    Irregularity(
+        "losing-wager-paid",
+        EVERYWHERE,
+        frozenset({"payment-not-announced", "payments-interleaved", "payment-order-violated"}),
+    ),
+    Irregularity("losing-wager-not-collected", EVERYWHERE),
+    Irregularity("winning-wager-collected", EVERYWHERE),
+    Irregularity("wager-after-no-more-bets", EVERYWHERE),
+    Irregularity("combination-not-permitted", BOTH_WHEELS),
+    Irregularity("no-more-bets-missing", BOTH_WHEELS),
+    Irregularity("zero-decision-missing", FRENCH),
+    Irregularity("half-refund-mismatch", FRENCH),
+    Irregularity("imprisoned-stake-paid-winnings", FRENCH),
+    Irregularity("imprisoned-stake-withdrawn", FRENCH, frozenset({"withdrawal-after-no-more-bets"})),
+    Irregularity("imprisoned-at-close", FRENCH),
+    Irregularity("wheel-direction-repeated", AMERICAN),
+    Irregularity("ball-same-direction-as-wheel", AMERICAN),
+    Irregularity("result-after-fallen-chip", AMERICAN),
+    Irregularity("stacks-not-rebuilt", AMERICAN),
+    Irregularity("announcement-mismatch", AMERICAN),
+    Irregularity("result-not-announced", AMERICAN),
+    Irregularity("payment-not-announced", AMERICAN),
+    Irregularity("payments-interleaved", AMERICAN, frozenset({"payment-order-violated"})),
+    Irregularity("payment-order-violated", AMERICAN),
+    Irregularity("payment-wrong-colour", AMERICAN),
+    Irregularity("colour-shared", AMERICAN),
+    Irregularity("chief-handled-chips", AMERICAN),
+    Irregularity("seat-limit-exceeded", AMERICAN),
+    Irregularity("events-lost", EVERYWHERE),
+    Irregularity("clock-went-back", EVERYWHERE),
+)
