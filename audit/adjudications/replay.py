@@ -102,7 +102,7 @@ def _save(adjudication: Adjudication, state: State, last: Event) -> None:
     adjudication.cursor = last.seq
     adjudication.next_seq = next_seq_after(last)
     adjudication.events = table.events
-    adjudication.ruleset = table.ruleset or ""
+    adjudication.ruleset = rows.known_ruleset(state)
     adjudication.readings_digest = state.readings_digest
     adjudication.closed = bool(table.closed_by)
     adjudication.state = state.to_bytes()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import UTC
 
 import msgspec
 from django.db.models import Q
@@ -17,16 +18,23 @@ from settlement.rulebooks import RULEBOOKS
 OUTCOME_FIELDS = ("status", "winnings_due", "stake_due", "winnings_paid", "stake_paid", "decided_by")
 
 
+def known_ruleset(state: State) -> str:
+    """Return the ruleset that a stream is adjudicated under, "" where it names none that is known."""
+    ruleset = state.table.ruleset
+    return ruleset if ruleset in RULEBOOKS else ""
+
+
 def add_findings(stream: LoggedStream, state: State, found: Iterable[Finding], events: Iterable[Event]) -> set[int]:
     """Store ``found`` and return the ids of their rows; one that was superseded and is found again stands again."""
-    moments = {event.seq: event.occurred_at for event in events}
+    # In UTC: a table's offset may be one that the database does not know.
+    moments = {event.seq: event.occurred_at.astimezone(UTC) for event in events}
     rows = [
         FindingRow(
             stream_id=stream.stream_id,
             seq=finding.seq,
             rule=finding.rule,
             wager=finding.wager or "",
-            ruleset=state.table.ruleset or "",
+            ruleset=known_ruleset(state),
             engine_version=ENGINE_VERSION,
             readings_digest=state.readings_digest,
             casino=stream.casino,
@@ -53,7 +61,7 @@ def add_findings(stream: LoggedStream, state: State, found: Iterable[Finding], e
     standing = FindingRow.objects.filter(
         same,
         stream_id=stream.stream_id,
-        ruleset=state.table.ruleset or "",
+        ruleset=known_ruleset(state),
         engine_version=ENGINE_VERSION,
         readings_digest=state.readings_digest,
     )
@@ -71,8 +79,8 @@ def supersede_findings(stream_id: int, state: State, kept: set[int]) -> None:
 
 def write_outcomes(stream_id: int, state: State, *, since: int) -> None:
     """Store the wagers that changed after event ``since``."""
-    ruleset = state.table.ruleset or ""
-    if ruleset not in RULEBOOKS:
+    ruleset = known_ruleset(state)
+    if not ruleset:
         return
     WagerOutcome.objects.bulk_create(
         [

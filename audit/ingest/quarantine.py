@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC
 from hashlib import sha256
 
 from django.db import transaction
@@ -84,7 +85,7 @@ def _finding(stream: LoggedStream, conflict: Conflict) -> Finding:
         casino_id=stream.casino_id,
         table_id=stream.table_id,
         gaming_day=stream.gaming_day,
-        occurred_at=conflict.event.occurred_at,
+        occurred_at=conflict.event.occurred_at.astimezone(UTC),  # whatever its offset
         severity=CONFLICT.severity,
         evidence=[conflict.event.seq],
         facts={"stored_digest": conflict.stored_digest, "sent_digest": conflict.sent_digest},
