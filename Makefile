@@ -2,9 +2,12 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
-STAMP := .venv/.installed
+LOCK_SHA256 := $(shell $(PYTHON) -c "import hashlib; print(hashlib.sha256(open('requirements.lock', 'rb').read()).hexdigest())")
+STAMP := .venv/installed-$(LOCK_SHA256)
+COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	--no-emit-index-url --no-emit-find-links
 
-.PHONY: run test setup check lock bench screenshots clean
+.PHONY: run test setup check lock bench clean
 
 run: setup
 	@exec $(BIN)/python -m casino.up
@@ -14,10 +17,13 @@ test: setup
 
 setup: $(STAMP)
 
-$(STAMP): requirements.lock
-	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+# The stamp is named after the lock's content: a lock that was changed, by hand or by a pull, is installed again.
+$(STAMP):
+	@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'Python 3.11 or newer is needed: make PYTHON=…')"
+	@test -x $(BIN)/pip || $(PYTHON) -m venv .venv
 	@echo "Installing what requirements.lock names …"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
+	@rm -f .venv/installed-*
 	@touch $@
 
 check: setup
@@ -25,11 +31,11 @@ check: setup
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
-	@CABOCHON_CHECK=1 $(BIN)/python manage.py makemigrations --check --dry-run
+	@$(BIN)/python manage.py makemigrations --check --dry-run
 
 lock: setup
-	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-		--no-emit-find-links --output-file requirements.lock requirements-dev.in
+	@$(COMPILE) --output-file requirements.lock requirements-dev.in
+	@$(COMPILE) --constraint requirements.lock --output-file requirements-runtime.lock requirements.in
 
 bench: setup
 	@$(BIN)/python -m benchmarks.adjudicate

@@ -2,7 +2,7 @@
 
 import os
 
-bind = os.environ.get("CABOCHON_BIND", "0.0.0.0:8000")
+bind = os.environ.get("CABOCHON_BIND", "127.0.0.1:8000")
 workers = int(os.environ.get("CABOCHON_WEB_WORKERS", "2"))
 threads = int(os.environ.get("CABOCHON_WEB_THREADS", "4"))
 worker_class = "gthread"

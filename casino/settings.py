@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -25,12 +24,14 @@ DATA_DIR = Path(env.str("CABOCHON_DATA", default=str(BASE_DIR / ".data"))).resol
 
 DEBUG = False
 SECRET_KEY = env.str("CABOCHON_SECRET_KEY", default="") or secret_key(DATA_DIR)
-ALLOWED_HOSTS = env.list("CABOCHON_ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
+# This machine's own names stay allowed beside those given: health checks ask for them.
+ALLOWED_HOSTS = [*env.list("CABOCHON_ALLOWED_HOSTS", default=[]), "localhost", "127.0.0.1", "[::1]"]
 HTTPS = env.bool("CABOCHON_HTTPS", default=False)
 CSRF_TRUSTED_ORIGINS = env.list("CABOCHON_TRUSTED_ORIGINS", default=[])
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SESSION_COOKIE_AGE = 12 * 60 * 60  # one night's work, in seconds
 SECURE_SSL_REDIRECT = HTTPS
+SECURE_REDIRECT_EXEMPT = ["^health/"]
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
@@ -125,8 +126,9 @@ else:
         }
     }
 # A pool serves web requests twice as fast. A Celery worker forks, and a pool does not survive that: one connection.
-if os.environ.get("CABOCHON_PROCESS") == "web":
+if env.str("CABOCHON_PROCESS", default="") == "web":
     DATABASES["default"].setdefault("OPTIONS", {})["pool"] = {"min_size": 1, "max_size": 8, "timeout": 5}
+    DATABASES["default"]["CONN_HEALTH_CHECKS"] = True  # after the database was restarted, its dead connections go
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # The interface of table systems

@@ -1,24 +1,27 @@
 """Keeps processes running together, and stops them together.
 
-The supervisor starts its services, then its children; it restarts what dies; on SIGINT or SIGTERM it stops the
-children first, each with its own grace, and the services last. Nothing it started outlives it.
+    lock ─► services ─► preparations ─► children ─► watch ─► children, then services, stop
+
+It restarts what dies. On SIGINT, SIGTERM or SIGHUP (a terminal that closes) it stops the children first, each with its
+own grace, and the services last: nothing it started outlives it. Where it is killed outright, the next one finds the
+children it left by the list it keeps, and ends them before it starts its own.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
-from typing import Protocol
+from typing import Protocol, TextIO
 
-GRACE_S = 15
+GRACE_S = 15.0
 """How long a child may take to stop before it is killed."""
 
 LOOK_EVERY_S = 0.5
@@ -27,8 +30,16 @@ RESTART_AFTER_S = 2.0
 """The pause before a child that died is started again, so that one that cannot run does not spin."""
 
 
+class AlreadyRunning(RuntimeError):
+    """Another supervisor works on these data."""
+
+
+class Unprepared(RuntimeError):
+    """A preparation failed; what it said is on the terminal."""
+
+
 class Service(Protocol):
-    """A server of our own."""
+    """A server of our own, which needs no parent."""
 
     def start(self) -> None: ...
     def stop(self) -> None: ...
@@ -37,102 +48,172 @@ class Service(Protocol):
 
 @dataclass(slots=True)
 class Child:
-    """A process of ours: its name, its command, what its environment has besides ours."""
+    """A process of ours: its name, its command, what its environment has besides ours.
+
+    ``is_kept_up`` is False for one that comes to an end by itself and speaks to the terminal, rather than to a log.
+    """
 
     name: str
     command: tuple[str, ...]
     environment: dict[str, str] = field(default_factory=dict)
+    is_kept_up: bool = True
     process: subprocess.Popen[bytes] | None = None
     died_at: float = 0.0
 
 
 @dataclass(slots=True)
 class Supervisor:
+    """``data`` holds the lock, the list of children and their logs; commands run in ``cwd``."""
+
     services: list[Service]
+    preparations: list[tuple[str, ...]]
     children: list[Child]
-    logs: Path
+    data: Path
     cwd: Path
-    stopping: bool = False
+    is_stopping: bool = False
 
-    def run(self, welcome: Callable[[], tuple[str, ...]]) -> int:
-        """Start everything, run the command of ``welcome`` once, and watch until a signal comes."""
-        for number in (signal.SIGINT, signal.SIGTERM):
+    def run(self) -> None:
+        """Start everything and watch it until a signal comes. Raise ``AlreadyRunning`` or ``Unprepared``."""
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, self._ask_to_stop)
-        self.logs.mkdir(parents=True, exist_ok=True)
-        try:
-            for service in self.services:
-                service.start()
-            self._do("manage.py", "migrate", "--verbosity", "0")
-            self._do("manage.py", "collectstatic", "--noinput", "--verbosity", "0")
-            for child in self.children:
-                self._start(child)
-            greeting = subprocess.Popen(welcome(), cwd=self.cwd, start_new_session=True)
-            self._watch(greeting)
-            return 0
-        finally:
-            self._stop()
+        self._logs.mkdir(parents=True, exist_ok=True)
+        with (self.data / "lock").open("w") as lock:
+            _lock(lock)
+            _end_leftovers(self._list)
+            try:
+                self._start_everything()
+                self._watch()
+            finally:
+                self._stop_everything()
 
-    def _do(self, *words: str) -> None:
-        if not self.stopping:
-            subprocess.run([sys.executable, *words], cwd=self.cwd, check=True, start_new_session=True)
+    @property
+    def _logs(self) -> Path:
+        return self.data / "logs"
+
+    @property
+    def _list(self) -> Path:
+        return self.data / "processes"
+
+    def _start_everything(self) -> None:
+        for service in self.services:
+            if not self.is_stopping:
+                service.start()
+        for command in self.preparations:
+            if not self.is_stopping:
+                self._prepare(command)
+        for child in self.children:
+            if not self.is_stopping:
+                self._start(child)
+
+    def _prepare(self, command: tuple[str, ...]) -> None:
+        done = subprocess.run(command, cwd=self.cwd, stdin=subprocess.DEVNULL, start_new_session=True, check=False)
+        if done.returncode:
+            raise Unprepared(f"{' '.join(command[1:])} failed.")
 
     def _start(self, child: Child) -> None:
-        if self.stopping:
-            return
+        output = (self._logs / f"{child.name}.log").open("ab") if child.is_kept_up else None
         # A session of its own: Ctrl-C reaches the supervisor alone, which then stops its children in order.
-        with (self.logs / f"{child.name}.log").open("ab") as log:
-            child.process = subprocess.Popen(
-                child.command,
-                cwd=self.cwd,
-                env={**os.environ, **child.environment},
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
+        child.process = subprocess.Popen(
+            child.command,
+            cwd=self.cwd,
+            env={**os.environ, **child.environment},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
+        if output is not None:
+            output.close()
+        self._list.write_text("".join(f"{each.process.pid}\n" for each in self.children if each.process is not None))
 
-    def _watch(self, greeting: subprocess.Popen[bytes]) -> None:
+    def _watch(self) -> None:
+        while not self.is_stopping:
+            for service in self.services:
+                self._restart_if_gone(service)
+            for child in self.children:
+                self._restart_if_dead(child)
+            time.sleep(LOOK_EVERY_S)
+
+    def _restart_if_gone(self, service: Service) -> None:
+        if service.is_running() or self.is_stopping:
+            return
+        print(f"{type(service).__name__} has died; it is started again.", file=sys.stderr)
         try:
-            while not self.stopping:
-                for service in self.services:
-                    if not service.is_running() and not self.stopping:
-                        print("A service has died; it is started again.", file=sys.stderr)
-                        service.start()
-                for child in self.children:
-                    self._restart_if_dead(child)
-                time.sleep(LOOK_EVERY_S)
-        finally:
-            _end(greeting)
+            service.start()
+        except RuntimeError as error:  # it is tried again at the next look: what else depends on it keeps trying, too
+            print(error, file=sys.stderr)
 
     def _restart_if_dead(self, child: Child) -> None:
-        if child.process is not None and child.process.poll() is not None:
-            print(f"{child.name} has died; see {self.logs / child.name}.log. It is started again.", file=sys.stderr)
+        if child.process is not None and child.process.poll() is not None and child.is_kept_up:
+            print(f"{child.name} has died; see {self._logs / child.name}.log. It is started again.", file=sys.stderr)
+            _kill_group(child.process.pid)  # what it had started itself
             child.process = None
             child.died_at = time.monotonic()
-        if child.process is None and time.monotonic() - child.died_at > RESTART_AFTER_S:
+        if child.process is None and time.monotonic() - child.died_at > RESTART_AFTER_S and not self.is_stopping:
             self._start(child)
 
     def _ask_to_stop(self, number: int, frame: FrameType | None) -> None:
-        self.stopping = True
+        self.is_stopping = True
 
-    def _stop(self) -> None:
-        self.stopping = True
+    def _stop_everything(self) -> None:
+        self.is_stopping = True
         running = [child.process for child in self.children if child.process is not None]
         for process in running:
             if process.poll() is None:
                 process.terminate()
         for process in running:
-            _end(process)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(GRACE_S)
+            _kill_group(process.pid)
+            process.wait()
+        self._list.unlink(missing_ok=True)
         for service in reversed(self.services):
             service.stop()
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Stop a process and everything in its session."""
-    if process.poll() is None:
-        process.terminate()
-    with suppress(subprocess.TimeoutExpired):
-        process.wait(GRACE_S)
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+def _lock(file: TextIO) -> None:
+    """Hold ``file`` for as long as this process lives: one supervisor for one folder of data."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise AlreadyRunning("It is running already, from another terminal, on the same data.") from error
+
+
+def _end_leftovers(processes: Path) -> None:
+    """End the children of a supervisor that was killed. A number that another process got since is left alone."""
+    if not processes.exists():
+        return
+    left = [group for group in map(int, processes.read_text().split()) if _is_ours(group)]
+    for group in left:
+        os.kill(group, signal.SIGTERM)
+    deadline = time.monotonic() + GRACE_S
+    while any(_is_ours(group) for group in left) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    for group in left:
+        _kill_group(group)
+    processes.unlink()
+
+
+def _is_ours(pid: int) -> bool:
+    """Whether a process leads a session of its own and runs a command of this project."""
+    try:
+        if os.getpgid(pid) != pid:
+            return False
+    except ProcessLookupError:
+        return False
+    command = _command(pid)
+    return "casino" in command or "manage.py" in command
+
+
+def _command(pid: int) -> str:
+    """Return the command a process runs; nothing where it has ended."""
+    if Path("/proc/self").exists():
+        with suppress(OSError):
+            return Path(f"/proc/{pid}/cmdline").read_text(errors="replace")
+        return ""
+    return subprocess.run(["ps", "-o", "command=", "-p", str(pid)], capture_output=True, text=True, check=False).stdout
+
+
+def _kill_group(leader: int) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(leader, signal.SIGKILL)

@@ -16,46 +16,62 @@ from pathlib import Path
 from casino.embedded.postgres import EmbeddedPostgres
 from casino.embedded.process import ServiceFailed
 from casino.embedded.valkey import EmbeddedValkey
-from casino.supervisor import Child, Service, Supervisor
+from casino.supervisor import AlreadyRunning, Child, Service, Supervisor, Unprepared
 
 PROJECT = Path(__file__).resolve().parent.parent
-FIRST_PORT = int(os.environ.get("CABOCHON_PORT", "8000"))
+PORTS_TRIED = 50
 
 
 def main() -> int:
-    data = Path(os.environ.get("CABOCHON_DATA", PROJECT / ".data")).resolve()
+    data = Path(os.environ.get("CABOCHON_DATA") or PROJECT / ".data").resolve()
     data.mkdir(parents=True, exist_ok=True)
     os.environ["CABOCHON_DATA"] = str(data)
-    port = _free_port()
     services: list[Service] = []
     if not os.environ.get("DATABASE_URL"):
         services.append(EmbeddedPostgres(data))
     if not os.environ.get("CELERY_BROKER_URL"):
         services.append(EmbeddedValkey(data))
-    supervisor = Supervisor(services=services, children=_children(port), logs=data / "logs", cwd=PROJECT)
+    python = sys.executable
     try:
-        return supervisor.run(lambda: _welcome(port))
-    except ServiceFailed as error:
+        Supervisor(
+            services=services,
+            preparations=[
+                (python, "manage.py", "migrate", "--verbosity", "0"),
+                (python, "manage.py", "collectstatic", "--noinput", "--verbosity", "0"),
+            ],
+            children=_children(_free_port()),
+            data=data,
+            cwd=PROJECT,
+        ).run()
+    except (ServiceFailed, AlreadyRunning, Unprepared) as error:
         print(error, file=sys.stderr)
         return 1
+    return 0
 
 
 def _children(port: int) -> list[Child]:
     python = sys.executable
     celery = (python, "-m", "celery", "-A", "casino")
+    tables = os.environ.get("CABOCHON_FIRST_NIGHT_TABLES", "12")
     return [
         Child(
             "web",
-            (python, "-m", "gunicorn", "casino.wsgi", "--config", str(PROJECT / "casino" / "gunicorn.py")),
+            (python, "-m", "gunicorn", "casino.wsgi", "--config", "casino/gunicorn.py"),
             {"CABOCHON_PROCESS": "web", "CABOCHON_BIND": f"127.0.0.1:{port}"},
         ),
         Child("worker", (*celery, "worker", "-Q", "replay", "--concurrency", "2", "--loglevel", "warning")),
         Child("beat", (*celery, "beat", "--loglevel", "warning", "--pidfile", "")),
+        Child(
+            "welcome",
+            (python, "manage.py", "welcome", "--url", f"http://localhost:{port}", "--tables", tables),
+            is_kept_up=False,
+        ),
     ]
 
 
 def _free_port() -> int:
-    for port in range(FIRST_PORT, FIRST_PORT + 50):
+    first = int(os.environ.get("CABOCHON_PORT", "8000"))
+    for port in range(first, first + PORTS_TRIED):
         with socket.socket() as line:
             line.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
@@ -63,12 +79,7 @@ def _free_port() -> int:
             except OSError:
                 continue
             return port
-    raise ServiceFailed(f"No port from {FIRST_PORT} to {FIRST_PORT + 49} is free.")
-
-
-def _welcome(port: int) -> tuple[str, ...]:
-    """Return the command that prepares a first night and says where the desk is."""
-    return (sys.executable, "manage.py", "welcome", "--url", f"http://localhost:{port}")
+    raise ServiceFailed(f"No port from {first} to {first + PORTS_TRIED - 1} is free.")
 
 
 if __name__ == "__main__":

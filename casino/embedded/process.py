@@ -44,7 +44,12 @@ class _Identity:
         """Whether a command run so can read our files."""
         try:
             tried = subprocess.run(
-                [*self.words, "cat", __file__], user=self.user, group=self.user, cwd="/", capture_output=True, check=False
+                [*self.words, "cat", __file__],
+                user=self.user,
+                group=self.user,
+                cwd="/",
+                capture_output=True,
+                check=False,
             )
         except (OSError, subprocess.SubprocessError):
             return False

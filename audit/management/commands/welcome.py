@@ -23,7 +23,6 @@ from audit.simulation import tables_for
 from settlement import ENGINE_VERSION
 
 CASINO = "deauville"
-TABLES = 12
 SHOWN_RULE = "dice-changed-during-point-series"
 PATIENCE_S = 120
 
@@ -33,14 +32,18 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--url", default="http://localhost:8000", help="where the web server answers")
+        parser.add_argument("--tables", type=int, default=12, help="tables of the simulated night; 0 makes none")
 
     def handle(self, *args: Any, **options: Any) -> None:
         url: str = options["url"].rstrip("/")
         console = Console()
         password = self._officer()
         self._wait_for_web(url)
-        if not LoggedStream.objects.exists():
-            self._simulate(url)
+        unfinished = Path(settings.DATA_DIR) / "first-night-unfinished"
+        if options["tables"] and (unfinished.exists() or not LoggedStream.objects.exists()):
+            unfinished.touch()
+            self._simulate(url, options["tables"])
+            unfinished.unlink()
         self._wait_for_replay(console)
         lines = [f"The desk         {url}{reverse('admin:index')}", f"Officer          officer   password  {password}"]
         finding = Finding.objects.filter(rule=SHOWN_RULE, superseded_at=None).order_by("pk").first()
@@ -54,8 +57,10 @@ class Command(BaseCommand):
     def _officer(self) -> str:
         """Return the password of the first officer, made the first time and kept where only its owner reads."""
         kept = Path(settings.DATA_DIR) / "officer-password"
-        if Officer.objects.filter(username="officer").exists():
-            return kept.read_text() if kept.exists() else "(as you set it)"
+        officer = Officer.objects.filter(username="officer").first()
+        if officer is not None:
+            is_as_made = kept.exists() and officer.check_password(kept.read_text())
+            return kept.read_text() if is_as_made else "(as you set it)"
         password = secrets.token_urlsafe(9)
         with open(os.open(kept, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
             file.write(password)
@@ -72,14 +77,14 @@ class Command(BaseCommand):
                 time.sleep(0.2)
         raise CommandError(f"The web server does not answer at {url}.")
 
-    def _simulate(self, url: str) -> None:
+    def _simulate(self, url: str, tables: int) -> None:
         casino, _made = Casino.objects.get_or_create(code=CASINO, defaults={"name": "Casino de Deauville (simulated)"})
-        for code in tables_for(TABLES):
+        for code in tables_for(tables):
             GamingTable.objects.get_or_create(casino=casino, code=code)
         _key, secret = ApiKey.make(casino=casino, name="simulated tables", scopes=[Scope.EVENTS_WRITE])
         subprocess.run(
             [
-                *(sys.executable, "manage.py", "simulate", "--casino", CASINO, "--tables", str(TABLES)),
+                *(sys.executable, "manage.py", "simulate", "--casino", CASINO, "--tables", str(tables)),
                 *("--seed", "1", "--irregularities", "all", "--post", url, "--key", secret),
             ],
             check=True,

@@ -1,0 +1,151 @@
+"""``python -m casino.up``: up from nothing, up again on its data, kept up, and gone when told to."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from casino.embedded.postgres import EmbeddedPostgres
+from casino.embedded.process import socket_folder
+from casino.embedded.valkey import EmbeddedValkey
+from tests.casino.processes import is_ready, leader, nothing_left_on, running_on, until
+
+ROOT = Path(__file__).parent.parent.parent
+STOPS_WITHIN_S = 60
+
+
+class Stack:
+    """A supervisor in a process of its own, on data of its own, and what it printed."""
+
+    def __init__(self, data: Path) -> None:
+        self.data = data
+        self.printed = data / "printed"
+        without_servers = {
+            name: value for name, value in os.environ.items() if name not in {"DATABASE_URL", "CELERY_BROKER_URL"}
+        }
+        self.environment = {
+            **without_servers,
+            "CABOCHON_DATA": str(data),
+            "CABOCHON_PORT": "8700",
+            "CABOCHON_FIRST_NIGHT_TABLES": "0",
+            "DJANGO_SETTINGS_MODULE": "casino.settings",
+        }
+
+    def start(self) -> subprocess.Popen[bytes]:
+        """Start the supervisor and wait until it has said where the desk is."""
+        self.data.mkdir(exist_ok=True)
+        with self.printed.open("wb") as output:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "casino.up"],
+                cwd=ROOT,
+                env=self.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        until(lambda: "Ctrl-C" in self.printed.read_text() or process.poll() is not None, "the desk's address")
+        assert process.poll() is None, self.printed.read_text()
+        return process
+
+    @property
+    def url(self) -> str:
+        found = re.search(r"http://localhost:\d+", self.printed.read_text())
+        assert found, self.printed.read_text()
+        return found[0]
+
+    @property
+    def password(self) -> str:
+        found = re.search(r"password\s+(\S+)", self.printed.read_text())
+        assert found, self.printed.read_text()
+        return found[1]
+
+
+@pytest.fixture
+def stack(tmp_path: Path) -> Iterator[Stack]:
+    data = tmp_path / "data"
+    with nothing_left_on(data):
+        yield Stack(data)
+
+
+def test_it_comes_up_from_nothing_and_again_on_its_data_and_leaves_nothing_behind(stack: Stack) -> None:
+    process = stack.start()
+    assert is_ready(stack.url)
+    first = stack.password
+
+    twin = subprocess.run(
+        [sys.executable, "-m", "casino.up"],
+        cwd=ROOT,
+        env=stack.environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=STOPS_WITHIN_S,
+    )
+    assert (twin.returncode, twin.stderr.strip()) == (
+        1,
+        "It is running already, from another terminal, on the same data.",
+    )
+
+    process.send_signal(signal.SIGINT)
+    assert process.wait(STOPS_WITHIN_S) == 0
+    assert running_on(stack.data) == []
+    assert not socket_folder(stack.data).exists()
+
+    again = stack.start()
+    assert stack.password == first
+    again.send_signal(signal.SIGTERM)
+    assert again.wait(STOPS_WITHIN_S) == 0
+    assert running_on(stack.data) == []
+
+
+def test_what_dies_is_started_again(stack: Stack) -> None:
+    process = stack.start()
+    postgres, valkey = EmbeddedPostgres(stack.data), EmbeddedValkey(stack.data)
+    web = leader(stack.data, "gunicorn")
+    worker = leader(stack.data, "celery -A casino worker")
+    os.kill(int((postgres.cluster / "postmaster.pid").read_text().split()[0]), signal.SIGKILL)
+    os.kill(int((valkey.folder / "pid").read_text()), signal.SIGKILL)
+    web.kill()
+    worker.kill()
+
+    until(lambda: "worker has died" in stack.printed.read_text(), "the news of the worker's death")
+    until(lambda: "web has died" in stack.printed.read_text(), "the news of the web server's death")
+    until(lambda: is_ready(stack.url) and valkey.is_running(), "an answer of what was started again")
+    until(lambda: _leads(stack.data, "celery -A casino worker"), "a new worker")
+    assert leader(stack.data, "celery -A casino worker").pid != worker.pid
+
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(STOPS_WITHIN_S) == 0
+    assert running_on(stack.data) == []
+
+
+def test_what_a_killed_supervisor_left_is_ended_by_the_next(stack: Stack) -> None:
+    killed = stack.start()
+    orphan = leader(stack.data, "gunicorn")
+    killed.kill()
+    killed.wait()
+    assert orphan.is_running()
+
+    process = stack.start()
+
+    assert not orphan.is_running()
+    assert leader(stack.data, "gunicorn").pid != orphan.pid
+    process.send_signal(signal.SIGHUP)  # the terminal was closed
+    assert process.wait(STOPS_WITHIN_S) == 0
+    assert running_on(stack.data) == []
+
+
+def _leads(data: Path, words: str) -> bool:
+    try:
+        leader(data, words)
+    except ValueError:
+        return False
+    return True
