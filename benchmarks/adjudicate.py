@@ -1,0 +1,91 @@
+"""``python -m benchmarks.adjudicate``: how fast the law reads, beside a plain reading of the same bytes.
+
+One process, a generated night of each ruleset, decode from bytes included. Each figure is the median of several rounds
+that are taken in turn, so that a machine that slows down slows all of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from datetime import date
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from audit.simulation import RULESETS, play
+from settlement import adjudicate
+from settlement.events import decode_all
+from settlement.state import fold
+
+COUPS_A_SESSION = {"fr-craps": 9, "qc-craps": 7, "fr-roulette": 17, "fr-american-roulette": 22}
+"""Events of one coup, about: how many coups make the events asked for."""
+
+FLOOR, AIM = 2 / 3, 250_000
+
+
+def night_of(ruleset: str, events: int) -> list[bytes]:
+    """Return one session of about ``events`` events, each as the bytes a table system sends."""
+    coups = max(10, events // COUPS_A_SESSION[ruleset])
+    played = play(
+        ruleset, casino="bench", code="T1", gaming_day=date(2026, 11, 19), seed=7, coups=coups, irregularities=()
+    )
+    return [json.dumps(event, separators=(",", ":"), ensure_ascii=False).encode() for event in played.events]
+
+
+def measure(lines: list[bytes], rounds: int) -> dict[str, float]:
+    """Return events a second of each reading, the median of ``rounds``."""
+    decoded = decode_all(lines)
+    readings: dict[str, Callable[[], Any]] = {
+        "json.loads": lambda: [json.loads(line) for line in lines],
+        "decode": lambda: decode_all(lines),
+        "fold": lambda: fold(decoded),
+        "adjudicate": lambda: adjudicate(lines),
+    }
+    taken: dict[str, list[float]] = {name: [] for name in readings}
+    for _ in range(rounds):
+        for name, reading in readings.items():
+            gc.collect()
+            began = time.perf_counter()
+            reading()
+            taken[name].append(time.perf_counter() - began)
+    return {name: len(lines) / statistics.median(times) for name, times in taken.items()}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--events", type=int, default=20_000, help="events of each session, about")
+    parser.add_argument("--rounds", type=int, default=7)
+    options = parser.parse_args()
+    table = Table(title="Events a second, one process, from bytes")
+    for heading in ("ruleset", "events", "bytes each", "json.loads", "decode", "fold", "adjudicate", "÷ json.loads"):
+        table.add_column(heading, justify="left" if heading == "ruleset" else "right")
+    rates, ratios = [], []
+    for ruleset in RULESETS:
+        lines = night_of(ruleset, options.events)
+        rate = measure(lines, options.rounds)
+        ratio = rate["adjudicate"] / rate["json.loads"]
+        rates.append(rate["adjudicate"])
+        ratios.append(ratio)
+        table.add_row(
+            ruleset,
+            f"{len(lines):,}",
+            f"{sum(map(len, lines)) / len(lines):.0f}",
+            *(f"{rate[name]:,.0f}" for name in ("json.loads", "decode", "fold", "adjudicate")),
+            f"{ratio:.2f}",
+        )
+    console = Console(width=None if sys.stdout.isatty() else 110)
+    console.print(table)
+    console.print(
+        f"Slowest: {min(rates):,.0f} events/s (aim {AIM:,}); {min(ratios):.2f} of json.loads (at least {FLOOR:.2f})."
+    )
+
+
+if __name__ == "__main__":
+    main()
