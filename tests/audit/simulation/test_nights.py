@@ -1,0 +1,131 @@
+"""Simulated nights: orderly unless asked otherwise, the same from the same seed, wrong exactly where asked."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+
+import pytest
+
+from audit.simulation import IRREGULARITIES, RULESETS, Night, night, play, tables_for
+from audit.simulation.posting import in_turn
+from settlement import Adjudication, adjudicate, decode
+from settlement.catalogue import RULES
+
+DAY = date(2026, 11, 19)
+
+
+def played(ruleset: str, seed: int, *irregularities: str, coups: int = 60) -> Night:
+    return play(
+        ruleset, casino="demo", code="T1", gaming_day=DAY, seed=seed, coups=coups, irregularities=irregularities
+    )
+
+
+def judged(session: Night) -> Adjudication:
+    return adjudicate(json.dumps(event) for event in session.events)
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("ruleset", RULESETS)
+def test_an_orderly_night_has_no_finding_and_leaves_nothing_open(ruleset: str, seed: int) -> None:
+    answer = judged(played(ruleset, seed))
+    assert [(found.rule, found.seq) for found in answer.findings] == []
+    assert len(answer.wagers) > 20
+    unfinished = {"open", "awaiting_decision", "imprisoned"}
+    assert not [wager for wager in answer.wagers.values() if wager.status in unfinished]
+    assert all(
+        (wager.winnings_paid, wager.stake_paid) == (wager.winnings_due, wager.stake_due)
+        for wager in answer.wagers.values()
+        if wager.status not in ("withdrawn", "lost")
+    )
+    assert answer.unchecked == []
+
+
+def test_a_seed_gives_the_same_night_to_the_byte_and_another_seed_another() -> None:
+    for ruleset in RULESETS:
+        assert json.dumps(played(ruleset, 3).events) == json.dumps(played(ruleset, 3).events)
+        assert played(ruleset, 3).events != played(ruleset, 4).events
+
+
+CASES = [(name, ruleset) for name, each in IRREGULARITIES.items() for ruleset in sorted(each.rulesets)]
+
+
+@pytest.mark.parametrize(("name", "ruleset"), CASES, ids=lambda value: value)
+def test_an_irregularity_raises_its_rule_and_what_cannot_but_come_with_it(name: str, ruleset: str) -> None:
+    struck = 0
+    for seed in range(8):
+        session = played(ruleset, seed, name)
+        rules = {found.rule for found in judged(session).findings}
+        if session.irregularities:
+            struck += 1
+            assert name in rules
+            assert rules <= {name} | IRREGULARITIES[name].companions
+        else:
+            assert rules == set(), "a night that had no occasion stays orderly"
+    assert struck >= 3
+
+
+def test_every_irregularity_is_a_rule_with_words() -> None:
+    assert set(IRREGULARITIES) <= set(RULES)
+    assert "dice-changed-during-point-series" in IRREGULARITIES
+
+
+def test_the_float_counted_at_the_close_is_what_the_rack_must_hold() -> None:
+    # Accounting win = closing + drop − opening − fills; on an orderly night it is what the wagers say, to the cent.
+    for ruleset in RULESETS:
+        session = played(ruleset, 5)
+        amounts = {"bank.filled": 0, "buy_in.recorded": 0}
+        for event in session.events:
+            if event["type"] in amounts:
+                amounts[event["type"]] += event["data"]["amount"]
+        opening, closing = session.events[0]["data"]["float"], session.events[-1]["data"]["float"]
+        accounted = closing + amounts["buy_in.recorded"] - opening - amounts["bank.filled"]
+        commissions = sum(event["data"].get("commission", 0) for event in session.events)
+        won_by_house = 0
+        for wager in judged(session).wagers.values():
+            if wager.status in ("lost", "refunded_half", "refunded_last_coup", "released"):
+                won_by_house += wager.stake - wager.stake_due
+            won_by_house -= wager.winnings_due
+        assert accounted == won_by_house + commissions
+
+
+def test_a_night_gives_each_irregularity_to_one_table_that_can_have_it() -> None:
+    nights = night(
+        casino="demo",
+        gaming_day=DAY,
+        seed=1,
+        tables=12,
+        coups=60,
+        irregularities=["dice-changed-during-point-series", "no-more-bets-missing"],
+    )
+    assert [each.code for each in nights] == tables_for(12)
+    assert len({each.stream for each in nights}) == 12
+    done = [(each.ruleset, name) for each in nights for name, _seq in each.irregularities]
+    assert sorted(done) == [
+        ("fr-craps", "dice-changed-during-point-series"),
+        ("fr-roulette", "no-more-bets-missing"),
+    ]
+
+
+def test_quebec_nights_are_within_their_law() -> None:
+    opener = played("qc-craps", 1).events[0]["data"]
+    assert opener["gaming_day"] < "2011-10-13"
+    assert opener["currency"] == "CAD"
+
+
+def test_batches_come_in_the_order_of_the_night_and_of_each_stream() -> None:
+    nights = night(casino="demo", gaming_day=DAY, seed=1, tables=7, coups=40)
+    sent: dict[str, list[int]] = {}
+    streams = []
+    for each, events in in_turn(nights, 50):
+        assert len(events) <= 50
+        sent.setdefault(each.stream, []).extend(event["seq"] for event in events)
+        streams.append(each.stream)
+    assert sent == {each.stream: [event["seq"] for event in each.events] for each in nights}
+    assert streams != sorted(streams), "tables take turns, as on a night"
+
+
+def test_every_event_is_well_shaped() -> None:
+    for ruleset in RULESETS:
+        for event in played(ruleset, 2, *IRREGULARITIES).events:
+            decode(json.dumps(event))

@@ -1,0 +1,78 @@
+"""Posting: every batch is sent until it is stored, and given up only where it never will be."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import Any
+
+import pytest
+
+from audit.simulation.posting import Post, Refused
+
+EVENTS: list[dict[str, Any]] = [{"stream": "s", "seq": 1, "type": "no_more_bets"}, {"stream": "s", "seq": 2}]
+
+
+class _Answers(BaseHTTPRequestHandler):
+    """Answers what the server's list says next: a status, or None to hang up without a word."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.requests.append((self.path, dict(self.headers), body))  # type: ignore[attr-defined]
+        status = self.server.answers.pop(0)  # type: ignore[attr-defined]
+        if status is None:
+            self.close_connection = True
+            return
+        self.send_response(status)
+        if status in (429, 503):
+            self.send_header("Retry-After", "0")
+        self.send_header("Content-Length", "2")
+        self.end_headers()
+        self.wfile.write(b"{}")
+
+    def log_message(self, *args: Any) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def server() -> Iterator[Any]:
+    server: Any = HTTPServer(("127.0.0.1", 0), _Answers)
+    server.answers, server.requests = [], []
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield server
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def post_to(server: Any) -> Post:
+    return Post(f"http://127.0.0.1:{server.server_port}", "cab_x_y")
+
+
+@pytest.mark.parametrize("answers", [[201], [200], [429, 201], [503, 503, 201], [None, 201]], ids=str)
+def test_a_batch_is_sent_until_it_is_stored(server: Any, answers: list[int | None]) -> None:
+    server.answers = list(answers)
+    post = post_to(server)
+    post.send("s", EVENTS)
+    post.close()
+    assert len(server.requests) == len(answers)
+    path, headers, body = server.requests[-1]
+    assert path == "/api/v1/streams/s/events"
+    assert headers["Authorization"] == "Bearer cab_x_y"
+    assert [json.loads(line) for line in body.splitlines()] == EVENTS
+    assert len({sent for _path, _headers, sent in server.requests}) == 1, "every try sends the same bytes"
+
+
+@pytest.mark.parametrize("status", [401, 403, 409, 413, 422])
+def test_what_will_never_be_stored_is_not_sent_again(server: Any, status: int) -> None:
+    server.answers = [status]
+    post = post_to(server)
+    with pytest.raises(Refused, match=f"s: {status} "):
+        post.send("s", EVENTS)
+    post.close()
+    assert len(server.requests) == 1

@@ -1,0 +1,107 @@
+"""The commands as a user runs them: in a process of their own, by their output and exit status."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+def manage(*words: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "casino.settings"}
+    return subprocess.run(
+        [sys.executable, "manage.py", *words], cwd=ROOT, env=environment, input=stdin, capture_output=True, check=False
+    )
+
+
+@pytest.fixture(scope="module")
+def night(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("night") / "night.ndjson"
+    words = ("--ruleset", "fr-craps", "--coups", "40", "--irregularities", "dice-changed-during-point-series")
+    done = manage("simulate", *words, "--out", str(path))
+    assert done.returncode == 0, done.stderr
+    assert b": dice-changed-during-point-series" in done.stderr
+    return path
+
+
+def test_adjudicate_answers_the_object_of_the_contract(night: Path) -> None:
+    done = manage("adjudicate", str(night), "--json")
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    assert list(answer) == ["stream", "ruleset", "events", "wagers", "findings", "corrections", "unchecked", "state"]
+    (finding,) = answer["findings"]
+    assert finding["rule"] == "dice-changed-during-point-series"
+    assert finding["severity"] == "critical"
+    assert finding["provision"] == "art. 55-7 al. 4"
+    assert set(finding["message"]) == {"en", "fr"}
+
+
+def test_adjudicate_reads_standard_input_in_any_order(night: Path) -> None:
+    lines = night.read_bytes().splitlines(keepends=True)
+    turned = manage("adjudicate", "-", "--json", stdin=b"".join(reversed(lines)))
+    assert turned.returncode == 0
+    assert turned.stdout == manage("adjudicate", str(night), "--json").stdout
+
+
+@pytest.mark.parametrize(("language", "words"), [("en", "Dice changed during a point series"), ("fr", "Dés changés")])
+def test_the_report_shows_the_clause_with_the_finding(night: Path, language: str, words: str) -> None:
+    done = manage("adjudicate", str(night), "--language", language)
+    said = done.stdout.decode()
+    assert done.returncode == 0
+    assert words in said
+    assert "art. 55-7 al. 4" in said
+    assert "Le tireur peut demander que les dés soient changés" in said
+
+
+def test_bad_lines_are_told_by_number_and_do_not_stop_the_rest(night: Path) -> None:
+    lines = night.read_bytes().splitlines(keepends=True)
+    spoiled = b"".join([lines[0], b"not json\n", b"\n", *lines[1:3], b'{"stream": 7}\n', *lines[3:]])
+    done = manage("adjudicate", "-", "--json", stdin=spoiled)
+    assert done.returncode == 1
+    told = done.stderr.decode().splitlines()
+    assert [line.split(":")[0] for line in told] == ["line 2", "line 6"]
+    assert json.loads(done.stdout)["events"] == len(lines)
+
+
+def test_strict_stops_at_the_first_bad_line(night: Path) -> None:
+    done = manage("adjudicate", "-", "--json", "--strict", stdin=b"not json\n" + night.read_bytes())
+    assert done.returncode == 1
+    assert done.stdout == b""
+    assert done.stderr.decode().startswith("line 1:")
+
+
+@pytest.mark.parametrize(
+    ("words", "stdin", "said"),
+    [
+        (("adjudicate", "no-such-file"), b"", "No such file"),
+        (("adjudicate", "-"), b"", "there is no event"),
+        (("adjudicate",), b"", "required: FILE"),
+        (("simulate",), b"", "say --out PATH"),
+        (("simulate", "--out", "-", "--irregularities", "nonsense"), b"", "no such irregularity: nonsense"),
+        (("simulate", "--out", "-", "--batch", "0"), b"", "--batch is from 1 to 1,000"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
+)
+def test_what_cannot_be_done_exits_2_and_says_why(words: tuple[str, ...], stdin: bytes, said: str) -> None:
+    done = manage(*words, stdin=stdin)
+    assert done.returncode == 2
+    assert said in done.stderr.decode()
+
+
+def test_several_streams_in_one_file_are_an_error(night: Path) -> None:
+    other = night.read_bytes().replace(b"deauville.C1", b"deauville.C2")
+    done = manage("adjudicate", "-", stdin=night.read_bytes() + other)
+    assert done.returncode == 2
+    assert b"give one stream a file" in done.stderr
+
+
+def test_simulate_lists_what_it_can_do() -> None:
+    listed = manage("simulate", "--list-irregularities").stdout.decode()
+    assert "dice-changed-during-point-series" in listed
+    assert manage("simulate", "--list-tables", "--tables", "3").stdout.decode().split() == ["C1", "R1", "A1"]
