@@ -1,7 +1,8 @@
-"""The servers of the tests: a real PostgreSQL always, RabbitMQ and Redis where they run.
+"""The servers of the tests: a real PostgreSQL always, servers of the machine where they run.
 
 Without ``DATABASE_URL`` the embedded PostgreSQL is started once, by the process that leads the run, and stopped at its
-end. Tests about RabbitMQ and Redis skip where these do not answer, unless ``CABOCHON_REQUIRE_SERVICES=1`` forbids it.
+end. Tests about a PostgreSQL, RabbitMQ or Redis of the machine skip where it does not answer, unless
+``CABOCHON_REQUIRE_SERVICES=1`` forbids it.
 """
 
 from __future__ import annotations
@@ -9,31 +10,45 @@ from __future__ import annotations
 import os
 import shutil
 import socket
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
+from uuid import uuid4
 
+import psutil
+import psycopg
 import pytest
 
 from casino.embedded.postgres import EmbeddedPostgres
-from casino.embedded.process import socket_folder
 
+POSTGRES = os.environ.get("CABOCHON_TEST_POSTGRES", "postgres://postgres@127.0.0.1:5432/postgres")
 RABBITMQ = os.environ.get("CABOCHON_TEST_RABBITMQ", "amqp://guest:guest@127.0.0.1:5672//")
 REDIS = os.environ.get("CABOCHON_TEST_REDIS", "redis://127.0.0.1:6379/15")
 
 
+DATA = Path(os.environ["CABOCHON_DATA"])
+"""The folder of this run; see ``tests/settings.py``."""
+
+
 def pytest_configure(config: pytest.Config) -> None:
-    if _leads(config) and not os.environ.get("DATABASE_URL"):
-        EmbeddedPostgres(Path(os.environ["CABOCHON_DATA"])).start()
+    if not _leads(config):
+        return
+    for left in DATA.parent.glob("test-*"):  # by a run that was killed
+        if not psutil.pid_exists(int(left.name.removeprefix("test-"))):
+            _remove(left)
+    if not os.environ.get("DATABASE_URL"):
+        EmbeddedPostgres(DATA).start()
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    if not _leads(config):
-        return
-    data = Path(os.environ["CABOCHON_DATA"])
-    if not os.environ.get("DATABASE_URL"):
-        EmbeddedPostgres(data).stop()
-    shutil.rmtree(data, ignore_errors=True)
-    shutil.rmtree(socket_folder(data), ignore_errors=True)
+    if _leads(config):
+        _remove(DATA)
+
+
+def _remove(data: Path) -> None:
+    EmbeddedPostgres(data).stop()
+    shutil.rmtree(data)
 
 
 def _leads(config: pytest.Config) -> bool:
@@ -41,13 +56,38 @@ def _leads(config: pytest.Config) -> bool:
     return not hasattr(config, "workerinput")
 
 
-@pytest.fixture(scope="session")
-def rabbitmq_url() -> str:
-    """The address of a real RabbitMQ."""
-    return _answering("RabbitMQ", RABBITMQ)
+@pytest.fixture
+def postgres_url() -> Iterator[str]:
+    """The address of a new database on the machine's own PostgreSQL, dropped when the test is over."""
+    server = _answering("PostgreSQL", POSTGRES)
+    name = f"cabochon_{uuid4().hex[:12]}"
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f"create database {name}")
+        yield urlsplit(server)._replace(path=f"/{name}").geturl()
+        connection.execute(f"drop database {name} with (force)")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
+def rabbitmq_url() -> Iterator[str]:
+    """The address of a real RabbitMQ: of a virtual host of the test's own, where we may make one."""
+    server = _answering("RabbitMQ", RABBITMQ)
+    user = urlsplit(server).username or "guest"
+    host = f"cabochon-{uuid4().hex[:12]}"
+    try:
+        _rabbitmqctl("add_vhost", host)
+        _rabbitmqctl("set_permissions", "-p", host, user, ".*", ".*", ".*")
+    except (OSError, subprocess.CalledProcessError):
+        yield server
+        return
+    yield urlsplit(server)._replace(path=f"/{host}").geturl()
+    _rabbitmqctl("delete_vhost", host)
+
+
+def _rabbitmqctl(*words: str) -> None:
+    subprocess.run(["rabbitmqctl", "--quiet", *words], capture_output=True, check=True)
+
+
+@pytest.fixture
 def redis_url() -> str:
     """The address of a real Redis."""
     return _answering("Redis", REDIS)

@@ -3,13 +3,12 @@
 import os
 from pathlib import Path
 
-# The run's workers inherit the variable from the process that leads it, and so use the same servers.
-os.environ.setdefault(
-    "CABOCHON_TEST_DATA", str(Path(__file__).resolve().parent.parent / ".data" / f"test-{os.getpid()}")
-)
-os.environ["CABOCHON_DATA"] = os.environ["CABOCHON_TEST_DATA"]
+RUN = os.environ.setdefault("CABOCHON_TEST_RUN", str(os.getpid()))
+"""The number of the process that leads the run; its workers inherit it, and so use the same servers."""
 
-from casino.settings import *  # noqa: F403
+os.environ["CABOCHON_DATA"] = str(Path(__file__).resolve().parent.parent / ".data" / f"test-{RUN}")
+
+from casino.settings import *  # noqa: E402, F403
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # fast; no password here guards anything
 STORAGES = {

@@ -34,18 +34,17 @@ class Stack:
             **without_servers,
             "CABOCHON_DATA": str(data),
             "CABOCHON_PORT": "8700",
-            "CABOCHON_FIRST_NIGHT_TABLES": "0",
             "DJANGO_SETTINGS_MODULE": "casino.settings",
         }
 
-    def start(self) -> subprocess.Popen[bytes]:
-        """Start the supervisor and wait until it has said where the desk is."""
+    def start(self, *, tables: int = 0) -> subprocess.Popen[bytes]:
+        """Start the supervisor, for a first night of so many tables; wait until it has said where the desk is."""
         self.data.mkdir(exist_ok=True)
         with self.printed.open("wb") as output:
             process = subprocess.Popen(
                 [sys.executable, "-m", "casino.up"],
                 cwd=ROOT,
-                env=self.environment,
+                env={**self.environment, "CABOCHON_FIRST_NIGHT_TABLES": str(tables)},
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
@@ -76,9 +75,10 @@ def stack(tmp_path: Path) -> Iterator[Stack]:
 
 
 def test_it_comes_up_from_nothing_and_again_on_its_data_and_leaves_nothing_behind(stack: Stack) -> None:
-    process = stack.start()
+    process = stack.start(tables=1)
     assert is_ready(stack.url)
     first = stack.password
+    assert re.search(r"A finding .*/admin/audit/finding/\d+/", stack.printed.read_text())
 
     twin = subprocess.run(
         [sys.executable, "-m", "casino.up"],
@@ -99,8 +99,9 @@ def test_it_comes_up_from_nothing_and_again_on_its_data_and_leaves_nothing_behin
     assert running_on(stack.data) == []
     assert not socket_folder(stack.data).exists()
 
-    again = stack.start()
+    again = stack.start(tables=1)
     assert stack.password == first
+    assert "events posted" not in stack.printed.read_text()
     again.send_signal(signal.SIGTERM)
     assert again.wait(STOPS_WITHIN_S) == 0
     assert running_on(stack.data) == []
