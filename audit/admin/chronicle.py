@@ -101,6 +101,15 @@ TEMPLATES: Mapping[str, tuple[str, str]] = {
     "chips.handled": ("Chips handled by the {by}", "Jetons manipulés par le {by}"),
 }
 
+MEANS: Mapping[str, tuple[str, str]] = {
+    "cash": ("cash", "espèces"),
+    "cheque": ("cheque", "chèque"),
+    "card": ("card", "carte"),
+    "voucher": ("voucher", "bon"),
+    "in": ("in", "entrée"),
+    "out": ("out", "sortie"),
+}
+
 AMOUNTS = frozenset({"amount", "float", "stake", "winnings", "stake_returned", "value"})
 ROLES = frozenset({"role", "by", "decided_by", "announced_by"})
 
@@ -131,6 +140,8 @@ def _written(name: str, value: Any, language: Language, currency: str) -> str:
         return BET_WORDS.get(value, str(value))
     if name == "working":
         return _word("switch", "on" if value else "off", language)
+    if name in ("means", "direction") and value in MEANS:
+        return MEANS[value][1 if language == "fr" else 0]
     if name in ROLES:
         return _word("role", value, language)
     if name in ("direction", "choice", "cause"):

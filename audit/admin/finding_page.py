@@ -16,11 +16,8 @@ from settlement.catalogue import BET_LABELS, RULES
 from settlement.catalogue.rule import Rule
 from settlement.catalogue.sentences import amount, written
 
-BEFORE, AFTER = 12, 6
-"""Events shown before the first that proves a finding, and after the one that completes it."""
-
-MOST_EVENTS = 60
-"""Events shown at most: of a longer stretch, those around the completing one."""
+BEFORE, AFTER = 8, 5
+"""Events shown before the one that completes a finding, and after it. Earlier evidence is shown on its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +29,7 @@ class Line:
     words: str
     is_evidence: bool
     completes: bool
+    skipped: int  # events between the line before and this one that are not shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,20 +93,25 @@ def _clauses(finding: Finding, rule: Rule) -> list[MarkedText]:
 
 
 def _lines(finding: Finding, language: Language) -> list[Line]:
+    """Return the events around the finding, the evidence that lies further back before them."""
     zone = ZoneInfo(finding.casino.time_zone)
-    first = max(min(finding.evidence), finding.seq - MOST_EVENTS)
-    stretch = read.before(finding.stream_id, seq=first, limit=BEFORE)
-    stretch += read.slice_of(finding.stream_id, after=first - 1, limit=finding.seq - first + 1 + AFTER)
-    return [
-        Line(
-            seq=seq,
-            at=event.occurred_at.astimezone(zone),
-            words=sentence(event, language, finding.currency),
-            is_evidence=seq in finding.evidence,
-            completes=seq == finding.seq,
+    shown = read.events_at(finding.stream_id, list(finding.evidence))
+    shown.update(read.before(finding.stream_id, seq=finding.seq, limit=BEFORE))
+    shown.update(read.slice_of(finding.stream_id, after=finding.seq - 1, limit=1 + AFTER))
+    lines: list[Line] = []
+    for seq in sorted(shown):
+        event = decode(shown[seq])
+        lines.append(
+            Line(
+                seq=seq,
+                at=event.occurred_at.astimezone(zone),
+                words=sentence(event, language, finding.currency),
+                is_evidence=seq in finding.evidence,
+                completes=seq == finding.seq,
+                skipped=seq - lines[-1].seq - 1 if lines else 0,
+            )
         )
-        for seq, event in ((seq, decode(raw)) for seq, raw in stretch)
-    ]
+    return lines
 
 
 def _wager(outcome: WagerOutcome, finding: Finding, language: Language) -> dict[str, Any]:

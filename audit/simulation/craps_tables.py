@@ -120,6 +120,7 @@ class FrenchCraps(_Craps):
     """Art. 55-7 and 55-8."""
 
     ruleset: ClassVar[str] = "fr-craps"
+    lots = 0  # sets of dice put into service so far
     observes: ClassVar[list[str]] = ["bank", "calls", "collections", "custody", "marker", "seating", "staff"]
 
     def open(self) -> None:
@@ -175,8 +176,9 @@ class FrenchCraps(_Craps):
         return next(player for player in self.players if player.seat == self.scribe.table.dice.shooter)
 
     def _introduce_dice(self, decided_by: str) -> None:
-        lot = f"{self.code}-{self.scribe.next_seq}"
-        dice = [f"{lot}-{number}" for number in range(1, 7)]
+        lot = chr(ord("A") + self.lots % 26)
+        self.lots += 1
+        dice = [f"{lot}{number}" for number in range(1, 7)]
         self.scribe.write("dice.set_introduced", dice=dice, decided_by=decided_by, announced=True)
 
     def _select(self) -> None:
