@@ -6,7 +6,8 @@ from typing import Any
 
 from django.contrib import admin
 from django.db.models import Model, QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.utils.text import capfirst
 from django.utils.translation import get_language
 
 from audit.models import Officer
@@ -27,6 +28,11 @@ class RecordAdmin(admin.ModelAdmin):
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """Show the list under its own name: nothing is selected in it."""
+        title = capfirst(self.opts.verbose_name_plural)
+        return super().changelist_view(request, {"title": title, **(extra_context or {})})
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         return of_own_houses(super().get_queryset(request), request)
