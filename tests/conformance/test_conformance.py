@@ -1,7 +1,6 @@
 """Every recorded session of the conformance file, judged as its README says, in one run and cut anywhere.
 
-The file is read from ``$CABOCHON_CONFORMANCE`` if it is set, else from a folder ``shared/conformance`` beside the
-project if there is one, else from the copy that lies here.
+The file is read from ``$CABOCHON_CONFORMANCE`` if it is set, else from the copy that lies here.
 """
 
 from __future__ import annotations
@@ -18,15 +17,14 @@ import pytest
 from settlement import Adjudication, Event, NeedsReplay, State, adjudicate, decode
 
 HERE = Path(__file__).parent
-BESIDE = HERE.parent.parent.parent / "shared" / "conformance"
 
 
 def folder() -> Path:
     chosen = os.environ.get("CABOCHON_CONFORMANCE")
-    if chosen:
-        path = Path(chosen)
-        return path if path.is_dir() else path.parent
-    return BESIDE if (BESIDE / "cases.jsonl").exists() else HERE
+    if not chosen:
+        return HERE
+    path = Path(chosen)
+    return path if path.is_dir() else path.parent
 
 
 SCHEMA = json.loads((folder() / "case.schema.json").read_text())
