@@ -157,6 +157,8 @@ class Supervisor:
 
     def _stop_everything(self) -> None:
         self.is_stopping = True
+        with suppress(OSError):  # the terminal may be gone
+            print("\nStopping …", flush=True)
         running = [child.process for child in self.children if child.process is not None]
         for process in running:
             if process.poll() is None:
