@@ -9,10 +9,9 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connection, connections
 from django.http import HttpResponse
 from django.test import Client
-from pytest_django.plugin import DjangoDbBlocker
 
 from audit.adjudications.replay import advance
 from audit.models import ApiKey, Casino, GamingTable, LoggedStream, Scope
@@ -73,19 +72,23 @@ def stream() -> str:
 
 
 @pytest.fixture
-def committed_house(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[House]:
+def committed_house(db: None) -> Iterator[House]:
     """A house whose rows are committed, for tests in which several connections meet.
 
     Nothing is cleaned up, because nothing deletes an event: the house is this test's own, and no stream of it is left
     for another test to replay.
     """
-    with django_db_blocker.unblock():
+    rolled_back = connections[DEFAULT_DB_ALIAS]
+    connections[DEFAULT_DB_ALIAS] = rolled_back.copy()
+    try:
         house = founded()
         yield house
         for stream in LoggedStream.objects.filter(casino=house.casino):
             while (progress := advance(stream.stream_id)) and progress.behind:
                 continue
+    finally:
         connection.close()
+        connections[DEFAULT_DB_ALIAS] = rolled_back
 
 
 @pytest.fixture
