@@ -1,0 +1,239 @@
+"""What must hold on any stream whatever: generated events of every type, in sense and nonsense."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from settlement import State, adjudicate, decode
+from settlement.catalogue import RULES
+from settlement.rulebooks import RULEBOOKS
+from settlement.state import fold
+from settlement.table import Table
+from tests.settlement.streams import GAMES
+
+RULESETS = sorted(GAMES)
+FAMILIES = "calls custody marker wheel announcements collections seating colours handling staff bank".split()
+
+# Few names, so that events meet: a payout names a wager that was placed, a seat throws that was offered the dice.
+wagers = st.sampled_from([f"w{number}" for number in range(6)])
+players = st.sampled_from(["Anna", "Bruno", "Chloé"])
+seats = st.sampled_from(["S1", "S2", "S3"])
+colours = st.sampled_from([f"c{number}" for number in range(12)])
+roles = st.sampled_from(["chef_de_partie", "chef_de_table", "croupier", "stickman", "employe", "shooter", "opening"])
+amounts = st.one_of(st.sampled_from([0, 1, 5, 25, 100, 500, 700, 900, 1000]), st.integers(0, 2**53 - 1))
+stakes = st.one_of(st.sampled_from([1, 5, 100, 500, 600, 1000]), st.integers(1, 2**53 - 1))
+pockets = st.sampled_from(["0", "00", "1", "2", "3", "4", "17", "36", "37", "x"])
+directions = st.sampled_from(["clockwise", "counterclockwise"])
+dice = st.lists(st.sampled_from("a b c d e f g".split()), max_size=7)
+faces = st.one_of(
+    st.tuples(st.integers(1, 6), st.integers(1, 6)),
+    st.sampled_from([(1, 1), (6, 6), (3, 4), (2, 2), (7, 2), (0, 0)]),
+)
+flags = st.lists(st.sampled_from(["slid", "broken", "off_table", "rubbed_or_held"]), max_size=2)
+bets = st.sampled_from(sorted({bet for book in RULEBOOKS.values() for bet in book.kinds} | {"tip"}))
+
+
+def data(required: dict[str, Any], **optional: Any) -> st.SearchStrategy[dict[str, Any]]:
+    return st.fixed_dictionaries(required, optional=optional)
+
+
+placements = data(
+    {"wager": wagers, "bet": bets, "stake": stakes},
+    player=players,
+    seat=seats,
+    number=st.sampled_from([2, 4, 5, 6, 7, 8, 9, 10]),
+    numbers=st.lists(pockets, max_size=4),
+    which=st.lists(st.integers(0, 4), max_size=3),
+    base=wagers,
+    commission=amounts,
+    marker=st.sampled_from(["wrong_bet", "buy", "lay"]),
+    working=st.booleans(),
+    left_up_from=wagers,
+    colour=colours,
+    medium=st.sampled_from(["chips", "cash", "credit"]),
+)
+
+EVENTS: dict[str, st.SearchStrategy[dict[str, Any]]] = {
+    "session.closed": data({"float": amounts}),
+    "staff.assigned": data({"person": players, "role": roles}),
+    "staff.relieved": data({"person": players, "role": roles}),
+    "player.seated": data({"player": players}, seat=seats),
+    "player.left": data({"player": players}),
+    "bank.filled": data({"amount": amounts, "slip": seats}),
+    "wager.withdrawn": data({"wager": wagers}, amount=amounts),
+    "wager.switched": data({"wager": wagers, "working": st.booleans()}),
+    "wager.moved": data({"wager": wagers, "number": st.sampled_from([4, 5, 6, 8, 9, 10])}),
+    "no_more_bets": data({}),
+    "stakes.collected": data({"wagers": st.lists(wagers, max_size=4)}),
+    "payment.announced": data({"wager": wagers, "amount": amounts}),
+    "payout.made": data({"wager": wagers, "winnings": amounts, "stake_returned": amounts}, colour=colours),
+    "dice.offered": data({"seat": seats}),
+    "dice.declined": data({"seat": seats}),
+    "dice.set_introduced": data(
+        {"dice": dice, "decided_by": roles, "announced": st.booleans()}, cause=st.sampled_from(["broken", "lost"])
+    ),
+    "dice.selected": data({"seat": seats, "dice": dice, "boxed": dice}),
+    "dice.touched": data({"by": roles, "cause": st.sampled_from(["examine", "fell_off_table", "habit"])}),
+    "dice.thrown": data({"faces": faces}, seat=seats, dice=dice, total=st.integers(0, 13), flags=flags),
+    "throw.voided": data({"announced_by": roles, "flags": flags}, faces=faces, seat=seats, dice=dice),
+    "point.marked": data({"number": st.sampled_from([4, 6, 8, 11])}),
+    "shooter.removed": data({"seat": seats, "by": roles}),
+    "wheel.spun": data({"direction": directions}, by=roles),
+    "ball.launched": data({"direction": directions}, by=roles),
+    "chip.fell_in_wheel": data({}),
+    "ball.retrieved": data({}),
+    "ball.settled": data({"pocket": pockets}),
+    "result.announced": data({"pocket": pockets, "chances": st.lists(st.sampled_from(["rouge", "pair"]), max_size=2)}),
+    "zero.decided": data({"wager": wagers, "choice": st.sampled_from(["half", "prison"])}),
+    "last_coup.announced": data({}),
+    "stacks.rebuilt": data({}),
+    "colour.assigned": data(
+        {"player": players, "colour": colours, "value": st.one_of(st.none(), amounts)}, marker_from=roles
+    ),
+    "chips.handled": data({"by": roles}),
+}
+
+anything = st.one_of(
+    *[st.tuples(st.just(kind), fields) for kind, fields in EVENTS.items()],
+    # Stakes and results more often, or nothing is ever decided.
+    *[st.tuples(st.just("wager.placed"), placements)] * 8,
+    *[st.tuples(st.just("dice.thrown"), data({"faces": faces}))] * 3,
+    *[st.tuples(st.just("ball.settled"), data({"pocket": pockets}))] * 3,
+)
+
+params = data(
+    {},
+    payout_unit=st.sampled_from([1, 5, 100]),
+    commission_rounding=st.sampled_from(["ceil", "floor", "nearest"]),
+    commission_refunded_on_withdrawal=st.booleans(),
+    zero_rule=st.sampled_from(["choice", "half", "lose"]),
+    release_value=st.sampled_from(["halving", "full"]),
+    seat_limit=st.integers(0, 3),
+    maximum=st.just({"win": 500, "plein": 100}),
+)
+
+
+def envelope(seq: int, kind: str, fields: dict[str, Any], second: int) -> bytes:
+    at = f"2010-11-19T20:{second // 60:02}:{second % 60:02}+01:00"
+    return json.dumps({"stream": "s", "seq": seq, "type": kind, "occurred_at": at, "data": fields}).encode()
+
+
+@st.composite
+def streams(draw: st.DrawFn, most: int = 40) -> list[bytes]:
+    """A well-shaped stream of any ruleset, contiguous, that may say anything."""
+    ruleset = draw(st.sampled_from(RULESETS))
+    opener = {
+        "casino": "demo",
+        "table": "T1",
+        "gaming_day": "2010-11-19",
+        "game": GAMES[ruleset],
+        "ruleset": ruleset,
+        "currency": "EUR",
+        "float": 0,
+        "observes": draw(st.one_of(st.just(FAMILIES), st.lists(st.sampled_from(FAMILIES), unique=True))),
+        "seats": ["S1", "S2", "S3"],
+        "params": draw(params),
+    }
+    rest = draw(st.lists(anything, max_size=most))
+    seconds = [draw(st.integers(0, 3000)) if draw(st.integers(0, 9)) == 0 else place for place in range(len(rest))]
+    return [envelope(1, "session.opened", opener, 0)] + [
+        envelope(seq, kind, dict(fields), second)
+        for seq, ((kind, fields), second) in enumerate(zip(rest, seconds, strict=True), start=2)
+    ]
+
+
+quick = settings(
+    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
+
+
+@quick
+@given(streams())
+def test_every_well_shaped_stream_has_an_answer_and_every_finding_a_sentence(stream: list[bytes]) -> None:
+    answer = adjudicate(stream).as_dict()
+    assert answer["events"] == len(stream)
+    assert json.loads(json.dumps(answer)) == answer
+    for finding in answer["findings"]:
+        assert finding["message"]["en"]
+        assert finding["message"]["fr"]
+
+
+@quick
+@given(streams(), st.integers(0, 40))
+def test_a_stream_may_be_cut_anywhere_and_taken_up_again(stream: list[bytes], cut: int) -> None:
+    state = State()
+    for place, raw in enumerate(stream):
+        if place == cut:
+            state = State.from_bytes(state.to_bytes())
+        state.feed(decode(raw))
+    assert state.adjudication().as_dict() == adjudicate(stream).as_dict()
+
+
+@quick
+@given(streams(), st.randoms(use_true_random=False))
+def test_the_order_of_arrival_changes_nothing(stream: list[bytes], chance: Any) -> None:
+    shuffled = [*stream, *chance.sample(stream, k=min(3, len(stream)))]
+    chance.shuffle(shuffled)
+    assert adjudicate(shuffled).as_dict() == adjudicate(stream).as_dict()
+
+
+@quick
+@given(streams())
+def test_findings_are_in_order_and_their_evidence_is_of_the_stream(stream: list[bytes]) -> None:
+    findings = adjudicate(stream).findings
+    assert [finding.order for finding in findings] == sorted(finding.order for finding in findings)
+    for finding in findings:
+        assert finding.evidence == tuple(sorted(set(finding.evidence)))
+        assert finding.evidence[-1] == finding.seq
+        assert 1 <= finding.evidence[0] <= finding.seq <= len(stream)
+        rule = RULES[finding.rule]
+        assert finding.severity in (rule.severity, rule.exceptional_severity)
+
+
+def standing(table: Table) -> int:
+    return sum(table.wagers[wager].standing for wager in table.live)
+
+
+@quick
+@given(streams())
+def test_money_is_conserved_after_every_event(stream: list[bytes]) -> None:
+    state = State()
+    for raw in stream:
+        state.feed(decode(raw))
+        assert state.table.ledger.imbalance(standing(state.table)) == 0
+    ledger = state.table.ledger
+    assert all(getattr(ledger, field) >= 0 for field in ledger.__struct_fields__)
+    assert not [found for found in state.table.findings if found.rule == "ledger-imbalance"]
+
+
+@quick
+@given(streams())
+def test_every_stake_ends_in_one_place(stream: list[bytes]) -> None:
+    table = fold([decode(raw) for raw in stream]).table
+    for wager in table.wagers.values():
+        assert 0 <= wager.standing <= wager.stake
+        assert 0 <= wager.stake_due <= wager.stake
+        assert wager.undecided == (wager.id in table.live)
+        if wager.undecided or wager.status == "lost":
+            assert (wager.winnings_due, wager.stake_due) == (0, 0)
+        if wager.status != "won":
+            assert wager.winnings_due == 0
+
+
+@quick
+@given(streams(), st.integers(2, 40), st.integers(1, 5))
+def test_a_gap_is_found_once_and_marks_all_that_follows(stream: list[bytes], place: int, width: int) -> None:
+    kept = stream[:place] + stream[place + width :]
+    findings = adjudicate(kept).findings
+    gaps = [finding for finding in findings if finding.rule == "sequence-gap"]
+    if len(kept) == place or not stream[place:]:
+        assert gaps == []
+        return
+    (gap,) = gaps
+    assert gap.seq == place + width + 1
+    assert all(finding.after_loss for finding in findings if finding.seq > gap.seq)
+    assert not any(finding.after_loss for finding in findings if finding.seq < gap.seq)
