@@ -142,7 +142,7 @@ DDL = [
     "create trigger swallow before insert on log.event for each row execute function log.refuse()",
     "create rule swallow as on insert to log.stream do instead nothing",
     "create policy hide on log.event",
-    "create unique index spoil on log.event_202611 (seq)",
+    "create unique index spoil on log.event_202611 (seq) where seq < 0",
     "grant insert on log.event to cabochon_writer",
     "grant insert (seq) on log.event to public",
     "grant truncate on log.event_202611 to cabochon_reader",
