@@ -156,7 +156,8 @@ SPECTACULAR_SETTINGS = {
 
 # Workers
 
-CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", default="") or EmbeddedValkey(DATA_DIR).url()
+BROKER_GIVEN = env.str("CELERY_BROKER_URL", default="")
+CELERY_BROKER_URL = BROKER_GIVEN or EmbeddedValkey(DATA_DIR).url()
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
@@ -185,6 +186,15 @@ CELERY_BEAT_SCHEDULE = {
     }
 }
 CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "beat")
+
+# The count of each key's requests, which all web processes share where they have a Redis or Valkey to keep it in
+
+CACHE_URL = env.str("CABOCHON_CACHE_URL", default="" if BROKER_GIVEN else EmbeddedValkey(DATA_DIR).cache_url())
+CACHES: dict[str, dict[str, Any]] = {
+    "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": CACHE_URL}
+    if CACHE_URL
+    else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+}
 
 # Logs: one line an event, for people at a terminal and JSON elsewhere
 

@@ -30,9 +30,13 @@ class EmbeddedValkey:
     def socket(self) -> Path:
         return socket_folder(self.data) / "valkey.sock"
 
-    def url(self, database: int = 0) -> str:
-        """Return the address of a database, as ``CELERY_BROKER_URL`` takes it."""
-        return f"redis+socket://{self.socket}?virtual_host={database}"
+    def url(self) -> str:
+        """Return its address as ``CELERY_BROKER_URL`` takes it."""
+        return f"redis+socket://{self.socket}?virtual_host=0"
+
+    def cache_url(self) -> str:
+        """Return the address of another database of it, as Django's cache takes it."""
+        return f"unix://{self.socket}?db=1"
 
     def start(self) -> None:
         """Start the server, if it does not run, and wait until it answers."""
