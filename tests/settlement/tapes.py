@@ -1,0 +1,212 @@
+"""Tapes: a table's session as text, one event a line, with the rules each line must raise and no others.
+
+    fr-craps custody marker                    the ruleset, then what the session observes, then readings (unit=100)
+    offer S1
+    place w1 win 1000 seat=S1
+    throw 5-3
+    dice g h i j k l by=chef_de_table          ! dice-changed-during-point-series
+
+``!`` is followed by every rule that the line raises, by name; a line without it raises none. ``rule:w1`` says that the
+finding names the wager w1, ``rule:-`` that it names none. A blank or ``#`` line is for the reader.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from settlement import Finding, State, decode
+from settlement.events import EntryCorrected
+from tests.settlement.streams import event, opener
+
+READINGS = {
+    "unit": ("payout_unit", int),
+    "rounding": ("commission_rounding", str),
+    "zero": ("zero_rule", str),
+    "release": ("release_value", str),
+    "delay": ("throw_delay_s", int),
+    "seats_at_most": ("seat_limit", int),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One event of a tape: what it says, and the rules it must raise, each with the wager it names if that is said."""
+
+    text: str
+    raw: bytes
+    wanted: list[tuple[str, str | None]]
+
+
+def _pairs(words: list[str]) -> tuple[list[str], dict[str, Any]]:
+    """Split ``words`` into plain ones and ``name=value`` ones; digits become integers, ``a,b`` lists."""
+    plain, named = [], {}
+    for word in words:
+        name, sign, value = word.partition("=")
+        if sign:
+            named[name] = _value(value)
+        else:
+            plain.append(word)
+    return plain, named
+
+
+def _value(text: str) -> Any:
+    if text in ("true", "false", "null"):
+        return json.loads(text)
+    return int(text) if text.lstrip("-").isdigit() else text
+
+
+def _place(words: list[str], named: dict[str, Any]) -> dict[str, Any]:
+    wager, bet, stake = words
+    for name in ("numbers", "which"):
+        if name in named:
+            listed = str(named[name]).split(",") if named[name] != "none" else []
+            named[name] = [int(each) for each in listed] if name == "which" else listed
+    return {"wager": wager, "bet": bet, "stake": int(stake), **named}
+
+
+def _throw(words: list[str], named: dict[str, Any]) -> dict[str, Any]:
+    return {"faces": [int(face) for face in words[0].split("-")], **_listed(named)}
+
+
+def _void(words: list[str], named: dict[str, Any]) -> dict[str, Any]:
+    return {"announced_by": named.pop("by", "stickman"), "flags": words, **_listed(named)}
+
+
+def _listed(named: dict[str, Any]) -> dict[str, Any]:
+    return {name: str(value).split(",") if name in ("flags", "dice") else value for name, value in named.items()}
+
+
+def _pay(words: list[str], named: dict[str, Any]) -> dict[str, Any]:
+    winnings, stake = words[1].split("+")
+    return {"wager": words[0], "winnings": int(winnings), "stake_returned": int(stake), **named}
+
+
+def _dice(words: list[str], named: dict[str, Any]) -> dict[str, Any]:
+    data = {"dice": words, "decided_by": named["by"], "announced": named.get("announced", True)}
+    return data | ({"cause": named["cause"]} if "cause" in named else {})
+
+
+def _select(words: list[str], named: dict[str, Any]) -> dict[str, Any]:
+    bar = words.index("/")
+    return {"seat": words[0], "dice": words[1:bar], "boxed": words[bar + 1 :]}
+
+
+Reader = Callable[[list[str], dict[str, Any]], dict[str, Any]]
+
+ACTS: dict[str, tuple[str, Reader]] = {
+    "place": ("wager.placed", _place),
+    "take": ("wager.withdrawn", lambda w, n: {"wager": w[0]} | ({"amount": int(w[1])} if len(w) > 1 else {})),
+    "switch": ("wager.switched", lambda w, n: {"wager": w[0], "working": w[1] == "on"}),
+    "move": ("wager.moved", lambda w, n: {"wager": w[0], "number": int(w[1])}),
+    "call": ("no_more_bets", lambda w, n: {}),
+    "sweep": ("stakes.collected", lambda w, n: {"wagers": w}),
+    "say": ("payment.announced", lambda w, n: {"wager": w[0], "amount": int(w[1])}),
+    "pay": ("payout.made", _pay),
+    "offer": ("dice.offered", lambda w, n: {"seat": w[0]}),
+    "decline": ("dice.declined", lambda w, n: {"seat": w[0]}),
+    "dice": ("dice.set_introduced", _dice),
+    "select": ("dice.selected", _select),
+    "touch": ("dice.touched", lambda w, n: {"by": w[0], "cause": w[1]}),
+    "throw": ("dice.thrown", _throw),
+    "void": ("throw.voided", _void),
+    "mark": ("point.marked", lambda w, n: {"number": int(w[0])}),
+    "remove": ("shooter.removed", lambda w, n: {"seat": w[0], "by": n["by"]}),
+    "spin": ("wheel.spun", lambda w, n: {"direction": w[0], **n}),
+    "launch": ("ball.launched", lambda w, n: {"direction": w[0], **n}),
+    "chip": ("chip.fell_in_wheel", lambda w, n: {}),
+    "retrieve": ("ball.retrieved", lambda w, n: {}),
+    "land": ("ball.settled", lambda w, n: {"pocket": w[0]}),
+    "announce": ("result.announced", lambda w, n: {"pocket": w[0], "chances": w[1:]}),
+    "zero": ("zero.decided", lambda w, n: {"wager": w[0], "choice": w[1]}),
+    "last": ("last_coup.announced", lambda w, n: {}),
+    "stacks": ("stacks.rebuilt", lambda w, n: {}),
+    "colour": (
+        "colour.assigned",
+        lambda w, n: {"player": w[0], "colour": w[1], "value": _value(w[2])} | {f"marker_{k}": v for k, v in n.items()},
+    ),
+    "handle": ("chips.handled", lambda w, n: {"by": w[0]}),
+    "sit": ("player.seated", lambda w, n: {"player": w[0]}),
+    "leave": ("player.left", lambda w, n: {"player": w[0]}),
+    "assign": ("staff.assigned", lambda w, n: {"person": w[0], "role": w[1]}),
+    "relieve": ("staff.relieved", lambda w, n: {"person": w[0], "role": w[1]}),
+    "close": ("session.closed", lambda w, n: {"float": 0}),
+    "lost": ("events.lost", lambda w, n: {"through": int(w[0]), "reason": "spool_lost"}),
+    "correct": (
+        "entry.corrected",
+        lambda w, n: {"corrects": int(w[0]), "data": json.loads(w[1]), "reason": "slip", "approved_by": "chef-1"},
+    ),
+}
+
+
+def read(tape: str) -> Iterator[Line]:
+    """Yield the lines of a tape as events. ``@12`` before an act is its seq, ``+20s`` the seconds since the last."""
+    lines = [line.split("#")[0].rstrip() for line in tape.strip().splitlines()]
+    first, *rest = [line.strip() for line in lines if line.strip()]
+    yield _opening(first)
+    seq, second = 1, 1
+    for text in rest:
+        said, _sign, wanted = text.partition("!")
+        words = shlex.split(said)
+        seq, second = seq + 1, second + 1
+        while words[0][0] in "@+":
+            if words[0].startswith("@"):
+                seq = int(words.pop(0)[1:])
+            else:
+                second += int(words.pop(0)[1:].removesuffix("s")) - 1
+        kind, reader = ACTS[words[0]]
+        plain, named = _pairs(words[1:]) if words[0] != "correct" else (words[1:], {})
+        at = f"2010-11-19T20:{second // 60:02}:{second % 60:02}+01:00"
+        yield Line(text, event("s", seq, kind, at=at, **reader(plain, named)), _wanted(wanted))
+        if words[0] == "lost":
+            seq = int(plain[0])
+
+
+def _opening(text: str) -> Line:
+    said, _sign, wanted = text.partition("!")
+    plain, named = _pairs(shlex.split(said))
+    ruleset, *observes = plain
+    params = {READINGS[name][0]: READINGS[name][1](named.pop(name)) for name in list(named) if name in READINGS}
+    if "maximum" in named:
+        params["maximum"] = {"win": named.pop("maximum")}
+    if "seats" in named:
+        named["seats"] = named["seats"].split(",")
+    if "staff" in named:
+        roles = named["staff"].split(",")
+        named["staff"] = [{"person": f"p{number}", "role": role} for number, role in enumerate(roles)]
+    if "day" in named:
+        named["gaming_day"] = named.pop("day")
+    raw = opener("s", ruleset, observes=observes, **({"params": params} if params else {}), **named)
+    return Line(text, raw, _wanted(wanted))
+
+
+def _wanted(text: str) -> list[tuple[str, str | None]]:
+    wanted = []
+    for word in text.split():
+        rule, sign, wager = word.partition(":")
+        wanted.append((rule, wager if sign else None))
+    return sorted(wanted)
+
+
+def play(tape: str) -> list[Finding]:
+    """Play a tape and return what it raised. Fail at the first line that raises anything else than it says."""
+    lines = list(read(tape))
+    events = [decode(line.raw) for line in lines]
+    state = State(each for each in events if isinstance(each, EntryCorrected))
+    for line, each in zip(lines, events, strict=True):
+        found = state.feed(each)
+        assert sorted(finding.rule for finding in found) == [rule for rule, _wager in line.wanted], line.text
+        for rule, wager in line.wanted:
+            if wager is not None:
+                named = {finding.wager for finding in found if finding.rule == rule}
+                assert (None if wager == "-" else wager) in named, line.text
+        assert all(finding.seq == each.seq for finding in found), line.text
+    return state.adjudication().findings
+
+
+def raised_by(tape: str) -> set[str]:
+    """Return the rules that a tape says it raises."""
+    return {rule for line in read(tape) for rule, _wager in line.wanted}
