@@ -47,7 +47,8 @@ def _pairs(words: list[str]) -> tuple[list[str], dict[str, Any]]:
     for word in words:
         name, sign, value = word.partition("=")
         if sign:
-            named[name] = _value(value)
+            # Pockets stay words: 00 is not 0.
+            named[name] = value if name in ("numbers", "which") else _value(value)
         else:
             plain.append(word)
     return plain, named
@@ -63,7 +64,7 @@ def _place(words: list[str], named: dict[str, Any]) -> dict[str, Any]:
     wager, bet, stake = words
     for name in ("numbers", "which"):
         if name in named:
-            listed = str(named[name]).split(",") if named[name] != "none" else []
+            listed = named[name].split(",")
             named[name] = [int(each) for each in listed] if name == "which" else listed
     return {"wager": wager, "bet": bet, "stake": int(stake), **named}
 
