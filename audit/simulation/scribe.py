@@ -7,7 +7,7 @@ order is the simulation's own.
 from __future__ import annotations
 
 import random
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -21,7 +21,9 @@ class Scribe:
 
     def __init__(self, *, stream: str, start: datetime, chance: random.Random) -> None:
         self.stream = stream
-        self.now = start
+        # Kept in UTC: a local time that is added to goes wrong in the night the clocks are changed.
+        self._zone = start.tzinfo
+        self._now = start.astimezone(UTC)
         self.chance = chance
         self.events: list[dict[str, Any]] = []
         self.next_seq = 1
@@ -41,13 +43,13 @@ class Scribe:
 
     def write(self, kind: str, *, actor: str | None = None, wait_s: float | None = None, **data: Any) -> dict[str, Any]:
         """Write an event that happens ``wait_s`` after the last one; a second to three unless told."""
-        self.now += timedelta(milliseconds=int(1000 * (self.chance.uniform(0.8, 3.0) if wait_s is None else wait_s)))
+        self._now += timedelta(milliseconds=int(1000 * (self.chance.uniform(0.8, 3.0) if wait_s is None else wait_s)))
         event: dict[str, Any] = {
             "stream": self.stream,
             "seq": self.next_seq,
             "type": kind,
             "v": 1,
-            "occurred_at": self.now.isoformat(timespec="milliseconds"),
+            "occurred_at": self._now.astimezone(self._zone).isoformat(timespec="milliseconds"),
         }
         if actor is not None:
             event["actor"] = actor

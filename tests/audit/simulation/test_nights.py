@@ -15,9 +15,9 @@ from settlement.catalogue import RULES
 DAY = date(2026, 11, 19)
 
 
-def played(ruleset: str, seed: int, *irregularities: str, coups: int = 60) -> Night:
+def played(ruleset: str, seed: int, *irregularities: str, coups: int = 60, day: date = DAY) -> Night:
     return play(
-        ruleset, casino="demo", code="T1", gaming_day=DAY, seed=seed, coups=coups, irregularities=irregularities
+        ruleset, casino="demo", code="T1", gaming_day=day, seed=seed, coups=coups, irregularities=irregularities
     )
 
 
@@ -45,6 +45,14 @@ def test_a_seed_gives_the_same_night_to_the_byte_and_another_seed_another() -> N
     for ruleset in RULESETS:
         assert json.dumps(played(ruleset, 3).events) == json.dumps(played(ruleset, 3).events)
         assert played(ruleset, 3).events != played(ruleset, 4).events
+
+
+@pytest.mark.parametrize("day", [date(2026, 3, 28), date(2026, 10, 24)], ids=["spring", "autumn"])
+def test_a_night_in_which_the_clocks_are_changed_is_as_orderly(day: date) -> None:
+    session = played("fr-american-roulette", 1, coups=1_000, day=day)
+    offsets = {event["occurred_at"][-6:] for event in session.events}
+    assert offsets == {"+01:00", "+02:00"}, "the night is long enough to see the change"
+    assert judged(session).findings == []
 
 
 CASES = [(name, ruleset) for name, each in IRREGULARITIES.items() for ruleset in sorted(each.rulesets)]
