@@ -30,13 +30,17 @@ QUEBEC_ENDED = date(2011, 10, 13)
 
 @dataclass(frozen=True, slots=True)
 class Night:
-    """One played session: its events, and what was done wrong on purpose, by name and seq."""
+    """One played session: its events, and what was done wrong on purpose, by name and seq.
+
+    ``missed`` are the irregularities that were asked for and found no occasion: a prisoner is not had on every night.
+    """
 
     code: str
     ruleset: str
     stream: str
     events: list[dict[str, Any]]
     irregularities: list[tuple[str, int]] = field(default_factory=list)
+    missed: list[str] = field(default_factory=list)
 
 
 def tables_for(number: int, ruleset: str | None = None) -> list[str]:
@@ -76,7 +80,7 @@ def play(
         irregularities=list(wanted),
     )
     events = session.play()
-    return Night(code, ruleset, session.scribe.stream, events, session.struck)
+    return Night(code, ruleset, session.scribe.stream, events, session.struck, session.irregularities)
 
 
 def night(

@@ -124,6 +124,9 @@ class Command(BaseCommand):
         for played in nights:
             for name, seq in played.irregularities:
                 console.print(f"  {played.stream} #{seq}: {name}", highlight=False, soft_wrap=True)
+        for played in nights:
+            for name in played.missed:
+                console.print(f"  {played.stream}: no occasion for {name}", highlight=False, soft_wrap=True)
 
 
 def _lines(played: Night) -> str:

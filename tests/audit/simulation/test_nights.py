@@ -64,6 +64,7 @@ def test_an_irregularity_raises_its_rule_and_what_cannot_but_come_with_it(name: 
     for seed in range(8):
         session = played(ruleset, seed, name)
         rules = {found.rule for found in judged(session).findings}
+        assert [*session.missed, *(done for done, _seq in session.irregularities)] == [name]
         if session.irregularities:
             struck += 1
             assert name in rules
