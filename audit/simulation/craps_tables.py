@@ -26,6 +26,7 @@ SMALLEST = 500
 
 ONE_ROLL = ["field", "under_7", "over_7", "seven", "eleven", "any_craps", "craps_2", "craps_3", "craps_12", "horn"]
 STANDING = ["big_6", "big_8", "hardway", "right_bet", "wrong_bet"]
+LEFT_UP = ["hardway", "right_bet", "buy_bet", "lay_bet"]
 LINE = ["win", "dont_win"]
 COME = ["come", "dont_come"]
 
@@ -99,7 +100,16 @@ class _Craps(Session):
         for wager in self.scribe.live:
             free = wager.bet in STANDING or wager.bet in BASE_OF or wager.bet in ("buy_bet", "lay_bet")
             if free and wager.throws_before < table.throws and self.chance.random() < 0.04:
-                self.scribe.write("wager.withdrawn", wager=wager.id)
+                self._take_back(wager)
+
+    def _take_back(self, wager: Wager) -> None:
+        """Let the player take his stake back, or so much of it that what is left is still orderly."""
+        unit = orderly_stake(wager.bet, wager.number, 1)
+        units = wager.standing // unit
+        part: dict[str, Any] = (
+            {"amount": unit * self.chance.randrange(1, units)} if units > 1 and self.chance.random() < 0.5 else {}
+        )
+        self.scribe.write("wager.withdrawn", wager=wager.id, **part)
 
     def take_back_all(self) -> None:
         table = self.scribe.table
@@ -107,6 +117,17 @@ class _Craps(Session):
             contract = wager.bet in LINE or wager.bet in COME
             if not contract and wager.throws_before < table.throws:
                 self.scribe.write("wager.withdrawn", wager=wager.id)
+
+    def after_payment(self, wager: Wager) -> None:
+        """Let the player leave up what won, now and then: a new wager on the same number."""
+        if wager.bet not in LEFT_UP or self.coup >= self.coups or self.chance.random() >= 0.3:
+            return
+        player = next(player for player in self.players if player.name == wager.player)
+        self.leave_up(player, wager)
+
+    def leave_up(self, player: Player, wager: Wager) -> None:
+        data = {"number": wager.number, "left_up_from": wager.id}
+        self.scribe.place(wager.bet, wager.standing, player=player.name, seat=player.seat, **data)
 
     def has_live(self, player: Player, bet: str) -> bool:
         return any(wager.player == player.name and wager.bet == bet for wager in self.scribe.live)
@@ -326,13 +347,24 @@ class QuebecCraps(_Craps):
             return
         number = self.chance.choice(POINT_NUMBERS)
         stake = orderly_stake(bet, number, player.boldness)
-        data: dict[str, Any] = {"number": number}
+        data: dict[str, Any] = {"number": number, **_commission(bet, number, stake)}
         if bet != "right_bet":
-            base = EVEN if bet == "buy_bet" else LAY_BET[number]
-            data["commission"] = five_per_cent(stake, base, "ceil")
-            data["marker"] = bet.removesuffix("_bet")
             if self.strikes("commission-amount-mismatch"):
                 data["commission"] += 100
             elif self.strikes("commission-not-paid"):
                 del data["commission"]
         self.scribe.place(bet, stake, player=player.name, seat=player.seat, **data)
+
+    def leave_up(self, player: Player, wager: Wager) -> None:
+        number, stake = wager.number, wager.standing
+        assert number is not None
+        data = {"number": number, "left_up_from": wager.id, **_commission(wager.bet, number, stake)}
+        self.scribe.place(wager.bet, stake, player=player.name, seat=player.seat, **data)
+
+
+def _commission(bet: str, number: int, stake: int) -> dict[str, Any]:
+    """Return the commission and the marker of a buy or lay bet; a right bet takes neither."""
+    if bet == "right_bet":
+        return {}
+    base = EVEN if bet == "buy_bet" else LAY_BET[number]
+    return {"commission": five_per_cent(stake, base, "ceil"), "marker": bet.removesuffix("_bet")}

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from zoneinfo import ZoneInfo
 
 from audit.simulation.scribe import Scribe
+from settlement.table import Wager
 
 FAMILIES = [
     "announcements",
@@ -83,7 +84,7 @@ class Session:
             self.coup += 1
             self.play_coup()
             if self.coup % 40 == 0:
-                self._fill()
+                self._mind_the_rack()
         self.finish()
         self.close()
         return self.scribe.events
@@ -141,9 +142,7 @@ class Session:
         """Write the end: everybody leaves, and the rack holds what it must."""
         for player in self.players:
             self.scribe.write("player.left", player=player.name, seat=player.seat)
-        ledger = self.scribe.table.ledger
-        house = ledger.collected + ledger.commissions_kept - self.scribe.paid_out
-        self.scribe.write("session.closed", float=max(0, self.opening_float + self.filled - self.bought + house))
+        self.scribe.write("session.closed", float=max(0, self._rack()))
         if self.strikes("late-event"):
             self.scribe.write("staff.relieved", person="croupier-2", role="croupier")
 
@@ -153,9 +152,18 @@ class Session:
         means = self.chance.choice(["cash", "cash", "card", "voucher"])
         self.scribe.write("buy_in.recorded", player=player.name, amount=amount, means=means)
 
-    def _fill(self) -> None:
-        self.filled += 500_000
-        self.scribe.write("bank.filled", amount=500_000, slip=f"{self.code}-{self.coup:04}")
+    def _rack(self) -> int:
+        """Return what the rack holds, in minor units: what it must when nothing stands on the layout."""
+        ledger = self.scribe.table.ledger
+        house = ledger.collected + ledger.commissions_kept - self.scribe.paid_out
+        return self.opening_float + self.filled - self.bought + house
+
+    def _mind_the_rack(self) -> None:
+        """Send for chips, or send some back where there are too many."""
+        amount = 500_000
+        kind = "bank.credited" if self._rack() > self.opening_float else "bank.filled"
+        self.filled += amount if kind == "bank.filled" else -amount
+        self.scribe.write(kind, amount=amount, slip=f"{self.code}-{self.coup:04}")
 
     # Irregularities that any table can have
 
@@ -180,6 +188,9 @@ class Session:
 
     def before_payment(self, wager_id: str, winnings: int) -> None:
         """What happens before a payout is made."""
+
+    def after_payment(self, wager: Wager) -> None:
+        """What the player does with what he was paid."""
 
     def _collect(self) -> None:
         scribe = self.scribe
@@ -213,6 +224,8 @@ class Session:
             stake = wager.stake
         self.before_payment(wager_id, winnings)
         scribe.pay(wager, winnings=winnings, stake=stake, **self.payment_data(wager_id))
+        if won:
+            self.after_payment(wager)
         if won and self.strikes("payout-duplicated"):
             self.before_payment(wager_id, winnings)
             scribe.pay(wager, winnings=winnings, stake=stake, **self.payment_data(wager_id))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from datetime import date
 
 import pytest
@@ -80,22 +81,43 @@ def test_every_irregularity_is_a_rule_with_words() -> None:
 
 
 def test_the_float_counted_at_the_close_is_what_the_rack_must_hold() -> None:
-    # Accounting win = closing + drop − opening − fills; on an orderly night it is what the wagers say, to the cent.
+    # Accounting win = closing + credits + drop − opening − fills. On an orderly night it is what the wagers say, to
+    # the cent.
     for ruleset in RULESETS:
         session = played(ruleset, 5)
-        amounts = {"bank.filled": 0, "buy_in.recorded": 0}
+        amounts = {"bank.filled": 0, "bank.credited": 0, "buy_in.recorded": 0}
         for event in session.events:
             if event["type"] in amounts:
                 amounts[event["type"]] += event["data"]["amount"]
         opening, closing = session.events[0]["data"]["float"], session.events[-1]["data"]["float"]
-        accounted = closing + amounts["buy_in.recorded"] - opening - amounts["bank.filled"]
+        brought = opening + amounts["bank.filled"] - amounts["bank.credited"]
+        accounted = closing + amounts["buy_in.recorded"] - brought
         commissions = sum(event["data"].get("commission", 0) for event in session.events)
         won_by_house = 0
-        for wager in judged(session).wagers.values():
+        taken_back = Counter[str]()
+        for event in session.events:
+            if event["type"] == "wager.withdrawn":
+                taken_back[event["data"]["wager"]] += event["data"].get("amount", 0)
+        for wager_id, wager in judged(session).wagers.items():
             if wager.status in ("lost", "refunded_half", "refunded_last_coup", "released"):
-                won_by_house += wager.stake - wager.stake_due
+                won_by_house += wager.stake - taken_back[wager_id] - wager.stake_due
             won_by_house -= wager.winnings_due
         assert accounted == won_by_house + commissions
+
+
+def test_players_leave_up_what_won_and_take_back_parts() -> None:
+    for ruleset in ("fr-craps", "qc-craps"):
+        placed = [
+            event["data"] for seed in range(4) for event in played(ruleset, seed).events if "stake" in event["data"]
+        ]
+        withdrawn = [
+            event["data"]
+            for seed in range(4)
+            for event in played(ruleset, seed).events
+            if event["type"] == "wager.withdrawn"
+        ]
+        assert any("left_up_from" in wager for wager in placed)
+        assert any("amount" in wager for wager in withdrawn)
 
 
 def test_a_night_gives_each_irregularity_to_one_table_that_can_have_it() -> None:
