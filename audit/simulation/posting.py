@@ -6,6 +6,7 @@ import http.client
 import json
 import time
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -63,18 +64,18 @@ class Post:
 def in_turn(nights: Sequence[Night], batch: int) -> Iterator[tuple[Night, list[dict[str, Any]]]]:
     """Yield the batches of every night in the order in which they happened, so that the posting looks live.
 
-    The Québec tables' day is years before the others': instants are compared within the night.
+    A stream's own batches never change places, whatever its clock says. The Québec tables' day is years before the
+    others': what counts is the hour of the evening.
     """
-    batches: list[tuple[str, int, Night, list[dict[str, Any]]]] = []
+    batches: list[tuple[float, int, Night, list[dict[str, Any]]]] = []
     for place, night in enumerate(nights):
+        opened = datetime.fromisoformat(night.events[0]["occurred_at"])
+        evening = opened.replace(hour=0, minute=0, second=0, microsecond=0)
+        latest_s = 0.0
         for start in range(0, len(night.events), batch):
             events = night.events[start : start + batch]
-            batches.append((_clock(events[0]), place, night, events))
-    for _clock_at, _place, night, events in sorted(batches, key=lambda each: each[:2]):
+            elapsed = datetime.fromisoformat(events[0]["occurred_at"]) - evening
+            latest_s = max(latest_s, elapsed.total_seconds())
+            batches.append((latest_s, place, night, events))
+    for _elapsed_s, _place, night, events in sorted(batches, key=lambda each: each[:2]):
         yield night, events
-
-
-def _clock(event: dict[str, Any]) -> str:
-    """Return the instant of an event without its day; a night's small hours come after its evening."""
-    clock = event["occurred_at"][11:23]
-    return f"1{clock}" if clock < "12" else f"0{clock}"

@@ -154,6 +154,15 @@ def test_batches_come_in_the_order_of_the_night_and_of_each_stream() -> None:
     assert streams != sorted(streams), "tables take turns, as on a night"
 
 
+def test_a_stream_is_posted_in_its_order_whatever_its_clock_says() -> None:
+    past_noon = played("fr-american-roulette", 1, coups=2_000)
+    set_back = played("fr-craps", 1, "clock-went-back")
+    assert set_back.irregularities
+    for session, batch in ((past_noon, 1_000), (set_back, 1)):
+        sent = [event["seq"] for _each, events in in_turn([session], batch) for event in events]
+        assert sent == [event["seq"] for event in session.events]
+
+
 def test_every_event_is_well_shaped() -> None:
     for ruleset in RULESETS:
         for event in played(ruleset, 2, *IRREGULARITIES).events:
