@@ -52,13 +52,18 @@ class Post:
             self._line.request("POST", f"{self._prefix}/api/v1/streams/{stream}/events", body, self._headers)
             answer = self._line.getresponse()
             said = answer.read().decode("utf-8", "replace")
-            return answer.status, said, float(answer.headers.get("Retry-After", "1"))
+            return answer.status, said, _wait_s(answer.headers.get("Retry-After"))
         except (OSError, http.client.HTTPException) as error:
             self._line.close()
             return 503, str(error), 0.5
 
     def close(self) -> None:
         self._line.close()
+
+
+def _wait_s(retry_after: str | None) -> float:
+    """Return the seconds of a ``Retry-After``. One that names a date instead is asked again in a second."""
+    return float(retry_after) if retry_after is not None and retry_after.isdecimal() else 1.0
 
 
 def in_turn(nights: Sequence[Night], batch: int) -> Iterator[tuple[Night, list[dict[str, Any]]]]:

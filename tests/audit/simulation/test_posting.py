@@ -29,7 +29,7 @@ class _Answers(BaseHTTPRequestHandler):
             return
         self.send_response(status)
         if status in (429, 503):
-            self.send_header("Retry-After", "0")
+            self.send_header("Retry-After", self.server.retry_after)  # type: ignore[attr-defined]
         self.send_header("Content-Length", "2")
         self.end_headers()
         self.wfile.write(b"{}")
@@ -41,7 +41,7 @@ class _Answers(BaseHTTPRequestHandler):
 @pytest.fixture
 def server() -> Iterator[Any]:
     server: Any = HTTPServer(("127.0.0.1", 0), _Answers)
-    server.answers, server.requests = [], []
+    server.answers, server.requests, server.retry_after = [], [], "0"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     yield server
@@ -66,6 +66,14 @@ def test_a_batch_is_sent_until_it_is_stored(server: Any, answers: list[int | Non
     assert headers["Authorization"] == "Bearer cab_x_y"
     assert [json.loads(line) for line in body.splitlines()] == EVENTS
     assert len({sent for _path, _headers, sent in server.requests}) == 1, "every try sends the same bytes"
+
+
+def test_a_retry_after_that_names_a_date_is_understood(server: Any) -> None:
+    server.answers, server.retry_after = [503, 201], "Thu, 19 Nov 2026 20:00:00 GMT"
+    post = post_to(server)
+    post.send("s", EVENTS)
+    post.close()
+    assert len(server.requests) == 2
 
 
 @pytest.mark.parametrize("status", [401, 403, 409, 413, 422])
