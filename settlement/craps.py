@@ -85,7 +85,8 @@ def void_throw(table: Table, event: ThrowVoided) -> None:
     seq = event.seq
     data = event.data
     _check_marker(table, seq)
-    if not data.flags:
+    # Rubbing is a breach by the shooter and voids nothing: a throw voided for that alone was valid.
+    if all(flag == "rubbed_or_held" for flag in data.flags):
         find(table, "valid-throw-voided", seq, by=data.announced_by, faces=list(data.faces or ()))
     if data.announced_by != "stickman":
         find(table, "void-not-announced-by-stickman", seq, expected="stickman", recorded=data.announced_by)

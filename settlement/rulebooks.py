@@ -250,6 +250,9 @@ def _roulette(layout: Layout) -> dict[type[Envelope], Handler]:
         SessionClosed: close,
         ZeroDecided: art_54.decide_zero,
         LastCoupAnnounced: art_54.announce_last_coup,
+        BallLaunched: art_57_1.note_launch,
+        ChipFellInWheel: art_57_1.drop_chip,
+        BallRetrieved: art_57_1.retrieve_ball,
     }
 
 
@@ -311,8 +314,6 @@ FR_AMERICAN_ROULETTE = Rulebook(
             BallSettled: _settle_at_american_wheel(),
             WheelSpun: art_57_1.spin_wheel,
             BallLaunched: art_57_1.launch_ball,
-            ChipFellInWheel: art_57_1.drop_chip,
-            BallRetrieved: art_57_1.retrieve_ball,
             StacksRebuilt: art_57_1.rebuild_stacks,
             ResultAnnounced: art_57_1.announce_result,
             PaymentAnnounced: art_57_1.announce_payment,

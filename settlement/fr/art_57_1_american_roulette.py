@@ -119,7 +119,13 @@ def launch_ball(table: Table, event: BallLaunched) -> None:
     alone = not any(role == "employe" for _, role in table.staff)
     if alone and not coup.stacks_rebuilt and "handling" in session.observes:
         find(table, "stacks-not-rebuilt", coup.settled_by, seq)
-    coup.launched_by = seq
+    note_launch(table, event)
+
+
+def note_launch(table: Table, event: BallLaunched) -> None:
+    """Follow the ball: after a chip fell it is launched again, and betting is open. Holds at both roulettes."""
+    coup = table.wheel
+    coup.launched_by = event.seq
     if coup.chip_fell:
         table.call = 0
         table.called_at = None

@@ -202,6 +202,21 @@ TAPES = {
         land 1
         pay w2 1000+1000
     """,
+    "57-1 al. 6, by analogy: where the wheel is seen, the call comes after the launch, and again after a relaunch": """
+        fr-roulette calls wheel
+        call
+        launch clockwise
+        land 1                                       ! no-more-bets-missing
+        launch clockwise
+        call
+        chip
+        retrieve
+        launch clockwise
+        place w1 rouge 1000
+        call
+        land 1
+        pay w1 1000+1000
+    """,
     "the checks of art. 57-1 on wheel, payment and people are not made here": """
         fr-roulette wheel announcements collections colours seating staff handling
         place w1 rouge 100 player=Anna colour=blue

@@ -238,6 +238,7 @@ TAPES = {
     "al. 5: a throw is voided for a cause, by the stickman": """
         fr-craps
         void                                      ! valid-throw-voided
+        void rubbed_or_held                       ! valid-throw-voided
         void slid by=croupier                     ! void-not-announced-by-stickman
         void slid
     """,
