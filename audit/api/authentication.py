@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
+UNCOUNTED_S = 30.0
+"""How long requests are let through uncounted when the cache has failed: to ask it may cost each of them seconds."""
+
 
 class KeyHolder:
     """The table system behind a request."""
@@ -67,6 +70,7 @@ class KeyThrottle(SimpleRateThrottle):
     """
 
     scope = "key"
+    uncounted_until = 0.0
 
     def allow_request(self, request: Request, view: APIView) -> bool:
         if self.rate is None or not isinstance(request.auth, ApiKey):
@@ -85,11 +89,15 @@ class KeyThrottle(SimpleRateThrottle):
         return float(self.left_s)
 
     def _count(self, name: str) -> int:
+        """Count a request and return how many there were, 0 while the cache cannot be reached."""
+        if self.timer() < KeyThrottle.uncounted_until:
+            return 0
         try:
             self.cache.add(name, 0, timeout=self.duration + 1)
             return int(self.cache.incr(name))
-        except Exception:
-            log.warning("rates not counted", exc_info=True)
+        except Exception as error:
+            log.warning("rates not counted", error=str(error))
+            KeyThrottle.uncounted_until = self.timer() + UNCOUNTED_S
             return 0
 
 
