@@ -9,10 +9,11 @@ rules are rows of ``catalogue``, the words of the law are in ``law`` and ``provi
 """
 
 from settlement.adjudication import Adjudication, WagerOutcome
-from settlement.events import Event, ShapeError, canonical, decode
+from settlement.events import Event
 from settlement.finding import Finding
 from settlement.rulebooks import RULEBOOKS
 from settlement.state import ENGINE_VERSION, AnotherStream, NeedsReplay, State, adjudicate
+from settlement.wire import ShapeError, canonical, decode
 
 __all__ = [
     "ENGINE_VERSION",

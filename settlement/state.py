@@ -19,26 +19,13 @@ from typing import Any, Literal, cast
 import msgspec
 
 from settlement.adjudication import Adjudication, WagerOutcome
-from settlement.events import (
-    CountOpened,
-    EntryCorrected,
-    Envelope,
-    Event,
-    EventsLost,
-    Params,
-    SessionOpened,
-    ShapeError,
-    canonical,
-    decode,
-    decode_all,
-    in_bytes,
-    read_data,
-)
+from settlement.events import CountOpened, EntryCorrected, Envelope, Event, EventsLost, Params, SessionOpened
 from settlement.finding import Finding
 from settlement.fr import art_57_1_american_roulette as art_57_1
 from settlement.provisions import wager_provision
 from settlement.rulebooks import RULEBOOKS, Handler, Rulebook
 from settlement.table import Session, Table, find
+from settlement.wire import ShapeError, canonical, decode, decode_all, in_bytes, read_data
 
 ENGINE_VERSION = "1"
 """Version of the law as coded here. Another answer to the same stream is another version."""

@@ -20,8 +20,9 @@ from audit.adjudications import rows
 from audit.log import read
 from audit.models import Adjudication, LoggedStream
 from settlement import ENGINE_VERSION, Event, Finding, NeedsReplay, State, decode
-from settlement.events import EntryCorrected, decode_all, next_seq_after
+from settlement.events import EntryCorrected
 from settlement.table import find
+from settlement.wire import decode_all, next_seq_after
 
 STEP_EVENTS = 5_000
 """Events folded in one transaction: enough to be cheap, few enough to lose little to a crash."""

@@ -17,7 +17,7 @@ from audit.api.views import KeyedView
 from audit.log import read
 from audit.models import Adjudication, ApiKey, Finding, LoggedStream, Scope
 from settlement import ENGINE_VERSION, State
-from settlement.events import STREAM_NAME
+from settlement.wire import STREAM_NAME
 
 MAX_LIMIT = 1_000
 

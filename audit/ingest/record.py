@@ -28,14 +28,8 @@ from audit.ingest.quarantine import Conflict
 from audit.log import read
 from audit.log.append import Entry, StreamMoved, append, open_stream
 from audit.models import ApiKey
-from settlement.events import (
-    OPENERS,
-    Event,
-    SessionOpened,
-    ShapeError,
-    decode_canonical,
-    next_seq_after,
-)
+from settlement.events import OPENERS, Event, SessionOpened
+from settlement.wire import ShapeError, decode_canonical, next_seq_after
 
 FIRST_DAY, LAST_DAY = date(1990, 1, 1), date(2100, 12, 31)
 """The gaming days that the record takes."""

@@ -16,7 +16,7 @@ from audit.ingest import quarantine
 from audit.ingest.bodies import Malformed, read_body
 from audit.ingest.record import record
 from audit.models import ApiKey, Scope
-from settlement.events import STREAM_NAME
+from settlement.wire import STREAM_NAME
 
 
 class StreamEvents(StreamEventsReading, KeyedView):

@@ -1,0 +1,92 @@
+"""Events of the dice."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import UNSET, UnsetType
+
+from settlement.events.envelope import Data, Envelope, Id, Integer, Role, ThrowFlag
+
+
+class SeatData(Data, frozen=True, gc=False):
+    seat: Id
+
+
+class DiceOffered(Envelope, frozen=True, gc=False, tag="dice.offered"):
+    data: SeatData
+
+
+class DiceDeclined(Envelope, frozen=True, gc=False, tag="dice.declined"):
+    data: SeatData
+
+
+class DiceSetIntroducedData(Data, frozen=True, gc=False):
+    dice: list[Id]
+    decided_by: Role
+    announced: bool
+    cause: Literal["broken", "lost"] | UnsetType = UNSET
+
+
+class DiceSetIntroduced(Envelope, frozen=True, gc=False, tag="dice.set_introduced"):
+    data: DiceSetIntroducedData
+
+
+class DiceSelectedData(Data, frozen=True, gc=False):
+    seat: Id
+    dice: list[Id]
+    boxed: list[Id]
+
+
+class DiceSelected(Envelope, frozen=True, gc=False, tag="dice.selected"):
+    data: DiceSelectedData
+
+
+class DiceTouchedData(Data, frozen=True, gc=False):
+    by: Role
+    cause: str
+
+
+class DiceTouched(Envelope, frozen=True, gc=False, tag="dice.touched"):
+    data: DiceTouchedData
+
+
+class DiceThrownData(Data, frozen=True, gc=False):
+    faces: tuple[Integer, Integer]
+    seat: Id | UnsetType = UNSET
+    dice: list[Id] | UnsetType = UNSET
+    total: Integer | UnsetType = UNSET
+    flags: list[ThrowFlag] | UnsetType = UNSET
+
+
+class DiceThrown(Envelope, frozen=True, gc=False, tag="dice.thrown"):
+    data: DiceThrownData
+
+
+class ThrowVoidedData(Data, frozen=True, gc=False):
+    announced_by: Role
+    flags: list[ThrowFlag]
+    faces: tuple[Integer, Integer] | UnsetType = UNSET
+    seat: Id | UnsetType = UNSET
+    dice: list[Id] | UnsetType = UNSET
+
+
+class ThrowVoided(Envelope, frozen=True, gc=False, tag="throw.voided"):
+    data: ThrowVoidedData
+
+
+class NumberData(Data, frozen=True, gc=False):
+    number: Integer
+
+
+class PointMarked(Envelope, frozen=True, gc=False, tag="point.marked"):
+    data: NumberData
+
+
+class ShooterRemovedData(Data, frozen=True, gc=False):
+    seat: Id
+    by: Role
+
+
+class ShooterRemoved(Envelope, frozen=True, gc=False, tag="shooter.removed"):
+    data: ShooterRemovedData
