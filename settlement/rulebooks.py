@@ -116,17 +116,7 @@ def close(table: Table, event: SessionClosed) -> None:
     seq = event.seq
     wagers.announce_result_time(table, seq)
     art_55_8.check_moves(table, seq)
-    for wager_id in table.awaiting:
-        wager = table.wagers[wager_id]
-        find(
-            table,
-            "zero-decision-missing",
-            wager.zero_by,
-            seq,
-            wager=wager,
-            zero_seq=wager.zero_by,
-            zeros=wager.zeros,
-        )
+    art_54.report_missing_decisions(table, seq)
     standing = 0
     for wager_id in table.live:
         wager = table.wagers[wager_id]

@@ -14,7 +14,7 @@ from msgspec import Struct, field
 from settlement.catalogue import RULES
 from settlement.catalogue.rule import WAGER, WITHDRAWAL, Rule
 from settlement.finding import Fact, Finding
-from settlement.money import Odds, Rounding, share
+from settlement.money import EVEN, Odds, Rounding, share
 from settlement.provisions import WITHDRAWAL_PROVISIONS, wager_provision
 
 Status: TypeAlias = Literal[
@@ -83,7 +83,6 @@ class Wager(Struct, array_like=True, gc=False):
     result: str | None = None  # the throw or pocket that decided it, as it is said
     paid_by: int = 0
     changed_by: int = 0
-    collected: bool = False
     commission: int = 0
     number: int | None = None
     base: str | None = None
@@ -309,9 +308,14 @@ def lose(table: Table, wager: Wager, seq: int) -> None:
 
 
 def give_back(table: Table, wager: Wager, seq: int, status: Status, part: Odds) -> None:
-    """End ``wager`` with no winnings and ``part`` of its stake due; the rest goes to the house."""
+    """End ``wager`` with no winnings and ``part`` of its stake due; the rest goes to the house.
+
+    A whole stake goes back as it was put down, though it be no whole number of units: only halves are rounded.
+    """
     unit = table.open_session().payout_unit
     stake, exact = share(wager.standing, part, unit)
+    if part == EVEN:
+        stake = wager.standing
     _decide(table, wager, seq, status, winnings=0, stake=stake)
     if not exact:
         find(table, "indivisible-stake", wager.placed_by, seq, wager=wager, expected=stake, odds=str(part), unit=unit)
@@ -329,5 +333,6 @@ def _decide(table: Table, wager: Wager, seq: int, status: Status, *, winnings: i
     ledger.returned += stake
     ledger.collected += wager.standing - stake
     del table.live[wager.id]
-    table.due[wager.id] = None
+    if winnings or stake:
+        table.due[wager.id] = None
     table.travelling.pop(wager.id, None)

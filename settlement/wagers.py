@@ -193,15 +193,16 @@ def collect(table: Table, event: StakesCollected) -> None:
     """Sweep the stakes that the croupier says are lost."""
     seq = event.seq
     collections = table.open_session().collections
-    for wager_id in event.data.wagers:
+    for wager_id in dict.fromkeys(event.data.wagers):
         wager = table.wagers.get(wager_id)
         if wager is None:
             if collections:
                 find(table, "winning-wager-collected", seq, wager_id=wager_id, status="unknown")
         elif wager.status == "lost":
-            wager.collected = True
-            table.wheel.collected = True
-            table.swept.pop(wager_id, None)
+            # A stake that an earlier coup lost says nothing of this one.
+            if wager_id in table.swept:
+                del table.swept[wager_id]
+                table.wheel.collected = True
         elif not _acted_on_no_decision(table, event, wager, None) and collections:
             find(
                 table,

@@ -14,12 +14,16 @@ import msgspec
 
 from settlement.events import DATA_OF, Data, EntryCorrected, Envelope, Event, EventsLost
 from settlement.events.envelope import MAX_INTEGER
+from settlement.events.session import EventsLostData
 
 MAX_EVENT_BYTES = 32 * 1024
 """Largest event accepted, in bytes as sent."""
 
 MAX_DEPTH = 32
 """Deepest nesting accepted: far more than any event needs, far less than any reader's stack."""
+
+FIRST_YEAR, LAST_YEAR = 2, 9998
+"""Years of ``occurred_at``: those whose every instant can be said in every offset. A table's clock may be far out."""
 
 STREAM_NAME = re.compile(r"[A-Za-z0-9._:-]{1,100}")
 
@@ -84,7 +88,13 @@ def decode_all(lines: Iterable[bytes]) -> list[Event]:
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             event = decode(raw)
         # What `checked` looks at, each by the cheapest test that lets the usual event pass.
-        if event.stream != stream or type(event) in _CHECKED or len(raw) > MAX_EVENT_BYTES or b"u0000" in raw:
+        if (
+            event.stream != stream
+            or type(event) in _CHECKED
+            or not FIRST_YEAR <= event.occurred_at.year <= LAST_YEAR
+            or len(raw) > MAX_EVENT_BYTES
+            or b"u0000" in raw
+        ):
             event = decode(raw)
             stream = event.stream
         append(event)
@@ -95,10 +105,12 @@ def checked(event: Event, raw: bytes) -> Event:
     """Return ``event`` if what a type cannot say about its shape holds too. Raise ``ShapeError`` otherwise."""
     if not STREAM_NAME.fullmatch(event.stream):
         raise ShapeError("is not a stream's name (1 to 100 of A-Z a-z 0-9 . _ : -)", "/stream")
+    if not FIRST_YEAR <= event.occurred_at.year <= LAST_YEAR:
+        raise ShapeError(f"is not of the years {FIRST_YEAR} to {LAST_YEAR}", "/occurred_at")
     # A new case here belongs into _CHECKED too.
     match event:
-        case EventsLost(seq=seq, data=data) if data.through < seq:
-            raise ShapeError("is below the event's own seq", "/data/through")
+        case EventsLost(seq=seq, data=data):
+            _refuse_backward_loss(seq, data)
         case EntryCorrected(data=data):
             _refuse_inexact(data.data, "/data/data")
     if b"u0000" in raw:
@@ -138,12 +150,15 @@ def next_seq_after(event: Event) -> int:
     return event.seq + 1
 
 
-def read_data(kind: type[Envelope], data: Mapping[str, Any]) -> Data:
-    """Return ``data`` as the fields of an event of type ``kind``. Raise ``ShapeError`` where it has another shape."""
+def read_data(event: Envelope, data: Mapping[str, Any]) -> Data:
+    """Return ``data`` as what ``event`` should have said. Raise ``ShapeError`` where it has another shape."""
     try:
-        return msgspec.convert(data, DATA_OF[kind])
+        right = msgspec.convert(data, DATA_OF[type(event)])
     except msgspec.ValidationError as error:
         raise _shape_error(error) from None
+    if isinstance(event, EventsLost):
+        _refuse_backward_loss(event.seq, right)
+    return right
 
 
 _POINTED = re.compile(r"(?P<reason>.*?)(?: - at `(?:key in )?\$?(?P<path>[^`]*)`)?\Z", re.DOTALL)
@@ -156,6 +171,13 @@ def _shape_error(error: msgspec.ValidationError) -> ShapeError:
     # msgspec does not name the key of a mapping's bad value: "[...]". Point at the mapping.
     path = re.sub(r"\[(\d+)\]", r".\1", (match["path"] or "").replace("[...]", ""))
     return ShapeError(match["reason"].replace("`", "'"), path.replace(".", "/"))
+
+
+def _refuse_backward_loss(seq: int, data: Data) -> None:
+    """Raise ``ShapeError`` for a loss that ends before it begins."""
+    assert isinstance(data, EventsLostData)
+    if data.through < seq:
+        raise ShapeError("is below the event's own seq", "/data/through")
 
 
 def _refuse_inexact(value: object, pointer: str) -> None:

@@ -96,11 +96,27 @@ def covers(wager: Wager, pocket: str) -> bool:
     return pockets is not None and pocket in pockets
 
 
-def find_missing_decisions(table: Table, seq: int) -> None:
-    """B 1°, 2°: a zero asked, nobody answered, and the next result is here. The stake goes on as in prison."""
+def report_missing_decisions(table: Table, seq: int) -> None:
+    """Find the zeros that nobody answered, each once: a result and the close of the session both end the wait."""
     for wager_id in table.awaiting:
         wager = table.wagers[wager_id]
-        find(table, "zero-decision-missing", wager.zero_by, seq, wager=wager, zero_seq=wager.zero_by, zeros=wager.zeros)
+        if wager.zero_by > table.closed_by:
+            find(
+                table,
+                "zero-decision-missing",
+                wager.zero_by,
+                seq,
+                wager=wager,
+                zero_seq=wager.zero_by,
+                zeros=wager.zeros,
+            )
+
+
+def find_missing_decisions(table: Table, seq: int) -> None:
+    """B 1°, 2°: a zero asked, nobody answered, and the next result is here. The stake goes on as in prison."""
+    report_missing_decisions(table, seq)
+    for wager_id in table.awaiting:
+        wager = table.wagers[wager_id]
         wager.status = "imprisoned"
         wager.changed_by = seq
     table.awaiting.clear()
@@ -136,13 +152,18 @@ def _hit_by_zero(table: Table, wager: Wager, seq: int) -> None:
 
 def _what_stands(wager: Wager) -> Odds:
     """«ayant perdu 50 p. 100 de sa valeur à chaque sortie du zéro»: S/2^k, always of the initial stake."""
-    return Odds(1, 2**wager.zeros)
+    return _halved(wager.zeros)
 
 
 def _release(table: Table, wager: Wager, seq: int) -> None:
     """«reprennent purement et simplement leur liberté»: no winnings. Reading ``release_value``."""
     halving = table.open_session().release_value == "halving"
-    give_back(table, wager, seq, "released", Odds(1, 2 ** (wager.zeros - 1)) if halving else EVEN)
+    give_back(table, wager, seq, "released", _halved(wager.zeros - 1) if halving else EVEN)
+
+
+def _halved(times: int) -> Odds:
+    # After 64 halves nothing is left of any stake, and a longer number would only be harder to write down.
+    return Odds(1, 2 ** min(times, 64))
 
 
 def decide_zero(table: Table, event: ZeroDecided) -> None:

@@ -156,7 +156,8 @@ def check_voided_throw(table: Table, event: ThrowVoided) -> None:
     session = table.open_session()
     if session.custody:
         _check_custody(table, event)
-        table.dice.violations.append(event.seq)
+        if _by_the_shooter(table, event):
+            table.dice.violations.append(event.seq)
     if session.calls:
         _check_call(table, event)
 
@@ -183,7 +184,7 @@ def _check_custody(table: Table, event: DiceThrown | ThrowVoided) -> None:
             shooter=data.seat or dice.shooter,
             seven_out_seq=dice.seven_out,
         )
-    if data.dice and sorted(data.dice) != sorted(dice.selected):
+    if isinstance(data.dice, list) and sorted(data.dice) != sorted(dice.selected):
         find(
             table,
             "unselected-dice-thrown",
@@ -192,7 +193,13 @@ def _check_custody(table: Table, event: DiceThrown | ThrowVoided) -> None:
             dice=list(data.dice),
             selected_dice=list(dice.selected),
         )
-    dice.throws += 1
+    if _by_the_shooter(table, event):
+        dice.throws += 1
+
+
+def _by_the_shooter(table: Table, event: DiceThrown | ThrowVoided) -> bool:
+    """Whether the throw belongs to the turn of the last seat offered: no other seat is named."""
+    return not event.data.seat or event.data.seat == table.dice.shooter
 
 
 def _check_line_wager(table: Table, event: DiceThrown) -> None:
@@ -228,7 +235,9 @@ def introduce_set(table: Table, event: DiceSetIntroduced) -> None:
     data = event.data
     dice = table.dice
     if table.point is not None:
-        if table.voided_by and data.cause and not EXCUSES_CHANGE.isdisjoint(table.voiding_flags):
+        # One voided throw excuses one set: a second that follows it is a change like any other.
+        just_voided = table.voided_by > dice.set_introduced
+        if just_voided and data.cause and not EXCUSES_CHANGE.isdisjoint(table.voiding_flags):
             find(
                 table,
                 "dice-replaced-during-point-series-with-cause",

@@ -169,9 +169,9 @@ def check_fallen_chip(table: Table, seq: int, pocket: str) -> None:
 def begin_coup(table: Table, event: BallSettled) -> None:
     """Forget the coup that this result ends, except what the next must be compared with."""
     coup = table.wheel
-    if coup.direction is not None:
-        coup.direction_before = coup.direction
-        coup.spun_before = coup.spun_by
+    # None where nobody saw the wheel turned: nothing can be said of the next coup then.
+    coup.direction_before = coup.direction
+    coup.spun_before = coup.spun_by
     coup.direction = None
     coup.spun_by = coup.launched_by = coup.chip_fell = 0
     coup.ball_retrieved = coup.stacks_rebuilt = False
@@ -315,6 +315,7 @@ def assign_colour(table: Table, event: ColourAssigned) -> None:
     seq = event.seq
     data = event.data
     players = table.colours.get(data.colour, {})
+    before = players.get(data.player)
     others = [player for player in players if player != data.player]
     if others:
         find(
@@ -328,7 +329,7 @@ def assign_colour(table: Table, event: ColourAssigned) -> None:
     if data.value is None:
         find(table, "colour-value-undeclared", seq, colour=data.colour, player=data.player)
     else:
-        _check_value(table, event, players.get(data.player))
+        _check_value(table, event, before)
     if data.marker_from and data.marker_from != "chef_de_table":
         find(
             table,
@@ -348,7 +349,9 @@ def assign_colour(table: Table, event: ColourAssigned) -> None:
             recorded=in_use + 1,
             colour=data.colour,
         )
-    table.colours.setdefault(data.colour, {})[data.player] = ColourValue(data.value, seq)
+    # What a player declared once still stands when nothing is declared.
+    declared = before if data.value is None and before is not None else ColourValue(data.value, seq)
+    table.colours.setdefault(data.colour, {})[data.player] = declared
 
 
 def _check_value(table: Table, event: ColourAssigned, before: ColourValue | None) -> None:
@@ -371,7 +374,7 @@ def check_foreign_colour(table: Table, event: WagerPlaced, wager: Wager) -> None
     """Find a stake in the colour of another player."""
     colour = event.data.colour
     owners = table.colours.get(colour) if colour else None
-    if owners and wager.player not in owners:
+    if owners and wager.player is not None and wager.player not in owners:
         find(
             table,
             "wager-with-foreign-colour",

@@ -3,11 +3,13 @@
     fr-craps custody marker                    the ruleset, then what the session observes, then readings (unit=100)
     offer S1
     place w1 win 1000 seat=S1
-    throw 5-3
+    throw 5-3                                  => w1:open
     dice g h i j k l by=chef_de_table          ! dice-changed-during-point-series
 
 ``!`` is followed by every rule that the line raises, by name; a line without it raises none. ``rule:w1`` says that the
-finding names the wager w1, ``rule:-`` that it names none. A blank or ``#`` line is for the reader.
+finding names the wager w1, ``rule:-`` that it names none. ``?`` is followed by rules that the line comes close to and
+must not raise: near misses. ``=>`` says how wagers stand after the line. A blank or ``#``
+line is for the reader.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from tests.settlement.streams import event, opener
 READINGS = {
     "unit": ("payout_unit", int),
     "rounding": ("commission_rounding", str),
+    "refund": ("commission_refunded_on_withdrawal", bool),
     "zero": ("zero_rule", str),
     "release": ("release_value", str),
     "delay": ("throw_delay_s", int),
@@ -34,11 +37,16 @@ READINGS = {
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One event of a tape: what it says, and the rules it must raise, each with the wager it names if that is said."""
+    """One event of a tape: what it says, and the rules it must raise, each with the wager it names if that is said.
+
+    ``missed`` are the rules that it comes close to, ``standing`` the status of wagers after it.
+    """
 
     text: str
     raw: bytes
     wanted: list[tuple[str, str | None]]
+    missed: list[str]
+    standing: dict[str, str]
 
 
 def _pairs(words: list[str]) -> tuple[list[str], dict[str, Any]]:
@@ -144,30 +152,41 @@ ACTS: dict[str, tuple[str, Reader]] = {
 
 
 def read(tape: str) -> Iterator[Line]:
-    """Yield the lines of a tape as events. ``@12`` before an act is its seq, ``+20s`` the seconds since the last."""
+    """Yield the lines of a tape as events.
+
+    ``@12`` before an act is its seq, ``+20s`` or ``-2s`` the seconds since the last one, which are one unless told.
+    """
     lines = [line.split("#")[0].rstrip() for line in tape.strip().splitlines()]
     first, *rest = [line.strip() for line in lines if line.strip()]
     yield _opening(first)
     seq, second = 1, 1
     for text in rest:
-        said, _sign, wanted = text.partition("!")
+        said, wanted, missed, standing = _parts(text)
         words = shlex.split(said)
         seq, second = seq + 1, second + 1
-        while words[0][0] in "@+":
+        while words[0][0] in "@+-":
             if words[0].startswith("@"):
                 seq = int(words.pop(0)[1:])
             else:
-                second += int(words.pop(0)[1:].removesuffix("s")) - 1
+                second += int(words.pop(0).removesuffix("s")) - 1
         kind, reader = ACTS[words[0]]
         plain, named = _pairs(words[1:]) if words[0] != "correct" else (words[1:], {})
         at = f"2010-11-19T20:{second // 60:02}:{second % 60:02}+01:00"
-        yield Line(text, event("s", seq, kind, at=at, **reader(plain, named)), _wanted(wanted))
+        yield Line(text, event("s", seq, kind, at=at, **reader(plain, named)), wanted, missed, standing)
         if words[0] == "lost":
             seq = int(plain[0])
 
 
+def _parts(text: str) -> tuple[str, list[tuple[str, str | None]], list[str], dict[str, str]]:
+    """Return what a line says, the rules it must raise, those it comes close to, and how wagers stand after it."""
+    before, _sign, missed = text.partition("?")
+    before, _sign, wanted = before.partition("!")
+    said, _sign, standing = before.partition("=>")
+    return said, _wanted(wanted), missed.split(), dict(word.split(":") for word in standing.split())
+
+
 def _opening(text: str) -> Line:
-    said, _sign, wanted = text.partition("!")
+    said, wanted, missed, standing = _parts(text)
     plain, named = _pairs(shlex.split(said))
     ruleset, *observes = plain
     params = {READINGS[name][0]: READINGS[name][1](named.pop(name)) for name in list(named) if name in READINGS}
@@ -181,7 +200,7 @@ def _opening(text: str) -> Line:
     if "day" in named:
         named["gaming_day"] = named.pop("day")
     raw = opener("s", ruleset, observes=observes, **({"params": params} if params else {}), **named)
-    return Line(text, raw, _wanted(wanted))
+    return Line(text, raw, wanted, missed, standing)
 
 
 def _wanted(text: str) -> list[tuple[str, str | None]]:
@@ -199,15 +218,24 @@ def play(tape: str) -> list[Finding]:
     state = State(each for each in events if isinstance(each, EntryCorrected))
     for line, each in zip(lines, events, strict=True):
         found = state.feed(each)
-        assert sorted(finding.rule for finding in found) == [rule for rule, _wager in line.wanted], line.text
+        raised = sorted(finding.rule for finding in found)
+        assert raised == [rule for rule, _wager in line.wanted], line.text
+        assert not set(raised) & set(line.missed), line.text
         for rule, wager in line.wanted:
             if wager is not None:
                 named = {finding.wager for finding in found if finding.rule == rule}
                 assert (None if wager == "-" else wager) in named, line.text
         assert all(finding.seq == each.seq for finding in found), line.text
+        stand = {wager: state.table.wagers[wager].status for wager in line.standing}
+        assert stand == line.standing, line.text
     return state.adjudication().findings
 
 
 def raised_by(tape: str) -> set[str]:
     """Return the rules that a tape says it raises."""
     return {rule for line in read(tape) for rule, _wager in line.wanted}
+
+
+def missed_by(tape: str) -> set[str]:
+    """Return the rules that a tape says it comes close to and does not raise."""
+    return {rule for line in read(tape) for rule in line.missed}

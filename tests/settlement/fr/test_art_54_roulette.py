@@ -12,7 +12,7 @@ from tests.settlement.tapes import play
 TAPES = {
     "A: shapes that the layout does not have": """
         fr-roulette
-        place w1 cheval 100 numbers=1,3              ! combination-not-permitted:w1
+        place w1 cheval 100 numbers=1,3              => w1:void ! combination-not-permitted:w1
         place w2 cheval 100 numbers=3,4              ! combination-not-permitted:w2
         place w3 cheval 100 numbers=1,1              ! combination-not-permitted:w3
         place w4 transversale 100 numbers=0,1,3      ! combination-not-permitted:w4
@@ -22,10 +22,13 @@ TAPES = {
         place w8 douzaine 100 which=4                ! combination-not-permitted:w8
         place w9 deux_douzaines 100 which=1,3        ! combination-not-permitted:w9
         place w10 deux_colonnes 100 which=2          ! combination-not-permitted:w10
-        place w11 cheval 100 numbers=0,3
-        place w12 carre 100 numbers=3,2,1,0
-        place w13 deux_colonnes 100 which=3,2
+        place w11 cheval 100 numbers=0,3             ? combination-not-permitted
+        place w12 carre 100 numbers=3,2,1,0          ? combination-not-permitted
+        place w13 deux_colonnes 100 which=3,2        ? combination-not-permitted
         place w14 basket 100 numbers=0,1,2           ! wager-not-permitted:w14
+        place w15 carre 100 numbers=2,3,4,5          ! combination-not-permitted:w15    # across the end of a row
+        place w16 plein 100 numbers=01               ! combination-not-permitted:w16
+        place w17 douzaine 100 numbers=1             ! combination-not-permitted:w17
         land 3
         pay w11 1700+100
         pay w12 800+100
@@ -37,12 +40,12 @@ TAPES = {
         place w1 rouge 1000
         place w2 noir 1000
         place w3 pair 1000
-        land 0
-        zero w1 half
-        pay w1 0+500
-        zero w2 prison
+        land 0                                       => w1:awaiting_decision
+        zero w1 half                                 => w1:refunded_half ? zero-decision-without-zero
+        pay w1 0+500                                 ? half-refund-mismatch
+        zero w2 prison                               => w2:imprisoned
         zero w3 prison
-        land 1
+        land 1                                       => w2:lost w3:lost ? zero-decision-missing
         pay w1 0+0                                   ! payout-duplicated:w1
         land 2
     """,
@@ -50,26 +53,49 @@ TAPES = {
         fr-roulette
         place w1 rouge 1000
         place w2 noir 1000
+        place w3 impair 1000
         land 0
         zero w1 prison
         zero w2 prison
-        land 1
-        pay w1 1000+1000                             ! imprisoned-stake-paid-winnings:w1
+        zero w3 prison
+        pay w1 0+500                                 => w1:imprisoned ! payout-without-result:w1 ? push-paid
+        land 1                                       => w1:released w2:lost w3:released
+        pay w1 1000+1000                             ! imprisoned-stake-paid-winnings:w1 ? payout-overpaid
         pay w2 0+1000                                ! losing-wager-paid:w2
+        pay w3 0+1000                      ? imprisoned-stake-paid-winnings imprisoned-value-not-halved
+    """,
+    "B 2°: freed at another value, and with winnings": """
+        fr-roulette
+        place w1 rouge 1000
+        land 0
+        zero w1 prison
+        land 1
+        pay w1 500+500                ! imprisoned-stake-paid-winnings:w1 imprisoned-value-not-halved:w1
     """,
     "B: half of what stood at each zero; S/2 freed after two": """
         fr-roulette
         place w1 rouge 1000
         place w2 noir 1000
+        place w3 impair 1000
         land 0
         zero w1 prison
         zero w2 prison
-        land 0
+        zero w3 prison
+        land 0                                       => w1:awaiting_decision
         zero w1 prison
         zero w2 half
-        pay w2 0+500                                 ! half-refund-mismatch:w2
+        zero w3 prison
+        pay w2 0+500                                 ! half-refund-mismatch:w2 ? stake-not-returned
         land 3
         pay w1 0+1000                                ! imprisoned-value-not-halved:w1
+        pay w3 0+500                                 ? imprisoned-value-not-halved
+    """,
+    "B 1°: a half is half, and no winnings": """
+        fr-roulette
+        place w1 rouge 1000
+        land 0
+        zero w1 half
+        pay w1 500+1000                              ! half-refund-mismatch:w1 payout-overpaid:w1
     """,
     "reading release_value = full: the whole stake is freed": """
         fr-roulette release=full
@@ -79,15 +105,24 @@ TAPES = {
         land 0
         zero w1 prison
         land 3
-        pay w1 0+1000
+        pay w1 0+1000                                ? imprisoned-value-not-halved
     """,
     "B: nobody answered, and the next result came: it goes on as in prison": """
         fr-roulette
         place w1 rouge 1000
         land 0
         pay w1 0+500                                 ! payout-without-result:w1
-        land 3                                       ! zero-decision-missing:w1
-        pay w1 0+1000
+        land 0                                       => w1:awaiting_decision ! zero-decision-missing:w1
+        zero w1 prison                               ? zero-decision-without-zero
+        land 3                                       => w1:released ? zero-decision-missing
+        pay w1 0+500
+    """,
+    "B: a result that cannot be ends the wait for an answer too": """
+        fr-roulette
+        place w1 rouge 1000
+        land 0
+        land 37                                      => w1:imprisoned ! invalid-pocket zero-decision-missing:w1
+        zero w1 half                                 ! zero-decision-without-zero:w1
     """,
     "B: the option is of simple chances, at zero": """
         fr-roulette
@@ -96,9 +131,9 @@ TAPES = {
         zero w2 half                                 ! zero-decision-without-zero:w2
         zero ghost half                              ! zero-decision-without-zero:ghost
         zero w1 prison                               ! zero-option-on-multiple-chance:w1
-        land 0
+        land 0                                       => w1:lost
         zero w1 prison                               ! zero-option-on-multiple-chance:w1
-        zero w2 prison
+        zero w2 prison                               ? zero-option-on-multiple-chance zero-decision-without-zero
         zero w2 half                                 ! zero-decision-without-zero:w2
         land 1
         pay w2 0+1000
@@ -106,14 +141,28 @@ TAPES = {
     "B 2°: a prisoner is not taken back, nor a stake that waits for the choice": """
         fr-roulette
         place w1 rouge 1000
-        take w1
+        take w1                                      => w1:withdrawn ? imprisoned-stake-withdrawn
         place w2 rouge 1000
         land 0
-        take w2                                      ! imprisoned-stake-withdrawn:w2
+        take w2                                      => w2:awaiting_decision ! imprisoned-stake-withdrawn:w2
         zero w2 prison
-        take w2 500                                  ! imprisoned-stake-withdrawn:w2
+        take w2 500                                  => w2:imprisoned ! imprisoned-stake-withdrawn:w2
         land 1
+        take w2                                      ! withdrawal-of-decided-wager:w2 ? imprisoned-stake-withdrawn
         pay w2 0+1000
+    """,
+    "B: a part taken back before the zero is no part of it": """
+        fr-roulette
+        place w1 rouge 1000
+        take w1 400
+        land 0
+        zero w1 half
+        pay w1 0+500                                 ! half-refund-mismatch:w1
+        place w2 rouge 1000
+        take w2 400
+        land 0
+        zero w2 half
+        pay w2 0+300                                 ? half-refund-mismatch
     """,
     "last al.: at the last coup the refund is forced": """
         fr-roulette
@@ -124,18 +173,32 @@ TAPES = {
         zero w2 prison
         last
         place w3 pair 1000
+        place w4 plein 1000 numbers=0
+        land 0                                       => w3:refunded_last_coup ? result-after-last-coup
+        zero w3 prison                               ! zero-decision-on-last-coup:w3 ? zero-decision-without-zero
+        zero w3 half                                 ! zero-decision-on-last-coup:w3
+        pay w1 0+250                                 ? last-coup-refund-mismatch
+        pay w2 0+500                                 ! last-coup-refund-mismatch:w2 ? half-refund-mismatch
+        pay w3 0+500                                 ? last-coup-refund-mismatch half-refund-mismatch
+        pay w4 35000+1000
+        close                                        ? imprisoned-at-close
+    """,
+    "last al.: a choice before the last coup is announced is a choice": """
+        fr-roulette
+        place w1 rouge 1000
         land 0
-        zero w3 prison                               ! zero-decision-on-last-coup:w3
-        pay w1 0+250
-        pay w2 0+500                                 ! last-coup-refund-mismatch:w2
-        pay w3 0+500
-        close
+        zero w1 prison                               ? zero-decision-on-last-coup
+        last
+        land 1                                       => w1:released
+        pay w1 0+1000
     """,
     "last al.: one result follows the announcement": """
         fr-roulette
+        land 1                                       ? result-after-last-coup
         last
-        land 1
+        land 1                                       ? result-after-last-coup
         land 2                                       ! result-after-last-coup:-
+        land 3                                       ! result-after-last-coup:-
     """,
     "last al.: nobody stays in prison, nothing stays open": """
         fr-roulette
@@ -143,13 +206,16 @@ TAPES = {
         land 0
         zero w1 prison
         place w2 rouge 1000
-        close                                        ! imprisoned-at-close:w1 wager-left-open:w2
+        close                              ! imprisoned-at-close:w1 wager-left-open:w2 ? zero-decision-missing
     """,
-    "a choice still awaited at the close": """
+    "a choice still awaited at the close, told once": """
         fr-roulette
         place w1 rouge 1000
         land 0
-        close                                        ! wager-left-open:w1 zero-decision-missing:w1
+        close                              ! wager-left-open:w1 zero-decision-missing:w1 ? imprisoned-at-close
+        land 1                                       => w1:released ? zero-decision-missing
+        pay w1 0+1000
+        close                                        ? zero-decision-missing wager-left-open
     """,
     "a fresh stake beside a prisoner on the same chance: one paid, the other freed": """
         fr-roulette
@@ -157,50 +223,86 @@ TAPES = {
         land 0
         zero w1 prison
         place w2 rouge 600
-        land 1
-        pay w2 600+600
+        land 1                                       => w1:released w2:won
+        pay w2 600+600                               ? imprisoned-stake-paid-winnings
         pay w1 0+1000
     """,
     "reading zero_rule = half asks nobody": """
         fr-roulette zero=half
         place w1 rouge 1001
-        land 0                                       ! indivisible-stake:w1
+        land 0                                       => w1:refunded_half ! indivisible-stake:w1
         zero w1 prison                               ! zero-decision-without-zero:w1
         pay w1 0+500
+        last
+        place w2 rouge 1000
+        land 0                                       => w2:refunded_last_coup
+        pay w2 0+500
     """,
-    "reading zero_rule = lose takes the stake": """
+    "reading zero_rule = lose takes the stake, at the last coup too": """
         fr-roulette zero=lose
         place w1 rouge 1000
-        land 0
+        land 0                                       => w1:lost
         pay w1 0+500                                 ! losing-wager-paid:w1
+        last
+        place w2 rouge 1000
+        land 0                                       => w2:lost
+        zero w2 half                                 ! zero-decision-without-zero:w2
     """,
     "reading payout_unit: halves of odd amounts, always of the initial stake": """
         fr-roulette unit=100
         place w1 rouge 700
+        place w2 rouge 700
         land 0
         zero w1 half                                 ! indivisible-stake:w1
+        zero w2 prison                               ? indivisible-stake
         pay w1 0+300
+        land 0
+        zero w2 half                                 ! indivisible-stake:w2
+        pay w2 0+100
+    """,
+    "B 2°: «purement et simplement»: a whole stake is freed as it was put down": """
+        fr-roulette unit=100
+        place w1 rouge 150
+        land 0
+        zero w1 prison
+        land 1                                       => w1:released ? indivisible-stake
+        pay w1 0+150                                 ? imprisoned-value-not-halved
+    """,
+    "after ever so many zeros nothing is left": """
+        fr-roulette
+        place w1 rouge 1
+        land 0
+        zero w1 prison
+        land 0
+        zero w1 prison
+        land 1                                       => w1:released ! indivisible-stake:w1
+        land 1                                       ? payout-missing
     """,
     "art. 54 for 37 pockets: no other decides": """
         fr-roulette
         place w1 rouge 1000
-        land 00                                      ! invalid-pocket
+        land 00                                      => w1:open ! invalid-pocket
         land 37                                      ! invalid-pocket
+        land 01                                      ! invalid-pocket
+        pay w1 1000+1000                             ! push-paid:w1
+        land 0                                       => w1:awaiting_decision ? invalid-pocket
+        zero w1 prison
         land 1
-        pay w1 1000+1000
+        pay w1 0+1000
     """,
     "57-1 al. 6, by analogy: a call before every result, and no stake after it": """
         fr-roulette calls
         land 1                                       ! no-more-bets-missing
         call
-        place w1 rouge 1000                          ! wager-after-no-more-bets:w1
-        land 1
+        place w1 rouge 1000                          => w1:void ! wager-after-no-more-bets:w1
+        land 1                                       ? no-more-bets-missing
         pay w1 0+1000
-        place w2 rouge 1000
+        place w2 rouge 1000                          ? wager-after-no-more-bets
         call
-        take w2                                      ! withdrawal-after-no-more-bets:w2
+        take w2                                      => w2:open ! withdrawal-after-no-more-bets:w2
         land 1
         pay w2 1000+1000
+        land 1                                       ! no-more-bets-missing
     """,
     "57-1 al. 6, by analogy: where the wheel is seen, the call comes after the launch, and again after a relaunch": """
         fr-roulette calls wheel
@@ -212,21 +314,35 @@ TAPES = {
         chip
         retrieve
         launch clockwise
-        place w1 rouge 1000
+        place w1 rouge 1000                          => w1:open ? wager-after-no-more-bets
         call
-        land 1
+        land 1                                       ? no-more-bets-missing
         pay w1 1000+1000
     """,
-    "the checks of art. 57-1 on wheel, payment and people are not made here": """
-        fr-roulette wheel announcements collections colours seating staff handling
-        place w1 rouge 100 player=Anna colour=blue
-        spin clockwise by=shooter
+    "57-1 al. 6, by analogy: where the wheel is not seen, a call before the launch will do": """
+        fr-roulette calls
+        call
         launch clockwise
-        land 1
-        pay w1 100+100 colour=red
-        spin clockwise
-        handle chef_de_table
-        colour Bruno blue null
+        land 1                                       ? no-more-bets-missing
+    """,
+    "the checks of art. 57-1 on wheel, payment and people are not made here": """
+        fr-roulette wheel announcements collections colours seating staff handling seats_at_most=1 ? staffing-invalid
+        sit Anna
+        sit Bruno                                    ? seat-limit-exceeded
+        colour Anna blue 100
+        place w1 rouge 100 player=Bruno colour=blue  ? wager-with-foreign-colour
+        place w2 noir 100 player=Bruno
+        spin clockwise by=shooter                    ? spin-by-non-croupier
+        launch clockwise                             ? ball-same-direction-as-wheel stacks-not-rebuilt
+        chip
+        land 1                                       ? result-after-fallen-chip
+        announce 2                                   ? announcement-mismatch
+        say w1 500
+        pay w1 100+100 colour=red                    ? payment-before-collection payment-not-as-announced
+        sweep w2
+        spin clockwise                               ? wheel-direction-repeated
+        handle chef_de_table                         ? chief-handled-chips
+        colour Bruno blue null                       ? colour-shared colour-value-undeclared
     """,
 }
 
