@@ -265,7 +265,7 @@ TAPES = {
         place w1 rouge 150
         land 0
         zero w1 prison
-        land 1                                       => w1:released ? indivisible-stake
+        land 1                                       => w1:released ! indivisible-stake:w1
         pay w1 0+150                                 ? imprisoned-value-not-halved
     """,
     "after ever so many zeros nothing is left": """
