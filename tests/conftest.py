@@ -12,6 +12,7 @@ import shutil
 import socket
 import subprocess
 from collections.abc import Iterator
+from io import StringIO
 from pathlib import Path
 from urllib.parse import urlsplit
 from uuid import uuid4
@@ -19,6 +20,8 @@ from uuid import uuid4
 import psutil
 import psycopg
 import pytest
+from django.core.management import call_command
+from pytest_django import DjangoDbBlocker
 
 from casino.embedded.postgres import EmbeddedPostgres
 
@@ -54,6 +57,13 @@ def _remove(data: Path) -> None:
 def _leads(config: pytest.Config) -> bool:
     """Whether this process leads the run, rather than being one of its workers."""
     return not hasattr(config, "workerinput")
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> None:
+    """The keys of the log, as a deployment makes them once."""
+    with django_db_blocker.unblock():
+        call_command("logkey", "--make", stdout=StringIO())
 
 
 @pytest.fixture

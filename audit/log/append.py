@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import date, datetime
+from collections.abc import Collection, Sequence
+from datetime import UTC, date, datetime, timedelta
+
+import msgspec
 
 from audit.log import merkle, wire
 from audit.log.read import Batch
+from audit.log.wire import BinaryArray
+
+_EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
 
 
 class StreamMoved(Exception):
@@ -18,8 +23,7 @@ class StreamMoved(Exception):
         self.next_seq = next_seq
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(msgspec.Struct, frozen=True, gc=False):
     """One event to append: its number, its instant, and its canonical bytes."""
 
     seq: int
@@ -62,11 +66,49 @@ def append(stream_id: int, entries: Sequence[Entry], *, next_seq: int, key_id: i
             next_seq,
             root,
             key_id,
-            [entry.seq for entry in entries],
-            [entry.occurred_at for entry in entries],
-            [entry.envelope.decode() for entry in entries],
+            *_columns(entries),
         ),
     )
     if not appended:
         raise StreamMoved(following)
-    return Batch(entries[0].seq, entries[-1].seq, following, len(entries), root, chain, received_at)
+    return Batch(entries[0].seq, entries[-1].seq, following, len(entries), root, chain, received_at, key_id)
+
+
+def append_named(
+    casino_id: int,
+    name: str,
+    tables: Collection[int],
+    entries: Sequence[Entry],
+    *,
+    next_seq: int,
+    key_id: int,
+) -> tuple[int, Batch] | None:
+    """Append a batch to a stream by its name, in one round trip. Return the stream's id and the batch.
+
+    None where there is no such stream, where its table is none of ``tables`` (which none limits), or where it does not
+    take the batch's first number next; then nothing is stored.
+    """
+    root = merkle.root(merkle.leaf(entry.envelope) for entry in entries)
+    [(stream_id, appended, chain, received_at)] = wire.execute(
+        "select stream_id, appended, chain, received_at from log.append_named(%b::bigint, %b::text, %b::bigint[],"
+        " %b::bigint, %b::bigint, %b::bytea, %b::bigint, %b::bigint[], %b::timestamptz[], %b::text[])",
+        (casino_id, name, list(tables) or None, entries[0].seq, next_seq, root, key_id, *_columns(entries)),
+    )
+    if not appended:
+        return None
+    batch = Batch(entries[0].seq, entries[-1].seq, next_seq, len(entries), root, chain, received_at, key_id)
+    return stream_id, batch
+
+
+def _columns(entries: Sequence[Entry]) -> tuple[BinaryArray, BinaryArray, BinaryArray]:
+    """Return the numbers, the instants and the envelopes of a batch."""
+    return (
+        BinaryArray.of_numbers("int8", [entry.seq for entry in entries]),
+        BinaryArray.of_numbers("timestamptz", [_microseconds(entry.occurred_at) for entry in entries]),
+        BinaryArray.of_texts("text", [entry.envelope for entry in entries]),
+    )
+
+
+def _microseconds(moment: datetime) -> int:
+    """Return an instant as PostgreSQL keeps it: microseconds since 2000, UTC."""
+    return (moment - _EPOCH) // _MICROSECOND

@@ -20,11 +20,13 @@ class Head:
     table_id: int | None
     next_seq: int
     chain: bytes
+    is_of_desk: bool
+    game: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """One accepted request, as its receipt says it."""
+    """One accepted request, as its receipt says it. ``key_id`` is that of the key it came by, 0 for a desk's acts."""
 
     first_seq: int
     last_seq: int
@@ -33,16 +35,24 @@ class Batch:
     root: bytes
     chain: bytes
     received_at: datetime
+    key_id: int
 
 
 def head_of(casino_id: int, name: str) -> Head | None:
     """Return where a stream of a casino stands, None where it was never opened."""
     rows = wire.execute(
-        "select s.stream_id, s.table_id, h.next_seq, h.chain from log.stream s join log.stream_head h using (stream_id)"
+        "select s.stream_id, s.table_id, h.next_seq, h.chain, s.is_of_desk, s.game"
+        " from log.stream s join log.stream_head h using (stream_id)"
         " where s.casino_id = %b::bigint and s.name = %b::text",
         (casino_id, name),
     )
     return Head(*rows[0]) if rows else None
+
+
+def next_seq_of(stream_id: int) -> int:
+    """Return the number that an open stream takes next."""
+    [(next_seq,)] = wire.execute("select next_seq from log.stream_head where stream_id = %b::bigint", (stream_id,))
+    return int(next_seq)
 
 
 def slice_of(stream_id: int, *, after: int = 0, limit: int) -> list[tuple[int, bytes]]:
@@ -94,7 +104,7 @@ def corrections_of(stream_id: int) -> list[bytes]:
 def batch_holding(stream_id: int, seq: int) -> Batch | None:
     """Return the batch that an event came in, None where the event is not there."""
     rows = wire.execute(
-        "select first_seq, last_seq, next_seq, count, root, chain, received_at from log.batch"
+        "select first_seq, last_seq, next_seq, count, root, chain, received_at, key_id from log.batch"
         " where stream_id = %b::bigint and first_seq <= %b::bigint order by first_seq desc limit 1",
         (stream_id, seq),
     )
@@ -103,12 +113,24 @@ def batch_holding(stream_id: int, seq: int) -> Batch | None:
     return Batch(*rows[0])
 
 
+def batches_through(stream_id: int, seq: int) -> list[Batch]:
+    """Return the batches of a stream up to the one that holds event ``seq``, in order."""
+    rows = wire.execute(
+        "select first_seq, last_seq, next_seq, count, root, chain, received_at, key_id from log.batch"
+        " where stream_id = %b::bigint and first_seq <= %b::bigint order by first_seq",
+        (stream_id, seq),
+    )
+    return [Batch(*row) for row in rows]
+
+
 def dirty_streams(engine_version: str, *, limit: int) -> list[int]:
     """Return streams whose events are not all adjudicated under ``engine_version``."""
     rows = wire.execute(
-        "select h.stream_id from log.stream_head h"
+        "select h.stream_id from log.stream_head h join log.stream s using (stream_id)"
         " left join audit_adjudication a on a.stream_id = h.stream_id and a.engine_version = %b::text"
-        " where h.next_seq > coalesce(a.next_seq, 1) order by h.stream_id desc limit %b::bigint",
+        " and a.beside_id is null"
+        " where (h.next_seq > coalesce(a.next_seq, 1) or a.completed_run < a.run) and not s.is_of_desk"
+        " order by h.stream_id desc limit %b::bigint",
         (engine_version, limit),
     )
     return [stream_id for (stream_id,) in rows]

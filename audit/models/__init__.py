@@ -1,6 +1,6 @@
 """The tables that Django manages, and read-only views of the log, which it does not."""
 
-from audit.models.adjudications import Adjudication, Finding, WagerOutcome
+from audit.models.adjudications import Adjudication, Beside, BesideFinding, Finding, RetiredWagers
 from audit.models.houses import Casino, GamingTable
 from audit.models.keys import ApiKey, Scope
 from audit.models.log import LoggedBatch, LoggedEvent, LoggedStream
@@ -10,6 +10,8 @@ from audit.models.quarantine import Quarantined
 __all__ = [
     "Adjudication",
     "ApiKey",
+    "Beside",
+    "BesideFinding",
     "Casino",
     "Finding",
     "GamingTable",
@@ -18,6 +20,6 @@ __all__ = [
     "LoggedStream",
     "Officer",
     "Quarantined",
+    "RetiredWagers",
     "Scope",
-    "WagerOutcome",
 ]

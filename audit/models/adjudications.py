@@ -7,21 +7,53 @@ from typing import Any
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from audit.models.houses import Casino, GamingTable
 from audit.models.log import LoggedStream
 
 
+class Beside(models.Model):
+    """A replay beside the standing one: of some streams, under other readings or another version of the engine."""
+
+    name = models.CharField(_("name"), max_length=100, unique=True)
+    readings = models.JSONField(_("readings"), default=dict)
+    selection = models.JSONField(_("streams"), default=dict)  # casino, from, to, ruleset: as the command took them
+    engine_version = models.CharField(_("engine version"), max_length=32)
+    started_at = models.DateTimeField(_("started"), auto_now_add=True)
+    started_by = models.CharField(_("started by"), max_length=200)
+    ended_at = models.DateTimeField(_("ended"), null=True, blank=True)
+    streams = models.BigIntegerField(_("streams"), default=0)
+
+    class Meta:
+        verbose_name = _("replay beside")
+        verbose_name_plural = _("replays beside")
+        ordering = ["-started_at"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class Adjudication(models.Model):
-    """One stream under one version of the engine: how far it is folded, and the state to go on from."""
+    """One stream under one version of the engine: how far it is folded, and the state to go on from.
+
+    A *run* is one reading of the stream from its beginning. A correction begins another; what the run before found, and
+    this one does not, is superseded when it comes to the end.
+    """
 
     stream = models.ForeignKey(
         LoggedStream, on_delete=models.DO_NOTHING, db_constraint=False, related_name="adjudications"
     )
     engine_version = models.CharField(_("engine version"), max_length=32)
+    beside = models.ForeignKey(Beside, null=True, on_delete=models.CASCADE, related_name="adjudications")
     ruleset = models.CharField(_("ruleset"), max_length=64, blank=True)
     readings_digest = models.CharField(_("digest of the readings"), max_length=64, blank=True)
+    run = models.IntegerField(_("run"), default=1)
+    completed_run = models.IntegerField(default=0)  # the last that came to the end of what there was
+    replaces = models.BooleanField(default=False)  # while this run goes on, what was found before stands
+    known_ids = models.JSONField(default=dict)  # by what precedes the number in a wager's id, the largest number
+    corrected_through = models.BigIntegerField(default=0)  # the last correction that this run knows of
     cursor = models.BigIntegerField(_("adjudicated through"), default=0)
     next_seq = models.BigIntegerField(_("next event"), default=1)  # beyond the cursor where a loss was declared
     events = models.BigIntegerField(_("events"), default=0)
@@ -32,7 +64,11 @@ class Adjudication(models.Model):
     class Meta:
         verbose_name = _("adjudication")
         verbose_name_plural = _("adjudications")
-        constraints = [models.UniqueConstraint(fields=["stream", "engine_version"], name="one_cursor_a_stream")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["stream", "engine_version", "beside"], nulls_distinct=False, name="one_cursor_a_stream"
+            )
+        ]
 
     def __str__(self) -> str:
         return f"{self.stream_id} @ {self.cursor}"
@@ -47,14 +83,14 @@ class Severity(models.TextChoices):
     INFO = "info", _("information")
 
 
-class Finding(models.Model):
-    """One irregularity. Never deleted: one that a later replay no longer finds is superseded."""
+class _Found(models.Model):
+    """What was found, whoever asked."""
 
     stream = models.ForeignKey(
         LoggedStream,
         on_delete=models.DO_NOTHING,
         db_constraint=False,
-        related_name="findings",
+        related_name="%(class)ss",
         verbose_name=_("stream"),
     )
     seq = models.BigIntegerField(_("event"))
@@ -64,9 +100,9 @@ class Finding(models.Model):
     engine_version = models.CharField(_("engine version"), max_length=32)
     readings_digest = models.CharField(_("digest of the readings"), max_length=64, blank=True)
 
-    casino = models.ForeignKey(Casino, on_delete=models.PROTECT, related_name="findings", verbose_name=_("casino"))
+    casino = models.ForeignKey(Casino, on_delete=models.PROTECT, related_name="%(class)ss", verbose_name=_("casino"))
     table = models.ForeignKey(
-        GamingTable, null=True, on_delete=models.PROTECT, related_name="findings", verbose_name=_("table")
+        GamingTable, null=True, on_delete=models.PROTECT, related_name="%(class)ss", verbose_name=_("table")
     )
     gaming_day = models.DateField(_("gaming day"))
     occurred_at = models.DateTimeField(_("occurred"))
@@ -78,27 +114,11 @@ class Finding(models.Model):
     facts = models.JSONField(_("facts"), default=dict)
     currency = models.CharField(_("currency"), max_length=3, blank=True)
     after_loss = models.BooleanField(_("after a loss"), default=False)
-    opened_at = models.DateTimeField(_("found"), auto_now_add=True)
-    superseded_at = models.DateTimeField(_("superseded"), null=True, blank=True)
+    opened_at = models.DateTimeField(_("found"), default=timezone.now)
+    run = models.IntegerField(default=0)  # the last that found it; 0 for what rests on the record
 
     class Meta:
-        verbose_name = _("finding")
-        verbose_name_plural = _("findings")
-        ordering = ["-occurred_at", "-id"]
-        constraints = [
-            models.UniqueConstraint(
-                fields=["stream", "seq", "rule", "wager", "ruleset", "engine_version", "readings_digest"],
-                name="one_finding_an_identity",
-            ),
-            models.CheckConstraint(condition=Q(evidence__len__gt=0), name="finding_has_evidence"),
-            models.CheckConstraint(
-                condition=Q(superseded_at=None) | Q(superseded_at__gte=F("opened_at")), name="superseded_after_found"
-            ),
-        ]
-        indexes = [
-            models.Index(fields=["casino", "-occurred_at", "-id"], name="finding_newest"),
-            models.Index(fields=["casino", "gaming_day", "rule"], name="finding_by_day"),
-        ]
+        abstract = True
 
     def __str__(self) -> str:
         return f"{self.rule} #{self.seq}"
@@ -126,32 +146,60 @@ class Finding(models.Model):
         )
 
 
-class WagerOutcome(models.Model):
-    """One wager as the rules decide it and as it was paid, in minor units."""
+class Finding(_Found):
+    """One irregularity. Never deleted: one that a later replay no longer finds is superseded."""
 
-    stream = models.ForeignKey(
-        LoggedStream, on_delete=models.DO_NOTHING, db_constraint=False, related_name="wagers", verbose_name=_("stream")
-    )
-    engine_version = models.CharField(_("engine version"), max_length=32)
-    wager = models.CharField(_("wager"), max_length=200)
-    bet = models.CharField(_("bet"), max_length=200)
-    player = models.CharField(_("player"), max_length=200, blank=True)
-    stake = models.BigIntegerField(_("stake"))
-    status = models.CharField(_("status"), max_length=32)
-    winnings_due = models.BigIntegerField(_("winnings due"))
-    stake_due = models.BigIntegerField(_("stake due"))
-    winnings_paid = models.BigIntegerField(_("winnings paid"))
-    stake_paid = models.BigIntegerField(_("stake paid"))
-    placed_by = models.BigIntegerField(_("placed by event"))
-    decided_by = models.BigIntegerField(_("decided by event"), null=True)
-    provision = models.CharField(_("provision"), max_length=64)
+    superseded_at = models.DateTimeField(_("superseded"), null=True, blank=True)
 
     class Meta:
-        verbose_name = _("wager")
-        verbose_name_plural = _("wagers")
+        verbose_name = _("finding")
+        verbose_name_plural = _("findings")
+        ordering = ["-occurred_at", "-id"]
         constraints = [
-            models.UniqueConstraint(fields=["stream", "engine_version", "wager"], name="one_outcome_a_wager")
+            models.UniqueConstraint(
+                fields=["stream", "seq", "rule", "wager", "ruleset", "engine_version", "readings_digest"],
+                name="one_finding_an_identity",
+            ),
+            models.CheckConstraint(condition=Q(evidence__len__gt=0), name="finding_has_evidence"),
+            models.CheckConstraint(
+                condition=Q(superseded_at=None) | Q(superseded_at__gte=F("opened_at")), name="superseded_after_found"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["casino", "-occurred_at", "-id"], name="finding_newest"),
+            models.Index(fields=["casino", "gaming_day", "rule"], name="finding_by_day"),
         ]
 
+
+class BesideFinding(_Found):
+    """What a replay beside the standing one found. Nothing rests on it."""
+
+    beside = models.ForeignKey(Beside, on_delete=models.CASCADE, related_name="findings")
+
+    class Meta:
+        verbose_name = _("finding beside")
+        verbose_name_plural = _("findings beside")
+        ordering = ["stream_id", "seq", "rule", "wager"]
+        constraints = [
+            models.UniqueConstraint(fields=["beside", "stream", "seq", "rule", "wager"], name="one_finding_beside")
+        ]
+
+
+class RetiredWagers(models.Model):
+    """Wagers that one step, or some after another, let go of. One that changed later is in a later row, too."""
+
+    pk = models.CompositePrimaryKey("adjudication_id", "run", "through")
+    adjudication = models.ForeignKey(
+        Adjudication, on_delete=models.CASCADE, db_constraint=False, db_index=False, related_name="retired"
+    )
+    run = models.IntegerField()
+    through = models.BigIntegerField()  # the cursor after the last of these steps
+    digests = models.BinaryField()  # CRC-32 of each id, four bytes each: where to look for a wager
+    saved = models.BinaryField()
+
+    class Meta:
+        verbose_name = _("retired wagers")
+        verbose_name_plural = _("retired wagers")
+
     def __str__(self) -> str:
-        return self.wager
+        return f"{self.adjudication_id} @ {self.through}"

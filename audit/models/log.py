@@ -39,6 +39,7 @@ class LoggedStream(_ReadOnly):
     ruleset = models.TextField(_("ruleset"), null=True)
     currency = models.CharField(_("currency"), max_length=3)
     opened_at = models.DateTimeField(_("opened"))
+    is_of_desk = models.BooleanField(default=False)
 
     class Meta:
         managed = False

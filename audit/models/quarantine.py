@@ -1,8 +1,9 @@
-"""What was refused, kept byte for byte."""
+"""What was refused, kept byte for byte for a time; its digest and why stay."""
 
 from __future__ import annotations
 
 from django.db import models
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from audit.models.houses import Casino
@@ -18,11 +19,11 @@ class Quarantined(models.Model):
     seq = models.BigIntegerField(_("seq"), null=True)
     code = models.CharField(_("reason"), max_length=32)
     detail = models.TextField(_("detail"))
-    body = models.BinaryField(_("bytes"))
-    digest = models.GeneratedField(
-        expression=models.Func("body", function="sha256"), output_field=models.BinaryField(), db_persist=True
-    )
-    received_at = models.DateTimeField(_("received"), auto_now_add=True)
+    body = models.BinaryField()
+    digest = models.BinaryField(_("SHA-256 of the bytes"), max_length=32, editable=False)
+    size = models.IntegerField(_("bytes"), default=0)
+    received_at = models.DateTimeField(_("received"), default=timezone.now)
+    purged_at = models.DateTimeField(_("bytes let go"), null=True, blank=True)
 
     class Meta:
         verbose_name = _("quarantined request")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import struct
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from hashlib import sha256
 from threading import Barrier, Thread
+from typing import Any
 
 import pytest
 from django.db import Error, connection, transaction
@@ -21,6 +22,10 @@ NOON = datetime(2026, 11, 19, 12, tzinfo=UTC)
 
 def entries(first: int, last: int, *, note: str = "") -> list[Entry]:
     return [Entry(seq, NOON, b'{"note":"%b","seq":%d}' % (note.encode(), seq)) for seq in range(first, last + 1)]
+
+
+def _as_sent(event: dict[str, Any]) -> Entry:
+    return Entry(event["seq"], datetime.fromisoformat(event["occurred_at"]), written(event))
 
 
 @pytest.fixture
@@ -85,18 +90,18 @@ def test_an_unopened_stream_takes_nothing(db: None) -> None:
 
 
 def test_an_append_is_one_statement_of_its_own(committed_house: House, stream: str) -> None:
+    [opening] = session(stream, casino=committed_house.casino.code, last=1)
     stream_id = open_stream(
         casino_id=committed_house.casino.pk,
         table_id=None,
         name=stream,
-        gaming_day=NOON.date(),
-        game=None,
-        ruleset=None,
-        currency="EUR",
+        gaming_day=date.fromisoformat(opening["data"]["gaming_day"]),
+        game=opening["data"]["game"],
+        ruleset=opening["data"]["ruleset"],
+        currency=opening["data"]["currency"],
     )
-    opening = session(stream, casino=committed_house.casino.code, last=1)
     raw = connection.connection
-    append(stream_id, [Entry(1, NOON, written(opening[0]))], next_seq=2, key_id=1)
+    append(stream_id, [_as_sent(opening)], next_seq=2, key_id=1)
     assert raw.info.transaction_status.name == "IDLE"
     with raw.cursor() as cursor:  # and it is durable at once: another connection sees it
         assert cursor.execute("select next_seq from log.stream_head where stream_id = %s", (stream_id,)).fetchone()
@@ -113,7 +118,7 @@ def test_eight_writers_of_the_same_batches_store_each_once(committed_house: Hous
     def write() -> None:
         together.wait()
         for first in range(11, 81, 10):
-            batch = [Entry(seq, NOON, written(sent[seq - 1])) for seq in range(first, first + 10)]
+            batch = [_as_sent(each) for each in sent[first - 1 : first + 9]]
             try:
                 append(head.stream_id, batch, next_seq=first + 10, key_id=house.key.pk)
                 outcomes.append("stored")

@@ -1,0 +1,13 @@
+"""The tree over batches, its keys and checkpoints, and streams for the desk's own acts: see audit/log/sql."""
+
+from pathlib import Path
+
+from django.db import migrations
+
+SQL = Path(__file__).resolve().parent.parent / "log" / "sql"
+
+
+class Migration(migrations.Migration):
+    dependencies = [("audit", "0003_keys_and_quarantine")]
+
+    operations = [migrations.RunSQL((SQL / "tree.sql").read_text())]
