@@ -9,10 +9,19 @@ rules are rows of ``catalogue``, the words of the law are in ``law`` and ``provi
 """
 
 from settlement.adjudication import Adjudication, WagerOutcome
+from settlement.corrections import as_corrected
 from settlement.events import Event
 from settlement.finding import Finding
 from settlement.rulebooks import RULEBOOKS
-from settlement.state import ENGINE_VERSION, AnotherStream, NeedsReplay, State, adjudicate
+from settlement.state import (
+    ENGINE_VERSION,
+    AnotherStream,
+    NeedsReplay,
+    State,
+    adjudicate,
+    load_wagers,
+    save_wagers,
+)
 from settlement.wire import ShapeError, canonical, decode
 
 __all__ = [
@@ -27,6 +36,9 @@ __all__ = [
     "State",
     "WagerOutcome",
     "adjudicate",
+    "as_corrected",
     "canonical",
     "decode",
+    "load_wagers",
+    "save_wagers",
 ]

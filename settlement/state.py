@@ -3,6 +3,9 @@
 ``State`` is the law applied so far. It is fed in order of ``seq``; it can be saved after any event and taken up again,
 in another process, with the same answer as one run. ``adjudicate`` does all of it for a stream at hand, in any order.
 
+A long stream need not be held in memory: wagers that nothing is pending of are *retired* after a stretch of events and
+kept by the caller, who has those that the next stretch mentions *recalled* before it. The answer is the same.
+
 Folding is total: an irregular event is applied *and* reported, and no stream of well-shaped events makes it raise. The
 exceptions are about the caller: events of another stream (``AnotherStream``), or an event that changes what was
 already folded (``NeedsReplay``).
@@ -11,21 +14,38 @@ already folded (``NeedsReplay``).
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from itertools import pairwise
+from types import MappingProxyType
 from typing import Any, Literal, cast
 
 import msgspec
 
 from settlement.adjudication import Adjudication, WagerOutcome
-from settlement.events import CountOpened, EntryCorrected, Envelope, Event, EventsLost, Params, SessionOpened
+from settlement.corrections import Corrections
+from settlement.events import (
+    CountOpened,
+    EntryCorrected,
+    Event,
+    EventsLost,
+    Params,
+    PaymentAnnounced,
+    PayoutMade,
+    SessionOpened,
+    StakesCollected,
+    WagerMoved,
+    WagerPlaced,
+    WagerSwitched,
+    WagerWithdrawn,
+    ZeroDecided,
+)
 from settlement.finding import Finding
 from settlement.fr import art_57_1_american_roulette as art_57_1
 from settlement.provisions import wager_provision
 from settlement.rulebooks import RULEBOOKS, Handler, Rulebook
-from settlement.table import Session, Table, find
-from settlement.wire import ShapeError, canonical, decode, decode_all, in_bytes, read_data
+from settlement.table import UNDECIDED, Session, Table, Wager, find
+from settlement.wire import ShapeError, canonical, decode, decode_all, in_bytes
 
 ENGINE_VERSION = "1"
 """Version of the law as coded here. Another answer to the same stream is another version."""
@@ -36,6 +56,7 @@ CLOCK_TOLERANCE = timedelta(seconds=2)
 # JSON, because sums of amounts may be larger than the 64 bits of MessagePack's integers.
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Table).decode
+_decode_wagers = msgspec.json.Decoder(list[Wager]).decode
 
 
 class NeedsReplay(Exception):
@@ -60,19 +81,37 @@ class State:
 
     ``corrections`` are the stream's ``entry.corrected`` events, known beforehand: each corrected event is read with
     the right data when its turn comes. A correction that was not announced here raises ``NeedsReplay`` when fed.
+    ``readings`` are parameters of section 5 that take the place of the session's own: what would be, read otherwise.
     """
 
-    __slots__ = ("_corrections", "_handlers", "table")
+    __slots__ = ("_corrections", "_handlers", "_readings", "table")
 
-    def __init__(self, corrections: Iterable[EntryCorrected] = ()) -> None:
-        self.table = Table()
+    def __init__(
+        self, corrections: Iterable[EntryCorrected] = (), readings: Mapping[str, Any] = MappingProxyType({})
+    ) -> None:
+        """Raise ``ShapeError`` for readings that section 5 does not have."""
+        announced = list(corrections)
+        self.table = Table(announced=[correction.seq for correction in announced])
         self._handlers: dict[type, Handler] = {}
-        self._corrections = _Corrections(corrections)
+        self._corrections = Corrections(announced)
+        self._readings = _checked_readings(readings)
 
     @classmethod
-    def from_bytes(cls, saved: bytes) -> State:
-        """Return the state that ``to_bytes`` saved."""
-        state = cls()
+    def from_bytes(
+        cls,
+        saved: bytes,
+        corrections: Iterable[EntryCorrected] = (),
+        readings: Mapping[str, Any] = MappingProxyType({}),
+        corrected: Iterable[Event] = (),
+    ) -> State:
+        """Return the state that ``to_bytes`` saved, with what it was made with.
+
+        ``corrections`` are those it had ``announced``; none need be given once it has been fed the last of them.
+        ``corrected`` are the events folded before that ``corrections`` name.
+        """
+        state = cls(corrections, readings)
+        for event in corrected:
+            state._corrections.corrected(event)
         state.table = _decode(saved)
         if state.table.session is not None:
             state._handlers = dict(RULEBOOKS[state.table.session.ruleset].handlers)
@@ -101,6 +140,70 @@ class State:
             raise NeedsReplay
         self._fold(event)
         return table.findings[before:]
+
+    @property
+    def announced(self) -> list[int]:
+        """The numbers of the corrections that were known beforehand."""
+        return self.table.announced
+
+    @property
+    def corrects(self) -> list[int]:
+        """The numbers that the corrections known here name."""
+        return self._corrections.targets
+
+    def feed_all(self, events: Iterable[Event]) -> list[Finding]:
+        """Fold many events and return the findings they complete; raise as ``feed`` does, at the first that raises."""
+        table = self.table
+        before = len(table.findings)
+        pending = self._corrections.pending
+        handler_of = self._handlers.get
+        # No article looks at these four: they are written back only where something else than an article acts.
+        expected, last_seq, folded, clock = table.next_seq, table.last_seq, table.events, table.clock
+        stream = table.stream
+        for event in events:
+            seq, at, handler = event.seq, event.occurred_at, handler_of(type(event))
+            if handler is None or seq != expected or clock is None or at < clock or pending or event.stream != stream:
+                table.next_seq, table.last_seq, table.events, table.clock = expected, last_seq, folded, clock
+                self.feed(event)
+                expected, last_seq, folded, clock = table.next_seq, table.last_seq, table.events, table.clock
+                stream, handler_of = table.stream, self._handlers.get
+                continue
+            expected, last_seq, clock = seq + 1, seq, at
+            folded += 1
+            handler(table, event)
+        table.next_seq, table.last_seq, table.events, table.clock = expected, last_seq, folded, clock
+        return table.findings[before:]
+
+    def unheld(self, events: Iterable[Event]) -> set[str]:
+        """Return the ids that ``events`` mention of wagers that are not held here: of retired ones, or of none yet."""
+        if self._corrections.pending:
+            events = map(self._corrections.corrected, events)
+        return mentioned(events) - self.table.wagers.keys()
+
+    def recall(self, wagers: Iterable[Wager]) -> None:
+        """Hold retired wagers again, as they were when they retired."""
+        self.table.wagers.update((wager.id, wager) for wager in wagers)
+
+    def retire(self) -> list[Wager]:
+        """Let go of the wagers that nothing is pending of, and return them.
+
+        They are no longer in ``adjudication``, until they are recalled.
+        """
+        table = self.table
+        due, swept = table.due, table.swept
+        kept: dict[str, Wager] = {}
+        retired: list[Wager] = []
+        for wager_id, wager in table.wagers.items():
+            if wager.status in UNDECIDED or wager_id in due or wager_id in swept:
+                kept[wager_id] = wager
+            else:
+                retired.append(wager)
+        table.wagers = kept
+        return retired
+
+    def forget_findings(self) -> None:
+        """Let go of the findings so far, which the caller has kept: they are no longer in ``adjudication``."""
+        self.table.findings.clear()
 
     def _fold(self, event: Event) -> None:
         table = self.table
@@ -172,7 +275,7 @@ class State:
                 game=data.game,
             )
             return
-        table.session = session = _resolve(event, book)
+        table.session = session = _resolve(event, book, self._readings)
         table.staff = [(member.person, member.role) for member in data.staff or []]
         self._handlers = dict(book.handlers)
         if book.ended_on is not None and session.gaming_day >= book.ended_on:
@@ -238,10 +341,58 @@ def answer(table: Table) -> Adjudication:
     )
 
 
-def _resolve(event: SessionOpened, book: Rulebook) -> Session:
-    """Return the session with every reading at its value: what it sets itself, else the ruleset's default."""
+def save_wagers(wagers: list[Wager]) -> bytes:
+    """Return retired wagers as bytes."""
+    return _encode(wagers)
+
+
+def load_wagers(saved: bytes) -> list[Wager]:
+    """Return the wagers that ``save_wagers`` saved."""
+    return _decode_wagers(saved)
+
+
+ONE_WAGER = (WagerWithdrawn, WagerSwitched, WagerMoved, PaymentAnnounced, PayoutMade, ZeroDecided)
+"""Events that name just one wager, placed before."""
+
+
+def mentioned(events: Iterable[Event]) -> set[str]:
+    """Return the ids of all wagers that ``events`` mention."""
+    ids: set[str] = set()
+    add = ids.add
+    for event in events:
+        kind = type(event)
+        if kind is WagerPlaced:
+            placed = cast(WagerPlaced, event).data
+            add(placed.wager)
+            if placed.base:
+                add(placed.base)
+            if placed.left_up_from:
+                add(placed.left_up_from)
+        elif kind in ONE_WAGER:
+            add(cast(PayoutMade, event).data.wager)
+        elif kind is StakesCollected:
+            ids.update(cast(StakesCollected, event).data.wagers)
+    return ids
+
+
+def _checked_readings(readings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return ``readings`` by their names in section 5. Raise ``ShapeError`` where one is none, or has no such value."""
+    try:
+        msgspec.convert(dict(readings), Params)
+    except msgspec.ValidationError as error:
+        raise ShapeError(str(error)) from None
+    return dict(readings)
+
+
+def _resolve(event: SessionOpened, book: Rulebook, readings: Mapping[str, Any]) -> Session:
+    """Return the session with every reading at its value.
+
+    That is the one of ``readings``, else what the session sets itself, else the ruleset's default.
+    """
     data = event.data
     params = data.params or Params()
+    if readings:
+        params = msgspec.convert(msgspec.to_builtins(params) | dict(readings), Params)
     seat_limit = book.seat_limit_doubled if data.double_table is True else book.seat_limit
     if book.seat_limit is not None and isinstance(params.seat_limit, int):
         seat_limit = params.seat_limit
@@ -284,64 +435,6 @@ def _check_clock(table: Table, event: Event) -> None:
             recorded=event.occurred_at.isoformat(),
             back_s=int(back.total_seconds()),
         )
-
-
-class _Corrections:
-    """The ``entry.corrected`` events of a stream, and which of them take effect.
-
-    A correction names an earlier event and brings its data, whole. The last one whose data fits the event's type is
-    the one that counts. A correction may itself be corrected.
-    """
-
-    __slots__ = ("_by_target", "_effective", "_known", "_met", "pending")
-
-    def __init__(self, corrections: Iterable[EntryCorrected]) -> None:
-        self._known = {correction.seq: correction for correction in corrections}
-        self._by_target: dict[int, list[EntryCorrected]] = {}
-        self._effective: set[int] = set()
-        self._met: set[int] = set()
-        # From the last to the first, so that a corrected correction is read as corrected before it counts.
-        for seq in sorted(self._known, reverse=True):
-            correction = self._known[seq] = cast(EntryCorrected, self.corrected(self._known[seq]))
-            if correction.data.corrects < seq:
-                self._by_target.setdefault(correction.data.corrects, []).append(correction)
-        self.pending = bool(self._by_target)
-
-    def knows(self, event: EntryCorrected) -> bool:
-        return event.seq in self._known
-
-    def corrected(self, event: Event) -> Event:
-        """Return ``event`` with the data of its last fitting correction."""
-        candidates = self._by_target.get(event.seq)
-        if candidates is None:
-            return event
-        self._met.add(event.seq)
-        right: Event | None = None
-        for correction in candidates:
-            try:
-                data = read_data(event, correction.data.data)
-            except ShapeError:
-                continue
-            self._effective.add(correction.seq)
-            if right is None:
-                right = cast(Event, msgspec.structs.replace(cast(Envelope, event), data=data))
-        return right or event
-
-    def report(self, table: Table, event: EntryCorrected) -> None:
-        """List a correction that took effect; find one that did not."""
-        data = event.data
-        if event.seq in self._effective:
-            table.corrections.append(
-                {
-                    "seq": event.seq,
-                    "corrects": data.corrects,
-                    "reason": data.reason,
-                    "approved_by": data.approved_by,
-                }
-            )
-        else:
-            fault = "other_shape" if data.corrects in self._met else "unknown_seq"
-            find(table, "correction-without-effect", event.seq, corrects=data.corrects, fault=fault)
 
 
 def fold(events: Sequence[Event]) -> State:

@@ -31,6 +31,10 @@ Status: TypeAlias = Literal[
 ]
 
 
+UNDECIDED = ("open", "awaiting_decision", "imprisoned")
+"""The statuses of a wager that is still in play."""
+
+
 class Session(Struct, frozen=True, kw_only=True):
     """What ``session.opened`` said, with every reading resolved to its value."""
 
@@ -105,7 +109,7 @@ class Wager(Struct, array_like=True, gc=False):
 
     @property
     def undecided(self) -> bool:
-        return self.status in ("open", "awaiting_decision", "imprisoned")
+        return self.status in UNDECIDED
 
 
 class Ledger(Struct):
@@ -223,6 +227,7 @@ class Table(Struct):
     seated: list[str] = []
     colours: dict[str, dict[str, ColourValue]] = {}  # colour -> player -> what it stands for
     corrections: list[dict[str, int | str]] = []
+    announced: list[int] = []  # the corrections that were known before the first event
 
     def open_session(self) -> Session:
         """Return the session, which every event after the opener has."""

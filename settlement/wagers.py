@@ -84,7 +84,9 @@ def place(table: Table, event: WagerPlaced, kinds: Mapping[str, Kind]) -> Wager 
     if table.call:
         find(table, "wager-after-no-more-bets", table.call, seq, wager=wager, call_seq=table.call)
         in_play = False
-    _check_stake(table, event, wager)
+    session = table.session
+    if session is None or data.stake < session.minimum or session.maximum or data.medium != "chips":
+        _check_stake(table, event, wager)
     if in_play:
         table.live[data.wager] = None
     else:

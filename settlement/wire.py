@@ -44,6 +44,8 @@ class ShapeError(ValueError):
 # The fast path: shape of every field, but neither the stream's name nor what `checked` looks at.
 decode_fast = msgspec.json.Decoder(Event).decode
 
+_decode_array = msgspec.json.Decoder(list[Event]).decode
+
 _CHECKED = (EventsLost, EntryCorrected)
 _SPACED_COLON = re.compile(rb'"[ \t\r\n]+:')
 
@@ -101,6 +103,11 @@ def decode_all(lines: Iterable[bytes]) -> list[Event]:
     return events
 
 
+def decode_stored(array: bytes) -> list[Event]:
+    """Return the events that a JSON array is of, each of which was ``checked`` when it was accepted."""
+    return _decode_array(array)
+
+
 def checked(event: Event, raw: bytes) -> Event:
     """Return ``event`` if what a type cannot say about its shape holds too. Raise ``ShapeError`` otherwise."""
     if not STREAM_NAME.fullmatch(event.stream):
@@ -141,6 +148,38 @@ def decode_canonical(raw: bytes) -> tuple[Event, bytes]:
     if raw.count(b'":') != written.count(b'":') - defaulted or b"\\u" in raw or _SPACED_COLON.search(raw):
         _refuse_doubles(raw)
     return event, written
+
+
+def decode_canonical_all(array: bytes) -> tuple[list[Event], list[bytes]] | None:
+    """Return the events that a JSON array is of, and their canonical forms: ``decode_canonical`` for many, at once.
+
+    None where the array is none, or where any of them has to be looked at by itself.
+    """
+    try:
+        events, envelopes = _decode_array(array), _decode_any(array)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    unsaid = 0
+    for envelope in envelopes:
+        if "v" not in envelope:
+            envelope["v"] = 1
+            unsaid += 1
+        if "data" not in envelope:
+            envelope["data"] = {}
+            unsaid += 1
+    written = [_encode_sorted(envelope) for envelope in envelopes]
+    together = b"".join(written)
+    # As in ``decode_canonical``; what spaces there are may all be in the largest.
+    if array.count(b'":') != together.count(b'":') - unsaid or b"\\u" in array or _SPACED_COLON.search(array):
+        return None
+    if max(map(len, written), default=0) + len(array) - len(together) > MAX_EVENT_BYTES:
+        return None
+    names: set[str] = set()
+    for event in events:
+        if type(event) in _CHECKED or not FIRST_YEAR <= event.occurred_at.year <= LAST_YEAR:
+            return None
+        names.add(event.stream)
+    return (events, written) if all(map(STREAM_NAME.fullmatch, names)) else None
 
 
 def next_seq_after(event: Event) -> int:

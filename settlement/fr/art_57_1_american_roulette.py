@@ -228,7 +228,7 @@ def announce_payment(table: Table, event: PaymentAnnounced) -> None:
     wager = table.wagers.get(event.data.wager)
     if wager is not None:
         wager.announced = event.data.amount
-        wager.announced_by = event.seq
+        wager.announced_by = wager.changed_by = event.seq
 
 
 def check_payment(table: Table, event: PayoutMade, wager: Wager | None) -> None:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from typing import Any
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from settlement import State, adjudicate, decode
+from audit.simulation import play
+from settlement import Finding, State, adjudicate, decode, load_wagers, save_wagers
 from settlement.catalogue import RULES
 from settlement.rulebooks import RULEBOOKS
 from settlement.state import fold
 from settlement.table import Table
+from settlement.wire import decode_all
 from tests.settlement.streams import GAMES
 
 RULESETS = sorted(GAMES)
@@ -171,6 +174,43 @@ def test_a_stream_may_be_cut_anywhere_and_taken_up_again(stream: list[bytes], cu
             state = State.from_bytes(state.to_bytes())
         state.feed(decode(raw))
     assert state.adjudication().as_dict() == adjudicate(stream).as_dict()
+
+
+@quick
+@given(streams(), st.lists(st.integers(1, 6), min_size=1, max_size=20))
+def test_wagers_may_be_retired_and_recalled_anywhere(stream: list[bytes], steps: list[int]) -> None:
+    events = decode_all(stream)
+    state, kept, held = State(), {}, []
+    findings: list[Finding] = []
+    while events:
+        step, events = events[: steps[0]], events[steps[0] :]
+        steps = [*steps[1:], steps[0]]
+        state = State.from_bytes(state.to_bytes())
+        state.recall(kept[wager] for wager in state.unheld(step) if wager in kept)
+        findings += state.feed_all(step)
+        state.forget_findings()
+        kept.update({wager.id: wager for wager in load_wagers(save_wagers(state.retire()))})
+        held.append(len(state.table.wagers))
+    still = {wager.id for wager in state.table.wagers.values()}
+    state.recall(wager for wager_id, wager in kept.items() if wager_id not in still)
+    answer, whole = state.adjudication().as_dict(), adjudicate(stream).as_dict()
+    assert {**answer, "findings": []} == {**whole, "findings": []}
+    assert [found.as_dict() for found in sorted(findings, key=lambda found: found.order)] == whole["findings"]
+    assert len(state.table.findings) == 0
+
+
+def test_a_state_that_retires_stays_small() -> None:
+    state = State()
+    sizes: list[int] = []
+    played = play("fr-roulette", casino="c", code="R1", gaming_day=date(2026, 11, 19), seed=1, coups=3_000)
+    events = decode_all(json.dumps(event).encode() for event in played.events)
+    assert len(events) > 30_000
+    for low in range(0, len(events), 1_000):
+        state.feed_all(events[low : low + 1_000])
+        state.forget_findings()
+        state.retire()
+        sizes.append(len(state.to_bytes()))
+    assert max(sizes) < 20_000
 
 
 @quick
