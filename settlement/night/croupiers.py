@@ -1,0 +1,167 @@
+"""Errors in payouts, croupier by croupier: how often, with which certainty, and in whose favour.
+
+Three questions, each with an exact answer, none an accusation:
+
+    how often?        Clopper–Pearson: the rates under which as many errors, or as few, are no rarer than α/2 (C. J.
+                      Clopper and E. S. Pearson, Biometrika 26, 1934). Holds its level at any number of payouts.
+    more than others? Fisher's exact test, one-sided: given how many errors were made in all, how many of them fall on
+                      this croupier's payouts if all err alike (R. A. Fisher, *Design of Experiments*, 1935).
+    for one side?     The sign test: honest slips fall on either side like a coin.
+
+Where many croupiers are looked at, some stand out by chance. ``noteworthy`` keeps the expected share of false ones
+among those it names at or below a rate q (Y. Benjamini and Y. Hochberg, J. R. Statist. Soc. B 57, 1995). Fisher's tests
+of one night share their total, so they are dependent; ``any_dependence`` divides q by 1 + ½ + ⅓ + …, under which the
+rate is held whatever the dependence (Y. Benjamini and D. Yekutieli, Ann. Statist. 29, 2001).
+
+p-values are exact fractions. Bounds of rates are rounded outward, to the millionth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from math import comb
+from typing import NamedTuple
+
+MILLION = 1_000_000
+
+
+class Tally(NamedTuple):
+    """What one croupier paid: how many payouts, and how many of them wrong, in the house's or the player's favour."""
+
+    payouts: int
+    for_house: int = 0
+    for_player: int = 0
+
+    @property
+    def errors(self) -> int:
+        return self.for_house + self.for_player
+
+
+class Rate(NamedTuple):
+    """An error rate and the interval that holds it with confidence 1 − ``alpha``."""
+
+    rate: Fraction
+    low: Fraction
+    high: Fraction
+    alpha: Fraction
+
+
+def error_rate(tally: Tally, alpha: Fraction) -> Rate | None:
+    """Return how often a croupier errs; None where he paid nothing."""
+    if not tally.payouts:
+        return None
+    low, high = clopper_pearson(tally.errors, tally.payouts, alpha)
+    return Rate(Fraction(tally.errors, tally.payouts), low, high, alpha)
+
+
+def clopper_pearson(errors: int, trials: int, alpha: Fraction) -> tuple[Fraction, Fraction]:
+    """Return the rates between which ``errors`` of ``trials`` are unsurprising, rounded outward to the millionth."""
+    assert 0 <= errors <= trials
+    assert 0 < alpha < 1
+    whole = int(MILLION**trials)
+
+    def so_many_are_common(rate: int) -> bool:
+        return 2 * (whole - _at_most(errors - 1, trials, rate)) * alpha.denominator >= alpha.numerator * whole
+
+    def so_few_are_rare(rate: int) -> bool:
+        return 2 * _at_most(errors, trials, rate) * alpha.denominator < alpha.numerator * whole
+
+    low = _first_rate(so_many_are_common) - 1 if errors else 0
+    high = _first_rate(so_few_are_rare) if errors < trials else MILLION
+    return Fraction(max(0, low), MILLION), Fraction(high, MILLION)
+
+
+def _first_rate(holds: Callable[[int], bool]) -> int:
+    """Return the first rate, in millionths, from which on ``holds``."""
+    low, high = 0, MILLION
+    while low < high:
+        middle = (low + high) // 2
+        if holds(middle):
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def _at_most(most: int, trials: int, rate: int) -> int:
+    """Return the chance of ``most`` events or fewer in ``trials``, each having ``rate`` millionths, over 10⁶ⁿ.
+
+    Σ over k ≤ most of C(n, k) rᵏ (10⁶ − r)ⁿ⁻ᵏ, the shorter of the two tails summed.
+    """
+    if 2 * most >= trials:
+        return int(MILLION**trials) - _at_most(trials - most - 1, trials, MILLION - rate)
+    other = MILLION - rate
+    ways, total = 1, 0
+    for events in range(most + 1):
+        total = total * other + ways * rate**events
+        ways = ways * (trials - events) // (events + 1)
+    return total * int(other ** (trials - most))
+
+
+def more_than_others(tally: Tally, everybody: Tally) -> Fraction:
+    """Return the chance of so many errors or more, if all err alike: Fisher's exact test.
+
+    ``everybody`` counts this croupier too. 1 where he made none.
+    """
+    others = everybody.payouts - tally.payouts
+    errors = everybody.errors
+    assert others >= 0
+    assert errors >= tally.errors
+    most = min(errors, tally.payouts)
+    ways = sum(comb(tally.payouts, mine) * comb(others, errors - mine) for mine in range(tally.errors, most + 1))
+    return Fraction(ways, comb(everybody.payouts, errors))
+
+
+def one_sidedness(tally: Tally) -> Fraction:
+    """Return the chance that fair slips fall so unevenly, or more so, on the two sides: the sign test, two-sided.
+
+    `payout-errors-one-sided` is raised where it is below its level. 1 where there are no errors.
+    """
+    errors = tally.errors
+    larger = max(tally.for_house, tally.for_player)
+    ways = sum(comb(errors, one) for one in range(larger, errors + 1))
+    return min(Fraction(1), Fraction(2 * ways, 2**errors))
+
+
+def noteworthy(p_values: Mapping[str, Fraction], q: Fraction, *, any_dependence: bool = False) -> list[str]:
+    """Return whose p-values stand out, smallest first, with an expected share of false ones of at most ``q``.
+
+    Benjamini and Hochberg: all up to the last whose p-value is at most its rank × q / how many were looked at.
+    """
+    looked_at = len(p_values)
+    if any_dependence:
+        q /= sum((Fraction(1, rank) for rank in range(1, looked_at + 1)), Fraction(0)) or 1
+    ranked = sorted(p_values, key=lambda name: (p_values[name], name))
+    kept = 0
+    for rank, name in enumerate(ranked, start=1):
+        if p_values[name] * looked_at <= rank * q:
+            kept = rank
+    return ranked[:kept]
+
+
+class Standing(NamedTuple):
+    """What a night says of one croupier. ``p_errors`` against the others, ``p_side`` against a fair coin."""
+
+    tally: Tally
+    rate: Rate
+    p_errors: Fraction
+    p_side: Fraction
+    noteworthy: bool
+
+
+def compare(tallies: Mapping[str, Tally], *, alpha: Fraction, q: Fraction) -> dict[str, Standing]:
+    """Return the standing of every croupier who paid something, by name.
+
+    ``alpha`` is the level of the intervals, ``q`` the share of false names.
+    """
+    paying = {name: tally for name, tally in tallies.items() if tally.payouts}
+    everybody = Tally(*(sum(counts) for counts in zip(*paying.values(), strict=True))) if paying else Tally(0)
+    p_errors = {name: more_than_others(tally, everybody) for name, tally in paying.items()}
+    named = set(noteworthy(p_errors, q))
+    standings = {}
+    for name, tally in sorted(paying.items()):
+        rate = error_rate(tally, alpha)
+        assert rate is not None
+        standings[name] = Standing(tally, rate, p_errors[name], one_sidedness(tally), name in named)
+    return standings

@@ -1,0 +1,423 @@
+"""The bridge closes, and every irregularity lands on its line, in its amount, with its sign."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from fractions import Fraction
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from audit.simulation import IRREGULARITIES, RULESETS, play
+from settlement import Event, decode
+from settlement.events import PayoutMade
+from settlement.night.bridge import Bank, Bridge, WagerLine, in_minor_units, lines_of
+from settlement.table import Table
+from tests.settlement.night.racks import bank_of, counted
+from tests.settlement.streams import event, opener
+from tests.settlement.test_properties import quick, streams
+
+DAY = date(2026, 11, 19)
+
+
+def lines(table: Table) -> list[WagerLine]:
+    return lines_of(table.open_session(), table.wagers.values(), table.findings)
+
+
+# One kind after the other
+
+Events = list[tuple[str, dict[str, Any]]]
+
+RED = ("wager.placed", {"wager": "w", "bet": "rouge", "stake": 1000})
+SEVENTEEN = ("wager.placed", {"wager": "w", "bet": "plein", "stake": 100, "numbers": ["17"]})
+CALL: tuple[str, dict[str, Any]] = ("no_more_bets", {})
+WITHDRAWN = ("wager.withdrawn", {"wager": "w"})
+BUY = ("wager.placed", {"wager": "w", "bet": "buy_bet", "number": 4, "stake": 1000, "marker": "buy", "commission": 50})
+LAY = ("wager.placed", {"wager": "w", "bet": "lay_bet", "number": 4, "stake": 1200, "marker": "lay", "commission": 30})
+POINT_SIX = ("dice.thrown", {"faces": [3, 3]})
+
+
+def ball(pocket: str) -> tuple[str, dict[str, Any]]:
+    return "ball.settled", {"pocket": pocket}
+
+
+def dice(first: int, second: int) -> tuple[str, dict[str, Any]]:
+    return "dice.thrown", {"faces": [first, second]}
+
+
+def paid(winnings: int, stake: int, wager: str = "w") -> tuple[str, dict[str, Any]]:
+    return "payout.made", {"wager": wager, "winnings": winnings, "stake_returned": stake}
+
+
+def answered(choice: str) -> tuple[str, dict[str, Any]]:
+    return "zero.decided", {"wager": "w", "choice": choice}
+
+
+PRISON = [RED, ball("0"), answered("prison")]
+
+# kind, ruleset, events, and then: S, W_adj, payout errors, what the line consists of
+KINDS: dict[str, tuple[str, Events, dict[str, Any]]] = {
+    "lost": ("fr-roulette", [RED, ball("2")], {"S": 1000, "adj": 1000, "L": 1000}),
+    "won and paid": ("fr-roulette", [SEVENTEEN, ball("17"), paid(3500, 100)], {"S": 100, "adj": -3500, "G": 3500}),
+    "overpaid": ("fr-roulette", [SEVENTEEN, ball("17"), paid(3600, 100)], {"S": 100, "adj": -3500, "errors": -100}),
+    "underpaid": ("fr-roulette", [SEVENTEEN, ball("17"), paid(3400, 100)], {"S": 100, "adj": -3500, "errors": 100}),
+    "stake not returned": ("fr-roulette", [RED, ball("1"), paid(1000, 0)], {"S": 1000, "adj": -1000, "errors": 1000}),
+    "too much stake returned": (
+        "fr-roulette",
+        [RED, ball("1"), paid(1000, 1200)],
+        {"S": 1000, "adj": -1000, "errors": -200},
+    ),
+    "not paid": ("fr-roulette", [RED, ball("1"), ball("2")], {"S": 1000, "adj": -1000, "errors": 2000}),
+    "paid late": ("fr-roulette", [RED, ball("1"), ball("2"), paid(1000, 1000)], {"S": 1000, "adj": -1000}),
+    "paid twice": (
+        "fr-roulette",
+        [RED, ball("1"), paid(1000, 1000), paid(1000, 1000)],
+        {"S": 1000, "adj": -1000, "errors": -2000},
+    ),
+    "loss paid": ("fr-roulette", [RED, ball("2"), paid(1000, 1000)], {"S": 1000, "adj": 1000, "errors": -2000}),
+    "loss given back": ("fr-roulette", [RED, ball("2"), paid(0, 1000)], {"S": 1000, "adj": 1000, "errors": -1000}),
+    "paid to nobody": ("fr-roulette", [paid(700, 300, "ghost")], {"S": 0, "adj": 0, "errors": -1000}),
+    "paid before it lost": (
+        "fr-roulette",
+        [RED, paid(0, 1000), ball("2")],
+        {"S": 1000, "adj": 1000, "errors": -1000},
+    ),
+    "won but swept, and paid": (
+        "fr-roulette",
+        [RED, ball("1"), ("stakes.collected", {"wagers": ["w"]}), paid(1000, 1000)],
+        {"S": 1000, "adj": -1000},
+    ),
+    "half taken": ("fr-roulette", [RED, ball("0"), answered("half"), paid(0, 500)], {"S": 1000, "adj": 500, "Z": 500}),
+    "half refunded whole": (
+        "fr-roulette",
+        [RED, ball("0"), answered("half"), paid(0, 1000)],
+        {"S": 1000, "adj": 500, "errors": -500},
+    ),
+    "half not refunded": (
+        "fr-roulette",
+        [RED, ball("0"), answered("half")],
+        {"S": 1000, "adj": 500, "errors": 500},
+    ),
+    "released": ("fr-roulette", [*PRISON, ball("1"), paid(0, 1000)], {"S": 1000, "adj": 0}),
+    "released after two zeros": (
+        "fr-roulette",
+        [*PRISON, ball("0"), answered("prison"), ball("1"), paid(0, 500)],
+        {"S": 1000, "adj": 500, "Z": 500},
+    ),
+    "released with winnings": (
+        "fr-roulette",
+        [*PRISON, ball("1"), paid(1000, 1000)],
+        {"S": 1000, "adj": 0, "errors": -1000},
+    ),
+    "lost in prison": ("fr-roulette", [*PRISON, ball("2")], {"S": 1000, "adj": 1000, "L": 1000}),
+    "last coup": (
+        "fr-roulette",
+        [*PRISON, ("last_coup.announced", {}), ball("0"), paid(0, 250)],
+        {"S": 1000, "adj": 750, "Z": 750},
+    ),
+    "in prison": ("fr-roulette", PRISON, {"S": 0, "adj": 0, "I": 1000}),
+    "open": ("fr-roulette", [RED], {"S": 0, "adj": 0, "U": 1000}),
+    "open and paid": ("fr-roulette", [RED, paid(500, 0)], {"S": 0, "adj": 0, "U": 1000, "errors": -500}),
+    "withdrawn": ("fr-roulette", [RED, WITHDRAWN, ball("2")], {"S": 0, "adj": 0}),
+    "withdrawn and handed back": ("fr-roulette", [RED, WITHDRAWN, paid(0, 1000)], {"S": 0, "adj": 0}),
+    "withdrawn and handed back twice over": (
+        "fr-roulette",
+        [RED, WITHDRAWN, paid(0, 1700)],
+        {"S": 0, "adj": 0, "errors": -700},
+    ),
+    "push paid, then withdrawn": (
+        "fr-craps",
+        [
+            ("wager.placed", {"wager": "w", "bet": "big_6", "stake": 1000}),
+            dice(1, 2),
+            paid(1000, 1000),
+            WITHDRAWN,
+        ],
+        {"S": 0, "adj": 0, "errors": -2000},
+    ),
+    "part withdrawn": (
+        "fr-roulette",
+        [RED, ("wager.withdrawn", {"wager": "w", "amount": 400}), ball("2")],
+        {"S": 600, "adj": 600, "L": 600},
+    ),
+    "void": ("fr-roulette", [CALL, RED, ball("2")], {"S": 0, "adj": 0}),
+    "void and pushed back": ("fr-roulette", [CALL, RED, ball("1"), paid(0, 1000)], {"S": 0, "adj": 0}),
+    "void and paid": ("fr-roulette", [CALL, RED, ball("1"), paid(1000, 1000)], {"S": 0, "adj": 0, "errors": -1000}),
+    "void and swept": (
+        "fr-roulette",
+        [CALL, RED, ball("2"), ("stakes.collected", {"wagers": ["w"]})],
+        {"S": 0, "adj": 0, "errors": 1000},
+    ),
+    "void, swept and given back": (
+        "fr-roulette",
+        [CALL, RED, ball("2"), ("stakes.collected", {"wagers": ["w"]}), paid(0, 1000)],
+        {"S": 0, "adj": 0},
+    ),
+    "pushed": (
+        "fr-craps",
+        [("wager.placed", {"wager": "w", "bet": "big_6", "stake": 1000}), dice(1, 2)],
+        {"S": 0, "adj": 0, "U": 1000},
+    ),
+    "push paid, then lost": (
+        "fr-craps",
+        [("wager.placed", {"wager": "w", "bet": "big_6", "stake": 1000}), dice(1, 2), paid(1000, 1000), dice(3, 4)],
+        {"S": 1000, "adj": 1000, "errors": -2000},
+    ),
+    "commission of a win": (
+        "qc-craps",
+        [POINT_SIX, BUY, dice(2, 2), paid(2000, 1000)],
+        {"S": 1000, "adj": -1950, "V": 50, "G": 2000},
+    ),
+    "commission of a loss": ("qc-craps", [POINT_SIX, LAY, dice(2, 2)], {"S": 1200, "adj": 1230, "V": 30}),
+    "commission too small": (
+        "qc-craps",
+        [POINT_SIX, (BUY[0], BUY[1] | {"commission": 40}), dice(3, 4)],
+        {"S": 1000, "adj": 1050, "errors": -10},
+    ),
+    "commission undue": (
+        "qc-craps",
+        [POINT_SIX, (BUY[0], BUY[1] | {"bet": "right_bet", "stake": 500, "commission": 25}), dice(3, 4)],
+        {"S": 500, "adj": 500, "errors": 25},
+    ),
+    "commission kept on withdrawal": (
+        "qc-craps",
+        [POINT_SIX, BUY, dice(1, 2), WITHDRAWN],
+        {"S": 0, "adj": 50, "V": 50},
+    ),
+    "commission of what stands": ("qc-craps", [POINT_SIX, BUY], {"S": 0, "adj": 50, "V": 50, "U": 1000}),
+}
+
+
+def fed(ruleset: str, events: Events, **params: Any) -> Table:
+    state, _rack = counted(stream_of(ruleset, events, **params))
+    return state.table
+
+
+def stream_of(ruleset: str, events: Events, **params: Any) -> list[Event]:
+    raw = [opener("s", ruleset, params=params, observes=["calls", "collections"])]
+    raw += [event("s", seq, kind, **data) for seq, (kind, data) in enumerate(events, start=2)]
+    return [decode(each) for each in raw]
+
+
+def amounts(bridge: Bridge) -> dict[str, int]:
+    """Return the letters of the bridge that are not 0, S and W_adj always."""
+    by_rules = bridge.adjudicated
+    every = {
+        "L": by_rules.lost,
+        "Z": by_rules.halves,
+        "V": by_rules.commissions,
+        "G": by_rules.winnings,
+        "U": bridge.undecided,
+        "I": bridge.imprisoned,
+        "errors": bridge.payout_errors,
+    }
+    return {"S": bridge.stakes, "adj": by_rules.total} | {letter: amount for letter, amount in every.items() if amount}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_lands_on_its_line(kind: str) -> None:
+    ruleset, events, expected = KINDS[kind]
+    state, rack = counted(stream_of(ruleset, events))
+    table = state.table
+    bank = bank_of(rack, "EUR")
+    bridge = Bridge.of(bank, lines(table))
+    found = amounts(bridge)
+    assert {letter: found.get(letter, 0) for letter in {*expected, "errors", "U", "I"}} == {
+        "errors": 0,
+        "U": 0,
+        "I": 0,
+    } | expected
+    # The chips agree: what was not recorded otherwise is in the rack.
+    assert bridge.accounting_variance == 0
+    assert bridge.theoretical + bridge.luck + bridge.payout_errors == bank.accounting_win
+
+
+def test_a_refunded_commission_is_in_no_win() -> None:
+    events = [POINT_SIX, BUY, dice(1, 2), WITHDRAWN]
+    state, rack = counted(stream_of("qc-craps", events, commission_refunded_on_withdrawal=True))
+    bridge = Bridge.of(bank_of(rack, "CAD"), lines(state.table))
+    assert amounts(bridge) == {"S": 0, "adj": 0}
+    assert bridge.accounting_variance == 0
+
+
+def test_a_prisoner_is_listed_with_its_zeros_its_refund_and_its_present_value() -> None:
+    (line,) = lines(fed("fr-roulette", [*PRISON, ball("0"), answered("prison")]))
+    assert (line.imprisoned, line.zeros, line.refund) == (1000, 2, 250)
+    assert line.present_value == Fraction(18 * 500 + 125, 37)
+
+
+# Whole nights
+
+EVERY_IRREGULARITY = sorted(IRREGULARITIES)
+
+
+def session(ruleset: str, seed: int, *irregularities: str, coups: int = 40) -> list[Event]:
+    played = play(
+        ruleset, casino="demo", code="T1", gaming_day=DAY, seed=seed, coups=coups, irregularities=irregularities
+    )
+    return [decode(json.dumps(each)) for each in played.events]
+
+
+GIVEN_AWAY = {
+    # rule: how the two amounts of its finding make the error of the house
+    **dict.fromkeys(
+        (
+            "payout-overpaid",
+            "payout-underpaid",
+            "stake-not-returned",
+            "half-refund-mismatch",
+            "last-coup-refund-mismatch",
+            "imprisoned-stake-paid-winnings",
+            "imprisoned-value-not-halved",
+            "horn-paid-split",
+            "payout-missing",
+        ),
+        lambda expected, recorded: expected - recorded,
+    ),
+    **dict.fromkeys(
+        (
+            "payout-duplicated",
+            "losing-wager-paid",
+            "push-paid",
+            "barred-number-settled",
+            "inactive-wager-settled",
+            "payout-without-result",
+        ),
+        lambda _expected, recorded: -(recorded or 0),
+    ),
+    "commission-amount-mismatch": lambda expected, recorded: recorded - expected,
+    "undue-commission": lambda expected, recorded: recorded - expected,
+}
+
+
+def errors_found(table: Table, events: list[Event]) -> dict[str | None, int]:
+    """Return what the findings say was given away, by wager: said by other code than the bridge's."""
+    errors: dict[str | None, int] = {}
+    for finding in table.findings:
+        if finding.rule == "void-throw-settled":  # it names no amount
+            payout = next(each for each in events if each.seq == finding.seq)
+            if isinstance(payout, PayoutMade):
+                errors[finding.wager] = -payout.data.winnings - payout.data.stake_returned
+        weigh = GIVEN_AWAY.get(finding.rule)
+        if weigh is not None:
+            errors[finding.wager] = errors.get(finding.wager, 0) + weigh(finding.expected, finding.recorded)
+    return {wager: error for wager, error in errors.items() if error}
+
+
+@pytest.mark.parametrize("ruleset", RULESETS)
+@pytest.mark.parametrize("irregularity", [*EVERY_IRREGULARITY, "all of them"])
+def test_the_bridge_closes_on_every_night_and_its_errors_are_those_that_were_found(
+    ruleset: str, irregularity: str
+) -> None:
+    wanted = EVERY_IRREGULARITY if irregularity == "all of them" else [irregularity]
+    if not any(ruleset in IRREGULARITIES[name].rulesets for name in wanted):
+        wanted = []
+    for seed in range(2):
+        events = session(ruleset, seed, *wanted)
+        state, rack = counted(events)
+        table = state.table
+        bridge = Bridge.of(bank_of(rack, "EUR"), lines(table))
+        assert bridge.accounting_variance == 0, "every chip is accounted for"
+        errors = {line.wager: line.payout_error for line in lines(table) if line.payout_error}
+        assert errors == errors_found(table, events)
+        printed = dict(bridge.printed())
+        assert printed.pop("accounting_win") == bridge.bank.accounting_win == sum(printed.values())
+
+
+def test_orderly_nights_have_no_errors_and_leave_nothing_standing() -> None:
+    for ruleset in RULESETS:
+        for seed in range(6):
+            state, rack = counted(session(ruleset, seed))
+            bridge = Bridge.of(bank_of(rack, "EUR"), lines(state.table))
+            assert (bridge.payout_errors, bridge.undecided, bridge.imprisoned) == (0, 0, 0)
+            assert rack.chips == state_float(ruleset, seed), "the rack the simulation closes with"
+
+
+def state_float(ruleset: str, seed: int) -> int:
+    played = play(ruleset, casino="demo", code="T1", gaming_day=DAY, seed=seed, coups=40)
+    return int(played.events[-1]["data"]["float"])
+
+
+@pytest.mark.parametrize(
+    ("field", "more", "variance"),
+    [("closing_float", 700, 700), ("drop", -300, -300), ("credits", 500, 500), ("fills", 500, -500)],
+)
+def test_what_was_counted_or_written_wrong_is_accounting_variance(field: str, more: int, variance: int) -> None:
+    state, rack = counted(session("fr-roulette", 1, "payout-overpaid"))
+    right = bank_of(rack, "EUR")
+    wrong = msgspec.structs.replace(right, **{field: getattr(right, field) + more})
+    before, after = Bridge.of(right, lines(state.table)), Bridge.of(wrong, lines(state.table))
+    assert after.accounting_variance == variance
+    assert after.payout_errors == before.payout_errors == -200
+    assert after.luck == before.luck
+    assert wrong.accounting_win == (right.accounting_win or 0) + variance
+
+
+@quick
+@given(streams())
+def test_on_any_stream_the_chips_are_where_the_bridge_says(stream: list[bytes]) -> None:
+    state, rack = counted([decode(raw) for raw in stream])
+    bridge = Bridge.of(bank_of(rack, "EUR"), lines(state.table))
+    assert bridge.accounting_variance == 0
+
+
+def test_bridges_add_up_and_keep_to_one_currency() -> None:
+    bridges = []
+    for ruleset, seed in (("fr-craps", 1), ("fr-roulette", 2), ("fr-american-roulette", 3)):
+        state, rack = counted(session(ruleset, seed, "payout-underpaid"))
+        bridges.append(Bridge.of(bank_of(rack, "EUR"), lines(state.table)))
+    one, two, three = bridges
+    whole = one + two + three
+    for name in ("theoretical", "luck", "payout_errors", "accounting_variance", "stakes"):
+        assert getattr(whole, name) == sum(getattr(each, name) for each in bridges)
+    assert whole.bank.accounting_win == sum(each.bank.accounting_win or 0 for each in bridges)
+    dollars = Bridge.of(Bank(currency="CAD", opening_float=0), [])
+    with pytest.raises(AssertionError, match="two currencies"):
+        _ = one + dollars
+
+
+def test_an_open_session_and_one_without_a_count_have_no_accounting_win() -> None:
+    for bank in (
+        Bank(currency="EUR", opening_float=10, drop=5),
+        Bank(currency="EUR", opening_float=10, closing_float=5),
+    ):
+        bridge = Bridge.of(bank, [])
+        assert bank.accounting_win is bridge.accounting_variance is bridge.hold is None
+        assert [name for name, _amount in bridge.printed()] == [
+            "theoretical",
+            "luck",
+            "payout_errors",
+            "recorded_win",
+        ]
+
+
+def test_hold_and_edge_have_each_their_own_denominator() -> None:
+    table = fed("fr-roulette", [RED, ball("2")])
+    bank = Bank(currency="EUR", opening_float=5000, closing_float=2000, drop=4000, buy_ins=4000)
+    bridge = Bridge.of(bank, lines(table))
+    assert (bridge.hold, bridge.edge) == (Fraction(1, 4), Fraction(1))
+
+
+# Rounding
+
+fractions = st.fractions(min_value=-(10**6), max_value=10**6, max_denominator=1925)
+
+
+@given(st.lists(fractions, max_size=12), st.integers(-(10**6), 10**6))
+def test_what_is_printed_keeps_the_sum_and_stays_within_a_unit(parts: list[Fraction], total: int) -> None:
+    exact = [*parts, total - sum(parts, Fraction(0))]
+    printed = in_minor_units(exact)
+    assert sum(printed) == total
+    assert all(abs(one - other) < 1 for one, other in zip(printed, exact, strict=True))
+
+
+def test_the_wagers_of_a_night_are_printed_to_the_sum_of_the_night() -> None:
+    state, rack = counted(session("fr-craps", 4))
+    every = lines(state.table)
+    bridge = Bridge.of(bank_of(rack, "EUR"), every)
+    printed = in_minor_units([line.theoretical for line in every])
+    assert abs(sum(printed) - bridge.theoretical) <= Fraction(1, 2)

@@ -1,0 +1,184 @@
+"""The value process: no draw moves an expectation, and its luck is what the bridge calls luck."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from audit.simulation import RULESETS, play
+from settlement import Event, State, decode
+from settlement.events import BallSettled, DiceThrown
+from settlement.night.bridge import Bank, Bridge, lines_of
+from settlement.night.draws import layout_of
+from settlement.night.edges import Readings, edge_of_a_simple_chance
+from settlement.night.value import ValueProcess, outlook, present_value, theoretical_win
+from settlement.table import Table
+from tests.settlement.streams import event, opener
+from tests.settlement.test_properties import quick, streams
+
+DAY = date(2026, 11, 19)
+
+
+def night(ruleset: str, seed: int, coups: int = 60) -> list[Event]:
+    session = play(ruleset, casino="demo", code="T1", gaming_day=DAY, seed=seed, coups=coups)
+    return [decode(json.dumps(each)) for each in session.events]
+
+
+def position(table: Table) -> Fraction:
+    """Return the house's position less its charges: what the value process says is luck."""
+    session = table.open_session()
+    total = Fraction(0)
+    for line in lines_of(session, table.wagers.values()):
+        total += line.luck + line.carried
+    return total
+
+
+def after(state: State, event: Event) -> State:
+    then = State.from_bytes(state.to_bytes())
+    then.feed(event)
+    return then
+
+
+def every_draw(event: Event, ruleset: str) -> list[Event]:
+    """Return the draws that could have been instead of ``event``, all equally likely."""
+    raw = {"stream": event.stream, "seq": event.seq, "occurred_at": event.occurred_at.isoformat(), "type": event.type}
+    if isinstance(event, DiceThrown):
+        faces = product(range(1, 7), repeat=2)
+        return [decode(json.dumps(raw | {"data": {"faces": list(pair)}})) for pair in faces]
+    wheel = layout_of(ruleset).wheel
+    return [decode(json.dumps(raw | {"data": {"pocket": pocket}})) for pocket in wheel]
+
+
+@pytest.mark.parametrize("ruleset", RULESETS)
+def test_over_every_outcome_the_engine_can_give_the_mean_is_nothing_and_the_variance_is_the_outlook_s(
+    ruleset: str,
+) -> None:
+    # Every draw of a night is played all 36, 37 or 38 ways through the engine, and the position taken after each.
+    state = State()
+    seen = 0
+    for each in night(ruleset, 3, coups=25):
+        if isinstance(each, DiceThrown | BallSettled):
+            before = position(state.table)
+            changes = [position(after(state, drawn).table) - before for drawn in every_draw(each, ruleset)]
+            assert sum(changes) == 0
+            ahead = outlook(state.table)
+            assert sum(change**2 for change in changes) / len(changes) == ahead.variance
+            seen += bool(ahead.variance)
+        state.feed(each)
+    assert seen >= 20
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("ruleset", RULESETS)
+def test_the_luck_of_the_draws_is_the_luck_of_the_bridge(ruleset: str, seed: int) -> None:
+    state, process = State(), ValueProcess()
+    for each in night(ruleset, seed):
+        process.feed(state, each)
+    table = state.table
+    bridge = Bridge.of(Bank(currency="EUR", opening_float=0), lines_of(table.open_session(), table.wagers.values()))
+    assert process.luck == bridge.luck
+    assert bridge.carried == 0
+    assert process.variance > 0
+    assert process.draws >= 55
+
+
+@quick
+@given(streams())
+def test_on_any_stream_luck_is_all_that_no_decision_charged(stream: list[bytes]) -> None:
+    state, process = State(), ValueProcess()
+    for raw in stream:
+        process.feed(state, decode(raw))
+    assert process.luck == position(state.table)
+
+
+@quick
+@given(streams())
+def test_the_process_may_be_saved_anywhere(stream: list[bytes]) -> None:
+    state, process = State(), ValueProcess()
+    again = ValueProcess()
+    other = State()
+    for raw in stream:
+        process.feed(state, decode(raw))
+        again.feed(other, decode(raw))
+        again = ValueProcess.from_saved(json.loads(json.dumps(again.saved())))
+    assert (again.luck, again.variance, again.draws) == (process.luck, process.variance, process.draws)
+
+
+# What a choice costs
+
+
+def fed(ruleset: str, *events: tuple[str, dict[str, Any]], **params: Any) -> Table:
+    state = State()
+    state.feed(decode(opener("s", ruleset, params=params)))
+    for seq, (kind, data) in enumerate(events, start=2):
+        state.feed(decode(event("s", seq, kind, **data)))
+    return state.table
+
+
+def imprisoned(zeros: int) -> list[tuple[str, dict[str, Any]]]:
+    zero = [("ball.settled", {"pocket": "0"}), ("zero.decided", {"wager": "w", "choice": "prison"})]
+    return [("wager.placed", {"wager": "w", "bet": "noir", "stake": 2**20}), *zero * zeros]
+
+
+@pytest.mark.parametrize("ruleset", ["fr-roulette", "fr-american-roulette"])
+@pytest.mark.parametrize("release", ["halving", "full"])
+def test_a_player_who_always_chooses_prison_is_charged_the_edge_of_prison(ruleset: str, release: str) -> None:
+    # Σ over k of the chance that just k zeros come, times what those k choices are charged. Each further zero divides
+    # what is left by 37 or 19 and, while the stake is halved, by 2: after 12 nothing of it is seen.
+    params = {"zero_rule": "choice", "release_value": release}
+    wheel = layout_of(ruleset).wheel
+    zero = Fraction(len(layout_of(ruleset).zeros), len(wheel))
+    expected = Fraction(0)
+    for zeros in range(12):
+        ended = [*imprisoned(zeros), ("ball.settled", {"pocket": "1"})]
+        table = fed(ruleset, *ended, **params)
+        assert table.wagers["w"].status == "lost"
+        expected += zero**zeros * (1 - zero) * theoretical_win(table.open_session(), table.wagers["w"])
+    readings = Readings(ruleset, zero_rule="choice", release_value=release)
+    edge = edge_of_a_simple_chance(readings, "prison")
+    assert abs(expected / 2**20 - edge) < Fraction(1, 10**12)
+
+
+def test_a_prisoner_has_a_present_value_and_what_it_is_worth_less_than_the_half_was_charged() -> None:
+    table = fed("fr-roulette", *imprisoned(1))
+    session, wager = table.open_session(), table.wagers["w"]
+    assert present_value(session, wager) == 2**20 * (Fraction(18, 37) + Fraction(1, 37) / 4)
+    assert theoretical_win(session, wager) == 0, "undecided: in no win yet"
+    freed = fed("fr-roulette", *imprisoned(1), ("ball.settled", {"pocket": "2"}))
+    charged = theoretical_win(freed.open_session(), freed.wagers["w"])
+    assert charged == 2**20 * (Fraction(1, 74) + Fraction(1, 148))
+
+
+def test_breakage_is_expected_and_is_no_luck() -> None:
+    # 5 on the six at 7 to 6 wins 5, not 5⅚: 6 ways in 11 lose 5, 5 win 5.
+    table = fed(
+        "fr-craps",
+        ("wager.placed", {"wager": "w", "bet": "right_bet", "stake": 5, "number": 6}),
+        ("dice.thrown", {"faces": [3, 3]}),
+    )
+    assert theoretical_win(table.open_session(), table.wagers["w"]) == Fraction(6 * 5 - 5 * 5, 11)
+
+
+def test_a_wager_that_is_off_has_no_luck_in_a_come_out() -> None:
+    placed = ("wager.placed", {"wager": "w", "bet": "right_bet", "stake": 600, "number": 6})
+    assert outlook(fed("qc-craps", placed)).variance == 0
+    assert outlook(fed("qc-craps", placed, ("dice.thrown", {"faces": [2, 2]}))).variance > 0
+    working = (placed[0], placed[1] | {"working": True})
+    assert outlook(fed("qc-craps", working)).variance > 0
+
+
+def test_stakes_of_one_coup_are_added_before_they_are_squared() -> None:
+    red = ("wager.placed", {"wager": "r", "bet": "rouge", "stake": 3700})
+    black = ("wager.placed", {"wager": "b", "bet": "noir", "stake": 3700})
+    alone = outlook(fed("fr-roulette", red)).variance
+    hedged = outlook(fed("fr-roulette", red, black)).variance
+    twice = outlook(fed("fr-roulette", red, (red[0], red[1] | {"wager": "r2"}))).variance
+    assert twice == 4 * alone
+    # Only a zero is left: both stakes lose a half, 1 in 37.
+    assert hedged == 3700**2 * (Fraction(1, 37) - Fraction(1, 37) ** 2)
