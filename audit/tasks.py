@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import structlog
 from celery import shared_task
+from django.conf import settings
+from django.utils import timezone
 
 from audit.adjudications.replay import advance
+from audit.ingest import quarantine
 from audit.log import read
 from settlement import ENGINE_VERSION
 
@@ -37,3 +41,11 @@ def sweep(**kwargs: Any) -> int:
     for stream_id in streams:
         replay_stream.delay(stream_id=stream_id)
     return len(streams)
+
+
+@shared_task(ignore_result=True)
+def purge_quarantine(**kwargs: Any) -> int:
+    """Let go of the bytes of old refused requests. Return of how many."""
+    purged = quarantine.purge(before=timezone.now() - timedelta(days=settings.CABOCHON_QUARANTINE_DAYS))
+    log.info("purged", requests=purged)
+    return purged

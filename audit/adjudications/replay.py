@@ -1,31 +1,41 @@
 """Replay: one stream of the log through the law, from where it stopped.
 
-    lock the cursor ─► read what follows it ─► fold ─► findings, outcomes, state, cursor ─► commit
-         │                                              in one transaction
-         └─ another worker holds it: leave it to that worker
+    lock the cursor ─► read what follows ─► recall wagers ─► fold ─► findings, retired wagers, state, cursor ─► commit
+         │                                                   │                   in one transaction
+         └─ another worker holds it: leave it to that one    └─ a correction: begin another run
 
 A message to a worker is only a hint that a stream is dirty; the tables are the truth. A worker that dies anywhere has
 committed a whole step or nothing, so the next one takes up at the cursor and finds the same things. Two workers never
 fold one stream at once, and none waits for a stream that another holds.
+
+A run reads the stream from its beginning, step by step. What it finds takes the place of what stood before, of an
+earlier run or an earlier version of the engine, in one transaction when it comes to the end.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import gc
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from django.db import transaction
 
-from audit.adjudications import rows
+from audit.adjudications import rows, wagers
 from audit.log import read
-from audit.models import Adjudication, LoggedStream
+from audit.log.blocks import arrays_between
+from audit.models import Adjudication, Beside
 from settlement import ENGINE_VERSION, Event, Finding, NeedsReplay, State, decode
-from settlement.events import EntryCorrected
+from settlement.events import EntryCorrected, SessionClosed
 from settlement.table import find
-from settlement.wire import decode_all, next_seq_after
+from settlement.wire import decode_stored, next_seq_after
 
-STEP_EVENTS = 5_000
+STEP_EVENTS = 20_000
 """Events folded in one transaction: enough to be cheap, few enough to lose little to a crash."""
+
+STEP_BYTES = 32 * 1024 * 1024
+"""Bytes after which a step takes no more, though its events are fewer: the largest are a hundred times the usual."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,65 +47,126 @@ class Progress:
     behind: bool
 
 
-def advance(stream_id: int) -> Progress | None:
-    """Fold the next step of a stream and commit what it found. Return None where another worker has the stream."""
-    Adjudication.objects.get_or_create(stream_id=stream_id, engine_version=ENGINE_VERSION)
-    with transaction.atomic():
-        adjudication = (
-            Adjudication.objects.select_for_update(skip_locked=True)
-            .filter(stream_id=stream_id, engine_version=ENGINE_VERSION)
-            .first()
-        )
+def advance(stream_id: int, beside: Beside | None = None) -> Progress | None:
+    """Fold the next step of a stream and commit what it found. Return None where another worker has the stream.
+
+    ``beside`` is the replay that this is a part of; without one it is the standing adjudication.
+    """
+    of_stream = {"stream_id": stream_id, "engine_version": ENGINE_VERSION, "beside": beside}
+    Adjudication.objects.get_or_create(**of_stream)
+    with _uncollected(), transaction.atomic():
+        adjudication = Adjudication.objects.select_for_update(skip_locked=True).filter(**of_stream).first()
         if adjudication is None:
             return None
-        page = read.slice_of(stream_id, after=adjudication.cursor, limit=STEP_EVENTS)
-        if not page:
-            return Progress(folded=0, cursor=adjudication.cursor, behind=False)
-        state = State.from_bytes(bytes(adjudication.state)) if adjudication.state else State()
-        events = decode_all(raw for _, raw in page)
-        try:
-            found = _fold(state, events)
-        except NeedsReplay:
-            return _from_the_beginning(adjudication)
-        rows.add_findings(_stream(stream_id), state, found, events)
-        rows.write_outcomes(stream_id, state, since=adjudication.cursor)
-        _save(adjudication, state, events[-1])
-        return Progress(len(events), adjudication.cursor, behind=len(page) == STEP_EVENTS)
+        return _step(adjudication, beside.readings if beside else {})
 
 
-def _from_the_beginning(adjudication: Adjudication) -> Progress:
-    """Fold the whole stream anew: a correction has changed what was folded before it."""
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Keep the garbage collector away for a step, whose work has no cycles: looking for them takes a tenth of it."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _step(adjudication: Adjudication, readings: Mapping[str, Any]) -> Progress:
     stream_id = adjudication.stream_id
-    corrections = [decode(raw) for raw in read.corrections_of(stream_id)]
-    state = State(event for event in corrections if isinstance(event, EntryCorrected))
-    stream = _stream(stream_id)
-    kept: set[int] = set()
-    folded = after = 0
-    while page := read.slice_of(stream_id, after=after, limit=STEP_EVENTS):
-        events = decode_all(raw for _, raw in page)
-        kept |= rows.add_findings(stream, state, _fold(state, events), events)
-        folded += len(events)
-        after = events[-1].seq
-    rows.supersede_findings(stream_id, state, kept)
-    rows.write_outcomes(stream_id, state, since=0)
+    last_seq = read.next_seq_of(stream_id) - 1
+    events = _page(stream_id, adjudication.next_seq, min(last_seq, adjudication.next_seq + STEP_EVENTS - 1))
+    if not events:
+        _complete(adjudication)
+        return Progress(folded=0, cursor=adjudication.cursor, behind=False)
+    if adjudication.cursor == 0 and adjudication.beside_id is None:
+        adjudication.replaces = rows.others_stand(stream_id)
+    state = _state(adjudication, readings)
+    recalled = wagers.recall(adjudication, state, events)
+    try:
+        found = _fold(state, events)
+    except NeedsReplay:
+        _begin_another_run(adjudication)
+        return Progress(folded=len(events), cursor=0, behind=True)
+    state.forget_findings()
+    rows.add_findings(adjudication, state, found, events)
+    wagers.retire(adjudication, state, recalled, through=events[-1].seq)
     _save(adjudication, state, events[-1])
-    return Progress(folded, adjudication.cursor, behind=True)
+    behind = adjudication.next_seq <= last_seq
+    if not behind:
+        _complete(adjudication)
+    return Progress(len(events), adjudication.cursor, behind)
 
 
-def _fold(state: State, events: Iterable[Event]) -> list[Finding]:
+def _page(stream_id: int, first_seq: int, last_seq: int) -> list[Event]:
+    """Return a part of a stream, decoded while the server gathers what follows; as much of it as a step may take."""
+    events: list[Event] = []
+    size = 0
+    for array in arrays_between(stream_id, first_seq, last_seq) if first_seq <= last_seq else ():
+        if size < STEP_BYTES:  # what comes after is read to the end of the answer, and let go
+            events += decode_stored(array)
+            size += len(array)
+    return events
+
+
+def _state(adjudication: Adjudication, readings: Mapping[str, Any]) -> State:
+    """Return the state to go on from, with the corrections that its run still has before it."""
+    stream_id, known = adjudication.stream_id, adjudication.corrected_through
+    if not adjudication.cursor:
+        announced = _corrections(read.corrections_of(stream_id)) if known else []
+        return State((event for event in announced if event.seq <= known), readings)
+    state = State.from_bytes(bytes(adjudication.state), readings=readings)
+    if adjudication.cursor >= known:
+        return state
+    corrections = _corrections(read.events_at(stream_id, state.announced).values())
+    named = State(corrections).corrects
+    before = read.events_at(stream_id, [seq for seq in named if seq <= adjudication.cursor])
+    return State.from_bytes(bytes(adjudication.state), corrections, readings, corrected=map(decode, before.values()))
+
+
+def _corrections(envelopes: Iterable[bytes]) -> list[EntryCorrected]:
+    return [event for event in map(decode, envelopes) if isinstance(event, EntryCorrected)]
+
+
+def _begin_another_run(adjudication: Adjudication) -> None:
+    """Go back to the beginning, knowing every correction there is by now."""
+    adjudication.retired.filter(run=adjudication.run).delete()
+    if adjudication.beside is not None:
+        rows.forget(adjudication.beside, adjudication.stream_id)
+    adjudication.run += 1
+    adjudication.known_ids = {}
+    adjudication.corrected_through = max(
+        event.seq for event in _corrections(read.corrections_of(adjudication.stream_id))
+    )
+    adjudication.cursor = adjudication.events = 0
+    adjudication.next_seq = 1
+    adjudication.state = b""
+    adjudication.save()
+
+
+def _complete(adjudication: Adjudication) -> None:
+    """Note that this run has come to the end of what there is; the first time, let what it found stand."""
+    if adjudication.completed_run == adjudication.run or not adjudication.cursor:
+        return
+    if adjudication.replaces:
+        rows.let_stand(adjudication)
+    adjudication.completed_run = adjudication.run
+    adjudication.replaces = False
+    adjudication.save()
+
+
+def _fold(state: State, events: Sequence[Event]) -> list[Finding]:
     """Feed ``events`` and return what they complete, with what the record itself finds in them."""
-    found: list[Finding] = []
-    for event in events:
+    closing = 0 if state.table.closed_by else len(events)
+    closing = next((place for place, event in enumerate(events) if type(event) is SessionClosed), closing)
+    state.feed_all(events[:closing])
+    for event in events[closing:]:
         was_closed = state.table.closed_by
-        found += state.feed(event)
+        state.feed(event)
         if was_closed and not isinstance(event, EntryCorrected):
             find(state.table, "late-after-close", was_closed, event.seq, closed_seq=was_closed, event_type=event.type)
-            found.append(state.table.findings[-1])
-    return found
-
-
-def _stream(stream_id: int) -> LoggedStream:
-    return LoggedStream.objects.select_related("casino", "table").get(pk=stream_id)
+    return list(state.table.findings)
 
 
 def _save(adjudication: Adjudication, state: State, last: Event) -> None:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC
 
 import msgspec
-from django.db.models import Q
 from django.utils import timezone
 
+from audit.models import Adjudication, Beside, BesideFinding, LoggedStream
 from audit.models import Finding as FindingRow
-from audit.models import LoggedStream, WagerOutcome
-from settlement import ENGINE_VERSION, Event, Finding, State
-from settlement.provisions import wager_provision
+from settlement import Event, Finding, State
 from settlement.rulebooks import RULEBOOKS
 
-OUTCOME_FIELDS = ("status", "winnings_due", "stake_due", "winnings_paid", "stake_paid", "decided_by")
+IDENTITY = ("stream", "seq", "rule", "wager", "ruleset", "engine_version", "readings_digest")
+
+FOUND_ANEW = ("severity", "evidence", "expected", "recorded", "provision", "facts", "after_loss", "occurred_at", "run")
+"""What a later run may see otherwise in the same finding."""
 
 
 def known_ruleset(state: State) -> str:
@@ -24,82 +25,73 @@ def known_ruleset(state: State) -> str:
     return ruleset if ruleset in RULEBOOKS else ""
 
 
-def add_findings(stream: LoggedStream, state: State, found: Iterable[Finding], events: Iterable[Event]) -> set[int]:
-    """Store ``found`` and return the ids of their rows; one that was superseded and is found again stands again."""
+def add_findings(adjudication: Adjudication, state: State, found: Sequence[Finding], events: Iterable[Event]) -> None:
+    """Store ``found``. While another set of findings stands, what is new among them waits for the end of the run."""
+    if not found:
+        return
+    stream = LoggedStream.objects.get(pk=adjudication.stream_id)
+    wanted = {finding.seq for finding in found}
     # In UTC: a table's offset may be one that the database does not know.
-    moments = {event.seq: event.occurred_at.astimezone(UTC) for event in events}
-    rows = [
-        FindingRow(
-            stream_id=stream.stream_id,
-            seq=finding.seq,
-            rule=finding.rule,
-            wager=finding.wager or "",
-            ruleset=known_ruleset(state),
-            engine_version=ENGINE_VERSION,
-            readings_digest=state.readings_digest,
-            casino=stream.casino,
-            table=stream.table,
-            gaming_day=stream.gaming_day,
-            occurred_at=moments[finding.seq],
-            severity=finding.severity,
-            evidence=list(finding.evidence),
-            expected=finding.expected,
-            recorded=finding.recorded,
-            provision=finding.provision or "",
-            facts=msgspec.to_builtins(finding.facts),
-            currency=finding.currency,
-            after_loss=finding.after_loss,
-        )
+    moments = {event.seq: event.occurred_at.astimezone(UTC) for event in events if event.seq in wanted}
+    now = timezone.now()
+    fields = [
+        {
+            "stream_id": stream.stream_id,
+            "seq": finding.seq,
+            "rule": finding.rule,
+            "wager": finding.wager or "",
+            "ruleset": known_ruleset(state),
+            "engine_version": adjudication.engine_version,
+            "readings_digest": state.readings_digest,
+            "casino_id": stream.casino_id,
+            "table_id": stream.table_id,
+            "gaming_day": stream.gaming_day,
+            "occurred_at": moments[finding.seq],
+            "severity": finding.severity,
+            "evidence": list(finding.evidence),
+            "expected": finding.expected,
+            "recorded": finding.recorded,
+            "provision": finding.provision or "",
+            "facts": msgspec.to_builtins(finding.facts),
+            "currency": finding.currency,
+            "after_loss": finding.after_loss,
+            "opened_at": now,
+            "run": adjudication.run,
+        }
         for finding in found
     ]
-    if not rows:
-        return set()
-    FindingRow.objects.bulk_create(rows, ignore_conflicts=True)
-    same = Q()
-    for row in rows:
-        same |= Q(seq=row.seq, rule=row.rule, wager=row.wager)
-    standing = FindingRow.objects.filter(
-        same,
-        stream_id=stream.stream_id,
-        ruleset=known_ruleset(state),
-        engine_version=ENGINE_VERSION,
-        readings_digest=state.readings_digest,
-    )
-    ids = set(standing.values_list("pk", flat=True))
-    FindingRow.objects.filter(pk__in=ids).exclude(superseded_at=None).update(superseded_at=None)
-    return ids
-
-
-def supersede_findings(stream_id: int, state: State, kept: set[int]) -> None:
-    """Mark what an earlier replay found and this one does not. `sequence-conflict` is the record's, and stays."""
-    FindingRow.objects.filter(stream_id=stream_id, engine_version=ENGINE_VERSION, superseded_at=None).exclude(
-        Q(pk__in=kept) | Q(rule="sequence-conflict")
-    ).update(superseded_at=timezone.now())
-
-
-def write_outcomes(stream_id: int, state: State, *, since: int) -> None:
-    """Store the wagers that changed after event ``since``."""
-    ruleset = known_ruleset(state)
-    if not ruleset:
+    if adjudication.beside_id is not None:
+        BesideFinding.objects.bulk_create(
+            [BesideFinding(beside_id=adjudication.beside_id, **each) for each in fields],
+            update_conflicts=True,
+            unique_fields=["beside", "stream", "seq", "rule", "wager"],
+            update_fields=FOUND_ANEW,
+            batch_size=1_000,
+        )
         return
-    WagerOutcome.objects.bulk_create(
-        [
-            WagerOutcome(
-                stream_id=stream_id,
-                engine_version=ENGINE_VERSION,
-                wager=wager.id,
-                bet=wager.bet[:200],
-                player=wager.player or "",
-                stake=wager.stake,
-                placed_by=wager.placed_by,
-                provision=wager_provision(ruleset, wager.bet),
-                **{field: getattr(wager, field) for field in OUTCOME_FIELDS},
-            )
-            for wager in state.table.wagers.values()
-            if wager.changed_by > since
-        ],
+    waiting = now if adjudication.replaces else None
+    FindingRow.objects.bulk_create(
+        [FindingRow(superseded_at=waiting, **each) for each in fields],
         update_conflicts=True,
-        unique_fields=["stream", "engine_version", "wager"],
-        update_fields=OUTCOME_FIELDS,
+        unique_fields=IDENTITY,
+        update_fields=FOUND_ANEW,
         batch_size=1_000,
     )
+
+
+def forget(beside: Beside, stream_id: int) -> None:
+    """Drop what a replay beside found in a stream that it has to read anew. Nothing rested on it."""
+    BesideFinding.objects.filter(beside=beside, stream_id=stream_id).delete()
+
+
+def let_stand(adjudication: Adjudication) -> None:
+    """Let the findings of a run that came to its end take the place of those that stood before it."""
+    of_stream = FindingRow.objects.filter(stream_id=adjudication.stream_id).exclude(run=0)
+    of_run = {"engine_version": adjudication.engine_version, "run": adjudication.run}
+    of_stream.filter(**of_run).exclude(superseded_at=None).update(superseded_at=None)
+    of_stream.filter(superseded_at=None).exclude(**of_run).update(superseded_at=timezone.now())
+
+
+def others_stand(stream_id: int) -> bool:
+    """Tell whether findings of a replay stand for a stream."""
+    return FindingRow.objects.filter(stream_id=stream_id, superseded_at=None).exclude(run=0).exists()

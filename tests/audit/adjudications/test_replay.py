@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 from django.db import connection, transaction
 
-from audit.adjudications import replay, rows
+from audit.adjudications import replay, rows, wagers
+from audit.adjudications.answers import wager_of
 from audit.adjudications.replay import advance
 from audit.log import read
-from audit.models import Adjudication, Finding, WagerOutcome
+from audit.models import Adjudication, Finding, RetiredWagers
 from audit.tasks import replay_stream, sweep
 from settlement import ENGINE_VERSION, adjudicate
 from tests.audit.tables import House, dice_changed_in_mid_series, numbered
@@ -59,10 +61,12 @@ def test_every_conformance_stream_recorded_and_replayed_in_small_steps_answers_a
         from_the_law = [(found.rule, found.seq, found.wager or "") for found in answer.findings]
         from_the_record = [found for found in standing(stream_id) if found[0] != "late-after-close"]
         assert from_the_record == from_the_law, case["id"]
-        outcomes = WagerOutcome.objects.filter(stream_id=stream_id)
-        assert {outcome.wager: (outcome.status, outcome.winnings_due, outcome.stake_due) for outcome in outcomes} == {
-            wager: (outcome.status, outcome.winnings_due, outcome.stake_due) for wager, outcome in answer.wagers.items()
-        }, case["id"]
+        from_the_tables = house.get(f"/streams/{case['id']}/adjudication").json()
+        from_the_tables["findings"] = [
+            found for found in from_the_tables["findings"] if found["rule"] != "late-after-close"
+        ]
+        assert from_the_tables == json.loads(json.dumps(answer.as_dict())), case["id"]
+        assert list(from_the_tables["wagers"]) == list(answer.wagers)
         told += 1
     assert told > 400
 
@@ -80,24 +84,24 @@ def test_what_arrives_later_is_folded_from_the_cursor_on() -> None:
     assert standing(stream_id) == [("dice-changed-during-point-series", 9, ""), ("payout-overpaid", 12, "w2")]
 
 
-@pytest.mark.parametrize("stopped_in", ["add_findings", "write_outcomes"])
+@pytest.mark.parametrize("module, stopped_in", [(rows, "add_findings"), (wagers, "retire")])
 def test_a_worker_that_dies_in_the_middle_leaves_nothing_behind(
-    monkeypatch: pytest.MonkeyPatch, stopped_in: str
+    monkeypatch: pytest.MonkeyPatch, module: ModuleType, stopped_in: str
 ) -> None:
     house = House()
     house.post("s", dice_changed_in_mid_series(house, "s"))
     stream_id = house.stream("s").stream_id
-    whole = getattr(rows, stopped_in)
+    whole = getattr(module, stopped_in)
 
     def dies(*args: Any, **kwargs: Any) -> None:
         whole(*args, **kwargs)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(rows, stopped_in, dies)
+    monkeypatch.setattr(module, stopped_in, dies)
     with pytest.raises(KeyboardInterrupt):
         advance(stream_id)
     assert not Finding.objects.filter(stream_id=stream_id).exists()
-    assert not WagerOutcome.objects.filter(stream_id=stream_id).exists()
+    assert not RetiredWagers.objects.filter(adjudication__stream_id=stream_id).exists()
     assert Adjudication.objects.get(stream_id=stream_id).cursor == 0
 
     monkeypatch.undo()
@@ -141,9 +145,71 @@ def test_a_correction_replays_the_stream_and_supersedes_what_it_takes_away() -> 
     assert standing(stream_id) == [("dice-changed-during-point-series", 9, "")]
     gone = Finding.objects.get(stream_id=stream_id, rule="payout-overpaid")
     assert gone.superseded_at is not None
-    assert WagerOutcome.objects.get(stream_id=stream_id, wager="w2").winnings_paid == 700
+    wager = wager_of(stream_id, "w2")
+    assert wager is not None
+    assert wager.winnings_paid == 700
     answer = house.get("/streams/s/adjudication").json()
     assert answer["corrections"] == [{"seq": 13, "corrects": 12, "reason": "misread chip", "approved_by": "chef-4"}]
+
+
+@pytest.mark.parametrize("stopped_at", range(1, 7))
+def test_another_run_is_resumed_and_what_stood_stands_until_its_end(
+    monkeypatch: pytest.MonkeyPatch, stopped_at: int
+) -> None:
+    monkeypatch.setattr(replay, "STEP_EVENTS", 3)
+    house = House()
+    events = dice_changed_in_mid_series(house, "s")
+    house.post("s", events)
+    stream_id = house.stream("s").stream_id
+    replayed(stream_id)
+    before = standing(stream_id)
+    wrong = {"wager": "w2", "winnings": 800, "stake_returned": 600}
+    right = {"wager": "w2", "winnings": 700, "stake_returned": 600}
+    entries = [
+        ("entry.corrected", {"corrects": seq, "data": data, "reason": "misread", "approved_by": "chef-4"})
+        for seq, data in ((12, wrong), (12, right), (4, {"nothing": 1}))
+    ]
+    house.post("s", numbered(events[0], *[("x", {})] * 11, *entries)[12:])
+
+    for _ in range(stopped_at):  # and then the worker dies: every step is committed, none is done again
+        assert standing(stream_id) == before
+        assert house.get("/streams/s").json()["verdict"] == "pending"
+        advance(stream_id)
+    replayed(stream_id)
+
+    after = [("dice-changed-during-point-series", 9, ""), ("correction-without-effect", 15, "")]
+    assert standing(stream_id) == after
+    assert house.get("/streams/s").json()["verdict"] == "irregular"
+    whole = adjudicate([raw for _, raw in read.whole(stream_id)]).as_dict()
+    assert house.get("/streams/s/adjudication").json() == json.loads(json.dumps(whole))
+    adjudication = Adjudication.objects.get(stream_id=stream_id)
+    assert (adjudication.run, adjudication.completed_run) == (2, 2)
+    assert not RetiredWagers.objects.filter(adjudication=adjudication, run=1).exists()
+
+
+def test_findings_of_an_earlier_engine_stand_until_the_new_one_has_come_to_the_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    house = House()
+    house.post("s", dice_changed_in_mid_series(house, "s"))
+    stream_id = house.stream("s").stream_id
+    monkeypatch.setattr(replay, "ENGINE_VERSION", "0")
+    replayed(stream_id)
+    old = list(Finding.objects.filter(stream_id=stream_id, superseded_at=None).values_list("engine_version", "rule"))
+    assert {version for version, _ in old} == {"0"}
+
+    monkeypatch.undo()
+    monkeypatch.setattr(replay, "STEP_EVENTS", 4)
+    assert stream_id in read.dirty_streams(ENGINE_VERSION, limit=100_000)
+    for _ in range(3):
+        found = Finding.objects.filter(stream_id=stream_id, superseded_at=None)
+        assert list(found.values_list("engine_version", "rule")) == old
+        advance(stream_id)
+    replayed(stream_id)
+    found = Finding.objects.filter(stream_id=stream_id, superseded_at=None)
+    assert {version for version, _ in found.values_list("engine_version", "rule")} == {ENGINE_VERSION}
+    assert Finding.objects.filter(stream_id=stream_id, engine_version="0").count() == len(old), "none is deleted"
+    assert stream_id not in read.dirty_streams(ENGINE_VERSION, limit=100_000)
 
 
 def test_what_comes_after_the_close_is_stored_and_found_corrections_excepted() -> None:

@@ -1,0 +1,121 @@
+"""Retired wagers: kept many in a row, found again by their id.
+
+Which wagers a step mentions that its state does not hold is known before it is folded. Nearly all of them are new. That
+one is new is certain where its id ends in a larger number than any before it with the same beginning, or has a
+beginning that none before it had; only the others are looked for.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator
+from zlib import crc32
+
+from audit.log import wire
+from audit.models import Adjudication
+from settlement import Event, State, load_wagers, save_wagers
+from settlement.table import Wager
+
+MOST_BEGINNINGS = 256
+"""Beginnings of ids that are remembered; ids of more, as random ones have, are all looked for."""
+
+MOST_IN_A_ROW = 10_000
+"""Wagers of a row that takes in no other."""
+
+DIGITS = "0123456789"
+
+
+def recall(adjudication: Adjudication, state: State, events: Iterable[Event]) -> dict[str, int]:
+    """Have the state hold the retired wagers that ``events`` mention; return their ids, each with its last change."""
+    sought = _not_surely_new(adjudication.known_ids, state.unheld(events))
+    if not sought or not adjudication.cursor:
+        return {}
+    found = list(find(adjudication, sought))
+    state.recall(found)
+    return {wager.id: wager.changed_by for wager in found}
+
+
+def retire(adjudication: Adjudication, state: State, recalled: dict[str, int], *, through: int) -> None:
+    """Let settled wagers go and keep them. Those recalled in vain are kept already."""
+    retired = state.retire()
+    if recalled:
+        retired = [wager for wager in retired if recalled.get(wager.id) != wager.changed_by]
+    if not retired:
+        return
+    retired = _together_with_the_last(adjudication, retired)
+    digests = array("I", [crc32(wager.id.encode()) for wager in retired])
+    wire.execute(
+        "insert into audit_retiredwagers (adjudication_id, run, through, digests, saved)"
+        " values (%b::bigint, %b::integer, %b::bigint, %b::bytea, %b::bytea) returning 1",
+        (adjudication.pk, adjudication.run, through, digests.tobytes(), save_wagers(retired)),
+    )
+
+
+def _together_with_the_last(adjudication: Adjudication, retired: list[Wager]) -> list[Wager]:
+    """Return ``retired`` with the wagers of the last rows, which are taken away, where these hold no more than twice as
+    many: a stream that came an event at a time has hardly more rows in the end than one that came at once."""
+    of_run = (adjudication.pk, adjudication.run)
+    last = wire.execute(
+        "select through, octet_length(digests) / 4 from audit_retiredwagers"
+        " where adjudication_id = %b::bigint and run = %b::integer order by through desc limit 16",
+        of_run,
+    )
+    count, merged = len(retired), []
+    for through, held in last:
+        if held > 2 * count or count + held > MOST_IN_A_ROW:
+            break
+        count += held
+        merged.append(through)
+    if not merged:
+        return retired
+    taken = wire.execute(
+        "delete from audit_retiredwagers where adjudication_id = %b::bigint and run = %b::integer"
+        " and through = any (%b::bigint[]) returning through, saved",
+        (*of_run, merged),
+    )
+    kept = {wager.id: wager for _, saved in sorted(taken) for wager in load_wagers(saved)}
+    kept.update((wager.id, wager) for wager in retired)
+    return list(kept.values())
+
+
+def retired(adjudication: Adjudication) -> Iterator[Wager]:
+    """Yield the retired wagers of an adjudication; one that changed later comes again."""
+    rows = adjudication.retired.filter(run=adjudication.run).order_by("through")
+    for saved in rows.values_list("saved", flat=True).iterator(chunk_size=1):
+        yield from load_wagers(bytes(saved))
+
+
+def find(adjudication: Adjudication, ids: set[str]) -> Iterator[Wager]:
+    """Yield the retired wagers of these ids, each as it was left last."""
+    by_digest: dict[int, set[str]] = {}
+    for wager_id in ids:
+        by_digest.setdefault(crc32(wager_id.encode()), set()).add(wager_id)
+    rows = adjudication.retired.filter(run=adjudication.run).order_by("-through")
+    for row in rows.defer("saved").iterator(chunk_size=100):
+        held = by_digest.keys() & array("I", bytes(row.digests))
+        wanted = {wager_id for digest in held for wager_id in by_digest[digest]}
+        for wager in load_wagers(bytes(row.saved)) if wanted else ():
+            if wager.id in wanted:
+                yield wager
+                by_digest[crc32(wager.id.encode())].discard(wager.id)
+        by_digest = {digest: left for digest, left in by_digest.items() if left}
+        if not by_digest:
+            return
+
+
+def _not_surely_new(known: dict[str, int], ids: set[str]) -> set[str]:
+    """Return those of ``ids`` that may have been there before, and remember all of them in ``known``."""
+    largest: dict[str, int] = {}
+    sought: set[str] = set()
+    is_open = len(known) < MOST_BEGINNINGS
+    for wager_id in ids:
+        beginning = wager_id.rstrip(DIGITS)
+        number = int(wager_id[len(beginning) :] or 0)
+        if number > largest.get(beginning, -1):
+            largest[beginning] = number
+        if number <= known.get(beginning, -1 if is_open else number):
+            sought.add(wager_id)
+    for beginning, number in largest.items():
+        if number > known.get(beginning, -1) and (beginning in known or len(known) < MOST_BEGINNINGS):
+            known[beginning] = number
+    return sought

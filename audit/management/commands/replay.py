@@ -1,0 +1,162 @@
+"""``manage.py replay``: a stream brought up to date, or many replayed beside the standing adjudication."""
+
+from __future__ import annotations
+
+import getpass
+import multiprocessing
+import sys
+from argparse import ArgumentTypeError
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from datetime import date
+from typing import Any
+
+import msgspec
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import connections
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from audit.adjudications import beside as besides
+from audit.adjudications import processes
+from audit.adjudications.beside import Refused, Selection
+from audit.adjudications.replay import advance
+from audit.models import Beside, LoggedStream
+from settlement import RULEBOOKS, ShapeError
+
+
+def _readings(written: str) -> dict[str, Any]:
+    """Read ``zero_rule=half,payout_unit=5``: values are JSON where they are any, else words."""
+    found: dict[str, Any] = {}
+    for part in filter(None, written.split(",")):
+        name, equals, value = part.partition("=")
+        if not equals:
+            raise ArgumentTypeError(f"'{part}' is not NAME=VALUE")
+        try:
+            found[name.strip()] = msgspec.json.decode(value.encode())
+        except msgspec.DecodeError:
+            found[name.strip()] = value.strip()
+    return found
+
+
+class Command(BaseCommand):
+    help = (
+        "Bring a stream up to date now; or replay streams beside the standing adjudication, under other readings or by "
+        "this version of the engine, and say what is different. Stopped at any moment, it goes on where it was."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        what = parser.add_mutually_exclusive_group(required=True)
+        what.add_argument("--stream", help="bring this stream up to date")
+        what.add_argument("--beside", metavar="NAME", help="replay beside, under this name")
+        what.add_argument("--diff", metavar="NAME", help="what a replay beside finds otherwise, as a file")
+        parser.add_argument("--readings", type=_readings, default={}, metavar="NAME=VALUE,…", help="read otherwise")
+        parser.add_argument("--casino", metavar="CODE", help="streams of this casino")
+        parser.add_argument("--from", type=date.fromisoformat, dest="first_day", metavar="DAY", help="gaming days from")
+        parser.add_argument("--to", type=date.fromisoformat, dest="last_day", metavar="DAY", help="gaming days through")
+        parser.add_argument("--ruleset", choices=sorted(RULEBOOKS))
+        parser.add_argument("--workers", type=int, default=1, metavar="N", help="processes that replay")
+        parser.add_argument("--format", choices=("csv", "json"), default="csv")
+        parser.add_argument("--output", metavar="FILE", help="default: standard output")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if options["stream"]:
+            self._one(options["stream"], options["casino"])
+        elif options["beside"]:
+            self._beside(options)
+        else:
+            self._difference(options)
+
+    def _one(self, name: str, casino: str | None) -> None:
+        streams = LoggedStream.objects.filter(name=name, is_of_desk=False)
+        if casino:
+            streams = streams.filter(casino__code=casino)
+        found = list(streams.values_list("stream_id", flat=True)[:2])
+        if len(found) != 1:
+            raise CommandError("There is no such stream." if not found else "Several casinos have one: say --casino.")
+        folded = 0
+        while (progress := advance(found[0])) is not None:
+            folded += progress.folded
+            if not progress.behind:
+                self.stdout.write(f"{folded} events; adjudicated through {progress.cursor}")
+                return
+        raise CommandError("Another worker has the stream.")
+
+    def _beside(self, options: dict[str, Any]) -> None:
+        selection = Selection(options["casino"], options["first_day"], options["last_day"], options["ruleset"])
+        try:
+            beside = besides.begin(
+                options["beside"], readings=options["readings"], selection=selection, actor=getpass.getuser()
+            )
+        except (ShapeError, Refused) as error:
+            raise CommandError(str(error)) from None
+        streams = besides.streams_of(beside)
+        if not streams:
+            raise CommandError("No stream is selected.")
+        console = Console(stderr=True)
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[rate]}"),
+            TimeRemainingColumn(),
+        )
+        try:
+            with Progress(*columns, console=console) as bar:
+                task = bar.add_task("streams", total=len(streams), rate="")
+                events = 0
+                for folded in _replayed(beside, streams, options["workers"]):
+                    events += folded
+                    elapsed = bar.tasks[task].elapsed or 0.001
+                    bar.update(task, advance=1, rate=f"{events:,} events, {events / elapsed:,.0f} a second")
+        except KeyboardInterrupt:
+            raise CommandError("Stopped; the same command goes on from here.", returncode=130) from None
+        besides.end(beside)
+        self._sum_up(beside)
+
+    def _sum_up(self, beside: Beside) -> None:
+        table = Table(box=None, title=f"{beside.name}: what is found otherwise")
+        for heading in ("rule", "appeared", "disappeared", "changed", "recorded − expected", "", "currency"):
+            table.add_column(heading, justify="left" if heading in ("rule", "currency") else "right")
+        totals = besides.sums(besides.difference(beside))
+        for total in totals:
+            table.add_row(
+                total.rule,
+                *(str(number) for number in (total.appeared, total.disappeared, total.changed)),
+                *(f"{total.before_minor} → {total.after_minor}", "", total.currency),
+            )
+        console = Console(file=self.stdout, width=None if sys.stdout.isatty() else 120)  # type: ignore[arg-type]
+        if totals:
+            console.print(table)
+        else:
+            console.print("Nothing is found otherwise.")
+
+    def _difference(self, options: dict[str, Any]) -> None:
+        beside = Beside.objects.filter(name=options["diff"]).first()
+        if beside is None:
+            raise CommandError(f"There is no replay beside called '{options['diff']}'.")
+        write = besides.write_csv if options["format"] == "csv" else besides.write_json
+        if options["output"]:
+            with open(options["output"], "w", encoding="utf-8", newline="") as file:
+                write(besides.difference(beside), file)
+        else:
+            write(besides.difference(beside), self.stdout)  # type: ignore[arg-type]
+
+
+def _replayed(beside: Beside, streams: list[int], workers: int) -> Iterator[int]:
+    """Replay streams, in several processes where asked; yield the events of each that is done."""
+    if workers < 2:
+        for stream_id in streams:
+            yield processes.replay_one(beside.pk, stream_id)
+        return
+    connections.close_all()
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(workers, mp_context=spawn, initializer=processes.set_up) as pool:
+        futures = [pool.submit(processes.replay_one, beside.pk, stream_id) for stream_id in streams]
+        try:
+            for future in as_completed(futures):
+                yield future.result()
+        except KeyboardInterrupt:
+            pool.shutdown(cancel_futures=True)
+            raise
