@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
+from django.http import HttpRequest, HttpResponse
+
+from audit.api.problems import Problem, answer
 
 
 class RefuseNul:
@@ -16,7 +18,7 @@ class RefuseNul:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if "\0" in request.path_info or "%00" in request.META.get("QUERY_STRING", ""):
-            return HttpResponseBadRequest("The address has the character NUL.", content_type="text/plain")
+            return answer(Problem(400, "malformed", "The address has the character NUL."))
         return self.get_response(request)
 
 

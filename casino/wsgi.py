@@ -6,4 +6,8 @@ from django.core.wsgi import get_wsgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "casino.settings")
 
-application = get_wsgi_application()
+django = get_wsgi_application()
+
+from audit.ingest.express import Express  # noqa: E402  (Django is set up now)
+
+application = Express(django)

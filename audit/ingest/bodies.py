@@ -38,11 +38,21 @@ _decode_array = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A request's bytes, decompressed, and the events in it; ``pointer`` is where the list of them is."""
+    """A request's bytes, decompressed, and the events in it; ``pointer`` is where the list of them is.
+
+    ``array`` is that list as JSON, b"" where the events came otherwise. ``places`` are where the events stood in the
+    request, where these are not all of them.
+    """
 
     raw: bytes
     events: list[bytes]
     pointer: str
+    array: bytes = b""
+    places: tuple[int, ...] | None = None
+
+    def place(self, index: int) -> int:
+        """Return where an event stood in the request."""
+        return self.places[index] if self.places is not None else index
 
 
 class Malformed(Exception):
@@ -139,7 +149,8 @@ def _cut(raw: bytes, text: bytes) -> Body:
         events = _decode_array(wrapped[1] if wrapped else text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Malformed(f'The body is neither [event, …] nor {{"events": [event, …]}}: {error}', raw) from None
-    return Body(raw, [bytes(event) for event in events], "/events" if wrapped else "")
+    array = wrapped[1] if wrapped else text
+    return Body(raw, [bytes(event) for event in events], "/events" if wrapped else "", array)
 
 
 def _too_large() -> Problem:

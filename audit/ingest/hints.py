@@ -8,6 +8,7 @@ Nothing depends on a hint: what a broker or a dying process loses, the sweep fin
 from __future__ import annotations
 
 import threading
+import time
 
 import structlog
 
@@ -15,6 +16,9 @@ from audit.tasks import replay_stream
 
 PAUSE_S = 5.0
 """How long nothing is tried after the broker failed."""
+
+GATHER_S = 0.1
+"""How long hints are gathered before they are handed on: a table that sends each event by itself is told of once."""
 
 log = structlog.get_logger(__name__)
 
@@ -39,6 +43,8 @@ def _hand_on() -> None:
     while True:
         with _change:
             _change.wait_for(lambda: _dirty)
+        time.sleep(GATHER_S)
+        with _change:
             taken = sorted(_dirty)
             _dirty.clear()
         try:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC
+from datetime import datetime, timedelta
 from hashlib import sha256
 
+from django.conf import settings
 from django.db import transaction
+from django.db.models import Exists, OuterRef, Q, Sum
+from django.utils import timezone
 
+from audit.adjudications.of_record import finding_of_record
 from audit.models import ApiKey, Finding, LoggedStream, Quarantined
-from settlement import ENGINE_VERSION, RULEBOOKS, Event
-from settlement.catalogue import RULES
-
-CONFLICT = RULES["sequence-conflict"]
+from settlement import Event
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +39,14 @@ class Conflict:
 
 def keep(key: ApiKey, stream: str, code: str, detail: str, raw: bytes, *, seq: int | None = None) -> None:
     """Keep the bytes of a refused request."""
-    Quarantined.objects.bulk_create([_row(key, stream, code, detail, raw, seq)], ignore_conflicts=True)
+    row = _row(key, stream, code, detail, raw, seq, is_full=_is_full(key))
+    Quarantined.objects.bulk_create([row], ignore_conflicts=True)
 
 
 def keep_conflicts(key: ApiKey, name: str, stream_id: int, conflicts: Sequence[Conflict]) -> None:
     """Keep each contradicting event and open its finding. The first content stands."""
     stream = LoggedStream.objects.get(pk=stream_id)
+    is_full = _is_full(key)
     with transaction.atomic():
         Quarantined.objects.bulk_create(
             [
@@ -54,6 +57,7 @@ def keep_conflicts(key: ApiKey, name: str, stream_id: int, conflicts: Sequence[C
                     f"Event {each.event.seq} is recorded with other content.",
                     each.raw,
                     each.event.seq,
+                    is_full=is_full,
                 )
                 for each in conflicts
             ],
@@ -62,7 +66,9 @@ def keep_conflicts(key: ApiKey, name: str, stream_id: int, conflicts: Sequence[C
         Finding.objects.bulk_create([_finding(stream, each) for each in conflicts], ignore_conflicts=True)
 
 
-def _row(key: ApiKey, stream: str, code: str, detail: str, raw: bytes, seq: int | None) -> Quarantined:
+def _row(
+    key: ApiKey, stream: str, code: str, detail: str, raw: bytes, seq: int | None, *, is_full: bool
+) -> Quarantined:
     return Quarantined(
         casino_id=key.casino_id,
         key=key,
@@ -70,24 +76,41 @@ def _row(key: ApiKey, stream: str, code: str, detail: str, raw: bytes, seq: int 
         seq=seq,
         code=code,
         detail=detail[:2_000],
-        body=raw,
+        body=b"" if is_full else raw,
+        digest=sha256(raw).digest(),
+        size=len(raw),
+        purged_at=timezone.now() if is_full else None,
     )
 
 
+def _is_full(key: ApiKey) -> bool:
+    """Tell whether a key has had as much kept today as may be: a broken system must not fill the disk."""
+    today = Quarantined.objects.filter(key=key, received_at__gte=timezone.now() - timedelta(days=1))
+    kept = today.aggregate(total=Sum("size", filter=Q(purged_at=None)))["total"] or 0
+    return bool(kept >= settings.CABOCHON_QUARANTINE_BYTES)
+
+
+def purge(*, before: datetime) -> int:
+    """Let go of the bytes of what was refused before an instant; return of how many requests.
+
+    Digest, reason and place stay. What a standing `sequence-conflict` rests on is kept whole.
+    """
+    conflicts = Finding.objects.filter(
+        rule="sequence-conflict",
+        superseded_at=None,
+        casino=OuterRef("casino"),
+        stream__name=OuterRef("stream"),
+        seq=OuterRef("seq"),
+    )
+    old = Quarantined.objects.filter(received_at__lt=before, purged_at=None).exclude(Exists(conflicts))
+    return old.update(body=b"", purged_at=timezone.now())
+
+
 def _finding(stream: LoggedStream, conflict: Conflict) -> Finding:
-    """Return the finding of a conflict. It rests on the record, so it has no readings and no replay raises it."""
-    return Finding(
-        stream_id=stream.stream_id,
-        seq=conflict.event.seq,
-        rule=CONFLICT.name,
-        ruleset=stream.ruleset if stream.ruleset in RULEBOOKS else "",
-        engine_version=ENGINE_VERSION,
-        casino_id=stream.casino_id,
-        table_id=stream.table_id,
-        gaming_day=stream.gaming_day,
-        occurred_at=conflict.event.occurred_at.astimezone(UTC),  # whatever its offset
-        severity=CONFLICT.severity,
-        evidence=[conflict.event.seq],
+    return finding_of_record(
+        stream,
+        "sequence-conflict",
+        conflict.event.seq,
+        occurred_at=conflict.event.occurred_at,
         facts={"stored_digest": conflict.stored_digest, "sent_digest": conflict.sent_digest},
-        currency=stream.currency,
     )

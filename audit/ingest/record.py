@@ -13,11 +13,12 @@ stored, and the receipt is that of the batch that holds the last event sent.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, date, datetime
 from functools import partial
 from typing import Any
 
 import msgspec
+import structlog
 from django.db import transaction
 
 from audit.api.problems import Problem
@@ -25,17 +26,17 @@ from audit.ingest import quarantine
 from audit.ingest.bodies import Body
 from audit.ingest.hints import hint
 from audit.ingest.quarantine import Conflict
-from audit.log import read
+from audit.ingest.receipts import receipt, unsigned
+from audit.log import keys, read
 from audit.log.append import Entry, StreamMoved, append, open_stream
 from audit.models import ApiKey
 from settlement.events import OPENERS, Event, SessionOpened
-from settlement.wire import ShapeError, decode_canonical, next_seq_after
+from settlement.wire import ShapeError, decode_canonical, decode_canonical_all, next_seq_after
+
+log = structlog.get_logger(__name__)
 
 FIRST_DAY, LAST_DAY = date(1990, 1, 1), date(2100, 12, 31)
 """The gaming days that the record takes."""
-
-FIRST_YEAR, LAST_YEAR = 2, 9998
-"""The years of a table's clock that every reader can show, in whatever time zone. A wrong clock is no wrong shape."""
 
 ATTEMPTS = 8
 """How often a request looks again when others append to its stream at the same time."""
@@ -44,17 +45,13 @@ MAX_FAULTS = 100
 """Most faults that one answer lists."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sent:
-    """One event of a request: typed, and as the bytes that will be hashed."""
+class Sent(msgspec.Struct, frozen=True, gc=False):
+    """One event of a request: its place there, its number, typed, and as the bytes that will be hashed."""
 
     index: int
+    seq: int
     event: Event
     envelope: bytes
-
-    @property
-    def seq(self) -> int:
-        return self.event.seq
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,23 +62,23 @@ class Recorded:
     batch: read.Batch
     is_new: bool
 
+    def unsigned(self) -> dict[str, Any]:
+        """Return what a receipt says, unsigned."""
+        return unsigned(self.stream, self.batch)
+
     def receipt(self) -> dict[str, Any]:
         """Return what the table system keeps of what was accepted."""
-        batch = self.batch
-        return {
-            "stream": self.stream,
-            "first_seq": batch.first_seq,
-            "last_seq": batch.last_seq,
-            "next_seq": batch.next_seq,
-            "root": batch.root.hex(),
-            "chain": batch.chain.hex(),
-            "received_at": batch.received_at.isoformat(),
-        }
+        return receipt(self.stream, self.batch)
 
 
-def record(key: ApiKey, stream: str, body: Body) -> Recorded:
-    """Store the events of ``body`` in ``stream``. Raise ``Problem`` where they are refused; then none is stored."""
+def record(key: ApiKey, stream: str, body: Body, *, is_dry: bool = False) -> Recorded:
+    """Store the events of ``body`` in ``stream``. Raise ``Problem`` where they are refused; then none is stored.
+
+    ``is_dry`` asks for no signature: the caller undoes what was stored.
+    """
     sent = _read(key, stream, body)
+    if not is_dry:
+        _check_can_sign()
     for _ in range(ATTEMPTS):
         try:
             return _store(key, stream, sent, body)
@@ -90,15 +87,27 @@ def record(key: ApiKey, stream: str, body: Body) -> Recorded:
     raise Problem(503, "unavailable", "Too many requests write to this stream at once; send this one again.")
 
 
+def _check_can_sign() -> None:
+    """Raise 503 where no receipt could be signed here: then nothing is stored."""
+    try:
+        keys.signer("receipt", datetime.now(UTC))
+    except keys.NoSigningKey as error:
+        log.error("nothing to sign with", error=str(error))
+        raise Problem(503, "unavailable", "No receipt can be signed here now; send the request again.") from None
+
+
 def _read(key: ApiKey, stream: str, body: Body) -> list[Sent]:
     """Return the events of a body in order of ``seq``, each once."""
+    at_once = _read_at_once(stream, body)
+    if at_once is not None:
+        return at_once
     sent: dict[int, Sent] = {}
     faults: list[tuple[int, ShapeError]] = []
     for index, raw in enumerate(body.events):
         try:
             event, envelope = decode_canonical(raw)
             _check_fits(event, stream)
-            if sent.setdefault(event.seq, Sent(index, event, envelope)).envelope != envelope:
+            if sent.setdefault(event.seq, Sent(index, event.seq, event, envelope)).envelope != envelope:
                 raise ShapeError("comes twice in this request, with different contents", "/seq")
         except ShapeError as fault:
             faults.append((index, fault))
@@ -107,12 +116,27 @@ def _read(key: ApiKey, stream: str, body: Body) -> list[Sent]:
     return [sent[seq] for seq in sorted(sent)]
 
 
+def _read_at_once(stream: str, body: Body) -> list[Sent] | None:
+    """Return the events of a body that has nothing out of the ordinary, None for any other."""
+    read_at_once = decode_canonical_all(body.array) if body.array else None
+    if read_at_once is None:
+        return None
+    sent: list[Sent] = []
+    last = 0
+    for event, envelope in zip(*read_at_once, strict=True):
+        seq = event.seq
+        if event.stream != stream or seq <= last:
+            return None
+        sent.append(Sent(len(sent), seq, event, envelope))
+        last = seq
+    openers = [each.event for each in sent if isinstance(each.event, OPENERS)]
+    return None if any(not FIRST_DAY <= event.data.gaming_day <= LAST_DAY for event in openers) else sent
+
+
 def _check_fits(event: Event, stream: str) -> None:
     """Raise ``ShapeError`` for what is an event, but none that the record can keep in ``stream``."""
     if event.stream != stream:
         raise ShapeError(f"is not the stream of the address, '{stream}'", "/stream")
-    if not FIRST_YEAR <= event.occurred_at.year <= LAST_YEAR:
-        raise ShapeError(f"is not of the years {FIRST_YEAR} to {LAST_YEAR}", "/occurred_at")
     if isinstance(event, OPENERS) and not FIRST_DAY <= event.data.gaming_day <= LAST_DAY:
         raise ShapeError(f"is not from {FIRST_DAY} to {LAST_DAY}", "/data/gaming_day")
 
@@ -127,10 +151,14 @@ def _invalid(key: ApiKey, stream: str, body: Body, faults: list[tuple[int, Shape
         "invalid",
         f"{len(faults)} of {len(body.events)} events cannot be recorded; none was.",
         errors=[
-            {"pointer": f"{body.pointer}/{index}{fault.pointer}", "detail": fault.reason, "index": index}
+            {
+                "pointer": f"{body.pointer}/{body.place(index)}{fault.pointer}",
+                "detail": fault.reason,
+                "index": body.place(index),
+            }
             for index, fault in faults[:MAX_FAULTS]
         ],
-        index=index,
+        index=body.place(index),
         seq=seq,
     )
 
@@ -138,7 +166,9 @@ def _invalid(key: ApiKey, stream: str, body: Body, faults: list[tuple[int, Shape
 def _store(key: ApiKey, stream: str, sent: list[Sent], body: Body) -> Recorded:
     head = read.head_of(key.casino_id, stream)
     if head is None:
-        return _open(key, stream, sent)
+        return _open(key, stream, sent, body)
+    if head.is_of_desk:
+        raise Problem(403, "forbidden", "The desk writes this stream, and no table system.")
     if not key.reports_on(head.table_id):
         raise Problem(403, "forbidden", "This key does not report on the table of this stream.")
     new = [each for each in sent if each.seq >= head.next_seq]
@@ -150,12 +180,12 @@ def _store(key: ApiKey, stream: str, sent: list[Sent], body: Body) -> Recorded:
     return Recorded(stream, batch, is_new=False)
 
 
-def _open(key: ApiKey, stream: str, sent: list[Sent]) -> Recorded:
+def _open(key: ApiKey, stream: str, sent: list[Sent], body: Body) -> Recorded:
     """Open the stream that the first event announces, for a casino and a table that are the key's."""
     opener = sent[0].event
     if not isinstance(opener, OPENERS):
         detail = "The stream is not open: its first event is session.opened or count.opened."
-        raise Problem(422, "not-opened", detail, index=sent[0].index, seq=opener.seq, next_seq=1)
+        raise Problem(422, "not-opened", detail, index=body.place(sent[0].index), seq=opener.seq, next_seq=1)
     data = opener.data
     if data.casino != key.casino.code:
         raise Problem(403, "forbidden", f"This key does not report for the casino '{data.casino}'.")

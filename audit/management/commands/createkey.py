@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 from argparse import ArgumentTypeError
 from datetime import timedelta
 from typing import Any
@@ -11,6 +12,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
 from django.utils import timezone
 
+from audit.log import acts
 from audit.models import ApiKey, Casino, GamingTable, Scope
 
 
@@ -24,7 +26,15 @@ class Command(BaseCommand):
     help = "Make a key and print it. It is shown this once; only its digest is kept."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--casino", required=True, metavar="CODE", help="the casino, registered if it is new")
+        parser.add_argument("--casino", metavar="CODE", help="the casino, registered if it is new")
+        parser.add_argument("--rotate", metavar="PREFIX", help="a key to follow: the same casino, tables, scopes, name")
+        parser.add_argument(
+            "--overlap",
+            type=_positive,
+            default=24,
+            metavar="HOURS",
+            help="hours the followed key stays valid",
+        )
         parser.add_argument("--casino-name", metavar="NAME", help="its name, if it is new")
         parser.add_argument("--time-zone", metavar="ZONE", default="Europe/Paris", help="its time zone, if it is new")
         parser.add_argument(
@@ -42,6 +52,11 @@ class Command(BaseCommand):
 
     @transaction.atomic
     def handle(self, *args: Any, **options: Any) -> None:
+        if bool(options["casino"]) == bool(options["rotate"]):
+            raise CommandError("Say --casino for a new key, or --rotate for one that follows another.")
+        if options["rotate"]:
+            self._rotate(options["rotate"], timedelta(hours=options["overlap"]))
+            return
         casino = self._casino(options)
         own = [self._table(casino, code) for code in options["tables"]]
         for code in options["register"]:
@@ -51,6 +66,21 @@ class Command(BaseCommand):
             casino=casino, name=options["name"], scopes=options["scopes"] or list(Scope.values), expires_at=expires_at
         )
         key.tables.set(own)
+        acts.record(getpass.getuser(), "key.made", casino_id=casino.pk, data={"id": key.pk, "prefix": key.prefix})
+        self.stdout.write(secret)
+
+    def _rotate(self, prefix: str, overlap: timedelta) -> None:
+        """Make a key like another, which ends after a while; until then both are valid."""
+        before = ApiKey.objects.select_for_update().filter(prefix=prefix, revoked_at=None).first()
+        if before is None:
+            raise CommandError(f"There is no key '{prefix}' that is not revoked.")
+        key, secret = ApiKey.make(casino=before.casino, name=before.name, scopes=before.scopes)
+        key.tables.set(before.tables.all())
+        ends = timezone.now() + overlap
+        before.expires_at = min(before.expires_at or ends, ends)
+        before.save(update_fields=["expires_at"])
+        rotated = {"id": key.pk, "prefix": key.prefix, "follows": before.prefix, "until": before.expires_at.isoformat()}
+        acts.record(getpass.getuser(), "key.rotated", casino_id=before.casino_id, data=rotated)
         self.stdout.write(secret)
 
     def _casino(self, options: dict[str, Any]) -> Casino:

@@ -7,14 +7,18 @@ import json
 import time
 from collections.abc import Callable
 from datetime import timedelta
+from functools import cache
 
 import psycopg
 import pytest
+import time_machine
 from django.core.cache.backends.redis import RedisCache
 from django.db import connection
 from django.utils import timezone
 
+from audit.api import rates
 from audit.api.authentication import KeyThrottle
+from audit.api.rates import Rates
 from audit.models import ApiKey, Finding, GamingTable, LoggedEvent, Quarantined, Scope
 from tests.audit.conftest import House, founded
 from tests.audit.sessions import as_lines, event, opener, unique_name, wagers, written
@@ -41,7 +45,8 @@ def test_201_for_new_events_and_200_with_the_same_receipt_for_the_same_again(hou
         "last_seq": 10,
         "next_seq": 11,
     }
-    assert list(receipt) == ["stream", "first_seq", "last_seq", "next_seq", "root", "chain", "received_at"]
+    names = "stream first_seq last_seq next_seq root chain received_at signature"
+    assert list(receipt) == names.split()
 
 
 @pytest.mark.parametrize("form", ["array", "object", "lines", "gzip array", "gzip lines", "marked", "spaced", "x-gzip"])
@@ -334,8 +339,8 @@ def test_405_and_406_are_problems_too(house: House, stream: str, code_of: Read) 
 
 def test_429_says_when_to_come_back(house: House, stream: str, code_of: Read, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(KeyThrottle, "rate", "2/min", raising=False)
-    monkeypatch.setattr(KeyThrottle, "timer", staticmethod(lambda: 600_000_050.5))
-    answers = [house.send(stream, house.session(stream, 1)) for _ in range(3)]
+    with time_machine.travel(600_000_050.5, tick=False):
+        answers = [house.send(stream, house.session(stream, 1)) for _ in range(3)]
     assert [answer.headers["RateLimit-Remaining"] for answer in answers] == ["1", "0", "0"]
     assert code_of(answers[2]) == (429, "throttled")
     assert answers[2].headers["Retry-After"] == answers[2].headers["RateLimit-Reset"] == "10"
@@ -378,10 +383,20 @@ def test_no_refused_request_left_an_event(house: House, stream: str) -> None:
     assert LoggedEvent.objects.count() == before
 
 
+def test_processes_count_a_key_together_through_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rates, "SHARED_EVERY_S", 0.0)
+    one, other = Rates(60), Rates(60)
+    with time_machine.travel(600_000_010, tick=False):
+        assert [one.add(7), other.add(7), one.add(7), other.add(7)] == [1, 2, 3, 4]
+        assert (one.used(7), other.used(7), one.used(8)) == (3, 4, 0)
+    with time_machine.travel(600_000_070, tick=False):
+        assert (one.used(7), one.add(7)) == (0, 1)
+
+
 def test_a_cache_that_is_gone_holds_nobody_up(house: House, stream: str, monkeypatch: pytest.MonkeyPatch) -> None:
     gone = RedisCache("redis://127.0.0.1:1/0", {})
-    monkeypatch.setattr(KeyThrottle, "cache", gone)
-    monkeypatch.setattr(KeyThrottle, "uncounted_until", 0.0)
+    monkeypatch.setattr(rates, "cache", gone)
+    monkeypatch.setattr(rates, "rates_by", cache(Rates))
     assert house.send(stream, house.session(stream, 1)).status_code == 201
     began = time.monotonic()
     assert [house.send(stream, house.session(stream, 1)).status_code for _ in range(10)] == [200] * 10

@@ -1,0 +1,37 @@
+"""``manage.py quarantine``: what was refused, and letting go of its bytes."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandParser
+from django.db import transaction
+from django.db.models import Count, Sum
+from django.utils import timezone
+
+from audit.ingest.quarantine import purge
+from audit.models import Quarantined
+
+
+class Command(BaseCommand):
+    help = "Say what is kept of refused requests; --purge lets go of the bytes of old ones."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--purge", action="store_true", help="let go of the bytes; digest, reason and place stay")
+        parser.add_argument(
+            "--days", type=int, default=settings.CABOCHON_QUARANTINE_DAYS, help="older than so many days"
+        )
+        parser.add_argument("--dry-run", action="store_true", help="say of how many, and let go of none")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if options["purge"] or options["dry_run"]:
+            with transaction.atomic():
+                purged = purge(before=timezone.now() - timedelta(days=options["days"]))
+                transaction.set_rollback(options["dry_run"])
+            self.stdout.write(f"the bytes of {purged} requests{' would go' if options['dry_run'] else ' went'}")
+            return
+        kept = Quarantined.objects.values("code").annotate(requests=Count("pk"), total=Sum("size")).order_by("code")
+        for row in kept:
+            self.stdout.write(f"{row['code']:16} {row['requests']:>8} requests {row['total']:>12} bytes")

@@ -1,0 +1,32 @@
+"""``manage.py revokekey``: a key is no longer valid, from now on."""
+
+from __future__ import annotations
+
+import getpass
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import transaction
+from django.utils import timezone
+
+from audit.log import acts
+from audit.models import ApiKey
+
+
+class Command(BaseCommand):
+    help = "Revoke a key, by the twelve digits after cab_. Every process has heard of it within a second."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("prefix", metavar="PREFIX")
+        parser.add_argument("--reason", default="", help="kept with the act")
+
+    @transaction.atomic
+    def handle(self, *args: Any, **options: Any) -> None:
+        key = ApiKey.objects.select_for_update().filter(prefix=options["prefix"], revoked_at=None).first()
+        if key is None:
+            raise CommandError(f"There is no key '{options['prefix']}' that is not revoked.")
+        key.revoked_at = timezone.now()
+        key.save(update_fields=["revoked_at"])
+        what = {"id": key.pk, "prefix": key.prefix}
+        acts.record(getpass.getuser(), "key.revoked", casino_id=key.casino_id, data=what, reason=options["reason"])
+        self.stdout.write(f"{key} is revoked.")
