@@ -1,0 +1,1 @@
+"""Evidence: what of a finding a regulator checks without us."""

@@ -1,0 +1,106 @@
+"""From a stored finding to its bundle: what the record has of it, under the first checkpoint that holds it.
+
+    finding ─► events up to the batch of its own ─► folded again: is it found? ─► proofs to one checkpoint ─► bundle
+                              ▲                              │ no
+                              └── and of the correction that makes it so ◄──┘
+
+Which events and which checkpoint follows from the log alone, which only grows: the same finding gives the same bytes
+for ever. A finding of an engine that is no longer here, or of the record itself, is not folded again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from itertools import takewhile
+
+import msgspec
+
+from audit.evidence.bundle import Material, SealedBatch, Unproven, bundle_of, readings_of, refold
+from audit.log import keys, prove, read
+from audit.log.notes import signers_in
+from audit.models import Finding
+from settlement import ENGINE_VERSION, State, decode
+from settlement import Finding as Found
+from settlement.catalogue import RULES
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """A bundle as it is handed out."""
+
+    name: str
+    raw: bytes
+
+    @property
+    def digest(self) -> str:
+        """SHA-256, 64 hex digits."""
+        return sha256(self.raw).hexdigest()
+
+
+def evidence_of(finding: Finding) -> Bundle:
+    """Return the bundle of a finding.
+
+    Raise ``NotSealed`` while no checkpoint holds its batch, ``Unproven`` where the record does not prove it.
+    """
+    return Bundle(f"cabochon-finding-{finding.pk}.zip", bundle_of(material_of(finding)))
+
+
+def material_of(finding: Finding) -> Material:
+    """Return what the bundle of a finding is made of. Raise as ``evidence_of``."""
+    found = finding.as_value()
+    envelopes, state = _reach(finding, found)
+    proofs = prove.prove_through(finding.stream_id, decode(envelopes[-1]).seq)
+    note = proofs[0].head.note
+    opener = msgspec.json.decode(envelopes[0])["data"]
+    return Material(
+        finding=found,
+        stream=decode(envelopes[0]).stream,
+        casino=opener["casino"],
+        table=opener.get("table"),
+        gaming_day=opener["gaming_day"],
+        currency=opener["currency"],
+        ruleset=finding.ruleset,
+        engine_version=finding.engine_version,
+        readings_digest=finding.readings_digest,
+        readings=readings_of(state) if state.readings_digest == finding.readings_digest else None,
+        envelopes=envelopes,
+        batches=[SealedBatch(entry=proof.entry, index=proof.index, path=proof.path) for proof in proofs],
+        origin=note.partition("\n")[0],
+        checkpoint=note,
+        keys=[str(verifier) for verifier in signers_in(note, keys.verifiers("checkpoint"))],
+    )
+
+
+def _reach(finding: Finding, found: Found) -> tuple[list[bytes], State]:
+    """Return the events that a bundle has to hold, and what they add up to.
+
+    Those through the batch of the finding; where it is found only because an entry was corrected later, those through
+    the batch of the first correction with which it is. Raise ``Unproven`` where it is not found at all.
+    """
+    own = read.batch_holding(finding.stream_id, finding.seq)
+    if own is None:
+        raise Unproven(f"the record has no event {finding.seq} of this stream")
+    refolds = finding.engine_version == ENGINE_VERSION and RULES[finding.rule].raised_by == "engine"
+    for last_seq in (own.last_seq, *_corrected_after(finding.stream_id, own.last_seq)):
+        envelopes = _through(finding.stream_id, last_seq)
+        state = refold(envelopes)
+        if not refolds or any(each.as_dict() == found.as_dict() for each in state.table.findings):
+            return envelopes, state
+    raise Unproven("the events that are recorded do not lead to this finding")
+
+
+def _through(stream_id: int, last_seq: int) -> list[bytes]:
+    events = takewhile(lambda event: event[0] <= last_seq, read.whole(stream_id))
+    return [envelope for _, envelope in events]
+
+
+def _corrected_after(stream_id: int, seq: int) -> Iterator[int]:
+    """Yield the last number of each batch beyond ``seq`` that corrects an entry."""
+    last_seq = seq
+    for envelope in read.corrections_of(stream_id):
+        corrected_by = decode(envelope).seq
+        if corrected_by > last_seq and (batch := read.batch_holding(stream_id, corrected_by)):
+            last_seq = batch.last_seq
+            yield last_seq

@@ -1,0 +1,499 @@
+#!/usr/bin/env python3
+"""The verifier of evidence bundles: this one file, Python 3.9 or newer, and nothing else.
+
+    python3 verify.py [--key VKEY] BUNDLE.zip       a bundle as it was handed out
+    python3 verify.py [--key VKEY] [FOLDER]         one that was unpacked; by default where you are
+
+    events.ndjson ─ leaf ─► root of each batch ─► chain of the stream
+                                 └─ in the batch's entry ─ leaf ─ path ─► root in the checkpoint ─► its signature
+
+``--key`` is the log's public key as its operator published it, ``name+id+base64``. Without it the bundle is checked
+with the key it brings, which shows that nothing was damaged, not who made it.
+
+A line is printed for each check. Exit status 0: everything holds. 1: something does not, and the last line says what.
+2: there is nothing to check. ``docs/evidence.md`` has every format to the byte, so that anybody can write another.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import re
+import stat
+import struct
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256, sha512
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+FORMAT = "cabochon-evidence/v1"
+
+FILES = frozenset(
+    "MANIFEST.sha256 README.en.txt README.fr.txt batches.json checkpoint events.ndjson finding.json keys.json"
+    " verdict.en.txt verdict.fr.txt verify.py".split()
+)
+"""What every bundle has; the texts of law that its finding quotes are beside them, in ``law/``."""
+
+
+class Refused(Exception):
+    """A check that does not hold, and why."""
+
+
+# Ed25519: RFC 8032, section 5.1. Points are in extended coordinates (X, Y, Z, T), x = X/Z, y = Y/Z, xy = T/Z. ---------
+
+Point = tuple[int, int, int, int]
+
+P = 2**255 - 19
+ORDER = 2**252 + 27742317777372353535851937790883648493
+D = -121665 * pow(121666, P - 2, P) % P
+ROOT_OF_MINUS_1 = pow(2, (P - 1) // 4, P)
+
+
+def _add(p: Point, q: Point) -> Point:
+    a = (p[1] - p[0]) * (q[1] - q[0]) % P
+    b = (p[1] + p[0]) * (q[1] + q[0]) % P
+    c = 2 * p[3] * q[3] * D % P
+    d = 2 * p[2] * q[2] % P
+    e, f, g, h = b - a, d - c, d + c, b + a
+    return e * f % P, g * h % P, f * g % P, e * h % P
+
+
+def _times(number: int, point: Point) -> Point:
+    product = (0, 1, 1, 0)
+    while number:
+        if number & 1:
+            product = _add(product, point)
+        point = _add(point, point)
+        number >>= 1
+    return product
+
+
+def _point(encoded: bytes) -> Point | None:
+    """Section 5.1.3: the point that 32 bytes are, None where they are none."""
+    number = int.from_bytes(encoded, "little")
+    sign, y = number >> 255, number & ((1 << 255) - 1)
+    if y >= P:
+        return None
+    u, v = (y * y - 1) % P, (D * y * y + 1) % P
+    x = u * v**3 * pow(u * v**7, (P - 5) // 8, P) % P
+    if (v * x * x - u) % P:
+        x = x * ROOT_OF_MINUS_1 % P
+    if (v * x * x - u) % P or (x == 0 and sign):
+        return None
+    if x & 1 != sign:
+        x = P - x
+    return x, y, 1, x * y % P
+
+
+def _encoded(point: Point) -> bytes:
+    inverse = pow(point[2], P - 2, P)
+    x, y = point[0] * inverse % P, point[1] * inverse % P
+    return (y | (x & 1) << 255).to_bytes(32, "little")
+
+
+GENERATOR = _point(bytes.fromhex("58" + "66" * 31))
+
+
+def is_signed(public: bytes, signature: bytes, message: bytes) -> bool:
+    """Section 5.1.7: whether ``signature``, 64 bytes, is over ``message`` by the key ``public``, 32 bytes."""
+    key = _point(public) if len(public) == 32 else None
+    s = int.from_bytes(signature[32:], "little")
+    if key is None or GENERATOR is None or len(signature) != 64 or s >= ORDER:
+        return False
+    k = int.from_bytes(sha512(signature[:32] + public + message).digest(), "little") % ORDER
+    minus_key = (P - key[0], key[1], 1, P - key[3])
+    return _encoded(_add(_times(s, GENERATOR), _times(k, minus_key))) == signature[:32]
+
+
+# The ZIP: stored, in order of the names, all else constant, so that its files make just one. --------------------------
+
+_LOCAL, _CENTRAL, _END = map(struct.Struct, ("<4s5H3I2H", "<4s6H3I5H2I", "<4s4H2IH"))
+_MADE_BY, _NEEDED, _DAY, _MODE = 3 << 8 | 20, 20, 1 << 5 | 1, (stat.S_IFREG | 0o644) << 16  # unix, 2.0, 1980-01-01
+
+_NAME = re.compile(rb"(?:law/)?[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+
+def zip_of(files: Mapping[str, bytes]) -> bytes:
+    """Return the one ZIP of ``files``."""
+    members: list[bytes] = []
+    directory: list[bytes] = []
+    offset = 0
+    for name in sorted(files):
+        raw, path = files[name], name.encode("ascii")
+        shared = (_NEEDED, 0, 0, 0, _DAY, crc32(raw), len(raw), len(raw), len(path), 0)
+        members += (_LOCAL.pack(b"PK\3\4", *shared), path, raw)
+        directory.append(_CENTRAL.pack(b"PK\1\2", _MADE_BY, *shared, 0, 0, 0, _MODE, offset) + path)
+        offset += _LOCAL.size + len(path) + len(raw)
+    listed = b"".join(directory)
+    end = _END.pack(b"PK\5\6", 0, 0, len(files), len(files), len(listed), offset, 0)
+    return b"".join(members) + listed + end
+
+
+def files_in(archive: bytes) -> dict[str, bytes]:
+    """Return the files of a ZIP that ``zip_of`` made. Raise ``Refused`` for every other."""
+    files: dict[str, bytes] = {}
+    at = 0
+    while archive[at : at + 4] == b"PK\3\4" and at + _LOCAL.size <= len(archive):
+        _, _, flags, method, _, _, crc, packed, size, name_length, extra_length = _LOCAL.unpack_from(archive, at)
+        start = at + _LOCAL.size + name_length
+        path = archive[at + _LOCAL.size : start]
+        if not _NAME.fullmatch(path):
+            raise Refused(f"the ZIP has a file of a name that no bundle has: {path[:100]!r}")
+        name = path.decode("ascii")
+        if flags or method or packed != size or extra_length:
+            raise Refused(f"{name} is compressed, encrypted or has extra fields; a bundle's files are plainly stored")
+        if name in files:
+            raise Refused(f"the ZIP has {name} twice")
+        raw = archive[start : start + size]
+        if len(raw) != size or crc32(raw) != crc:
+            raise Refused(f"{name} is damaged: its CRC-32 is not that of the ZIP")
+        files[name] = raw
+        at = start + size
+    if zip_of(files) != archive:
+        raise Refused(
+            "the ZIP is not the one that its files make: its heads, their order, a comment, or bytes beside them"
+        )
+    return files
+
+
+def files_under(folder: Path) -> dict[str, bytes]:
+    """Return the files of an unpacked bundle. Raise ``Refused`` for what is no plain file."""
+    files: dict[str, bytes] = {}
+    for parent, folders, names in os.walk(folder):
+        for name in folders + names:
+            path = Path(parent, name)
+            mode = path.lstat().st_mode
+            if stat.S_ISREG(mode):
+                files[path.relative_to(folder).as_posix()] = path.read_bytes()
+            elif not stat.S_ISDIR(mode):
+                raise Refused(f"{path} is no plain file")
+    return files
+
+
+# JSON: one way to write each value. -----------------------------------------------------------------------------------
+
+_TYPES = {"int": int, "str": str, "bool": bool, "list": list, "dict": dict, "null": type(None)}
+
+
+def parsed(raw: bytes, what: str) -> Any:
+    """Return the JSON in ``raw``: whole numbers, no name twice. Raise ``Refused`` for anything else."""
+
+    def no_fraction(number: str) -> None:
+        raise ValueError(f"{number} is no whole number")
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        if len({name for name, _ in pairs}) != len(pairs):
+            raise ValueError("a name is given twice")
+        return dict(pairs)
+
+    try:
+        return json.loads(raw.decode(), object_pairs_hook=unique, parse_float=no_fraction, parse_constant=no_fraction)
+    except (ValueError, RecursionError) as error:
+        raise Refused(f"{what} is not the JSON it should be: {error}") from None
+
+
+def canonical(value: Any) -> bytes:
+    """Return ``value`` as RFC 8785 writes it where names are ASCII and numbers whole."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode("utf-8", "replace")
+
+
+def spread(value: Any) -> bytes:
+    """Return ``value`` as the bundle's own files write it, for people to read."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, indent=1).encode("utf-8", "replace") + b"\n"
+
+
+def shaped(value: Any, fields: str, what: str) -> Any:
+    """Return ``value`` if it is an object of just these fields, written ``name:type`` or ``name:type|null``."""
+    shape = dict(field.split(":") for field in fields.split())
+    if type(value) is not dict or value.keys() != shape.keys():
+        raise Refused(f"{what} has not the fields {', '.join(shape)}")
+    for name, types in shape.items():
+        if type(value[name]) not in [_TYPES[each] for each in types.split("|")]:
+            raise Refused(f"{name} of {what} is of a wrong type")
+    return value
+
+
+def document(files: Mapping[str, bytes], name: str, fields: str) -> Any:
+    """Return what one of the bundle's own JSON files says."""
+    value = shaped(parsed(files[name], name), fields, name)
+    if spread(value) != files[name]:
+        raise Refused(f"{name} is not written as bundles write it")
+    return value
+
+
+def unbased(text: str, what: str) -> bytes:
+    """Return the bytes of base64 that is written the one right way."""
+    try:
+        raw = base64.b64decode(text, validate=True)
+    except ValueError:
+        raw = b""
+    if base64.b64encode(raw).decode() != text:
+        raise Refused(f"{what} is no base64")
+    return raw
+
+
+# The hashes of the log: RFC 6962, section 2.1. ------------------------------------------------------------------------
+
+
+def leaf(raw: bytes) -> bytes:
+    return sha256(b"\x00" + raw).digest()
+
+
+def node(left: bytes, right: bytes) -> bytes:
+    return sha256(b"\x01" + left + right).digest()
+
+
+def root_of(leaves: Sequence[bytes]) -> bytes:
+    level = list(leaves)
+    while len(level) > 1:
+        odd = level[len(level) & ~1 :]
+        level = [node(level[at], level[at + 1]) for at in range(0, len(level) & ~1, 2)] + odd
+    return level[0]
+
+
+def root_by_path(above: bytes, index: int, size: int, path: Sequence[bytes]) -> bytes | None:
+    """Return the root that an audit path leads to, None for a path of another length: RFC 6962, 2.1.1."""
+    inner = (index ^ (size - 1)).bit_length()  # from here up the leaf is on the right edge of the tree
+    if len(path) != inner + bin(index >> inner).count("1"):
+        return None
+    for height, beside in enumerate(path):
+        is_right = height >= inner or index >> height & 1
+        above = node(beside, above) if is_right else node(above, beside)
+    return above
+
+
+# The checkpoint: C2SP signed-note and tlog-checkpoint. ----------------------------------------------------------------
+
+Key = tuple[str, bytes, bytes]
+"""Name, id of 4 bytes, public key of 32."""
+
+
+def key_of(vkey: str) -> Key:
+    """Return the key that is written ``name+id+base64``."""
+    name, _, rest = vkey.partition("+")
+    typed = unbased(rest[9:], "the public key")
+    key_id = sha256(name.encode() + b"\n" + typed).digest()[:4]
+    if not re.fullmatch(r"[^\s+]+", name) or len(typed) != 33 or typed[0] != 1 or rest[:9] != key_id.hex() + "+":
+        raise Refused(f"'{vkey}' is no public key of the form name+id+base64")
+    return name, key_id, typed[1:]
+
+
+def check_checkpoint(files: Mapping[str, bytes], vkey: str | None) -> tuple[int, bytes, str]:
+    """Return the size and the root of the tree that each of the bundle's keys, and nobody else, has signed."""
+    said = document(files, "keys.json", "keys:list origin:str")
+    keys = [key_of(shaped({"key": key}, "key:str", "keys.json")["key"]) for key in said["keys"]]
+    note = re.fullmatch(
+        "((.+)\n([1-9][0-9]{0,18})\n(.{44})\n)\n((?:— \\S+ \\S+\n)+)", files["checkpoint"].decode("utf-8", "replace")
+    )
+    if note is None or note[2] != said["origin"]:
+        raise Refused("the checkpoint is no signed note of this log: origin, size, root, signatures")
+    signed = [line.split(" ")[1:] for line in note[5].splitlines()]
+    for (name, encoded), key in zip_longest(signed, keys, fillvalue=("", "")):
+        signature = unbased(encoded, "a signature of the checkpoint")
+        if (name, signature[:4]) != key[:2]:
+            raise Refused("the checkpoint is not signed by the keys of keys.json, in their order")
+        if not is_signed(key[2], signature[4:], note[1].encode()):
+            raise Refused(f"the signature of {name} is not over this checkpoint")
+    if vkey is not None and key_of(vkey) not in keys:
+        raise Refused("the checkpoint is not signed by the key given with --key")
+    words = f"checkpoint: {note[2]}, {note[3]} batches, signed by {', '.join(said['keys'])}"
+    return int(note[3]), unbased(note[4], "the root of the tree"), words
+
+
+# What stands in the files. --------------------------------------------------------------------------------------------
+
+SAID = (
+    "format:str stream:str casino:str table:str|null gaming_day:str currency:str ruleset:str engine_version:str"
+    " readings:dict rule:dict finding:dict kinds:dict difference:int|null written:dict law:list no_text:dict|null"
+)
+FINDING = (
+    "rule:str severity:str seq:int evidence:list wager:str|null expected:int|str|null recorded:int|str|null"
+    " provision:str|null after_loss:bool message:dict"
+)
+ENTRY = (
+    "casino:int chain:str count:int first_seq:int key:int last_seq:int next_seq:int received_at:str root:str"
+    " stream:str stream_id:int table:int|null"
+)
+AMOUNTS = ("expected", "recorded", "difference")
+
+
+def manifest_of(files: Mapping[str, bytes]) -> bytes:
+    """Return ``MANIFEST.sha256``: a line for every other file, as ``sha256sum`` writes it."""
+    others = sorted(files.keys() - {"MANIFEST.sha256"})
+    return "".join(f"{sha256(files[name]).hexdigest()}  {name}\n" for name in others).encode()
+
+
+def check_manifest(files: Mapping[str, bytes]) -> str:
+    for name in sorted(FILES - files.keys()):
+        raise Refused(f"{name} is missing")
+    for name in sorted(files.keys() - FILES):
+        if not name.startswith("law/"):
+            raise Refused(f"{name} is not of a bundle")
+    if manifest_of(files) != files["MANIFEST.sha256"]:
+        kept = files["MANIFEST.sha256"].split(b"\n")
+        changed = [line[66:] for line in manifest_of(files).decode().split("\n") if line.encode() not in kept]
+        raise Refused(f"MANIFEST.sha256 has not the digest of {', '.join(changed) or 'these files and no others'}")
+    return f"manifest: {len(files)} files, none missing, none more, every digest"
+
+
+def check_events(files: Mapping[str, bytes], stream: str) -> tuple[list[bytes], list[Any]]:
+    """Return the lines of ``events.ndjson``, and what they say."""
+    lines = files["events.ndjson"].split(b"\n")
+    if lines.pop() or not lines:
+        raise Refused("events.ndjson is cut short")
+    events = [parsed(raw, f"line {number} of events.ndjson") for number, raw in enumerate(lines, start=1)]
+    for number, event in enumerate(events):
+        has_actor = type(event) is dict and "actor" in event
+        fields = "stream:str seq:int type:str v:int occurred_at:str data:dict" + " actor:str" * has_actor
+        shaped(event, fields, f"line {number + 1} of events.ndjson")
+        if canonical(event) != lines[number]:
+            raise Refused(f"event {event['seq']} is not in its canonical form")
+        if event["stream"] != stream:
+            raise Refused(f"event {event['seq']} is of another stream, {event['stream']}")
+    return lines, events
+
+
+def check_batches(files: Mapping[str, bytes], lines: list[bytes], events: list[Any], size: int, root: bytes) -> str:
+    """Follow every batch: its events, its root, the chain, its entry, its path to the root of the tree."""
+    batches = document(files, "batches.json", "batches:list")["batches"]
+    chain, following, taken, last_index, stream_id = bytes(32), 1, 0, -1, None
+    for batch in batches:
+        raw = shaped(batch, "entry:str index:int path:list", "a batch")["entry"].encode("utf-8", "replace")
+        entry = shaped(parsed(raw, "an entry"), ENTRY, "an entry")
+        what = f"the batch of event {entry['first_seq']}"
+        end = taken + entry["count"]
+        if canonical(entry) != raw or entry["stream"] != events[0]["stream"]:
+            raise Refused(f"the entry of {what} is not in its canonical form, or of another stream")
+        if stream_id not in (None, entry["stream_id"]) or entry["first_seq"] != following:
+            raise Refused(f"{what} does not follow the one before it")
+        if not taken < end <= len(events):
+            raise Refused(f"{what} has not as many events as its entry counts")
+        for event in events[taken:end]:
+            if event["seq"] != following:
+                raise Refused(f"event {event['seq']} stands where {following} should")
+            lost = event["data"].get("through") if event["type"] == "events.lost" else None
+            following = max(following, lost if type(lost) is int else 0) + 1
+        if (entry["last_seq"], entry["next_seq"]) != (events[end - 1]["seq"], following):
+            raise Refused(f"{what} ends elsewhere than its entry says")
+        found = root_of([leaf(line) for line in lines[taken:end]])
+        if found.hex() != entry["root"]:
+            raise Refused(f"the events of {what} do not have the root of its entry")
+        chain = sha256(chain + found + struct.pack(">qq", entry["first_seq"], entry["count"])).digest()
+        if chain.hex() != entry["chain"]:
+            raise Refused(f"the chain of the stream breaks at {what}")
+        path = [bytes.fromhex(beside) for beside in batch["path"]]
+        proved = root_by_path(leaf(raw), batch["index"], size, path)
+        if not last_index < batch["index"] < size or proved != root or [each.hex() for each in path] != batch["path"]:
+            raise Refused(f"{what} is not in the tree of the checkpoint")
+        taken, last_index, stream_id = end, batch["index"], entry["stream_id"]
+    if taken != len(lines):
+        raise Refused("there are events that no batch has")
+    return f"batches: {len(batches)} of {taken} events, each with its root, chained, in the tree of the checkpoint"
+
+
+def check_law(files: Mapping[str, bytes], said: Mapping[str, Any]) -> str:
+    for text in said["law"]:
+        shaped(text, "file:str sha256:str language:str article:str title:str instrument:str quotations:list", "a text")
+        raw = files.get(text["file"], b"")
+        if sha256(raw).hexdigest() != text["sha256"]:
+            raise Refused(f"{text['file']} is not the text that finding.json names")
+        for quotation in text["quotations"]:
+            shaped(quotation, "start:int end:int words:str", "a quotation")
+            start, end = quotation["start"], quotation["end"]
+            if not 0 <= start < end or raw.decode()[start:end] != quotation["words"]:
+                raise Refused(f"{text['file']} has not the words quoted, at {start} to {end}")
+    if {text["file"] for text in said["law"]} != files.keys() - FILES:
+        raise Refused("the texts of law are not those that the finding quotes")
+    return f"law: {len(said['law'])} text, its digest, its quotations" if said["law"] else "law: none is quoted"
+
+
+def check_finding(said: Mapping[str, Any], events: list[Any]) -> str:
+    """Check what the finding says against the events, and its figures against its words."""
+    finding = shaped({"wager": None, "after_loss": False, **said["finding"]}, FINDING, "the finding")
+    for name in ("casino", "table", "gaming_day", "currency"):
+        if events[0]["data"].get(name) != said[name]:
+            raise Refused(f"{name} is not the one that the first event names")
+    evidence = finding["evidence"]
+    if sorted(set(evidence)) != evidence or finding["seq"] not in evidence:
+        raise Refused("the events that prove the finding are not in order, or do not include its own")
+    if not set(evidence) <= {event["seq"] for event in events}:
+        raise Refused("an event that proves the finding is not there")
+    values = {**finding, "difference": said["difference"]}
+    if said["difference"] is not None and said["difference"] != finding["recorded"] - finding["expected"]:
+        raise Refused("the difference is not that of the two amounts")
+    for name in AMOUNTS:
+        for language in ("en", "fr"):
+            digits = re.sub(r"\D", "", said["written"][language][name] or "")
+            if said["kinds"][name] == "money" and values[name] is not None and int(digits) != abs(values[name]):
+                raise Refused(f"{name} is not the amount that is written out")
+    readings = said["readings"]
+    if readings["values"] is not None and sha256(canonical(readings["values"])).hexdigest() != readings["digest"]:
+        raise Refused("the readings are not those of their digest")
+    return f"finding: {finding['rule']} at event {finding['seq']}; events {evidence} are there"
+
+
+def check_verdict(files: Mapping[str, bytes], said: Mapping[str, Any], language: str) -> str:
+    """Return the verdict in words. All that ``finding.json`` says must stand in it, in order."""
+    finding, written = said["finding"], said["written"][language]
+    words = [said["rule"]["title"][language], finding["message"][language], *(written[name] for name in AMOUNTS)]
+    words += [finding["provision"], *(quote["words"] for text in said["law"] for quote in text["quotations"])]
+    words += [finding["rule"], said["stream"], said["casino"], said["table"], said["gaming_day"], str(finding["seq"])]
+    words += [", ".join(map(str, finding["evidence"])), finding.get("wager"), said["ruleset"], said["engine_version"]]
+    text, at = files[f"verdict.{language}.txt"].decode(), 0
+    for each in filter(None, words):
+        found = text.find(each, at)
+        if found < 0:
+            raise Refused(f"verdict.{language}.txt does not say what finding.json says: {each}")
+        at = found + len(each)
+    return text
+
+
+def checks(files: Mapping[str, bytes], vkey: str | None = None) -> Iterator[str]:
+    """Make every check in turn and yield a line for each that holds. Raise ``Refused`` at the first that does not."""
+    try:
+        yield check_manifest(files)
+        said = document(files, "finding.json", SAID)
+        if said["format"] != FORMAT:
+            raise Refused(f"the bundle is of the format {said['format']}, this is the verifier of {FORMAT}")
+        size, root, signed = check_checkpoint(files, vkey)
+        yield signed
+        lines, events = check_events(files, said["stream"])
+        yield f"events: {len(events)} of stream {said['stream']}, each in its canonical form"
+        yield check_batches(files, lines, events, size, root)
+        yield check_finding(said, events)
+        yield check_law(files, said)
+        yield "verdict, as finding.json has it:"
+        yield check_verdict(files, said, "en")
+        yield check_verdict(files, said, "fr")
+    except (AttributeError, LookupError, RecursionError, TypeError, ValueError, struct.error) as error:
+        raise Refused(f"the bundle is not of the shape it should have: {error}") from error
+
+
+def main(arguments: list[str]) -> int:
+    sys.stdout.reconfigure(encoding="utf-8")
+    vkey = arguments[1] if arguments[:1] == ["--key"] and len(arguments) > 1 else None
+    paths = arguments[2:] if vkey else arguments
+    place = Path(paths[0] if paths else ".")
+    if len(paths) > 1 or not place.exists() or place.name.startswith("-"):
+        print(__doc__)
+        return 2
+    try:
+        files = files_under(place) if place.is_dir() else files_in(place.read_bytes())
+        for line in checks(files, vkey):
+            print(line if line.endswith("\n") else f"ok      {line}", flush=True)
+    except Refused as reason:
+        print(f"FAILED  {reason}")
+        return 1
+    if vkey is None:
+        print("TAKE CARE: this trusts the key in the bundle. Compare it with the one its operator has published:")
+        print("           " + "\n           ".join(json.loads(files["keys.json"])["keys"]))
+    print("Everything holds.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
