@@ -64,7 +64,9 @@ class NewestFirst(CursorPagination):
     page_size = 100
 
 
-class _OwnFindings(KeyedView):
+class OwnFindings(KeyedView):
+    """What every view of findings shares: those of the key's casino, and of its tables where it is limited to some."""
+
     scope = Scope.FINDINGS_READ
     serializer_class = FindingSerializer
     queryset = Finding.objects.select_related("stream", "table")
@@ -75,15 +77,16 @@ class _OwnFindings(KeyedView):
         return findings.filter(table_id__in=key.own_tables) if key.own_tables else findings
 
 
-class Findings(_OwnFindings, ListAPIView[Finding]):
+class Findings(OwnFindings, ListAPIView[Finding]):
     """The findings of the key's casino, newest first."""
 
+    parameters = frozenset({*FindingFilter.base_filters, NewestFirst.cursor_query_param})
     pagination_class = NewestFirst
     filter_backends = (filters.DjangoFilterBackend,)
     filterset_class = FindingFilter
 
 
-class OneFinding(_OwnFindings, RetrieveAPIView[Finding]):
+class OneFinding(OwnFindings, RetrieveAPIView[Finding]):
     """One finding."""
 
 

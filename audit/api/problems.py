@@ -40,8 +40,8 @@ class Problem(exceptions.APIException):
         self.errors = errors
 
 
-def answer(problem: Problem) -> HttpResponse:
-    """Return the document of ``problem``, whatever type of answer the request asked for."""
+def document(problem: Problem) -> dict[str, Any]:
+    """Return what a problem says, as the object of RFC 9457."""
     body: dict[str, Any] = {
         "type": "about:blank",
         "title": HTTPStatus(problem.status_code).phrase,
@@ -52,7 +52,12 @@ def answer(problem: Problem) -> HttpResponse:
     }
     if problem.errors:
         body["errors"] = problem.errors
-    return JsonResponse(body, status=problem.status_code, content_type=CONTENT_TYPE)
+    return body
+
+
+def answer(problem: Problem) -> HttpResponse:
+    """Return the document of ``problem``, whatever type of answer the request asked for."""
+    return JsonResponse(document(problem), status=problem.status_code, content_type=CONTENT_TYPE)
 
 
 def handle(error: Exception, context: dict[str, Any]) -> HttpResponse | None:
@@ -65,11 +70,11 @@ def handle(error: Exception, context: dict[str, Any]) -> HttpResponse | None:
     if response is None:
         return None
     detail, errors = _said(error)
-    document = answer(Problem(response.status_code, CODES.get(response.status_code, "error"), detail, errors=errors))
+    told = answer(Problem(response.status_code, CODES.get(response.status_code, "error"), detail, errors=errors))
     for name in ("WWW-Authenticate", "Retry-After", "Allow"):
         if name in response.headers:
-            document[name] = response.headers[name]
-    return document
+            told[name] = response.headers[name]
+    return told
 
 
 def _said(error: Exception) -> tuple[str, list[dict[str, Any]] | None]:

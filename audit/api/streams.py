@@ -12,11 +12,11 @@ from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from audit.adjudications.answers import answer_of, standing
 from audit.api.problems import Problem
 from audit.api.views import KeyedView
 from audit.log import read
-from audit.models import Adjudication, ApiKey, Finding, LoggedStream, Scope
-from settlement import ENGINE_VERSION, State
+from audit.models import ApiKey, Finding, LoggedStream, Scope
 from settlement.wire import STREAM_NAME
 
 MAX_LIMIT = 1_000
@@ -27,7 +27,7 @@ def stream_of(key: ApiKey, name: str) -> LoggedStream:
     stream = None
     if STREAM_NAME.fullmatch(name):
         streams = LoggedStream.objects.select_related("casino", "table")
-        stream = streams.filter(casino_id=key.casino_id, name=name).first()
+        stream = streams.filter(casino_id=key.casino_id, name=name, is_of_desk=False).first()
     if stream is None:
         raise Http404
     if not key.reports_on(stream.table_id):
@@ -63,9 +63,13 @@ class StreamStanding(KeyedView):
         logged = stream_of(request.auth, stream)
         head = read.head_of(logged.casino_id, logged.name)
         assert head is not None, "an opened stream has a head"
-        adjudication = Adjudication.objects.filter(stream=logged, engine_version=ENGINE_VERSION).first()
+        adjudication = standing(logged.stream_id)
         severities = list(Finding.objects.filter(stream=logged, superseded_at=None).values_list("severity", flat=True))
-        adjudicated = adjudication is not None and adjudication.next_seq >= head.next_seq
+        adjudicated = (
+            adjudication is not None
+            and adjudication.next_seq >= head.next_seq
+            and adjudication.completed_run == adjudication.run
+        )
         return Response(
             {
                 "stream": logged.name,
@@ -88,6 +92,7 @@ class StreamEventsReading(KeyedView):
     """The stored events of a stream, in order."""
 
     renderer_classes = (EventList, EventLines)
+    parameters = frozenset({"after", "limit"})
 
     @extend_schema(
         summary="Read events",
@@ -99,8 +104,8 @@ class StreamEventsReading(KeyedView):
     )
     def get(self, request: Request, stream: str) -> Response:
         logged = stream_of(request.auth, stream)
-        after = _whole(request, "after", default=0, least=0, most=2**53 - 1)
-        limit = _whole(request, "limit", default=100, least=1, most=MAX_LIMIT)
+        after = whole(request, "after", default=0, least=0, most=2**53 - 1)
+        limit = whole(request, "limit", default=100, least=1, most=MAX_LIMIT)
         return Response([envelope for _, envelope in read.slice_of(logged.stream_id, after=after, limit=limit)])
 
 
@@ -112,14 +117,14 @@ class StreamAdjudication(KeyedView):
     @extend_schema(summary="The adjudication of a stream", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, stream: str) -> Response:
         logged = stream_of(request.auth, stream)
-        adjudication = Adjudication.objects.filter(stream=logged, engine_version=ENGINE_VERSION).first()
+        adjudication = standing(logged.stream_id)
         if adjudication is None or not adjudication.state:
             raise Http404
-        answer: dict[str, Any] = State.from_bytes(bytes(adjudication.state)).adjudication().as_dict()
-        return Response(answer)
+        return Response(answer_of(adjudication).as_dict())
 
 
-def _whole(request: Request, name: str, *, default: int, least: int, most: int) -> int:
+def whole(request: Request, name: str, *, default: int, least: int, most: int) -> int:
+    """Return a query parameter that is a whole number, ``default`` where it is not given. Raise 422 for any other."""
     given = request.query_params.get(name)
     if given is None:
         return default

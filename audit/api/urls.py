@@ -2,17 +2,25 @@
 
 from django.urls import path, re_path
 
+from audit.api.evidence import FindingBundle
 from audit.api.findings import Findings, OneFinding, Rules
+from audit.api.log import Consistency, Inclusion, Keys, NewestCheckpoint
 from audit.api.streams import StreamAdjudication, StreamStanding
 from audit.api.views import Nowhere
-from audit.ingest.views import StreamEvents
+from audit.ingest.views import Events, StreamEvents
 
 urlpatterns = [
+    path("events", Events.as_view(), name="events"),
     path("streams/<str:stream>/events", StreamEvents.as_view(), name="stream-events"),
     path("streams/<str:stream>/adjudication", StreamAdjudication.as_view(), name="stream-adjudication"),
     path("streams/<str:stream>", StreamStanding.as_view(), name="stream"),
     path("findings", Findings.as_view(), name="findings"),
     path("findings/<int:pk>", OneFinding.as_view(), name="finding"),
+    path("findings/<int:pk>/bundle", FindingBundle.as_view(), name="finding-bundle"),
+    path("log/checkpoint", NewestCheckpoint.as_view(), name="log-checkpoint"),
+    path("log/inclusion", Inclusion.as_view(), name="log-inclusion"),
+    path("log/consistency", Consistency.as_view(), name="log-consistency"),
+    path("log/key", Keys.as_view(), name="log-key"),
     path("rules", Rules.as_view(), name="rules"),
     re_path(r"^(?!schema/|docs/)", Nowhere.as_view()),
 ]

@@ -28,6 +28,15 @@ class KeyedView(APIView):
     permission_classes = (HasScope,)
     throttle_classes = (KeyThrottle,)
     scope: str = Scope.STREAMS_READ
+    parameters: frozenset[str] = frozenset()
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Refuse a parameter that means nothing here: to pass over one would answer another question than was asked."""
+        super().initial(request, *args, **kwargs)
+        for name in request.query_params:
+            if name not in self.parameters:
+                known = ", ".join(sorted(self.parameters)) or "none"
+                raise Problem(422, "invalid", f"'{name}' is no parameter here; there is {known}.")
 
     def get_exception_handler(self) -> Any:
         return handle

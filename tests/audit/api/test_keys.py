@@ -7,6 +7,7 @@ from io import StringIO
 from typing import Any
 
 import pytest
+import time_machine
 from django.core.management import CommandError, call_command
 from django.db import connection
 from django.utils import timezone
@@ -100,3 +101,27 @@ def test_createkey_makes_nothing_of_what_is_wrong(db: None, options: list[str]) 
     with pytest.raises(CommandError):
         made(*options)
     assert not Casino.objects.filter(code__startswith="trou").exists()
+
+
+def test_a_key_is_followed_by_another_like_it_and_both_are_valid_for_a_while(house: House, stream: str) -> None:
+    house.key.tables.set([house.casino.tables.get(code="C1")])
+    house.key.scopes = ["events:write", "streams:read"]
+    house.key.save()
+    said = StringIO()
+    call_command("createkey", "--rotate", house.key.prefix, "--overlap", "2", stdout=said)
+    secret = said.getvalue().strip()
+    following = ApiKey.of_secret(secret)
+    assert following is not None
+    assert (following.casino, following.scopes) == (house.casino, house.key.scopes)
+    assert following.own_tables == house.key.own_tables
+    sent = house.session(stream, 4)
+    assert house.send(stream, sent[:2]).status_code == 201
+    assert house.send(stream, sent, Authorization=f"Bearer {secret}").status_code == 201
+    with time_machine.travel(timezone.now() + timedelta(hours=2, seconds=1)):
+        assert house.send(stream, sent).status_code == 401
+        assert house.send(stream, sent, Authorization=f"Bearer {secret}").status_code == 200
+    call_command("revokekey", following.prefix, "--reason", "lost", stdout=said)
+    assert house.send(stream, sent, Authorization=f"Bearer {secret}").status_code == 401
+    for words in (["revokekey", following.prefix], ["createkey", "--rotate", following.prefix], ["createkey"]):
+        with pytest.raises(CommandError):
+            call_command(*words)

@@ -1,0 +1,67 @@
+"""The interface against its own document, by a fuzzer: whatever it is sent, it answers as it says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+import schemathesis
+from django.core.handlers.wsgi import WSGIHandler
+from django.core.signals import request_started
+from django.db import close_old_connections
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis.errors import Unsatisfiable
+from schemathesis import GenerationMode
+
+from audit.adjudications.replay import advance
+from audit.models import LoggedStream
+from tests.audit.conftest import House
+from tests.audit.log.sealed import seal
+
+# What a valid body is depends on what is recorded: no schema can say that, so a refusal of one is no fault.
+UNCHECKED = (
+    [schemathesis.checks.positive_data_acceptance] if hasattr(schemathesis.checks, "positive_data_acceptance") else []
+)
+
+
+@pytest.fixture
+def interface(house: House) -> Iterator[schemathesis.BaseSchema]:
+    """The document of the interface, of a house that has a stream with findings and proofs."""
+    stream = "deauville.C1"
+    house.send(stream, house.session(stream, 12))
+    advance(LoggedStream.objects.get(casino=house.casino, name=stream).stream_id)
+    seal()
+    request_started.disconnect(close_old_connections)
+    schema = schemathesis.openapi.from_wsgi("/api/v1/schema/?format=json", WSGIHandler())
+    yield schema
+    request_started.connect(close_old_connections)
+
+
+EXAMPLES = 25
+
+
+def test_every_operation_answers_as_the_document_says(interface: schemathesis.BaseSchema, house: House) -> None:
+    asked: list[str] = []
+    for found in interface.get_all_operations():
+        operation = found.ok()
+        asked.append(operation.label)
+        for mode in (GenerationMode.POSITIVE, GenerationMode.NEGATIVE):
+
+            @settings(
+                max_examples=EXAMPLES,
+                deadline=None,
+                derandomize=True,
+                database=None,
+                phases=[Phase.explicit, Phase.generate],
+                suppress_health_check=list(HealthCheck),
+            )
+            @given(case=operation.as_strategy(generation_mode=mode))
+            def answers(case: schemathesis.Case) -> None:
+                case.call_and_validate(headers=house.headers(), excluded_checks=UNCHECKED)
+
+            try:
+                answers()
+            except Unsatisfiable:  # nothing of this operation can be asked wrongly
+                assert mode is GenerationMode.NEGATIVE
+    assert len(asked) >= 12
+    assert "POST /api/v1/streams/{stream}/events" in asked
