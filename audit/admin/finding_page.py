@@ -7,14 +7,18 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from audit.adjudications.answers import wager_of
 from audit.admin.chronicle import Language, sentence
 from audit.admin.clauses import MarkedText, marked_text
+from audit.admin.corrections import Corrected, corrections_to
 from audit.log import merkle, read
-from audit.models import Finding, WagerOutcome
+from audit.models import Finding
 from settlement import decode
 from settlement.catalogue import BET_LABELS, RULES
 from settlement.catalogue.rule import Rule
 from settlement.catalogue.sentences import amount, written
+from settlement.provisions import wager_provision
+from settlement.table import Wager
 
 BEFORE, AFTER = 8, 5
 """Events shown before the one that completes a finding, and after it. Earlier evidence is shown on its own."""
@@ -30,6 +34,7 @@ class Line:
     is_evidence: bool
     completes: bool
     skipped: int  # events between the line before and this one that are not shown
+    corrected: Corrected | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +53,7 @@ def page_of(finding: Finding, language: str) -> dict[str, Any]:
     value = finding.as_value()
     batch = read.batch_holding(finding.stream_id, finding.seq)
     stored = read.events_at(finding.stream_id, [finding.seq]).get(finding.seq)
-    outcome = WagerOutcome.objects.filter(
-        stream_id=finding.stream_id, engine_version=finding.engine_version, wager=finding.wager
-    ).first()
+    wager = wager_of(finding.stream_id, finding.wager) if finding.wager else None
     return {
         "finding": finding,
         "rule": rule,
@@ -60,7 +63,7 @@ def page_of(finding: Finding, language: str) -> dict[str, Any]:
         "clauses": _clauses(finding, rule),
         "no_clause": rule.reason.in_language(tongue) if rule.reason else None,
         "lines": _lines(finding, tongue),
-        "wager": _wager(outcome, finding, tongue) if finding.wager and outcome else None,
+        "wager": _wager(wager, finding, tongue) if wager else None,
         "batch": batch,
         "root": batch.root.hex() if batch else None,
         "chain": batch.chain.hex() if batch else None,
@@ -99,8 +102,9 @@ def _lines(finding: Finding, language: Language) -> list[Line]:
     shown.update(read.before(finding.stream_id, seq=finding.seq, limit=BEFORE))
     shown.update(read.slice_of(finding.stream_id, after=finding.seq - 1, limit=1 + AFTER))
     lines: list[Line] = []
-    for seq in sorted(shown):
-        event = decode(shown[seq])
+    events = {seq: decode(shown[seq]) for seq in sorted(shown)}
+    corrected = corrections_to(finding.stream_id, events.values(), language, finding.currency)
+    for seq, event in events.items():
         lines.append(
             Line(
                 seq=seq,
@@ -109,23 +113,24 @@ def _lines(finding: Finding, language: Language) -> list[Line]:
                 is_evidence=seq in finding.evidence,
                 completes=seq == finding.seq,
                 skipped=seq - lines[-1].seq - 1 if lines else 0,
+                corrected=corrected.get(seq),
             )
         )
     return lines
 
 
-def _wager(outcome: WagerOutcome, finding: Finding, language: Language) -> dict[str, Any]:
+def _wager(outcome: Wager, finding: Finding, language: Language) -> dict[str, Any]:
     def money(minor: int) -> str:
         return amount(minor, finding.currency, language)
 
     label = BET_LABELS.get(outcome.bet)
     return {
-        "id": outcome.wager,
+        "id": outcome.id,
         "bet": label[language] if label else outcome.bet,
         "player": outcome.player,
         "stake": money(outcome.stake),
         "status": written(outcome.status, "status", language, finding.currency),
         "due": f"{money(outcome.winnings_due)} + {money(outcome.stake_due)}",
         "paid": f"{money(outcome.winnings_paid)} + {money(outcome.stake_paid)}",
-        "provision": outcome.provision,
+        "provision": wager_provision(finding.ruleset, outcome.bet) if finding.ruleset else "",
     }

@@ -5,16 +5,22 @@ from __future__ import annotations
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.shortcuts import redirect
 from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 
+from audit.admin.acts import actor, record_act
 from audit.admin.finding_page import page_of
 from audit.admin.reading import RecordAdmin, language
+from audit.evidence.bundle import Unproven
+from audit.evidence.export import export
+from audit.log.prove import NotSealed
 from audit.models import Finding, GamingTable
 from audit.models.adjudications import Severity
 from settlement.catalogue import RULES
@@ -113,11 +119,8 @@ class FindingAdmin(RecordAdmin):
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         """Show one finding: rule, clause, what was expected and recorded, and the events around it."""
-        finding = self.get_object(request, object_id)
-        if finding is None:
-            raise Http404
-        if not self.has_view_permission(request, finding):
-            raise PermissionDenied
+        finding = self._finding(request, object_id)
+        record_act(request, "finding.viewed", casino_id=finding.casino_id, id=finding.pk, stream=finding.stream.name)
         context = {
             **self.admin_site.each_context(request),
             **page_of(finding, language()),
@@ -125,3 +128,33 @@ class FindingAdmin(RecordAdmin):
             "title": RULES[finding.rule].title.in_language(language()),
         }
         return TemplateResponse(request, "admin/audit/finding/finding.html", context)
+
+    def get_urls(self) -> list[URLPattern]:
+        own = path("<int:pk>/evidence/", self.admin_site.admin_view(self.evidence_view), name="audit_finding_evidence")
+        return [own, *super().get_urls()]
+
+    def evidence_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """Hand out the evidence of a finding. By POST: it is an act, which a mere link must not do."""
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        finding = self._finding(request, str(pk))
+        try:
+            bundle = export(finding, actor=actor(request))
+        except NotSealed:
+            messages.warning(request, _("These events are not under a signed checkpoint yet. Try again in a moment."))
+        except Unproven as reason:
+            messages.error(request, _("The record does not prove this finding: %(reason)s.") % {"reason": reason})
+        else:
+            answer = HttpResponse(bundle.raw, content_type="application/zip")
+            answer["Content-Disposition"] = f'attachment; filename="{bundle.name}"'
+            return answer
+        return redirect("admin:audit_finding_change", pk)
+
+    def _finding(self, request: HttpRequest, object_id: str) -> Finding:
+        """Return a finding that the officer who asks may see. Raise 404 and 403 where there is none."""
+        finding: Finding | None = self.get_object(request, object_id)
+        if finding is None:
+            raise Http404
+        if not self.has_view_permission(request, finding):
+            raise PermissionDenied
+        return finding

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from django.contrib import admin
+from django.db import transaction
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from audit.admin.acts import Recorded, record_act
 from audit.models import ApiKey, Casino, GamingTable
 
 
-class _Kept(admin.ModelAdmin):
+class _Kept(Recorded, admin.ModelAdmin):
     """Rows that the record refers to: never deleted."""
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
@@ -59,5 +61,9 @@ class ApiKeyAdmin(_Kept):
 
     @admin.action(description=_("Revoke the selected keys"), permissions=["change"])
     def revoke(self, request: HttpRequest, keys: QuerySet[ApiKey]) -> None:
-        revoked = keys.filter(revoked_at=None).update(revoked_at=timezone.now())
-        self.message_user(request, _("%(count)d keys were revoked.") % {"count": revoked})
+        with transaction.atomic():
+            revoked = list(keys.select_for_update().filter(revoked_at=None))
+            keys.filter(pk__in=[key.pk for key in revoked]).update(revoked_at=timezone.now())
+            for key in revoked:
+                record_act(request, "key.revoked", casino_id=key.casino_id, id=key.pk, prefix=key.prefix)
+        self.message_user(request, _("%(count)d keys were revoked.") % {"count": len(revoked)})

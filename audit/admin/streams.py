@@ -13,12 +13,15 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils.translation import gettext_lazy as _
 
-from audit.admin.chronicle import sentence
+from audit.adjudications.answers import standing
+from audit.admin.acts import record_act
+from audit.admin.chronicle import Language, sentence
+from audit.admin.corrections import corrections_to
 from audit.admin.findings import TableFilter
 from audit.admin.reading import RecordAdmin, language
 from audit.log import read
-from audit.models import Adjudication, Finding, LoggedStream
-from settlement import ENGINE_VERSION, decode
+from audit.models import Finding, LoggedStream
+from settlement import decode
 
 PAGE = 100
 
@@ -34,7 +37,7 @@ class StreamAdmin(RecordAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         standing = Count("findings", filter=Q(findings__superseded_at=None))
-        return super().get_queryset(request).annotate(findings_count=standing)
+        return super().get_queryset(request).filter(is_of_desk=False).annotate(findings_count=standing)
 
     @admin.display(description=_("findings"), ordering="findings_count")
     def findings_count(self, stream: Any) -> int:
@@ -68,9 +71,15 @@ class StreamAdmin(RecordAdmin):
             stream_id=stream_id, superseded_at=None, seq__in=[seq for seq, _raw in events]
         ):
             found.setdefault(finding.seq, []).append(finding)
+        if events:
+            seqs = [events[0][0], events[-1][0]]
+            record_act(request, "events.viewed", casino_id=stream.casino_id, stream=stream.name, seqs=seqs)
         head = read.head_of(stream.casino_id, stream.name)
         assert head is not None, "an opened stream has a head"
         zone = ZoneInfo(stream.casino.time_zone)
+        tongue: Language = "fr" if language() == "fr" else "en"
+        read_events = [decode(raw) for _seq, raw in events]
+        corrected = corrections_to(stream_id, read_events, tongue, stream.currency)
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
@@ -78,16 +87,17 @@ class StreamAdmin(RecordAdmin):
             "stream": stream,
             "head": head,
             "chain": head.chain.hex(),
-            "adjudication": Adjudication.objects.filter(stream_id=stream_id, engine_version=ENGINE_VERSION).first(),
+            "adjudication": standing(stream_id),
             "lines": [
                 {
-                    "seq": seq,
+                    "seq": event.seq,
                     "at": event.occurred_at.astimezone(zone),
                     "type": event.type,
-                    "words": sentence(event, "fr" if language() == "fr" else "en", stream.currency),
-                    "findings": found.get(seq, []),
+                    "words": sentence(event, tongue, stream.currency),
+                    "corrected": corrected.get(event.seq),
+                    "findings": found.get(event.seq, []),
                 }
-                for seq, event in ((seq, decode(raw)) for seq, raw in events)
+                for event in read_events
             ],
             "earlier": events[0][0] if events and events[0][0] > 1 else None,
             "later": events[-1][0] if events and events[-1][0] < head.next_seq - 1 else None,

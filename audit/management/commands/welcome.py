@@ -40,7 +40,7 @@ class Command(BaseCommand):
         password = self._officer()
         self._wait_for_web(url)
         unfinished = Path(settings.DATA_DIR) / "first-night-unfinished"
-        if options["tables"] and (unfinished.exists() or not LoggedStream.objects.exists()):
+        if options["tables"] and (unfinished.exists() or not LoggedStream.objects.filter(is_of_desk=False).exists()):
             unfinished.touch()
             self._simulate(url, options["tables"])
             unfinished.unlink()

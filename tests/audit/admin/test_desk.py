@@ -141,3 +141,37 @@ def test_nobody_reads_anything_without_signing_in(house: House) -> None:
     assert finding is not None
     for address in (page_of(finding), reverse("admin:audit_finding_changelist"), reverse("admin:index")):
         assert Client().get(address).status_code == 302
+
+
+def corrected(house: House, *, data: dict[str, object]) -> None:
+    """Have the payout of event 12 corrected, and the stream replayed."""
+    correction = {
+        "stream": "s",
+        "seq": 13,
+        "type": "entry.corrected",
+        "occurred_at": "2026-11-19T23:00:00+01:00",
+        "data": {"corrects": 12, "data": data, "reason": "misread <slip>", "approved_by": "Chef & Co"},
+    }
+    assert house.post("s", [correction]).status_code == 201
+    while (progress := advance(house.stream("s").stream_id)) and progress.behind:
+        pass
+
+
+def test_a_corrected_entry_shows_what_was_entered_and_what_it_was_corrected_to(house: House, desk: Client) -> None:
+    finding = Finding.objects.get(casino=house.casino, rule="payout-overpaid")
+    corrected(house, data={"wager": "w2", "winnings": 700, "stake_returned": 600})
+    events = reverse("admin:audit_loggedstream_events", args=(finding.stream_id,))
+    for address in (page_of(finding), events):
+        page = desk.get(address, headers={"accept-language": "en"}).content.decode()
+        assert "<del>Wager w2 paid: winnings €9.00, stake returned €6.00</del>" in page
+        assert "<ins>Wager w2 paid: winnings €7.00, stake returned €6.00</ins>" in page
+        assert "corrected by event 13, approved by Chef &amp; Co: misread &lt;slip&gt;" in page
+    finding.refresh_from_db()
+    assert finding.superseded_at is not None, "what was found before the correction is kept, and no longer stands"
+
+
+def test_a_correction_without_effect_is_shown_as_such(house: House, desk: Client) -> None:
+    corrected(house, data={"no": "payout"})
+    page = desk.get(reverse("admin:audit_loggedstream_events", args=(house.stream("s").stream_id,))).content.decode()
+    assert "correction by event 13 without effect, approved by Chef &amp; Co" in page
+    assert "<del>" not in page
