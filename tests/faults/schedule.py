@@ -1,0 +1,226 @@
+"""A schedule: one stream on its way through web server, sequencer and workers, in an order and with deaths by seed."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.core.handlers.wsgi import WSGIHandler
+from django.db import connection
+
+from audit.adjudications import replay
+from audit.adjudications.answers import answer_of, standing
+from audit.ingest.express import Express
+from audit.log import keys, read, wire
+from audit.log.sequencer import Moved, Sequencer, catch_up
+from audit.log.verify import verify
+from audit.models import Finding
+from settlement import ENGINE_VERSION, adjudicate
+from tests.audit.ingest.test_express import post
+from tests.audit.tables import House, dice_changed_in_mid_series, numbered
+from tests.faults.dying import CrashPoint, Outcome, finish, run, start
+
+Event = dict[str, Any]
+
+STEP_EVENTS = 4
+"""Events of a worker's step: a short stream takes several."""
+
+MOST_TRIES = 60
+
+way = Express(WSGIHandler())
+
+
+# What an actor does. Each runs in a process of its own.
+
+
+def send(house: House, stream: str, batch: list[Event]) -> Callable[[], Any]:
+    def web() -> Any:
+        status, _, body = post(way, stream, batch, house.secret)
+        return [status, body]
+
+    return web
+
+
+def work(stream_id: int) -> Callable[[], Any]:
+    def worker() -> Any:
+        replay.STEP_EVENTS = STEP_EVENTS
+        while (progress := replay.advance(stream_id)) is not None and progress.behind:
+            pass
+        return progress is not None
+
+    return worker
+
+
+def seal() -> Any:
+    sequencer = Sequencer(lambda waiting, root: None)
+    sequencer.load()
+    try:
+        return catch_up(sequencer)
+    except Moved:
+        return "fenced"
+
+
+ACTORS = ("open", "append", "again", "work", "correct", "seal")
+"""Whose steps are counted and died at: the web server in three situations, a worker in two, the sequencer."""
+
+
+def events_of(house: House, stream: str) -> list[Event]:
+    """A session with findings, a correction that takes one of them away, and its close."""
+    played = dice_changed_in_mid_series(house, stream)
+    right = {"wager": "w2", "winnings": 700, "stake_returned": 600}
+    entry = {"corrects": 12, "data": right, "reason": "misread", "approved_by": "chef-4"}
+    late = [("entry.corrected", entry), ("payout.made", {"wager": "w2", "winnings": 1, "stake_returned": 0})]
+    return played + numbered(played[0], *[("x", {})] * 11, *late)[12:]
+
+
+@dataclass
+class Schedule:
+    """One run by a seed. ``dies`` is the actor that dies for certain, and where; others die by chance."""
+
+    house: House
+    seed: int
+    dies: tuple[str, CrashPoint]
+    chance: random.Random = field(init=False)
+    receipts: dict[int, Any] = field(default_factory=dict)  # by the first number of a batch
+    hints: list[int] = field(default_factory=list)
+    hit: bool = False
+
+    def __post_init__(self) -> None:
+        self.chance = random.Random(self.seed)
+        self.stream = f"faults-{self.seed}"
+        self.events = events_of(self.house, self.stream)
+
+    def play(self) -> None:
+        """Send every event, die here and there, recover, and check what must hold."""
+        for batch in self._batches():
+            self._deliver(batch)
+            if self._is_planned("work"):
+                self._work(self._stream_id())
+            elif self.chance.random() < 0.6:
+                self._meanwhile()
+        self._recover()
+        self._check()
+
+    def _batches(self) -> Iterator[list[Event]]:
+        low = 0
+        while low < len(self.events):
+            high = low + self.chance.randint(2, 8)
+            yield self.events[low:high]
+            low = high
+
+    def _deliver(self, batch: list[Event]) -> None:
+        """Send a batch until it is acknowledged, as a table system does that does not know what became of it."""
+        kind = "open" if batch[0]["seq"] == 1 else "append"
+        for attempt in range(MOST_TRIES):
+            outcome = self._run("again" if attempt else kind, send(self.house, self.stream, batch))
+            if outcome.answer is None:
+                continue
+            status, receipt = outcome.answer
+            assert status in (200, 201), outcome.answer
+            self.receipts[batch[0]["seq"]] = receipt
+            if self._is_planned("again") or self.chance.random() < 0.2:  # and once more, for good measure
+                again = self._run("again", send(self.house, self.stream, batch))
+                assert again.died or again.answer == [200, receipt], "a receipt is the same for ever"
+            return
+        raise AssertionError("never acknowledged")
+
+    def _meanwhile(self) -> None:
+        """Let somebody else act: a message is delivered, lost or comes twice; the sequencer works, or two do."""
+        match self.chance.randrange(5):
+            case 0 | 1 if self.hints:
+                message = self.hints[self.chance.randrange(len(self.hints))]  # in any order, and perhaps again
+                if self.chance.random() < 0.5:
+                    self.hints.remove(message)
+                self._work(message)
+            case 2:
+                self.hints.clear()  # the broker lost everything
+            case 3:
+                self._run("seal", seal)
+            case _:
+                first, second = start(seal), start(seal)
+                finish(first)
+                finish(second)
+
+    def _is_planned(self, kind: str) -> bool:
+        return self.dies[0] == kind and not self.hit
+
+    def _work(self, stream_id: int) -> None:
+        kind = "correct" if read.next_seq_of(stream_id) > 13 else "work"
+        self._run(kind, work(stream_id))
+
+    def _run(self, kind: str, actor: Callable[[], Any]) -> Outcome:
+        die_at = None
+        if self._is_planned(kind):
+            die_at = self.dies[1]
+        elif self.chance.random() < 0.15:
+            die_at = CrashPoint(self.chance.randint(1, 12), self.chance.choice(("before", "after")))
+        outcome = run(actor, die_at)
+        self.hit = self.hit or (outcome.died and self.dies == (kind, die_at))
+        self.hints += outcome.hinted
+        return outcome
+
+    def _recover(self) -> None:
+        """What happens by itself: the sweep hints at every dirty stream, and the sequencer is started again."""
+        stream_id = self._stream_id()
+        for _ in range(MOST_TRIES):
+            if stream_id not in read.dirty_streams(ENGINE_VERSION, limit=1_000):
+                break
+            self._work(stream_id)
+        else:
+            raise AssertionError("the stream stays dirty")
+        for _ in range(MOST_TRIES):
+            if self._run("seal", seal).answer == 0:
+                return
+        raise AssertionError("batches stay unsealed")
+
+    def _stream_id(self) -> int:
+        head = read.head_of(self.house.casino.pk, self.stream)
+        assert head is not None
+        return head.stream_id
+
+    def _check(self) -> None:
+        stream_id = self._stream_id()
+        stored = [json.loads(raw) for _, raw in read.whole(stream_id)]
+        assert stored == [{"v": 1, **event} for event in self.events], "each event is stored once, in its place"
+        outcome = verify(keys.verifiers("checkpoint"), keys.origin(), stream=stream_id, with_tree=False)
+        assert outcome.faults == []
+        assert wire.execute("select count(*) from log.outbox where stream_id = %b::bigint", (stream_id,)) == [(0,)]
+        whole = adjudicate([raw for _, raw in read.whole(stream_id)])
+        found = Finding.objects.filter(stream_id=stream_id, superseded_at=None).order_by("seq", "rule", "wager")
+        assert [row.as_dict() for row in found] == [finding.as_dict() for finding in whole.findings]
+        adjudication = standing(stream_id)
+        assert adjudication is not None
+        assert answer_of(adjudication).as_dict() == whole.as_dict()
+        batches = wire.execute("select first_seq from log.batch where stream_id = %b::bigint", (stream_id,))
+        assert {first for (first,) in batches} == {receipt["first_seq"] for receipt in self.receipts.values()}
+        connection.close()
+
+
+def steps_of(house: House) -> dict[str, list[str]]:
+    """Return the steps of each actor in a run in which nobody dies."""
+    stream = "faults-clean"
+    events = events_of(house, stream)
+    found: dict[str, list[str]] = {}
+    found["open"] = run(send(house, stream, events[:5])).steps
+    found["append"] = run(send(house, stream, events[5:12])).steps
+    found["again"] = run(send(house, stream, events[5:12])).steps
+    head = read.head_of(house.casino.pk, stream)
+    assert head is not None
+    found["work"] = run(work(head.stream_id)).steps
+    run(send(house, stream, events[12:]))
+    found["correct"] = run(work(head.stream_id)).steps
+    found["seal"] = run(seal).steps
+    return found
+
+
+def crash_points(steps: dict[str, list[str]]) -> list[tuple[str, CrashPoint]]:
+    """Return every place at which an actor can die."""
+    return [
+        (actor, CrashPoint(step, side))
+        for actor in ACTORS
+        for step in range(1, len(steps[actor]) + 1)
+        for side in ("before", "after")
+    ]
