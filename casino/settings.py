@@ -125,9 +125,9 @@ else:
             "NAME": DATABASE,
         }
     }
-# A pool serves web requests twice as fast. A Celery worker forks, and a pool does not survive that: one connection.
+# Each thread of the web server keeps its connection: to open one for a request would cost more than the request.
 if env.str("CABOCHON_PROCESS", default="") == "web":
-    DATABASES["default"].setdefault("OPTIONS", {})["pool"] = {"min_size": 1, "max_size": 8, "timeout": 5}
+    DATABASES["default"]["CONN_MAX_AGE"] = 600
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True  # after the database was restarted, its dead connections go
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
@@ -150,9 +150,22 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_AUTHENTICATION": [],
     "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
+    "POSTPROCESSING_HOOKS": ["audit.api.schema.add_problems"],
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
 }
+
+# The log: its name, the keys that sign for it, where its checkpoints are kept besides
+
+CABOCHON_ORIGIN = env.str("CABOCHON_ORIGIN", default="cabochon.localhost/log")
+CABOCHON_KEYS = Path(env.str("CABOCHON_KEYS", default=str(DATA_DIR / "keys")))
+CABOCHON_CHECKPOINTS = env.list("CABOCHON_CHECKPOINTS", default=[str(DATA_DIR / "checkpoints")])
+CABOCHON_EXPORT_S = env.float("CABOCHON_EXPORT_S", default=60.0)
+
+# What was refused: how long its bytes are kept, and how many of one key in a day
+
+CABOCHON_QUARANTINE_DAYS = env.int("CABOCHON_QUARANTINE_DAYS", default=400)
+CABOCHON_QUARANTINE_BYTES = env.int("CABOCHON_QUARANTINE_BYTES", default=256 * 1024 * 1024)
 
 # Workers
 
@@ -183,7 +196,8 @@ CELERY_BEAT_SCHEDULE = {
         "task": "audit.tasks.sweep",
         "schedule": env.float("CABOCHON_SWEEP_S", default=5.0),
         "options": {"queue": "replay", "expires": 30},
-    }
+    },
+    "purge": {"task": "audit.tasks.purge_quarantine", "schedule": 6 * 3600, "options": {"queue": "replay"}},
 }
 CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "beat")
 

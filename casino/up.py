@@ -1,6 +1,6 @@
 """``python -m casino.up``: everything on one machine, from nothing.
 
-    PostgreSQL, Valkey ─► migrations ─► an officer ─► web, worker, beat ─► the first night ─► the desk
+    PostgreSQL, Valkey ─► migrations, keys ─► web, worker, beat, sequencer ─► an officer, the first night ─► the desk
 
 Started again it keeps its data and is up in seconds. Ctrl-C stops all of it. ``DATABASE_URL`` and ``CELERY_BROKER_URL``
 put servers of your own in the place of the embedded ones.
@@ -37,6 +37,7 @@ def main() -> int:
             services=services,
             preparations=[
                 (python, "manage.py", "migrate", "--verbosity", "0"),
+                (python, "manage.py", "logkey", "--make", "--quiet"),
                 (python, "manage.py", "collectstatic", "--noinput", "--verbosity", "0"),
             ],
             children=_children(_free_port()),
@@ -61,6 +62,7 @@ def _children(port: int) -> list[Child]:
         ),
         Child("worker", (*celery, "worker", "-Q", "replay", "--concurrency", "2", "--loglevel", "warning")),
         Child("beat", (*celery, "beat", "--loglevel", "warning", "--pidfile", "")),
+        Child("sequencer", (python, "manage.py", "sequence")),
         Child(
             "welcome",
             (python, "manage.py", "welcome", "--url", f"http://localhost:{port}", "--tables", tables),

@@ -25,6 +25,7 @@ ALLOWED = {
     "__future__",
     "collections",
     "dataclasses",
+    "decimal",  # with a context of its own; never mixed with money
     "datetime",  # dates of laws and instants of events; never the clock, see BANNED_CALLS
     "enum",
     "fractions",

@@ -3,6 +3,7 @@
 The file's broker is RabbitMQ; a Redis in its place is a line, and so is tried as well.
 
 a night over HTTP ─► web ─► PostgreSQL, RabbitMQ ─► worker ─► findings
+                              └─► sequencer ─► checkpoints
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ class Containers:
             "CABOCHON_SECRET_KEY": "a secret of this test",
             "CABOCHON_ALLOWED_HOSTS": "cabochon.example",
             "CABOCHON_HTTPS": "false",
+            "CABOCHON_ORIGIN": "cabochon.example/log",
             "DATABASE_URL": database,
             "CELERY_BROKER_URL": broker,
         }
@@ -105,7 +107,8 @@ def containers(tmp_path: Path, postgres_url: str, request: pytest.FixtureRequest
 
 def test_the_commands_of_compose_turn_a_night_into_findings(containers: Containers) -> None:
     containers.run("migrate")
-    with containers.up("web", "worker"):
+    assert "cabochon.example/log/receipts+" in containers.run("keys")
+    with containers.up("web", "worker", "sequencer"):
         until(lambda: is_ready(containers.url), "the web server")
         _play_a_table(containers, seed=1)
         until(lambda: _findings(containers) > 0, "findings by way of the broker")
@@ -118,6 +121,7 @@ def test_the_commands_of_compose_turn_a_night_into_findings(containers: Containe
     with containers.up("worker", "beat"):
         until(lambda: _findings(containers) > before, "findings of the second night")
     assert running_on(containers.data) == []
+    _check_the_record(containers)
 
 
 def _play_a_table(containers: Containers, *, seed: int) -> None:
@@ -127,6 +131,14 @@ def _play_a_table(containers: Containers, *, seed: int) -> None:
     key = containers.run("web", *manage, "createkey", "--casino", casino, "--register", "C1").strip()
     words = ("--casino", casino, "--tables", "1", "--seed", str(seed), "--irregularities", "all")
     containers.run("web", *manage, "simulate", *words, "--post", containers.url, "--key", key)
+
+
+def _check_the_record(containers: Containers) -> None:
+    """Seal what came while no sequencer ran, and recompute everything against the checkpoints that were exported."""
+    manage = (sys.executable, "manage.py")
+    containers.run("sequencer", *manage, "sequence", "--once")
+    said = containers.run("sequencer", *manage, "verify", "--against", str(containers.data / "checkpoints"))
+    assert "Everything holds." in said
 
 
 def _findings(containers: Containers) -> int:

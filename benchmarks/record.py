@@ -1,0 +1,468 @@
+"""``python -m benchmarks.record``: how fast the record takes in, proves and replays, beside a plain COPY.
+
+One run on a real PostgreSQL, on a database of its own. A is a binary COPY of the same events into a plain table of
+``(stream_id, seq, occurred_at, envelope jsonb)`` with the same key: every figure but the requests a second is a ratio
+to it. Rounds are taken in turn, and each figure is the median of its rounds, so that a machine that slows down slows
+all of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import psutil
+import psycopg
+from rich.console import Console
+from rich.table import Table
+
+SERVER = os.environ.get("DATABASE_URL", "postgres://postgres@127.0.0.1:5432/postgres")
+ROOT = Path(__file__).resolve().parent.parent
+COUPS = {"fr-craps": 9, "qc-craps": 7, "fr-roulette": 17, "fr-american-roulette": 22}
+"""Events of one coup, about."""
+
+BATCH = 1_000
+THREADS = 4
+"""Threads of one process that accepts, as one process of the web server has."""
+
+GOALS: dict[str, tuple[float, float, str]] = {
+    "accept, one process": (0.45, 0.65, "A"),
+    "HTTP, batches of 1,000": (0.60, 0.90, "A"),
+    "HTTP, single events": (1_000, 3_000, "/s"),
+    "verify, one process": (1.5, 2.5, "A"),
+    "replay, one process": (1.0, 2.0, "A"),
+    "replay, two over one": (1.7, 1.9, "×"),
+    "disk over payload": (1.6, 1.4, "≤"),
+}
+
+Stream = tuple[str, list[bytes]]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.record", description=__doc__)
+    parser.add_argument("--events", type=int, default=40_000, help="of one round")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=5.0, help="of each HTTP measurement")
+    parser.add_argument(
+        "--memory", type=int, default=1_000_000, metavar="N", help="events of the longest stream; 0: none"
+    )
+    parser.add_argument("--json", metavar="FILE", help="write the figures, too")
+    given = parser.parse_args()
+    name = f"cabochon_bench_{os.getpid()}"
+    with psycopg.connect(SERVER, autocommit=True) as server:
+        server.execute(f"create database {name}")
+    try:
+        with tempfile.TemporaryDirectory() as data:
+            figures = _Run(urlsplit(SERVER)._replace(path=f"/{name}").geturl(), Path(data), given).all()
+    finally:
+        with psycopg.connect(SERVER, autocommit=True) as server:
+            server.execute(f"drop database {name} with (force)")
+    _print(figures)
+    if given.json:
+        Path(given.json).write_text(json.dumps(figures, indent=1) + "\n")
+    return 0
+
+
+class _Run:
+    """One run on its own database."""
+
+    def __init__(self, url: str, data: Path, given: argparse.Namespace) -> None:
+        self.given = given
+        self.environment = {
+            **os.environ,
+            "DATABASE_URL": url,
+            "CABOCHON_DATA": str(data),
+            "CABOCHON_RATE": "100000000/min",
+            "CELERY_BROKER_URL": "memory://",
+            "DJANGO_SETTINGS_MODULE": "casino.settings",
+        }
+        os.environ.update(self.environment)
+        for words in (
+            ("migrate", "-v", "0"),
+            ("logkey", "--make", "--quiet"),
+            ("collectstatic", "--noinput", "-v", "0"),
+        ):
+            subprocess.run([sys.executable, "manage.py", *words], cwd=ROOT, check=True)
+        import django
+
+        django.setup()
+        from audit.models import ApiKey, Casino, GamingTable, Scope
+
+        self.casino = Casino.objects.create(code="bench", name="bench")
+        GamingTable.objects.create(casino=self.casino, code="T1")
+        self.key, self.secret = ApiKey.make(casino=self.casino, name="bench", scopes=list(Scope.values))
+
+    def all(self) -> dict[str, Any]:
+        """Take every measurement; return figures by name."""
+        console = Console(stderr=True)
+        taken: dict[str, list[float]] = {}
+        for number in range(self.given.rounds):
+            with console.status(f"round {number + 1} of {self.given.rounds}"):
+                for name, value in self._round(number).items():
+                    taken.setdefault(name, []).append(value)
+        figures: dict[str, Any] = {name: statistics.median(values) for name, values in taken.items()}
+        base = figures["A, rows/s"]
+        for name in ("accept, one process", "verify, one process", "replay, one process"):
+            figures[f"{name}, events/s"] = figures[name]
+            figures[name] /= base
+        with console.status("HTTP"):
+            figures["HTTP, batches of 1,000, events/s"] = self._http(BATCH, clients=4)
+            figures["HTTP, batches of 1,000"] = figures["HTTP, batches of 1,000, events/s"] / base
+            figures["HTTP, single events"] = self._http(1, clients=8)
+        with console.status("disk, eventsourcing, memory"):
+            figures["disk over payload"] = self._disk()
+            figures |= self._eventsourcing()
+            if self.given.memory:
+                figures["memory, MiB by events"] = self._memory(self.given.memory)
+        return figures
+
+    def _round(self, number: int) -> dict[str, float]:
+        streams = self._play(number)
+        events = sum(len(lines) for _, lines in streams)
+        self._prepare_copy(streams)
+        base = events / _timed(self._copy)
+        accept = events / _timed(lambda: self._accept(streams))
+        self._seal()
+        verify = self._verify()
+        one = self._replay(streams, processes=1)
+        two = self._replay(streams, processes=2)
+        return {
+            "A, rows/s": base,
+            "accept, one process": accept,
+            "verify, one process": verify,
+            "replay, one process": events / one,
+            "replay, two over one": one / two,
+        }
+
+    def _play(self, number: int) -> list[Stream]:
+        """Play a night of the four rulesets, streams of its own."""
+        from audit.models import GamingTable
+        from audit.simulation import RULESETS, play
+
+        share = self.given.events // (2 * len(RULESETS))
+        streams: list[Stream] = []
+        for place in range(2 * len(RULESETS)):
+            ruleset = RULESETS[place % len(RULESETS)]
+            code = f"{ruleset}-{number}-{place}"
+            GamingTable.objects.create(casino=self.casino, code=code)
+            night = play(
+                ruleset, casino="bench", code=code, gaming_day=date(2026, 11, 19), seed=number,
+                coups=share // COUPS[ruleset],
+            )  # fmt: skip
+            lines = [json.dumps(event, separators=(",", ":"), ensure_ascii=False).encode() for event in night.events]
+            streams.append((night.stream, lines))
+        return streams
+
+    def _copy(self) -> None:
+        """A: copy the events, as rows made beforehand, into a plain table."""
+        with (
+            psycopg.connect(self.environment["DATABASE_URL"]) as connection,
+            connection.cursor() as cursor,
+            cursor.copy("copy plain from stdin (format binary)") as copy,
+        ):
+            for block in self.rows:
+                copy.write(block)
+
+    def _prepare_copy(self, streams: Sequence[Stream]) -> None:
+        from settlement.wire import decode_canonical
+
+        pack, epoch = struct.Struct(">hiqiqiqi").pack, datetime(2000, 1, 1, tzinfo=UTC)
+        with psycopg.connect(self.environment["DATABASE_URL"], autocommit=True) as connection:
+            connection.execute("drop table if exists plain")
+            connection.execute(
+                "create table plain (stream_id bigint, seq bigint, occurred_at timestamptz, envelope jsonb,"
+                " primary key (stream_id, seq))"
+            )
+        blocks, block = [], [b"PGCOPY\n\xff\r\n\0" + bytes(8)]
+        for place, (_, lines) in enumerate(streams):
+            for line in lines:
+                event, envelope = decode_canonical(line)
+                instant = (event.occurred_at - epoch) // timedelta(microseconds=1)
+                block.append(pack(4, 8, place, 8, event.seq, 8, instant, len(envelope) + 1) + b"\x01" + envelope)
+            blocks.append(b"".join(block))
+            block = []
+        self.rows = [*blocks, b"\xff\xff"]
+
+    def _accept(self, streams: Sequence[Stream]) -> None:
+        """Decode, validate, hash and append, by the threads of one process."""
+        from django.db import connection
+
+        from audit.ingest.bodies import Body
+        from audit.ingest.record import record
+
+        def send(stream: Stream) -> None:
+            name, lines = stream
+            for low in range(0, len(lines), BATCH):
+                batch = lines[low : low + BATCH]
+                record(self.key, name, Body(b"", batch, "", b"[" + b",".join(batch) + b"]"))
+            connection.close()
+
+        with ThreadPoolExecutor(THREADS) as threads:
+            list(threads.map(send, streams))
+
+    def _seal(self) -> None:
+        from audit.log.sequencer import Sequencer, catch_up
+
+        sequencer = Sequencer(lambda waiting, root: None)
+        sequencer.load()
+        catch_up(sequencer)
+
+    def _ids(self, streams: Sequence[Stream]) -> list[int]:
+        from audit.models import LoggedStream
+
+        return list(LoggedStream.objects.filter(name__in=[name for name, _ in streams]).values_list("pk", flat=True))
+
+    def _verify(self) -> float:
+        """Verify the whole log as it stands, tree and signatures included; return events a second."""
+        from audit.log import keys
+        from audit.log.verify import verify
+
+        begun = time.perf_counter()
+        outcome = verify(keys.verifiers("checkpoint"), keys.origin())
+        took = time.perf_counter() - begun
+        assert outcome.faults == [], outcome.faults[:3]
+        return outcome.events / took
+
+    def _replay(self, streams: Sequence[Stream], *, processes: int) -> float:
+        """Return the seconds from nothing to committed findings, in processes that are there already."""
+        from audit.models import Adjudication, Finding
+
+        ids = self._ids(streams)
+        Finding.objects.filter(stream_id__in=ids).delete()
+        for adjudication in Adjudication.objects.filter(stream_id__in=ids):
+            adjudication.retired.all().delete()
+            adjudication.delete()
+        shares = [ids[place::processes] for place in range(processes)]
+        workers = [_worker(self.environment) for _ in shares]
+        for worker in workers:
+            assert worker.stdout is not None
+            worker.stdout.readline()
+        begun = time.perf_counter()
+        for worker, share in zip(workers, shares, strict=True):
+            assert worker.stdin is not None
+            worker.stdin.write(" ".join(map(str, share)) + "\n")
+            worker.stdin.flush()
+        for worker in workers:
+            assert worker.stdout is not None
+            assert worker.stdout.readline().strip() == "done"
+        took = time.perf_counter() - begun
+        assert [worker.wait() for worker in workers] == [0] * processes
+        return took
+
+    def _http(self, batch: int, *, clients: int) -> float:
+        """Return events a second over HTTP, two server workers."""
+        port = 18_500 + os.getpid() % 1_000
+        environment = {**self.environment, "CABOCHON_PROCESS": "web", "CABOCHON_BIND": f"127.0.0.1:{port}"}
+        server = subprocess.Popen(
+            [sys.executable, "-m", "gunicorn", "casino.wsgi", "--config", "casino/gunicorn.py"],
+            cwd=ROOT, env=environment, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        try:
+            _until_up(port)
+            made = []
+            for number in range(clients):
+                name = f"load-{batch}-{number}-{os.getpid()}"
+                words = (str(port), self.secret, "bench", name, str(batch), str(self.given.seconds))
+                made.append(
+                    subprocess.Popen(
+                        [sys.executable, "benchmarks/load.py", *words],
+                        cwd=ROOT,
+                        stdin=subprocess.PIPE,
+                        stdout=subprocess.PIPE,
+                        text=True,
+                    )
+                )
+            for client in made:
+                assert client.stdout is not None
+                assert client.stdout.readline().strip() == "ready"
+            for client in made:
+                assert client.stdin is not None
+                client.stdin.write("\n")
+                client.stdin.flush()
+            rates = []
+            for client in made:
+                assert client.stdout is not None
+                sent, took = client.stdout.readline().split()
+                rates.append(int(sent) / float(took))
+            return sum(rates)
+        finally:
+            server.terminate()
+            server.wait()
+
+    def _disk(self) -> float:
+        with psycopg.connect(self.environment["DATABASE_URL"]) as connection:
+            row = connection.execute(
+                "select sum(pg_total_relation_size(i.inhrelid)),"
+                " (select sum(octet_length(envelope::text)) from log.event)"
+                " from pg_inherits i where i.inhparent = 'log.event'::regclass"
+            ).fetchone()
+        assert row is not None
+        return float(row[0]) / float(row[1])
+
+    def _eventsourcing(self) -> dict[str, float]:
+        """Return how fast PyPI's eventsourcing takes in the same load, and how many times as fast this does."""
+        from uuid import uuid4
+
+        from eventsourcing.persistence import StoredEvent
+        from eventsourcing.postgres import PostgresApplicationRecorder, PostgresDatastore
+
+        address = urlsplit(self.environment["DATABASE_URL"])
+        store = PostgresDatastore(
+            dbname=address.path[1:], host=address.hostname or "", port=str(address.port or 5432),
+            user=address.username or "", password=address.password or "",
+        )  # fmt: skip
+        recorder = PostgresApplicationRecorder(store, events_table_name="es_events")
+        recorder.create_table()
+        streams = self._play(self.given.rounds)
+        events = sum(len(lines) for _, lines in streams)
+
+        def insert() -> None:
+            for _, lines in streams:
+                origin = uuid4()
+                for low in range(0, len(lines), BATCH):
+                    recorder.insert_events([
+                        StoredEvent(originator_id=origin, originator_version=low + place, topic="t", state=line)
+                        for place, line in enumerate(lines[low : low + BATCH])
+                    ])  # fmt: skip
+
+        stored = events / _timed(insert)
+        ours = events / _timed(lambda: self._accept(streams))
+        store.close()
+        return {"eventsourcing, events/s": stored, "accept over eventsourcing": ours / stored}
+
+    def _memory(self, most: int) -> dict[str, float]:
+        """Return the resident memory of a worker by the events of the one stream it replays."""
+        found: dict[str, float] = {}
+        events = 10_000
+        while events <= most:
+            stream_id = self._long_stream(events)
+            worker = _worker(self.environment)
+            assert worker.stdout is not None
+            assert worker.stdin is not None
+            worker.stdout.readline()
+            peak = 0
+            worker.stdin.write(f"{stream_id}\n")
+            worker.stdin.flush()
+            process = psutil.Process(worker.pid)
+            while worker.poll() is None:
+                try:
+                    peak = max(peak, process.memory_info().rss)
+                except psutil.Error:
+                    break
+                time.sleep(0.02)
+            assert worker.wait() == 0
+            found[f"{events:,}"] = round(peak / 2**20, 1)
+            events *= 10
+        return found
+
+    def _long_stream(self, events: int) -> int:
+        """Record a stream of about so many events, played anew a part at a time under the same wagers' numbers."""
+        from audit.ingest.bodies import Body
+        from audit.ingest.record import record
+        from audit.models import GamingTable, LoggedStream
+        from audit.simulation import play
+
+        name = f"long-{events}"
+        GamingTable.objects.create(casino=self.casino, code=name)
+        part = play(
+            "fr-roulette", casino="bench", code=name, gaming_day=date(2026, 11, 19), seed=1,
+            coups=min(events, 20_000) // COUPS["fr-roulette"],
+        ).events  # fmt: skip
+        coups, seq = part[1:-1], 0
+        lines: list[bytes] = []
+        for turn in range(-(-events // len(coups))):
+            for event in part[:1] + coups if turn == 0 else coups:
+                seq += 1
+                said = {**event, "data": _renamed(event["data"], turn), "stream": name, "seq": seq}
+                lines.append(json.dumps(said, separators=(",", ":")).encode())
+                if len(lines) == BATCH:
+                    record(self.key, name, Body(b"", lines, "", b"[" + b",".join(lines) + b"]"))
+                    lines = []
+        if lines:
+            record(self.key, name, Body(b"", lines, "", b"[" + b",".join(lines) + b"]"))
+        return int(LoggedStream.objects.get(name=name).pk)
+
+
+def _renamed(data: dict[str, Any], turn: int) -> dict[str, Any]:
+    """Return an event's data with the wagers of another turn."""
+    renamed = {name: f"{turn}-{data[name]}" for name in ("wager", "base", "left_up_from") if data.get(name)}
+    if "wagers" in data:
+        renamed["wagers"] = [f"{turn}-{wager}" for wager in data["wagers"]]
+    return {**data, **renamed}
+
+
+_WORKER = """
+import sys, django
+django.setup()
+from audit.adjudications.replay import advance
+from django.db import connection
+connection.ensure_connection()
+print("ready", flush=True)
+for stream_id in map(int, sys.stdin.readline().split()):
+    while (progress := advance(stream_id)) is not None and progress.behind:
+        pass
+print("done", flush=True)
+"""
+
+
+def _worker(environment: dict[str, str]) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", _WORKER],
+        cwd=ROOT,
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def _timed(work: Callable[[], None]) -> float:
+    begun = time.perf_counter()
+    work()
+    return time.perf_counter() - begun
+
+
+def _until_up(port: int) -> None:
+    import urllib.request
+
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        try:
+            urllib.request.urlopen(f"http://localhost:{port}/health/ready", timeout=2).close()
+            return
+        except OSError:
+            time.sleep(0.1)
+    raise SystemExit("the web server does not come up")
+
+
+def _print(figures: dict[str, Any]) -> None:
+    table = Table(title="The record, beside a binary COPY of the same rows (A)")
+    for heading in ("", "figure", "at least", "aim", ""):
+        table.add_column(heading, justify="left" if not heading else "right")
+    for name, (least, aim, unit) in GOALS.items():
+        value = figures[name]
+        is_met = value <= least if unit == "≤" else value >= least
+        shown = f"{value:,.0f}{unit}" if unit == "/s" else f"{value:.2f} {unit}"
+        table.add_row(name, shown, f"{least:g}", f"{aim:g}", "" if is_met else "below")
+    console = Console()
+    console.print(table)
+    for name, value in figures.items():
+        if name not in GOALS:
+            console.print(f"{name}: {value if isinstance(value, dict) else f'{value:,.2f}'}", highlight=False)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
