@@ -53,7 +53,7 @@ Stream = tuple[str, list[bytes]]
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.record", description=__doc__)
-    parser.add_argument("--events", type=int, default=40_000, help="of one round")
+    parser.add_argument("--events", type=int, default=160_000, help="of one round, eight tables together")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=5.0, help="of each HTTP measurement")
     parser.add_argument(
@@ -108,6 +108,8 @@ class _Run:
     def all(self) -> dict[str, Any]:
         """Take every measurement; return figures by name."""
         console = Console(stderr=True)
+        self.warming = self._play(self.given.rounds + 1)
+        self._accept(self.warming)
         taken: dict[str, list[float]] = {}
         for number in range(self.given.rounds):
             with console.status(f"round {number + 1} of {self.given.rounds}"):
@@ -237,29 +239,28 @@ class _Run:
         return outcome.events / took
 
     def _replay(self, streams: Sequence[Stream], *, processes: int) -> float:
-        """Return the seconds from nothing to committed findings, in processes that are there already."""
+        """Return the seconds from nothing to committed findings, in processes that have worked before.
+
+        As from a broker, each takes the next stream when it is done with one.
+        """
         from audit.models import Adjudication, Finding
 
-        ids = self._ids(streams)
-        Finding.objects.filter(stream_id__in=ids).delete()
-        for adjudication in Adjudication.objects.filter(stream_id__in=ids):
+        ids, before = self._ids(streams), self._ids(self.warming)[:processes]
+        Finding.objects.filter(stream_id__in=ids + before).delete()
+        for adjudication in Adjudication.objects.filter(stream_id__in=ids + before):
             adjudication.retired.all().delete()
             adjudication.delete()
-        shares = [ids[place::processes] for place in range(processes)]
-        workers = [_worker(self.environment) for _ in shares]
-        for worker in workers:
-            assert worker.stdout is not None
-            worker.stdout.readline()
+        workers = [_worker(self.environment) for _ in before]
+        for worker, warming in zip(workers, before, strict=True):
+            _hand(worker, [warming])
+        waiting = list(ids)
         begun = time.perf_counter()
-        for worker, share in zip(workers, shares, strict=True):
-            assert worker.stdin is not None
-            worker.stdin.write(" ".join(map(str, share)) + "\n")
-            worker.stdin.flush()
-        for worker in workers:
-            assert worker.stdout is not None
-            assert worker.stdout.readline().strip() == "done"
+        with ThreadPoolExecutor(processes) as threads:
+            list(threads.map(lambda worker: _hand(worker, waiting), workers))
         took = time.perf_counter() - begun
-        assert [worker.wait() for worker in workers] == [0] * processes
+        for worker in workers:
+            worker.communicate()
+        assert [worker.returncode for worker in workers] == [0] * processes
         return took
 
     def _http(self, batch: int, *, clients: int) -> float:
@@ -350,12 +351,10 @@ class _Run:
         while events <= most:
             stream_id = self._long_stream(events)
             worker = _worker(self.environment)
-            assert worker.stdout is not None
             assert worker.stdin is not None
-            worker.stdout.readline()
             peak = 0
             worker.stdin.write(f"{stream_id}\n")
-            worker.stdin.flush()
+            worker.stdin.close()
             process = psutil.Process(worker.pid)
             while worker.poll() is None:
                 try:
@@ -411,15 +410,16 @@ from audit.adjudications.replay import advance
 from django.db import connection
 connection.ensure_connection()
 print("ready", flush=True)
-for stream_id in map(int, sys.stdin.readline().split()):
-    while (progress := advance(stream_id)) is not None and progress.behind:
+for line in sys.stdin:
+    while (progress := advance(int(line))) is not None and progress.behind:
         pass
-print("done", flush=True)
+    print("done", flush=True)
 """
 
 
 def _worker(environment: dict[str, str]) -> subprocess.Popen[str]:
-    return subprocess.Popen(
+    """Start a process that replays the streams it is handed, and wait until it is ready."""
+    worker = subprocess.Popen(
         [sys.executable, "-c", _WORKER],
         cwd=ROOT,
         env=environment,
@@ -427,6 +427,25 @@ def _worker(environment: dict[str, str]) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE,
         text=True,
     )
+    assert worker.stdout is not None
+    if worker.stdout.readline().strip() != "ready":
+        raise RuntimeError("a worker did not start")
+    return worker
+
+
+def _hand(worker: subprocess.Popen[str], waiting: list[int]) -> None:
+    """Hand a worker one stream of those that wait after the other, until none waits."""
+    assert worker.stdin is not None
+    assert worker.stdout is not None
+    while waiting:
+        try:
+            stream_id = waiting.pop()
+        except IndexError:
+            return
+        worker.stdin.write(f"{stream_id}\n")
+        worker.stdin.flush()
+        if worker.stdout.readline().strip() != "done":
+            raise RuntimeError("a worker failed")
 
 
 def _timed(work: Callable[[], None]) -> float:

@@ -56,7 +56,8 @@ CLOCK_TOLERANCE = timedelta(seconds=2)
 # JSON, because sums of amounts may be larger than the 64 bits of MessagePack's integers.
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Table).decode
-_decode_wagers = msgspec.json.Decoder(list[Wager]).decode
+_encode_wagers = msgspec.msgpack.Encoder().encode
+_decode_wagers = msgspec.msgpack.Decoder(list[Wager]).decode
 
 
 class NeedsReplay(Exception):
@@ -343,7 +344,7 @@ def answer(table: Table) -> Adjudication:
 
 def save_wagers(wagers: list[Wager]) -> bytes:
     """Return retired wagers as bytes."""
-    return _encode(wagers)
+    return _encode_wagers(wagers)
 
 
 def load_wagers(saved: bytes) -> list[Wager]:

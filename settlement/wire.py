@@ -46,11 +46,12 @@ decode_fast = msgspec.json.Decoder(Event).decode
 
 _decode_array = msgspec.json.Decoder(list[Event]).decode
 
-_CHECKED = (EventsLost, EntryCorrected)
+_CHECKED = frozenset((EventsLost, EntryCorrected))
 _SPACED_COLON = re.compile(rb'"[ \t\r\n]+:')
 
 _decode_any = msgspec.json.Decoder().decode
 _encode_sorted = msgspec.json.Encoder(order="sorted").encode
+_encode_lines = msgspec.json.Encoder(order="sorted").encode_lines
 
 
 def decode(raw: bytes | str) -> Event:
@@ -167,19 +168,19 @@ def decode_canonical_all(array: bytes) -> tuple[list[Event], list[bytes]] | None
         if "data" not in envelope:
             envelope["data"] = {}
             unsaid += 1
-    written = [_encode_sorted(envelope) for envelope in envelopes]
-    together = b"".join(written)
+    together = _encode_lines(envelopes)
+    written = together.splitlines()  # a string's own ends of line are escaped
     # As in ``decode_canonical``; what spaces there are may all be in the largest.
     if array.count(b'":') != together.count(b'":') - unsaid or b"\\u" in array or _SPACED_COLON.search(array):
         return None
-    if max(map(len, written), default=0) + len(array) - len(together) > MAX_EVENT_BYTES:
+    spaces = len(array) + unsaid * len(b'"data":{},') - len(together)
+    if max(map(len, written), default=0) + max(0, spaces) > MAX_EVENT_BYTES:
         return None
-    names: set[str] = set()
-    for event in events:
-        if type(event) in _CHECKED or not FIRST_YEAR <= event.occurred_at.year <= LAST_YEAR:
-            return None
-        names.add(event.stream)
-    return (events, written) if all(map(STREAM_NAME.fullmatch, names)) else None
+    if not _CHECKED.isdisjoint(map(type, events)):
+        return None
+    if any(not FIRST_YEAR <= year <= LAST_YEAR for year in {event.occurred_at.year for event in events}):
+        return None
+    return (events, written) if all(map(STREAM_NAME.fullmatch, {event.stream for event in events})) else None
 
 
 def next_seq_after(event: Event) -> int:

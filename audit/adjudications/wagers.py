@@ -27,8 +27,12 @@ DIGITS = "0123456789"
 
 def recall(adjudication: Adjudication, state: State, events: Iterable[Event]) -> dict[str, int]:
     """Have the state hold the retired wagers that ``events`` mention; return their ids, each with its last change."""
-    sought = _not_surely_new(adjudication.known_ids, state.unheld(events))
-    if not sought or not adjudication.cursor:
+    if not adjudication.cursor:
+        return {}
+    sought = state.unheld(events)
+    if not adjudication.closed:
+        sought = _not_surely_new(adjudication.known_ids, sought)
+    if not sought:
         return {}
     found = list(find(adjudication, sought))
     state.recall(found)
@@ -42,6 +46,8 @@ def retire(adjudication: Adjudication, state: State, recalled: dict[str, int], *
         retired = [wager for wager in retired if recalled.get(wager.id) != wager.changed_by]
     if not retired:
         return
+    if not state.table.closed_by:  # what comes after the close is rare, and all looked for
+        _remember(adjudication.known_ids, retired)
     retired = _together_with_the_last(adjudication, retired)
     digests = array("I", [crc32(wager.id.encode()) for wager in retired])
     wire.execute(
@@ -104,18 +110,27 @@ def find(adjudication: Adjudication, ids: set[str]) -> Iterator[Wager]:
 
 
 def _not_surely_new(known: dict[str, int], ids: set[str]) -> set[str]:
-    """Return those of ``ids`` that may have been there before, and remember all of them in ``known``."""
-    largest: dict[str, int] = {}
+    """Return those of ``ids`` that may be of retired wagers."""
+    otherwise = -1 if len(known) < MOST_BEGINNINGS else None
     sought: set[str] = set()
-    is_open = len(known) < MOST_BEGINNINGS
     for wager_id in ids:
         beginning = wager_id.rstrip(DIGITS)
         number = int(wager_id[len(beginning) :] or 0)
-        if number > largest.get(beginning, -1):
-            largest[beginning] = number
-        if number <= known.get(beginning, -1 if is_open else number):
+        largest = known.get(beginning, otherwise)
+        if largest is None or number <= largest:
             sought.add(wager_id)
-    for beginning, number in largest.items():
-        if number > known.get(beginning, -1) and (beginning in known or len(known) < MOST_BEGINNINGS):
-            known[beginning] = number
     return sought
+
+
+def _remember(known: dict[str, int], retired: Iterable[Wager]) -> None:
+    """Note in ``known`` the largest number that the ids of retired wagers end in, by what is before it."""
+    for wager in retired:
+        wager_id = wager.id
+        beginning = wager_id.rstrip(DIGITS)
+        number = int(wager_id[len(beginning) :] or 0)
+        largest = known.get(beginning)
+        if largest is None:
+            if len(known) < MOST_BEGINNINGS:
+                known[beginning] = number
+        elif number > largest:
+            known[beginning] = number

@@ -12,9 +12,11 @@ stored, and the receipt is that of the batch that holds the last event sent.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -30,7 +32,7 @@ from audit.ingest.receipts import receipt, unsigned
 from audit.log import keys, read
 from audit.log.append import Entry, StreamMoved, append, open_stream
 from audit.models import ApiKey
-from settlement.events import OPENERS, Event, SessionOpened
+from settlement.events import OPENERS, Event, EventsLost, SessionOpened
 from settlement.wire import ShapeError, decode_canonical, decode_canonical_all, next_seq_after
 
 log = structlog.get_logger(__name__)
@@ -45,13 +47,11 @@ MAX_FAULTS = 100
 """Most faults that one answer lists."""
 
 
-class Sent(msgspec.Struct, frozen=True, gc=False):
-    """One event of a request: its place there, its number, typed, and as the bytes that will be hashed."""
+class Sent(Entry, frozen=True, gc=False):
+    """One event of a request: what is appended, typed, and its place there."""
 
-    index: int
-    seq: int
     event: Event
-    envelope: bytes
+    index: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,8 @@ def _read(key: ApiKey, stream: str, body: Body) -> list[Sent]:
         try:
             event, envelope = decode_canonical(raw)
             _check_fits(event, stream)
-            if sent.setdefault(event.seq, Sent(index, event.seq, event, envelope)).envelope != envelope:
+            entry = Sent(event.seq, event.occurred_at, envelope, event, index)
+            if sent.setdefault(event.seq, entry).envelope != envelope:
                 raise ShapeError("comes twice in this request, with different contents", "/seq")
         except ShapeError as fault:
             faults.append((index, fault))
@@ -127,7 +128,7 @@ def _read_at_once(stream: str, body: Body) -> list[Sent] | None:
         seq = event.seq
         if event.stream != stream or seq <= last:
             return None
-        sent.append(Sent(len(sent), seq, event, envelope))
+        sent.append(Sent(seq, event.occurred_at, envelope, event, len(sent)))
         last = seq
     openers = [each.event for each in sent if isinstance(each.event, OPENERS)]
     return None if any(not FIRST_DAY <= event.data.gaming_day <= LAST_DAY for event in openers) else sent
@@ -171,8 +172,9 @@ def _store(key: ApiKey, stream: str, sent: list[Sent], body: Body) -> Recorded:
         raise Problem(403, "forbidden", "The desk writes this stream, and no table system.")
     if not key.reports_on(head.table_id):
         raise Problem(403, "forbidden", "This key does not report on the table of this stream.")
-    new = [each for each in sent if each.seq >= head.next_seq]
-    _compare(key, stream, [each for each in sent if each.seq < head.next_seq], head, body)
+    first_new = bisect_left(sent, head.next_seq, key=attrgetter("seq"))
+    new = sent[first_new:]
+    _compare(key, stream, sent[:first_new], head, body)
     if new:
         return _append(key, stream, head.stream_id, new, next_seq=head.next_seq)
     batch = read.batch_holding(head.stream_id, sent[-1].seq)
@@ -210,14 +212,17 @@ def _open(key: ApiKey, stream: str, sent: list[Sent], body: Body) -> Recorded:
 
 
 def _append(key: ApiKey, stream: str, stream_id: int, new: list[Sent], *, next_seq: int) -> Recorded:
-    entries = [Entry(each.seq, each.event.occurred_at, each.envelope) for each in new]
-    batch = append(stream_id, entries, next_seq=_following(new, next_seq), key_id=key.pk)
+    batch = append(stream_id, new, next_seq=_following(new, next_seq), key_id=key.pk)
     transaction.on_commit(partial(hint, stream_id))
     return Recorded(stream, batch, is_new=True)
 
 
 def _following(new: list[Sent], next_seq: int) -> int:
     """Return the number after ``new``. Raise 409 ``gap`` where they do not follow ``next_seq`` one by one."""
+    first, last = new[0], new[-1]
+    in_a_row = first.seq == next_seq and last.seq - first.seq == len(new) - 1
+    if in_a_row and not any(type(each.event) is EventsLost for each in new):
+        return last.seq + 1
     expected = next_seq
     for each in new:
         if each.seq != expected:

@@ -56,7 +56,7 @@ def append(stream_id: int, entries: Sequence[Entry], *, next_seq: int, key_id: i
     ``next_seq`` is the number that follows the batch: one more than its last, or than a loss declared by its last.
     Raise ``StreamMoved`` where the batch's first number is not the one the stream takes next; then nothing is stored.
     """
-    root = merkle.root(merkle.leaf(entry.envelope) for entry in entries)
+    root = merkle.root(merkle.leaves([entry.envelope for entry in entries]))
     [(appended, following, chain, received_at)] = wire.execute(
         "select appended, next_seq, chain, received_at from log.append("
         "%b::bigint, %b::bigint, %b::bigint, %b::bytea, %b::bigint, %b::bigint[], %b::timestamptz[], %b::text[])",
@@ -88,7 +88,7 @@ def append_named(
     None where there is no such stream, where its table is none of ``tables`` (which none limits), or where it does not
     take the batch's first number next; then nothing is stored.
     """
-    root = merkle.root(merkle.leaf(entry.envelope) for entry in entries)
+    root = merkle.root(merkle.leaves([entry.envelope for entry in entries]))
     [(stream_id, appended, chain, received_at)] = wire.execute(
         "select stream_id, appended, chain, received_at from log.append_named(%b::bigint, %b::text, %b::bigint[],"
         " %b::bigint, %b::bigint, %b::bytea, %b::bigint, %b::bigint[], %b::timestamptz[], %b::text[])",

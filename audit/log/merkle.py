@@ -32,6 +32,11 @@ def leaf(envelope: bytes) -> bytes:
     return sha256(b"\x00" + envelope).digest()
 
 
+def leaves(envelopes: Iterable[bytes]) -> list[bytes]:
+    """Return the leaf hash of each canonical envelope."""
+    return [sha256(b"\x00" + envelope).digest() for envelope in envelopes]
+
+
 def node(left: bytes, right: bytes) -> bytes:
     """Return the hash of an inner node, 32 bytes."""
     return sha256(b"\x01" + left + right).digest()
