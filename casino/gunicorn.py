@@ -7,7 +7,7 @@ from typing import Any
 bind = os.environ.get("CABOCHON_BIND", "127.0.0.1:8000")
 workers = int(os.environ.get("CABOCHON_WEB_WORKERS", "2"))
 threads = int(os.environ.get("CABOCHON_WEB_THREADS", "4"))
-worker_class = "gthread"
+worker_class = "casino.web_worker.Worker"
 timeout = 30
 graceful_timeout = 10
 keepalive = 15

@@ -11,6 +11,7 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.throttling import SimpleRateThrottle
 
+from audit.api.attempts import key_of
 from audit.api.rates import rate_headers, rates_by
 from audit.models import ApiKey
 
@@ -38,7 +39,7 @@ class KeyAuthentication(BaseAuthentication):
             return None
         if len(words) != 2:
             raise AuthenticationFailed("The Authorization header is not 'Bearer KEY'.")
-        key = ApiKey.of_secret(words[1].decode("latin-1"))
+        key = key_of(words[1].decode("latin-1"), request.META.get("REMOTE_ADDR", ""))
         if key is None:
             raise AuthenticationFailed("There is no such key, or it is no longer valid.")
         return KeyHolder(key), key

@@ -21,6 +21,9 @@ SHARED_EVERY_S = 0.25
 UNSHARED_S = 30.0
 """How long the cache is left alone when it has failed: to ask it may cost seconds."""
 
+MOST_COUNTED = 10_000
+"""Counts that are held before those of minutes gone by are let go."""
+
 log = structlog.get_logger(__name__)
 
 
@@ -35,26 +38,29 @@ class _Count:
 
 
 class Rates:
-    """Counts of requests by key, in minutes of the clock."""
+    """Counts by whoever asks, in periods of the clock. ``name`` is what is counted, for the cache that is shared."""
 
-    def __init__(self, period_s: int) -> None:
+    def __init__(self, period_s: int, name: str = "rate") -> None:
         self.period_s = period_s
-        self._counts: dict[int, _Count] = {}
+        self.name = name
+        self._counts: dict[int | str, _Count] = {}
         self._lock = threading.Lock()
         self._unshared_until = 0.0
 
-    def used(self, key_id: int) -> int:
-        """Return how many requests of a key there were in this minute, as far as is known here."""
-        count = self._counts.get(key_id)
+    def used(self, whose: int | str) -> int:
+        """Return how many there were of ``whose`` in this minute, as far as is known here."""
+        count = self._counts.get(whose)
         return count.shared + count.own if count is not None and count.minute == self._minute() else 0
 
-    def add(self, key_id: int) -> int:
-        """Count a request, and return how many there were in this minute."""
+    def add(self, whose: int | str) -> int:
+        """Count one, and return how many there were in this minute."""
         minute, now = self._minute(), time.monotonic()
         with self._lock:
-            count = self._counts.get(key_id)
+            count = self._counts.get(whose)
             if count is None or count.minute != minute:
-                count = self._counts[key_id] = _Count(minute)
+                if len(self._counts) >= MOST_COUNTED:
+                    self._counts = {each: held for each, held in self._counts.items() if held.minute == minute}
+                count = self._counts[whose] = _Count(minute)
             count.own += 1
             is_due = now - count.shared_at >= SHARED_EVERY_S and now >= self._unshared_until
             if is_due:
@@ -62,7 +68,7 @@ class Rates:
                 told, count.own = count.own, 0
                 count.shared += told
         if is_due:
-            self._share(key_id, count, told)
+            self._share(whose, count, told)
         return count.shared + count.own
 
     def left_s(self) -> float:
@@ -72,8 +78,8 @@ class Rates:
     def _minute(self) -> int:
         return int(time.time() // self.period_s)
 
-    def _share(self, key_id: int, count: _Count, told: int) -> None:
-        name = f"rate:{key_id}:{count.minute}"
+    def _share(self, whose: int | str, count: _Count, told: int) -> None:
+        name = f"{self.name}:{whose}:{count.minute}"
         try:
             cache.add(name, 0, timeout=self.period_s + 1)
             count.shared = int(cache.incr(name, told))

@@ -26,7 +26,9 @@ import structlog
 from django.conf import settings
 from django.db import DatabaseError, connection
 from django.http.request import validate_host
+from rest_framework.exceptions import Throttled
 
+from audit.api.attempts import key_of
 from audit.api.authentication import KeyThrottle
 from audit.api.rates import rate_headers, rates_by
 from audit.ingest.bodies import MAX_BYTES, MAX_EVENTS
@@ -34,7 +36,7 @@ from audit.ingest.hints import hint
 from audit.ingest.receipts import receipt
 from audit.log import keys
 from audit.log.append import Entry, append_named
-from audit.models import ApiKey, Scope
+from audit.models import Scope
 from settlement.events import OPENERS
 from settlement.wire import decode_canonical_all, next_seq_after
 
@@ -126,7 +128,7 @@ class Express:
 
     def _record(self, environ: dict[str, Any], stream: str, body: bytes) -> tuple[bytes, dict[str, str]] | None:
         """Store a body and return the answer to it, None where it has to be looked at."""
-        trusted = self._key(environ.get("HTTP_AUTHORIZATION", ""))
+        trusted = self._key(environ.get("HTTP_AUTHORIZATION", ""), environ.get("REMOTE_ADDR", ""))
         rates = rates_by(self._throttle.duration)
         if trusted is None or rates.used(trusted.key_id) >= self._throttle.num_requests:
             return None
@@ -146,7 +148,7 @@ class Express:
         content = _encode(receipt(stream, batch))
         return content, rate_headers(self._throttle.num_requests, used, rates.left_s())
 
-    def _key(self, authorization: str) -> Trusted | None:
+    def _key(self, authorization: str, address: str) -> Trusted | None:
         """Return the key of a request that may record events, None for any other."""
         shape = _BEARER.fullmatch(authorization)
         if shape is None:
@@ -156,7 +158,10 @@ class Express:
         trusted = self._trusted.get(digest)
         if trusted is not None and now < trusted.until:
             return trusted
-        key = ApiKey.of_secret(shape[1])
+        try:
+            key = key_of(shape[1], address)
+        except Throttled:
+            return None
         if key is None or Scope.EVENTS_WRITE not in key.scopes:
             self._trusted.pop(digest, None)
             return None

@@ -14,6 +14,8 @@ from django.http import HttpResponse
 from django.test import Client
 
 from audit.adjudications.replay import advance
+from audit.api import attempts
+from audit.api.rates import Rates
 from audit.models import ApiKey, Casino, GamingTable, LoggedStream, Scope
 from casino.celery import app
 from tests.audit.sessions import Event, session, unique_name
@@ -59,6 +61,12 @@ def hints_stay_here() -> None:
     """Hands the hints of this process to nobody: a test that wants one replayed asks for it."""
     app.conf.broker_url = app.conf.broker_write_url = app.conf.broker_read_url = "memory://"
     app.conf.broker_transport_options = {}
+
+
+@pytest.fixture(autouse=True)
+def no_failures_yet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Count keys that are none anew: all tests come from one address."""
+    monkeypatch.setattr(attempts, "_failures", Rates(60, f"failed-keys-{uuid4().hex}"))
 
 
 @pytest.fixture

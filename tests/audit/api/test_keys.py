@@ -10,8 +10,10 @@ import pytest
 import time_machine
 from django.core.management import CommandError, call_command
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from audit.api import attempts
 from audit.models import ApiKey, Casino, Scope
 from tests.audit.conftest import House
 from tests.audit.sessions import opener
@@ -125,3 +127,37 @@ def test_a_key_is_followed_by_another_like_it_and_both_are_valid_for_a_while(hou
     for words in (["revokekey", following.prefix], ["createkey", "--rotate", following.prefix], ["createkey"]):
         with pytest.raises(CommandError):
             call_command(*words)
+
+
+def wrong(number: int) -> str:
+    return f"cab_{number:012x}_{'A' * 43}"
+
+
+def test_an_address_with_many_wrong_keys_is_asked_to_wait_and_costs_no_query(house: House) -> None:
+    with time_machine.travel(600_000_010, tick=False):
+        house.ask("rules")  # a key that was right goes on from any address
+        right = house.secret
+        for number in range(attempts.MOST_A_MINUTE):
+            assert house.ask("rules", Authorization=f"Bearer {wrong(number)}").status_code == 401
+        with CaptureQueriesContext(connection) as queries:
+            refused = house.ask("rules", Authorization=f"Bearer {wrong(7)}")
+            house.send("a-stream", [], Authorization=f"Bearer {wrong(8)}")
+        assert (refused.status_code, refused.json()["code"], refused.headers["Retry-After"]) == (429, "throttled", "50")
+        assert len(queries) == 0
+        assert house.ask("rules").status_code == 200
+        elsewhere = house.client.get(
+            "/api/v1/rules", headers={"Authorization": f"Bearer {wrong(9)}"}, REMOTE_ADDR="192.0.2.7"
+        )
+        assert elsewhere.status_code == 401
+        attempts._known.clear()
+        assert house.ask("rules").status_code == 429
+    with time_machine.travel(600_000_070, tick=False):
+        assert house.ask("rules", Authorization=f"Bearer {right}").status_code == 200
+
+
+def test_addresses_of_one_subscriber_count_together() -> None:
+    assert (
+        attempts._place("2001:db8:1:2::7") == attempts._place("2001:db8:1:2:ffff::1") != attempts._place("2001:db8::")
+    )
+    assert attempts._place("192.0.2.1") != attempts._place("192.0.2.2")
+    assert attempts._place("") == attempts._place("no address")

@@ -1,0 +1,75 @@
+"""The examples of ``docs/ingestion.md``: what is printed there is run here, against the real application."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from wsgiref.simple_server import WSGIRequestHandler, make_server
+
+import pytest
+from django.core.handlers.wsgi import WSGIHandler
+from django.db import connections
+
+from audit.ingest.express import Express
+from tests.audit.tables import House
+
+PAGE = Path(__file__).parents[3] / "docs" / "ingestion.md"
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def examples() -> dict[str, Any]:
+    """Return what the Python of the page defines."""
+    defined: dict[str, Any] = {}
+    blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    assert len(blocks) == 2
+    for block in blocks:
+        exec(compile(block, str(PAGE), "exec"), defined)
+    return defined
+
+
+class Quiet(WSGIRequestHandler):
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def url() -> Iterator[str]:
+    way = Express(WSGIHandler())
+
+    def application(environ: Any, start_response: Any) -> Any:
+        try:
+            return list(way(environ, start_response))
+        finally:
+            connections.close_all()
+
+    with make_server("localhost", 0, application, handler_class=Quiet) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://localhost:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+def test_the_client_of_the_page_sends_sends_again_and_checks_what_it_was_given(url: str) -> None:
+    page, house = examples(), House()
+    stream = "documented"
+    body = re.search(r"\$ cat night.json\n(.*?\])\n", PAGE.read_text(), re.DOTALL)
+    assert body is not None
+    night = json.loads(body[1])
+    for event in night:
+        event["stream"] = stream
+    night[0]["data"] |= {"casino": house.casino.code, "table": house.table.code}
+    receipt = page["send"](url, house.secret, stream, night)
+    assert (receipt["first_seq"], receipt["last_seq"], receipt["next_seq"]) == (1, 2, 3)
+    assert page["send"](url, house.secret, stream, night) == receipt
+
+    with page["urllib"].request.urlopen(f"{url}/api/v1/log/key") as answer:
+        keys = json.load(answer)["keys"]
+    assert page["is_signed"](receipt, keys)
+    assert not page["is_signed"](receipt | {"last_seq": 3}, keys)
+    assert not page["is_signed"](receipt, [key for key in keys if key["purpose"] != "receipt"])
