@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from urllib.parse import unquote
 from typing import Any
 
 import environ
@@ -115,6 +116,7 @@ LOCALE_PATHS = [BASE_DIR / "locale"]
 
 if env.str("DATABASE_URL", default=""):
     DATABASES = {"default": env.db_url("DATABASE_URL")}
+    DATABASES["default"]["HOST"] = unquote(DATABASES["default"].get("HOST", ""))  # a socket's folder, as libpq has it
 else:
     DATABASES = {
         "default": {

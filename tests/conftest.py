@@ -69,7 +69,16 @@ def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -
 @pytest.fixture
 def postgres_url() -> Iterator[str]:
     """The address of a new database on the machine's own PostgreSQL, dropped when the test is over."""
-    server = _answering("PostgreSQL", POSTGRES)
+    yield from _new_database(_answering("PostgreSQL", POSTGRES))
+
+
+@pytest.fixture
+def database_url() -> Iterator[str]:
+    """The address of a new database on the PostgreSQL of this run, which is always there."""
+    yield from _new_database(os.environ.get("DATABASE_URL") or EmbeddedPostgres(DATA).url("postgres"))
+
+
+def _new_database(server: str) -> Iterator[str]:
     name = f"cabochon_{uuid4().hex[:12]}"
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(f"create database {name}")

@@ -19,14 +19,14 @@ HEAD = b"POST /api/v1/streams/s/events HTTP/1.1\r\nHost: localhost\r\nContent-Ty
 
 
 @pytest.fixture
-def port(tmp_path: Path, postgres_url: str) -> Iterator[int]:
+def port(tmp_path: Path, database_url: str) -> Iterator[int]:
     """A web server of one worker with two threads that gives a request two seconds to come."""
     with socket.create_server(("127.0.0.1", 0)) as line:
         port = int(line.getsockname()[1])
     environment = {
         "PATH": os.environ["PATH"],
         "CABOCHON_DATA": str(tmp_path),
-        "DATABASE_URL": postgres_url,
+        "DATABASE_URL": database_url,
         "CELERY_BROKER_URL": "memory://",
         "CABOCHON_BIND": f"127.0.0.1:{port}",
         "CABOCHON_WEB_WORKERS": "1",

@@ -131,14 +131,14 @@ class Stack:
 
 
 @pytest.fixture
-def stack(tmp_path: Path, postgres_url: str, broker: Broker) -> Iterator[Stack]:
+def stack(tmp_path: Path, database_url: str, broker: Broker) -> Iterator[Stack]:
     with socket.create_server(("127.0.0.1", 0)) as line:
         port = line.getsockname()[1]
     environment = {
         "PATH": os.environ["PATH"],
         "PYTHONUNBUFFERED": "1",
         "CABOCHON_DATA": str(tmp_path),
-        "DATABASE_URL": postgres_url,
+        "DATABASE_URL": database_url,
         "CABOCHON_BIND": f"127.0.0.1:{port}",
         "CABOCHON_WEB_WORKERS": "1",
         "CABOCHON_SWEEP_S": "1",
