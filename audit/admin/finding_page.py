@@ -11,6 +11,8 @@ from audit.adjudications.answers import wager_of
 from audit.admin.chronicle import Language, sentence
 from audit.admin.clauses import MarkedText, marked_text
 from audit.admin.corrections import Corrected, corrections_to
+from audit.admin.replay_page import replay_context
+from audit.felt.moments import stretch_around
 from audit.log import merkle, read
 from audit.models import Finding
 from settlement import decode
@@ -68,7 +70,17 @@ def page_of(finding: Finding, language: str) -> dict[str, Any]:
         "root": batch.root.hex() if batch else None,
         "chain": batch.chain.hex() if batch else None,
         "leaf": merkle.leaf(stored).hex() if stored else None,
+        "replay": _replay(finding, tongue),
     }
+
+
+def _replay(finding: Finding, language: Language) -> dict[str, Any] | None:
+    """Return the table around the finding, opened at the event that completes it; None for what is no table's."""
+    if finding.table_id is None:
+        return None
+    first, last = stretch_around(finding.seq, finding.evidence)
+    wagers = {finding.wager} if finding.wager else ()
+    return replay_context(finding.stream, first, last, finding.seq, language, wagers=wagers)
 
 
 def _comparison(finding: Finding, rule: Rule, language: Language) -> Comparison | None:

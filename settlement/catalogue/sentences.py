@@ -60,9 +60,14 @@ _MONTHS: Mapping[Language, tuple[str, ...]] = {
 }
 
 
+def exponent_of(currency: str) -> int:
+    """Return how many decimals an amount of a currency has (ISO 4217)."""
+    return _EXPONENTS.get(currency, 2)
+
+
 def amount(minor: int, currency: str, language: Language) -> str:
     """Return an amount of money as its readers write it: “€1,234.50”, « 1 234,50 € »."""
-    exponent = _EXPONENTS.get(currency, 2)
+    exponent = exponent_of(currency)
     whole, fraction = divmod(abs(minor), 10**exponent)
     sign = _SIGNS[language].get(currency, currency)
     decimals = f"{fraction:0{exponent}}" if exponent else ""
