@@ -214,6 +214,14 @@ CACHES: dict[str, dict[str, Any]] = {
 
 # Logs: one line an event, for people at a terminal and JSON elsewhere
 
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "handlers": {"stderr": {"class": "logging.StreamHandler"}},
+    # What nobody foresaw is told with its traceback; that a page does not exist is no error of ours.
+    "loggers": {"django.request": {"handlers": ["stderr"], "level": "ERROR", "propagate": False}},
+}
+
 structlog.configure(
     processors=[
         structlog.contextvars.merge_contextvars,

@@ -7,10 +7,21 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.urls import register_converter
+from django.urls.converters import IntConverter
 from django.utils.text import capfirst
 from django.utils.translation import get_language
 
 from audit.models import Officer
+
+
+class SignedConverter(IntConverter):
+    """A stream's id in an address: half of them are negative."""
+
+    regex = "-?[0-9]+"
+
+
+register_converter(SignedConverter, "signed")
 
 
 class RecordAdmin(admin.ModelAdmin):

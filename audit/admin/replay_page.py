@@ -12,7 +12,7 @@ from audit.admin.chronicle import Language, sentence
 from audit.felt import drawing
 from audit.felt.moments import Moment, Replay, Stake, player_of, players_in, replay_of
 from audit.models import Finding, LoggedStream
-from settlement.catalogue import BET_LABELS, RULES
+from settlement.catalogue import BET_WORDS, RULES
 from settlement.catalogue.sentences import amount, written
 
 PAYMENTS = frozenset({"payout.made", "payment.announced", "stakes.collected", "zero.decided"})
@@ -47,7 +47,7 @@ def replay_context(
         "last": len(steps) - 1,
         "now": steps[place],
         "anomalies": sum(bool(step["found"]) for step in steps),
-        "data": {"steps": steps, "stakes": _stakes(replay, language, wagers)},
+        "data": {"steps": steps, "stakes": _stakes(replay, wagers)},
     }
 
 
@@ -79,19 +79,18 @@ def _found(stream: LoggedStream, replay: Replay, language: Language) -> dict[int
     return found
 
 
-def _stakes(replay: Replay, language: Language, disputed: Collection[str]) -> dict[str, dict[str, Any]]:
+def _stakes(replay: Replay, disputed: Collection[str]) -> dict[str, dict[str, Any]]:
     """Return of each stake of a stretch what does not change: whose it is, on what, and whether it is in dispute."""
     colours = players_in(replay.moments)
     stakes: dict[str, dict[str, Any]] = {}
     for moment in replay.moments:
         for stake in moment.stakes.values():
             wager = stake.wager
-            label = BET_LABELS.get(wager.bet)
             on = "-".join(wager.pockets) or ", ".join(map(str, wager.which)) or (str(stake.number or ""))
             stakes[wager.id] = {
                 "who": player_of(wager) or "—",
                 "colour": colours[player_of(wager)],
-                "bet": " ".join(filter(None, ((label[language] if label else wager.bet).split(" — ")[0], on))),
+                "bet": " ".join(filter(None, (BET_WORDS.get(wager.bet, wager.bet), on))),
                 "disputed": wager.id in disputed,
             }
     return stakes

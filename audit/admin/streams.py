@@ -19,11 +19,15 @@ from audit.admin.chronicle import Language, sentence
 from audit.admin.corrections import corrections_to
 from audit.admin.findings import TableFilter
 from audit.admin.reading import RecordAdmin, language
+from audit.admin.replay_page import replay_context
 from audit.log import read
 from audit.models import Finding, LoggedStream
 from settlement import decode
 
 PAGE = 100
+
+AROUND = 150
+"""Events before and after the one that a table is shown at."""
 
 
 @admin.register(LoggedStream)
@@ -44,10 +48,12 @@ class StreamAdmin(RecordAdmin):
         return int(stream.findings_count)
 
     def get_urls(self) -> list[URLPattern]:
-        own = path(
-            "<int:stream_id>/events/", self.admin_site.admin_view(self.events_view), name="audit_loggedstream_events"
-        )
-        return [own, *super().get_urls()]
+        guarded = self.admin_site.admin_view
+        return [
+            path("<signed:stream_id>/events/", guarded(self.events_view), name="audit_loggedstream_events"),
+            path("<signed:stream_id>/table/", guarded(self.table_view), name="audit_loggedstream_table"),
+            *super().get_urls(),
+        ]
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
@@ -56,11 +62,7 @@ class StreamAdmin(RecordAdmin):
 
     def events_view(self, request: HttpRequest, stream_id: int) -> HttpResponse:
         """Show a page of events: those after ``?after=SEQ``, or before ``?before=SEQ``."""
-        stream = self.get_queryset(request).select_related("table", "casino").filter(pk=stream_id).first()
-        if stream is None:
-            raise Http404
-        if not self.has_view_permission(request, stream):
-            raise PermissionDenied
+        stream = self._stream(request, stream_id)
         before = _seq(request, "before")
         if before is not None:
             events = read.before(stream_id, seq=before, limit=PAGE)
@@ -103,6 +105,38 @@ class StreamAdmin(RecordAdmin):
             "later": events[-1][0] if events and events[-1][0] < head.next_seq - 1 else None,
         }
         return TemplateResponse(request, "admin/audit/loggedstream/events.html", context)
+
+    def table_view(self, request: HttpRequest, stream_id: int) -> HttpResponse:
+        """Show the table at event ``?at=SEQ``, the last unless told, and let the officer move from there."""
+        stream = self._stream(request, stream_id)
+        if stream.table_id is None:
+            raise Http404
+        last = read.next_seq_of(stream_id) - 1
+        at = min(_seq(request, "at") or last, last)
+        first = max(1, at - AROUND)
+        record_act(request, "table.viewed", casino_id=stream.casino_id, stream=stream.name, seq=at)
+        tongue: Language = "fr" if language() == "fr" else "en"
+        context = {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "title": _("Table %(table)s") % {"table": stream.table.code},
+            "stream": stream,
+            "at": at,
+            "last": last,
+            "earlier": max(1, first - AROUND) if first > 1 else None,
+            "later": at + 2 * AROUND if at + AROUND < last else None,
+            "replay": replay_context(stream, first, at + AROUND, at, tongue),
+        }
+        return TemplateResponse(request, "admin/audit/loggedstream/table.html", context)
+
+    def _stream(self, request: HttpRequest, stream_id: int) -> Any:
+        """Return a stream that the officer who asks may see. Raise 404 and 403 where there is none."""
+        stream = self.get_queryset(request).select_related("table", "casino").filter(pk=stream_id).first()
+        if stream is None:
+            raise Http404
+        if not self.has_view_permission(request, stream):
+            raise PermissionDenied
+        return stream
 
 
 def _seq(request: HttpRequest, name: str) -> int | None:

@@ -15,6 +15,7 @@ from rest_framework.response import Response
 from audit.adjudications.answers import answer_of, standing
 from audit.api.problems import Problem
 from audit.api.views import KeyedView
+from audit.felt import table_at
 from audit.log import read
 from audit.models import ApiKey, Finding, LoggedStream, Scope
 from settlement.wire import STREAM_NAME
@@ -121,6 +122,27 @@ class StreamAdjudication(KeyedView):
         if adjudication is None or not adjudication.state:
             raise Http404
         return Response(answer_of(adjudication).as_dict())
+
+
+class StreamTable(KeyedView):
+    """The table at an instant: what stood, the point, the last result."""
+
+    parameters = frozenset({"at"})
+
+    @extend_schema(
+        summary="The table at an instant",
+        parameters=[OpenApiParameter("at", int, description="The seq after which; the last event's unless told.")],
+        responses=OpenApiTypes.OBJECT,
+    )
+    def get(self, request: Request, stream: str) -> Response:
+        logged = stream_of(request.auth, stream)
+        if logged.table_id is None:
+            raise Http404
+        at = whole(request, "at", default=2**53 - 1, least=1, most=2**53 - 1)
+        found = table_at(logged.stream_id, at)
+        if found is None:
+            raise Http404
+        return Response({"stream": logged.name, **found})
 
 
 def whole(request: Request, name: str, *, default: int, least: int, most: int) -> int:

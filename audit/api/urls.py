@@ -5,7 +5,7 @@ from django.urls import path, re_path
 from audit.api.evidence import FindingBundle
 from audit.api.findings import Findings, OneFinding, Rules
 from audit.api.log import Consistency, Inclusion, Keys, NewestCheckpoint
-from audit.api.streams import StreamAdjudication, StreamStanding
+from audit.api.streams import StreamAdjudication, StreamStanding, StreamTable
 from audit.api.views import Nowhere
 from audit.ingest.views import Events, StreamEvents
 
@@ -13,6 +13,7 @@ urlpatterns = [
     path("events", Events.as_view(), name="events"),
     path("streams/<str:stream>/events", StreamEvents.as_view(), name="stream-events"),
     path("streams/<str:stream>/adjudication", StreamAdjudication.as_view(), name="stream-adjudication"),
+    path("streams/<str:stream>/table", StreamTable.as_view(), name="stream-table"),
     path("streams/<str:stream>", StreamStanding.as_view(), name="stream"),
     path("findings", Findings.as_view(), name="findings"),
     path("findings/<int:pk>", OneFinding.as_view(), name="finding"),

@@ -57,7 +57,11 @@ def _zone(name: str, box: Box) -> str:
         return line + marks.text((box.x + 16, down + 5), word, anchor="start") + beside
     if name in _DICE:
         dice, odds = _DICE[name]
-        return line + marks.little_dice((across, down - 8), dice) + marks.text((across, down + 18), odds, "label dim small")
+        return (
+            line
+            + marks.little_dice((across, down - 8), dice)
+            + marks.text((across, down + 18), odds, "label dim small")
+        )
     if name in ("big_6", "big_8"):
         big = marks.text((across, box.y + 26), "BIG", "label dim small")
         return line + big + marks.text((across, box.y + 58), name[-1], "label huge")

@@ -33,9 +33,7 @@ def text(spot: Spot, words: str | int, kind: str = "label", *, anchor: str = "mi
 
 
 def rectangle(box: Box, kind: str = "line") -> str:
-    return (
-        f'<rect class="{kind}" x="{n(box.x)}" y="{n(box.y)}" width="{n(box.width)}" height="{n(box.height)}"/>'
-    )
+    return f'<rect class="{kind}" x="{n(box.x)}" y="{n(box.y)}" width="{n(box.width)}" height="{n(box.height)}"/>'
 
 
 def little_dice(spot: Spot, faces: Iterable[int]) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 
 import structlog
@@ -70,7 +69,10 @@ class Replay:
 
 
 def table_at(stream_id: int, seq: int) -> dict[str, Any] | None:
-    """Return the table just after event ``seq`` or the last one before it, as the interface says it; None before any."""
+    """Return the table just after event ``seq``, or after the last before it, as the interface says it.
+
+    None before the first.
+    """
     state = _state_before(stream_id, seq + 1)
     table = state.table
     if not table.events:
@@ -191,9 +193,7 @@ def _result(table: Table) -> tuple[str | None, tuple[int, int] | None]:
 
 def _state_before(stream_id: int, seq: int) -> State:
     """Return the state that the events below ``seq`` leave, with every correction there is by now."""
-    corrections = [
-        event for event in map(decode, read.corrections_of(stream_id)) if isinstance(event, EntryCorrected)
-    ]
+    corrections = [event for event in map(decode, read.corrections_of(stream_id)) if isinstance(event, EntryCorrected)]
     newest = max((each.seq for each in corrections), default=0)
     name = f"felt:{stream_id}:{seq}:{newest}"
     kept = cache.get(name)

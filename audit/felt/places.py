@@ -78,7 +78,7 @@ def roulette_spot(wager: Wager, *, has_double_zero: bool) -> Spot | None:
     if wager.bet in CHANCES:
         box = chance_box(wager.bet)
         # Art. 54 B: a stake in prison is put on the line of its box.
-        return (box.middle[0], box.y + box.height) if wager.status == "imprisoned" else (box.middle[0], box.y + 42)
+        return (box.middle[0], box.y + box.height) if wager.status == "imprisoned" else (box.middle[0], box.y + 40)
     if wager.bet in ("douzaine", "deux_douzaines") and wager.which:
         boxes = [dozen_box(which) for which in wager.which]
         return sum(box.middle[0] for box in boxes) / len(boxes), boxes[0].middle[1]
@@ -99,6 +99,8 @@ def _spot_on_numbers(bet: str, pockets: tuple[str, ...], *, has_double_zero: boo
         return boxes[0].middle[0], TOP + CELL_HEIGHT * 1.5
     across, down = _mean(inside)
     if len(inside) < len(pockets):  # with a zero: on the line before the first row, or at its foot
+        if has_double_zero and pockets in (("0", "2"), ("00", "2")):  # 2 touches both: clear of where they meet
+            down += CELL_HEIGHT / 4 if pockets[0] == "0" else -CELL_HEIGHT / 4
         return LEFT, BOTTOM if bet == "carre" else down
     if bet in ("transversale", "sixain"):
         return across, BOTTOM
