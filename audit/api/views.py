@@ -33,10 +33,12 @@ class KeyedView(APIView):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Refuse a parameter that means nothing here: to pass over one would answer another question than was asked."""
         super().initial(request, *args, **kwargs)
-        for name in request.query_params:
+        for name, values in request.query_params.lists():
             if name not in self.parameters:
                 known = ", ".join(sorted(self.parameters)) or "none"
                 raise Problem(422, "invalid", f"'{name}' is no parameter here; there is {known}.")
+            if "" in values:
+                raise Problem(422, "invalid", f"'{name}' has no value.")
 
     def get_exception_handler(self) -> Any:
         return handle
