@@ -51,6 +51,7 @@ AUTH_PASSWORD_VALIDATORS = [
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
 ]
 AUTH_USER_MODEL = "audit.Officer"
+AUTHENTICATION_BACKENDS = ["django.contrib.auth.backends.ModelBackend", "audit.roles.RoleBackend"]
 
 # Application
 
@@ -166,6 +167,7 @@ CABOCHON_EXPORT_S = env.float("CABOCHON_EXPORT_S", default=60.0)
 
 # What was refused: how long its bytes are kept, and how many of one key in a day
 
+CABOCHON_VIDEO_DAYS = env.int("CABOCHON_VIDEO_DAYS", default=7)
 CABOCHON_QUARANTINE_DAYS = env.int("CABOCHON_QUARANTINE_DAYS", default=400)
 CABOCHON_QUARANTINE_BYTES = env.int("CABOCHON_QUARANTINE_BYTES", default=256 * 1024 * 1024)
 

@@ -16,6 +16,7 @@ from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 
 from audit.admin.acts import actor, record_act
+from audit.admin.casework import Casework, QueueFilter, case_context, countdown, state_of, tabs, works
 from audit.admin.finding_page import page_of
 from audit.admin.reading import RecordAdmin, language
 from audit.evidence.bundle import Unproven
@@ -23,6 +24,7 @@ from audit.evidence.export import export
 from audit.log.prove import NotSealed
 from audit.models import Finding, GamingTable
 from audit.models.adjudications import Severity
+from audit.models.cases import State
 from settlement.catalogue import RULES
 
 
@@ -95,11 +97,12 @@ class StandingFilter(admin.SimpleListFilter):
 
 
 @admin.register(Finding)
-class FindingAdmin(RecordAdmin):
-    list_display = ("when", "weight", "title", "table", "wager", "stream", "seq")
+class FindingAdmin(Casework, RecordAdmin):
+    list_display = ("weight", "title", "table", "when", "wager", "state", "officer", "due")
     list_display_links = ("title",)
-    list_filter = ("severity", RuleFilter, TableFilter, DayFilter, StandingFilter)
-    list_select_related = ("table", "stream", "casino")
+    list_filter = (QueueFilter, "severity", RuleFilter, TableFilter, DayFilter, StandingFilter)
+    list_select_related = ("table", "stream", "casino", "case__assigned_to")
+    ordering = ("case__weight", "case__deadline", "-pk")
     search_fields = ("=wager", "=stream__name")
     search_help_text = _("a wager or a stream, whole")
 
@@ -115,6 +118,27 @@ class FindingAdmin(RecordAdmin):
     def title(self, finding: Finding) -> str:
         return RULES[finding.rule].title.in_language(language())
 
+    @admin.display(description=_("state"), ordering="case__state")
+    def state(self, finding: Finding) -> str:
+        return format_html('<span class="state {}">{}</span>', *state_of(finding))
+
+    @admin.display(description=_("officer"), ordering="case__assigned_to")
+    def officer(self, finding: Finding) -> str:
+        return str(finding.case.assigned_to) if finding.case and finding.case.assigned_to else "—"
+
+    @admin.display(description=_("deadline"), ordering="case__deadline")
+    def due(self, finding: Finding) -> str:
+        if finding.case is None or finding.case.state == State.CLOSED:
+            return "—"
+        left = countdown(finding.case.deadline)
+        words = _("%(hours)d h overdue") if left.is_past else _("%(hours)d h left")
+        kind = "past" if left.is_past else "near" if left.is_near else ""
+        return format_html('<span class="due {}">{}</span>', kind, words % {"hours": left.hours})
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        context = {"tabs": tabs(request), "queue": request.GET.get("queue"), "can_work": works(request.user)}
+        return super().changelist_view(request, {**context, **(extra_context or {})})
+
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
@@ -124,6 +148,7 @@ class FindingAdmin(RecordAdmin):
         context = {
             **self.admin_site.each_context(request),
             **page_of(finding, language()),
+            "work": case_context(request, finding),
             "opts": self.opts,
             "title": RULES[finding.rule].title.in_language(language()),
         }
@@ -131,7 +156,7 @@ class FindingAdmin(RecordAdmin):
 
     def get_urls(self) -> list[URLPattern]:
         own = path("<int:pk>/evidence/", self.admin_site.admin_view(self.evidence_view), name="audit_finding_evidence")
-        return [own, *super().get_urls()]
+        return [own, *self.casework_urls(), *super().get_urls()]
 
     def evidence_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Hand out the evidence of a finding. By POST: it is an act, which a mere link must not do."""

@@ -13,6 +13,7 @@ from django.utils.text import capfirst
 from django.utils.translation import get_language
 
 from audit.models import Officer
+from audit.models.officers import READERS
 
 
 class SignedConverter(IntConverter):
@@ -53,7 +54,7 @@ def of_own_houses(rows: QuerySet[Any], request: HttpRequest) -> QuerySet[Any]:
     """Return those of ``rows`` that belong to the houses of the officer who asks."""
     officer = request.user
     assert isinstance(officer, Officer)
-    return rows if officer.is_superuser else rows.filter(casino__in=officer.houses())
+    return rows if officer.is_superuser else rows.filter(casino__in=officer.houses(*READERS))
 
 
 def language() -> str:

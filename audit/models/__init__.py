@@ -1,10 +1,11 @@
 """The tables that Django manages, and read-only views of the log, which it does not."""
 
 from audit.models.adjudications import Adjudication, Beside, BesideFinding, Finding, RetiredWagers
+from audit.models.cases import Case, CaseAct, Deadline
 from audit.models.houses import Casino, GamingTable
 from audit.models.keys import ApiKey, Scope
 from audit.models.log import LoggedBatch, LoggedEvent, LoggedStream
-from audit.models.officers import Officer
+from audit.models.officers import Membership, Officer, Role
 from audit.models.quarantine import Quarantined
 
 __all__ = [
@@ -12,14 +13,19 @@ __all__ = [
     "ApiKey",
     "Beside",
     "BesideFinding",
+    "Case",
+    "CaseAct",
     "Casino",
+    "Deadline",
     "Finding",
     "GamingTable",
     "LoggedBatch",
     "LoggedEvent",
     "LoggedStream",
+    "Membership",
     "Officer",
     "Quarantined",
     "RetiredWagers",
+    "Role",
     "Scope",
 ]

@@ -150,6 +150,14 @@ class Finding(_Found):
     """One irregularity. Never deleted: one that a later replay no longer finds is superseded."""
 
     superseded_at = models.DateTimeField(_("superseded"), null=True, blank=True)
+    case = models.ForeignKey(  # given by the database when the finding is stored
+        "audit.Case",
+        null=True,
+        editable=False,
+        on_delete=models.PROTECT,
+        related_name="findings",
+        verbose_name=_("case"),
+    )
 
     class Meta:
         verbose_name = _("finding")

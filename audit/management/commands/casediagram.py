@@ -1,0 +1,30 @@
+"""``manage.py casediagram``: write the diagram of the casework machine into its page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand
+
+from audit.cases.machine import diagram
+
+PAGE = Path("docs/casework.md")
+BEGINS, ENDS = "```mermaid\n", "\n```"
+
+
+def with_diagram(page: str) -> str:
+    """Return the page with the diagram as it is now."""
+    before, _, rest = page.partition(BEGINS)
+    after = rest.partition("```")[2]
+    return f"{before}{BEGINS}{diagram()}{ENDS}{after}"
+
+
+class Command(BaseCommand):
+    help = "Write the diagram of the casework machine into docs/casework.md."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        page = settings.BASE_DIR / PAGE
+        page.write_text(with_diagram(page.read_text()))
+        self.stdout.write(f"{PAGE}: written")

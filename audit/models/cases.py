@@ -1,0 +1,117 @@
+"""Cases: what officers do about findings."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import F, Q
+from django.utils.translation import gettext_lazy as _
+
+from audit.models.adjudications import Severity
+from audit.models.houses import Casino
+from audit.models.officers import Officer
+
+
+class State(models.TextChoices):
+    """Where a case is."""
+
+    NEW = "new", _("new")
+    INVESTIGATING = "investigating", _("investigating")
+    SECOND = "second", _("second officer")
+    CLOSED = "closed", _("closed")
+
+
+class Outcome(models.TextChoices):
+    """How a case ends."""
+
+    CONFIRMED = "confirmed", _("breach confirmed")
+    EXPLAINED = "explained", _("explained")
+    MISTAKEN = "mistaken", _("mistaken")
+
+
+class Deadline(models.Model):
+    """In how many hours a case of a severity is to be closed."""
+
+    severity = models.CharField(_("severity"), max_length=16, choices=Severity, primary_key=True)
+    hours = models.PositiveIntegerField(_("hours"))
+
+    class Meta:
+        verbose_name = _("deadline")
+        verbose_name_plural = _("deadlines")
+
+    def __str__(self) -> str:
+        return f"{self.get_severity_display()}: {self.hours} h"
+
+
+class Case(models.Model):
+    """The work on one finding, whatever replay finds it. Opened and guarded by the database: migration 0008."""
+
+    stream_id = models.BigIntegerField()
+    seq = models.BigIntegerField()
+    rule = models.CharField(max_length=80)
+    wager = models.CharField(max_length=200, blank=True)
+
+    casino = models.ForeignKey(Casino, on_delete=models.PROTECT, related_name="cases", verbose_name=_("casino"))
+    weight = models.SmallIntegerField()  # 0 is the heaviest severity
+    state = models.CharField(_("state"), max_length=16, choices=State, default=State.NEW)
+    opened_at = models.DateTimeField(_("opened"))
+    deadline = models.DateTimeField(_("deadline"))
+    assigned_to = models.ForeignKey(
+        Officer, null=True, blank=True, on_delete=models.PROTECT, related_name="cases", verbose_name=_("officer")
+    )
+    outcome = models.CharField(_("outcome"), max_length=16, choices=Outcome, blank=True)
+    reason = models.TextField(_("reason"), blank=True)
+    proposed_by = models.ForeignKey(
+        Officer, null=True, blank=True, on_delete=models.PROTECT, related_name="proposed", verbose_name=_("proposed by")
+    )
+    approved_by = models.ForeignKey(
+        Officer, null=True, blank=True, on_delete=models.PROTECT, related_name="approved", verbose_name=_("approved by")
+    )
+    closed_at = models.DateTimeField(_("closed"), null=True, blank=True)
+
+    class Meta:
+        verbose_name = _("case")
+        verbose_name_plural = _("cases")
+        constraints = [
+            models.UniqueConstraint(fields=["stream_id", "seq", "rule", "wager"], name="one_case_an_identity"),
+            models.CheckConstraint(condition=Q(state__in=State.values), name="case_state_is_one"),
+            models.CheckConstraint(
+                condition=~Q(state="second")
+                | (Q(proposed_by__isnull=False, outcome__in=Outcome.values) & ~Q(reason="")),
+                name="case_proposed_by_somebody",
+            ),
+            models.CheckConstraint(
+                condition=~Q(state="closed")
+                | (
+                    Q(proposed_by__isnull=False, approved_by__isnull=False, closed_at__isnull=False)
+                    & Q(outcome__in=Outcome.values)
+                    & ~Q(reason="")
+                ),
+                name="case_closed_by_two",
+            ),
+            models.CheckConstraint(
+                condition=Q(approved_by=None) | ~Q(approved_by=F("proposed_by")), name="case_four_eyes"
+            ),
+        ]
+        indexes = [models.Index(fields=["casino", "state", "weight", "deadline"], name="case_queue")]
+
+    def __str__(self) -> str:
+        return f"{self.rule} #{self.seq}"
+
+
+class CaseAct(models.Model):
+    """One thing done to a case, for its page; the event of the log is what counts."""
+
+    case = models.ForeignKey(Case, on_delete=models.PROTECT, related_name="acts")
+    at = models.DateTimeField(auto_now_add=True)
+    officer = models.ForeignKey(Officer, on_delete=models.PROTECT, related_name="+")
+    type = models.CharField(max_length=40)
+    reason = models.TextField(blank=True)
+    about = models.CharField(max_length=200, blank=True)  # an outcome, or whom it was assigned to
+
+    class Meta:
+        verbose_name = _("act")
+        verbose_name_plural = _("acts")
+        ordering = ["at", "pk"]
+
+    def __str__(self) -> str:
+        return f"{self.type} {self.at:%Y-%m-%d %H:%M}"

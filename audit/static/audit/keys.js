@@ -1,0 +1,39 @@
+// Keys of the desk: j k x in a list; a e c j k on a finding; / and ? everywhere.
+(() => {
+  const one = (selector) => document.querySelector(selector);
+  const rows = [...document.querySelectorAll("#result_list tbody tr")];
+  let place = -1;
+
+  const move = (by) => {
+    if (!rows.length) {
+      const next = one("#case")?.dataset.next;
+      if (by < 0) history.back();
+      else if (next) location.assign(next);
+      return;
+    }
+    rows[place]?.removeAttribute("data-here");
+    place = Math.max(0, Math.min(rows.length - 1, place + by));
+    rows[place].setAttribute("data-here", "");
+    rows[place].scrollIntoView({ block: "nearest" });
+    rows[place].querySelector("th a, td a")?.focus({ preventScroll: true });
+  };
+
+  const keys = {
+    j: () => move(1),
+    k: () => move(-1),
+    x: () => rows[place]?.querySelector("input.action-select")?.click(),
+    a: () => one("#take")?.click(),
+    e: () => { const details = one("#propose"); if (details) { details.open = true; one("#reason").focus(); } },
+    c: () => one("#note")?.focus(),
+    "/": () => one("#searchbar")?.focus(),
+    "?": () => one("#keys")?.showModal(),
+  };
+
+  document.addEventListener("keydown", (event) => {
+    if (event.altKey || event.ctrlKey || event.metaKey) return;
+    if (["INPUT", "TEXTAREA", "SELECT"].includes(event.target.tagName) && !["range", "checkbox"].includes(event.target.type)) return;
+    if (!keys[event.key]) return;
+    event.preventDefault();
+    keys[event.key]();
+  });
+})();
