@@ -1,0 +1,161 @@
+"""The tests of dice and wheels keep their level, whenever one looks, and find what is not fair."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+from itertools import product
+
+import pytest
+
+from settlement.layouts import LAYOUT_37, LAYOUT_38, Layout
+from settlement.night.fairness import ARCS, CUTS, UNIT, Bettor, DiceFairness, WheelFairness, _cells, summary
+
+ALPHA = Fraction(1, 20)
+STRICT = Fraction(1, 1000)
+
+
+@pytest.mark.parametrize("sizes, prior", [([1] * 6, 1), ([1] * 6, 36), ([7, 6, 6, 6, 6, 6], 5), ([1, 2], 1)])
+def test_wealth_is_a_martingale_in_every_history(sizes: list[int], prior: int) -> None:
+    # The mean over all that may come, each with its fair chance, is what there was; rounding only takes away.
+    for history in product(range(len(sizes)), repeat=3):
+        bettor = Bettor(sizes, prior)
+        for cell in history:
+            bettor.draw(cell)
+        mean = Fraction(0)
+        for cell, size in enumerate(sizes):
+            after = Bettor(sizes, prior)
+            for each in (*history, cell):
+                after.draw(each)
+            mean += Fraction(after.wealth * size, sum(sizes))
+        assert bettor.wealth - len(sizes) <= mean <= bettor.wealth
+
+
+def test_the_evidence_of_dice_has_mean_one_over_all_throws_of_two_dice_in_turn() -> None:
+    total = Fraction(0)
+    for faces in product(range(1, 7), repeat=4):
+        dice = DiceFairness()
+        dice.throw(faces[:2], ["a", "b"])
+        dice.throw(faces[2:], ["b", "c"])
+        total += Fraction(dice.evidence, UNIT * 6**4)
+    assert 1 - Fraction(1, 2**500) < total <= 1
+
+
+@pytest.mark.parametrize("layout", [LAYOUT_37, LAYOUT_38])
+def test_the_evidence_of_a_wheel_has_mean_one_over_all_pairs_of_spins(layout: Layout) -> None:
+    total = Fraction(0)
+    for spins in product(layout.wheel, repeat=2):
+        wheel = WheelFairness(layout)
+        for pocket in spins:
+            wheel.spin(pocket)
+        total += wheel.evidence
+    mean = total / (UNIT * len(layout.wheel) ** 2)
+    assert 1 - Fraction(1, 2**500) < mean <= 1
+
+
+@pytest.mark.parametrize("size", [37, 38])
+@pytest.mark.parametrize("cut", range(CUTS))
+def test_arcs_are_neighbours_of_six_or_seven(size: int, cut: int) -> None:
+    cells = _cells(size, cut)
+    assert {cells.count(arc) for arc in range(ARCS)} <= {6, 7}
+    assert sum(cells[place] != cells[place - 1] for place in range(size)) == ARCS
+
+
+def first_alarm(fairness: DiceFairness | WheelFairness, draw: object, alpha: Fraction, most: int) -> int | None:
+    """Return after how many draws of ``draw`` the test asks, None where it does not within ``most``."""
+    for drawn in range(1, most + 1):
+        draw(fairness)  # type: ignore[operator]
+        if fairness.alarms(alpha):
+            return drawn
+    return None
+
+
+def test_the_level_holds_over_thousands_of_fair_runs_though_one_looks_after_every_draw() -> None:
+    chance = random.Random(20261119)
+    runs, throws, spins = 2_000, 60, 60
+    faces = range(1, 7)
+
+    def throw(dice: DiceFairness) -> None:
+        dice.throw(chance.choices(faces, k=2), ["a", "b"])
+
+    def spin(wheel: WheelFairness) -> None:
+        wheel.spin(chance.choice(LAYOUT_37.wheel))
+
+    alarms = {
+        "dice": sum(first_alarm(DiceFairness(), throw, ALPHA, throws) is not None for _ in range(runs)),
+        "wheel": sum(first_alarm(WheelFairness(LAYOUT_37), spin, ALPHA, spins) is not None for _ in range(runs // 2)),
+    }
+    print(f"false alarms at α = {ALPHA}: {alarms['dice']} of {runs} dice, {alarms['wheel']} of {runs // 2} wheels")
+    # Three standard deviations above the level, were it attained: 5 % of the runs.
+    assert alarms["dice"] <= runs / 20 + 3 * (runs * 0.05 * 0.95) ** 0.5
+    assert alarms["wheel"] <= runs / 40 + 3 * (runs / 2 * 0.05 * 0.95) ** 0.5
+
+
+def test_a_loaded_die_is_found() -> None:
+    # A six weighs a quarter more than it should at the cost of the one: 5/24, 3/24.
+    chance = random.Random(7)
+    delays = []
+    for _ in range(20):
+
+        def throw(dice: DiceFairness) -> None:
+            loaded = chance.choices(range(1, 7), weights=[3, 4, 4, 4, 4, 5])[0]
+            dice.throw([loaded, chance.randint(1, 6)], ["loaded", "fair"])
+
+        delays.append(first_alarm(DiceFairness(), throw, STRICT, 6_000))
+    found = sorted(delay for delay in delays if delay is not None)
+    print(f"loaded die (5/24 on the six, 3/24 on the one): asked after {found[len(found) // 2]} throws, median of 20")
+    assert len(found) == len(delays)
+    assert found[len(found) // 2] < 2_500
+
+
+def test_a_tilted_wheel_is_found_by_its_arc() -> None:
+    # A third of the wheel comes a third more often than it should.
+    chance = random.Random(8)
+    weights = [4 if place < 12 else 3 for place in range(37)]
+    delays = []
+    for _ in range(15):
+
+        def spin(wheel: WheelFairness) -> None:
+            wheel.spin(chance.choices(LAYOUT_37.wheel, weights=weights)[0])
+
+        delays.append(first_alarm(WheelFairness(LAYOUT_37), spin, STRICT, 6_000))
+    found = sorted(delay for delay in delays if delay is not None)
+    print(f"tilted wheel (12 pockets a third more often): asked after {found[len(found) // 2]} spins, median of 15")
+    assert len(found) == len(delays)
+    assert found[len(found) // 2] < 3_000
+
+
+def test_a_loose_pocket_is_found_by_its_pocket() -> None:
+    chance = random.Random(9)
+    weights = [2 if pocket == "17" else 1 for pocket in LAYOUT_38.wheel]
+    wheel = WheelFairness(LAYOUT_38)
+    for _ in range(4_000):
+        wheel.spin(chance.choices(LAYOUT_38.wheel, weights=weights)[0])
+    assert wheel.alarms(STRICT)
+
+
+def test_a_thousand_fair_nights_on_one_wheel_do_not_run_out_of_digits() -> None:
+    chance = random.Random(10)
+    wheel = WheelFairness(LAYOUT_37)
+    for _ in range(20_000):
+        wheel.spin(chance.choice(LAYOUT_37.wheel))
+    assert all(bettor.wealth > 0 for bettor in wheel.pockets)
+    assert not wheel.alarms(STRICT)
+
+
+def test_dice_that_nobody_names_are_told_by_their_place() -> None:
+    dice = DiceFairness()
+    dice.throw([1, 6])
+    dice.throw([1, 6], ["a"])
+    dice.throw([1, 6], ["a", "a"])
+    assert list(dice.dice) == ["#0", "#1"]
+
+
+def test_what_is_said_of_a_test_never_flatters_it() -> None:
+    dice = DiceFairness()
+    for _ in range(12):
+        dice.throw([6, 6])
+    said = summary(dice, STRICT)
+    assert said["draws"] == 12
+    assert said["asks"]
+    assert Fraction(said["p_millionths"], 10**6) >= dice.p_value
