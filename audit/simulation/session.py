@@ -60,6 +60,7 @@ class Session:
     players: list[Player] = field(default_factory=list)
     bought: int = 0
     filled: int = 0
+    slips: int = 0  # numbered without holes
     scribe: Scribe = field(init=False)
 
     game: ClassVar[str]
@@ -163,7 +164,8 @@ class Session:
         amount = 500_000
         kind = "bank.credited" if self._rack() > self.opening_float else "bank.filled"
         self.filled += amount if kind == "bank.filled" else -amount
-        self.scribe.write(kind, amount=amount, slip=f"{self.code}-{self.coup:04}")
+        self.slips += 1
+        self.scribe.write(kind, amount=amount, slip=f"{self.code}-{self.slips:04}")
 
     # Irregularities that any table can have
 
