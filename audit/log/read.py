@@ -101,6 +101,32 @@ def corrections_of(stream_id: int) -> list[bytes]:
     return [envelope for (envelope,) in rows]
 
 
+def last_of_type(stream_id: int, type: str) -> bytes | None:
+    """Return the last event of a type in a stream, None where it has none."""
+    rows = wire.execute(
+        "select envelope from log.event where stream_id = %b::bigint and envelope ->> 'type' = %b::text"
+        " order by seq desc limit 1",
+        (stream_id, type),
+    )
+    return rows[0][0] if rows else None
+
+
+def heads_of(stream_ids: list[int]) -> dict[int, int]:
+    """Return the last number of each stream, declared losses included."""
+    rows = wire.execute(
+        "select stream_id, next_seq - 1 from log.stream_head where stream_id = any (%b::bigint[])", (stream_ids,)
+    )
+    return dict(rows)
+
+
+def last_received(stream_ids: list[int]) -> datetime | None:
+    """Return when the newest batch of some streams came, None where there is none."""
+    [(moment,)] = wire.execute(
+        "select max(received_at) from log.batch where stream_id = any (%b::bigint[])", (stream_ids,)
+    )
+    return moment
+
+
 def batch_holding(stream_id: int, seq: int) -> Batch | None:
     """Return the batch that an event came in, None where the event is not there."""
     rows = wire.execute(

@@ -6,6 +6,14 @@ from audit.models.houses import Casino, GamingTable
 from audit.models.keys import ApiKey, Scope
 from audit.models.log import LoggedBatch, LoggedEvent, LoggedStream
 from audit.models.officers import Membership, Officer, Role
+from audit.models.nights import (
+    NightReport,
+    NightRun,
+    NightState,
+    NightSubscriber,
+    Reservation,
+    SessionFigures,
+)
 from audit.models.quarantine import Quarantined
 
 __all__ = [
@@ -23,9 +31,15 @@ __all__ = [
     "LoggedEvent",
     "LoggedStream",
     "Membership",
+    "NightReport",
+    "NightRun",
+    "NightState",
+    "NightSubscriber",
     "Officer",
     "Quarantined",
+    "Reservation",
     "RetiredWagers",
     "Role",
     "Scope",
+    "SessionFigures",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import time
 from zoneinfo import ZoneInfo
 
 from django.core.exceptions import ValidationError
@@ -25,6 +26,11 @@ class Casino(models.Model):
     code = models.CharField(_("code"), max_length=100, unique=True, validators=[CODE])
     name = models.CharField(_("name"), max_length=200)
     time_zone = models.CharField(_("time zone"), max_length=64, default="Europe/Paris", validators=[_is_zone])
+    cutoff = models.TimeField(
+        _("end of the gaming day"),
+        default=time(6),
+        help_text=_("In the casino’s own time: a gaming day lasts from this hour to the same hour of the next day."),
+    )
 
     class Meta:
         verbose_name = _("casino")

@@ -60,17 +60,22 @@ _MONTHS: Mapping[Language, tuple[str, ...]] = {
 }
 
 
-def exponent_of(currency: str) -> int:
-    """Return how many decimals an amount of a currency has (ISO 4217)."""
+def minor_units(units: int, currency: str) -> int:
+    """Return so many whole units of a currency in its minor units: 100 euros are 10,000."""
+    return int(units * 10 ** _EXPONENTS.get(currency, 2))
+
+
+def exponent(currency: str) -> int:
+    """Return how many decimals an amount of a currency is written with."""
     return _EXPONENTS.get(currency, 2)
 
 
 def amount(minor: int, currency: str, language: Language) -> str:
     """Return an amount of money as its readers write it: “€1,234.50”, « 1 234,50 € »."""
-    exponent = exponent_of(currency)
-    whole, fraction = divmod(abs(minor), 10**exponent)
+    places = exponent(currency)
+    whole, fraction = divmod(abs(minor), 10**places)
     sign = _SIGNS[language].get(currency, currency)
-    decimals = f"{fraction:0{exponent}}" if exponent else ""
+    decimals = f"{fraction:0{places}}" if places else ""
     minus = _MINUS if minor < 0 else ""
     if language == "fr":
         digits = f"{whole:,}".replace(",", _NARROW) + (f",{decimals}" if decimals else "")

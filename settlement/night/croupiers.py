@@ -19,11 +19,18 @@ p-values are exact fractions. Bounds of rates are rounded outward, to the millio
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
 from math import comb
 from typing import NamedTuple
 
 MILLION = 1_000_000
+
+EXACT_TRIALS = 1_000
+"""Payouts up to which a tail is summed in whole numbers; beyond, in decimals of 60 digits, which bounds of 6 digits do
+not tell apart."""
+
+_precise = Context(prec=60, Emin=MIN_EMIN, Emax=MAX_EMAX)
 
 
 class Tally(NamedTuple):
@@ -59,6 +66,8 @@ def clopper_pearson(errors: int, trials: int, alpha: Fraction) -> tuple[Fraction
     """Return the rates between which ``errors`` of ``trials`` are unsurprising, rounded outward to the millionth."""
     assert 0 <= errors <= trials
     assert 0 < alpha < 1
+    if trials > EXACT_TRIALS:
+        return _rounded_bounds(errors, trials, alpha)
     whole = int(MILLION**trials)
 
     def so_many_are_common(rate: int) -> bool:
@@ -70,6 +79,36 @@ def clopper_pearson(errors: int, trials: int, alpha: Fraction) -> tuple[Fraction
     low = _first_rate(so_many_are_common) - 1 if errors else 0
     high = _first_rate(so_few_are_rare) if errors < trials else MILLION
     return Fraction(max(0, low), MILLION), Fraction(high, MILLION)
+
+
+def _rounded_bounds(errors: int, trials: int, alpha: Fraction) -> tuple[Fraction, Fraction]:
+    """Return what ``clopper_pearson`` does, for many trials."""
+    half = _precise.divide(alpha.numerator, 2 * alpha.denominator)
+
+    def so_many_are_common(rate: int) -> bool:
+        return bool(1 - _share_at_most(errors - 1, trials, rate) >= half)
+
+    def so_few_are_rare(rate: int) -> bool:
+        return bool(_share_at_most(errors, trials, rate) < half)
+
+    low = _first_rate(so_many_are_common) - 1 if errors else 0
+    high = _first_rate(so_few_are_rare) if errors < trials else MILLION
+    return Fraction(max(0, low), MILLION), Fraction(high, MILLION)
+
+
+def _share_at_most(most: int, trials: int, rate: int) -> Decimal:
+    """Return the chance of ``most`` events or fewer in ``trials``, each having ``rate`` millionths."""
+    if 2 * most >= trials:
+        return _precise.subtract(1, _share_at_most(trials - most - 1, trials, MILLION - rate))
+    if most < 0 or rate == MILLION:
+        return Decimal(0)
+    term = total = _precise.power(_precise.divide(MILLION - rate, MILLION), trials)
+    for events in range(most):
+        term = _precise.divide(
+            _precise.multiply(term, (trials - events) * rate), Decimal((events + 1) * (MILLION - rate))
+        )
+        total = _precise.add(total, term)
+    return total
 
 
 def _first_rate(holds: Callable[[int], bool]) -> int:

@@ -125,6 +125,7 @@ class Figures(Struct, kw_only=True):
     standing: list[Standing] = []
     croupiers: dict[str, PaidBy] = {}
     bets: dict[str, BetSum] = {}
+    observes: list[str] = []
     unchecked: list[str] = []
     draws: list[list[int | str]] = []
 
@@ -358,4 +359,5 @@ def _introduce(figures: Figures, opener: SessionOpened) -> None:
     figures.casino, figures.table = data.casino, data.table
     figures.game, figures.ruleset = data.game, data.ruleset
     figures.gaming_day = data.gaming_day.isoformat()
+    figures.observes = sorted(set(data.observes))
     figures.opened_at = opener.occurred_at.isoformat()

@@ -9,6 +9,7 @@ from math import comb
 
 import pytest
 
+from settlement.night import croupiers
 from settlement.night.croupiers import (
     Tally,
     clopper_pearson,
@@ -118,3 +119,14 @@ def test_false_names_are_as_rare_as_is_said() -> None:
         p_values = {name: more_than_others(tally, everybody) for name, tally in tallies.items()}
         rooms += bool(noteworthy(p_values, FIVE))
     assert 0 < rooms <= 75
+
+
+@pytest.mark.parametrize("errors, trials", [(0, 900), (1, 900), (13, 900), (899, 900), (900, 900), (450, 900)])
+def test_many_payouts_have_the_bounds_that_whole_numbers_give(errors: int, trials: int) -> None:
+    alpha = Fraction(1, 20)
+    assert croupiers._rounded_bounds(errors, trials, alpha) == clopper_pearson(errors, trials, alpha)
+
+
+def test_a_million_payouts_take_no_time() -> None:
+    low, high = clopper_pearson(120, 1_000_000, Fraction(1, 20))
+    assert low < Fraction(120, 1_000_000) < high

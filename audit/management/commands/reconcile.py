@@ -1,0 +1,69 @@
+"""``manage.py reconcile``: a night by hand, of any day."""
+
+from __future__ import annotations
+
+import getpass
+from datetime import date
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+
+from audit.models import Casino, NightReport
+from audit.reconciliation import runs
+from audit.reconciliation.sessions import Busy
+from settlement.catalogue.sentences import amount
+
+BRIDGE = ("theoretical", "luck", "payout_errors", "accounting_variance", "accounting_win", "recorded_win")
+
+
+class Command(BaseCommand):
+    help = "Reconcile a gaming day: every session's figures, the bridge, the twelve lines, a version of the report."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--casino", required=True, metavar="CODE")
+        parser.add_argument("--day", required=True, type=date.fromisoformat, metavar="YYYY-MM-DD")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        casino = Casino.objects.filter(code=options["casino"]).first()
+        if casino is None:
+            raise CommandError(f"There is no casino '{options['casino']}'.")
+        console = Console(stderr=True)
+        columns = (
+            TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
+            TimeRemainingColumn(),
+        )  # fmt: skip
+        try:
+            with Progress(*columns, console=console) as bar:
+                task = bar.add_task("sessions")
+                reports = runs.reconcile(
+                    casino,
+                    options["day"],
+                    actor=getpass.getuser(),
+                    tell=lambda done, every: bar.update(task, completed=done, total=every),
+                )
+        except Busy as busy:
+            raise CommandError(f"Another worker adjudicates stream {busy}; the same command goes on later.") from None
+        except KeyboardInterrupt:
+            raise CommandError("Stopped; the same command goes on from here.", returncode=130) from None
+        for report in reports:
+            self._show(report)
+
+    def _show(self, report: NightReport) -> None:
+        said = report.said()
+        self.stdout.write(
+            f"{report.casino.code} {report.gaming_day} {report.currency}: version {report.version}, {report.state}; "
+            f"tree {report.tree_size}, root {report.tree_root or '—'}"
+        )
+        table = Table(box=None)
+        for heading in ("table", "sessions", *BRIDGE[:5]):
+            table.add_column(heading.replace("_", " "), justify="left" if heading == "table" else "right")
+        for each in [*said["tables"], {**said["total"], "name": "total"}]:
+            amounts = [each["bridge"].get(name) for name in BRIDGE[:5]]
+            shown = ["—" if a is None else amount(a, report.currency, "en") for a in amounts]
+            table.add_row(each["name"], str(each["sessions"]), *shown)
+        Console(file=self.stdout, width=130).print(table)  # type: ignore[arg-type]
+        for line in said["lines"]:
+            self.stdout.write(f"{line['number']:>2} {line['code']:<14} {line['verdict']:<9} {len(line['rows'])} rows")

@@ -1,0 +1,185 @@
+"""Reconciled nights: figures of sessions, reports in versions, who signed them, with which reservations."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+from django.utils.translation import gettext_lazy as _
+
+from audit.models.houses import Casino
+from audit.models.log import LoggedStream
+
+
+class NightState(models.TextChoices):
+    """How far a report is. What it says never changes with it."""
+
+    OPEN = "open", _("open")
+    COUNTING = "counting", _("counting")
+    PROVISIONAL = "provisional", _("provisional")
+    REVIEWED = "reviewed", _("reviewed")
+    CLOSED = "closed", _("closed")
+
+
+class SessionFigures(models.Model):
+    """What a session came to through an event: made once, and again by anybody from the log."""
+
+    stream = models.ForeignKey(LoggedStream, on_delete=models.DO_NOTHING, db_constraint=False, related_name="figures")
+    last_seq = models.BigIntegerField()
+    engine_version = models.CharField(max_length=32)
+    figures = models.BinaryField()
+    faults = models.IntegerField(default=0)  # what a verification of its chain found wrong
+    made_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["stream", "last_seq", "engine_version"], name="one_figures_a_session")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.stream_id} @ {self.last_seq}"
+
+
+class NightRun(models.Model):
+    """One reconciliation of one gaming day: how far it is. The sessions that have their figures are its progress."""
+
+    casino = models.ForeignKey(Casino, on_delete=models.PROTECT, related_name="night_runs", verbose_name=_("casino"))
+    gaming_day = models.DateField(_("gaming day"))
+    started_at = models.DateTimeField(_("started"), auto_now_add=True)
+    started_by = models.CharField(_("started by"), max_length=200)
+    ended_at = models.DateTimeField(_("ended"), null=True, blank=True)
+    through = models.JSONField(default=dict)  # by the stream's id, the last event that it reads
+    trouble = models.TextField(_("trouble"), blank=True)
+
+    class Meta:
+        verbose_name = _("night run")
+        verbose_name_plural = _("night runs")
+        ordering = ["-started_at"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["casino", "gaming_day"], condition=Q(ended_at=None), name="one_run_a_night_at_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.casino_id} {self.gaming_day}"
+
+
+class NightReport(models.Model):
+    """One version of what a casino came to on a gaming day in a currency. Never rewritten: the database refuses it.
+
+    ``content`` is canonical JSON. ``digest`` is the SHA-256 of what it says apart from its watermark, so the same
+    inputs have the same digest. The watermark is the tree that all it rests on was sealed under.
+    """
+
+    casino = models.ForeignKey(Casino, on_delete=models.PROTECT, related_name="nights", verbose_name=_("casino"))
+    gaming_day = models.DateField(_("gaming day"))
+    currency = models.CharField(_("currency"), max_length=3)
+    version = models.IntegerField(_("version"))
+    state = models.CharField(_("state"), max_length=16, choices=NightState)
+    tree_size = models.BigIntegerField(_("tree size"))
+    tree_root = models.CharField(_("root"), max_length=64, blank=True)
+    engine_version = models.CharField(_("engine version"), max_length=32)
+    content = models.BinaryField()
+    digest = models.CharField(_("digest"), max_length=64)
+    through = models.JSONField(default=dict)
+    sheet = models.JSONField(_("restatement"), default=list)
+    made_at = models.DateTimeField(_("made"), auto_now_add=True)
+    made_by = models.CharField(_("made by"), max_length=200)
+    reviewed_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="reviewed_nights",
+        verbose_name=_("first signature"),
+    )
+    reviewed_at = models.DateTimeField(_("reviewed"), null=True)
+    closed_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="closed_nights",
+        verbose_name=_("second signature"),
+    )
+    closed_at = models.DateTimeField(_("closed"), null=True)
+
+    class Meta:
+        verbose_name = _("night")
+        verbose_name_plural = _("nights")
+        ordering = ["-gaming_day", "casino", "currency", "-version"]
+        permissions = [("sign_nightreport", _("Can sign nights"))]
+        constraints = [
+            models.UniqueConstraint(fields=["casino", "gaming_day", "currency", "version"], name="one_night_a_version"),
+            models.CheckConstraint(condition=Q(version__gte=1), name="night_versions_from_one"),
+            models.CheckConstraint(
+                condition=Q(closed_by=None) | Q(reviewed_by__isnull=False) & ~Q(closed_by=F("reviewed_by")),
+                name="night_signed_by_two",
+            ),
+            models.CheckConstraint(
+                condition=Q(state="closed", reviewed_by__isnull=False, closed_by__isnull=False)
+                | Q(state="reviewed", reviewed_by__isnull=False, closed_by=None)
+                | ~Q(state__in=["closed", "reviewed"]) & Q(reviewed_by=None, closed_by=None),
+                name="night_state_is_its_signatures",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.casino} · {self.gaming_day} · {self.currency} · {self.version}"
+
+    def said(self) -> dict[str, Any]:
+        """Return what the report says."""
+        said: dict[str, Any] = json.loads(bytes(self.content))
+        return said
+
+    @classmethod
+    def newest(cls, casino: Casino, day: date, currency: str) -> NightReport | None:
+        """Return the newest version of a night, None before the first."""
+        return cls.objects.filter(casino=casino, gaming_day=day, currency=currency).order_by("-version").first()
+
+    def is_newest(self) -> bool:
+        """Whether no later version restates this one."""
+        return not NightReport.objects.filter(
+            casino=self.casino_id, gaming_day=self.gaming_day, currency=self.currency, version__gt=self.version
+        ).exists()
+
+
+class Reservation(models.Model):
+    """Something a report is closed in spite of: what, why, and who takes it on himself."""
+
+    report = models.ForeignKey(NightReport, on_delete=models.PROTECT, related_name="reservations")
+    code = models.CharField(_("what"), max_length=40)
+    words = models.TextField(_("reason"))
+    officer = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, verbose_name=_("officer"))
+    made_at = models.DateTimeField(_("made"), auto_now_add=True)
+
+    class Meta:
+        verbose_name = _("reservation")
+        verbose_name_plural = _("reservations")
+        ordering = ["code"]
+        constraints = [
+            models.UniqueConstraint(fields=["report", "code"], name="one_reservation_a_code"),
+            models.CheckConstraint(condition=~Q(words=""), name="reservation_has_words"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.words}"
+
+
+class NightSubscriber(models.Model):
+    """An officer who is sent a casino's reports."""
+
+    casino = models.ForeignKey(Casino, on_delete=models.CASCADE, related_name="subscribers", verbose_name=_("casino"))
+    officer = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, verbose_name=_("officer"))
+    language = models.CharField(_("language"), max_length=2, choices=settings.LANGUAGES, default="fr")
+
+    class Meta:
+        verbose_name = _("subscriber")
+        verbose_name_plural = _("subscribers")
+        constraints = [models.UniqueConstraint(fields=["casino", "officer"], name="one_subscription_an_officer")]
+
+    def __str__(self) -> str:
+        return f"{self.officer} ← {self.casino}"

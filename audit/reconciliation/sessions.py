@@ -1,0 +1,83 @@
+"""The figures of one session of the log: brought up to date, verified, read once, and kept.
+
+They depend on the stream through its last event alone, so they are kept under that event and never made twice.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+
+from django.db import transaction
+
+from audit.adjudications.replay import advance
+from audit.log import read, tree
+from audit.log.blocks import arrays_between
+from audit.log.verify import verify
+from audit.models import LoggedStream, SessionFigures
+from settlement import ENGINE_VERSION, decode
+from settlement.events import EntryCorrected
+from settlement.night import figures as night
+from settlement.night.bridge import WagerLine
+from settlement.night.figures import Figures, Reading
+from settlement.table import Wager
+from settlement.wire import decode_stored
+
+
+class Busy(Exception):
+    """Another worker adjudicates the stream: it is asked again later."""
+
+
+def make(stream_id: int, last_seq: int) -> SessionFigures:
+    """Return the figures of a stream through ``last_seq``, made now where nobody did before. Raise ``Busy``."""
+    known = of(stream_id, last_seq)
+    if known is not None:
+        return known
+    while (progress := advance(stream_id)) is not None and progress.behind:
+        continue
+    if progress is None:
+        raise Busy(str(stream_id))
+    outcome = verify([], "", stream=stream_id, with_tree=False)
+    saved = night.encode(_read(stream_id, last_seq, follows_luck=True).figures())
+    identity = {"stream_id": stream_id, "last_seq": last_seq, "engine_version": ENGINE_VERSION}
+    faults = len(outcome.faults) + outcome.unlisted
+    with transaction.atomic():
+        made, _is_new = SessionFigures.objects.get_or_create(**identity, defaults={"figures": saved, "faults": faults})
+    return made
+
+
+def of(stream_id: int, last_seq: int) -> SessionFigures | None:
+    """Return the figures of a stream through an event, None where they were never made."""
+    identity = {"stream_id": stream_id, "last_seq": last_seq, "engine_version": ENGINE_VERSION}
+    return SessionFigures.objects.filter(**identity).first()
+
+
+def read_figures(row: SessionFigures) -> Figures:
+    return night.decode(bytes(row.figures))
+
+
+def lines(stream: LoggedStream, last_seq: int) -> Iterator[tuple[WagerLine, Wager | None]]:
+    """Yield the bridge of every wager of a session through an event: what its figures open down to."""
+    return _read(stream.stream_id, last_seq, follows_luck=False).lines()
+
+
+def is_sealed(stream_id: int, last_seq: int, tree_size: int) -> bool:
+    """Whether every batch of a stream through an event is under the checkpoint of that size."""
+    indexes = tree.indexes_of(stream_id)
+    batches = read.batches_through(stream_id, last_seq)
+    return all(indexes.get(batch.first_seq, tree_size) < tree_size for batch in batches)
+
+
+def _read(stream_id: int, last_seq: int, *, follows_luck: bool) -> Reading:
+    announced = (decode(raw) for raw in read.corrections_of(stream_id))
+    corrections = [event for event in announced if isinstance(event, EntryCorrected) and event.seq <= last_seq]
+    reading = Reading(corrections, follows_luck=follows_luck)
+    was_enabled = gc.isenabled()
+    gc.disable()  # its work has no cycles, and to look for them takes a tenth of it
+    try:
+        for array in arrays_between(stream_id, 1, last_seq):
+            reading.feed(decode_stored(array))
+    finally:
+        if was_enabled:
+            gc.enable()
+    return reading

@@ -1,0 +1,175 @@
+"""Versions of a report: made when what it says has changed, signed by two, never rewritten.
+
+    open ─► counting ─► provisional ─► reviewed (first signature) ─► closed (second, another officer)
+
+The first three say how complete a version was when it was made; a later version is another row. Only the newest
+version is signed. Closing in spite of a gap, a missing count or an open critical finding takes a reservation for each,
+named and signed.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from audit.log import acts
+from audit.models import NightReport, NightState, Officer, Reservation
+from audit.reconciliation.content import content_of, digest, written
+from audit.reconciliation.days import has_ended
+from audit.reconciliation.night import Night
+from audit.reconciliation.restatement import sheet_between
+from settlement import ENGINE_VERSION
+
+RESERVED = ("gap", "session-open", "count-missing", "critical-open", "not-sealed")
+"""What a report can be closed in spite of, each with a reservation."""
+
+WORDS_MOST = 2_000
+
+
+class NotSigned(Exception):
+    """The report cannot be signed so; ``code`` says why, ``missing`` what still needs a reservation."""
+
+    def __init__(self, code: str, missing: list[str] | None = None) -> None:
+        super().__init__(f"{code}: {', '.join(missing or [])}")
+        self.code = code
+        self.missing = missing or []
+
+
+def version_of(night: Night, *, actor: str, now: datetime) -> tuple[NightReport, bool]:
+    """Return the newest version of a night, and whether it was made now, because it says something new."""
+    with transaction.atomic():
+        # One writer at a time for a house: two runs at once would make two versions of one number.
+        type(night.casino).objects.select_for_update().get(pk=night.casino.pk)
+        before = NightReport.newest(night.casino, night.day, night.currency)
+        content = content_of(night, before)
+        content["needs"] = needs_of(night)
+        says = digest(content)
+        if before is not None and before.digest == says and before.engine_version == ENGINE_VERSION:
+            return before, False
+        head = night.head
+        content["watermark"] = {"size": head.size if head else 0, "root": head.root.hex() if head else ""}
+        content["version"] = before.version + 1 if before else 1
+        report = NightReport.objects.create(
+            casino=night.casino,
+            gaming_day=night.day,
+            currency=night.currency,
+            version=content["version"],
+            state=_state(night, now),
+            tree_size=content["watermark"]["size"],
+            tree_root=content["watermark"]["root"],
+            engine_version=ENGINE_VERSION,
+            content=written(content),
+            digest=says,
+            through={str(stream_id): last for stream_id, last in sorted(night.through.items())},
+            sheet=sheet_between(before, content, night) if before else [],
+            made_by=actor,
+        )
+        _record(report, actor, "night.reported")
+    return report, True
+
+
+def needs_of(night: Night) -> list[str]:
+    """Return what the report can only be closed in spite of."""
+    needs = []
+    if any(sitting.figures.lost or sitting.faults for sitting in night.sittings):
+        needs.append("gap")
+    if any(not sitting.figures.closed_by for sitting in night.sittings):
+        needs.append("session-open")
+    if any(sitting.drop is None for sitting in night.sittings):
+        needs.append("count-missing")
+    if any(finding.severity == "critical" for finding in night.findings):
+        needs.append("critical-open")
+    if any(not sitting.is_sealed for sitting in night.sittings):
+        needs.append("not-sealed")
+    return needs
+
+
+def _state(night: Night, now: datetime) -> NightState:
+    is_open = any(not sitting.figures.closed_by for sitting in night.sittings)
+    if is_open or not has_ended(night.casino, night.day, now):
+        return NightState.OPEN
+    if any(sitting.drop is None for sitting in night.sittings):
+        return NightState.COUNTING
+    return NightState.PROVISIONAL
+
+
+def reserve(report: NightReport, code: str, words: str, *, officer: Officer) -> Reservation:
+    """Take on oneself that a report is closed in spite of ``code``. Raise ``NotSigned``."""
+    words = words.strip()
+    if code not in report.said()["needs"]:
+        raise NotSigned("nothing-to-reserve", [code])
+    if not words or len(words) > WORDS_MOST or "\0" in words:
+        raise NotSigned("words-missing", [code])
+    with transaction.atomic():
+        locked = _locked(report)
+        if locked.state == NightState.CLOSED:
+            raise NotSigned("closed")
+        made, is_new = Reservation.objects.get_or_create(
+            report=locked, code=code, defaults={"words": words, "officer": officer}
+        )
+        if not is_new:
+            raise NotSigned("reserved-already", [code])
+        _record(locked, officer.get_username(), "night.reserved", code=code, reason=words)
+    return made
+
+
+def sign(report: NightReport, *, officer: Officer, now: datetime | None = None) -> NightReport:
+    """Put an officer's signature under a report: the first reviews it, the second closes it. Raise ``NotSigned``."""
+    try:
+        return _sign(report, officer, now or timezone.now())
+    except NotSigned as refused:
+        _record(report, officer.get_username(), "night.signature_refused", code=refused.code)
+        raise
+
+
+def _sign(report: NightReport, officer: Officer, now: datetime) -> NightReport:
+    with transaction.atomic():
+        locked = _locked(report)
+        if not locked.is_newest():
+            raise NotSigned("restated")
+        if locked.state == NightState.CLOSED:
+            raise NotSigned("closed")
+        if not has_ended(locked.casino, locked.gaming_day, now):
+            raise NotSigned("day-not-over")
+        missing = missing_reservations(locked)
+        if missing:
+            raise NotSigned("needs-reservations", missing)
+        if locked.reviewed_by_id is None:
+            locked.state, locked.reviewed_by, locked.reviewed_at = NightState.REVIEWED, officer, now
+        elif locked.reviewed_by_id == officer.pk:
+            raise NotSigned("another-officer")
+        else:
+            locked.state, locked.closed_by, locked.closed_at = NightState.CLOSED, officer, now
+        locked.save(update_fields=["state", "reviewed_by", "reviewed_at", "closed_by", "closed_at"])
+        _record(locked, officer.get_username(), f"night.{locked.state}")
+    return locked
+
+
+def missing_reservations(report: NightReport) -> list[str]:
+    """Return what of a report's needs nobody has taken on himself yet."""
+    reserved = set(report.reservations.values_list("code", flat=True))
+    return [code for code in report.said()["needs"] if code not in reserved]
+
+
+def _locked(report: NightReport) -> NightReport:
+    return NightReport.objects.select_for_update(of=("self",)).select_related("casino").get(pk=report.pk)
+
+
+def _record(report: NightReport, actor: str, type: str, **data: Any) -> None:
+    reason = data.pop("reason", "")
+    acts.record(
+        actor,
+        type,
+        casino_id=report.casino_id,
+        data={
+            "gaming_day": report.gaming_day.isoformat(),
+            "currency": report.currency,
+            "version": report.version,
+            "digest": report.digest,
+            **data,
+        },
+        reason=reason,
+    )
