@@ -1,0 +1,217 @@
+"""Versions and signatures: what is said is said for ever, and two officers answer for it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import DatabaseError, IntegrityError, transaction
+from django.utils import timezone
+
+from audit.log import acts
+from audit.models import Casino, Finding, NightReport, NightState, Officer, Reservation
+from audit.reconciliation import runs
+from audit.reconciliation.versions import NotSigned, missing_reservations, reserve, sign
+from tests.audit.conftest import House
+from tests.audit.log.sealed import seal
+from tests.audit.reconciliation.played import DAY, MORNING, Events, buy_ins, count, record, session
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def casino(house: House) -> Casino:
+    return house.casino
+
+
+@pytest.fixture
+def officers(db: None) -> tuple[Officer, Officer]:
+    return Officer.objects.create_user("ada"), Officer.objects.create_user("bob")
+
+
+@pytest.fixture
+def played(casino: Casino) -> Events:
+    events = session(casino, "R1")
+    record(casino, events)
+    record(casino, count(casino, {events[0]["stream"]: buy_ins(events)}, closed=False))
+    seal()
+    return events
+
+
+def made(casino: Casino) -> NightReport:
+    (report,) = runs.reconcile(casino, DAY, actor="test", now=MORNING)
+    return report
+
+
+def refused(report: NightReport, officer: Officer, code: str) -> None:
+    with pytest.raises(NotSigned) as error:
+        sign(report, officer=officer, now=MORNING)
+    assert error.value.code == code
+
+
+def append(casino: Casino, events: Events, seq: int, kind: str, **data: Any) -> None:
+    event = {**events[-1], "seq": seq, "type": kind, "data": data}
+    event.pop("actor", None)
+    record(casino, [event])
+
+
+def test_the_same_inputs_are_the_same_version_and_the_same_bytes(casino: Casino, played: Events) -> None:
+    first = made(casino)
+    again = made(casino)
+    assert (again.pk, again.version) == (first.pk, 1)
+    assert bytes(again.content) == bytes(first.content)
+
+
+def test_two_different_officers_sign(casino: Casino, played: Events, officers: tuple[Officer, Officer]) -> None:
+    ada, bob = officers
+    report = made(casino)
+    reviewed = sign(report, officer=ada, now=MORNING)
+    assert (reviewed.state, reviewed.reviewed_by) == (NightState.REVIEWED, ada)
+    refused(report, ada, "another-officer")
+    closed = sign(report, officer=bob, now=MORNING)
+    assert (closed.state, closed.closed_by, closed.reviewed_by) == (NightState.CLOSED, bob, ada)
+    refused(report, ada, "closed")
+    told = [act.type for act in acts.acts_of(casino.pk, timezone.now().date()) if act.type.startswith("night.")]
+    assert told == [
+        "night.started",
+        "night.reported",
+        "night.reviewed",
+        "night.signature_refused",
+        "night.closed",
+        "night.signature_refused",
+    ]
+
+
+def test_the_database_holds_four_eyes_by_itself(
+    casino: Casino, played: Events, officers: tuple[Officer, Officer]
+) -> None:
+    report = sign(made(casino), officer=officers[0], now=MORNING)
+    with pytest.raises(IntegrityError, match="night_signed_by_two"), transaction.atomic():
+        NightReport.objects.filter(pk=report.pk).update(state="closed", closed_by=officers[0])
+    with pytest.raises(IntegrityError, match="night_state_is_its_signatures"), transaction.atomic():
+        NightReport.objects.filter(pk=report.pk).update(state="closed")
+
+
+@pytest.mark.parametrize(
+    "change", [{"content": b"{}"}, {"digest": "0" * 64}, {"tree_root": "1"}, {"sheet": [1]}, {"version": 7}]
+)
+def test_what_a_report_says_is_never_changed(casino: Casino, played: Events, change: dict[str, Any]) -> None:
+    report = made(casino)
+    with pytest.raises(DatabaseError, match="never changed"), transaction.atomic():
+        NightReport.objects.filter(pk=report.pk).update(**change)
+
+
+def test_a_closed_report_takes_nothing_any_more(
+    casino: Casino, played: Events, officers: tuple[Officer, Officer]
+) -> None:
+    report = made(casino)
+    for officer in officers:
+        report = sign(report, officer=officer, now=MORNING)
+    rows = NightReport.objects.filter(pk=report.pk)
+    with pytest.raises(DatabaseError, match="closed report"), transaction.atomic():
+        rows.update(state="provisional", reviewed_by=None, closed_by=None)
+    with pytest.raises(DatabaseError, match="never deleted"), transaction.atomic():
+        rows.delete()
+    with pytest.raises(DatabaseError, match="takes no reservation"), transaction.atomic():
+        Reservation.objects.create(report=report, code="gap", words="x", officer=officers[0])
+
+
+def test_closing_without_a_count_needs_a_reservation_that_is_named_and_signed(
+    casino: Casino, officers: tuple[Officer, Officer]
+) -> None:
+    ada, bob = officers
+    record(casino, session(casino, "R1"))
+    report = made(casino)
+    assert report.state == NightState.COUNTING
+    refused(report, ada, "needs-reservations")
+    with pytest.raises(NotSigned, match="words-missing"):
+        reserve(report, "count-missing", "  ", officer=ada)
+    with pytest.raises(NotSigned, match="nothing-to-reserve"):
+        reserve(report, "gap", "because", officer=ada)
+    reserve(report, "count-missing", "The box is with the police.", officer=ada)
+    with pytest.raises(NotSigned, match="reserved-already"):
+        reserve(report, "count-missing", "Or not.", officer=bob)
+    assert missing_reservations(report) == ["not-sealed"]
+    reserve(report, "not-sealed", "The sequencer is down.", officer=bob)
+    sign(report, officer=ada, now=MORNING)
+    assert sign(report, officer=bob, now=MORNING).state == NightState.CLOSED
+    with pytest.raises(DatabaseError, match="reservation is never changed"), transaction.atomic():
+        Reservation.objects.filter(report=report).update(words="other")
+
+
+def test_an_open_critical_finding_needs_a_reservation(casino: Casino, officers: tuple[Officer, Officer]) -> None:
+    events = session(casino, "R1", irregularities=["payout-overpaid"])
+    record(casino, events)
+    record(casino, count(casino, {events[0]["stream"]: buy_ins(events)}))
+    seal()
+    report = made(casino)
+    assert Finding.objects.filter(casino=casino, rule="payout-overpaid").exists()
+    assert report.said()["needs"] == ["critical-open"]
+    refused(report, officers[0], "needs-reservations")
+
+
+def test_nobody_signs_before_the_day_is_over(casino: Casino, played: Events, officers: tuple[Officer, Officer]) -> None:
+    (report,) = runs.reconcile(casino, DAY, actor="test", now=MORNING - timedelta(hours=12))
+    with pytest.raises(NotSigned, match="day-not-over"):
+        sign(report, officer=officers[0], now=MORNING - timedelta(hours=12))
+
+
+def test_a_corrected_count_makes_a_second_version_with_its_sheet(
+    casino: Casino, played: Events, officers: tuple[Officer, Officer]
+) -> None:
+    first = made(casino)
+    for officer in officers:
+        sign(first, officer=officer, now=MORNING)
+    right = {"session": played[0]["stream"], "amount": buy_ins(played) + 500, "counted_by": ["Ida", "Max"]}
+    counted = count(casino, {played[0]["stream"]: 0})
+    append(
+        casino, counted, 3, "entry.corrected", corrects=2, data=right, reason="a note behind the box", approved_by="Ida"
+    )
+    seal()
+    second = made(casino)
+    assert (second.version, second.state) == (2, NightState.PROVISIONAL)
+    assert NightReport.objects.get(pk=first.pk).state == NightState.CLOSED
+    rows = {(row["of"], row["line"]): row for row in second.sheet}
+    drop = rows["", "D"]
+    assert (drop["was"], drop["is"]) == (buy_ins(played), buy_ins(played) + 500)
+    assert drop["reasons"] == ["corrected: #2, a note behind the box (Ida)"]
+    assert drop["events"] == [f"{counted[0]['stream']}#3"]
+    assert (rows["", "accounting_variance"]["was"], rows["", "accounting_variance"]["is"]) == (0, 500)
+    assert (rows["", "line.accounting"]["was"], rows["", "line.accounting"]["is"]) == ("agrees", "differs")
+    refused(first, officers[0], "restated")
+
+
+def test_a_late_event_is_on_line_nine_and_on_the_sheet(casino: Casino, played: Events) -> None:
+    made(casino)
+    last = played[-1]["seq"]
+    append(casino, played, last + 1, "bank.filled", amount=1000, slip="late-1")
+    second = made(casino)
+    (row,) = [row for row in second.said()["lines"][8]["rows"] if row["note"] == "came_late"]
+    assert (row["stream"], row["found"], row["seqs"]) == (played[0]["stream"], 1, [last + 1])
+    rows = {(row["of"], row["line"]): row for row in second.sheet}
+    fills = rows[played[0]["stream"], "F"]
+    assert fills["is"] - fills["was"] == 1000
+    assert fills["reasons"] == ["late: bank.filled"]
+    assert fills["events"] == [f"{played[0]['stream']}#{last + 1}"]
+
+
+def test_a_corrected_entry_restates_what_it_changes(casino: Casino, played: Events) -> None:
+    first = made(casino)
+    paid = next(event for event in played if event["type"] == "payout.made" and event["data"]["winnings"])
+    right = {**paid["data"], "winnings": paid["data"]["winnings"] + 100}
+    append(
+        casino,
+        played,
+        played[-1]["seq"] + 1,
+        "entry.corrected",
+        corrects=paid["seq"],
+        data=right,
+        reason="misread",
+        approved_by="Ida",
+    )
+    second = made(casino)
+    was, now = first.said()["total"]["bridge"], second.said()["total"]["bridge"]
+    assert now["payout_errors"] - was["payout_errors"] == -100
+    assert now["accounting_variance"] - was["accounting_variance"] == 100
+    assert {row["line"] for row in second.sheet} >= {"W_rec", "payout_errors", "accounting_variance"}
