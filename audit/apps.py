@@ -11,3 +11,4 @@ class AuditConfig(AppConfig):
 
     def ready(self) -> None:
         from audit.log import checks  # noqa: F401
+        from audit.reconciliation import schedule  # noqa: F401  (casinos are followed from here on)

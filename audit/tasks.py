@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Any
 
 import structlog
@@ -13,6 +13,9 @@ from django.utils import timezone
 from audit.adjudications.replay import advance
 from audit.ingest import quarantine
 from audit.log import read
+from audit.models import Casino, NightReport, NightRun
+from audit.reconciliation import mail, runs, schedule, sessions
+from audit.reconciliation.days import last_ended
 from settlement import ENGINE_VERSION
 
 log = structlog.get_logger(__name__)
@@ -49,3 +52,62 @@ def purge_quarantine(**kwargs: Any) -> int:
     purged = quarantine.purge(before=timezone.now() - timedelta(days=settings.CABOCHON_QUARANTINE_DAYS))
     log.info("purged", requests=purged)
     return purged
+
+
+# The night. Hints as well: what is to be done is read off the tables, by whoever gets one.
+
+BUSY_AGAIN_S = 10
+"""How long a session is left to the worker that adjudicates it."""
+
+BEAT = "beat"
+"""Who started a run that nobody started by hand."""
+
+
+@shared_task(ignore_result=True)
+def night_reconcile(*, casino_id: int, day: str | None = None, actor: str = BEAT, **kwargs: Any) -> None:
+    """Begin or take up the reconciliation of a gaming day; of the last that is over, unless told."""
+    casino = Casino.objects.get(pk=casino_id)
+    gaming_day = date.fromisoformat(day) if day else last_ended(casino, timezone.now())
+    run = runs.begin(casino, gaming_day, actor=actor)
+    left = runs.pieces(run)
+    for stream_id, last_seq in left:
+        night_session.delay(run_id=run.pk, stream_id=stream_id, last_seq=last_seq)
+    if not left:
+        night_finish.delay(run_id=run.pk)
+
+
+@shared_task(ignore_result=True)
+def night_session(*, run_id: int, stream_id: int, last_seq: int, **kwargs: Any) -> None:
+    """Make the figures of one session; whoever makes the last of a run has it finished."""
+    try:
+        sessions.make(stream_id, last_seq)
+    except sessions.Busy:
+        again = {"run_id": run_id, "stream_id": stream_id, "last_seq": last_seq}
+        night_session.apply_async(kwargs=again, countdown=BUSY_AGAIN_S)
+        return
+    if not runs.pieces(NightRun.objects.get(pk=run_id)):
+        night_finish.delay(run_id=run_id)
+
+
+@shared_task(ignore_result=True)
+def night_finish(*, run_id: int, **kwargs: Any) -> None:
+    """Make the reports of a run, and have what is new sent to those who asked for it."""
+    for report in runs.finish(NightRun.objects.get(pk=run_id)):
+        night_mail.delay(report_id=report.pk)
+
+
+@shared_task(ignore_result=True)
+def night_mail(*, report_id: int, **kwargs: Any) -> int:
+    """Send a report to the subscribers of its casino who have not had it. Return how many had it now."""
+    return mail.send(NightReport.objects.get(pk=report_id))
+
+
+@shared_task(ignore_result=True)
+def night_sweep(**kwargs: Any) -> int:
+    """Hint at every night that is due: missed, interrupted, or changed since it was reported. Return how many."""
+    for casino in Casino.objects.all():
+        schedule.schedule(casino)
+    nights = runs.due(timezone.now())
+    for casino, day in nights:
+        night_reconcile.delay(casino_id=casino.pk, day=day.isoformat())
+    return len(nights)

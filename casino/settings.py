@@ -67,6 +67,7 @@ INSTALLED_APPS = [
     "django_filters",
     "drf_spectacular",
     "drf_spectacular_sidecar",
+    "django_celery_beat",
     "audit",
 ]
 MIDDLEWARE = [
@@ -182,7 +183,7 @@ CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TASK_DEFAULT_QUEUE = "replay"
-CELERY_TASK_ROUTES = {"audit.tasks.*": {"queue": "replay"}}
+CELERY_TASK_ROUTES = {"audit.tasks.night_*": {"queue": "night"}, "audit.tasks.*": {"queue": "replay"}}
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TIMEZONE = "UTC"
 if CELERY_BROKER_URL.startswith("redis"):
@@ -202,8 +203,19 @@ CELERY_BEAT_SCHEDULE = {
         "options": {"queue": "replay", "expires": 30},
     },
     "purge": {"task": "audit.tasks.purge_quarantine", "schedule": 6 * 3600, "options": {"queue": "replay"}},
+    # Each casino's own cutoff is a periodic task of its own, in the database; this one catches up with what was missed.
+    "nights": {
+        "task": "audit.tasks.night_sweep",
+        "schedule": env.float("CABOCHON_NIGHTS_S", default=600.0),
+        "options": {"queue": "night", "expires": 600},
+    },
 }
-CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "beat")
+CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
+
+# Mail: reports to those who asked for them. Without an address of a server it goes to the worker's log.
+
+vars().update(env.email_url("CABOCHON_EMAIL_URL", default="consolemail://"))
+DEFAULT_FROM_EMAIL = env.str("CABOCHON_EMAIL_FROM", default="cabochon@localhost")
 
 # The count of each key's requests, which all web processes share where they have a Redis or Valkey to keep it in
 

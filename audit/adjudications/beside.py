@@ -202,10 +202,11 @@ def write_csv(changes: Iterator[Change], out: TextIO) -> None:
     for change in changes:
         row = [getattr(change, name) for name in COLUMNS]
         row += [(said or {}).get(name) for said in (change.before, change.after) for name in _AMOUNTS]
-        writer.writerow([_guarded(value) for value in row])
+        writer.writerow([guarded(value) for value in row])
 
 
-def _guarded(value: Any) -> Any:
+def guarded(value: Any) -> Any:
+    """Return a value that no spreadsheet takes for a formula."""
     return f"'{value}" if isinstance(value, str) and value[:1] in "=+-@\t\r" and value else value
 
 

@@ -194,5 +194,17 @@ class Migration(migrations.Migration):
             model_name='sessionfigures',
             constraint=models.UniqueConstraint(fields=('stream', 'last_seq', 'engine_version'), name='one_figures_a_session'),
         ),
+        migrations.CreateModel(
+            name='NightDelivery',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('sent_at', models.DateTimeField(auto_now_add=True)),
+                ('report', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='audit.nightreport')),
+                ('subscriber', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='delivered', to='audit.nightsubscriber')),
+            ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('subscriber', 'report'), name='one_delivery_a_version')],
+            },
+        ),
         migrations.RunSQL(GUARD, UNGUARD),
     ]

@@ -7,6 +7,7 @@ from audit.models.keys import ApiKey, Scope
 from audit.models.log import LoggedBatch, LoggedEvent, LoggedStream
 from audit.models.officers import Membership, Officer, Role
 from audit.models.nights import (
+    NightDelivery,
     NightReport,
     NightRun,
     NightState,
@@ -31,6 +32,7 @@ __all__ = [
     "LoggedEvent",
     "LoggedStream",
     "Membership",
+    "NightDelivery",
     "NightReport",
     "NightRun",
     "NightState",

@@ -183,3 +183,17 @@ class NightSubscriber(models.Model):
 
     def __str__(self) -> str:
         return f"{self.officer} ← {self.casino}"
+
+
+class NightDelivery(models.Model):
+    """That a subscriber was sent a version."""
+
+    subscriber = models.ForeignKey(NightSubscriber, on_delete=models.CASCADE, related_name="delivered")
+    report = models.ForeignKey(NightReport, on_delete=models.PROTECT, related_name="+")
+    sent_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["subscriber", "report"], name="one_delivery_a_version")]
+
+    def __str__(self) -> str:
+        return f"{self.report_id} → {self.subscriber_id}"

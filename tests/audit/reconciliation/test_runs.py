@@ -1,0 +1,149 @@
+"""Runs: in pieces, resumed, caught up with, each night once; and when a casino's own clock says so."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, time, timedelta
+from typing import Any
+
+import pytest
+import time_machine
+from django_celery_beat.models import PeriodicTask
+
+from audit import tasks
+from audit.models import Casino, NightReport, NightRun, SessionFigures
+from audit.reconciliation import runs, sessions
+from audit.reconciliation.schedule import name_of
+from tests.audit.conftest import House
+from tests.audit.reconciliation.played import DAY, MORNING, buy_ins, count, record, session
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def casino(house: House) -> Casino:
+    return house.casino
+
+
+@pytest.fixture
+def hints(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, dict[str, Any]]]:
+    """What the tasks hand to the broker, which here is a list."""
+    handed: list[tuple[Any, dict[str, Any]]] = []
+    for task in (tasks.night_reconcile, tasks.night_session, tasks.night_finish, tasks.night_mail):
+        monkeypatch.setattr(task, "delay", lambda task=task, **kwargs: handed.append((task, kwargs)))
+        monkeypatch.setattr(task, "apply_async", lambda kwargs, task=task, **_: handed.append((task, kwargs)))
+    return handed
+
+
+def work(hints: list[tuple[Any, dict[str, Any]]]) -> int:
+    done = 0
+    while hints:
+        task, kwargs = hints.pop(0)
+        task(**kwargs)
+        done += 1
+    return done
+
+
+def of(casino: Casino) -> list[tuple[str, int, str]]:
+    rows = NightReport.objects.filter(casino=casino).order_by("gaming_day", "version")
+    return [(str(report.gaming_day), report.version, report.state) for report in rows]
+
+
+def test_the_sweep_fans_out_a_session_each_and_finishes_once(casino: Casino, hints: list[Any]) -> None:
+    for number in (1, 2, 3):
+        record(casino, session(casino, f"R{number}", seed=number))
+    with time_machine.travel(MORNING, tick=False):
+        tasks.night_reconcile(casino_id=casino.pk)
+        assert [task.name for task, _ in hints] == ["audit.tasks.night_session"] * 3
+        work(hints)
+        assert of(casino) == [(str(DAY), 1, "counting")]
+        assert NightRun.objects.get(casino=casino).ended_at == MORNING
+        assert runs.finish(NightRun.objects.get(casino=casino)) == []
+
+
+def test_a_run_that_died_goes_on_where_it_was(
+    casino: Casino, hints: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in (1, 2, 3):
+        record(casino, session(casino, f"R{number}", seed=number))
+    with time_machine.travel(MORNING, tick=False):
+        tasks.night_reconcile(casino_id=casino.pk)
+        task, kwargs = hints.pop(0)
+        task(**kwargs)
+        hints.clear()  # the broker lost everything, the workers are gone
+        run = NightRun.objects.get(casino=casino)
+        assert runs.progress(run) == (1, 3)
+        asked: list[int] = []
+        made = sessions.make
+        monkeypatch.setattr(sessions, "make", lambda stream, last: asked.append(stream) or made(stream, last))
+        tasks.night_sweep()
+        assert work(hints) >= 3
+        assert len(set(asked)) == 3
+        assert len(SessionFigures.objects.filter(stream__in=asked)) == 3
+        assert of(casino) == [(str(DAY), 1, "counting")]
+
+
+def test_a_session_that_another_worker_has_is_asked_again(
+    casino: Casino, hints: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record(casino, session(casino, "R1"))
+    monkeypatch.setattr(sessions, "advance", lambda stream_id: None)
+    with time_machine.travel(MORNING, tick=False):
+        tasks.night_reconcile(casino_id=casino.pk)
+        task, kwargs = hints.pop(0)
+        task(**kwargs)
+        assert hints == [(task, kwargs)]
+        monkeypatch.undo()
+
+
+def test_missed_nights_are_caught_up_with_the_empty_ones_too(casino: Casino) -> None:
+    for back in (5, 4, 1):
+        day = DAY - timedelta(days=back)
+        record(casino, session(casino, "R1", day=day, seed=back))
+    now = MORNING
+    mine = [day for each, day in runs.due(now) if each == casino]
+    assert mine == [DAY - timedelta(days=back) for back in (5, 4, 1)]
+    for day in mine:
+        runs.reconcile(casino, day, actor="test", now=now)
+    mine = [day for each, day in runs.due(now) if each == casino]
+    assert mine == [DAY - timedelta(days=3), DAY - timedelta(days=2), DAY]
+    for day in mine:
+        runs.reconcile(casino, day, actor="test", now=now)
+    assert [day for each, day in runs.due(now) if each == casino] == []
+
+
+def test_a_night_that_is_not_over_is_not_due(casino: Casino) -> None:
+    record(casino, session(casino, "R1"))
+    assert [each for each, _day in runs.due(datetime(2026, 11, 20, 4, 59, tzinfo=UTC)) if each == casino] == []
+    assert [each for each, _day in runs.due(datetime(2026, 11, 20, 5, 0, tzinfo=UTC)) if each == casino] == [casino]
+
+
+def test_a_count_that_comes_restates_the_night_once_it_is_quiet(casino: Casino) -> None:
+    events = session(casino, "R1")
+    record(casino, events)
+    now = datetime.now(UTC) + timedelta(days=1)
+    runs.reconcile(casino, DAY, actor="test", now=now)
+    # The night lies in the past of the machine's clock or in its future: what is asked is the day itself.
+    casino_days = lambda moment: {day for each, day in runs.due(moment) if each == casino}  # noqa: E731
+    moment = max(now, MORNING)
+    assert DAY not in casino_days(moment)
+    record(casino, count(casino, {events[0]["stream"]: buy_ins(events)}))
+    assert DAY in casino_days(moment)
+    runs.reconcile(casino, DAY, actor="test", now=moment)
+    assert DAY not in casino_days(moment)
+    assert [version for _day, version, _state in of(casino)] == [1, 2]
+
+
+def test_each_casino_has_its_cutoff_in_the_schedule_by_its_own_clock(casino: Casino) -> None:
+    task = PeriodicTask.objects.get(name=name_of(casino))
+    assert (task.crontab.hour, task.crontab.minute, str(task.crontab.timezone)) == ("6", "0", "Europe/Paris")
+    assert json.loads(task.kwargs) == {"casino_id": casino.pk}
+    assert task.queue == "night"
+    casino.cutoff, casino.time_zone = time(9, 30), "America/Montreal"
+    casino.save()
+    task = PeriodicTask.objects.get(name=name_of(casino))
+    assert (task.crontab.hour, task.crontab.minute, str(task.crontab.timezone)) == ("9", "30", "America/Montreal")
+    task.enabled = False
+    task.save()
+    casino.save()
+    assert not PeriodicTask.objects.get(name=name_of(casino)).enabled, "what an officer set by hand stays"
