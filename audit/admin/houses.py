@@ -22,7 +22,7 @@ class _Kept(Recorded, admin.ModelAdmin):
 
 @admin.register(Casino)
 class CasinoAdmin(_Kept):
-    list_display = ("code", "name", "time_zone")
+    list_display = ("code", "name", "time_zone", "cutoff")
 
     def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> tuple[str, ...]:
         return ("code",) if obj else ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -60,6 +61,11 @@ def document(report: NightReport) -> dict[str, Any]:
             for each in report.reservations.select_related("officer")
         ],
     }
+
+
+def as_json(report: NightReport) -> bytes:
+    """Return ``document`` as JSON with sorted names."""
+    return json.dumps(document(report), sort_keys=True, ensure_ascii=False, indent=1).encode() + b"\n"
 
 
 def sheets(report: NightReport) -> list[Sheet]:
