@@ -6,6 +6,8 @@ from audit.api.evidence import FindingBundle
 from audit.api.findings import Findings, OneFinding, Rules
 from audit.api.log import Consistency, Inclusion, Keys, NewestCheckpoint
 from audit.api.streams import StreamAdjudication, StreamStanding, StreamTable
+from audit.api.reconciliations import NightCsv, NightDocuments, NightPdf, NightVersions, NightXlsx
+from audit.api.streams import StreamAdjudication, StreamStanding
 from audit.api.views import Nowhere
 from audit.ingest.views import Events, StreamEvents
 
@@ -18,6 +20,12 @@ urlpatterns = [
     path("findings", Findings.as_view(), name="findings"),
     path("findings/<int:pk>", OneFinding.as_view(), name="finding"),
     path("findings/<int:pk>/bundle", FindingBundle.as_view(), name="finding-bundle"),
+    path("reconciliations/<str:casino>/<str:gaming_day>.json", NightDocuments.as_view(), name="night-json"),
+    path("reconciliations/<str:casino>/<str:gaming_day>.csv", NightCsv.as_view(), name="night-csv"),
+    path("reconciliations/<str:casino>/<str:gaming_day>.xlsx", NightXlsx.as_view(), name="night-xlsx"),
+    path("reconciliations/<str:casino>/<str:gaming_day>.pdf", NightPdf.as_view(), name="night-pdf"),
+    path("reconciliations/<str:casino>/<str:gaming_day>/versions", NightVersions.as_view(), name="night-versions"),
+    path("reconciliations/<str:casino>/<str:gaming_day>", NightDocuments.as_view(), name="night"),
     path("log/checkpoint", NewestCheckpoint.as_view(), name="log-checkpoint"),
     path("log/inclusion", Inclusion.as_view(), name="log-inclusion"),
     path("log/consistency", Consistency.as_view(), name="log-consistency"),

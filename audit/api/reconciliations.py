@@ -1,0 +1,180 @@
+"""Reading nights: the reports of a gaming day, in JSON, CSV, XLSX and PDF, any version of them."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+from django.http import Http404, HttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from audit.api.problems import Problem
+from audit.api.streams import whole
+from audit.api.views import KeyedView
+from audit.models import ApiKey, NightReport, Scope
+from audit.reconciliation import forms
+from audit.reconciliation.paper import as_pdf
+
+MOST_VERSIONS = 1_000_000
+
+_DAY = OpenApiParameter("gaming_day", OpenApiTypes.DATE, OpenApiParameter.PATH)
+_CURRENCY = OpenApiParameter("currency", str, description="ISO 4217; needed where the night has several.")
+_VERSION = OpenApiParameter("version", int, description="Default: the newest.")
+
+
+class OfNight(KeyedView):
+    """What every view of a night shares: a key that reads reports, and reports on the whole of its casino."""
+
+    scope = Scope.REPORTS_READ
+    parameters = frozenset({"currency", "version"})
+
+    def nights(self, request: Request, casino: str, gaming_day: str) -> list[NightReport]:
+        """Return the versions asked for, one of each currency. Raise 404 where there is none, 403 for a table's key."""
+        key = request.auth
+        assert isinstance(key, ApiKey)
+        if key.casino.code != casino:
+            raise Http404  # whether another house has such a night is no business of this one
+        if not key.reports_on(None):
+            raise Problem(403, "forbidden", "This key reports on tables, not on the whole casino.")
+        try:
+            day = date.fromisoformat(gaming_day)
+        except ValueError:
+            raise Http404 from None
+        found = NightReport.objects.select_related("casino", "reviewed_by", "closed_by").filter(
+            casino=key.casino, gaming_day=day
+        )
+        if "currency" in request.query_params:
+            found = found.filter(currency=request.query_params["currency"])
+        if "version" in request.query_params:
+            version = whole(request, "version", default=1, least=1, most=MOST_VERSIONS)
+            found = found.filter(version=version)
+        newest: dict[str, NightReport] = {}
+        for report in found.order_by("currency", "version"):
+            newest[report.currency] = report
+        if not newest:
+            raise Http404
+        return list(newest.values())
+
+    def night(self, request: Request, casino: str, gaming_day: str) -> NightReport:
+        """Return the one report asked for. Raise 422 where the night has several currencies and none is said."""
+        reports = self.nights(request, casino, gaming_day)
+        if len(reports) > 1:
+            currencies = ", ".join(report.currency for report in reports)
+            raise Problem(422, "invalid", f"This night has reports in {currencies}: say 'currency'.")
+        return reports[0]
+
+
+class NightDocuments(OfNight):
+    """The reports of a gaming day, one of each currency."""
+
+    @extend_schema(
+        summary="The reports of a gaming day", parameters=[_DAY, _CURRENCY, _VERSION], responses=OpenApiTypes.OBJECT
+    )
+    def get(self, request: Request, casino: str, gaming_day: str) -> Response:
+        reports = self.nights(request, casino, gaming_day)
+        return Response({"reports": [forms.document(report) for report in reports]})
+
+
+class NightVersions(OfNight):
+    """Every version of the reports of a gaming day, without what they say."""
+
+    parameters = frozenset()
+
+    @extend_schema(summary="The versions of a night", parameters=[_DAY], responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, casino: str, gaming_day: str) -> Response:
+        newest = self.nights(request, casino, gaming_day)[0]
+        versions = NightReport.objects.filter(casino=newest.casino, gaming_day=newest.gaming_day)
+        return Response(
+            {
+                "versions": [
+                    {
+                        "currency": report.currency,
+                        "version": report.version,
+                        "state": report.state,
+                        "digest": report.digest,
+                        "made_at": report.made_at.isoformat(),
+                        "watermark": {"size": report.tree_size, "root": report.tree_root},
+                        "restatement": report.sheet,
+                    }
+                    for report in versions.order_by("currency", "version").defer("content")
+                ]
+            }
+        )
+
+
+class _NightFile(OfNight):
+    """A report as a file."""
+
+    kind = ""
+    form = ""
+
+    def body(self, request: Request, report: NightReport) -> bytes:
+        raise NotImplementedError
+
+    def _answer(self, request: Request, casino: str, gaming_day: str) -> HttpResponse:
+        report = self.night(request, casino, gaming_day)
+        name = f"night-{report.casino.code}-{report.gaming_day}-{report.currency}-{report.version}.{self.form}"
+        headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+        return HttpResponse(self.body(request, report), content_type=self.kind, headers=headers)
+
+
+class NightPdf(_NightFile):
+    """A report on paper."""
+
+    kind, form = "application/pdf", "pdf"
+    parameters = frozenset({"currency", "version", "language"})
+
+    @extend_schema(
+        summary="A report as PDF",
+        parameters=[_DAY, _CURRENCY, _VERSION, OpenApiParameter("language", str, enum=["en", "fr"])],
+        responses={(200, "application/pdf"): OpenApiTypes.BINARY},
+    )
+    def get(self, request: Request, casino: str, gaming_day: str) -> HttpResponse:
+        return self._answer(request, casino, gaming_day)
+
+    def body(self, request: Request, report: NightReport) -> bytes:
+        language: Any = request.query_params.get("language", "fr")
+        if language not in ("en", "fr"):
+            raise Problem(422, "invalid", "'language' is en or fr.")
+        return as_pdf(report, language)
+
+
+class NightCsv(_NightFile):
+    """One table of a report."""
+
+    kind, form = "text/csv; charset=utf-8", "csv"
+    parameters = frozenset({"currency", "version", "table"})
+
+    @extend_schema(
+        summary="A table of a report as CSV",
+        parameters=[_DAY, _CURRENCY, _VERSION, OpenApiParameter("table", str, enum=list(forms.names()))],
+        responses={(200, "text/csv"): OpenApiTypes.STR},
+    )
+    def get(self, request: Request, casino: str, gaming_day: str) -> HttpResponse:
+        return self._answer(request, casino, gaming_day)
+
+    def body(self, request: Request, report: NightReport) -> bytes:
+        sheet = forms.sheet_named(report, request.query_params.get("table", "sessions"))
+        if sheet is None:
+            raise Problem(422, "invalid", f"'table' is one of {', '.join(forms.names())}.")
+        return forms.as_csv(sheet, report.currency)
+
+
+class NightXlsx(_NightFile):
+    """Every table of a report as one workbook."""
+
+    kind, form = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "xlsx"
+
+    @extend_schema(
+        summary="A report as a workbook",
+        parameters=[_DAY, _CURRENCY, _VERSION],
+        responses={(200, kind): OpenApiTypes.BINARY},
+    )
+    def get(self, request: Request, casino: str, gaming_day: str) -> HttpResponse:
+        return self._answer(request, casino, gaming_day)
+
+    def body(self, request: Request, report: NightReport) -> bytes:
+        return forms.as_xlsx(report)

@@ -1,0 +1,220 @@
+"""``python -m benchmarks.night``: a night of 200 tables and 2 million events, reconciled in one go.
+
+On a real PostgreSQL, on a database of its own, dropped at the end. The events are recorded and adjudicated first, which
+is the day's work and not the night's; then the night alone is timed: verification, figures, the bridge, findings, the
+report, and every form of it. Tables are played from as many seeds as ``--different`` says and recorded under their own
+names. Memory is the peak of the process that does all of it; with ``--workers`` several processes share the sessions.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from typing import Any
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+import psycopg
+from rich.console import Console
+from rich.table import Table
+
+SERVER = os.environ.get("DATABASE_URL", "postgres://postgres@127.0.0.1:5432/postgres")
+DAY = "2026-11-19"
+EVENTS_A_COUP = {"fr-craps": 9, "fr-roulette": 13, "fr-american-roulette": 15}
+BATCH = 1_000
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.night", description=__doc__)
+    parser.add_argument("--tables", type=int, default=200)
+    parser.add_argument("--events", type=int, default=2_000_000, help="of the night, about")
+    parser.add_argument("--different", type=int, default=24, help="sessions played; the others are the same again")
+    parser.add_argument("--workers", type=int, default=1, help="processes that make figures")
+    parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.inside:
+        _measure(options)
+        return
+    name = f"cabochon_bench_{uuid4().hex[:8]}"
+    with psycopg.connect(SERVER, autocommit=True) as server, tempfile.TemporaryDirectory() as data:
+        server.execute(f"create database {name}")
+        try:
+            address = urlsplit(SERVER)._replace(path=f"/{name}").geturl()
+            environment = {**os.environ, "DATABASE_URL": address, "CABOCHON_DATA": data}
+            for command in (["migrate", "--verbosity", "0"], ["logkey", "--make", "--quiet"]):
+                subprocess.run([sys.executable, "manage.py", *command], env=environment, check=True)
+            again = [sys.executable, "-m", "benchmarks.night", "--inside", *sys.argv[1:]]
+            subprocess.run(again, env=environment, check=True)
+        finally:
+            server.execute(f"drop database {name} with (force)")
+
+
+def set_up() -> None:
+    """Make this process one of the project's."""
+    import django
+
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "casino.settings")
+    django.setup()
+
+
+def one_session(piece: tuple[int, int]) -> int:
+    """Make the figures of one session; return the peak memory of this process, in KiB."""
+    from audit.reconciliation import sessions
+
+    sessions.make(*piece)
+    return _peak_kib()
+
+
+def _peak_kib() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def _measure(options: argparse.Namespace) -> None:
+    set_up()
+    console = Console(width=None if sys.stdout.isatty() else 100)
+    from datetime import UTC, date, datetime
+
+    from audit.models import Casino, NightRun
+    from audit.reconciliation import forms, runs
+    from audit.reconciliation.paper import as_pdf
+
+    casino = Casino.objects.create(code="bench", name="Benchmark")
+    events = _recorded(casino, options, console)
+    taken: dict[str, float] = {}
+    run = runs.begin(casino, date.fromisoformat(DAY), actor="benchmark")
+    pieces = runs.pieces(run)
+    began = time.perf_counter()
+    peak = _peak_kib()
+    if options.workers > 1:
+        from django.db import connections
+
+        connections.close_all()
+        with ProcessPoolExecutor(options.workers, mp_context=get_context("spawn"), initializer=set_up) as pool:
+            peak = max(pool.map(one_session, pieces))
+    else:
+        for piece in pieces:
+            peak = one_session(piece)
+    taken["sessions: verify, read, figures"] = time.perf_counter() - began
+    began = time.perf_counter()
+    (report,) = runs.finish(NightRun.objects.get(pk=run.pk), now=datetime(2026, 11, 20, 12, tzinfo=UTC))
+    taken["bridge, lines, findings, report"] = time.perf_counter() - began
+    for name, make in (
+        ("PDF", lambda: as_pdf(report, "fr")),
+        ("XLSX", lambda: forms.as_xlsx(report)),
+        ("JSON", lambda: forms.as_json(report)),
+    ):
+        began = time.perf_counter()
+        make()
+        taken[name] = time.perf_counter() - began
+    said = report.said()
+    assert said["total"]["bridge"]["accounting_variance"] == 0
+    assert said["total"]["W_acct"] == sum(
+        amount for name, amount in said["total"]["bridge"].items() if name != "accounting_win"
+    )
+    table = Table(title=f"A night of {len(pieces)} tables, {events:,} events, {options.workers} process(es)")
+    for heading in ("", "s", "events/s"):
+        table.add_column(heading, justify="left" if not heading else "right")
+    for name, seconds in taken.items():
+        rate = f"{events / seconds:,.0f}" if name.startswith("sessions") else ""
+        table.add_row(name, f"{seconds:.2f}", rate)
+    night = sum(list(taken.values())[:2])
+    table.add_row("the night", f"{night:.2f}", f"{events / night:,.0f}")
+    console.print(table)
+    console.print(
+        f"Peak memory: {peak / 1024:,.0f} MiB a process that reads sessions, {_peak_kib() / 1024:,.0f} MiB here."
+    )
+
+
+def _recorded(casino: Any, options: argparse.Namespace, console: Console) -> int:
+    """Record, seal and adjudicate the night; return how many events it has."""
+    from datetime import date
+
+    from audit.adjudications.replay import advance
+    from audit.log.append import Entry, append, open_stream
+    from audit.log.sequencer import Sequencer, catch_up
+    from audit.models import GamingTable
+    from audit.simulation import play
+    from settlement.wire import decode_canonical_all, next_seq_after
+
+    rulesets = list(EVENTS_A_COUP)
+    each = options.events // options.tables
+    played = []
+    for number in range(min(options.different, options.tables)):
+        ruleset = rulesets[number % len(rulesets)]
+        coups = each // EVENTS_A_COUP[ruleset]
+        played.append(
+            play(ruleset, casino="bench", code="T", gaming_day=date.fromisoformat(DAY), seed=number, coups=coups)
+        )
+    total, streams, drops = 0, [], {}
+    with console.status("The night is recorded …"):
+        for number in range(options.tables):
+            night = played[number % len(played)]
+            table = GamingTable.objects.create(casino=casino, code=f"T{number + 1:03}")
+            name = f"bench.{table.code}.{DAY}.1"
+            text = json.dumps(
+                [{**event, "stream": name} for event in night.events], ensure_ascii=False, separators=(",", ":")
+            )
+            text = text.replace('"T-', f'"{table.code}-').replace('"table":"T"', f'"table":"{table.code}"')
+            text = text.replace("croupier-1", f"croupier-{number + 1}")
+            read = decode_canonical_all(text.encode())
+            assert read is not None, "what was played is shaped well"
+            data = night.events[0]["data"]
+            stream_id = open_stream(
+                casino_id=casino.pk, table_id=table.pk, name=name, gaming_day=date.fromisoformat(DAY),
+                game=data["game"], ruleset=data["ruleset"], currency="EUR",
+            )  # fmt: skip
+            pairs = list(zip(*read, strict=True))
+            for first in range(0, len(pairs), BATCH):
+                part = pairs[first : first + BATCH]
+                entries = [Entry(event.seq, event.occurred_at, envelope) for event, envelope in part]
+                append(stream_id, entries, next_seq=next_seq_after(part[-1][0]), key_id=1)
+            streams.append(stream_id)
+            total += len(pairs)
+            drops[name] = sum(e["data"]["amount"] for e in night.events if e["type"] == "buy_in.recorded")
+        _count(casino, drops)
+        sequencer = Sequencer(lambda waiting, root: None)
+        sequencer.load()
+        catch_up(sequencer)
+        for stream_id in streams:
+            while (progress := advance(stream_id)) is not None and progress.behind:
+                continue
+    return total
+
+
+def _count(casino: Any, drops: dict[str, int]) -> None:
+    from datetime import UTC, date, datetime
+
+    from audit.log.append import Entry, append, open_stream
+
+    moment = datetime(2026, 11, 20, 7, tzinfo=UTC)
+    made: list[tuple[str, dict[str, Any]]] = [
+        ("count.opened", {"casino": "bench", "gaming_day": DAY, "currency": "EUR"}),
+        *(
+            ("drop.counted", {"session": name, "amount": drop, "counted_by": ["a", "b"]})
+            for name, drop in drops.items()
+        ),
+        ("count.closed", {}),
+    ]
+    entries = []
+    for seq, (kind, data) in enumerate(made, start=1):
+        event = {"seq": seq, "stream": "bench.count", "type": kind, "v": 1, "data": data}
+        event["occurred_at"] = "2026-11-20T07:00:00+00:00"
+        envelope = json.dumps(event, sort_keys=True, separators=(",", ":")).encode()
+        entries.append(Entry(seq, moment, envelope))
+    stream_id = open_stream(
+        casino_id=casino.pk, table_id=None, name="bench.count", gaming_day=date.fromisoformat(DAY), game=None,
+        ruleset=None, currency="EUR",
+    )  # fmt: skip
+    append(stream_id, entries, next_seq=len(entries) + 1, key_id=1)
+
+
+if __name__ == "__main__":
+    main()

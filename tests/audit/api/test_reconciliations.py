@@ -1,0 +1,99 @@
+"""Nights by the interface: every form and version, and nothing of another house."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+
+import pytest
+
+from audit.models import NightReport
+from audit.reconciliation import runs
+from tests.audit.conftest import House, founded
+from tests.audit.reconciliation.played import DAY, MORNING, buy_ins, count, record, session
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def played(house: House) -> House:
+    euros, dollars = session(house.casino, "R1"), session(house.casino, "R2", seed=2, currency="CAD")
+    record(house.casino, euros)
+    record(house.casino, dollars)
+    runs.reconcile(house.casino, DAY, actor="test", now=MORNING)
+    record(house.casino, count(house.casino, {euros[0]["stream"]: buy_ins(euros)}))
+    runs.reconcile(house.casino, DAY, actor="test", now=MORNING)
+    return house
+
+
+def address(house: House, rest: str = "") -> str:
+    return f"reconciliations/{house.casino.code}/{DAY}{rest}"
+
+
+def test_a_night_is_answered_whole_in_its_newest_version(played: House) -> None:
+    for rest in ("", ".json"):
+        said = json.loads(played.ask(address(played, rest)).content)
+        assert [(each["currency"], each["version"]) for each in said["reports"]] == [("CAD", 1), ("EUR", 2)]
+        assert said["reports"][1]["total"]["bridge"]["accounting_variance"] == 0
+        assert said["reports"][1]["restatement"]
+    said = json.loads(played.ask(address(played, "?currency=EUR&version=1")).content)
+    assert [each["state"] for each in said["reports"]] == ["counting"]
+
+
+def test_its_versions(played: House) -> None:
+    said = json.loads(played.ask(address(played, "/versions")).content)["versions"]
+    assert [(each["currency"], each["version"], each["state"]) for each in said] == [
+        ("CAD", 1, "counting"),
+        ("EUR", 1, "counting"),
+        ("EUR", 2, "provisional"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "rest, kind, begins",
+    [
+        (".csv?currency=EUR", "text/csv", b"stream,table,"),
+        (".csv?currency=EUR&table=lines", "text/csv", b"number,line,"),
+        (".pdf?currency=EUR", "application/pdf", b"%PDF-"),
+        (".pdf?currency=EUR&language=en&version=1", "application/pdf", b"%PDF-"),
+        (".xlsx?currency=CAD", "application/vnd", b"PK"),
+    ],
+)
+def test_files(played: House, rest: str, kind: str, begins: bytes) -> None:
+    answer = played.ask(address(played, rest))
+    assert answer.status_code == 200
+    assert answer.headers["Content-Type"].startswith(kind)
+    assert answer.content.startswith(begins)
+    assert played.ask(address(played, rest)).content == answer.content
+
+
+@pytest.mark.parametrize(
+    "rest, status",
+    [
+        (".pdf", 422),  # two currencies
+        (".csv?currency=EUR&table=nonsense", 422),
+        (".pdf?currency=EUR&language=de", 422),
+        ("?version=0", 422),
+        ("?version=x", 422),
+        ("?nonsense=1", 422),
+        ("?currency=CHF", 404),
+        ("?version=9", 404),
+    ],
+)
+def test_what_makes_no_sense_is_a_problem(played: House, rest: str, status: int) -> None:
+    answer = played.ask(address(played, rest))
+    assert answer.status_code == status
+    assert answer.headers["Content-Type"] == "application/problem+json"
+
+
+def test_another_day_another_house_another_key(played: House) -> None:
+    assert played.ask(f"reconciliations/{played.casino.code}/{DAY - timedelta(days=1)}").status_code == 404
+    assert played.ask(f"reconciliations/{played.casino.code}/yesterday").status_code == 404
+    other = founded()
+    assert other.ask(address(played)).status_code == 404
+    table_key = founded(limited_to=("C1",))
+    assert table_key.ask(address(table_key)).status_code == 403
+    played.key.scopes = ["streams:read"]
+    played.key.save()
+    assert played.ask(address(played)).status_code == 403
+    assert NightReport.objects.filter(casino=played.casino).count() == 3
