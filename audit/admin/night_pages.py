@@ -26,6 +26,9 @@ PLAY = ("S", "L", "Z", "V", "G", "U", "I")
 ROWS_SHOWN = 200
 """Rows of a line on the page; the workbook has all."""
 
+ROWS_OPEN = 12
+"""Rows of a line that differs up to which the page shows them unasked."""
+
 WAGERS_SHOWN = 500
 
 WORTH: dict[str, Callable[[WagerLine], int | Fraction]] = {
@@ -75,7 +78,7 @@ def page_of(report: NightReport) -> dict[str, Any]:
             (_("Luck, in standard deviations"), wording.thousandths(total["z_thousandths"])),
             (_("Chance of as much luck, either way"), wording.probability(total["p_millionths"])),
         ],
-        "lines": [_line(line, currency, ids) for line in said["lines"]],
+        "lines": [_line(report, line, currency, ids) for line in said["lines"]],
         "errors": [_error(each, currency, ids) for each in said["errors"][:ROWS_SHOWN]],
         "standing": [_standing(each, currency, ids) for each in said["standing"][:ROWS_SHOWN]],
         "croupiers": [_croupier(each) for each in said["croupiers"]],
@@ -155,7 +158,12 @@ def events_address(stream_id: int, seq: int) -> str:
     return reverse("admin:audit_loggedstream_events", args=(stream_id,)) + f"?after={max(0, seq - 8)}#e{seq}"
 
 
-def _line(line: dict[str, Any], currency: str, ids: dict[str, int]) -> dict[str, Any]:
+def _findings_address(report: NightReport, rule: str) -> str:
+    query = urlencode({"rule": rule, "day": report.gaming_day.isoformat()})
+    return reverse("admin:audit_finding_changelist") + f"?{query}"
+
+
+def _line(report: NightReport, line: dict[str, Any], currency: str, ids: dict[str, int]) -> dict[str, Any]:
     rows = [
         {
             "stream": row["stream"] or row["table"],
@@ -164,6 +172,7 @@ def _line(line: dict[str, Any], currency: str, ids: dict[str, int]) -> dict[str,
             "expected": wording.value(row, "expected", currency),
             "found": wording.value(row, "found", currency),
             "note": wording.note(row, currency),
+            "address": _findings_address(report, row["facts"]["rule"]) if row["note"] == "finding" else "",
             "events": [
                 {"seq": seq, "address": events_address(ids[row["stream"]], seq) if row["stream"] in ids else ""}
                 for seq in row["seqs"][:6]
@@ -178,6 +187,7 @@ def _line(line: dict[str, Any], currency: str, ids: dict[str, int]) -> dict[str,
         "verdict_words": wording.VERDICTS[line["verdict"]],
         "exceptions": sum(row["verdict"] != "agrees" for row in line["rows"]) + line["left_off"],
         "rows": rows,
+        "is_open": line["verdict"] == "differs" and len(rows) <= ROWS_OPEN,
         "more": max(0, len(line["rows"]) - ROWS_SHOWN) + line["left_off"],
     }
 
@@ -282,6 +292,37 @@ def session_page(report: NightReport, session: dict[str, Any], line: str, after:
         "opener": events_address(stream_id, 1),
         "closer": events_address(stream_id, session["last_seq"]),
     }
+
+
+EVENTS_SHOWN = 40
+
+
+def _events_of_bank(report: NightReport, session: dict[str, Any], letter: str) -> list[dict[str, Any]]:
+    """Return the events that make a figure of the bank, with their addresses."""
+    stream_id = session["stream_id"]
+    row = sessions.of(stream_id, session["last_seq"])
+    if row is None:
+        return []
+    figures = sessions.read_figures(row)
+    if letter == "D":
+        return _entries_of_count(report, session["stream"])
+    seqs = {
+        "O": [1],
+        "F": [slip.seq for slip in figures.slips if slip.kind == "fill"],
+        "C": [slip.seq for slip in figures.slips if slip.kind == "credit"],
+        "K": [figures.closed_by] if figures.closed_by else [],
+        "B": figures.buy_ins,
+    }[letter]
+    return [{"words": f"#{seq}", "address": events_address(stream_id, seq)} for seq in seqs[:EVENTS_SHOWN]]
+
+
+def _entries_of_count(report: NightReport, stream: str) -> list[dict[str, Any]]:
+    rows = next(line["rows"] for line in report.said()["lines"] if line["code"] == "drop")
+    written = next((row["facts"].get("counts", []) for row in rows if row["stream"] == stream), [])
+    names = {each.rpartition("#")[0] for each in written}
+    counts = LoggedStream.objects.filter(casino=report.casino_id, name__in=names)
+    ids = dict(counts.values_list("name", "stream_id"))
+    return [_event(each, ids) for each in written]
 
 
 def _that_count(

@@ -37,6 +37,8 @@ from settlement.rulebooks import RULEBOOKS
 from settlement.state import State, load_wagers, save_wagers
 from settlement.table import Session, Wager
 
+BUY_INS_LISTED = 500
+
 NOBODY = ""
 """In place of a croupier: who paid is not known."""
 
@@ -101,7 +103,8 @@ class Figures(Struct, kw_only=True):
     """Everything the night says of one session, through its event ``last_seq``. Amounts in minor units.
 
     ``bridge`` has no drop yet: the count room knows it. ``luck`` and ``variance`` are those of the draws; ``draws``
-    what came, in order: the seq, then faces and dice, or the pocket. ``lost`` are declared losses, both ends included.
+    what came, in order: the seq, then faces and dice, or the pocket. ``lost`` are declared losses, both ends included;
+    ``buy_ins`` the events of the first ``BUY_INS_LISTED``.
     """
 
     stream: str
@@ -121,6 +124,7 @@ class Figures(Struct, kw_only=True):
     variance: Fraction = Fraction(0)
     lost: list[tuple[int, int]] = []
     slips: list[Slip] = []
+    buy_ins: list[int] = []
     errors: list[PayoutError] = []
     standing: list[Standing] = []
     croupiers: dict[str, PaidBy] = {}
@@ -162,6 +166,7 @@ class Reading:
         self._closer: SessionClosed | None = None
         self._fills = self._credits = self._buy_ins = 0
         self._slips: list[Slip] = []
+        self._buy_in_seqs: list[int] = []
         self._lost: list[tuple[int, int]] = []
         self._draws: list[list[int | str]] = []
         self._watched: dict[type, Callable[[Any], None]] = {
@@ -235,6 +240,7 @@ class Reading:
             variance=self._process.variance,
             lost=self._lost,
             slips=self._slips,
+            buy_ins=self._buy_in_seqs,
             croupiers={who: PaidBy(payouts) for who, payouts in sorted(self._paid.items())},
             draws=self._draws,
             unchecked=_unchecked(session),
@@ -315,6 +321,8 @@ class Reading:
 
     def _buy_in(self, event: BuyInRecorded) -> None:
         self._buy_ins += event.data.amount
+        if len(self._buy_in_seqs) < BUY_INS_LISTED:
+            self._buy_in_seqs.append(event.seq)
 
     def _pay(self, event: PayoutMade) -> None:
         who = event.actor if isinstance(event.actor, str) else self._on_duty()
