@@ -1,0 +1,170 @@
+"""What statistics ask, through the record: never of fair play beyond their level, and of what is not fair."""
+
+from __future__ import annotations
+
+import random
+from datetime import datetime, timedelta
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from audit.models import Casino, Finding, NightReport
+from audit.reconciliation import month, runs
+from audit.reconciliation.raising import decimal, percent
+from tests.audit.conftest import House
+from tests.audit.reconciliation.played import DAY, MORNING, Events, count, record, session
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def casino(house: House) -> Casino:
+    return house.casino
+
+
+def stream(casino: Casino, code: str, made: list[tuple[str, dict[str, Any]]], **opened: Any) -> Events:
+    data = {
+        "casino": casino.code,
+        "table": code,
+        "gaming_day": DAY.isoformat(),
+        "game": "french_roulette",
+        "ruleset": "fr-roulette",
+        "currency": "EUR",
+        "float": 100_000,
+        "observes": ["bank"],
+    } | opened
+    begun = datetime.fromisoformat(f"{data['gaming_day']}T20:00:00+01:00")
+    events = [("session.opened", data), *made]
+    name = f"{casino.code}.{code}.{data['gaming_day']}.1"
+    return [
+        {
+            "stream": name,
+            "seq": seq,
+            "type": kind,
+            "occurred_at": (begun + timedelta(seconds=seq)).isoformat(),
+            "data": each,
+        }
+        for seq, (kind, each) in enumerate(events, start=1)
+    ]
+
+
+def found(casino: Casino, rule: str) -> list[Finding]:
+    return list(Finding.objects.filter(casino=casino, rule=rule, superseded_at=None))
+
+
+def reconcile(casino: Casino) -> NightReport:
+    (report,) = runs.reconcile(casino, DAY, actor="test", now=MORNING)
+    return report
+
+
+def test_a_loaded_die_is_asked_about_at_the_throw_that_tells(casino: Casino) -> None:
+    chance = random.Random(3)
+    throws = [
+        ("dice.thrown", {"faces": [chance.choice([6, 6, 6, 5, 4, 3, 2, 1]), chance.randint(1, 6)], "dice": ["a", "b"]})
+        for _ in range(400)
+    ]
+    craps = {"game": "craps", "ruleset": "fr-craps"}
+    record(casino, stream(casino, "C1", [*throws, ("session.closed", {"float": 100_000})], **craps))
+    report = reconcile(casino)
+    (finding,) = found(casino, "dice-fairness")
+    assert finding.severity == "info"
+    assert 1 < finding.seq < 402
+    assert finding.facts["throws"] == 400
+    assert finding.facts["p_value"].startswith("0.00")
+    assert "fair dice show with probability" in finding.as_value().message("en")
+    rows = [row for row in report.said()["lines"][10]["rows"] if row["note"] == "dice"]
+    assert [(row["verdict"], row["seqs"]) for row in rows] == [("question", [finding.seq])]
+
+
+def test_a_wheel_is_followed_from_night_to_night_through_the_month(casino: Casino) -> None:
+    chance = random.Random(5)
+    pockets = [str(number) for number in range(37)]
+    weights = [3 if pocket == "17" else 1 for pocket in pockets]
+    asked_on = []
+    for back in range(6, -1, -1):
+        day = DAY - timedelta(days=back)
+        spins = [("ball.settled", {"pocket": pocket}) for pocket in chance.choices(pockets, weights, k=150)]
+        record(
+            casino,
+            stream(casino, "R1", [*spins, ("session.closed", {"float": 100_000})], gaming_day=day.isoformat()),
+        )
+        (report,) = runs.reconcile(casino, day, actor="test", now=MORNING)
+        (row,) = [row for row in report.said()["lines"][10]["rows"] if row["note"] == "wheel"]
+        assert row["found"] == 150 * (7 - back), "the test goes on where the night before left it"
+        asked_on.append(len(found(casino, "wheel-fairness")))
+    assert asked_on[0] == 0, "one night shows nothing yet"
+    assert asked_on[-1] == 1, "asked once, on the night it first told"
+
+
+def test_a_fair_night_asks_nothing_about_dice_and_wheels(casino: Casino) -> None:
+    for seed, (code, ruleset) in enumerate((("C1", "fr-craps"), ("R1", "fr-roulette"), ("A1", "fr-american-roulette"))):
+        record(casino, session(casino, code, ruleset=ruleset, seed=seed, coups=80))
+    reconcile(casino)
+    for rule in ("dice-fairness", "wheel-fairness", "payout-errors-one-sided"):
+        assert not found(casino, rule)
+
+
+def payouts(number: int, extra: int) -> list[tuple[str, dict[str, Any]]]:
+    """Return so many wins on red, each paid ``extra`` more than due."""
+    made: list[tuple[str, dict[str, Any]]] = []
+    for place in range(number):
+        wager = f"{'o' if extra > 0 else 'u'}{place}"
+        made += [
+            ("wager.placed", {"wager": wager, "bet": "rouge", "stake": 1000}),
+            ("ball.settled", {"pocket": "1"}),
+            ("payout.made", {"wager": wager, "winnings": 1000 + extra, "stake_returned": 1000}),
+        ]
+    return made
+
+
+def test_errors_that_lean_one_way_are_a_question_about_a_croupier(casino: Casino) -> None:
+    staff = [{"person": "Max", "role": "croupier"}]
+    made = [*payouts(9, 50), ("session.closed", {"float": 100_000})]
+    record(casino, stream(casino, "R1", made, staff=staff))
+    even = [*payouts(4, 50), *payouts(4, -50), ("session.closed", {"float": 100_000})]
+    record(casino, stream(casino, "R2", even, staff=[{"person": "Ida", "role": "croupier"}]))
+    reconcile(casino)
+    (finding,) = found(casino, "payout-errors-one-sided")
+    assert finding.facts == {"for_players": 9, "for_house": 0, "p_value": "0.003907", "croupier": "Max"}
+    assert finding.stream.name.endswith(f"R1.{DAY}.1")
+
+
+def test_a_hold_that_luck_seldom_gives_is_a_question(casino: Casino) -> None:
+    # A thousand small stakes lost one after the other, on a number that never comes.
+    made: list[tuple[str, dict[str, Any]]] = [("buy_in.recorded", {"amount": 200_000, "means": "cash"})]
+    for place in range(300):
+        made += [
+            ("wager.placed", {"wager": f"w{place}", "bet": "rouge", "stake": 500}),
+            ("ball.settled", {"pocket": "2"}),
+        ]
+    made.append(("session.closed", {"float": 100_000 - 200_000 + 150_000}))
+    events = stream(casino, "R1", made)
+    record(casino, events)
+    record(casino, count(casino, {events[0]["stream"]: 200_000}))
+    report = reconcile(casino)
+    assert report.said()["total"]["bridge"]["accounting_variance"] == 0
+    (finding,) = found(casino, "hold-outside-interval")
+    assert finding.recorded == "75.00 %"
+    assert finding.facts["level"] == "99.90 %"
+    assert finding.severity == "info"
+
+
+def test_a_month_names_croupiers_under_its_control_of_false_names(casino: Casino) -> None:
+    for day in range(1, 6):
+        gaming_day = DAY.replace(day=day)
+        for person, extra in (("Max", 50), ("Ida", 0), ("Ben", 0)):
+            made = [*payouts(30, extra), ("session.closed", {"float": 100_000})]
+            staff = [{"person": person, "role": "croupier"}]
+            record(casino, stream(casino, person, made, gaming_day=gaming_day.isoformat(), staff=staff))
+        runs.reconcile(casino, gaming_day, actor="test", now=MORNING)
+    found_month = month.month_of(casino, DAY.replace(day=1), "EUR")
+    named = {each.name: (each.tally.payouts, each.tally.errors, each.is_noteworthy) for each in found_month.croupiers}
+    assert named == {"Ben": (150, 0, False), "Ida": (150, 0, False), "Max": (150, 150, True)}
+    assert found_month.croupiers[0].high < 30_000, "no error in 150: below 2.5 %, with confidence 95 %"
+
+
+def test_shares_are_written_as_they_are() -> None:
+    assert decimal(Fraction(1, 3), 6) == "0.333334", "a p-value is never flattered"
+    assert decimal(Fraction(1), 6) == "1.000000"
+    assert percent(Fraction(-1, 3)) == "−33.33 %"
