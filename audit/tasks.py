@@ -59,6 +59,8 @@ def purge_quarantine(**kwargs: Any) -> int:
 BUSY_AGAIN_S = 10
 """How long a session is left to the worker that adjudicates it."""
 
+TROUBLE_MOST = 2_000
+
 BEAT = "beat"
 """Who started a run that nobody started by hand."""
 
@@ -85,6 +87,11 @@ def night_session(*, run_id: int, stream_id: int, last_seq: int, **kwargs: Any) 
         again = {"run_id": run_id, "stream_id": stream_id, "last_seq": last_seq}
         night_session.apply_async(kwargs=again, countdown=BUSY_AGAIN_S)
         return
+    except Exception as error:  # an officer sees it on the night's page; the sweep tries again
+        NightRun.objects.filter(pk=run_id).update(
+            trouble=f"{stream_id}: {type(error).__name__}: {error}"[:TROUBLE_MOST]
+        )
+        raise
     if not runs.pieces(NightRun.objects.get(pk=run_id)):
         night_finish.delay(run_id=run_id)
 

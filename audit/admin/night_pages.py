@@ -104,7 +104,12 @@ def _boxes(said: dict[str, Any]) -> list[dict[str, Any]]:
     wrong = sum(line["verdict"] == "differs" for line in said["lines"])
     sessions = total["sessions"]
     return [
-        _box(_("Accounting win"), money(total["W_acct"], currency), _("of %(n)s sessions") % {"n": sessions}, "ok"),
+        _box(
+            _("Accounting win"),
+            money(total["W_acct"], currency),
+            _("of %(n)s sessions") % {"n": sessions},
+            "unknown" if total["W_acct"] is None else "ok",
+        ),
         _box(
             _("Accounting variance"),
             money(variance, currency),

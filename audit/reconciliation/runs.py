@@ -44,7 +44,7 @@ CAUGHT_UP_AT_ONCE = 31
 def begin(casino: Casino, day: date, *, actor: str) -> NightRun:
     """Return the run of a gaming day: the one that goes on, or a new one over everything there is by now."""
     with transaction.atomic():
-        Casino.objects.select_for_update().get(pk=casino.pk)
+        Casino.objects.select_for_update(no_key=True).get(pk=casino.pk)
         run = NightRun.objects.filter(casino=casino, gaming_day=day, ended_at=None).first()
         if run is not None:
             return run

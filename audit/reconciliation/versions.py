@@ -42,7 +42,7 @@ def version_of(night: Night, *, actor: str, now: datetime) -> tuple[NightReport,
     """Return the newest version of a night, and whether it was made now, because it says something new."""
     with transaction.atomic():
         # One writer at a time for a house: two runs at once would make two versions of one number.
-        type(night.casino).objects.select_for_update().get(pk=night.casino.pk)
+        type(night.casino).objects.select_for_update(no_key=True).get(pk=night.casino.pk)
         before = NightReport.newest(night.casino, night.day, night.currency)
         content = content_of(night, before)
         content["needs"] = needs_of(night)

@@ -174,4 +174,4 @@ def test_the_page_shows_the_difference_of_the_officers_own_houses(house: House) 
 
 @pytest.mark.parametrize("text, written", [("=1+1", "'=1+1"), ("-2", "'-2"), ("w1", "w1"), (-2, -2), ("", "")])
 def test_no_cell_of_a_file_is_a_formula(text: object, written: object) -> None:
-    assert besides._guarded(text) == written
+    assert besides.guarded(text) == written

@@ -96,6 +96,25 @@ def test_a_session_that_another_worker_has_is_asked_again(
         monkeypatch.undo()
 
 
+def test_what_stops_a_session_is_said_and_tried_again(
+    casino: Casino, hints: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record(casino, session(casino, "R1"))
+
+    def breaks(stream_id: int, last_seq: int) -> None:
+        raise RuntimeError("no space left")
+
+    with time_machine.travel(MORNING, tick=False):
+        tasks.night_reconcile(casino_id=casino.pk)
+        task, kwargs = hints.pop(0)
+        monkeypatch.setattr(sessions, "make", breaks)
+        with pytest.raises(RuntimeError):
+            task(**kwargs)
+        assert "RuntimeError: no space left" in NightRun.objects.get(casino=casino).trouble
+        monkeypatch.undo()
+        assert (casino, DAY) in runs.due(MORNING)
+
+
 def test_missed_nights_are_caught_up_with_the_empty_ones_too(casino: Casino) -> None:
     for back in (5, 4, 1):
         day = DAY - timedelta(days=back)
