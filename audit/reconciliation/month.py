@@ -98,7 +98,7 @@ def _add(month: Month, day: date, report: NightReport, tallies: dict[str, Tally]
     month.exceptions += [
         {"day": day, "report": report.pk, "number": line["number"], "code": line["code"], "row": row}
         for line in said["lines"]
-        if line["code"] != "findings"  # they have a list of their own, with their deadlines
+        if line["code"] != "findings"  # they have a list of their own
         for row in line["rows"]
         if row["verdict"] == "differs"
     ]

@@ -14,7 +14,7 @@ from datetime import date, datetime, timedelta
 
 import structlog
 from django.db import transaction
-from django.db.models import Max, Min
+from django.db.models import Min
 from django.utils import timezone
 
 from audit.log import acts, read
@@ -151,7 +151,7 @@ def due(now: datetime) -> list[tuple[Casino, date]]:
 
 
 def _never_reported(casino: Casino, now: datetime) -> set[date]:
-    """Return the days that were played and have no report, and since the first report the empty ones, too."""
+    """Return the days that were played and have no report, and after a report of the last weeks the empty ones, too."""
     last = last_ended(casino, now)
     played = set(
         LoggedStream.objects.filter(casino=casino, is_of_desk=False, gaming_day__lte=last)
@@ -159,11 +159,11 @@ def _never_reported(casino: Casino, now: datetime) -> set[date]:
         .distinct()
     )
     reported = NightReport.objects.filter(casino=casino)
-    span = reported.aggregate(first=Min("gaming_day"), last=Max("gaming_day"))
-    days = played
-    if span["last"] is not None:
-        first = max(span["first"], last - LOOKED_BACK)
-        days = played | {first + timedelta(days=number) for number in range((last - first).days + 1)}
+    days = set(played)
+    # A casino that has not been looked at for weeks, or begins anew, is owed no report of every day it was shut.
+    first = reported.filter(gaming_day__gte=last - LOOKED_BACK).aggregate(first=Min("gaming_day"))["first"]
+    if first is not None:
+        days |= {first + timedelta(days=number) for number in range((last - first).days + 1)}
     return days - set(reported.values_list("gaming_day", flat=True))
 
 

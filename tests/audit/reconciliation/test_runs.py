@@ -131,6 +131,14 @@ def test_missed_nights_are_caught_up_with_the_empty_ones_too(casino: Casino) -> 
     assert [day for each, day in runs.due(now) if each == casino] == []
 
 
+def test_a_night_of_long_ago_owes_no_report_of_every_day_since(casino: Casino) -> None:
+    long_ago = DAY.replace(year=2010)
+    record(casino, session(casino, "Q1", ruleset="qc-craps", day=long_ago))
+    assert [day for each, day in runs.due(MORNING) if each == casino] == [long_ago]
+    runs.reconcile(casino, long_ago, actor="test", now=MORNING)
+    assert [day for each, day in runs.due(MORNING) if each == casino] == []
+
+
 def test_a_night_that_is_not_over_is_not_due(casino: Casino) -> None:
     record(casino, session(casino, "R1"))
     assert [each for each, _day in runs.due(datetime(2026, 11, 20, 4, 59, tzinfo=UTC)) if each == casino] == []
