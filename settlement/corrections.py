@@ -74,7 +74,9 @@ class Corrections:
                 }
             )
         else:
-            fault = "other_shape" if data.corrects in self._met else "unknown_seq"
+            # A later event may have been met already, where what follows was looked at before it was folded.
+            is_met = data.corrects < event.seq and data.corrects in self._met
+            fault = "other_shape" if is_met else "unknown_seq"
             find(table, "correction-without-effect", event.seq, corrects=data.corrects, fault=fault)
 
 

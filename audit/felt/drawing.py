@@ -12,7 +12,7 @@ from audit.felt import craps, marks, places, roulette
 from audit.felt.moments import Replay, Stake, player_of, players_in
 from audit.felt.places import Spot
 from settlement.catalogue import BET_WORDS
-from settlement.catalogue.sentences import amount, exponent_of
+from settlement.catalogue.sentences import amount, exponent
 from settlement.layouts import LAYOUT_37, LAYOUT_38
 from settlement.table import Wager
 
@@ -124,12 +124,12 @@ def standalone(svg: str) -> str:
 
 def _short(minor: int, currency: str) -> str:
     """Write an amount as it fits on a chip: 50, 2.5k, 40k."""
-    whole, rest = divmod(minor, 10 ** exponent_of(currency))
+    whole, rest = divmod(minor, 10 ** exponent(currency))
     if whole >= 1_000_000:
         return f"{whole / 1_000_000:.3g}M"
     if whole >= 1_000:
         return f"{whole / 1_000:.3g}k"
-    return f"{whole}" if not rest or whole >= 100 else f"{minor / 10 ** exponent_of(currency):.3g}"
+    return f"{whole}" if not rest or whole >= 100 else f"{minor / 10 ** exponent(currency):.3g}"
 
 
 def _title(wager: Wager, currency: str, language: str) -> str:

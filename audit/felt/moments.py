@@ -194,17 +194,17 @@ def _result(table: Table) -> tuple[str | None, tuple[int, int] | None]:
 def _state_before(stream_id: int, seq: int) -> State:
     """Return the state that the events below ``seq`` leave, with every correction there is by now."""
     corrections = [event for event in map(decode, read.corrections_of(stream_id)) if isinstance(event, EntryCorrected)]
-    newest = max((each.seq for each in corrections), default=0)
-    name = f"felt:{stream_id}:{seq}:{newest}"
-    kept = cache.get(name)
-    if kept is not None and not corrections:
+    last = min(seq, read.next_seq_of(stream_id)) - 1
+    batch = None if corrections else read.batch_holding(stream_id, last)
+    name = f"felt:{batch.chain.hex()}:{seq}" if batch else ""  # the chain stands for all that was before
+    kept = cache.get(name) if name else None
+    if kept is not None:
         return State.from_bytes(kept)
     state = State(corrections)
-    last = min(seq, read.next_seq_of(stream_id)) - 1
     for array in arrays_between(stream_id, 1, last) if last >= 1 else ():
         state.feed_all(decode_stored(array))
         state.forget_findings()
-    if not corrections and state.table.events > MOST_MOMENTS:
+    if name and state.table.events > MOST_MOMENTS:
         _keep(name, state)
     return state
 

@@ -60,7 +60,7 @@ drop function audit_keep_night;
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('audit', '0007_quarantine_retention'),
+        ('audit', '0008_cases'),
     ]
 
     operations = [

@@ -5,7 +5,6 @@ from audit.models.cases import Case, CaseAct, Deadline
 from audit.models.houses import Casino, GamingTable
 from audit.models.keys import ApiKey, Scope
 from audit.models.log import LoggedBatch, LoggedEvent, LoggedStream
-from audit.models.officers import Membership, Officer, Role
 from audit.models.nights import (
     NightDelivery,
     NightReport,
@@ -15,6 +14,7 @@ from audit.models.nights import (
     Reservation,
     SessionFigures,
 )
+from audit.models.officers import Membership, Officer, Role
 from audit.models.quarantine import Quarantined
 
 __all__ = [

@@ -96,6 +96,26 @@ def test_a_stream_recorded_in_pieces_and_replayed_in_steps_answers_as_one_run(
     assert stream_id not in read.dirty_streams(replay.ENGINE_VERSION, limit=1_000_000)
 
 
+@pytest.mark.parametrize("step", [1, 2, 3, 4, 6, 9])
+def test_a_correction_of_what_is_yet_to_come_is_told_apart_from_one_that_does_not_fit(step: int) -> None:
+    wrong = {"data": {"stake": 5}, "reason": "misread", "approved_by": "chef-4"}
+    data = {"casino": "demo", "table": "T1", "gaming_day": "2010-11-19", "game": "craps", "ruleset": "fr-craps"}
+    opener = {**data, "currency": "EUR", "float": 0, "observes": []}
+    rest = [{"number": 4}, {"number": 5}, {"corrects": 6, **wrong}, {}, {}, {"corrects": 6, **wrong}]
+    types = ["point.marked", "point.marked", "entry.corrected", "no_more_bets", "no_more_bets", "entry.corrected"]
+    stream = [envelope(1, "session.opened", opener, 1)]
+    stream += [
+        envelope(seq, type, data, seq) for seq, (type, data) in enumerate(zip(types, rest, strict=True), start=2)
+    ]
+    house = House()
+    stream_id = recorded(house, stream)
+    with mock.patch.object(replay, "STEP_EVENTS", step):
+        for event, raw in map(decode_canonical, stream):
+            append(stream_id, [Entry(event.seq, event.occurred_at, raw)], next_seq=event.seq + 1, key_id=1)
+            replayed(stream_id)
+    assert as_json(stream_id) == json.loads(json.dumps(adjudicate(stream).as_dict()))
+
+
 def as_json(stream_id: int) -> dict[str, Any]:
     adjudication = standing(stream_id)
     assert adjudication is not None
