@@ -115,10 +115,14 @@ def _said(table: Table, wager: Wager) -> dict[str, Any]:
     }
 
 
-def replay_of(stream_id: int, first_seq: int, last_seq: int) -> Replay:
-    """Return the moments of a stretch of a stream, both ends included; at most ``MOST_MOMENTS``, the first ones."""
-    state = _state_before(stream_id, first_seq)
+def replay_of(stream_id: int, first_seq: int, last_seq: int, *, known_through: int | None = None) -> Replay:
+    """Return the moments of a stretch of a stream, both ends included; at most ``MOST_MOMENTS``, the first ones.
+
+    ``known_through`` is the last event known of: corrections after it are left out.
+    """
+    state = _state_before(stream_id, first_seq, known_through)
     raw = read.slice_of(stream_id, after=first_seq - 1, limit=MOST_MOMENTS)
+    last_seq = min(last_seq, known_through or last_seq)
     events = [decode(envelope) for seq, envelope in raw if seq <= last_seq]
     table = state.table
     shown = dict.fromkeys((*table.live, *table.due, *table.swept))
@@ -191,9 +195,13 @@ def _result(table: Table) -> tuple[str | None, tuple[int, int] | None]:
     return (None, (int(first), int(second))) if dash else (table.result, None)
 
 
-def _state_before(stream_id: int, seq: int) -> State:
-    """Return the state that the events below ``seq`` leave, with every correction there is by now."""
-    corrections = [event for event in map(decode, read.corrections_of(stream_id)) if isinstance(event, EntryCorrected)]
+def _state_before(stream_id: int, seq: int, known_through: int | None = None) -> State:
+    """Return the state that the events below ``seq`` leave, with every correction there is by now, or was then."""
+    corrections = [
+        event
+        for event in map(decode, read.corrections_of(stream_id))
+        if isinstance(event, EntryCorrected) and (known_through is None or event.seq <= known_through)
+    ]
     last = min(seq, read.next_seq_of(stream_id)) - 1
     batch = None if corrections else read.batch_holding(stream_id, last)
     name = f"felt:{batch.chain.hex()}:{seq}" if batch else ""  # the chain stands for all that was before

@@ -13,7 +13,7 @@ from decimal import ROUND_CEILING
 from fractions import Fraction
 from typing import Any
 
-from audit.models import NightReport
+from audit.models import Finding, NightReport
 from audit.reconciliation.days import bounds
 from audit.reconciliation.lines import in_millionths, lines_of
 from audit.reconciliation.night import (
@@ -68,6 +68,7 @@ def content_of(night: Night, before: NightReport | None) -> dict[str, Any]:
         "errors": _errors(night),
         "standing": _standing(night),
         "croupiers": _croupiers(night),
+        "worst": _worst(night),
     }
 
 
@@ -80,6 +81,38 @@ def digest(content: dict[str, Any]) -> str:
     """Return the SHA-256 of what a report says: of all but its line 9, which is about versions, not about the night."""
     said = {**content, "lines": [line for line in content["lines"] if line["code"] != "late"]}
     return hashlib.sha256(written(said)).hexdigest()
+
+
+def _worst(night: Night) -> dict[str, Any] | None:
+    """Return the finding of a table that weighs most: by severity, then by money, then the first."""
+    severities = ("critical", "major", "minor", "info")
+
+    def money(finding: Finding) -> int:
+        both = isinstance(finding.expected, int) and isinstance(finding.recorded, int)
+        return abs(finding.recorded - finding.expected) if both else 0
+
+    at_tables = [each for each in night.findings if each.stream_id in night.streams]
+    if not at_tables:
+        return None
+    worst = min(
+        at_tables,
+        key=lambda each: (
+            severities.index(each.severity),
+            -money(each),
+            each.stream_id,
+            each.seq,
+            each.rule,
+            each.wager,
+        ),
+    )
+    return {
+        "stream_id": worst.stream_id,
+        "stream": next(s.stream.name for s in night.sittings if s.stream.stream_id == worst.stream_id),
+        "seq": worst.seq,
+        "rule": worst.rule,
+        "wager": worst.wager,
+        "evidence": list(worst.evidence),
+    }
 
 
 def _sum(name: str, sittings: Sequence[Sitting], currency: str) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias
 
-from audit.models import NightReport
+from audit.models import Deadline, NightReport
 from audit.reconciliation import slips
 from audit.reconciliation.night import QUESTION, Night, Sitting
 from settlement.night.fairness import summary
@@ -245,14 +245,15 @@ def late(night: Night, before: NightReport | None) -> Iterator[Row]:
 
 
 def open_findings(night: Night) -> Iterator[Row]:
-    """10: findings that stand, by weight and rule."""
+    """10: findings that stand, by weight and rule, with the hours in which their cases are to be closed."""
     weights: Counter[tuple[str, str]] = Counter((finding.severity, finding.rule) for finding in night.findings)
     order = ("critical", "major", "minor", "info")
+    hours = dict(Deadline.objects.values_list("severity", "hours"))
     if not weights:
         yield Row(verdict="agrees", expected=0, found=0)
     for (severity, rule), number in sorted(weights.items(), key=lambda item: (order.index(item[0][0]), item[0][1])):
         verdict: Verdict = "differs" if severity in ("critical", "major") else "question"
-        facts = {"severity": severity, "rule": rule}
+        facts = {"severity": severity, "rule": rule, "hours": hours.get(severity, 0)}
         yield Row(verdict=verdict, expected=0, found=number, note="finding", facts=facts)
 
 

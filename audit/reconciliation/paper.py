@@ -15,11 +15,13 @@ import typst
 from django.utils import translation
 from django.utils.translation import gettext as _
 
+from audit.felt import draw, replay_of, standalone
+from audit.felt.moments import stretch_around
 from audit.models import NightReport
 from audit.models.nights import NightState
 from audit.reconciliation import wording
 from audit.reconciliation.wording import money, probability, share, thousandths
-from settlement.catalogue import BET_LABELS
+from settlement.catalogue import BET_LABELS, RULES
 
 TEMPLATE = Path(__file__).with_name("report.typ")
 
@@ -67,6 +69,7 @@ def _data(report: NightReport, language: Language) -> dict[str, Any]:
         "boxes": _boxes(said),
         "parts": _parts(report, said),
         "signatures": _signatures(report),
+        "felt": _felt(report, said, language),
         "words": {
             "tree": _("Sealed under tree"),
             "root": _("root"),
@@ -78,6 +81,24 @@ def _data(report: NightReport, language: Language) -> dict[str, Any]:
                 "its level says."
             ),
         },
+    }
+
+
+def _felt(report: NightReport, said: dict[str, Any], language: Language) -> dict[str, str] | None:
+    """Return the table at the night's worst finding, drawn from what the report knew of, and what is said of it."""
+    worst = said.get("worst")
+    if not worst:
+        return None
+    first, last = stretch_around(worst["seq"], worst["evidence"])
+    replay = replay_of(worst["stream_id"], first, last, known_through=report.through.get(str(worst["stream_id"])))
+    svg = draw(replay, replay.place_of(worst["seq"]), language=language, disputed={worst["wager"]})
+    if not svg:
+        return None
+    title = RULES[worst["rule"]].title.in_language(language)
+    return {
+        "title": _("The finding that weighs most"),
+        "svg": standalone(svg),
+        "words": f"{title} · {worst['stream']} · #{worst['seq']}" + (f" · {worst['wager']}" if worst["wager"] else ""),
     }
 
 

@@ -104,7 +104,7 @@ NOTES: Mapping[str, Any] = {
     "first_version": _("first version"),
     "came_late": _("events %(first)s to %(last)s"),
     "nothing_late": _("nothing has come since"),
-    "finding": _("%(rule)s"),
+    "finding": _("%(rule)s; to be closed within %(hours)s h"),
     "no_hold": _("no hold: not counted, or no drop"),
     "hold": _("expected from %(low)s to %(high)s; level %(level)s"),
     "dice": _("throws since the first of the month; p = %(p)s, level %(level)s a table and month"),

@@ -16,6 +16,7 @@ from audit.reconciliation import forms, runs
 from audit.reconciliation.mail import send
 from audit.reconciliation.paper import as_pdf
 from audit.reconciliation.versions import sign
+from audit.reconciliation.wording import money
 from audit.tasks import night_mail
 from tests.audit.conftest import House
 from tests.audit.log.sealed import seal
@@ -111,5 +112,5 @@ def test_a_subscriber_is_sent_each_version_once(report: NightReport, casino: Cas
     assert night_mail(report_id=report.pk) == 0
     (message,) = outbox.outbox
     assert message.to == ["ada@example.org"]
-    assert "Accounting win: €" in message.body
+    assert f"Accounting win: {money(report.said()['total']['W_acct'], 'EUR')}\n" in message.body
     assert message.attachments[0][1] == as_pdf(report, "en")
