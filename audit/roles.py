@@ -12,13 +12,24 @@ from audit.models import Officer, Role
 
 _RECORD = frozenset(
     f"audit.view_{name}"
-    for name in ("finding", "loggedstream", "quarantined", "beside", "case", "casino", "gamingtable", "deadline")
+    for name in (
+        "finding",
+        "loggedstream",
+        "quarantined",
+        "beside",
+        "case",
+        "casino",
+        "gamingtable",
+        "deadline",
+        "nightreport",
+    )
 )
 _KEYS = frozenset(
     {
         *(f"audit.{act}_apikey" for act in ("view", "change")),
         *(f"audit.{act}_gamingtable" for act in ("view", "add", "change")),
         *(f"audit.{act}_deadline" for act in ("view", "change")),
+        *(f"audit.{act}_nightsubscriber" for act in ("view", "add", "change", "delete")),
         "audit.view_casino",
     }
 )

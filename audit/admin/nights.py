@@ -19,7 +19,9 @@ from kombu.exceptions import OperationalError
 from audit.admin import night_pages
 from audit.admin.acts import Recorded, actor, record_act
 from audit.admin.reading import RecordAdmin
+from audit.cases.machine import WORKING
 from audit.models import NightReport, NightState, NightSubscriber, Officer
+from audit.models.officers import READERS
 from audit.reconciliation import forms, month, wording
 from audit.reconciliation.paper import as_pdf
 from audit.reconciliation.versions import NotSigned, missing_reservations, reserve, sign
@@ -107,7 +109,7 @@ class NightAdmin(RecordAdmin):
                 for each in report.reservations.select_related("officer")
             ],
             "missing": [{"code": code, "what": wording.NEEDS.get(code, code)} for code in missing],
-            "may_sign": self._may_sign(request),
+            "may_sign": self._may_sign(request, report),
             "is_mine": report.reviewed_by_id == request.user.pk,
             "run": run,
             "csv_tables": list(forms.names()),
@@ -264,7 +266,7 @@ class NightAdmin(RecordAdmin):
     def _month(self, request: HttpRequest, casino_id: int, year: int, number: int, currency: str) -> month.Month:
         if not self.has_view_permission(request):
             raise PermissionDenied
-        casino = self._officer(request).houses().filter(pk=casino_id).first()
+        casino = self._officer(request).houses(*READERS).filter(pk=casino_id).first()
         if casino is None or not 1 <= number <= 12 or not 1990 <= year <= 2100 or len(currency) != 3:
             raise Http404
         return month.month_of(casino, date(year, number, 1), currency)
@@ -279,12 +281,12 @@ class NightAdmin(RecordAdmin):
 
     def _to_sign(self, request: HttpRequest, pk: int) -> NightReport:
         report = self._asked(request, str(pk))
-        if not self._may_sign(request):
+        if not self._may_sign(request, report):
             raise PermissionDenied
         return report
 
-    def _may_sign(self, request: HttpRequest) -> bool:
-        return self._officer(request).has_perm("audit.sign_nightreport")
+    def _may_sign(self, request: HttpRequest, report: NightReport) -> bool:
+        return self._officer(request).role_at(report.casino_id) in WORKING
 
     def _officer(self, request: HttpRequest) -> Officer:
         officer = request.user

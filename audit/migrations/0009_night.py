@@ -96,7 +96,6 @@ class Migration(migrations.Migration):
                 'verbose_name': 'night',
                 'verbose_name_plural': 'nights',
                 'ordering': ['-gaming_day', 'casino', 'currency', '-version'],
-                'permissions': [('sign_nightreport', 'Can sign nights')],
             },
         ),
         migrations.CreateModel(

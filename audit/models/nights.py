@@ -111,7 +111,6 @@ class NightReport(models.Model):
         verbose_name = _("night")
         verbose_name_plural = _("nights")
         ordering = ["-gaming_day", "casino", "currency", "-version"]
-        permissions = [("sign_nightreport", _("Can sign nights"))]
         constraints = [
             models.UniqueConstraint(fields=["casino", "gaming_day", "currency", "version"], name="one_night_a_version"),
             models.CheckConstraint(condition=Q(version__gte=1), name="night_versions_from_one"),

@@ -16,7 +16,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from audit.log import acts
-from audit.models import NightReport, NightState, Officer, Reservation
+from audit.models import Finding, NightReport, NightState, Officer, Reservation
 from audit.reconciliation.content import content_of, digest, written
 from audit.reconciliation.days import has_ended
 from audit.reconciliation.night import Night
@@ -150,8 +150,22 @@ def _sign(report: NightReport, officer: Officer, now: datetime) -> NightReport:
 
 def missing_reservations(report: NightReport) -> list[str]:
     """Return what of a report's needs nobody has taken on himself yet."""
-    reserved = set(report.reservations.values_list("code", flat=True))
-    return [code for code in report.said()["needs"] if code not in reserved]
+    settled = set(report.reservations.values_list("code", flat=True))
+    if not _has_open_critical_case(report):
+        settled.add("critical-open")
+    return [code for code in report.said()["needs"] if code not in settled]
+
+
+def _has_open_critical_case(report: NightReport) -> bool:
+    """Tell whether two officers have not closed every case of a critical finding of the night yet."""
+    critical = Finding.objects.filter(
+        casino=report.casino,
+        gaming_day=report.gaming_day,
+        currency=report.currency,
+        severity="critical",
+        superseded_at=None,
+    )
+    return critical.exclude(case__state="closed").exists()
 
 
 def _locked(report: NightReport) -> NightReport:

@@ -6,12 +6,11 @@ import re
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Permission
 from django.test import Client
 from django.urls import reverse
 
 from audit.admin.night_pages import WORTH
-from audit.models import Casino, NightReport, NightState, Officer
+from audit.models import Casino, Membership, NightReport, NightState, Officer, Role
 from audit.reconciliation import runs
 from audit.tasks import night_reconcile
 from tests.audit.conftest import House, founded
@@ -41,11 +40,9 @@ def report(casino: Casino) -> NightReport:
 
 def officer(casino: Casino, name: str, *, signs: bool = True) -> Client:
     someone = Officer.objects.create_user(name, is_staff=True)
-    someone.casinos.add(casino)
-    names = ["view_nightreport", "view_loggedstream", "view_finding", *(["sign_nightreport"] if signs else [])]
-    someone.user_permissions.set(Permission.objects.filter(codename__in=names))
+    Membership.objects.create(officer=someone, casino=casino, role=Role.OFFICER if signs else Role.AUDITOR)
     client = Client()
-    client.force_login(someone)
+    client.force_login(someone, backend="django.contrib.auth.backends.ModelBackend")
     return client
 
 
