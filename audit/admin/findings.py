@@ -17,6 +17,7 @@ from django.utils.translation import gettext_lazy as _
 
 from audit.admin.acts import actor, record_act
 from audit.admin.casework import Casework, QueueFilter, case_context, countdown, state_of, tabs, works
+from audit.admin.exports import FORMS
 from audit.admin.finding_page import page_of
 from audit.admin.reading import RecordAdmin, language
 from audit.evidence.bundle import Unproven
@@ -136,7 +137,12 @@ class FindingAdmin(Casework, RecordAdmin):
         return format_html('<span class="due {}">{}</span>', kind, words % {"hours": left.hours})
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        context = {"tabs": tabs(request), "queue": request.GET.get("queue"), "can_work": works(request.user)}
+        context = {
+            "tabs": tabs(request),
+            "queue": request.GET.get("queue"),
+            "can_work": works(request.user),
+            "forms": list(FORMS),
+        }
         return super().changelist_view(request, {**context, **(extra_context or {})})
 
     def change_view(

@@ -1,0 +1,100 @@
+"""The officers' trail: what was done at the desk, day by day, as the log has it."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
+from django.utils.translation import gettext as _
+
+from audit.admin.acts import record_act
+from audit.admin.exports import FORMS, handed_out, words_of
+from audit.log import acts
+from audit.log.acts import Act
+from audit.models import Casino, Officer
+from audit.models.officers import READERS
+from audit.reconciliation.forms import Column, Sheet
+
+SHOWN = 2_000
+"""Acts of one day on a page; the file has all."""
+
+
+def urls() -> list[URLPattern]:
+    guarded = admin.site.admin_view
+    return [
+        path("trail/", guarded(page), name="audit_trail"),
+        path("trail/export/<slug:form>/", guarded(export), name="audit_trail_export"),
+    ]
+
+
+def page(request: HttpRequest) -> HttpResponse:
+    """Show the acts of a day at a house: ``?casino=CODE&day=YYYY-MM-DD&actor=&type=``."""
+    houses, casino, day, found = _asked(request)
+    record_act(request, "trail.viewed", casino_id=_place(casino), day=day.isoformat())
+    context = {
+        **admin.site.each_context(request),
+        "title": _("Officers’ trail"),
+        "houses": houses,
+        "casino": casino,
+        "day": day,
+        "before": day - timedelta(days=1),
+        "after": day + timedelta(days=1) if day < datetime.now(UTC).date() else None,
+        "actor": request.GET.get("actor", ""),
+        "type": request.GET.get("type", ""),
+        "acts": [{"act": act, "about": _about(act)} for act in found[-SHOWN:]],
+        "left_off": max(0, len(found) - SHOWN),
+        "forms": list(FORMS),
+        "query": request.GET.urlencode(),
+    }
+    return TemplateResponse(request, "admin/audit/trail.html", context)
+
+
+def export(request: HttpRequest, form: str) -> HttpResponse:
+    """Hand out the acts of a day, as the page's filter leaves them."""
+    if request.method != "POST":
+        return HttpResponseNotAllowed(["POST"])
+    _houses, casino, day, found = _asked(request)
+    columns = [Column(_(name)) for name in ("seq", "at", "officer", "act", "about", "reason")]
+    rows = [[act.seq, act.at.isoformat(), act.actor, act.type, _about(act), act.reason] for act in found]
+    said = words_of(request.GET)
+    record_act(request, "trail.exported", casino_id=_place(casino), day=day.isoformat(), form=form, rows=len(rows))
+    return handed_out(Sheet("trail", columns, rows), form, title=_("Officers’ trail"), said=said, day=day)
+
+
+def _asked(request: HttpRequest) -> tuple[list[Casino], Casino | None, date, list[Act]]:
+    """Return the houses to choose from, the one chosen, the day, and its acts. Raise 403 for who sees no record."""
+    officer = request.user
+    assert isinstance(officer, Officer)
+    houses = list(officer.houses(*READERS).order_by("code"))
+    if not houses and not officer.is_superuser:
+        raise PermissionDenied
+    casino = next((each for each in houses if each.code == request.GET.get("casino")), houses[0] if houses else None)
+    try:
+        day = date.fromisoformat(request.GET.get("day", ""))
+    except ValueError:
+        day = datetime.now(UTC).date()
+    actor, type = request.GET.get("actor", "").strip(), request.GET.get("type", "").strip()
+    found = [
+        act
+        for act in acts.acts_of(_place(casino), day)
+        if (not actor or act.actor == actor) and (not type or act.type.startswith(type))
+    ]
+    return houses, casino, day, found
+
+
+def _place(casino: Casino | None) -> int:
+    return casino.pk if casino is not None else acts.INSTALLATION
+
+
+def _about(act: Act) -> str:
+    """Return what an act was done to, as it was recorded."""
+    return " · ".join(f"{name} {_written(value)}" for name, value in sorted(act.data.items()) if value not in ("", []))
+
+
+def _written(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
