@@ -16,3 +16,7 @@ STORAGES = {
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}  # no broker runs in a test
+# Tests sign in without a request; ``test_signing_in`` puts back what counts failed tries.
+AXES_ENABLED = False
+ALL_AUTHENTICATION_BACKENDS = AUTHENTICATION_BACKENDS  # noqa: F405
+AUTHENTICATION_BACKENDS = [name for name in ALL_AUTHENTICATION_BACKENDS if not name.startswith("axes.")]

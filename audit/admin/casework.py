@@ -21,7 +21,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
-from audit.admin import trail
+from audit.admin import second_factor, trail
 from audit.admin.acts import record_act
 from audit.admin.chronicle import Language
 from audit.admin.exports import FORMS, MOST_ROWS, handed_out, words_of
@@ -133,6 +133,7 @@ class Casework:
         guarded = self.admin_site.admin_view  # type: ignore[attr-defined]
         return [
             *trail.urls(),
+            *second_factor.urls(),
             path("export/<slug:form>/", guarded(self.export_view), name="audit_finding_export"),
             path("take-next/", guarded(self.take_next_view), name="audit_finding_take_next"),
             path("<int:pk>/case/<slug:name>/", guarded(self.case_view), name="audit_finding_case"),

@@ -76,7 +76,8 @@ def test_a_refused_sign_in_is_recorded_by_the_name_and_never_the_password(house:
 def test_what_is_changed_at_the_desk_is_recorded_with_its_fields(house: House) -> None:
     client = officer_of(house, "view_apikey", "change_apikey", "view_casino", "change_casino")
     change = reverse("admin:audit_casino_change", args=(house.casino.pk,))
-    assert client.post(change, {"name": "Grand Casino", "time_zone": "Europe/Paris"}).status_code == 302
+    said = {"name": "Grand Casino", "time_zone": "Europe/Paris", "cutoff": "06:00"}
+    assert client.post(change, said).status_code == 302
     revoke = {"action": "revoke", "_selected_action": [house.key.pk]}
     assert client.post(reverse("admin:audit_apikey_changelist"), revoke).status_code == 302
     _, changed, revoked = acts_today(house.casino.pk)
