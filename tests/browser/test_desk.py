@@ -1,0 +1,172 @@
+"""The desk in a real browser: a finding from hand to hand, the scrubber by mouse and keys, and what axe says of it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.test import Client
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from pytest_django.live_server_helper import LiveServer
+
+from audit.models import Officer
+from tests.audit.cases.test_work import Desk
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here"),
+]
+
+RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"], "resultTypes": ["violations"]}
+
+
+@pytest.fixture(scope="module")
+def browser(django_db_setup: None) -> Iterator[Browser]:
+    """A browser, in whose loop the tests ask the database too; the two are never in each other's way."""
+    with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
+        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def desk(browser: Browser, transactional_db: None) -> Desk:
+    return Desk()
+
+
+class Seat:
+    """An officer before a browser. Whatever the console says is an error."""
+
+    def __init__(self, browser: Browser, server: LiveServer, officer: Officer, **options: Any) -> None:
+        self.server = server
+        self.context: BrowserContext = browser.new_context(
+            base_url=server.url, **{"viewport": {"width": 1440, "height": 1000}, "locale": "en-GB", **options}
+        )
+        client = Client()
+        client.force_login(officer, backend="django.contrib.auth.backends.ModelBackend")
+        cookie = client.cookies["sessionid"]
+        self.context.add_cookies([{"name": "sessionid", "value": cookie.value, "url": server.url}])
+        self.page: Page = self.context.new_page()
+        self.said: list[str] = []
+        self.page.on("console", lambda message: self.said.append(message.text) if message.type == "error" else None)
+        self.page.on("pageerror", lambda error: self.said.append(str(error)))
+        self.asked: set[str] = set()
+        self.page.on("request", lambda request: self.asked.add(re.sub(r"(//[^/]+).*", r"\1", request.url)))
+
+    def at(self, address: str) -> Page:
+        self.page.goto(address)
+        return self.page
+
+
+def address_of(desk: Desk) -> str:
+    finding = next(each for each in desk.findings if each.case_id == desk.case.pk)
+    return f"/admin/audit/finding/{finding.pk}/change/"
+
+
+def test_a_finding_goes_through_the_hands_of_two_officers(
+    browser: Browser, live_server: LiveServer, desk: Desk
+) -> None:
+    first, second = (Seat(browser, live_server, officer) for officer in (desk.first, desk.second))
+    page = first.at(address_of(desk))
+    page.keyboard.press("a")
+    expect(page.locator(".states [aria-current]")).to_have_text("investigating")
+    page.keyboard.press("e")
+    page.get_by_label("Breach confirmed").check()
+    page.locator("#reason").fill("camera 4 shows it")
+    page.get_by_role("button", name="Send to a second officer").click()
+    expect(page.locator(".states [aria-current]")).to_have_text("second officer")
+    expect(page.get_by_role("button", name="Approve closing")).to_have_count(0)
+
+    page = second.at("/admin/audit/finding/?queue=second")
+    page.locator("#result_list tbody a").first.click()
+    expect(page.locator(".case .reason")).to_have_text("camera 4 shows it")
+    page.get_by_role("button", name="Approve closing").click()
+    expect(page.locator(".states [aria-current]")).to_have_text("closed")
+    assert desk.case.approved_by == desk.second
+    assert first.said == second.said == []
+    assert first.asked == {live_server.url}, "nothing is asked of anybody else"
+
+
+def test_the_scrubber_moves_by_mouse_and_keys_and_an_address_names_its_instant(
+    browser: Browser, live_server: LiveServer, desk: Desk
+) -> None:
+    seat = Seat(browser, live_server, desk.first)
+    page = seat.at(address_of(desk))
+    finding = next(each for each in desk.findings if each.case_id == desk.case.pk)
+    current = page.locator("#timeline [aria-current] code")
+    slider = page.locator("#replay input[type=range]")
+    expect(current).to_have_text(str(finding.seq))
+    expect(page.locator("#replay [data-role=found]")).to_be_visible()
+    assert page.url.endswith(f"#e={finding.seq}")
+    page.keyboard.press("ArrowLeft")
+    expect(current).to_have_text(str(finding.seq - 1))
+    page.keyboard.press("Home")
+    expect(current).to_have_text("1")
+    expect(page.locator("#stakes tbody tr")).to_have_count(0)
+    expect(page.locator(".chip:not([data-state=off])")).to_have_count(0)
+    page.keyboard.press("n")
+    expect(page.locator("#timeline [aria-current].anomaly")).to_have_count(1)
+    page.keyboard.press("End")
+    expect(slider).to_have_value(slider.get_attribute("max") or "")
+    slider.fill("3")
+    expect(current).to_have_text("4")
+    page.locator("#timeline button").nth(5).click()
+    expect(slider).to_have_value("5")
+    page.get_by_role("button", name="Anomalies").click()
+    expect(page.locator("#timeline li:visible")).to_have_count(page.locator("#timeline li.anomaly").count())
+    page.get_by_role("button", name="Previous event").click()
+    expect(current).to_have_text("5")
+    seat.at(f"{address_of(desk)}#e=2")
+    seat.page.reload()
+    expect(current).to_have_text("2")
+    chips = page.locator(".chip:not([data-state=off])").count()
+    assert chips == page.locator("#stakes tbody tr").count()
+    assert seat.said == []
+
+
+def pages_of(desk: Desk) -> dict[str, str]:
+    return {
+        "first page": "/admin/",
+        "queue": "/admin/audit/finding/?queue=open",
+        "finding": address_of(desk),
+        "table": f"/admin/audit/loggedstream/{desk.stream.pk}/table/?at=9",
+        "events": f"/admin/audit/loggedstream/{desk.stream.pk}/events/",
+        "streams": "/admin/audit/loggedstream/",
+        "trail": "/admin/audit/finding/trail/",
+        "quarantine": "/admin/audit/quarantined/",
+        "nights": "/admin/audit/nightreport/",
+        "second factor": "/admin/audit/finding/second-factor/",
+    }
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1440, 390])
+def test_axe_finds_nothing_on_any_page(
+    browser: Browser, live_server: LiveServer, desk: Desk, theme: str, width: int
+) -> None:
+    seat = Seat(browser, live_server, desk.second, color_scheme=theme, viewport={"width": width, "height": 900})
+    desk.proposed_by(desk.first)
+    found: dict[str, list[str]] = {}
+    for name, address in pages_of(desk).items():
+        page = seat.at(address)
+        page.wait_for_timeout(50)
+        answer = Axe().run(page, options=RULES).response
+        told = [f"{each['id']}: {node['html'][:160]}" for each in answer["violations"] for node in each["nodes"][:3]]
+        if told:
+            found[name] = told
+        wide = page.evaluate("document.documentElement.scrollWidth")
+        if wide > width:
+            found.setdefault(name, []).append(f"scrolls sideways: {wide}")
+    told = [f"{name}: {each}" for name, listed in found.items() for each in listed]
+    assert not told, "\n".join(told)
+    assert seat.said == []
+    outside = Seat(browser, live_server, desk.second, color_scheme=theme, viewport={"width": width, "height": 900})
+    outside.context.clear_cookies()
+    assert Axe().run(outside.at("/admin/login/"), options=RULES).response["violations"] == []
