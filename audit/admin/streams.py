@@ -26,7 +26,7 @@ from settlement import decode
 
 PAGE = 100
 
-AROUND = 150
+AROUND = 80
 """Events before and after the one that a table is shown at."""
 
 

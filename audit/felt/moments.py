@@ -7,6 +7,7 @@ the beginning of a stretch is kept in the cache for a while, for whoever moves a
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -131,11 +132,12 @@ def replay_of(stream_id: int, first_seq: int, last_seq: int, *, known_through: i
     pocket = faces = None
     if table.result and not table.call:
         pocket, faces = _result(table)
-    cleared: set[str] = set()
+    last: dict[str, Stake] = {}
     for event in events:
         if isinstance(event, WagerPlaced):  # a new coup: what was decided before is off the table
             pocket = None
-            cleared.update(each for each in shown if _is_done(table, each))
+            for wager_id in [each for each in shown if _is_done(table, each)]:
+                del shown[wager_id]
         state.feed(event)
         if isinstance(event, BallSettled):
             pocket = event.data.pocket
@@ -143,24 +145,22 @@ def replay_of(stream_id: int, first_seq: int, last_seq: int, *, known_through: i
             faces = event.data.faces or None
         elif isinstance(event, NoMoreBets):
             pocket = None
-        stakes = {
-            wager_id: Stake(wager, "off" if wager_id in cleared else _state(table, wager), _number_of(table, wager))
-            for wager_id, wager in ((each, _copied(table, each)) for each in shown)
+        last = {
+            wager_id: _stake(table, wager, last.get(wager_id))
+            for wager_id, wager in ((each, table.wagers.get(each)) for each in shown)
             if wager is not None
         }
-        moments.append(Moment(event, table.point, pocket, faces, stakes))
+        moments.append(Moment(event, table.point, pocket, faces, last))
     session = table.session
     return Replay(session.game if session else None, table.ruleset, session.currency if session else "", moments)
 
 
-def _copied(table: Table, wager_id: str) -> Wager | None:
-    """Return a wager as it is now: the fold goes on to change it."""
-    wager = table.wagers.get(wager_id)
-    return _copy(wager) if wager is not None else None
-
-
-def _copy(wager: Wager) -> Wager:
-    return type(wager)(*(getattr(wager, name) for name in wager.__struct_fields__))
+def _stake(table: Table, wager: Wager, before: Stake | None) -> Stake:
+    """Return a wager as it is now: the one from ``before`` where nothing of it is new, else a copy of its own."""
+    state, number = _state(table, wager), _number_of(table, wager)
+    if before is not None and (before.state, before.number, before.wager) == (state, number, wager):
+        return before
+    return Stake(copy(wager), state, number)
 
 
 def _is_done(table: Table, wager_id: str) -> bool:

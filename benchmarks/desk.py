@@ -1,0 +1,193 @@
+"""``python -m benchmarks.desk``: how long the server takes for a page of the desk, over millions of events.
+
+One run on a real PostgreSQL, on a database of its own. Nights with everything irregular are recorded and replayed as
+they are from table systems, then each page is asked for by a signed-in officer, in this process: what is timed is the
+server's own work, all middleware included, and neither network nor browser.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import psycopg
+from rich.console import Console
+from rich.table import Table
+
+SERVER = os.environ.get("DATABASE_URL", "postgres://postgres@127.0.0.1:5432/postgres")
+ROOT = Path(__file__).resolve().parent.parent
+TABLES = 40
+BATCH = 1_000
+COUPS = 1_200
+TARGET_MS = 100
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.desk", description=__doc__)
+    parser.add_argument("--events", type=int, default=10_000_000)
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--json", metavar="FILE", help="write the figures, too")
+    given = parser.parse_args()
+    name = f"cabochon_desk_{os.getpid()}"
+    with psycopg.connect(SERVER, autocommit=True) as server:
+        server.execute(f"create database {name}")
+    try:
+        with tempfile.TemporaryDirectory() as data:
+            figures = _run(urlsplit(SERVER)._replace(path=f"/{name}").geturl(), data, given)
+    finally:
+        with psycopg.connect(SERVER, autocommit=True) as server:
+            server.execute(f"drop database {name} with (force)")
+    if given.json:
+        Path(given.json).write_text(json.dumps(figures, indent=1) + "\n")
+    return 0 if all(each["median_ms"] < TARGET_MS for each in figures["pages"].values()) else 1
+
+
+def _run(url: str, data: str, given: argparse.Namespace) -> dict[str, Any]:
+    os.environ |= {
+        "DATABASE_URL": url,
+        "CABOCHON_DATA": data,
+        "CELERY_BROKER_URL": "memory://",
+        "DJANGO_SETTINGS_MODULE": "casino.settings",
+    }
+    for words in (("migrate", "-v", "0"), ("logkey", "--make", "--quiet"), ("collectstatic", "--noinput", "-v", "0")):
+        subprocess.run([sys.executable, "manage.py", *words], cwd=ROOT, check=True)
+    import django
+
+    django.setup()
+    console = Console(stderr=True)
+    begun = time.perf_counter()
+    with console.status("recording"):
+        events = _record(given.events)
+    console.print(f"{events:,} events recorded in {time.perf_counter() - begun:,.0f} s")
+    begun = time.perf_counter()
+    with console.status("replaying"):
+        _replay()
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("vacuum analyze")
+    from audit.models import Finding
+
+    findings = Finding.objects.count()
+    console.print(f"replayed in {time.perf_counter() - begun:,.0f} s: {findings:,} findings")
+    pages = _pages(given.rounds)
+    shown = Table(title=f"Server time of a page, {events:,} events, {findings:,} findings")
+    for head in ("page", "median ms", "slowest ms", "KiB"):
+        shown.add_column(head, justify="left" if head == "page" else "right")
+    for page, each in pages.items():
+        figures = (f"{each['median_ms']:.0f}", f"{each['slowest_ms']:.0f}", str(each["kib"]))
+        shown.add_row(page, *figures)
+    Console().print(shown)
+    return {"events": events, "findings": findings, "pages": pages}
+
+
+def _record(wanted: int) -> int:
+    """Record nights until there are so many events; the same few nights, each time under another name and day."""
+    from django.db import connection
+
+    from audit.ingest.bodies import Body
+    from audit.ingest.record import record
+    from audit.models import ApiKey, Casino, GamingTable, Scope
+    from audit.simulation import IRREGULARITIES, RULESETS, play
+
+    casino = Casino.objects.create(code="bench", name="Bench")
+    for place in range(TABLES):
+        GamingTable.objects.create(casino=casino, code=f"T{place}")
+    key, _secret = ApiKey.make(casino=casino, name="bench", scopes=list(Scope.values))
+    nights = []
+    for ruleset in RULESETS:
+        day = date(2010, 1, 1)
+        night = play(
+            ruleset, casino="bench", code="T0", gaming_day=day, seed=1, coups=COUPS, irregularities=list(IRREGULARITIES)
+        )
+        lines = [json.dumps(event, separators=(",", ":"), ensure_ascii=False).encode() for event in night.events]
+        nights.append((night.stream.encode(), lines))
+
+    def send(number: int) -> int:
+        name, lines = nights[number % len(nights)]
+        stream = f"bench.{number}"
+        day = (date(2010, 1, 1) + timedelta(days=number // TABLES)).isoformat().encode()
+        for low in range(0, len(lines), BATCH):
+            batch = [line.replace(b'"' + name + b'"', b'"%b"' % stream.encode()) for line in lines[low : low + BATCH]]
+            if low == 0:
+                batch[0] = batch[0].replace(b'"T0"', b'"T%d"' % (number % TABLES)).replace(b"2010-01-01", day, 1)
+            record(key, stream, Body(b"", batch, "", b"[" + b",".join(batch) + b"]"))
+        connection.close()
+        return len(lines)
+
+    each = sum(len(lines) for _name, lines in nights) / len(nights)
+    with ThreadPoolExecutor(4) as threads:
+        return sum(threads.map(send, range(round(wanted / each))))
+
+
+def _replay() -> None:
+    from django.db import connection
+
+    from audit.models import LoggedStream
+
+    ids = list(LoggedStream.objects.filter(is_of_desk=False).values_list("pk", flat=True))
+    connection.close()
+    with ProcessPoolExecutor(2) as workers:
+        list(workers.map(_replay_one, ids, chunksize=4))
+
+
+def _replay_one(stream_id: int) -> None:
+    from audit.adjudications.replay import advance
+
+    while (progress := advance(stream_id)) is not None and progress.behind:
+        pass
+
+
+def _pages(rounds: int) -> dict[str, dict[str, Any]]:
+    from django.conf import settings
+    from django.test import Client
+
+    from audit.models import Finding, LoggedStream, Officer
+
+    settings.ALLOWED_HOSTS = ["*"]
+    client = Client()
+    officer = Officer.objects.create_superuser("bench", password=None)
+    client.force_login(officer, backend="django.contrib.auth.backends.ModelBackend")
+    finding = Finding.objects.filter(superseded_at=None, table__isnull=False).order_by("-pk")[100]
+    stream = LoggedStream.objects.filter(is_of_desk=False).order_by("-pk")[3]
+    addresses = {
+        "first page": "/admin/",
+        "findings": "/admin/audit/finding/",
+        "queue": "/admin/audit/finding/?queue=open",
+        "queue, page 9": "/admin/audit/finding/?queue=open&p=9",
+        "by rule": f"/admin/audit/finding/?rule={finding.rule}",
+        "by day": f"/admin/audit/finding/?day={finding.gaming_day}",
+        "finding": f"/admin/audit/finding/{finding.pk}/change/",
+        "streams": "/admin/audit/loggedstream/",
+        "events": f"/admin/audit/loggedstream/{stream.pk}/events/?after=9000",
+        "table": f"/admin/audit/loggedstream/{stream.pk}/table/?at=9000",
+        "trail": "/admin/audit/finding/trail/",
+    }
+    pages: dict[str, dict[str, Any]] = {}
+    for name, address in addresses.items():
+        times = []
+        size = len(client.get(address).content)
+        for _ in range(rounds):
+            begun = time.perf_counter()
+            answer = client.get(address)
+            times.append((time.perf_counter() - begun) * 1000)
+            assert answer.status_code == 200, (name, answer.status_code)
+        pages[name] = {
+            "median_ms": statistics.median(times),
+            "slowest_ms": max(times),
+            "kib": size // 1024,
+        }
+    return pages
+
+
+if __name__ == "__main__":
+    sys.exit(main())
