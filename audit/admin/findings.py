@@ -20,6 +20,8 @@ from audit.admin.casework import Casework, QueueFilter, case_context, countdown,
 from audit.admin.exports import FORMS
 from audit.admin.finding_page import page_of
 from audit.admin.reading import RecordAdmin, language
+from audit.admin.views import kept, views_of
+from audit.admin.views import urls as view_urls
 from audit.evidence.bundle import Unproven
 from audit.evidence.export import export
 from audit.log.prove import NotSealed
@@ -142,6 +144,8 @@ class FindingAdmin(Casework, RecordAdmin):
             "queue": request.GET.get("queue"),
             "can_work": works(request.user),
             "forms": list(FORMS),
+            "views": views_of(request.user),
+            "filter": kept(request.GET.urlencode()),
         }
         return super().changelist_view(request, {**context, **(extra_context or {})})
 
@@ -162,7 +166,7 @@ class FindingAdmin(Casework, RecordAdmin):
 
     def get_urls(self) -> list[URLPattern]:
         own = path("<int:pk>/evidence/", self.admin_site.admin_view(self.evidence_view), name="audit_finding_evidence")
-        return [own, *self.casework_urls(), *super().get_urls()]
+        return [own, *view_urls(), *self.casework_urls(), *super().get_urls()]
 
     def evidence_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Hand out the evidence of a finding. By POST: it is an act, which a mere link must not do."""

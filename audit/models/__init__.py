@@ -1,7 +1,7 @@
 """The tables that Django manages, and read-only views of the log, which it does not."""
 
 from audit.models.adjudications import Adjudication, Beside, BesideFinding, Finding, RetiredWagers
-from audit.models.cases import Case, CaseAct, Deadline
+from audit.models.cases import Case, CaseAct, Deadline, SavedView
 from audit.models.houses import Casino, GamingTable
 from audit.models.keys import ApiKey, Scope
 from audit.models.log import LoggedBatch, LoggedEvent, LoggedStream
@@ -42,6 +42,7 @@ __all__ = [
     "Reservation",
     "RetiredWagers",
     "Role",
+    "SavedView",
     "Scope",
     "SessionFigures",
 ]

@@ -115,3 +115,21 @@ class CaseAct(models.Model):
 
     def __str__(self) -> str:
         return f"{self.type} {self.at:%Y-%m-%d %H:%M}"
+
+
+class SavedView(models.Model):
+    """A filter of the findings under a name: an officer's own, or shared with the houses they share."""
+
+    officer = models.ForeignKey(Officer, on_delete=models.CASCADE, related_name="views", verbose_name=_("officer"))
+    name = models.CharField(_("name"), max_length=60)
+    query = models.CharField(max_length=500, blank=True)
+    is_shared = models.BooleanField(_("shared"), default=False)
+
+    class Meta:
+        verbose_name = _("view")
+        verbose_name_plural = _("views")
+        ordering = ["name"]
+        constraints = [models.UniqueConstraint(fields=["officer", "name"], name="one_view_a_name")]
+
+    def __str__(self) -> str:
+        return self.name

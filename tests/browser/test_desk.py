@@ -135,6 +135,7 @@ def pages_of(desk: Desk) -> dict[str, str]:
     return {
         "first page": "/admin/",
         "queue": "/admin/audit/finding/?queue=open",
+        "groups": "/admin/audit/finding/groups/",
         "finding": address_of(desk),
         "table": f"/admin/audit/loggedstream/{desk.stream.pk}/table/?at=9",
         "events": f"/admin/audit/loggedstream/{desk.stream.pk}/events/",
