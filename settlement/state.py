@@ -17,6 +17,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from itertools import pairwise
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, Literal, cast
 
@@ -44,7 +45,7 @@ from settlement.finding import Finding
 from settlement.fr import art_57_1_american_roulette as art_57_1
 from settlement.provisions import wager_provision
 from settlement.rulebooks import RULEBOOKS, Handler, Rulebook
-from settlement.table import UNDECIDED, Session, Table, Wager, find
+from settlement.table import Session, Table, Wager, find
 from settlement.wire import ShapeError, canonical, decode, decode_all, in_bytes
 
 ENGINE_VERSION = "1"
@@ -54,6 +55,7 @@ CLOCK_TOLERANCE = timedelta(seconds=2)
 """How far a table's clock may step back without a finding: `clock-went-back`."""
 
 # JSON, because sums of amounts may be larger than the 64 bits of MessagePack's integers.
+_placed_by = attrgetter("placed_by")
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Table).decode
 _encode_wagers = msgspec.msgpack.Encoder().encode
@@ -191,15 +193,13 @@ class State:
         They are no longer in ``adjudication``, until they are recalled.
         """
         table = self.table
-        due, swept = table.due, table.swept
-        kept: dict[str, Wager] = {}
-        retired: list[Wager] = []
-        for wager_id, wager in table.wagers.items():
-            if wager.status in UNDECIDED or wager_id in due or wager_id in swept:
-                kept[wager_id] = wager
-            else:
-                retired.append(wager)
-        table.wagers = kept
+        wagers = table.wagers
+        pending = [wagers[wager_id] for wager_id in table.live.keys() | table.due.keys() | table.swept.keys()]
+        pending.sort(key=_placed_by)
+        for wager in pending:
+            del wagers[wager.id]
+        retired = list(wagers.values())
+        table.wagers = {wager.id: wager for wager in pending}
         return retired
 
     def forget_findings(self) -> None:

@@ -53,14 +53,22 @@ def advance(stream_id: int, beside: Beside | None = None) -> Progress | None:
     ``beside`` is the replay that this is a part of; without one it is the standing adjudication.
     """
     of_stream = {"stream_id": stream_id, "engine_version": ENGINE_VERSION, "beside": beside}
-    Adjudication.objects.get_or_create(**of_stream)
-    with _uncollected(), transaction.atomic():
+    if not Adjudication.objects.filter(**of_stream).exists():
+        with _unhurried():  # committed by itself: nobody waits for a cursor that another worker makes
+            Adjudication.objects.bulk_create([Adjudication(**of_stream)], ignore_conflicts=True)
+    with _uncollected(), _unhurried():
         adjudication = Adjudication.objects.select_for_update(skip_locked=True).filter(**of_stream).first()
         if adjudication is None:
             return None
-        # What a crash takes of the last steps is found again by the next: their commits need not wait for the disk.
-        wire.execute("select set_config('synchronous_commit', 'off', true)", ())
         return _step(adjudication, beside.readings if beside else {})
+
+
+@contextmanager
+def _unhurried() -> Iterator[None]:
+    """Open a transaction whose commit does not wait for the disk: what a crash takes of it is found again."""
+    with transaction.atomic():
+        wire.execute("select set_config('synchronous_commit', 'off', true)", ())
+        yield
 
 
 @contextmanager
@@ -80,7 +88,8 @@ def _step(adjudication: Adjudication, readings: Mapping[str, Any]) -> Progress:
     last_seq = read.next_seq_of(stream_id) - 1
     events = _page(stream_id, adjudication.next_seq, min(last_seq, adjudication.next_seq + STEP_EVENTS - 1))
     if not events:
-        _complete(adjudication)
+        if _complete(adjudication):
+            adjudication.save()
         return Progress(folded=0, cursor=adjudication.cursor, behind=False)
     if adjudication.cursor == 0 and adjudication.beside_id is None:
         adjudication.replaces = rows.others_stand(stream_id)
@@ -94,10 +103,11 @@ def _step(adjudication: Adjudication, readings: Mapping[str, Any]) -> Progress:
     state.forget_findings()
     rows.add_findings(adjudication, state, found, events)
     wagers.retire(adjudication, state, recalled, through=events[-1].seq)
-    _save(adjudication, state, events[-1])
+    _note(adjudication, state, events[-1])
     behind = adjudication.next_seq <= last_seq
     if not behind:
         _complete(adjudication)
+    adjudication.save()
     return Progress(len(events), adjudication.cursor, behind)
 
 
@@ -147,15 +157,18 @@ def _begin_another_run(adjudication: Adjudication) -> None:
     adjudication.save()
 
 
-def _complete(adjudication: Adjudication) -> None:
-    """Note that this run has come to the end of what there is; the first time, let what it found stand."""
+def _complete(adjudication: Adjudication) -> bool:
+    """Note that this run has come to the end of what there is; the first time, let what it found stand.
+
+    Return whether that is to be saved.
+    """
     if adjudication.completed_run == adjudication.run or not adjudication.cursor:
-        return
+        return False
     if adjudication.replaces:
         rows.let_stand(adjudication)
     adjudication.completed_run = adjudication.run
     adjudication.replaces = False
-    adjudication.save()
+    return True
 
 
 def _fold(state: State, events: Sequence[Event]) -> list[Finding]:
@@ -171,7 +184,8 @@ def _fold(state: State, events: Sequence[Event]) -> list[Finding]:
     return list(state.table.findings)
 
 
-def _save(adjudication: Adjudication, state: State, last: Event) -> None:
+def _note(adjudication: Adjudication, state: State, last: Event) -> None:
+    """Note where a step has come to, and the state it leaves."""
     table = state.table
     adjudication.cursor = last.seq
     adjudication.next_seq = next_seq_after(last)
@@ -180,4 +194,3 @@ def _save(adjudication: Adjudication, state: State, last: Event) -> None:
     adjudication.readings_digest = state.readings_digest
     adjudication.closed = bool(table.closed_by)
     adjudication.state = state.to_bytes()
-    adjudication.save()
