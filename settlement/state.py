@@ -17,7 +17,6 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from itertools import pairwise
-from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, Literal, cast
 
@@ -55,7 +54,6 @@ CLOCK_TOLERANCE = timedelta(seconds=2)
 """How far a table's clock may step back without a finding: `clock-went-back`."""
 
 # JSON, because sums of amounts may be larger than the 64 bits of MessagePack's integers.
-_placed_by = attrgetter("placed_by")
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Table).decode
 _encode_wagers = msgspec.msgpack.Encoder().encode
@@ -195,7 +193,7 @@ class State:
         table = self.table
         wagers = table.wagers
         pending = [wagers[wager_id] for wager_id in table.live.keys() | table.due.keys() | table.swept.keys()]
-        pending.sort(key=_placed_by)
+        pending.sort(key=lambda wager: wager.placed_by)
         for wager in pending:
             del wagers[wager.id]
         retired = list(wagers.values())
