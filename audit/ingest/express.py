@@ -132,7 +132,7 @@ class Express:
         rates = rates_by(self._throttle.duration)
         if trusted is None or rates.used(trusted.key_id) >= self._throttle.num_requests:
             return None
-        entries = _entries(stream, body)
+        entries = entries_of(stream, body)
         if entries is None:
             return None
         found, next_seq = entries
@@ -171,7 +171,7 @@ class Express:
         return trusted
 
 
-def _entries(stream: str, body: bytes) -> tuple[list[Entry], int] | None:
+def entries_of(stream: str, body: bytes) -> tuple[list[Entry], int] | None:
     """Return the events of a body and the number after them, None where they are not plainly new ones of ``stream``."""
     read = decode_canonical_all(body) if body[:1] == b"[" else None
     if read is None or not 0 < len(read[0]) <= MAX_EVENTS:
