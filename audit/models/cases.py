@@ -92,7 +92,11 @@ class Case(models.Model):
                 condition=Q(approved_by=None) | ~Q(approved_by=F("proposed_by")), name="case_four_eyes"
             ),
         ]
-        indexes = [models.Index(fields=["casino", "state", "weight", "deadline"], name="case_queue")]
+        indexes = [
+            models.Index(fields=["casino", "state", "weight", "deadline"], name="case_queue"),
+            models.Index(fields=["weight", "deadline"], name="case_urgency"),
+            models.Index(fields=["weight", "deadline"], name="case_open_urgency", condition=~Q(state="closed")),
+        ]
 
     def __str__(self) -> str:
         return f"{self.rule} #{self.seq}"
