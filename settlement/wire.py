@@ -170,9 +170,14 @@ def decode_canonical_all(array: bytes) -> tuple[list[Event], list[bytes]] | None
             unsaid += 1
     together = _encode_lines(envelopes)
     written = together.splitlines()  # a string's own ends of line are escaped
-    # As in ``decode_canonical``; what spaces there are may all be in the largest.
-    if array.count(b'":') != together.count(b'":') - unsaid or b"\\u" in array or _SPACED_COLON.search(array):
+    # Nothing is longer written than read, numbers being whole: what is as long, brackets and commas aside, has left
+    # nothing out, neither a name that came twice nor an escape. Anything else is looked at as in ``decode_canonical``.
+    is_whole = not unsaid and len(array) == len(together) + 1
+    if not is_whole and (
+        array.count(b'":') != together.count(b'":') - unsaid or b"\\u" in array or _SPACED_COLON.search(array)
+    ):
         return None
+    # What spaces there are may all be in the largest.
     spaces = len(array) + unsaid * len(b'"data":{},') - len(together)
     if max(map(len, written), default=0) + max(0, spaces) > MAX_EVENT_BYTES:
         return None

@@ -35,7 +35,7 @@ from audit.ingest.bodies import MAX_BYTES, MAX_EVENTS
 from audit.ingest.hints import hint
 from audit.ingest.receipts import receipt
 from audit.log import keys
-from audit.log.append import Entry, append_named
+from audit.log.append import Columns, append_named
 from audit.models import Scope
 from settlement.events import OPENERS
 from settlement.wire import decode_canonical_all, next_seq_after
@@ -49,6 +49,7 @@ log = structlog.get_logger(__name__)
 
 _ADDRESS = re.compile(r"/api/v1/streams/([A-Za-z0-9._:-]{1,100})/events")
 _BEARER = re.compile(r"[Bb]earer (cab_[0-9a-f]{12}_[A-Za-z0-9_-]{43})")
+_OPENING = frozenset(OPENERS)
 _encode = msgspec.json.Encoder().encode
 
 HEADERS = [
@@ -132,13 +133,13 @@ class Express:
         rates = rates_by(self._throttle.duration)
         if trusted is None or rates.used(trusted.key_id) >= self._throttle.num_requests:
             return None
-        entries = entries_of(stream, body)
-        if entries is None:
+        found = columns_of(stream, body)
+        if found is None:
             return None
-        found, next_seq = entries
+        columns, next_seq = found
         keys.signer("receipt", datetime.now(UTC))  # raises where nothing could be signed: then nothing is stored
         stored = append_named(
-            trusted.casino_id, stream, trusted.tables, found, next_seq=next_seq, key_id=trusted.key_id
+            trusted.casino_id, stream, trusted.tables, columns, next_seq=next_seq, key_id=trusted.key_id
         )
         if stored is None:
             return None
@@ -171,16 +172,15 @@ class Express:
         return trusted
 
 
-def entries_of(stream: str, body: bytes) -> tuple[list[Entry], int] | None:
+def columns_of(stream: str, body: bytes) -> tuple[Columns, int] | None:
     """Return the events of a body and the number after them, None where they are not plainly new ones of ``stream``."""
     read = decode_canonical_all(body) if body[:1] == b"[" else None
     if read is None or not 0 < len(read[0]) <= MAX_EVENTS:
         return None
-    entries: list[Entry] = []
-    expected = read[0][0].seq
-    for event, envelope in zip(*read, strict=True):
-        if event.seq != expected or event.stream != stream or isinstance(event, OPENERS):
-            return None
-        entries.append(Entry(event.seq, event.occurred_at, envelope))
-        expected = event.seq + 1
-    return entries, next_seq_after(event)
+    events, envelopes = read
+    seqs = [event.seq for event in events]
+    if seqs != list(range(seqs[0], seqs[0] + len(seqs))) or {event.stream for event in events} != {stream}:
+        return None
+    if not _OPENING.isdisjoint(map(type, events)):
+        return None
+    return Columns(seqs, [event.occurred_at for event in events], envelopes), next_seq_after(events[-1])

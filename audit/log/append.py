@@ -31,6 +31,22 @@ class Entry(msgspec.Struct, frozen=True, gc=False):
     envelope: bytes
 
 
+class Columns(msgspec.Struct, frozen=True, gc=False):
+    """The events of a batch, ascending by number: their numbers, their instants, their canonical bytes."""
+
+    seqs: list[int]
+    moments: list[datetime]
+    envelopes: list[bytes]
+
+    def arrays(self) -> tuple[BinaryArray, BinaryArray, BinaryArray]:
+        """Return the columns as the server takes them."""
+        return (
+            BinaryArray.of_numbers("int8", self.seqs),
+            BinaryArray.of_numbers("timestamptz", _microseconds(self.moments)),
+            BinaryArray.of_texts("text", self.envelopes),
+        )
+
+
 def open_stream(
     *,
     casino_id: int,
@@ -56,7 +72,12 @@ def append(stream_id: int, entries: Sequence[Entry], *, next_seq: int, key_id: i
     ``next_seq`` is the number that follows the batch: one more than its last, or than a loss declared by its last.
     Raise ``StreamMoved`` where the batch's first number is not the one the stream takes next; then nothing is stored.
     """
-    root = merkle.root(merkle.leaves([entry.envelope for entry in entries]))
+    columns = Columns(
+        [entry.seq for entry in entries],
+        [entry.occurred_at for entry in entries],
+        [entry.envelope for entry in entries],
+    )
+    root = merkle.root(merkle.leaves(columns.envelopes))
     [(appended, following, chain, received_at)] = wire.execute(
         "select appended, next_seq, chain, received_at from log.append("
         "%b::bigint, %b::bigint, %b::bigint, %b::bytea, %b::bigint, %b::bigint[], %b::timestamptz[], %b::text[])",
@@ -66,7 +87,7 @@ def append(stream_id: int, entries: Sequence[Entry], *, next_seq: int, key_id: i
             next_seq,
             root,
             key_id,
-            *_columns(entries),
+            *columns.arrays(),
         ),
     )
     if not appended:
@@ -78,7 +99,7 @@ def append_named(
     casino_id: int,
     name: str,
     tables: Collection[int],
-    entries: Sequence[Entry],
+    columns: Columns,
     *,
     next_seq: int,
     key_id: int,
@@ -88,27 +109,23 @@ def append_named(
     None where there is no such stream, where its table is none of ``tables`` (which none limits), or where it does not
     take the batch's first number next; then nothing is stored.
     """
-    root = merkle.root(merkle.leaves([entry.envelope for entry in entries]))
+    first_seq, last_seq, count = columns.seqs[0], columns.seqs[-1], len(columns.seqs)
+    root = merkle.root(merkle.leaves(columns.envelopes))
     [(stream_id, appended, chain, received_at)] = wire.execute(
         "select stream_id, appended, chain, received_at from log.append_named(%b::bigint, %b::text, %b::bigint[],"
         " %b::bigint, %b::bigint, %b::bytea, %b::bigint, %b::bigint[], %b::timestamptz[], %b::text[])",
-        (casino_id, name, list(tables) or None, entries[0].seq, next_seq, root, key_id, *_columns(entries)),
+        (casino_id, name, list(tables) or None, first_seq, next_seq, root, key_id, *columns.arrays()),
     )
     if not appended:
         return None
-    batch = Batch(entries[0].seq, entries[-1].seq, next_seq, len(entries), root, chain, received_at, key_id)
+    batch = Batch(first_seq, last_seq, next_seq, count, root, chain, received_at, key_id)
     return stream_id, batch
 
 
-def _columns(entries: Sequence[Entry]) -> tuple[BinaryArray, BinaryArray, BinaryArray]:
-    """Return the numbers, the instants and the envelopes of a batch."""
-    return (
-        BinaryArray.of_numbers("int8", [entry.seq for entry in entries]),
-        BinaryArray.of_numbers("timestamptz", [_microseconds(entry.occurred_at) for entry in entries]),
-        BinaryArray.of_texts("text", [entry.envelope for entry in entries]),
-    )
-
-
-def _microseconds(moment: datetime) -> int:
-    """Return an instant as PostgreSQL keeps it: microseconds since 2000, UTC."""
-    return (moment - _EPOCH) // _MICROSECOND
+def _microseconds(moments: Sequence[datetime]) -> list[int]:
+    """Return instants as PostgreSQL keeps them: microseconds since 2000, UTC."""
+    first = moments[0]
+    begun = (first - _EPOCH) // _MICROSECOND
+    # From one to another of the same offset is a third of the way from the epoch, which has another offset.
+    after = [moment - first for moment in moments]
+    return [begun + (each.days * 86_400 + each.seconds) * 1_000_000 + each.microseconds for each in after]

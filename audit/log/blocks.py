@@ -120,7 +120,7 @@ def _numbers(count: int) -> struct.Struct:
 def arrays_between(stream_id: int, first_seq: int, last_seq: int) -> Iterator[bytes]:
     """Yield the envelopes of a part of a stream, both ends included, as JSON arrays of some events each, in order."""
     selected = (
-        "select g.low, (select '[' || string_agg(e.envelope::text, ',') || ']' from ("
+        "select g.low, (select string_agg(e.envelope::text, ',') from ("
         f" select envelope from log.event where stream_id = {stream_id:d} and seq >= g.low"
         f" and seq < least(g.low + {PART_EVENTS:d}, {last_seq + 1:d}) order by seq) e)"
         f" from generate_series({first_seq:d}::bigint, {last_seq:d}::bigint, {PART_EVENTS:d}) as g (low)"
@@ -128,4 +128,4 @@ def arrays_between(stream_id: int, first_seq: int, last_seq: int) -> Iterator[by
     for place, row in enumerate(_copied(selected)):
         assert _int64(row, 6)[0] == first_seq + place * PART_EVENTS, "a series is read in its order"
         if _int32(row, _ARRAY_AT - 4)[0] > 0:  # nothing where every event of a part was declared lost
-            yield row[_ARRAY_AT:]
+            yield b"".join((b"[", memoryview(row)[_ARRAY_AT:], b"]"))
