@@ -70,7 +70,7 @@ class NightAdmin(RecordAdmin):
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view
         own = [
-            path("<int:pk>/session/<int:stream_id>/", view(self.session_view), name="audit_nightreport_session"),
+            path("<int:pk>/session/<signed:stream_id>/", view(self.session_view), name="audit_nightreport_session"),
             path("<int:pk>/sign/", view(self.sign_view), name="audit_nightreport_sign"),
             path("<int:pk>/reserve/", view(self.reserve_view), name="audit_nightreport_reserve"),
             path("<int:pk>/again/", view(self.again_view), name="audit_nightreport_again"),

@@ -60,6 +60,17 @@ def test_every_address_on_the_page_answers(report: NightReport, casino: Casino) 
         assert answer.status_code == 200, address
 
 
+def test_a_night_of_the_years_whose_streams_have_negative_numbers_opens(casino: Casino) -> None:
+    long_ago = DAY.replace(year=2010)
+    record(casino, session(casino, "R1", day=long_ago))
+    (made,) = runs.reconcile(casino, long_ago, actor="test", now=MORNING)
+    desk = officer(casino, "ada")
+    assert desk.get(at(made)).status_code == 200
+    (played,) = made.said()["sessions"]
+    assert played["stream_id"] < 0
+    assert desk.get(at(made, "session", played["stream_id"])).status_code == 200
+
+
 @pytest.mark.parametrize("line", [*WORTH, "", "nonsense"])
 def test_every_figure_opens_the_wagers_that_make_it(report: NightReport, casino: Casino, line: str) -> None:
     desk = officer(casino, "ada")
