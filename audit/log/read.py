@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 
 from audit.log import wire
 
@@ -93,12 +94,19 @@ def events_at(stream_id: int, seqs: list[int]) -> dict[int, bytes]:
 
 def corrections_of(stream_id: int) -> list[bytes]:
     """Return the ``entry.corrected`` events of a stream, in order."""
+    rows = wire.execute("select chain from log.stream_head where stream_id = %b::bigint", (stream_id,))
+    return list(_corrections_under(stream_id, rows[0][0])) if rows else []
+
+
+@lru_cache(maxsize=256)
+def _corrections_under(stream_id: int, chain: bytes) -> tuple[bytes, ...]:
+    """Look through a whole stream, once: ``chain`` stands for all that is in it."""
     rows = wire.execute(
         "select envelope from log.event"
         " where stream_id = %b::bigint and envelope ->> 'type' = 'entry.corrected' order by seq",
         (stream_id,),
     )
-    return [envelope for (envelope,) in rows]
+    return tuple(envelope for (envelope,) in rows)
 
 
 def last_of_type(stream_id: int, type: str) -> bytes | None:
