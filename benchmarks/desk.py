@@ -9,24 +9,20 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import statistics
-import subprocess
 import sys
-import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import psycopg
 from rich.console import Console
 from rich.table import Table
 
-SERVER = os.environ.get("DATABASE_URL", "postgres://postgres@127.0.0.1:5432/postgres")
-ROOT = Path(__file__).resolve().parent.parent
+from benchmarks.database import database
+
 TABLES = 40
 BATCH = 1_000
 COUPS = 1_200
@@ -39,29 +35,14 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--json", metavar="FILE", help="write the figures, too")
     given = parser.parse_args()
-    name = f"cabochon_desk_{os.getpid()}"
-    with psycopg.connect(SERVER, autocommit=True) as server:
-        server.execute(f"create database {name}")
-    try:
-        with tempfile.TemporaryDirectory() as data:
-            figures = _run(urlsplit(SERVER)._replace(path=f"/{name}").geturl(), data, given)
-    finally:
-        with psycopg.connect(SERVER, autocommit=True) as server:
-            server.execute(f"drop database {name} with (force)")
+    with database() as environment:
+        figures = _run(environment["DATABASE_URL"], given)
     if given.json:
         Path(given.json).write_text(json.dumps(figures, indent=1) + "\n")
     return 0 if all(each["median_ms"] < TARGET_MS for each in figures["pages"].values()) else 1
 
 
-def _run(url: str, data: str, given: argparse.Namespace) -> dict[str, Any]:
-    os.environ |= {
-        "DATABASE_URL": url,
-        "CABOCHON_DATA": data,
-        "CELERY_BROKER_URL": "memory://",
-        "DJANGO_SETTINGS_MODULE": "casino.settings",
-    }
-    for words in (("migrate", "-v", "0"), ("logkey", "--make", "--quiet"), ("collectstatic", "--noinput", "-v", "0")):
-        subprocess.run([sys.executable, "manage.py", *words], cwd=ROOT, check=True)
+def _run(url: str, given: argparse.Namespace) -> dict[str, Any]:
     import django
 
     django.setup()
@@ -115,11 +96,17 @@ def _record(wanted: int) -> int:
     def send(number: int) -> int:
         name, lines = nights[number % len(nights)]
         stream = f"bench.{number}"
-        day = (date(2010, 1, 1) + timedelta(days=number // TABLES)).isoformat().encode()
+        evening = date(2010, 1, 1) + timedelta(days=number // TABLES)
+        dates = [(evening + timedelta(days=past)).isoformat().encode() for past in range(2)]
         for low in range(0, len(lines), BATCH):
-            batch = [line.replace(b'"' + name + b'"', b'"%b"' % stream.encode()) for line in lines[low : low + BATCH]]
+            batch = [
+                line.replace(b'"' + name + b'"', b'"%b"' % stream.encode())
+                .replace(b"2010-01-02", dates[1])
+                .replace(b"2010-01-01", dates[0])
+                for line in lines[low : low + BATCH]
+            ]
             if low == 0:
-                batch[0] = batch[0].replace(b'"T0"', b'"T%d"' % (number % TABLES)).replace(b"2010-01-01", day, 1)
+                batch[0] = batch[0].replace(b'"T0"', b'"T%d"' % (number % TABLES))
             record(key, stream, Body(b"", batch, "", b"[" + b",".join(batch) + b"]"))
         connection.close()
         return len(lines)
@@ -147,9 +134,35 @@ def _replay_one(stream_id: int) -> None:
         pass
 
 
+def _reconciled() -> Any:
+    """Reconcile a night in the midst of all the others, and return its report."""
+    from audit.models import Casino, LoggedStream
+    from audit.reconciliation import runs
+
+    days = sorted(set(LoggedStream.objects.filter(is_of_desk=False).values_list("gaming_day", flat=True)))
+    return runs.reconcile(Casino.objects.get(), days[len(days) // 2], actor="benchmark")[0]
+
+
+def _beside() -> Any:
+    """Replay the streams of a night beside, under another reading."""
+    from audit.adjudications import beside as besides
+    from audit.adjudications.beside import Selection
+    from audit.models import LoggedStream
+
+    day = LoggedStream.objects.filter(is_of_desk=False).order_by("-pk")[TABLES].gaming_day
+    found = besides.begin(
+        "five", readings={"payout_unit": 5}, selection=Selection(first_day=day, last_day=day), actor="benchmark"
+    )
+    for stream_id in besides.streams_of(found):
+        besides.replay_one(found, stream_id)
+    besides.end(found)
+    return found
+
+
 def _pages(rounds: int) -> dict[str, dict[str, Any]]:
     from django.conf import settings
     from django.test import Client
+    from django.urls import reverse
 
     from audit.models import Finding, LoggedStream, Officer
 
@@ -159,18 +172,37 @@ def _pages(rounds: int) -> dict[str, dict[str, Any]]:
     client.force_login(officer, backend="django.contrib.auth.backends.ModelBackend")
     finding = Finding.objects.filter(superseded_at=None, table__isnull=False).order_by("-pk")[100]
     stream = LoggedStream.objects.filter(is_of_desk=False).order_by("-pk")[3]
+    reconciled = _reconciled()
+    beside = _beside()
+    desk = "/admin/audit"
+    night = f"{desk}/nightreport/{reconciled.pk}"
+    played = reconciled.said()["sessions"][0]["stream_id"]
+    month = f"{reconciled.casino_id}/{reconciled.gaming_day:%Y}/{reconciled.gaming_day.month}/{reconciled.currency}"
     addresses = {
         "first page": "/admin/",
-        "findings": "/admin/audit/finding/",
-        "queue": "/admin/audit/finding/?queue=open",
-        "queue, page 9": "/admin/audit/finding/?queue=open&p=9",
-        "by rule": f"/admin/audit/finding/?rule={finding.rule}",
-        "by day": f"/admin/audit/finding/?day={finding.gaming_day}",
-        "finding": f"/admin/audit/finding/{finding.pk}/change/",
-        "streams": "/admin/audit/loggedstream/",
-        "events": f"/admin/audit/loggedstream/{stream.pk}/events/?after=9000",
-        "table": f"/admin/audit/loggedstream/{stream.pk}/table/?at=9000",
-        "trail": "/admin/audit/finding/trail/",
+        "findings": f"{desk}/finding/",
+        "queue": f"{desk}/finding/?queue=open",
+        "queue, page 9": f"{desk}/finding/?queue=open&p=9",
+        "by rule": f"{desk}/finding/?rule={finding.rule}",
+        "by day": f"{desk}/finding/?day={finding.gaming_day}",
+        "by table": f"{desk}/finding/?table={finding.table_id}",
+        "in groups": f"{desk}/finding/groups/",
+        "finding": f"{desk}/finding/{finding.pk}/change/",
+        "streams": f"{desk}/loggedstream/",
+        "events": f"{desk}/loggedstream/{stream.pk}/events/?after=9000",
+        "table": f"{desk}/loggedstream/{stream.pk}/table/?at=9000",
+        "trail": f"{desk}/finding/trail/",
+        "quarantine": f"{desk}/quarantined/",
+        "nights": f"{desk}/nightreport/",
+        "a night": f"{night}/change/",
+        "a session of it": f"{night}/session/{played}/",
+        "its month": f"{desk}/nightreport/month/{month}/",
+        "replays beside": f"{desk}/beside/",
+        "a replay beside": f"{desk}/beside/{beside.pk}/change/",
+        "long work": reverse("admin:audit_work_changelist"),
+        "keys": f"{desk}/apikey/",
+        "tables": f"{desk}/gamingtable/",
+        "officers": f"{desk}/officer/",
     }
     pages: dict[str, dict[str, Any]] = {}
     for name, address in addresses.items():

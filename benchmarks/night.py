@@ -14,19 +14,16 @@ import os
 import resource
 import subprocess
 import sys
-import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import Any
-from urllib.parse import urlsplit
-from uuid import uuid4
 
-import psycopg
 from rich.console import Console
 from rich.table import Table
 
-SERVER = os.environ.get("DATABASE_URL", "postgres://postgres@127.0.0.1:5432/postgres")
+from benchmarks.database import ROOT, database
+
 DAY = "2026-11-19"
 EVENTS_A_COUP = {"fr-craps": 9, "fr-roulette": 13, "fr-american-roulette": 15}
 BATCH = 1_000
@@ -43,18 +40,9 @@ def main() -> None:
     if options.inside:
         _measure(options)
         return
-    name = f"cabochon_bench_{uuid4().hex[:8]}"
-    with psycopg.connect(SERVER, autocommit=True) as server, tempfile.TemporaryDirectory() as data:
-        server.execute(f"create database {name}")
-        try:
-            address = urlsplit(SERVER)._replace(path=f"/{name}").geturl()
-            environment = {**os.environ, "DATABASE_URL": address, "CABOCHON_DATA": data}
-            for command in (["migrate", "--verbosity", "0"], ["logkey", "--make", "--quiet"]):
-                subprocess.run([sys.executable, "manage.py", *command], env=environment, check=True)
-            again = [sys.executable, "-m", "benchmarks.night", "--inside", *sys.argv[1:]]
-            subprocess.run(again, env=environment, check=True)
-        finally:
-            server.execute(f"drop database {name} with (force)")
+    with database() as environment:
+        again = [sys.executable, "-m", "benchmarks.night", "--inside", *sys.argv[1:]]
+        subprocess.run(again, env=environment, cwd=ROOT, check=True)
 
 
 def set_up() -> None:

@@ -15,7 +15,6 @@ import statistics
 import struct
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -29,10 +28,9 @@ import psycopg
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.database import ROOT, database
 from casino.gunicorn import post_worker_init
 
-SERVER = os.environ.get("DATABASE_URL", "postgres://postgres@127.0.0.1:5432/postgres")
-ROOT = Path(__file__).resolve().parent.parent
 COUPS = {"fr-craps": 9, "qc-craps": 7, "fr-roulette": 17, "fr-american-roulette": 22}
 """Events of one coup, about."""
 
@@ -66,15 +64,8 @@ def main() -> int:
     )
     parser.add_argument("--json", metavar="FILE", help="write the figures, too")
     given = parser.parse_args()
-    name = f"cabochon_bench_{os.getpid()}"
-    with psycopg.connect(SERVER, autocommit=True) as server:
-        server.execute(f"create database {name}")
-    try:
-        with tempfile.TemporaryDirectory() as data:
-            figures = _Run(urlsplit(SERVER)._replace(path=f"/{name}").geturl(), Path(data), given).all()
-    finally:
-        with psycopg.connect(SERVER, autocommit=True) as server:
-            server.execute(f"drop database {name} with (force)")
+    with database(CABOCHON_RATE="100000000/min") as environment:
+        figures = _Run(environment, given).all()
     _print(figures)
     if given.json:
         Path(given.json).write_text(json.dumps(figures, indent=1) + "\n")
@@ -84,23 +75,9 @@ def main() -> int:
 class _Run:
     """One run on its own database."""
 
-    def __init__(self, url: str, data: Path, given: argparse.Namespace) -> None:
+    def __init__(self, environment: dict[str, str], given: argparse.Namespace) -> None:
         self.given = given
-        self.environment = {
-            **os.environ,
-            "DATABASE_URL": url,
-            "CABOCHON_DATA": str(data),
-            "CABOCHON_RATE": "100000000/min",
-            "CELERY_BROKER_URL": "memory://",
-            "DJANGO_SETTINGS_MODULE": "casino.settings",
-        }
-        os.environ.update(self.environment)
-        for words in (
-            ("migrate", "-v", "0"),
-            ("logkey", "--make", "--quiet"),
-            ("collectstatic", "--noinput", "-v", "0"),
-        ):
-            subprocess.run([sys.executable, "manage.py", *words], cwd=ROOT, check=True)
+        self.environment = environment
         import django
 
         django.setup()

@@ -1,0 +1,45 @@
+"""A database of a benchmark's own, on a real PostgreSQL: made, migrated, and dropped at the end."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import psycopg
+
+SERVER = os.environ.get("DATABASE_URL", "postgres://postgres@127.0.0.1:5432/postgres")
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@contextmanager
+def database(**settings: str) -> Iterator[dict[str, str]]:
+    """Make a database and a data folder; yield the environment that names them, which this process has as well.
+
+    ``settings`` are further variables of that environment.
+    """
+    name = f"cabochon_bench_{os.getpid()}"
+    with psycopg.connect(SERVER, autocommit=True) as server:
+        server.execute(f"create database {name}")
+    try:
+        with tempfile.TemporaryDirectory() as data:
+            environment = {
+                **os.environ,
+                "DATABASE_URL": urlsplit(SERVER)._replace(path=f"/{name}").geturl(),
+                "CABOCHON_DATA": data,
+                "CELERY_BROKER_URL": "memory://",
+                "DJANGO_SETTINGS_MODULE": "casino.settings",
+                **settings,
+            }
+            os.environ.update(environment)
+            for words in ("migrate -v 0", "logkey --make --quiet", "collectstatic --noinput -v 0"):
+                subprocess.run([sys.executable, "manage.py", *words.split()], cwd=ROOT, check=True)
+            yield environment
+    finally:
+        with psycopg.connect(SERVER, autocommit=True) as server:
+            server.execute(f"drop database {name} with (force)")
