@@ -22,6 +22,7 @@ _RECORD = frozenset(
         "gamingtable",
         "deadline",
         "nightreport",
+        "work",
     )
 )
 _KEYS = frozenset(
@@ -30,6 +31,8 @@ _KEYS = frozenset(
         *(f"audit.{act}_gamingtable" for act in ("view", "add", "change")),
         *(f"audit.{act}_deadline" for act in ("view", "change")),
         *(f"audit.{act}_nightsubscriber" for act in ("view", "add", "change", "delete")),
+        *(f"audit.{act}_officer" for act in ("view", "add", "change")),
+        *(f"audit.{act}_membership" for act in ("view", "add", "change", "delete")),
         "audit.view_casino",
     }
 )

@@ -225,7 +225,7 @@ def test_auditors_see_everything_and_change_nothing_administrators_the_reverse(d
     assert b"/case/take/" not in auditor.get(finding).content
     assert administrator.get("/admin/audit/apikey/").status_code == 200
     assert auditor.get("/admin/audit/apikey/").status_code == 403
-    assert administrator.get("/admin/audit/officer/").status_code == 403
+    assert auditor.get("/admin/audit/officer/").status_code == 403
 
 
 def test_steps_are_taken_by_post_alone_and_with_the_form_of_our_page(desk: Desk) -> None:

@@ -1,0 +1,123 @@
+"""Who keeps the people at the desk: superusers all of them, an administrator those of his own houses alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from audit.log import acts
+from audit.models import Membership, Officer, Role
+from tests.audit.cases.test_work import client_of, hired
+from tests.audit.tables import House
+
+pytestmark = pytest.mark.django_db
+
+LIST = "/admin/audit/officer/"
+
+
+@pytest.fixture
+def house() -> House:
+    return House()
+
+
+@pytest.fixture
+def administrator(house: House) -> Officer:
+    return hired(house, Role.ADMINISTRATOR, "keeper")
+
+
+def roles(*given: tuple[Membership | None, House, str]) -> dict[str, Any]:
+    """Return the part of a form that says where somebody works."""
+    there = sum(membership is not None for membership, _, _ in given)
+    said: dict[str, Any] = {"memberships-TOTAL_FORMS": len(given), "memberships-INITIAL_FORMS": there}
+    for place, (membership, house, role) in enumerate(given):
+        said |= {
+            f"memberships-{place}-id": membership.pk if membership else "",
+            f"memberships-{place}-casino": house.casino.pk,
+            f"memberships-{place}-role": role,
+        }
+    return said
+
+
+def added(client: Client, name: str, *given: tuple[Membership | None, House, str], **said: Any) -> Officer | None:
+    password = "correct-horse-9"
+    form = {"username": name, "password1": password, "password2": password, "usable_password": "true"}
+    answer = client.post(f"{LIST}add/", {**form, **roles(*given), **said})
+    assert answer.status_code in (200, 302)
+    return Officer.objects.filter(username=name).first()
+
+
+def test_an_administrator_adds_an_officer_of_his_house(house: House, administrator: Officer) -> None:
+    client = client_of(administrator)
+    officer = added(client, f"new-{house.code}", (None, house, "officer"))
+    assert officer is not None
+    assert (officer.role_at(house.casino.pk), officer.is_staff, officer.is_superuser) == (Role.OFFICER, True, False)
+    done = [
+        act.type
+        for act in acts.acts_of(acts.INSTALLATION, timezone.now().date())
+        if act.actor == "keeper-" + house.code
+    ]
+    assert "officer.added" in done
+    entered = Client()
+    assert entered.login(username=officer.username, password="correct-horse-9")
+    assert entered.get("/admin/audit/finding/").status_code == 200
+
+
+def test_he_makes_nobody_without_a_role_nobody_elsewhere_and_no_superuser(house: House, administrator: Officer) -> None:
+    client, other = client_of(administrator), House()
+    assert added(client, "nowhere") is None
+    assert added(client, "elsewhere", (None, other, "officer")) is None
+    made = added(client, f"grand-{house.code}", (None, house, "officer"), is_superuser="on", is_active="on")
+    assert made is not None
+    assert not made.is_superuser
+    form = {"username": made.username, "is_active": "on", "is_superuser": "on"}
+    membership = made.memberships.get()
+    client.post(f"{LIST}{made.pk}/change/", {**form, **roles((membership, house, "second"))})
+    made.refresh_from_db()
+    assert (made.is_superuser, made.role_at(house.casino.pk)) == (False, Role.SECOND)
+
+
+def test_he_sees_and_changes_neither_himself_nor_others_houses_nor_superusers(
+    house: House, administrator: Officer
+) -> None:
+    other = House()
+    elsewhere = hired(other, Role.OFFICER, "elsewhere")
+    at_both = hired(house, Role.OFFICER, "both")
+    Membership.objects.create(officer=at_both, casino=other.casino, role=Role.OFFICER)
+    chief = Officer.objects.create_superuser(f"chief-{house.code}")
+    Membership.objects.create(officer=chief, casino=house.casino, role=Role.OFFICER)
+    own = hired(house, Role.OFFICER, "own")
+    client = client_of(administrator)
+    listed = client.get(LIST).content.decode()
+    assert own.username in listed
+    for kept in (administrator, elsewhere, at_both, chief):
+        assert f"/officer/{kept.pk}/" not in listed
+        for page in ("change", "password", "delete", "history"):
+            assert client.get(f"{LIST}{kept.pk}/{page}/").status_code in (302, 403, 404), (kept, page)
+        password = {"password1": "taken-over-77", "password2": "taken-over-77", "usable_password": "true"}
+        client.post(f"{LIST}{kept.pk}/password/", password)
+        assert not Client().login(username=kept.username, password="taken-over-77")
+        before = kept.is_active
+        client.post(f"{LIST}{kept.pk}/change/", {"username": "renamed", **roles()})
+        kept.refresh_from_db()
+        assert (kept.is_active, kept.username == "renamed") == (before, False)
+    assert client.get(f"{LIST}{own.pk}/delete/").status_code == 403
+
+
+@pytest.mark.parametrize("role", [Role.OFFICER, Role.SECOND, Role.AUDITOR])
+def test_nobody_else_keeps_officers(house: House, role: Role) -> None:
+    client = client_of(hired(house, role, "some"))
+    assert client.get(LIST).status_code == 403
+    assert client.post(f"{LIST}add/", {"username": "x"}).status_code == 403
+
+
+def test_a_superuser_keeps_everybody(house: House) -> None:
+    chief = Officer.objects.create_superuser(f"chief-{house.code}")
+    client = client_of(chief)
+    officer = added(client, f"anywhere-{house.code}")
+    assert officer is not None
+    page = client.get(f"{LIST}{officer.pk}/change/").content.decode()
+    assert 'name="is_superuser"' in page
+    assert client.get(f"{LIST}{officer.pk}/delete/").status_code == 403
