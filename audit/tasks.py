@@ -16,6 +16,7 @@ from audit.log import read
 from audit.models import Casino, NightReport, NightRun
 from audit.reconciliation import mail, runs, schedule, sessions
 from audit.reconciliation.days import last_ended
+from audit.works import runner
 from settlement import ENGINE_VERSION
 
 log = structlog.get_logger(__name__)
@@ -52,6 +53,24 @@ def purge_quarantine(**kwargs: Any) -> int:
     purged = quarantine.purge(before=timezone.now() - timedelta(days=settings.CABOCHON_QUARANTINE_DAYS))
     log.info("purged", requests=purged)
     return purged
+
+
+# Long work that officers asked for.
+
+
+@shared_task(ignore_result=True)
+def do_work(*, work_id: int, **kwargs: Any) -> None:
+    """Do a piece of work, unless it is done or another worker has it."""
+    runner.run(work_id)
+
+
+@shared_task(ignore_result=True)
+def work_sweep(**kwargs: Any) -> int:
+    """Hint at work that waits, or that a worker left. Return how much."""
+    left = runner.abandoned()
+    for work_id in left:
+        do_work.delay(work_id=work_id)
+    return len(left)
 
 
 # The night. Hints as well: what is to be done is read off the tables, by whoever gets one.

@@ -209,7 +209,12 @@ CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TASK_DEFAULT_QUEUE = "replay"
-CELERY_TASK_ROUTES = {"audit.tasks.night_*": {"queue": "night"}, "audit.tasks.*": {"queue": "replay"}}
+CELERY_TASK_ROUTES = {
+    # What takes long never stands before a stream that waits to be adjudicated.
+    "audit.tasks.night_*": {"queue": "night"},
+    "audit.tasks.do_work": {"queue": "night"},
+    "audit.tasks.*": {"queue": "replay"},
+}
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TIMEZONE = "UTC"
 if CELERY_BROKER_URL.startswith("redis"):
@@ -234,6 +239,11 @@ CELERY_BEAT_SCHEDULE = {
         "task": "audit.tasks.night_sweep",
         "schedule": env.float("CABOCHON_NIGHTS_S", default=600.0),
         "options": {"queue": "night", "expires": 600},
+    },
+    "works": {
+        "task": "audit.tasks.work_sweep",
+        "schedule": env.float("CABOCHON_WORKS_S", default=30.0),
+        "options": {"queue": "replay", "expires": 30},
     },
 }
 CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"

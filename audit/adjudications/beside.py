@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass
 from datetime import date
 from typing import Any, Literal, TextIO, TypeAlias
 
+import msgspec
 from django.db import connection, transaction
 from django.utils import timezone
 
@@ -72,6 +73,20 @@ class Sum:
     changed: int = 0
     before_minor: int = 0
     after_minor: int = 0
+
+
+def readings_in(written: str) -> dict[str, Any]:
+    """Read ``zero_rule=half,payout_unit=5``: values are JSON where they are any, else words. Raise ``Refused``."""
+    found: dict[str, Any] = {}
+    for part in filter(None, written.split(",")):
+        name, equals, value = part.partition("=")
+        if not equals:
+            raise Refused(f"'{part}' is not NAME=VALUE")
+        try:
+            found[name.strip()] = msgspec.json.decode(value.encode())
+        except msgspec.DecodeError:
+            found[name.strip()] = value.strip()
+    return found
 
 
 def begin(name: str, *, readings: Mapping[str, Any], selection: Selection, actor: str) -> Beside:

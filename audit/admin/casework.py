@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from django import forms
 from django.conf import settings
@@ -18,20 +17,23 @@ from django.shortcuts import redirect
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.functional import Promise
-from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
 
 from audit.admin import second_factor, trail
 from audit.admin.acts import record_act
-from audit.admin.chronicle import Language
-from audit.admin.exports import FORMS, MOST_ROWS, handed_out, words_of
+from audit.admin.exports import handed_out, words_of
 from audit.admin.reading import language, of_own_houses
 from audit.cases import work
 from audit.cases.machine import STEPS, WORKING
 from audit.models import Case, Finding, Officer
 from audit.models.cases import Outcome, State
-from audit.reconciliation.forms import Column, Sheet
-from settlement.catalogue import RULES
+from audit.models.works import WorkKind
+from audit.works.asking import ask
+from audit.works.files import FORMS, MOST_ROWS, findings_of, findings_sheet
+
+MOST_AT_ONCE = 2_000
+"""Rows of a file that is handed out at once; a larger one is made by the workers, on a page of its own."""
 
 OPEN = (State.NEW, State.INVESTIGATING, State.SECOND)
 
@@ -146,10 +148,14 @@ class Casework:
         if not self.has_view_permission(request):  # type: ignore[attr-defined]
             raise PermissionDenied
         found = self.get_changelist_instance(request).get_queryset(request)  # type: ignore[attr-defined]
-        sheet = findings_sheet(found.select_related("stream", "table", "casino", "case__assigned_to")[:MOST_ROWS])
+        ids = list(found.values_list("pk", flat=True)[:MOST_ROWS])
         said = words_of(request.GET)
         for casino_id in {each.pk for each in request.user.houses()}:  # type: ignore[union-attr]
-            record_act(request, "findings.exported", casino_id=casino_id, form=form, rows=len(sheet.rows), filter=said)
+            record_act(request, "findings.exported", casino_id=casino_id, form=form, rows=len(ids), filter=said)
+        if len(ids) > MOST_AT_ONCE:
+            asked = {"findings": ids, "form": form, "said": said, "language": language()}
+            return redirect("admin:audit_work_change", ask(WorkKind.EXPORT, request.user, None, asked).pk)  # type: ignore[arg-type]
+        sheet = findings_sheet(findings_of(ids))
         return handed_out(sheet, form, title=str(_("Findings")), said=said, day=timezone.now().date())
 
     def take_next_view(self, request: HttpRequest) -> HttpResponse:
@@ -184,39 +190,6 @@ class Casework:
         except work.Refused as error:
             messages.error(request, error.reason)
         return redirect("admin:audit_finding_change", pk)
-
-
-def findings_sheet(findings: QuerySet[Finding]) -> Sheet:
-    """Return findings as a table, amounts in minor units beside their currency."""
-    names = ("id", "severity", "rule", "finding", "casino", "table", "gaming day", "occurred", "wager", "expected")
-    names += ("recorded", "currency", "provision", "state", "officer", "deadline", "outcome", "message")
-    rows = []
-    tongue: Language = "fr" if language() == "fr" else "en"
-    for each in findings:
-        case = each.case
-        rows.append(
-            [
-                each.pk,
-                each.get_severity_display(),
-                each.rule,
-                RULES[each.rule].title.in_language(tongue),
-                each.casino.code,
-                each.table.code if each.table else "",
-                each.gaming_day.isoformat(),
-                each.occurred_at.astimezone(ZoneInfo(each.casino.time_zone)).isoformat(),
-                each.wager,
-                each.expected,
-                each.recorded,
-                each.currency,
-                each.provision,
-                case.get_state_display() if case else "",
-                str(case.assigned_to or "") if case else "",
-                case.deadline.isoformat(timespec="minutes") if case else "",
-                case.get_outcome_display() if case and case.outcome else "",
-                each.as_value().message(tongue),
-            ]
-        )
-    return Sheet("findings", [Column(str(gettext(name))) for name in names], rows)
 
 
 def works(officer: Any) -> bool:

@@ -17,7 +17,6 @@ from django.utils.translation import gettext_lazy as _
 
 from audit.admin.acts import actor, record_act
 from audit.admin.casework import Casework, QueueFilter, case_context, countdown, state_of, tabs, works
-from audit.admin.exports import FORMS
 from audit.admin.finding_page import page_of
 from audit.admin.reading import RecordAdmin, language, of_own_houses
 from audit.admin.views import kept, views_of
@@ -28,6 +27,7 @@ from audit.log.prove import NotSealed
 from audit.models import Finding, GamingTable
 from audit.models.adjudications import Severity
 from audit.models.cases import State
+from audit.works.files import FORMS
 from settlement.catalogue import RULES
 
 

@@ -13,12 +13,13 @@ from django.urls import URLPattern, path
 from django.utils.translation import gettext as _
 
 from audit.admin.acts import record_act
-from audit.admin.exports import FORMS, handed_out, words_of
+from audit.admin.exports import handed_out, words_of
 from audit.log import acts
 from audit.log.acts import Act
 from audit.models import Casino, Officer
 from audit.models.officers import READERS
 from audit.reconciliation.forms import Column, Sheet
+from audit.works.files import FORMS
 
 SHOWN = 2_000
 """Acts of one day on a page; the file has all."""

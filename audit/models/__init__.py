@@ -16,6 +16,7 @@ from audit.models.nights import (
 )
 from audit.models.officers import Membership, Officer, Role
 from audit.models.quarantine import Quarantined
+from audit.models.works import Work, WorkKind, WorkState
 
 __all__ = [
     "Adjudication",
@@ -45,4 +46,7 @@ __all__ = [
     "SavedView",
     "Scope",
     "SessionFigures",
+    "Work",
+    "WorkKind",
+    "WorkState",
 ]

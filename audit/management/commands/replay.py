@@ -11,7 +11,6 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from datetime import date
 from typing import Any
 
-import msgspec
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connections
 from rich.console import Console
@@ -27,17 +26,10 @@ from settlement import RULEBOOKS, ShapeError
 
 
 def _readings(written: str) -> dict[str, Any]:
-    """Read ``zero_rule=half,payout_unit=5``: values are JSON where they are any, else words."""
-    found: dict[str, Any] = {}
-    for part in filter(None, written.split(",")):
-        name, equals, value = part.partition("=")
-        if not equals:
-            raise ArgumentTypeError(f"'{part}' is not NAME=VALUE")
-        try:
-            found[name.strip()] = msgspec.json.decode(value.encode())
-        except msgspec.DecodeError:
-            found[name.strip()] = value.strip()
-    return found
+    try:
+        return besides.readings_in(written)
+    except Refused as error:
+        raise ArgumentTypeError(str(error)) from None
 
 
 class Command(BaseCommand):
