@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime
 
 import msgspec
 
 from audit.log import merkle, wire
 from audit.log.read import Batch
-from audit.log.wire import BinaryArray
-
-_EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
+from audit.log.wire import BinaryArray, microseconds
 
 
 class StreamMoved(Exception):
@@ -42,7 +39,7 @@ class Columns(msgspec.Struct, frozen=True, gc=False):
         """Return the columns as the server takes them."""
         return (
             BinaryArray.of_numbers("int8", self.seqs),
-            BinaryArray.of_numbers("timestamptz", _microseconds(self.moments)),
+            BinaryArray.of_numbers("timestamptz", microseconds(self.moments)),
             BinaryArray.of_texts("text", self.envelopes),
         )
 
@@ -120,12 +117,3 @@ def append_named(
         return None
     batch = Batch(first_seq, last_seq, next_seq, count, root, chain, received_at, key_id)
     return stream_id, batch
-
-
-def _microseconds(moments: Sequence[datetime]) -> list[int]:
-    """Return instants as PostgreSQL keeps them: microseconds since 2000, UTC."""
-    first = moments[0]
-    begun = (first - _EPOCH) // _MICROSECOND
-    # From one to another of the same offset is a third of the way from the epoch, which has another offset.
-    after = [moment - first for moment in moments]
-    return [begun + (each.days * 86_400 + each.seconds) * 1_000_000 + each.microseconds for each in after]

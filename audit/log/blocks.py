@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+import msgspec
 import psycopg
 from django.db import OperationalError, connection
 from psycopg.pq import ExecStatus
@@ -19,7 +20,8 @@ _SELECTED = """
 select b.place, a.seqs, a.instants, a.envelopes
 from unnest('{{{streams}}}'::bigint[], '{{{firsts}}}'::bigint[], '{{{lasts}}}'::bigint[])
   with ordinality as b (stream_id, first_seq, last_seq, place),
-lateral (select array_agg(e.seq) as seqs, array_agg(e.occurred_at) as instants, array_agg(e.envelope) as envelopes
+lateral (select array_agg(e.seq) as seqs, array_agg(e.occurred_at) as instants,
+                string_agg(e.envelope::text, E',\\n') as envelopes
          from (select seq, occurred_at, envelope from log.event
                where stream_id = b.stream_id and seq between b.first_seq and b.last_seq order by seq) e) a
 """
@@ -27,6 +29,7 @@ lateral (select array_agg(e.seq) as seqs, array_agg(e.occurred_at) as instants, 
 
 _HEADER = 19  # bytes before the first row: signature, flags, length of an extension
 _END = b"\xff\xff"
+_BETWEEN = b",\n"  # what stands between two envelopes, and in none of them
 _COUNT_AT, _ELEMENTS_AT = 12, 20  # in a binary array: dimensions, nulls, type, count, lower bound; then the elements
 _ARRAY_AT = 18  # in a row of a number and an array: columns; eight bytes after their length; the array's length
 _int32 = struct.Struct(">i").unpack_from
@@ -48,11 +51,15 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True)
 class Events:
-    """Stored events, ascending: their numbers, their instants in microseconds since 2000, their envelopes."""
+    """Stored events, ascending: their numbers, their instants in microseconds since 2000, their envelopes.
+
+    ``array`` is all envelopes as one JSON array.
+    """
 
     seqs: Sequence[int] = ()
     instants_us: Sequence[int] = ()
     envelopes: Sequence[bytes] = ()
+    array: bytes = b"[]"
 
 
 def events_of(stretches: Sequence[Stretch]) -> Iterator[Events]:
@@ -100,16 +107,37 @@ def _unpacked(row: bytes) -> Events:
             return Events()
         arrays.append(row[at + 4 : at + 4 + length])
         at += 4 + length
-    seqs, instants, envelopes = arrays
+    seqs, instants, together = arrays
     [count] = _int32(seqs, _COUNT_AT)
     numbers = _numbers(count)
-    found: list[bytes] = []
-    at = _ELEMENTS_AT
-    for _ in range(count):
-        begin = at + 4
-        at = begin + _int32(envelopes, at)[0]
-        found.append(envelopes[begin:at])
-    return Events(numbers.unpack_from(seqs, _ELEMENTS_AT), numbers.unpack_from(instants, _ELEMENTS_AT), found)
+    envelopes = together.split(_BETWEEN)
+    if len(envelopes) != count:
+        envelopes = _as_stored(envelopes)
+    return Events(
+        numbers.unpack_from(seqs, _ELEMENTS_AT),
+        numbers.unpack_from(instants, _ELEMENTS_AT),
+        envelopes,
+        b"[%b]" % together,
+    )
+
+
+def _as_stored(parts: list[bytes]) -> list[bytes]:
+    """Put together what was cut too often: somebody wrote a line's end into an envelope, which no canonical one has.
+
+    Each is JSON, and no JSON begins with a shorter one that ends before a comma.
+    """
+    envelopes: list[bytes] = []
+    held: list[bytes] = []
+    for part in parts:
+        held.append(part)
+        envelope = _BETWEEN.join(held)
+        try:
+            msgspec.json.decode(envelope)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            continue
+        envelopes.append(envelope)
+        held = []
+    return envelopes
 
 
 @lru_cache(maxsize=4096)

@@ -15,8 +15,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
-from hashlib import sha256
+from datetime import datetime
 from typing import TypeAlias
 
 import msgspec
@@ -27,6 +26,7 @@ from audit.log.blocks import Events, Stretch, events_of
 from audit.log.notes import BadNote, Checkpoint, Verifier, checkpoint_in
 from audit.log.read import Batch
 from audit.log.tree import StreamRow
+from audit.log.wire import microseconds
 
 MOST_FAULTS = 1_000
 """Faults listed; beyond them they are counted."""
@@ -38,9 +38,6 @@ BLOCK_EVENTS = 1_000
 """Events of a stream that are fetched at once; a batch is fetched whole."""
 
 LAST_KEY = 2**63 - 1
-
-_EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
 
 _BATCHES = """
 select s.stream_id, s.name, s.casino_id, s.table_id,
@@ -236,7 +233,6 @@ class _OneStream:
         self.chain = merkle.NO_CHAIN
         self.next_seq = 1
         self.opener: bytes | None = None
-        self.tail = f',"stream":"{name}","type":"'.encode()
         self.batches = [each for each in every if each.index is None or each.index >= after]
         for before in every[: len(every) - len(self.batches)]:
             self.chain, self.next_seq = before.batch.chain, before.batch.next_seq
@@ -261,20 +257,46 @@ class _OneStream:
         self.outcome.events += len(events.seqs)
         if events.seqs[:1] == (1,):
             self.opener = events.envelopes[0]
-        tail, leaves = self.tail, []
-        for seq, instant_us, envelope in zip(events.seqs, events.instants_us, events.envelopes, strict=True):
-            leaves.append(sha256(b"\x00" + envelope).digest())
-            # Sorted names end "occurred_at":"…","seq":…,"stream":"…","type":"…","v":…; none holds a quote.
-            end = envelope.rfind(b'","seq":%d%b' % (seq, tail))
-            if end < 0 or _instant(envelope[envelope.rfind(b'"', 0, end) + 1 : end]) != instant_us:
-                what = "its place, number or instant is not what its envelope says"
-                held = next((each for each in block if seq <= each.batch.last_seq), None)
-                self.outcome.add(Fault("event", what, self.name, seq, batch=held.index if held else None))
+        leaves = merkle.leaves(events.envelopes)
+        if not self._are_in_place(events):
+            self._find_misplaced(block, events)
         low = 0
         for each in block:
             high = bisect_right(events.seqs, each.batch.last_seq)
             self._close(each, events.seqs[low:high], leaves[low:high], events.envelopes[high - 1 : high])
             low = max(low, high)
+
+    def _are_in_place(self, events: Events) -> bool:
+        """Tell whether every event is where its envelope says: all of them at once, which is the way of every night."""
+        if not events.seqs:
+            return True
+        try:
+            places = _decode_places(events.array)
+            moments = microseconds([place.occurred_at for place in places])
+        except (msgspec.DecodeError, UnicodeDecodeError, ValueError, TypeError, OverflowError):
+            return False
+        return (
+            tuple(place.seq for place in places) == events.seqs
+            and tuple(moments) == events.instants_us
+            and {place.stream for place in places} == {self.name}
+        )
+
+    def _find_misplaced(self, block: list[Sealed], events: Events) -> None:
+        """Name the events whose envelopes say another place, number or instant."""
+        if len(events.envelopes) != len(events.seqs):
+            self.outcome.add(
+                Fault("event", "what is stored is no envelope", self.name, events.seqs[0], events.seqs[-1])
+            )
+        for seq, instant_us, envelope in zip(events.seqs, events.instants_us, events.envelopes, strict=False):
+            try:
+                [place] = _decode_places(b"[%b]" % envelope)
+                said = (place.stream, place.seq, *microseconds([place.occurred_at]))
+            except (msgspec.DecodeError, UnicodeDecodeError, ValueError, TypeError, OverflowError):
+                said = None
+            if said != (self.name, seq, instant_us):
+                what = "its place, number or instant is not what its envelope says"
+                held = next((each for each in block if seq <= each.batch.last_seq), None)
+                self.outcome.add(Fault("event", what, self.name, seq, batch=held.index if held else None))
 
     def _close(self, sealed: Sealed, seqs: Sequence[int], leaves: list[bytes], last: Sequence[bytes]) -> None:
         """Compare a batch with its events, of which ``last`` is the last."""
@@ -314,40 +336,15 @@ class _OneStream:
         self.outcome.add(Fault("batch", what, self.name, batch.first_seq, batch.last_seq, sealed.index))
 
 
-_minutes: dict[bytes, int] = {}
-"""Minutes as envelopes write them, with their offset: the events of a night share a few hundred."""
+class _Place(msgspec.Struct, gc=False):
+    """Where an envelope says that its event is."""
 
-MOST_MINUTES = 100_000
-
-
-def _instant(written: bytes) -> int | None:
-    """Return the microseconds since 2000 that an envelope's instant is, None where it is none."""
-    try:
-        if len(written) == 29:  # to the millisecond, with an offset: what table systems send most
-            begun = _minutes.get(written[:17] + written[23:])
-            if begun is not None:
-                return begun + int(written[17:19] + written[20:23]) * 1_000
-            _begin(written)
-        return _read_instant(written)
-    except (msgspec.DecodeError, ValueError, TypeError, OverflowError):
-        return None
+    stream: str
+    seq: int
+    occurred_at: datetime
 
 
-def _begin(written: bytes) -> None:
-    """Remember when the minute of an instant begins. Raise ``DecodeError`` where it is none."""
-    if written[19:20] == b"." and written[17:19].isdigit() and written[20:23].isdigit():
-        minute = written[:17] + b"00" + written[23:]
-        if len(_minutes) >= MOST_MINUTES:
-            _minutes.clear()
-        _minutes[written[:17] + written[23:]] = _read_instant(minute)
-
-
-def _read_instant(written: bytes) -> int:
-    """Read an instant as it was read when it was accepted. Raise ``DecodeError`` where it is none."""
-    return (_decode_instant(b'"' + written + b'"') - _EPOCH) // _MICROSECOND
-
-
-_decode_instant = msgspec.json.Decoder(datetime).decode
+_decode_places = msgspec.json.Decoder(list[_Place]).decode
 
 
 class _Loss(msgspec.Struct):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
@@ -73,6 +74,22 @@ class _AsStored(Loader):
 
     def load(self, data: Buffer) -> bytes:
         return bytes(data)
+
+
+_EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+def microseconds(moments: Sequence[datetime]) -> list[int]:
+    """Return instants, at least one, as PostgreSQL keeps them: microseconds since 2000, UTC.
+
+    Raise ``TypeError`` where some have an offset and others none.
+    """
+    first = moments[0]
+    begun = (first - _EPOCH) // _MICROSECOND
+    # From one to another of the same offset is a third of the way from the epoch, which has another offset.
+    after = [moment - first for moment in moments]
+    return [begun + (each.days * 86_400 + each.seconds) * 1_000_000 + each.microseconds for each in after]
 
 
 def execute(statement: str, parameters: tuple[Any, ...]) -> list[tuple[Any, ...]]:

@@ -16,9 +16,16 @@ from django.test import Client
 from audit.adjudications.replay import advance
 from audit.api import attempts
 from audit.api.rates import Rates
+from audit.log import keys
 from audit.models import ApiKey, Casino, GamingTable, LoggedStream, Scope
 from casino.celery import app
 from tests.audit.sessions import Event, session, unique_name
+
+
+@pytest.fixture(autouse=True)
+def own_keys() -> None:
+    """Look the log's keys up anew: a test before this one may have made some, and taken them back with all it did."""
+    keys._keyring.forget()
 
 
 @dataclass
