@@ -84,8 +84,14 @@ def place(table: Table, event: WagerPlaced, kinds: Mapping[str, Kind]) -> Wager 
     if table.call:
         find(table, "wager-after-no-more-bets", table.call, seq, wager=wager, call_seq=table.call)
         in_play = False
-    session = table.session
-    if session is None or data.stake < session.minimum or session.maximum or data.medium != "chips":
+    session = table.open_session()
+    stake = data.stake
+    # What lets the usual stake pass; what it says of any other is ``_check_stake``'s.
+    if (
+        stake < session.minimum
+        or data.medium != "chips"
+        or (session.maximum and stake > session.maximum.get(data.bet, stake))
+    ):
         _check_stake(table, event, wager)
     if in_play:
         table.live[data.wager] = None

@@ -20,6 +20,7 @@ A simple chance of initial stake S, under the reading ``zero_rule`` = choice:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from types import MappingProxyType
 
 from settlement.events import LastCoupAnnounced, WagerPlaced, ZeroDecided
@@ -87,13 +88,13 @@ def kinds_on(layout: Layout) -> Mapping[str, Kind]:
 
 def covers(wager: Wager, pocket: str) -> bool:
     """Whether ``wager`` wins on ``pocket``."""
-    if wager.pockets:
-        return pocket in wager.pockets
-    simple = SIMPLE_CHANCES.get(wager.bet)
-    if simple is not None:
-        return pocket in simple
-    pockets = twelves(wager.bet, wager.which)
-    return pockets is not None and pocket in pockets
+    return pocket in (wager.pockets or _chance(wager.bet, wager.which))
+
+
+@lru_cache(maxsize=256)
+def _chance(bet: str, which: tuple[int, ...]) -> frozenset[str]:
+    """Return the pockets of a bet that names none: a simple chance, dozens, columns. Asked for at every spin."""
+    return SIMPLE_CHANCES[bet] if bet in SIMPLE_CHANCES else twelves(bet, which) or frozenset()
 
 
 def report_missing_decisions(table: Table, seq: int) -> None:
@@ -129,7 +130,7 @@ def settle_pocket(table: Table, seq: int, pocket: str, zero: bool) -> None:
     for wager in [wagers[live] for live in table.live]:
         if choice and wager.bet in SIMPLE_CHANCES:
             _hit_by_zero(table, wager, seq)
-        elif covers(wager, pocket):
+        elif pocket in (wager.pockets or _chance(wager.bet, wager.which)):
             if wager.status == "imprisoned":
                 _release(table, wager, seq)
             else:
