@@ -48,7 +48,8 @@ def retire(adjudication: Adjudication, state: State, recalled: dict[str, int], *
         return
     if not state.table.closed_by:  # what comes after the close is rare, and all looked for
         _remember(adjudication.known_ids, retired)
-    retired = _together_with_the_last(adjudication, retired)
+    if adjudication.cursor:  # the first step of a run has none before it
+        retired = _together_with_the_last(adjudication, retired)
     digests = array("I", [crc32(wager.id.encode()) for wager in retired])
     wire.execute(
         "insert into audit_retiredwagers (adjudication_id, run, through, digests, saved)"
