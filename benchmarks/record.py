@@ -21,7 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import psutil
 import psycopg
@@ -318,7 +318,7 @@ class _Run:
 
         address = urlsplit(self.environment["DATABASE_URL"])
         store = PostgresDatastore(
-            dbname=address.path[1:], host=address.hostname or "", port=str(address.port or 5432),
+            dbname=address.path[1:], host=unquote(address.hostname or ""), port=str(address.port or 5432),
             user=address.username or "", password=address.password or "",
         )  # fmt: skip
         recorder = PostgresApplicationRecorder(store, events_table_name="es_events")
