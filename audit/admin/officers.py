@@ -8,14 +8,23 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.contrib.auth.admin import UserAdmin
+from django.contrib.auth.models import Group
+from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
+from django_celery_beat.models import ClockedSchedule, IntervalSchedule, SolarSchedule
+from django_otp.plugins.otp_static.models import StaticDevice
+from django_otp.plugins.otp_totp.models import TOTPDevice
 
-from audit.admin.acts import Recorded
+from audit.admin.acts import Recorded, record_act
 from audit.models import Deadline, Membership, Officer, Role
+
+# Officers have roles, not groups; a second factor is shown to its owner alone; nights follow the calendar.
+admin.site.unregister([Group, StaticDevice, TOTPDevice, ClockedSchedule, IntervalSchedule, SolarSchedule])
 
 
 class MembershipInline(admin.StackedInline):
@@ -50,6 +59,22 @@ class OfficerAdmin(Recorded, UserAdmin):
     )
     of_superusers = ((_("All houses"), {"fields": ("is_superuser",)}),)
     inlines = (MembershipInline,)
+    actions = ("forget_second_factor",)
+
+    @admin.action(description=_("Take the second factor away, to be made anew"), permissions=("change",))
+    def forget_second_factor(self, request: HttpRequest, officers: QuerySet[Officer]) -> None:
+        """For who has lost the phone. Whoever has none is asked for a password alone, or to make one at once."""
+        taken = 0
+        with transaction.atomic():
+            for officer in officers:
+                had = [kind.objects.filter(user=officer).delete()[0] for kind in (TOTPDevice, StaticDevice)]
+                if any(had):
+                    taken += 1
+                    record_act(request, "officer.second_factor_taken", id=officer.pk, named=officer.get_username())
+        told = ngettext(
+            "%(count)d officer has no second factor now.", "%(count)d officers have no second factor now.", taken
+        )
+        messages.success(request, told % {"count": taken})
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Officer]:
         officers: QuerySet[Officer] = super().get_queryset(request)

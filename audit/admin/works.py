@@ -110,7 +110,9 @@ class WorkAdmin(RecordAdmin):
             "state": WorkState(work.state),
             "words": progress_words(work),
             "may_stop": work.is_open and work.stopped_by_id is None and self._may_stop(request, work),
-            "asked": [(_ASKED[name], value) for name, value in work.asked.items() if name in _ASKED and value],
+            "asked": [
+                (_ASKED[name], _written(value)) for name, value in work.asked.items() if name in _ASKED and value
+            ],
             "counted": [
                 (_COUNTED[name], number_format(count, force_grouping=True))
                 for name, count in work.outcome.items()
@@ -232,6 +234,12 @@ def _beside(said: Mapping[str, str], casino: Casino | None, days: Mapping[str, s
     except (besides.Refused, ShapeError) as error:
         raise Misasked(str(error)) from None
     return {"name": name, "readings": readings, "ruleset": ruleset}
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name}={setting}" for name, setting in value.items())
+    return str(value)
 
 
 _ASKED = {

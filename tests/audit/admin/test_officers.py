@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.utils import timezone
+from django_otp.plugins.otp_static.models import StaticDevice
+from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from audit.log import acts
 from audit.models import Membership, Officer, Role
@@ -121,3 +123,25 @@ def test_a_superuser_keeps_everybody(house: House) -> None:
     page = client.get(f"{LIST}{officer.pk}/change/").content.decode()
     assert 'name="is_superuser"' in page
     assert client.get(f"{LIST}{officer.pk}/delete/").status_code == 403
+
+
+def test_a_lost_second_factor_is_taken_away_by_who_keeps_the_officer(house: House, administrator: Officer) -> None:
+    own, elsewhere = hired(house, Role.OFFICER, "own"), hired(House(), Role.OFFICER, "elsewhere")
+    for officer in (own, elsewhere):
+        TOTPDevice.objects.create(user=officer, confirmed=True, name="phone")
+        StaticDevice.objects.create(user=officer, name="paper")
+    said = {"action": "forget_second_factor", "_selected_action": [own.pk, elsewhere.pk], "index": "0"}
+    client_of(own).post(LIST, said)
+    assert TOTPDevice.objects.filter(user=own).exists()
+    client_of(administrator).post(LIST, said)
+    assert not TOTPDevice.objects.filter(user=own).exists()
+    assert not StaticDevice.objects.filter(user=own).exists()
+    assert TOTPDevice.objects.filter(user=elsewhere).exists()
+    taken = [act for act in acts.acts_of(acts.INSTALLATION, timezone.now().date()) if act.data.get("id") == own.pk]
+    assert [act.type for act in taken] == ["officer.second_factor_taken"]
+
+
+def test_secrets_of_second_factors_are_on_no_page(house: House) -> None:
+    chief = client_of(Officer.objects.create_superuser(f"chief-{house.code}"))
+    for page in ("otp_totp/totpdevice", "otp_static/staticdevice", "auth/group"):
+        assert chief.get(f"/admin/{page}/").status_code == 404
