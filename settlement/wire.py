@@ -171,8 +171,8 @@ def decode_canonical_all(array: bytes) -> tuple[list[Event], list[bytes]] | None
     together = _encode_lines(envelopes)
     written = together.splitlines()  # a string's own ends of line are escaped
     # Nothing is longer written than read, numbers being whole: what is as long, brackets and commas aside, has left
-    # nothing out, neither a name that came twice nor an escape. Anything else is looked at as in ``decode_canonical``.
-    is_whole = not unsaid and len(array) == len(together) + 1
+    # nothing out, no name that came twice and no space. Anything else is looked at as in ``decode_canonical``.
+    is_whole = not unsaid and len(array) == len(together) + 1 and b"\\" not in array
     if not is_whole and (
         array.count(b'":') != together.count(b'":') - unsaid or b"\\u" in array or _SPACED_COLON.search(array)
     ):
