@@ -105,6 +105,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django_otp.middleware.OTPMiddleware",
     "audit.admin.second_factor.SecondFactorRequired",
+    "audit.admin.busy.Busy",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "axes.middleware.AxesMiddleware",
@@ -159,6 +160,10 @@ else:
 if env.str("CABOCHON_PROCESS", default="") == "web":
     DATABASES["default"]["CONN_MAX_AGE"] = 600
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True  # after the database was restarted, its dead connections go
+    # A page or a request that nobody waits for any more ends at the server, too.
+    given = DATABASES["default"].setdefault("OPTIONS", {})
+    limit = f"-c statement_timeout={env.int('CABOCHON_STATEMENT_S', default=20)}s"
+    given["options"] = f"{given.get('options', '')} {limit}".strip()
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # The interface of table systems
