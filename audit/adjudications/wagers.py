@@ -97,11 +97,14 @@ def find(adjudication: Adjudication, ids: set[str]) -> Iterator[Wager]:
     by_digest: dict[int, set[str]] = {}
     for wager_id in ids:
         by_digest.setdefault(crc32(wager_id.encode()), set()).add(wager_id)
-    rows = adjudication.retired.filter(run=adjudication.run).order_by("-through")
-    for row in rows.defer("saved").iterator(chunk_size=100):
-        held = by_digest.keys() & array("I", bytes(row.digests))
+    rows = adjudication.retired.filter(run=adjudication.run)
+    for through, digests in rows.order_by("-through").values_list("through", "digests").iterator(chunk_size=100):
+        held = by_digest.keys() & array("I", bytes(digests))
         wanted = {wager_id for digest in held for wager_id in by_digest[digest]}
-        for wager in load_wagers(bytes(row.saved)) if wanted else ():
+        if not wanted:
+            continue
+        # One row's wagers at a time: those of a hundred would be a hundred megabytes.
+        for wager in load_wagers(bytes(rows.values_list("saved", flat=True).get(through=through))):
             if wager.id in wanted:
                 yield wager
                 by_digest[crc32(wager.id.encode())].discard(wager.id)

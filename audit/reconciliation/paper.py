@@ -1,17 +1,15 @@
 """A report on paper: PDF by typst, in either language, with places for both signatures; the same bytes every time.
 
-Fonts are those that typst brings, so every machine prints the same; the document's date is the gaming day.
+The document's date is the gaming day.
 """
 
 from __future__ import annotations
 
-import json
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
-import typst
 from django.utils import translation
 from django.utils.translation import gettext as _
 
@@ -19,6 +17,7 @@ from audit.felt import draw, replay_of, standalone
 from audit.felt.moments import stretch_around
 from audit.models import NightReport
 from audit.models.nights import NightState
+from audit.paper import printed
 from audit.reconciliation import wording
 from audit.reconciliation.wording import money, probability, share, thousandths
 from settlement.catalogue import BET_LABELS, RULES
@@ -36,14 +35,7 @@ Language = Literal["en", "fr"]
 def as_pdf(report: NightReport, language: Language) -> bytes:
     """Return a report as PDF."""
     with translation.override(language):
-        data = _data(report, language)
-    printed: bytes = typst.compile(
-        TEMPLATE.read_bytes(),
-        format="pdf",
-        sys_inputs={"data": json.dumps(data, ensure_ascii=False)},
-        ignore_system_fonts=True,
-    )
-    return printed
+        return printed(TEMPLATE, _data(report, language))
 
 
 def _data(report: NightReport, language: Language) -> dict[str, Any]:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-import typst
 from django.utils.translation import get_language, gettext
 
 from audit.models import Finding
+from audit.paper import printed
 from audit.reconciliation.forms import Column, Sheet, as_csv, workbook
 from settlement.catalogue import RULES
 
@@ -66,13 +65,7 @@ def _printed(sheet: Sheet, title: str, said: Sequence[str], day: date) -> bytes:
         "count": gettext("%(rows)d rows") % {"rows": len(sheet.rows)},
         "left_off": gettext("%(rows)d further rows are in the workbook.") % {"rows": left_off} if left_off else "",
     }
-    printed: bytes = typst.compile(
-        TEMPLATE.read_bytes(),
-        format="pdf",
-        sys_inputs={"data": json.dumps(data, ensure_ascii=False)},
-        ignore_system_fonts=True,
-    )
-    return printed
+    return printed(TEMPLATE, data)
 
 
 def findings_of(ids: Sequence[int]) -> Iterator[Finding]:
