@@ -309,7 +309,8 @@ def lose(table: Table, wager: Wager, seq: int) -> None:
     table.ledger.collected += wager.standing
     del table.live[wager.id]
     table.swept[wager.id] = None
-    table.travelling.pop(wager.id, None)
+    if table.travelling:
+        table.travelling.pop(wager.id, None)
 
 
 def give_back(table: Table, wager: Wager, seq: int, status: Status, part: Odds) -> None:
@@ -340,4 +341,5 @@ def _decide(table: Table, wager: Wager, seq: int, status: Status, *, winnings: i
     del table.live[wager.id]
     if winnings or stake:
         table.due[wager.id] = None
-    table.travelling.pop(wager.id, None)
+    if table.travelling:
+        table.travelling.pop(wager.id, None)

@@ -50,7 +50,7 @@ def retire(adjudication: Adjudication, state: State, recalled: dict[str, int], *
         _remember(adjudication.known_ids, retired)
     if adjudication.cursor:  # the first step of a run has none before it
         retired = _together_with_the_last(adjudication, retired)
-    digests = array("I", [crc32(wager.id.encode()) for wager in retired])
+    digests = array("I", map(crc32, map(str.encode, [wager.id for wager in retired])))
     wire.execute(
         "insert into audit_retiredwagers (adjudication_id, run, through, digests, saved)"
         " values (%b::bigint, %b::integer, %b::bigint, %b::bytea, %b::bytea) returning 1",

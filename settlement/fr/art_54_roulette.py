@@ -62,11 +62,11 @@ def _accept_shape(layout: Layout, bet: str) -> Callable[[Table, WagerPlaced, Wag
 
 def _accept_twelves(bet: str) -> Callable[[Table, WagerPlaced, Wager], bool]:
     def accept(table: Table, event: WagerPlaced, wager: Wager) -> bool:
-        which = event.data.which or []
-        if twelves(bet, which) is None:
-            find(table, "combination-not-permitted", event.seq, wager=wager, which=list(which))
+        which = tuple(sorted(event.data.which or ()))
+        if not _chance(bet, which):
+            find(table, "combination-not-permitted", event.seq, wager=wager, which=list(event.data.which or ()))
             return False
-        wager.which = tuple(sorted(which))
+        wager.which = which
         return True
 
     return accept
@@ -93,7 +93,7 @@ def covers(wager: Wager, pocket: str) -> bool:
 
 @lru_cache(maxsize=256)
 def _chance(bet: str, which: tuple[int, ...]) -> frozenset[str]:
-    """Return the pockets of a bet that names none: a simple chance, dozens, columns. Asked for at every spin."""
+    """Return the pockets of a simple chance, of dozens or columns; none where they are no legal choice."""
     return SIMPLE_CHANCES[bet] if bet in SIMPLE_CHANCES else twelves(bet, which) or frozenset()
 
 
