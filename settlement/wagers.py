@@ -84,8 +84,8 @@ def place(table: Table, event: WagerPlaced, kinds: Mapping[str, Kind]) -> Wager 
     if table.call:
         find(table, "wager-after-no-more-bets", table.call, seq, wager=wager, call_seq=table.call)
         in_play = False
-    session = table.open_session()
-    stake = data.stake
+    session, stake = table.session, data.stake
+    assert session is not None, "only the opener comes before it"
     # What lets the usual stake pass; what it says of any other is ``_check_stake``'s.
     if (
         stake < session.minimum
