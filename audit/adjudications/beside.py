@@ -22,6 +22,7 @@ from django.utils import timezone
 from audit.adjudications.replay import advance
 from audit.log import acts
 from audit.models import Adjudication, Beside, Casino, LoggedStream
+from audit.models.log import of_days
 from settlement import ENGINE_VERSION, State
 from settlement.catalogue import RULES
 
@@ -112,13 +113,9 @@ def begin(name: str, *, readings: Mapping[str, Any], selection: Selection, actor
 def streams_of(beside: Beside) -> list[int]:
     """Return the streams that a replay selects, and note how many there are."""
     chosen = beside.selection
-    streams = LoggedStream.objects.filter(is_of_desk=False).exclude(ruleset=None)
+    streams = of_days(LoggedStream.objects.filter(is_of_desk=False).exclude(ruleset=None), chosen)
     if "casino" in chosen:
         streams = streams.filter(casino__code=chosen["casino"])
-    if "first_day" in chosen:
-        streams = streams.filter(gaming_day__gte=chosen["first_day"])
-    if "last_day" in chosen:
-        streams = streams.filter(gaming_day__lte=chosen["last_day"])
     if "ruleset" in chosen:
         streams = streams.filter(ruleset=chosen["ruleset"])
     found = list(streams.order_by("stream_id").values_list("stream_id", flat=True))

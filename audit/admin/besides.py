@@ -6,7 +6,6 @@ from itertools import islice
 from typing import Any
 
 from django.contrib import admin
-from django.core.exceptions import PermissionDenied
 from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
@@ -47,7 +46,7 @@ class BesideAdmin(RecordAdmin):
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         """Show the difference, by rule and finding by finding."""
-        beside = self._asked(request, object_id)
+        beside = self.asked(request, object_id)
         casinos = _houses(request)
         tongue = "fr" if language() == "fr" else "en"
         context = {
@@ -72,7 +71,7 @@ class BesideAdmin(RecordAdmin):
 
     def file(self, request: HttpRequest, pk: int, form: str) -> HttpResponse:
         """Hand out the whole difference as a file."""
-        beside = self._asked(request, str(pk))
+        beside = self.asked(request, pk)
         write = {"csv": besides.write_csv, "json": besides.write_json}.get(form)
         if write is None:
             raise Http404
@@ -82,14 +81,6 @@ class BesideAdmin(RecordAdmin):
         response = HttpResponse(content_type=kind, headers=headers)
         write(besides.difference(beside, _houses(request)), response)  # type: ignore[arg-type]
         return response
-
-    def _asked(self, request: HttpRequest, object_id: str) -> Beside:
-        beside = self.get_object(request, object_id)
-        if beside is None:
-            raise Http404
-        if not self.has_view_permission(request, beside):
-            raise PermissionDenied
-        return beside  # type: ignore[return-value]
 
 
 def _houses(request: HttpRequest) -> list[int] | None:

@@ -23,7 +23,7 @@ from django.utils.translation import ngettext
 from audit.admin import second_factor, trail
 from audit.admin.acts import record_act
 from audit.admin.exports import handed_out, words_of
-from audit.admin.reading import language, of_own_houses
+from audit.admin.reading import language, of_own_houses, officer_of
 from audit.cases import work
 from audit.cases.machine import STEPS, WORKING
 from audit.models import Case, Finding, Officer
@@ -173,7 +173,7 @@ class Casework:
         """Do one step to the case of a finding. By POST alone, and back to its page."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
-        finding = self._finding(request, str(pk))  # type: ignore[attr-defined]
+        finding = self.asked(request, pk)  # type: ignore[attr-defined]
         if name not in STEPS or finding.case_id is None:
             raise Http404
         said = request.POST
@@ -219,8 +219,7 @@ def case_context(request: HttpRequest, finding: Finding) -> dict[str, Any] | Non
     case = finding.case
     if case is None:
         return None
-    officer = request.user
-    assert isinstance(officer, Officer)
+    officer = officer_of(request)
     alike = (
         of_own_houses(Finding.objects.filter(superseded_at=None), request)
         .filter(casino_id=finding.casino_id, rule=finding.rule, table_id=finding.table_id)

@@ -17,13 +17,13 @@ def handed_out(sheet: Sheet, form: str, *, title: str, said: Sequence[str], day:
     if form not in FORMS:
         raise Http404
     name, body = made(sheet, form, title=title, said=said, day=day)
-    return attached(name, form, body)
+    return attached(name, FORMS[form], body)
 
 
-def attached(name: str, form: str, body: bytes) -> HttpResponse:
+def attached(name: str, content_type: str, body: bytes) -> HttpResponse:
     """Return a file that a browser keeps and does not show."""
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return HttpResponse(body, content_type=FORMS[form], headers=headers)
+    return HttpResponse(body, content_type=content_type, headers=headers)
 
 
 def words_of(parameters: Any) -> list[str]:

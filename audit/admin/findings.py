@@ -6,9 +6,8 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
@@ -17,6 +16,7 @@ from django.utils.translation import gettext_lazy as _
 
 from audit.admin.acts import actor, record_act
 from audit.admin.casework import Casework, QueueFilter, case_context, countdown, state_of, tabs, works
+from audit.admin.exports import attached
 from audit.admin.finding_page import page_of
 from audit.admin.reading import RecordAdmin, language, of_own_houses
 from audit.admin.views import kept, views_of
@@ -158,7 +158,7 @@ class FindingAdmin(Casework, RecordAdmin):
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         """Show one finding: rule, clause, what was expected and recorded, and the events around it."""
-        finding = self._finding(request, object_id)
+        finding = self.asked(request, object_id)
         record_act(request, "finding.viewed", casino_id=finding.casino_id, id=finding.pk, stream=finding.stream.name)
         context = {
             **self.admin_site.each_context(request),
@@ -177,7 +177,7 @@ class FindingAdmin(Casework, RecordAdmin):
         """Hand out the evidence of a finding. By POST: it is an act, which a mere link must not do."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
-        finding = self._finding(request, str(pk))
+        finding = self.asked(request, pk)
         try:
             bundle = export(finding, actor=actor(request))
         except NotSealed:
@@ -185,16 +185,5 @@ class FindingAdmin(Casework, RecordAdmin):
         except Unproven as reason:
             messages.error(request, _("The record does not prove this finding: %(reason)s.") % {"reason": reason})
         else:
-            answer = HttpResponse(bundle.raw, content_type="application/zip")
-            answer["Content-Disposition"] = f'attachment; filename="{bundle.name}"'
-            return answer
+            return attached(bundle.name, "application/zip", bundle.raw)
         return redirect("admin:audit_finding_change", pk)
-
-    def _finding(self, request: HttpRequest, object_id: str) -> Finding:
-        """Return a finding that the officer who asks may see. Raise 404 and 403 where there is none."""
-        finding: Finding | None = self.get_object(request, object_id)
-        if finding is None:
-            raise Http404
-        if not self.has_view_permission(request, finding):
-            raise PermissionDenied
-        return finding

@@ -18,9 +18,10 @@ from kombu.exceptions import OperationalError
 
 from audit.admin import night_pages
 from audit.admin.acts import Recorded, actor, record_act
-from audit.admin.reading import RecordAdmin
+from audit.admin.exports import attached
+from audit.admin.reading import RecordAdmin, officer_of
 from audit.cases.machine import WORKING
-from audit.models import NightReport, NightState, NightSubscriber, Officer
+from audit.models import NightReport, NightState, NightSubscriber
 from audit.models.officers import READERS
 from audit.reconciliation import forms, month, wording
 from audit.reconciliation.paper import as_pdf
@@ -86,7 +87,7 @@ class NightAdmin(RecordAdmin):
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         """Show a night: its bridge, the twelve lines, who signed, and with which reservations."""
-        report = self._asked(request, object_id)
+        report = self.asked(request, object_id)
         record_act(request, "night.viewed", casino_id=report.casino_id, report=report.pk, version=report.version)
         newest = NightReport.newest(report.casino, report.gaming_day, report.currency)
         missing = missing_reservations(report)
@@ -121,7 +122,7 @@ class NightAdmin(RecordAdmin):
 
     def session_view(self, request: HttpRequest, pk: int, stream_id: int) -> HttpResponse:
         """Show what makes the figures of one session: ``?line=`` names one, ``?after=`` goes on."""
-        report = self._asked(request, str(pk))
+        report = self.asked(request, pk)
         session = next((each for each in report.said()["sessions"] if each["stream_id"] == stream_id), None)
         if session is None:
             raise Http404
@@ -144,7 +145,7 @@ class NightAdmin(RecordAdmin):
             return HttpResponseNotAllowed(["POST"])
         report = self._to_sign(request, pk)
         try:
-            signed = sign(report, officer=self._officer(request))
+            signed = sign(report, officer=officer_of(request))
         except NotSigned as refused:
             messages.error(request, wording.REFUSALS[refused.code])
         else:
@@ -158,7 +159,7 @@ class NightAdmin(RecordAdmin):
             return HttpResponseNotAllowed(["POST"])
         report = self._to_sign(request, pk)
         try:
-            reserve(report, request.POST.get("code", ""), request.POST.get("words", ""), officer=self._officer(request))
+            reserve(report, request.POST.get("code", ""), request.POST.get("words", ""), officer=officer_of(request))
         except NotSigned as refused:
             messages.error(request, wording.REFUSALS[refused.code])
         return HttpResponseRedirect(f"{self._address(pk)}#signatures")
@@ -178,7 +179,7 @@ class NightAdmin(RecordAdmin):
 
     def file_view(self, request: HttpRequest, pk: int, name: str, form: str) -> HttpResponse:
         """Hand out a report as a file."""
-        report = self._asked(request, str(pk))
+        report = self.asked(request, pk)
         made = _file(report, name, form)
         if made is None:
             raise Http404
@@ -188,9 +189,7 @@ class NightAdmin(RecordAdmin):
             form=form,
         )  # fmt: skip
         called = f"night-{report.casino.code}-{report.gaming_day}-{report.currency}-{report.version}-{name}.{form}"
-        return HttpResponse(
-            body, content_type=kind, headers={"Content-Disposition": f'attachment; filename="{called}"'}
-        )
+        return attached(called, kind, body)
 
     def month_view(self, request: HttpRequest, casino_id: int, year: int, number: int, currency: str) -> HttpResponse:
         """Show a month of nights."""
@@ -259,39 +258,24 @@ class NightAdmin(RecordAdmin):
         record_act(request, "month.exported", casino_id=casino_id, month=f"{year}-{number:02}", currency=currency)
         called = f"month-{found.casino.code}-{year}-{number:02}-{currency}.xlsx"
         body = forms.workbook(month.sheets(found), currency, called)
-        return HttpResponse(
-            body, content_type=XLSX, headers={"Content-Disposition": f'attachment; filename="{called}"'}
-        )
+        return attached(called, XLSX, body)
 
     def _month(self, request: HttpRequest, casino_id: int, year: int, number: int, currency: str) -> month.Month:
         if not self.has_view_permission(request):
             raise PermissionDenied
-        casino = self._officer(request).houses(*READERS).filter(pk=casino_id).first()
+        casino = officer_of(request).houses(*READERS).filter(pk=casino_id).first()
         if casino is None or not 1 <= number <= 12 or not 1990 <= year <= 2100 or len(currency) != 3:
             raise Http404
         return month.month_of(casino, date(year, number, 1), currency)
 
-    def _asked(self, request: HttpRequest, object_id: str) -> NightReport:
-        report = self.get_object(request, object_id)
-        if not isinstance(report, NightReport):
-            raise Http404
-        if not self.has_view_permission(request, report):
-            raise PermissionDenied
-        return report
-
     def _to_sign(self, request: HttpRequest, pk: int) -> NightReport:
-        report = self._asked(request, str(pk))
+        report = self.asked(request, pk)
         if not self._may_sign(request, report):
             raise PermissionDenied
         return report
 
     def _may_sign(self, request: HttpRequest, report: NightReport) -> bool:
-        return self._officer(request).role_at(report.casino_id) in WORKING
-
-    def _officer(self, request: HttpRequest) -> Officer:
-        officer = request.user
-        assert isinstance(officer, Officer)
-        return officer
+        return officer_of(request).role_at(report.casino_id) in WORKING
 
     def _address(self, pk: int) -> str:
         return reverse("admin:audit_nightreport_change", args=(pk,))

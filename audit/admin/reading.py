@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import admin
+from django.core.exceptions import PermissionDenied
 from django.db.models import Model, QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import register_converter
 from django.urls.converters import IntConverter
 from django.utils.text import capfirst
@@ -46,14 +47,29 @@ class RecordAdmin(admin.ModelAdmin):
         title = capfirst(self.opts.verbose_name_plural)
         return super().changelist_view(request, {"title": title, **(extra_context or {})})
 
+    def asked(self, request: HttpRequest, object_id: str | int) -> Any:
+        """Return the row of a page. Raise 404 where the officer who asks has none of that number, else 403."""
+        row = self.get_object(request, str(object_id))
+        if row is None:
+            raise Http404
+        if not self.has_view_permission(request, row):
+            raise PermissionDenied
+        return row
+
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         return of_own_houses(super().get_queryset(request), request)
 
 
-def of_own_houses(rows: QuerySet[Any], request: HttpRequest) -> QuerySet[Any]:
-    """Return those of ``rows`` that belong to the houses of the officer who asks."""
+def officer_of(request: HttpRequest) -> Officer:
+    """Return the officer who asks, on a page that nobody else reaches."""
     officer = request.user
     assert isinstance(officer, Officer)
+    return officer
+
+
+def of_own_houses(rows: QuerySet[Any], request: HttpRequest) -> QuerySet[Any]:
+    """Return those of ``rows`` that belong to the houses of the officer who asks."""
+    officer = officer_of(request)
     return rows if officer.is_superuser else rows.filter(casino__in=officer.houses(*READERS))
 
 

@@ -14,9 +14,10 @@ from django.utils.translation import gettext as _
 
 from audit.admin.acts import record_act
 from audit.admin.exports import handed_out, words_of
+from audit.admin.reading import officer_of
 from audit.log import acts
 from audit.log.acts import Act
-from audit.models import Casino, Officer
+from audit.models import Casino
 from audit.models.officers import READERS
 from audit.reconciliation.forms import Column, Sheet
 from audit.works.files import FORMS
@@ -69,8 +70,7 @@ def export(request: HttpRequest, form: str) -> HttpResponse:
 
 def _asked(request: HttpRequest) -> tuple[list[Casino], Casino | None, date, list[Act]]:
     """Return the houses to choose from, the one chosen, the day, and its acts. Raise 403 for who sees no record."""
-    officer = request.user
-    assert isinstance(officer, Officer)
+    officer = officer_of(request)
     houses = list(officer.houses(*READERS).order_by("code"))
     if not houses and not officer.is_superuser:
         raise PermissionDenied

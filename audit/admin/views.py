@@ -15,7 +15,7 @@ from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext as _
 
 from audit.admin.casework import OPEN
-from audit.admin.reading import language, of_own_houses
+from audit.admin.reading import language, of_own_houses, officer_of
 from audit.models import Finding, Officer, SavedView
 from audit.models.officers import READERS
 from settlement.catalogue import RULES
@@ -77,8 +77,7 @@ def kept(query: str) -> str:
 
 def groups(request: HttpRequest) -> HttpResponse:
     """Show open findings by rule, table and night: what came many times is looked at once."""
-    officer = request.user
-    assert isinstance(officer, Officer)
+    officer = officer_of(request)
     if not officer.is_superuser and not officer.houses(*READERS).exists():
         raise PermissionDenied
     standing = of_own_houses(Finding.objects.filter(superseded_at=None, case__state__in=OPEN), request)

@@ -23,12 +23,13 @@ from audit.adjudications import beside as besides
 from audit.adjudications.beside import Selection
 from audit.admin.acts import actor, record_act
 from audit.admin.exports import attached
-from audit.admin.reading import RecordAdmin
+from audit.admin.reading import RecordAdmin, officer_of
 from audit.cases.machine import WORKING
 from audit.models import Casino, Officer, Work, WorkKind, WorkState
 from audit.models.officers import READERS
 from audit.models.works import OPEN
 from audit.works.asking import ask, stop
+from audit.works.files import FORMS
 from settlement import RULEBOOKS, ShapeError
 
 MOST_OPEN = 5
@@ -55,7 +56,7 @@ class WorkAdmin(RecordAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Work]:
         """Return an officer's own work, and what others asked for at their houses; files are for who asked."""
         works = Work.objects.defer("file")
-        officer = _officer(request)
+        officer = officer_of(request)
         if officer.is_superuser:
             return works
         at_houses = Q(casino__in=officer.houses(*READERS)) & ~Q(kind=WorkKind.EXPORT)
@@ -88,7 +89,7 @@ class WorkAdmin(RecordAdmin):
         ]
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        officer = _officer(request)
+        officer = officer_of(request)
         context = {
             "houses": officer.houses(*READERS),
             "worked": officer.houses(*WORKING),
@@ -101,7 +102,7 @@ class WorkAdmin(RecordAdmin):
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         """Show how far a piece of work is, or what came of it."""
-        work = self._asked(request, object_id)
+        work = self.asked(request, object_id)
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
@@ -128,7 +129,7 @@ class WorkAdmin(RecordAdmin):
         """Ask for a verification or a replay beside. By POST: it is an act."""
         if request.method != "POST" or kind not in (WorkKind.VERIFY, WorkKind.BESIDE):
             return HttpResponseNotAllowed(["POST"])
-        officer = _officer(request)
+        officer = officer_of(request)
         if not self.has_view_permission(request):
             raise PermissionDenied
         said = {name: value.replace("\0", "").strip()[:1_000] for name, value in request.POST.items()}
@@ -156,10 +157,10 @@ class WorkAdmin(RecordAdmin):
         """Ask a piece of work to stop."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
-        work = self._asked(request, str(pk))
+        work = self.asked(request, pk)
         if not self._may_stop(request, work):
             raise PermissionDenied
-        if stop(work, _officer(request)):
+        if stop(work, officer_of(request)):
             messages.success(request, _("It stops at its next step."))
         else:
             messages.info(request, _("There was nothing to stop."))
@@ -167,38 +168,24 @@ class WorkAdmin(RecordAdmin):
 
     def progress_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Say how far a piece of work is, for its page."""
-        work = self._asked(request, str(pk))
+        work = self.asked(request, pk)
         return JsonResponse(
             {"state": work.state, "done": work.done, "total": work.total, "words": progress_words(work)}
         )
 
     def file_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Hand out the file that was made, to who asked for it."""
-        work = self._asked(request, str(pk))
+        work = self.asked(request, pk)
         if work.file is None or work.officer_id != request.user.pk:
             raise Http404
         record_act(request, "export.taken", id=work.pk, named=work.file_name)
-        return attached(work.file_name, work.file_name.rpartition(".")[2], bytes(work.file))
-
-    def _asked(self, request: HttpRequest, object_id: str) -> Work:
-        work = self.get_object(request, object_id)
-        if not isinstance(work, Work):
-            raise Http404
-        if not self.has_view_permission(request, work):
-            raise PermissionDenied
-        return work
+        return attached(work.file_name, FORMS[work.asked["form"]], bytes(work.file))
 
     def _may_stop(self, request: HttpRequest, work: Work) -> bool:
         """Tell whether who asks may stop a piece of work: who asked for it, and who works on cases at its house."""
-        officer = _officer(request)
+        officer = officer_of(request)
         at_house = work.casino_id is not None and officer.role_at(work.casino_id) in WORKING
         return officer.is_superuser or work.officer_id == officer.pk or at_house
-
-
-def _officer(request: HttpRequest) -> Officer:
-    officer = request.user
-    assert isinstance(officer, Officer)
-    return officer
 
 
 def _refuse_too_much(officer: Officer) -> None:

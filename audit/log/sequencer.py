@@ -46,8 +46,9 @@ order by 1, 5
 """
 
 _ENVELOPES = """
-select (select array_agg(e.envelope order by e.seq) from log.event e
-        where e.stream_id = b.stream_id and e.seq between b.first_seq and b.last_seq)
+select (select array_agg(e.envelope)
+        from (select envelope from log.event
+              where stream_id = b.stream_id and seq between b.first_seq and b.last_seq order by seq) e)
 from unnest(%b::bigint[], %b::bigint[], %b::bigint[]) with ordinality as b (stream_id, first_seq, last_seq, place)
 order by b.place
 """

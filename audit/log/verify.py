@@ -116,7 +116,7 @@ def verify(
     verifiers: Sequence[Verifier],
     origin: str,
     *,
-    stream: int | None = None,
+    streams: Sequence[int] | None = None,
     since: Checkpoint | None = None,
     outside: Sequence[tuple[str, str]] = (),
     with_tree: bool = True,
@@ -124,13 +124,13 @@ def verify(
 ) -> Outcome:
     """Recompute the log and return what was found.
 
-    ``stream`` limits the events to those of one stream, ``since`` to batches that a checkpoint does not hold.
+    ``streams`` limits the events to those of some streams, ``since`` to batches that a checkpoint does not hold.
     ``outside`` are checkpoints kept elsewhere: where, and the note. Without ``with_tree`` neither they nor the stored
     ones are looked at. ``progress`` is called now and then.
     """
     outcome = Outcome()
     with _one_view():
-        _Streams(outcome, progress, since.size if since else 0).verify(stream)
+        _Streams(outcome, progress, since.size if since else 0).verify(streams)
         progress(outcome)
         if with_tree:
             _Tree(outcome, list(verifiers), origin).verify(since, outside)
@@ -157,11 +157,9 @@ class _Streams:
         self.progress = progress
         self.after = after
 
-    def verify(self, stream: int | None) -> None:
-        if stream is not None:
-            self._range(stream - 1, stream)
-            return
-        for low, high in self._ranges():
+    def verify(self, streams: Sequence[int] | None) -> None:
+        ranges = self._ranges() if streams is None else ((stream - 1, stream) for stream in streams)
+        for low, high in ranges:
             self._range(low, high)
             self.progress(self.outcome)
 
@@ -270,16 +268,7 @@ class _OneStream:
         """Tell whether every event is where its envelope says: all of them at once, which is the way of every night."""
         if not events.seqs:
             return True
-        try:
-            places = _decode_places(events.array)
-            moments = microseconds([place.occurred_at for place in places])
-        except (msgspec.DecodeError, UnicodeDecodeError, ValueError, TypeError, OverflowError):
-            return False
-        return (
-            tuple(place.seq for place in places) == events.seqs
-            and tuple(moments) == events.instants_us
-            and {place.stream for place in places} == {self.name}
-        )
+        return _places(events.array) == ({self.name}, events.seqs, events.instants_us)
 
     def _find_misplaced(self, block: list[Sealed], events: Events) -> None:
         """Name the events whose envelopes say another place, number or instant."""
@@ -288,12 +277,7 @@ class _OneStream:
                 Fault("event", "what is stored is no envelope", self.name, events.seqs[0], events.seqs[-1])
             )
         for seq, instant_us, envelope in zip(events.seqs, events.instants_us, events.envelopes, strict=False):
-            try:
-                [place] = _decode_places(b"[%b]" % envelope)
-                said = (place.stream, place.seq, *microseconds([place.occurred_at]))
-            except (msgspec.DecodeError, UnicodeDecodeError, ValueError, TypeError, OverflowError):
-                said = None
-            if said != (self.name, seq, instant_us):
+            if _places(b"[%b]" % envelope) != ({self.name}, (seq,), (instant_us,)):
                 what = "its place, number or instant is not what its envelope says"
                 held = next((each for each in block if seq <= each.batch.last_seq), None)
                 self.outcome.add(Fault("event", what, self.name, seq, batch=held.index if held else None))
@@ -345,6 +329,17 @@ class _Place(msgspec.Struct, gc=False):
 
 
 _decode_places = msgspec.json.Decoder(list[_Place]).decode
+
+
+def _places(array: bytes) -> tuple[set[str], tuple[int, ...], tuple[int, ...]] | None:
+    """Return the streams, the numbers and the instants that the envelopes of a JSON array, at least one, say; None
+    where any of them says none."""
+    try:
+        places = _decode_places(array)
+        instants_us = tuple(microseconds([place.occurred_at for place in places]))
+    except (msgspec.DecodeError, ValueError, TypeError, OverflowError, RecursionError):
+        return None
+    return {place.stream for place in places}, tuple([place.seq for place in places]), instants_us
 
 
 class _Loss(msgspec.Struct):

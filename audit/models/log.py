@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from django.db import models
@@ -49,6 +50,14 @@ class LoggedStream(_ReadOnly):
 
     def __str__(self) -> str:
         return self.name
+
+
+def of_days(streams: models.QuerySet[LoggedStream], chosen: Mapping[str, Any]) -> models.QuerySet[LoggedStream]:
+    """Return those of the gaming days from ``first_day`` to ``last_day``, each of which may be missing."""
+    for name, lookup in (("first_day", "gaming_day__gte"), ("last_day", "gaming_day__lte")):
+        if chosen.get(name):
+            streams = streams.filter(**{lookup: chosen[name]})
+    return streams
 
 
 class LoggedBatch(_ReadOnly):

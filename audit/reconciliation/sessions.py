@@ -37,7 +37,7 @@ def make(stream_id: int, last_seq: int) -> SessionFigures:
         continue
     if progress is None:
         raise Busy(str(stream_id))
-    outcome = verify([], "", stream=stream_id, with_tree=False)
+    outcome = verify([], "", streams=[stream_id], with_tree=False)
     saved = night.encode(_read(stream_id, last_seq, follows_luck=True).figures())
     identity = {"stream_id": stream_id, "last_seq": last_seq, "engine_version": ENGINE_VERSION}
     faults = len(outcome.faults) + outcome.unlisted

@@ -23,6 +23,7 @@ from audit.adjudications.beside import Selection
 from audit.log import keys, read
 from audit.log.verify import Outcome, verify
 from audit.models import Beside, LoggedStream, Work, WorkKind, WorkState
+from audit.models.log import of_days
 from audit.works.files import findings_of, findings_sheet, made
 
 MOST_FAULTS = 200
@@ -46,29 +47,21 @@ class Made:
 
 def _verified(work: Work, tell: Tell) -> Made:
     """Recompute the record from its stored bytes: of a house its streams, of every house the tree as well."""
-    streams = LoggedStream.objects.all()
+    asked = work.asked
+    streams = of_days(LoggedStream.objects.order_by("stream_id"), asked)
     if work.casino_id is not None:
         streams = streams.filter(casino_id=work.casino_id)
-    streams = _of_days(streams, work.asked)
-    wanted = list(streams.order_by("stream_id").values_list("stream_id", flat=True))
+    wanted = list(streams.values_list("stream_id", flat=True))
     total = sum(read.heads_of(wanted).values())
-    if work.casino_id is None and not any(work.asked.values()):
-        outcome = verify(
-            keys.verifiers("checkpoint"), keys.origin(), progress=lambda so_far: tell(so_far.events, total)
-        )
-        return Made(total=outcome.events, outcome=_said(outcome))
-    whole = Outcome()
-    for stream_id in wanted:
-        tell(whole.events, total)
-        _add(whole, verify([], "", stream=stream_id, with_tree=False))
-    return Made(total=whole.events, outcome=_said(whole))
-
-
-def _add(whole: Outcome, part: Outcome) -> None:
-    for name in ("streams", "batches", "events", "unlisted"):
-        setattr(whole, name, getattr(whole, name) + getattr(part, name))
-    for fault in part.faults:
-        whole.add(fault)
+    is_whole = work.casino_id is None and not any(asked.values())
+    outcome = verify(
+        keys.verifiers("checkpoint"),
+        keys.origin(),
+        streams=None if is_whole else wanted,
+        with_tree=is_whole,
+        progress=lambda so_far: tell(so_far.events, total),
+    )
+    return Made(total=outcome.events, outcome=_said(outcome))
 
 
 def _said(outcome: Outcome) -> dict[str, Any]:
@@ -102,13 +95,6 @@ def _exported(work: Work, tell: Tell) -> Made:
         title = gettext("Findings")
         name, body = made(sheet, asked["form"], title=title, said=asked["said"], day=work.asked_at.date())
     return Made(total=len(ids), outcome={"bytes": len(body)}, file=body, file_name=name)
-
-
-def _of_days(streams: Any, asked: Mapping[str, Any]) -> Any:
-    for name, lookup in (("first_day", "gaming_day__gte"), ("last_day", "gaming_day__lte")):
-        if asked.get(name):
-            streams = streams.filter(**{lookup: asked[name]})
-    return streams
 
 
 KINDS: Mapping[WorkKind, Callable[[Work, Tell], Made]] = {

@@ -130,7 +130,7 @@ def settle_pocket(table: Table, seq: int, pocket: str, zero: bool) -> None:
     for wager in [wagers[live] for live in table.live]:
         if choice and wager.bet in SIMPLE_CHANCES:
             _hit_by_zero(table, wager, seq)
-        elif pocket in (wager.pockets or _chance(wager.bet, wager.which)):
+        elif pocket in (wager.pockets or _chance(wager.bet, wager.which)):  # ``covers``, for every wager of a night
             if wager.status == "imprisoned":
                 _release(table, wager, seq)
             else:

@@ -185,7 +185,7 @@ class Schedule:
         stream_id = self._stream_id()
         stored = [json.loads(raw) for _, raw in read.whole(stream_id)]
         assert stored == [{"v": 1, **event} for event in self.events], "each event is stored once, in its place"
-        outcome = verify(keys.verifiers("checkpoint"), keys.origin(), stream=stream_id, with_tree=False)
+        outcome = verify(keys.verifiers("checkpoint"), keys.origin(), streams=[stream_id], with_tree=False)
         assert outcome.faults == []
         assert wire.execute("select count(*) from log.outbox where stream_id = %b::bigint", (stream_id,)) == [(0,)]
         whole = adjudicate([raw for _, raw in read.whole(stream_id)])

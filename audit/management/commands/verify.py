@@ -41,7 +41,7 @@ class Command(BaseCommand):
             outside = [(path.name, note) for path, note in notes_in(options["against"])]
             if not outside:
                 raise CommandError(f"There are no checkpoints in {options['against']}.")
-        stream = self._stream(options["stream"], options["casino"]) if options["stream"] else None
+        streams = [self._stream(options["stream"], options["casino"])] if options["stream"] else None
         begun = time.monotonic()
         with Console(stderr=True).status("Reading the log …") as status:
 
@@ -50,7 +50,7 @@ class Command(BaseCommand):
                 status.update(f"{outcome.events:,} events of {outcome.streams:,} streams, {rate:,.0f} a second")
 
             outcome = verify.verify(
-                verifiers, keys.origin(), stream=stream, since=since, outside=outside, progress=show
+                verifiers, keys.origin(), streams=streams, since=since, outside=outside, progress=show
             )
         self._say(outcome, time.monotonic() - begun, len(outside))
         if outcome.faults:
