@@ -65,14 +65,14 @@ def main() -> int:
     parser.add_argument("--json", metavar="FILE", help="write the figures, too")
     given = parser.parse_args()
     with database(CABOCHON_RATE="100000000/min") as environment:
-        figures = _Run(environment, given).all()
+        figures = Run(environment, given).all()
     _print(figures)
     if given.json:
         Path(given.json).write_text(json.dumps(figures, indent=1) + "\n")
     return 0
 
 
-class _Run:
+class Run:
     """One run on its own database."""
 
     def __init__(self, environment: dict[str, str], given: argparse.Namespace) -> None:
@@ -104,9 +104,9 @@ class _Run:
             figures[f"{name}, events/s"] = figures[name]
             figures[name] /= base
         with console.status("HTTP"):
-            figures["HTTP, batches of 1,000, events/s"] = self._http(BATCH, clients=4)
+            figures["HTTP, batches of 1,000, events/s"] = self.http(BATCH, clients=4)
             figures["HTTP, batches of 1,000"] = figures["HTTP, batches of 1,000, events/s"] / base
-            figures["HTTP, single events"] = self._http(1, clients=8)
+            figures["HTTP, single events"] = self.http(1, clients=8)
         with console.status("disk, eventsourcing, memory"):
             figures["disk over payload"] = self._disk()
             figures |= self._eventsourcing()
@@ -259,7 +259,7 @@ class _Run:
         assert [worker.returncode for worker in workers] == [0] * processes
         return took
 
-    def _http(self, batch: int, *, clients: int) -> float:
+    def http(self, batch: int, *, clients: int) -> float:
         """Return events a second over HTTP, two server workers."""
         port = 18_500 + os.getpid() % 1_000
         environment = {**self.environment, "CABOCHON_PROCESS": "web", "CABOCHON_BIND": f"127.0.0.1:{port}"}
