@@ -1,0 +1,457 @@
+"""What the code of this tree answers about the record in ``DATABASE_URL``, as JSON.
+
+    python -m tests.upgrade.answers record                  everything that an upgrade must not change; reads only
+    python -m tests.upgrade.answers log                     the part of it that is the log
+    python -m tests.upgrade.answers verify deploy tasks     whether the log verifies, is guarded, and has its tasks
+    python -m tests.upgrade.answers check=FILE              the lines of the evidence verifier about a bundle
+    python -m tests.upgrade.answers evidence=FILE           makes the bundle of a finding anew, and checks it
+    python -m tests.upgrade.answers replay                  replays every stream from its first event, as a what-if
+    python -m tests.upgrade.answers append=SECRET           sends an event to the open stream, replays it and seals it
+
+``make_0_1_0.py`` asked 0.1.0, and ``test_upgrade.py`` asks the head, by the same names. **Whoever renames a model, a
+field or a module edits the first part of this file and nothing else of the fixture**: the names on the left of the
+tables are those of the answers and stay; on the right is where today's code has them. The schema ``log`` is read by
+SQL, because its names do not change.
+"""
+
+# ruff: noqa: E402 - Django is set up before its models are imported
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from datetime import date, datetime, time
+from hashlib import sha256
+from io import StringIO
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "casino.settings")
+django.setup()
+
+from django.core import checks as system_checks
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.test import Client
+from django_celery_beat.models import PeriodicTask
+
+# The names of today's code --------------------------------------------------------------------------------------------
+from audit import models
+from audit.adjudications.beside import Selection, begin, difference, end, replay_one, streams_of
+from audit.adjudications.replay import advance
+from audit.evidence.gather import evidence_of
+from audit.evidence.verify import checks, files_in
+from audit.ingest.receipts import receipt
+from audit.log import keys, prove, read, tree
+from casino.celery import app
+
+FOUND = {
+    "casino": "casino__code",
+    "table": "table__code",
+    "stream": "stream__name",
+    "gaming_day": "gaming_day",
+    "occurred_at": "occurred_at",
+    "seq": "seq",
+    "rule": "rule",
+    "wager": "wager",
+    "ruleset": "ruleset",
+    "severity": "severity",
+    "expected": "expected",
+    "recorded": "recorded",
+    "provision": "provision",
+    "evidence": "evidence",
+    "facts": "facts",
+    "currency": "currency",
+    "after_loss": "after_loss",
+    "readings_digest": "readings_digest",
+}
+CASE = {"stream_id": "stream_id", "seq": "seq", "rule": "rule", "wager": "wager"}
+OF_CASE = {name: f"case__{field}" for name, field in CASE.items()}
+NIGHT = {"casino": "casino__code", "gaming_day": "gaming_day", "currency": "currency", "version": "version"}
+OF_NIGHT = {name: f"report__{field}" for name, field in NIGHT.items()}
+
+TABLES: Mapping[str, tuple[type[Any], Mapping[str, str]]] = {
+    "casinos": (models.Casino, {"code": "code", "name": "name", "time_zone": "time_zone", "cutoff": "cutoff"}),
+    "tables": (models.GamingTable, {"casino": "casino__code", "code": "code"}),
+    "findings": (
+        models.Finding,
+        FOUND
+        | {"id": "pk", "run": "run", "opened_at": "opened_at", "superseded_at": "superseded_at"}
+        | {"engine_version": "engine_version", "case": "case__pk"},
+    ),
+    "cases": (
+        models.Case,
+        CASE
+        | {
+            "id": "pk",
+            "casino": "casino__code",
+            "weight": "weight",
+            "state": "state",
+            "opened_at": "opened_at",
+            "deadline": "deadline",
+            "assignee": "assigned_to__username",
+            "outcome": "outcome",
+            "reason": "reason",
+            "proposed_by": "proposed_by__username",
+            "approved_by": "approved_by__username",
+            "closed_at": "closed_at",
+        },
+    ),
+    "case_acts": (
+        models.CaseAct,
+        OF_CASE
+        | {"at": "at", "officer": "officer__username", "type": "type", "reason": "reason", "about": "about"}
+        | {"id": "pk"},
+    ),
+    "deadlines": (models.Deadline, {"severity": "severity", "hours": "hours"}),
+    "saved_views": (
+        models.SavedView,
+        {"officer": "officer__username", "name": "name", "query": "query", "is_shared": "is_shared"},
+    ),
+    "nights": (
+        models.NightReport,
+        NIGHT
+        | {
+            "state": "state",
+            "tree_size": "tree_size",
+            "tree_root": "tree_root",
+            "engine_version": "engine_version",
+            "content": "content",
+            "digest": "digest",
+            "through": "through",
+            "restatement": "sheet",
+            "made_at": "made_at",
+            "made_by": "made_by",
+            "first_signature": "reviewed_by__username",
+            "first_signed_at": "reviewed_at",
+            "second_signature": "closed_by__username",
+            "second_signed_at": "closed_at",
+        },
+    ),
+    "night_exceptions": (
+        models.Reservation,
+        OF_NIGHT | {"code": "code", "words": "words", "officer": "officer__username", "made_at": "made_at"},
+    ),
+    "night_runs": (
+        models.NightRun,
+        {"casino": "casino__code", "gaming_day": "gaming_day", "started_by": "started_by", "ended_at": "ended_at"}
+        | {"through": "through"},
+    ),
+    "night_subscribers": (
+        models.NightSubscriber,
+        {"casino": "casino__code", "officer": "officer__username", "language": "language"},
+    ),
+    "night_deliveries": (
+        models.NightDelivery,
+        OF_NIGHT | {"officer": "subscriber__officer__username", "sent_at": "sent_at"},
+    ),
+    "session_figures": (
+        models.SessionFigures,
+        {"stream": "stream__name", "last_seq": "last_seq", "engine_version": "engine_version", "figures": "figures"}
+        | {"faults": "faults"},
+    ),
+    "cursors": (
+        models.Adjudication,
+        {"stream": "stream__name", "engine_version": "engine_version", "what_if": "beside__name", "run": "run"}
+        | {"cursor": "cursor", "next_seq": "next_seq", "events": "events", "closed": "closed"},
+    ),
+    "what_ifs": (
+        models.Beside,
+        {"name": "name", "readings": "readings", "selection": "selection", "engine_version": "engine_version"}
+        | {"started_at": "started_at", "started_by": "started_by", "ended_at": "ended_at", "streams": "streams"},
+    ),
+    "what_if_findings": (models.BesideFinding, FOUND | {"what_if": "beside__name"}),
+    "jobs": (
+        models.Work,
+        {
+            "kind": "kind",
+            "casino": "casino__code",
+            "officer": "officer__username",
+            "state": "state",
+            "done": "done",
+            "total": "total",
+            "params": "asked",
+            "enqueued_at": "asked_at",
+            "ended_at": "ended_at",
+            "stopped_by": "stopped_by__username",
+            "result": "outcome",
+            "error": "trouble",
+            "file": "file",
+            "file_name": "file_name",
+        },
+    ),
+    "officers": (
+        models.Officer,
+        {"name": "username", "password": "password", "is_superuser": "is_superuser", "is_staff": "is_staff"},
+    ),
+    "memberships": (
+        models.Membership,
+        {"officer": "officer__username", "casino": "casino__code", "role": "role"},
+    ),
+    "api_keys": (
+        models.ApiKey,
+        {"id": "pk", "casino": "casino__code", "name": "name", "prefix": "prefix", "digest": "digest"}
+        | {"scopes": "scopes", "table": "tables__code", "expires_at": "expires_at", "revoked_at": "revoked_at"},
+    ),
+    "quarantined": (
+        models.Quarantined,
+        {
+            "casino": "casino__code",
+            "key": "key__prefix",
+            "stream": "stream",
+            "seq": "seq",
+            "code": "code",
+            "detail": "detail",
+            "body": "body",
+            "digest": "digest",
+            "size": "size",
+            "received_at": "received_at",
+            "purged_at": "purged_at",
+        },
+    ),
+}
+
+VALUES = {("jobs", "kind", "beside"): "what-if"}
+"""Stored words that a later version writes otherwise: table, name and word of today, and the word of the answers."""
+
+SHOWN = {"rule": "payout-overpaid", "superseded_at": None}
+"""Which findings can be handed out as evidence; the first of the log is."""
+
+UNGUARDED = (".E001", ".W003")
+"""Ends of the ids of the deployment checks that say that the log is not protected."""
+
+
+def found_by_what_if(name: str) -> tuple[list[dict[str, Any]], int]:
+    """Replay every stream under a new name. Return what that found, and how much of it is not as it stands."""
+    what_if = begin(name, readings={}, selection=Selection(), actor="test")
+    for stream_id in streams_of(what_if):
+        replay_one(what_if, stream_id)
+    end(what_if)
+    return rows_of("what_if_findings", FOUND, beside=what_if), len(list(difference(what_if)))
+
+
+def standing() -> list[dict[str, Any]]:
+    """Return the findings of the law that stand; those of the record itself and of the nights are of no replay."""
+    return rows_of("findings", FOUND, superseded_at=None, run__gt=0)
+
+
+# The questions --------------------------------------------------------------------------------------------------------
+
+
+def rows_of(table: str, fields: Mapping[str, str], **chosen: Any) -> list[dict[str, Any]]:
+    """Return rows by the names of the answers, in an order that only what they say decides."""
+    rows = models_of(table).filter(**chosen).order_by("pk").values_list(*fields.values())
+    named = [{name: _plain(value) for name, value in zip(fields, row, strict=True)} for row in rows]
+    for row in named:
+        row.update({name: VALUES.get((table, name, str(value)), value) for name, value in row.items()})
+    return sorted(named, key=_written)
+
+
+def models_of(table: str) -> Any:
+    return TABLES[table][0].objects.all()
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON has it; of bytes their SHA-256."""
+    match value:
+        case bytes() | memoryview():
+            return f"sha256:{sha256(value).hexdigest()}"
+        case datetime() | date() | time():
+            return value.isoformat()
+        case _:
+            return value
+
+
+def _written(row: Any) -> str:
+    return json.dumps(row, sort_keys=True, ensure_ascii=False)
+
+
+def _select(statement: str) -> list[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement)
+        return list(cursor.fetchall())
+
+
+def record() -> dict[str, Any]:
+    """Return everything that an upgrade must leave as it was."""
+    tables = {name: rows_of(name, fields) for name, (_model, fields) in TABLES.items()}
+    differences = [
+        _written([name, change.kind, change.stream, change.seq, change.rule, change.wager, change.before, change.after])
+        for name, what_if in sorted((each.name, each) for each in models_of("what_ifs"))
+        for change in difference(what_if)
+    ]
+    return tables | {"what_if_differences": differences, "log": log(), "proofs": proofs()}
+
+
+def log() -> dict[str, Any]:
+    """Return what the log holds: of each stream its head and a digest of its bytes, each batch, each act in full."""
+    streams = _select(
+        "select stream_id, casino_id, table_id, name, gaming_day, game, ruleset, currency, opened_at, is_of_desk,"
+        " next_seq, encode(chain, 'hex') from log.stream join log.stream_head using (stream_id) order by 1"
+    )
+    acts = _select(
+        "select envelope::text from log.event join log.stream using (stream_id) where is_of_desk"
+        " order by stream_id, seq"
+    )
+    batches = _select(
+        "select stream_id, first_seq, last_seq, next_seq, count, encode(root, 'hex'), encode(chain, 'hex'), key_id,"
+        " received_at from log.batch order by 1, 2"
+    )
+    return {
+        "streams": [[_plain(value) for value in row] + _digest_of(row[0]) for row in streams],
+        "batches": [[_plain(value) for value in row] for row in batches],
+        "acts": [text for (text,) in acts],
+        "waiting": _select("select count(*) from log.outbox")[0][0],
+    }
+
+
+def _digest_of(stream_id: int) -> list[Any]:
+    """Return how many events a stream has, and the SHA-256 of their stored bytes, each after its length."""
+    digest, count = sha256(), 0
+    for _seq, raw in read.whole(stream_id):
+        digest.update(len(raw).to_bytes(4, "big") + raw)
+        count += 1
+    return [count, digest.hexdigest()]
+
+
+def proofs() -> dict[str, Any]:
+    """Return keys, checkpoints, the tree; of some events of each stream the receipt and the proofs of inclusion."""
+    heads = list(tree.heads())
+    sizes = [head.size for head in heads]
+    newest = heads[-1]
+    return {
+        "keys": [[key.purpose, str(key.verifier), _plain(key.valid_from), key.reason] for key in keys.public_keys()],
+        "checkpoints": {str(head.size): head.note for head in heads},
+        "size": newest.size,
+        "root": newest.root.hex(),
+        "recomputed": tree.frontier(newest.size).root().hex(),
+        "consistency": {
+            f"{first}-{second}": [each.hex() for each in prove.prove_consistency(first, second)]
+            for first, second in [*pairwise(sizes), (sizes[0], sizes[-1])]
+        },
+        "events": [_proofs_of(*row) for row in _sampled()],
+    }
+
+
+def _sampled() -> Iterable[tuple[int, str, int]]:
+    """Return the first, a middle and the last event of each stream, sealed or not."""
+    return _select(
+        "select stream_id, name, unnest(array[min(seq), percentile_disc(0.5) within group (order by seq), max(seq)])"
+        " from log.event join log.stream using (stream_id) group by 1, 2 order by 1, 3"
+    )
+
+
+def _proofs_of(stream_id: int, name: str, seq: int) -> dict[str, Any]:
+    batch = read.batch_holding(stream_id, seq)
+    assert batch is not None
+    index = tree.index_of(stream_id, batch.first_seq)
+    first = tree.first_head_holding(index) if index is not None else None
+    return {
+        "receipt": receipt(name, batch),
+        "newest": prove.prove(stream_id, seq, tree.newest_head()),
+        "first": prove.prove(stream_id, seq, first),
+    }
+
+
+def verify() -> dict[str, Any]:
+    """Return what ``manage.py verify`` says, in lines, and whether everything holds."""
+    said = StringIO()
+    try:
+        call_command("verify", stdout=said)
+    except (CommandError, SystemExit) as error:
+        return {"holds": False, "said": [*said.getvalue().splitlines(), str(error)]}
+    return {"holds": "Everything holds." in said.getvalue(), "said": said.getvalue().splitlines()}
+
+
+def deploy() -> list[str]:
+    """Return what the deployment checks say that means an unprotected log."""
+    messages = system_checks.run_checks(databases=["default"], include_deployment_checks=True)
+    return [str(message) for message in messages if str(message.id).endswith(UNGUARDED)]
+
+
+def tasks() -> dict[str, Any]:
+    """Return the tasks that the schedule in the database names, and those of them that no worker knows."""
+    app.loader.import_default_modules()
+    scheduled = sorted({task for task in PeriodicTask.objects.values_list("task", flat=True) if task})
+    return {"scheduled": len(scheduled), "unknown": [name for name in scheduled if name not in app.tasks]}
+
+
+def check(path: str) -> list[str]:
+    """Return the lines of the evidence verifier, under the published keys. A bundle that does not hold raises."""
+    files = files_in(Path(path).read_bytes())
+    brought = set(json.loads(files["keys.json"])["keys"])
+    [published] = brought & {str(verifier) for verifier in keys.verifiers("checkpoint")}
+    return list(checks(files, published))
+
+
+def evidence(path: str) -> dict[str, Any]:
+    """Make the bundle of the first finding to show. Return what it proves and the lines of its verifier."""
+    finding = models_of("findings").filter(**SHOWN).order_by("stream_id", "seq", "pk")[0]
+    Path(path).write_bytes(evidence_of(finding).raw)
+    return {"finding": finding.pk, "lines": check(path)}
+
+
+def replay() -> dict[str, Any]:
+    """Return what a replay of every stream from its first event finds, and what stands."""
+    found, differences = found_by_what_if("after the upgrade")
+    return {"found": found, "standing": standing(), "differences": differences}
+
+
+def append(secret: str) -> dict[str, Any]:
+    """Send the next event of the open stream by the interface, replay it, seal it, and prove it."""
+    stream_id, name, next_seq, moment = _select(
+        "select stream_id, name, next_seq, (select max(occurred_at) from log.event e where e.stream_id = s.stream_id)"
+        " from log.stream s join log.stream_head using (stream_id) where not is_of_desk and game is not null"
+        " and not exists (select from log.event e where e.stream_id = s.stream_id"
+        "   and envelope ->> 'type' = 'session.closed') order by 1 limit 1"
+    )[0]
+    event = {
+        "stream": name,
+        "seq": next_seq,
+        "type": "payout.made",
+        "occurred_at": moment.isoformat(),
+        "data": {"wager": "of-nobody", "winnings": 500, "stake_returned": 100},
+    }
+    answer = Client(SERVER_NAME="localhost").post(
+        f"/api/v1/streams/{name}/events",
+        json.dumps([event]),
+        content_type="application/json",
+        headers={"Authorization": f"Bearer {secret}"},
+    )
+    assert answer.status_code == 201, answer.content
+    folded = 0
+    while (progress := advance(stream_id)) is not None:
+        folded += progress.folded
+        if not progress.behind:
+            break
+    call_command("sequence", "--once", stdout=StringIO())
+    shown = FOUND | {"case": "case__pk", "state": "case__state"}
+    return {
+        "receipt": json.loads(answer.content),
+        "folded": folded,
+        "findings": rows_of("findings", shown, stream_id=stream_id, seq=next_seq),
+        "proof": prove.prove(stream_id, next_seq),
+    }
+
+
+ASKED: Mapping[str, Callable[..., Any]] = {
+    each.__name__: each for each in (record, log, verify, deploy, tasks, check, evidence, replay, append)
+}
+
+
+def main(questions: list[str]) -> None:
+    """Print the answers as one JSON object, by question, in the order of the questions."""
+    answers = {}
+    for question in questions:
+        name, _equals, about = question.partition("=")
+        answers[name] = ASKED[name](*([about] if about else []))
+    json.dump(answers, sys.stdout, ensure_ascii=False, sort_keys=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,187 @@
+"""A record that 0.1.0 made, migrated to the head: it says what it said, proves what it proved, and goes on."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+import psycopg
+import pytest
+
+from casino.embedded.postgres import EmbeddedPostgres
+from tests.upgrade.files import BUNDLE, answered_by_0_1_0, ask, load, run
+
+Answers = dict[str, Any]
+
+
+@contextmanager
+def database(*, template: str = "template0") -> Iterator[str]:
+    """Make a database on the server of this run, drop it at the end, and give its address."""
+    server = os.environ.get("DATABASE_URL") or EmbeddedPostgres(Path(os.environ["CABOCHON_DATA"])).url("postgres")
+    name = f"cabochon_{uuid4().hex[:12]}"
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f"create database {name} template {template}")
+        try:
+            yield urlsplit(server)._replace(path=f"/{name}").geturl()
+        finally:
+            connection.execute(f"drop database {name} with (force)")
+
+
+@pytest.fixture(scope="module")
+def before() -> Answers:
+    """What 0.1.0 answered."""
+    return answered_by_0_1_0()
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory, before: Answers) -> Path:
+    """The data folder of who works on the record, with the checkpoints that 0.1.0 kept outside the database."""
+    folder = tmp_path_factory.mktemp("record")
+    (folder / "checkpoints").mkdir()
+    for size, note in before["record"]["proofs"]["checkpoints"].items():
+        (folder / "checkpoints" / f"checkpoint-{int(size):020}").write_text(note)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def migrated(data: Path) -> Iterator[str]:
+    """The address of the record, migrated to the head. Tests that write to it take a copy."""
+    with database() as url:
+        load(url)
+        run(["manage.py", "migrate", "--verbosity", "0"], database_url=url, data=data)
+        yield url
+
+
+@pytest.fixture(scope="module")
+def after(migrated: str, data: Path) -> Answers:
+    """What the head answers about the migrated record, and what its verifiers say."""
+    questions = ("record", "verify", "deploy", "tasks", f"check={BUNDLE}", f"evidence={data / 'evidence.zip'}")
+    return ask(*questions, database_url=migrated, data=data)
+
+
+@pytest.fixture
+def copy(migrated: str) -> Iterator[str]:
+    """The address of a copy of the migrated record, to write to."""
+    with database(template=urlsplit(migrated).path.removeprefix("/")) as url:
+        yield url
+
+
+def test_the_record_holds_what_an_upgrade_could_lose(before: Answers) -> None:
+    record = before["record"]
+    assert {row["code"] for row in record["casinos"]} == {"deauville", "trouville"}
+    assert len({row["gaming_day"] for row in record["nights"]}) == 3
+    assert {row["state"] for row in record["cases"]} == {"new", "investigating", "second", "closed"}
+    assert {row["outcome"] for row in record["cases"]} == {"", "confirmed", "explained", "mistaken"}
+    acts = {row["type"] for row in record["case_acts"]}
+    assert acts == {
+        *("case.taken", "case.assigned", "case.released", "case.commented"),
+        *("case.proposed", "case.closed", "case.sent_back", "case.reopened"),
+    }
+    signatures = {(row["version"], row["state"]): row for row in record["nights"]}
+    closed = signatures[1, "closed"]
+    assert closed["first_signature"]
+    assert closed["second_signature"] not in (None, closed["first_signature"])
+    assert signatures[2, "reviewed"]["restatement"]
+    unsigned = {row["gaming_day"] for row in record["nights"] if row["state"] == "open"}
+    assert unsigned & {row["gaming_day"] for row in record["night_exceptions"]}
+    assert any(row["superseded_at"] for row in record["findings"])
+    assert sum(row["run"] > 0 for row in record["findings"]) > 10
+    assert {row["what_if"] for row in record["what_if_findings"]} == {"the zero loses", "chips of five"}
+    assert record["what_if_differences"]
+    assert {row["state"] for row in record["jobs"]} == {"waiting", "done", "failed", "stopped"}
+    [export] = [row for row in record["jobs"] if row["kind"] == "export"]
+    assert export["file_name"].endswith(".csv")
+    assert export["file"].startswith("sha256:")
+    assert {row["role"] for row in record["memberships"]} == {"officer", "second", "auditor", "administrator"}
+    assert {row["code"] for row in record["quarantined"]} == {"invalid", "conflict"}
+    assert len(record["proofs"]["checkpoints"]) > 5
+    assert len(record["proofs"]["keys"]) == 4
+    assert record["log"]["waiting"] == 0
+    for kept in ("saved_views", "night_subscribers", "night_deliveries", "api_keys", "session_figures", "cursors"):
+        assert record[kept], kept
+    assert before["verify"]["holds"]
+
+
+def test_a_night_of_the_record_reconciles_to_the_cent(before: Answers) -> None:
+    of_night = [
+        (row["rule"], row["superseded_at"])
+        for row in before["record"]["findings"]
+        if (row["casino"], row["gaming_day"]) == ("deauville", "2026-10-31")
+    ]
+    assert "accounting-variance" not in dict(of_night)
+    [night] = [
+        row for row in before["record"]["nights"] if (row["casino"], row["gaming_day"]) == ("deauville", "2026-10-31")
+    ]
+    assert night["state"] == "closed"
+
+
+def test_the_migrated_record_answers_as_0_1_0_did(before: Answers, after: Answers) -> None:
+    assert after["record"].keys() == before["record"].keys()
+    for part, answer in before["record"].items():
+        assert after["record"][part] == answer, part
+
+
+def test_the_log_verifies_and_is_protected(after: Answers) -> None:
+    assert after["verify"]["holds"], after["verify"]["said"]
+    assert after["deploy"] == []
+
+
+def test_every_scheduled_task_has_a_worker_that_knows_it(after: Answers) -> None:
+    assert after["tasks"]["scheduled"] >= 1
+    assert after["tasks"]["unknown"] == []
+
+
+def test_evidence_handed_out_before_and_after_verifies_under_the_same_checkpoint(after: Answers) -> None:
+    handed_out, anew = after["check"], after["evidence"]["lines"]
+    assert len(handed_out) == len(anew) > 5
+    assert handed_out[1:4] == anew[1:4]  # the checkpoint and its key, the events, the batches
+
+
+def test_replayed_from_the_first_event_every_stream_has_the_findings_that_stand(
+    copy: str, data: Path, before: Answers
+) -> None:
+    replayed = ask("replay", database_url=copy, data=data)["replay"]
+    assert replayed["found"] == replayed["standing"]
+    assert replayed["differences"] == 0
+    stood = [row for row in before["record"]["findings"] if row["run"] > 0 and row["superseded_at"] is None]
+    assert len(replayed["found"]) == len(stood) > 10
+
+
+def test_the_record_goes_on(copy: str, data: Path, tmp_path: Path, before: Answers) -> None:
+    shutil.copytree(data / "checkpoints", tmp_path / "checkpoints")  # what is signed now extends what was kept
+    answers = ask(f"append={before['secret']}", "verify", "record", database_url=copy, data=tmp_path)
+    done = answers["append"]
+    assert done["folded"] == 1  # by a key of 0.1.0, from the state that 0.1.0 saved
+    assert done["proof"]["event"]
+    [found] = done["findings"]
+    assert (found["severity"], found["state"]) == ("critical", "new")
+    assert answers["verify"]["holds"], answers["verify"]["said"]
+    was, now = before["record"], answers["record"]
+    assert now["proofs"]["size"] == was["proofs"]["size"] + 1
+    assert now["proofs"]["checkpoints"].items() > was["proofs"]["checkpoints"].items()
+    assert len(now["findings"]) == len(was["findings"]) + 1
+    assert len(now["cases"]) == len(was["cases"]) + 1
+
+
+def test_one_event_that_was_altered_is_seen(copy: str, data: Path, before: Answers) -> None:
+    with psycopg.connect(copy) as connection:
+        for guard in ("log_no_change", "log_no_drop"):
+            connection.execute(f"alter event trigger {guard} disable")
+        connection.execute("alter table log.event disable trigger user")
+        changed = connection.execute(
+            "update log.event set envelope = replace(envelope::text, '\"winnings\":', '\"winnings\":1')::json"
+            " where (stream_id, seq) = (select stream_id, max(seq) from log.event"
+            "   where envelope ->> 'type' = 'payout.made' group by stream_id order by stream_id desc limit 1)"
+        )
+        assert changed.rowcount == 1
+    answers = ask("verify", "log", database_url=copy, data=data)
+    assert not answers["verify"]["holds"]
+    altered = answers["log"]
+    assert altered != before["record"]["log"]
+    assert altered["batches"] == before["record"]["log"]["batches"]
