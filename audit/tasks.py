@@ -10,13 +10,14 @@ from celery import shared_task
 from django.conf import settings
 from django.utils import timezone
 
-from audit.adjudications.replay import advance
+from audit.adjudication.replay import advance
+from audit.event_store import read
 from audit.ingest import quarantine
-from audit.log import read
+from audit.jobs import runner
 from audit.models import Casino, NightReport, NightRun
-from audit.reconciliation import mail, runs, schedule, sessions
-from audit.reconciliation.days import last_ended
-from audit.works import runner
+from audit.notifications import mail
+from audit.reconciliation import runs, schedule, sessions
+from audit.reconciliation.gaming_days import last_ended
 from settlement import ENGINE_VERSION
 
 log = structlog.get_logger(__name__)
@@ -59,17 +60,17 @@ def purge_quarantine(**kwargs: Any) -> int:
 
 
 @shared_task(ignore_result=True)
-def do_work(*, work_id: int, **kwargs: Any) -> None:
+def run_job(*, job_id: int, **kwargs: Any) -> None:
     """Do a piece of work, unless it is done or another worker has it."""
-    runner.run(work_id)
+    runner.run(job_id)
 
 
 @shared_task(ignore_result=True)
-def work_sweep(**kwargs: Any) -> int:
+def sweep_jobs(**kwargs: Any) -> int:
     """Hint at work that waits, or that a worker left. Return how much."""
     left = runner.abandoned()
-    for work_id in left:
-        do_work.delay(work_id=work_id)
+    for job_id in left:
+        run_job.delay(job_id=job_id)
     return len(left)
 
 
@@ -78,7 +79,7 @@ def work_sweep(**kwargs: Any) -> int:
 BUSY_AGAIN_S = 10
 """How long a session is left to the worker that adjudicates it."""
 
-TROUBLE_MOST = 2_000
+MAX_ERROR = 2_000
 
 BEAT = "beat"
 """Who started a run that nobody started by hand."""
@@ -102,14 +103,12 @@ def night_session(*, run_id: int, stream_id: int, last_seq: int, **kwargs: Any) 
     """Make the figures of one session; whoever makes the last of a run has it finished."""
     try:
         sessions.make(stream_id, last_seq)
-    except sessions.Busy:
+    except sessions.StreamLocked:
         again = {"run_id": run_id, "stream_id": stream_id, "last_seq": last_seq}
         night_session.apply_async(kwargs=again, countdown=BUSY_AGAIN_S)
         return
     except Exception as error:  # an officer sees it on the night's page; the sweep tries again
-        NightRun.objects.filter(pk=run_id).update(
-            trouble=f"{stream_id}: {type(error).__name__}: {error}"[:TROUBLE_MOST]
-        )
+        NightRun.objects.filter(pk=run_id).update(error=f"{stream_id}: {type(error).__name__}: {error}"[:MAX_ERROR])
         raise
     if not runs.pieces(NightRun.objects.get(pk=run_id)):
         night_finish.delay(run_id=run_id)

@@ -21,8 +21,8 @@ from rich.table import Table
 
 from audit.simulation import RULESETS, play
 from settlement import adjudicate
-from settlement.state import fold
-from settlement.wire import decode_all
+from settlement.codec import decode_all
+from settlement.engine import fold
 
 COUPS_A_SESSION = {"fr-craps": 9, "qc-craps": 7, "fr-roulette": 17, "fr-american-roulette": 22}
 """Events of one coup, about: how many coups make the events asked for."""

@@ -128,7 +128,7 @@ def _replay() -> None:
 
 
 def _replay_one(stream_id: int) -> None:
-    from audit.adjudications.replay import advance
+    from audit.adjudication.replay import advance
 
     while (progress := advance(stream_id)) is not None and progress.behind:
         pass
@@ -143,19 +143,19 @@ def _reconciled() -> Any:
     return runs.reconcile(Casino.objects.get(), days[len(days) // 2], actor="benchmark")[0]
 
 
-def _beside() -> Any:
+def _what_if() -> Any:
     """Replay the streams of a night beside, under another reading."""
-    from audit.adjudications import beside as besides
-    from audit.adjudications.beside import Selection
+    from audit.adjudication import what_if as what_if_runs
+    from audit.adjudication.what_if import Selection
     from audit.models import LoggedStream
 
     day = LoggedStream.objects.filter(is_of_desk=False).order_by("-pk")[TABLES].gaming_day
-    found = besides.begin(
+    found = what_if_runs.begin(
         "five", readings={"payout_unit": 5}, selection=Selection(first_day=day, last_day=day), actor="benchmark"
     )
-    for stream_id in besides.streams_of(found):
-        besides.replay_one(found, stream_id)
-    besides.end(found)
+    for stream_id in what_if_runs.streams_of(found):
+        what_if_runs.replay_one(found, stream_id)
+    what_if_runs.end(found)
     return found
 
 
@@ -173,7 +173,7 @@ def _pages(rounds: int) -> dict[str, dict[str, Any]]:
     finding = Finding.objects.filter(superseded_at=None, table__isnull=False).order_by("-pk")[100]
     stream = LoggedStream.objects.filter(is_of_desk=False).order_by("-pk")[3]
     reconciled = _reconciled()
-    beside = _beside()
+    what_if = _what_if()
     desk = "/admin/audit"
     night = f"{desk}/nightreport/{reconciled.pk}"
     played = reconciled.said()["sessions"][0]["stream_id"]
@@ -197,9 +197,9 @@ def _pages(rounds: int) -> dict[str, dict[str, Any]]:
         "a night": f"{night}/change/",
         "a session of it": f"{night}/session/{played}/",
         "its month": f"{desk}/nightreport/month/{month}/",
-        "replays beside": f"{desk}/beside/",
-        "a replay beside": f"{desk}/beside/{beside.pk}/change/",
-        "long work": reverse("admin:audit_work_changelist"),
+        "replays beside": f"{desk}/whatif/",
+        "a replay beside": f"{desk}/whatif/{what_if.pk}/change/",
+        "long work": reverse("admin:audit_job_changelist"),
         "keys": f"{desk}/apikey/",
         "tables": f"{desk}/gamingtable/",
         "officers": f"{desk}/officer/",

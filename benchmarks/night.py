@@ -71,8 +71,8 @@ def _measure(options: argparse.Namespace) -> None:
     from datetime import UTC, date, datetime
 
     from audit.models import Casino, NightRun
-    from audit.reconciliation import forms, runs
-    from audit.reconciliation.paper import as_pdf
+    from audit.reconciliation import runs, sheets
+    from audit.reconciliation.pdf import as_pdf
 
     casino = Casino.objects.create(code="bench", name="Benchmark")
     events = _recorded(casino, options, console)
@@ -96,8 +96,8 @@ def _measure(options: argparse.Namespace) -> None:
     taken["bridge, lines, findings, report"] = time.perf_counter() - began
     for name, make in (
         ("PDF", lambda: as_pdf(report, "fr")),
-        ("XLSX", lambda: forms.as_xlsx(report)),
-        ("JSON", lambda: forms.as_json(report)),
+        ("XLSX", lambda: sheets.as_xlsx(report)),
+        ("JSON", lambda: sheets.as_json(report)),
     ):
         began = time.perf_counter()
         make()
@@ -125,12 +125,12 @@ def _recorded(casino: Any, options: argparse.Namespace, console: Console) -> int
     """Record, seal and adjudicate the night; return how many events it has."""
     from datetime import date
 
-    from audit.adjudications.replay import advance
-    from audit.log.append import Entry, append, open_stream
-    from audit.log.sequencer import Sequencer, catch_up
+    from audit.adjudication.replay import advance
+    from audit.event_store.append import Entry, append, open_stream
     from audit.models import GamingTable
     from audit.simulation import play
-    from settlement.wire import decode_canonical_all, next_seq_after
+    from audit.transparency.sequencer import Sequencer, catch_up
+    from settlement.codec import decode_canonical_all, next_seq_after
 
     rulesets = list(EVENTS_A_COUP)
     each = options.events // options.tables
@@ -180,7 +180,7 @@ def _recorded(casino: Any, options: argparse.Namespace, console: Console) -> int
 def _count(casino: Any, drops: dict[str, int]) -> None:
     from datetime import UTC, date, datetime
 
-    from audit.log.append import Entry, append, open_stream
+    from audit.event_store.append import Entry, append, open_stream
 
     moment = datetime(2026, 11, 20, 7, tzinfo=UTC)
     made: list[tuple[str, dict[str, Any]]] = [

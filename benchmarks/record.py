@@ -162,7 +162,7 @@ class Run:
                 copy.write(block)
 
     def _prepare_copy(self, streams: Sequence[Stream]) -> None:
-        from settlement.wire import decode_canonical
+        from settlement.codec import decode_canonical
 
         pack, epoch = struct.Struct(">hiqiqiqi").pack, datetime(2000, 1, 1, tzinfo=UTC)
         with psycopg.connect(self.environment["DATABASE_URL"], autocommit=True) as connection:
@@ -188,10 +188,10 @@ class Run:
         """
         from django.db import connection
 
+        from audit.api.fast_path import columns_of
+        from audit.event_store.append import append_named
         from audit.ingest.bodies import Body
-        from audit.ingest.express import columns_of
         from audit.ingest.record import record
-        from audit.log.append import append_named
 
         def send(stream: Stream) -> None:
             name, lines = stream
@@ -212,7 +212,7 @@ class Run:
             list(threads.map(send, streams))
 
     def _seal(self) -> None:
-        from audit.log.sequencer import Sequencer, catch_up
+        from audit.transparency.sequencer import Sequencer, catch_up
 
         sequencer = Sequencer(lambda waiting, root: None)
         sequencer.load()
@@ -225,11 +225,11 @@ class Run:
 
     def _verify(self) -> float:
         """Verify the whole log as it stands, tree and signatures included; return events a second."""
-        from audit.log import keys
-        from audit.log.verify import verify
+        from audit.transparency import signing_keys
+        from audit.transparency.verify import verify
 
         begun = time.perf_counter()
-        outcome = verify(keys.verifiers("checkpoint"), keys.origin())
+        outcome = verify(signing_keys.verifiers("checkpoint"), signing_keys.origin())
         took = time.perf_counter() - begun
         assert outcome.faults == [], outcome.faults[:3]
         return outcome.events / took
@@ -402,7 +402,7 @@ def _renamed(data: dict[str, Any], turn: int) -> dict[str, Any]:
 _WORKER = """
 import sys, django
 django.setup()
-from audit.adjudications.replay import advance
+from audit.adjudication.replay import advance
 from django.db import connection
 connection.ensure_connection()
 print("ready", flush=True)

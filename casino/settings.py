@@ -55,7 +55,7 @@ AUTH_USER_MODEL = "audit.Officer"
 AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
     "django.contrib.auth.backends.ModelBackend",
-    "audit.roles.RoleBackend",
+    "audit.access.roles.RoleBackend",
 ]
 
 # Who fails to sign in too often waits. The second factor is offered to everybody, and may be required of everybody.
@@ -95,8 +95,8 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
-    "casino.policy.ContentSecurityPolicy",
-    "casino.policy.RefuseNul",
+    "casino.middleware.ContentSecurityPolicy",
+    "casino.middleware.RefuseNul",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
@@ -104,8 +104,8 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django_otp.middleware.OTPMiddleware",
-    "audit.admin.second_factor.SecondFactorRequired",
-    "audit.admin.busy.Busy",
+    "audit.desk.sign_in.second_factor.SecondFactorRequired",
+    "audit.desk.database_unavailable.DatabaseUnavailable",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "axes.middleware.AxesMiddleware",
@@ -217,7 +217,7 @@ CELERY_TASK_DEFAULT_QUEUE = "replay"
 CELERY_TASK_ROUTES = {
     # What takes long never stands before a stream that waits to be adjudicated.
     "audit.tasks.night_*": {"queue": "night"},
-    "audit.tasks.do_work": {"queue": "night"},
+    "audit.tasks.run_job": {"queue": "night"},
     "audit.tasks.*": {"queue": "replay"},
 }
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
@@ -246,7 +246,7 @@ CELERY_BEAT_SCHEDULE = {
         "options": {"queue": "night", "expires": 600},
     },
     "works": {
-        "task": "audit.tasks.work_sweep",
+        "task": "audit.tasks.sweep_jobs",
         "schedule": env.float("CABOCHON_WORKS_S", default=30.0),
         "options": {"queue": "replay", "expires": 30},
     },

@@ -8,6 +8,6 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "casino.settings")
 
 django = get_wsgi_application()
 
-from audit.ingest.express import Express  # noqa: E402  (Django is set up now)
+from audit.api.fast_path import FastPath  # noqa: E402  (Django is set up now)
 
-application = Express(django)
+application = FastPath(django)

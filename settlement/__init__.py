@@ -9,11 +9,9 @@ rules are rows of ``catalogue``, the words of the law are in ``law`` and ``provi
 """
 
 from settlement.adjudication import Adjudication, WagerOutcome
+from settlement.codec import ShapeError, canonical, decode
 from settlement.corrections import as_corrected
-from settlement.events import Event
-from settlement.finding import Finding
-from settlement.rulebooks import RULEBOOKS
-from settlement.state import (
+from settlement.engine import (
     ENGINE_VERSION,
     AnotherStream,
     NeedsReplay,
@@ -22,7 +20,9 @@ from settlement.state import (
     load_wagers,
     save_wagers,
 )
-from settlement.wire import ShapeError, canonical, decode
+from settlement.events import Event
+from settlement.finding import Finding
+from settlement.rulesets import RULEBOOKS
 
 __all__ = [
     "ENGINE_VERSION",

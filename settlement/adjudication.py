@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from settlement.finding import Finding
-from settlement.table import Wager
+from settlement.state import Wager
 
 
 class WagerOutcome(Struct, frozen=True, gc=False):

@@ -7,9 +7,9 @@ from typing import cast
 
 import msgspec
 
+from settlement.codec import ShapeError, read_data
 from settlement.events import EntryCorrected, Envelope, Event
-from settlement.table import Table, find
-from settlement.wire import ShapeError, read_data
+from settlement.state import Table, find
 
 
 class Corrections:

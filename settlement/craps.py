@@ -14,7 +14,7 @@ A throw announced «Coup nul» decides, moves and marks nothing: it does not exi
 from __future__ import annotations
 
 from settlement.events import DiceThrown, NoMoreBets, PointMarked, ThrowVoided
-from settlement.table import Table, find
+from settlement.state import Table, find
 from settlement.wagers import announce_result_time
 
 POINT_NUMBERS = (4, 5, 6, 8, 9, 10)

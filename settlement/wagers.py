@@ -18,7 +18,7 @@ from typing import Any, Literal, TypeAlias
 
 from settlement.catalogue import RULES
 from settlement.events import PayoutMade, StakesCollected, WagerPlaced, WagerWithdrawn
-from settlement.table import Table, Wager, find
+from settlement.state import Table, Wager, find
 
 Withdrawal: TypeAlias = Literal["free", "after_throw", "one_roll", "never"]
 

@@ -11,8 +11,8 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.throttling import SimpleRateThrottle
 
-from audit.api.attempts import key_of
-from audit.api.rates import rate_headers, rates_by
+from audit.api.key_lookup import find_key
+from audit.api.rate_limit import rate_counter, rate_headers
 from audit.models import ApiKey
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class KeyAuthentication(BaseAuthentication):
             return None
         if len(words) != 2:
             raise AuthenticationFailed("The Authorization header is not 'Bearer KEY'.")
-        key = key_of(words[1].decode("latin-1"), request.META.get("REMOTE_ADDR", ""))
+        key = find_key(words[1].decode("latin-1"), request.META.get("REMOTE_ADDR", ""))
         if key is None:
             raise AuthenticationFailed("There is no such key, or it is no longer valid.")
         return KeyHolder(key), key
@@ -65,7 +65,7 @@ class KeyThrottle(SimpleRateThrottle):
     def allow_request(self, request: Request, view: APIView) -> bool:
         if self.rate is None or not isinstance(request.auth, ApiKey):
             return True
-        rates = rates_by(self.duration)
+        rates = rate_counter(self.duration)
         used = rates.add(request.auth.pk)
         self.left_s = rates.left_s()
         request.rate_headers = rate_headers(self.num_requests, used, self.left_s)

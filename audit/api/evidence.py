@@ -17,8 +17,8 @@ from audit.api.problems import Problem
 from audit.evidence.bundle import Unproven
 from audit.evidence.export import record
 from audit.evidence.gather import evidence_of
-from audit.log.prove import NotSealed
 from audit.models import Finding
+from audit.transparency.proofs import NotSealed
 
 MEDIA_TYPE = "application/zip"
 

@@ -13,9 +13,9 @@ from rest_framework.pagination import CursorPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from audit.api.views import KeyedView
+from audit.api.keyed_view import KeyedView
 from audit.models import Finding, Scope
-from audit.models.adjudications import Severity
+from audit.models.adjudication import Severity
 from settlement.catalogue import RULES
 from settlement.provisions import PROVISIONS
 

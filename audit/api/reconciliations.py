@@ -11,14 +11,14 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from audit.api.keyed_view import KeyedView
 from audit.api.problems import Problem
 from audit.api.streams import whole
-from audit.api.views import KeyedView
 from audit.models import ApiKey, NightReport, Scope
-from audit.reconciliation import forms
-from audit.reconciliation.paper import as_pdf
+from audit.reconciliation import sheets
+from audit.reconciliation.pdf import as_pdf
 
-MOST_VERSIONS = 1_000_000
+MAX_VERSIONS = 1_000_000
 
 _DAY = OpenApiParameter("gaming_day", OpenApiTypes.DATE, OpenApiParameter.PATH)
 _CURRENCY = OpenApiParameter("currency", str, description="ISO 4217; needed where the night has several.")
@@ -49,7 +49,7 @@ class OfNight(KeyedView):
         if "currency" in request.query_params:
             found = found.filter(currency=request.query_params["currency"])
         if "version" in request.query_params:
-            version = whole(request, "version", default=1, least=1, most=MOST_VERSIONS)
+            version = whole(request, "version", default=1, least=1, most=MAX_VERSIONS)
             found = found.filter(version=version)
         newest: dict[str, NightReport] = {}
         for report in found.order_by("currency", "version"):
@@ -75,7 +75,7 @@ class NightDocuments(OfNight):
     )
     def get(self, request: Request, casino: str, gaming_day: str) -> Response:
         reports = self.nights(request, casino, gaming_day)
-        return Response({"reports": [forms.document(report) for report in reports]})
+        return Response({"reports": [sheets.document(report) for report in reports]})
 
 
 class NightVersions(OfNight):
@@ -150,17 +150,17 @@ class NightCsv(_NightFile):
 
     @extend_schema(
         summary="A table of a report as CSV",
-        parameters=[_DAY, _CURRENCY, _VERSION, OpenApiParameter("table", str, enum=list(forms.names()))],
+        parameters=[_DAY, _CURRENCY, _VERSION, OpenApiParameter("table", str, enum=list(sheets.names()))],
         responses={(200, "text/csv"): OpenApiTypes.STR},
     )
     def get(self, request: Request, casino: str, gaming_day: str) -> HttpResponse:
         return self._answer(request, casino, gaming_day)
 
     def body(self, request: Request, report: NightReport) -> bytes:
-        sheet = forms.sheet_named(report, request.query_params.get("table", "sessions"))
+        sheet = sheets.sheet_named(report, request.query_params.get("table", "sessions"))
         if sheet is None:
-            raise Problem(422, "invalid", f"'table' is one of {', '.join(forms.names())}.")
-        return forms.as_csv(sheet, report.currency)
+            raise Problem(422, "invalid", f"'table' is one of {', '.join(sheets.names())}.")
+        return sheets.as_csv(sheet, report.currency)
 
 
 class NightXlsx(_NightFile):
@@ -177,4 +177,4 @@ class NightXlsx(_NightFile):
         return self._answer(request, casino, gaming_day)
 
     def body(self, request: Request, report: NightReport) -> bytes:
-        return forms.as_xlsx(report)
+        return sheets.as_xlsx(report)

@@ -12,13 +12,13 @@ from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from audit.adjudications.answers import answer_of, standing
+from audit.adjudication.results import answer_of, standing
+from audit.api.keyed_view import KeyedView
 from audit.api.problems import Problem
-from audit.api.views import KeyedView
+from audit.event_store import read
 from audit.felt import table_at
-from audit.log import read
 from audit.models import ApiKey, Finding, LoggedStream, Scope
-from settlement.wire import STREAM_NAME
+from settlement.codec import STREAM_NAME
 
 MAX_LIMIT = 1_000
 

@@ -2,13 +2,13 @@
 
 from django.urls import path, re_path
 
+from audit.api.events import Events, StreamEvents
 from audit.api.evidence import FindingBundle
 from audit.api.findings import Findings, OneFinding, Rules
-from audit.api.log import Consistency, Inclusion, Keys, NewestCheckpoint
+from audit.api.keyed_view import Nowhere
 from audit.api.reconciliations import NightCsv, NightDocuments, NightPdf, NightVersions, NightXlsx
 from audit.api.streams import StreamAdjudication, StreamStanding, StreamTable
-from audit.api.views import Nowhere
-from audit.ingest.views import Events, StreamEvents
+from audit.api.transparency import Consistency, Inclusion, Keys, NewestCheckpoint
 
 urlpatterns = [
     path("events", Events.as_view(), name="events"),

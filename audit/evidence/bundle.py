@@ -19,11 +19,11 @@ from audit.evidence import verify, wording
 from settlement import AnotherStream, Finding, NeedsReplay, State
 from settlement.catalogue import RULES, Language, Rule, Wording
 from settlement.catalogue.sentences import amount, written
+from settlement.codec import decode_all
+from settlement.engine import READINGS
 from settlement.events import EntryCorrected
 from settlement.law import LAW_TEXTS, Citation
 from settlement.provisions import PROVISIONS
-from settlement.state import READINGS
-from settlement.wire import decode_all
 
 LANGUAGES: tuple[Language, ...] = ("en", "fr")
 
@@ -86,7 +86,7 @@ def bundle_of(material: Material) -> bytes:
     try:
         for _ in verify.checks(contents):
             continue
-    except verify.Refused as reason:
+    except verify.Unverified as reason:
         raise Unproven(str(reason)) from None
     return verify.zip_of(contents)
 
@@ -180,7 +180,7 @@ def _text_id(file: str) -> str:
 
 
 def _batch(batch: SealedBatch) -> dict[str, Any]:
-    return {"entry": batch.entry.decode(), "index": batch.index, "path": [beside.hex() for beside in batch.path]}
+    return {"entry": batch.entry.decode(), "index": batch.index, "path": [sibling.hex() for sibling in batch.path]}
 
 
 def _both(words: Wording) -> dict[str, str]:

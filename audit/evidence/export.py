@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from audit.event_store import audit_trail
 from audit.evidence.gather import Bundle, evidence_of
-from audit.log import acts
 from audit.models import Finding
 
 ACT = "evidence.exported"
@@ -25,4 +25,4 @@ def record(finding: Finding, bundle: Bundle, *, actor: str, reason: str = "") ->
         "sha256": bundle.digest,
         "stream": finding.stream.name,
     }
-    acts.record(actor, ACT, casino_id=finding.casino_id, data=data, reason=reason)
+    audit_trail.record(actor, ACT, casino_id=finding.casino_id, data=data, reason=reason)

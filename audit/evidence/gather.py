@@ -17,10 +17,11 @@ from itertools import takewhile
 
 import msgspec
 
+from audit.event_store import read
 from audit.evidence.bundle import Material, SealedBatch, Unproven, bundle_of, readings_of, refold
-from audit.log import keys, prove, read
-from audit.log.notes import signers_in
 from audit.models import Finding
+from audit.transparency import proofs, signing_keys
+from audit.transparency.signed_notes import signers_in
 from settlement import ENGINE_VERSION, State, decode
 from settlement import Finding as Found
 from settlement.catalogue import RULES
@@ -51,8 +52,8 @@ def material_of(finding: Finding) -> Material:
     """Return what the bundle of a finding is made of. Raise as ``evidence_of``."""
     found = finding.as_value()
     envelopes, state = _reach(finding, found)
-    proofs = prove.prove_through(finding.stream_id, decode(envelopes[-1]).seq)
-    note = proofs[0].head.note
+    proven = proofs.prove_through(finding.stream_id, decode(envelopes[-1]).seq)
+    note = proven[0].head.note
     opener = msgspec.json.decode(envelopes[0])["data"]
     return Material(
         finding=found,
@@ -66,10 +67,10 @@ def material_of(finding: Finding) -> Material:
         readings_digest=finding.readings_digest,
         readings=readings_of(state) if state.readings_digest == finding.readings_digest else None,
         envelopes=envelopes,
-        batches=[SealedBatch(entry=proof.entry, index=proof.index, path=proof.path) for proof in proofs],
+        batches=[SealedBatch(entry=proof.entry, index=proof.index, path=proof.path) for proof in proven],
         origin=note.partition("\n")[0],
         checkpoint=note,
-        keys=[str(verifier) for verifier in signers_in(note, keys.verifiers("checkpoint"))],
+        keys=[str(verifier) for verifier in signers_in(note, signing_keys.verifiers("checkpoint"))],
     )
 
 

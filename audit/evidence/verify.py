@@ -39,7 +39,7 @@ FILES = frozenset(
 """What every bundle has; the texts of law that its finding quotes are beside them, in ``law/``."""
 
 
-class Refused(Exception):
+class Unverified(Exception):
     """A check that does not hold, and why."""
 
 
@@ -134,7 +134,7 @@ def zip_of(files: Mapping[str, bytes]) -> bytes:
 
 
 def files_in(archive: bytes) -> dict[str, bytes]:
-    """Return the files of a ZIP that ``zip_of`` made. Raise ``Refused`` for every other."""
+    """Return the files of a ZIP that ``zip_of`` made. Raise ``Unverified`` for every other."""
     files: dict[str, bytes] = {}
     at = 0
     while archive[at : at + 4] == b"PK\3\4" and at + _LOCAL.size <= len(archive):
@@ -142,26 +142,26 @@ def files_in(archive: bytes) -> dict[str, bytes]:
         start = at + _LOCAL.size + name_length
         path = archive[at + _LOCAL.size : start]
         if not _NAME.fullmatch(path):
-            raise Refused(f"the ZIP has a file of a name that no bundle has: {path[:100]!r}")
+            raise Unverified(f"the ZIP has a file of a name that no bundle has: {path[:100]!r}")
         name = path.decode("ascii")
         if flags or method or packed != size or extra_length:
-            raise Refused(f"{name} is compressed, encrypted or has extra fields; a bundle's files are plainly stored")
+            raise Unverified(f"{name} is compressed, encrypted or has extra fields; a bundle's files are stored")
         if name in files:
-            raise Refused(f"the ZIP has {name} twice")
+            raise Unverified(f"the ZIP has {name} twice")
         raw = archive[start : start + size]
         if len(raw) != size or crc32(raw) != crc:
-            raise Refused(f"{name} is damaged: its CRC-32 is not that of the ZIP")
+            raise Unverified(f"{name} is damaged: its CRC-32 is not that of the ZIP")
         files[name] = raw
         at = start + size
     if zip_of(files) != archive:
-        raise Refused(
+        raise Unverified(
             "the ZIP is not the one that its files make: its heads, their order, a comment, or bytes beside them"
         )
     return files
 
 
 def files_under(folder: Path) -> dict[str, bytes]:
-    """Return the files of an unpacked bundle. Raise ``Refused`` for what is no plain file."""
+    """Return the files of an unpacked bundle. Raise ``Unverified`` for what is no plain file."""
     files: dict[str, bytes] = {}
     for parent, folders, names in os.walk(folder):
         for name in folders + names:
@@ -170,7 +170,7 @@ def files_under(folder: Path) -> dict[str, bytes]:
             if stat.S_ISREG(mode):
                 files[path.relative_to(folder).as_posix()] = path.read_bytes()
             elif not stat.S_ISDIR(mode):
-                raise Refused(f"{path} is no plain file")
+                raise Unverified(f"{path} is no plain file")
     return files
 
 
@@ -180,7 +180,7 @@ _TYPES = {"int": int, "str": str, "bool": bool, "list": list, "dict": dict, "nul
 
 
 def parsed(raw: bytes, what: str) -> Any:
-    """Return the JSON in ``raw``: whole numbers, no name twice. Raise ``Refused`` for anything else."""
+    """Return the JSON in ``raw``: whole numbers, no name twice. Raise ``Unverified`` for anything else."""
 
     def no_fraction(number: str) -> None:
         raise ValueError(f"{number} is no whole number")
@@ -193,7 +193,7 @@ def parsed(raw: bytes, what: str) -> Any:
     try:
         return json.loads(raw.decode(), object_pairs_hook=unique, parse_float=no_fraction, parse_constant=no_fraction)
     except (ValueError, RecursionError) as error:
-        raise Refused(f"{what} is not the JSON it should be: {error}") from None
+        raise Unverified(f"{what} is not the JSON it should be: {error}") from None
 
 
 def canonical(value: Any) -> bytes:
@@ -210,10 +210,10 @@ def shaped(value: Any, fields: str, what: str) -> Any:
     """Return ``value`` if it is an object of just these fields, written ``name:type`` or ``name:type|null``."""
     shape = dict(field.split(":") for field in fields.split())
     if type(value) is not dict or value.keys() != shape.keys():
-        raise Refused(f"{what} has not the fields {', '.join(shape)}")
+        raise Unverified(f"{what} has not the fields {', '.join(shape)}")
     for name, types in shape.items():
         if type(value[name]) not in [_TYPES[each] for each in types.split("|")]:
-            raise Refused(f"{name} of {what} is of a wrong type")
+            raise Unverified(f"{name} of {what} is of a wrong type")
     return value
 
 
@@ -221,7 +221,7 @@ def document(files: Mapping[str, bytes], name: str, fields: str) -> Any:
     """Return what one of the bundle's own JSON files says."""
     value = shaped(parsed(files[name], name), fields, name)
     if spread(value) != files[name]:
-        raise Refused(f"{name} is not written as bundles write it")
+        raise Unverified(f"{name} is not written as bundles write it")
     return value
 
 
@@ -232,7 +232,7 @@ def unbased(text: str, what: str) -> bytes:
     except ValueError:
         raw = b""
     if base64.b64encode(raw).decode() != text:
-        raise Refused(f"{what} is no base64")
+        raise Unverified(f"{what} is no base64")
     return raw
 
 
@@ -278,7 +278,7 @@ def key_of(vkey: str) -> Key:
     typed = unbased(rest[9:], "the public key")
     key_id = sha256(name.encode() + b"\n" + typed).digest()[:4]
     if not re.fullmatch(r"[^\s+]+", name) or len(typed) != 33 or typed[0] != 1 or rest[:9] != key_id.hex() + "+":
-        raise Refused(f"'{vkey}' is no public key of the form name+id+base64")
+        raise Unverified(f"'{vkey}' is no public key of the form name+id+base64")
     return name, key_id, typed[1:]
 
 
@@ -290,16 +290,16 @@ def check_checkpoint(files: Mapping[str, bytes], vkey: str | None) -> tuple[int,
         "((.+)\n([1-9][0-9]{0,18})\n(.{44})\n)\n((?:— \\S+ \\S+\n)+)", files["checkpoint"].decode("utf-8", "replace")
     )
     if note is None or note[2] != said["origin"]:
-        raise Refused("the checkpoint is no signed note of this log: origin, size, root, signatures")
+        raise Unverified("the checkpoint is no signed note of this log: origin, size, root, signatures")
     signed = [line.split(" ")[1:] for line in note[5].splitlines()]
     for (name, encoded), key in zip_longest(signed, keys, fillvalue=("", "")):
         signature = unbased(encoded, "a signature of the checkpoint")
         if (name, signature[:4]) != key[:2]:
-            raise Refused("the checkpoint is not signed by the keys of keys.json, in their order")
+            raise Unverified("the checkpoint is not signed by the keys of keys.json, in their order")
         if not is_signed(key[2], signature[4:], note[1].encode()):
-            raise Refused(f"the signature of {name} is not over this checkpoint")
+            raise Unverified(f"the signature of {name} is not over this checkpoint")
     if vkey is not None and key_of(vkey) not in keys:
-        raise Refused("the checkpoint is not signed by the key given with --key")
+        raise Unverified("the checkpoint is not signed by the key given with --key")
     words = f"checkpoint: {note[2]}, {note[3]} batches, signed by {', '.join(said['keys'])}"
     return int(note[3]), unbased(note[4], "the root of the tree"), words
 
@@ -329,14 +329,14 @@ def manifest_of(files: Mapping[str, bytes]) -> bytes:
 
 def check_manifest(files: Mapping[str, bytes]) -> str:
     for name in sorted(FILES - files.keys()):
-        raise Refused(f"{name} is missing")
+        raise Unverified(f"{name} is missing")
     for name in sorted(files.keys() - FILES):
         if not name.startswith("law/"):
-            raise Refused(f"{name} is not of a bundle")
+            raise Unverified(f"{name} is not of a bundle")
     if manifest_of(files) != files["MANIFEST.sha256"]:
         kept = files["MANIFEST.sha256"].split(b"\n")
         changed = [line[66:] for line in manifest_of(files).decode().split("\n") if line.encode() not in kept]
-        raise Refused(f"MANIFEST.sha256 has not the digest of {', '.join(changed) or 'these files and no others'}")
+        raise Unverified(f"MANIFEST.sha256 has not the digest of {', '.join(changed) or 'these files and no others'}")
     return f"manifest: {len(files)} files, none missing, none more, every digest"
 
 
@@ -344,16 +344,16 @@ def check_events(files: Mapping[str, bytes], stream: str) -> tuple[list[bytes], 
     """Return the lines of ``events.ndjson``, and what they say."""
     lines = files["events.ndjson"].split(b"\n")
     if lines.pop() or not lines:
-        raise Refused("events.ndjson is cut short")
+        raise Unverified("events.ndjson is cut short")
     events = [parsed(raw, f"line {number} of events.ndjson") for number, raw in enumerate(lines, start=1)]
     for number, event in enumerate(events):
         has_actor = type(event) is dict and "actor" in event
         fields = "stream:str seq:int type:str v:int occurred_at:str data:dict" + " actor:str" * has_actor
         shaped(event, fields, f"line {number + 1} of events.ndjson")
         if canonical(event) != lines[number]:
-            raise Refused(f"event {event['seq']} is not in its canonical form")
+            raise Unverified(f"event {event['seq']} is not in its canonical form")
         if event["stream"] != stream:
-            raise Refused(f"event {event['seq']} is of another stream, {event['stream']}")
+            raise Unverified(f"event {event['seq']} is of another stream, {event['stream']}")
     return lines, events
 
 
@@ -367,31 +367,31 @@ def check_batches(files: Mapping[str, bytes], lines: list[bytes], events: list[A
         what = f"the batch of event {entry['first_seq']}"
         end = taken + entry["count"]
         if canonical(entry) != raw or entry["stream"] != events[0]["stream"]:
-            raise Refused(f"the entry of {what} is not in its canonical form, or of another stream")
+            raise Unverified(f"the entry of {what} is not in its canonical form, or of another stream")
         if stream_id not in (None, entry["stream_id"]) or entry["first_seq"] != following:
-            raise Refused(f"{what} does not follow the one before it")
+            raise Unverified(f"{what} does not follow the one before it")
         if not taken < end <= len(events):
-            raise Refused(f"{what} has not as many events as its entry counts")
+            raise Unverified(f"{what} has not as many events as its entry counts")
         for event in events[taken:end]:
             if event["seq"] != following:
-                raise Refused(f"event {event['seq']} stands where {following} should")
+                raise Unverified(f"event {event['seq']} stands where {following} should")
             lost = event["data"].get("through") if event["type"] == "events.lost" else None
             following = max(following, lost if type(lost) is int else 0) + 1
         if (entry["last_seq"], entry["next_seq"]) != (events[end - 1]["seq"], following):
-            raise Refused(f"{what} ends elsewhere than its entry says")
+            raise Unverified(f"{what} ends elsewhere than its entry says")
         found = root_of([leaf(line) for line in lines[taken:end]])
         if found.hex() != entry["root"]:
-            raise Refused(f"the events of {what} do not have the root of its entry")
+            raise Unverified(f"the events of {what} do not have the root of its entry")
         chain = sha256(chain + found + struct.pack(">qq", entry["first_seq"], entry["count"])).digest()
         if chain.hex() != entry["chain"]:
-            raise Refused(f"the chain of the stream breaks at {what}")
+            raise Unverified(f"the chain of the stream breaks at {what}")
         path = [bytes.fromhex(beside) for beside in batch["path"]]
         proved = root_by_path(leaf(raw), batch["index"], size, path)
         if not last_index < batch["index"] < size or proved != root or [each.hex() for each in path] != batch["path"]:
-            raise Refused(f"{what} is not in the tree of the checkpoint")
+            raise Unverified(f"{what} is not in the tree of the checkpoint")
         taken, last_index, stream_id = end, batch["index"], entry["stream_id"]
     if taken != len(lines):
-        raise Refused("there are events that no batch has")
+        raise Unverified("there are events that no batch has")
     return f"batches: {len(batches)} of {taken} events, each with its root, chained, in the tree of the checkpoint"
 
 
@@ -400,14 +400,14 @@ def check_law(files: Mapping[str, bytes], said: Mapping[str, Any]) -> str:
         shaped(text, "file:str sha256:str language:str article:str title:str instrument:str quotations:list", "a text")
         raw = files.get(text["file"], b"")
         if sha256(raw).hexdigest() != text["sha256"]:
-            raise Refused(f"{text['file']} is not the text that finding.json names")
+            raise Unverified(f"{text['file']} is not the text that finding.json names")
         for quotation in text["quotations"]:
             shaped(quotation, "start:int end:int words:str", "a quotation")
             start, end = quotation["start"], quotation["end"]
             if not 0 <= start < end or raw.decode()[start:end] != quotation["words"]:
-                raise Refused(f"{text['file']} has not the words quoted, at {start} to {end}")
+                raise Unverified(f"{text['file']} has not the words quoted, at {start} to {end}")
     if {text["file"] for text in said["law"]} != files.keys() - FILES:
-        raise Refused("the texts of law are not those that the finding quotes")
+        raise Unverified("the texts of law are not those that the finding quotes")
     return f"law: {len(said['law'])} text, its digest, its quotations" if said["law"] else "law: none is quoted"
 
 
@@ -416,23 +416,23 @@ def check_finding(said: Mapping[str, Any], events: list[Any]) -> str:
     finding = shaped({"wager": None, "after_loss": False, **said["finding"]}, FINDING, "the finding")
     for name in ("casino", "table", "gaming_day", "currency"):
         if events[0]["data"].get(name) != said[name]:
-            raise Refused(f"{name} is not the one that the first event names")
+            raise Unverified(f"{name} is not the one that the first event names")
     evidence = finding["evidence"]
     if sorted(set(evidence)) != evidence or finding["seq"] not in evidence:
-        raise Refused("the events that prove the finding are not in order, or do not include its own")
+        raise Unverified("the events that prove the finding are not in order, or do not include its own")
     if not set(evidence) <= {event["seq"] for event in events}:
-        raise Refused("an event that proves the finding is not there")
+        raise Unverified("an event that proves the finding is not there")
     values = {**finding, "difference": said["difference"]}
     if said["difference"] is not None and said["difference"] != finding["recorded"] - finding["expected"]:
-        raise Refused("the difference is not that of the two amounts")
+        raise Unverified("the difference is not that of the two amounts")
     for name in AMOUNTS:
         for language in ("en", "fr"):
             digits = re.sub(r"\D", "", said["written"][language][name] or "")
             if said["kinds"][name] == "money" and values[name] is not None and int(digits) != abs(values[name]):
-                raise Refused(f"{name} is not the amount that is written out")
+                raise Unverified(f"{name} is not the amount that is written out")
     readings = said["readings"]
     if readings["values"] is not None and sha256(canonical(readings["values"])).hexdigest() != readings["digest"]:
-        raise Refused("the readings are not those of their digest")
+        raise Unverified("the readings are not those of their digest")
     return f"finding: {finding['rule']} at event {finding['seq']}; events {evidence} are there"
 
 
@@ -447,18 +447,18 @@ def check_verdict(files: Mapping[str, bytes], said: Mapping[str, Any], language:
     for each in filter(None, words):
         found = text.find(each, at)
         if found < 0:
-            raise Refused(f"verdict.{language}.txt does not say what finding.json says: {each}")
+            raise Unverified(f"verdict.{language}.txt does not say what finding.json says: {each}")
         at = found + len(each)
     return text
 
 
 def checks(files: Mapping[str, bytes], vkey: str | None = None) -> Iterator[str]:
-    """Make every check in turn and yield a line for each that holds. Raise ``Refused`` at the first that does not."""
+    """Yield a line for each check that holds. Raise ``Unverified`` at the first that does not."""
     try:
         yield check_manifest(files)
         said = document(files, "finding.json", SAID)
         if said["format"] != FORMAT:
-            raise Refused(f"the bundle is of the format {said['format']}, this is the verifier of {FORMAT}")
+            raise Unverified(f"the bundle is of the format {said['format']}, this is the verifier of {FORMAT}")
         size, root, signed = check_checkpoint(files, vkey)
         yield signed
         lines, events = check_events(files, said["stream"])
@@ -470,7 +470,7 @@ def checks(files: Mapping[str, bytes], vkey: str | None = None) -> Iterator[str]
         yield check_verdict(files, said, "en")
         yield check_verdict(files, said, "fr")
     except (AttributeError, LookupError, RecursionError, TypeError, ValueError, struct.error) as error:
-        raise Refused(f"the bundle is not of the shape it should have: {error}") from error
+        raise Unverified(f"the bundle is not of the shape it should have: {error}") from error
 
 
 def main(arguments: list[str]) -> int:
@@ -485,7 +485,7 @@ def main(arguments: list[str]) -> int:
         files = files_under(place) if place.is_dir() else files_in(place.read_bytes())
         for line in checks(files, vkey):
             print(line if line.endswith("\n") else f"ok      {line}", flush=True)
-    except Refused as reason:
+    except Unverified as reason:
         print(f"FAILED  {reason}")
         return 1
     if vkey is None:

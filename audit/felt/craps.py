@@ -41,8 +41,8 @@ def _zone(name: str, box: Box) -> str:
     across, down = box.middle
     line = marks.rectangle(box)
     if name in _LONG:
-        word, beside = _LONG[name]
-        end = marks.text((box.x + box.width - 18, down + 5), beside, "label dim", anchor="end") if beside else ""
+        word, what_if = _LONG[name]
+        end = marks.text((box.x + box.width - 18, down + 5), what_if, "label dim", anchor="end") if what_if else ""
         return line + marks.text((box.x + 20, down + 7), word, "label big", anchor="start") + end
     if name == "dont_win":
         end = box.x + box.width - 18
@@ -53,8 +53,8 @@ def _zone(name: str, box: Box) -> str:
         return line + marks.text((across, down - 4), "DON’T") + marks.text((across, down + 16), "COME")
     if name in _SIDE:
         word, odds = _SIDE[name]
-        beside = marks.text((box.x + box.width - 14, down + 5), odds, "label dim", anchor="end")
-        return line + marks.text((box.x + 16, down + 5), word, anchor="start") + beside
+        what_if = marks.text((box.x + box.width - 14, down + 5), odds, "label dim", anchor="end")
+        return line + marks.text((box.x + 16, down + 5), word, anchor="start") + what_if
     if name in _DICE:
         dice, odds = _DICE[name]
         return (

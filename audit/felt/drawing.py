@@ -14,7 +14,7 @@ from audit.felt.places import Spot
 from settlement.catalogue import BET_WORDS
 from settlement.catalogue.sentences import amount, exponent
 from settlement.layouts import LAYOUT_37, LAYOUT_38
-from settlement.table import Wager
+from settlement.state import Wager
 
 STYLES = Path(__file__).resolve().parent.parent / "static" / "audit" / "felt.css"
 

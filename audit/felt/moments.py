@@ -14,21 +14,21 @@ from typing import Any
 import structlog
 from django.core.cache import cache
 
-from audit.log import read
-from audit.log.blocks import arrays_between
+from audit.event_store import read
+from audit.event_store.bulk_read import arrays_between
 from settlement import Event, State, decode
+from settlement.codec import decode_stored
+from settlement.engine import mentioned
 from settlement.events import BallSettled, DiceThrown, EntryCorrected, NoMoreBets, ThrowVoided, WagerPlaced
-from settlement.state import mentioned
-from settlement.table import UNDECIDED, Table, Wager
-from settlement.wire import decode_stored
+from settlement.state import UNDECIDED, Table, Wager
 
-MOST_MOMENTS = 400
+MAX_MOMENTS = 400
 """Events of one stretch."""
 
 KEPT_S = 600
 """How long the state at the beginning of a stretch is kept."""
 
-MOST_KEPT_BYTES = 4 * 1024 * 1024
+MAX_KEPT_BYTES = 4 * 1024 * 1024
 
 log = structlog.get_logger(__name__)
 
@@ -117,12 +117,12 @@ def _said(table: Table, wager: Wager) -> dict[str, Any]:
 
 
 def replay_of(stream_id: int, first_seq: int, last_seq: int, *, known_through: int | None = None) -> Replay:
-    """Return the moments of a stretch of a stream, both ends included; at most ``MOST_MOMENTS``, the first ones.
+    """Return the moments of a stretch of a stream, both ends included; at most ``MAX_MOMENTS``, the first ones.
 
     ``known_through`` is the last event known of: corrections after it are left out.
     """
     state = _state_before(stream_id, first_seq, known_through)
-    raw = read.slice_of(stream_id, after=first_seq - 1, limit=MOST_MOMENTS)
+    raw = read.slice_of(stream_id, after=first_seq - 1, limit=MAX_MOMENTS)
     last_seq = min(last_seq, known_through or last_seq)
     events = [decode(envelope) for seq, envelope in raw if seq <= last_seq]
     table = state.table
@@ -212,14 +212,14 @@ def _state_before(stream_id: int, seq: int, known_through: int | None = None) ->
     for array in arrays_between(stream_id, 1, last) if last >= 1 else ():
         state.feed_all(decode_stored(array))
         state.forget_findings()
-    if name and state.table.events > MOST_MOMENTS:
+    if name and state.table.events > MAX_MOMENTS:
         _keep(name, state)
     return state
 
 
 def _keep(name: str, state: State) -> None:
     saved = state.to_bytes()
-    if len(saved) > MOST_KEPT_BYTES:
+    if len(saved) > MAX_KEPT_BYTES:
         return
     try:
         cache.set(name, saved, timeout=KEPT_S)
@@ -243,5 +243,5 @@ def player_of(wager: Wager) -> str:
 
 def stretch_around(seq: int, evidence: Iterable[int], *, before: int = 60, after: int = 14) -> tuple[int, int]:
     """Return the stretch that shows how a finding came about: from its evidence, as far as that is not long ago."""
-    recent = [each for each in evidence if seq - each < MOST_MOMENTS - before - after]
+    recent = [each for each in evidence if seq - each < MAX_MOMENTS - before - after]
     return max(1, min([seq, *recent]) - before), seq + after

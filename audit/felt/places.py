@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TypeAlias
 
-from settlement.table import Wager
+from settlement.state import Wager
 
 WIDTH = 1130
 ROULETTE_HEIGHT, CRAPS_HEIGHT = 296, 372

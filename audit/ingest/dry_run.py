@@ -10,15 +10,15 @@ from typing import Any
 
 from django.db import transaction
 
-from audit.adjudications.answers import standing
-from audit.adjudications.replay import advance
+from audit.adjudication.replay import advance
+from audit.adjudication.results import standing
 from audit.api.problems import Problem
+from audit.event_store import read
 from audit.ingest.bodies import Body
 from audit.ingest.record import record
-from audit.log import read
 from audit.models import ApiKey, Finding
 
-MOST_EVENTS = 50_000
+MAX_EVENTS = 50_000
 """Most events that a dry run adjudicates: those that wait, or with a correction all of the stream."""
 
 
@@ -45,7 +45,7 @@ def _would_find(head: read.Head) -> list[Finding]:
     left = head.next_seq - (adjudication.next_seq if adjudication else 1)
     folded = 0
     while left > 0:
-        if folded + left > MOST_EVENTS:
+        if folded + left > MAX_EVENTS:
             raise Problem(409, "behind", f"{left} events of the stream wait to be adjudicated; try it again later.")
         progress = advance(head.stream_id)
         if progress is None:

@@ -12,8 +12,8 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, Sum
 from django.utils import timezone
 
-from audit.adjudications.of_record import finding_of_record
 from audit.models import ApiKey, Finding, LoggedStream, Quarantined
+from audit.transparency.integrity_findings import integrity_finding
 from settlement import Event
 
 
@@ -107,7 +107,7 @@ def purge(*, before: datetime) -> int:
 
 
 def _finding(stream: LoggedStream, conflict: Conflict) -> Finding:
-    return finding_of_record(
+    return integrity_finding(
         stream,
         "sequence-conflict",
         conflict.event.seq,

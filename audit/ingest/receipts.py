@@ -11,9 +11,9 @@ from typing import Any
 
 import msgspec
 
-from audit.log import keys
-from audit.log.read import Batch
-from audit.log.tree import instant
+from audit.event_store.read import Batch
+from audit.transparency import signing_keys
+from audit.transparency.tree import instant
 
 CONTEXT = b"cabochon-receipt/v1\n"
 
@@ -36,4 +36,4 @@ def unsigned(stream: str, batch: Batch) -> dict[str, Any]:
 def receipt(stream: str, batch: Batch) -> dict[str, Any]:
     """Return the signed receipt of a batch. Raise ``NoSigningKey`` where nothing can sign it here."""
     said = unsigned(stream, batch)
-    return {**said, "signature": keys.signer("receipt", batch.received_at).sign(CONTEXT + _canonical(said))}
+    return {**said, "signature": signing_keys.signer("receipt", batch.received_at).sign(CONTEXT + _canonical(said))}

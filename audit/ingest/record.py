@@ -24,16 +24,17 @@ import structlog
 from django.db import transaction
 
 from audit.api.problems import Problem
+from audit.event_store import read
+from audit.event_store.append import Entry, StreamMoved, append, open_stream
 from audit.ingest import quarantine
 from audit.ingest.bodies import Body
-from audit.ingest.hints import hint
 from audit.ingest.quarantine import Conflict
 from audit.ingest.receipts import receipt, unsigned
-from audit.log import keys, read
-from audit.log.append import Entry, StreamMoved, append, open_stream
+from audit.ingest.replay_hints import hint
 from audit.models import ApiKey
+from audit.transparency import signing_keys
+from settlement.codec import ShapeError, decode_canonical, decode_canonical_all, next_seq_after
 from settlement.events import OPENERS, Event, EventsLost, SessionOpened
-from settlement.wire import ShapeError, decode_canonical, decode_canonical_all, next_seq_after
 
 log = structlog.get_logger(__name__)
 
@@ -55,7 +56,7 @@ class Sent(Entry, frozen=True, gc=False):
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class IngestResult:
     """What became of a request: the batch that holds its last event, and whether anything was new."""
 
     stream: str
@@ -71,7 +72,7 @@ class Recorded:
         return receipt(self.stream, self.batch)
 
 
-def record(key: ApiKey, stream: str, body: Body, *, is_dry: bool = False) -> Recorded:
+def record(key: ApiKey, stream: str, body: Body, *, is_dry: bool = False) -> IngestResult:
     """Store the events of ``body`` in ``stream``. Raise ``Problem`` where they are refused; then none is stored.
 
     ``is_dry`` asks for no signature: the caller undoes what was stored.
@@ -90,8 +91,8 @@ def record(key: ApiKey, stream: str, body: Body, *, is_dry: bool = False) -> Rec
 def _check_can_sign() -> None:
     """Raise 503 where no receipt could be signed here: then nothing is stored."""
     try:
-        keys.signer("receipt", datetime.now(UTC))
-    except keys.NoSigningKey as error:
+        signing_keys.signer("receipt", datetime.now(UTC))
+    except signing_keys.NoSigningKey as error:
         log.error("nothing to sign with", error=str(error))
         raise Problem(503, "unavailable", "No receipt can be signed here now; send the request again.") from None
 
@@ -164,7 +165,7 @@ def _invalid(key: ApiKey, stream: str, body: Body, faults: list[tuple[int, Shape
     )
 
 
-def _store(key: ApiKey, stream: str, sent: list[Sent], body: Body) -> Recorded:
+def _store(key: ApiKey, stream: str, sent: list[Sent], body: Body) -> IngestResult:
     head = read.head_of(key.casino_id, stream)
     if head is None:
         return _open(key, stream, sent, body)
@@ -179,10 +180,10 @@ def _store(key: ApiKey, stream: str, sent: list[Sent], body: Body) -> Recorded:
         return _append(key, stream, head.stream_id, new, next_seq=head.next_seq)
     batch = read.batch_holding(head.stream_id, sent[-1].seq)
     assert batch is not None, "a stored event is in a batch"
-    return Recorded(stream, batch, is_new=False)
+    return IngestResult(stream, batch, is_new=False)
 
 
-def _open(key: ApiKey, stream: str, sent: list[Sent], body: Body) -> Recorded:
+def _open(key: ApiKey, stream: str, sent: list[Sent], body: Body) -> IngestResult:
     """Open the stream that the first event announces, for a casino and a table that are the key's."""
     opener = sent[0].event
     if not isinstance(opener, OPENERS):
@@ -211,10 +212,10 @@ def _open(key: ApiKey, stream: str, sent: list[Sent], body: Body) -> Recorded:
         return _append(key, stream, stream_id, sent, next_seq=1)
 
 
-def _append(key: ApiKey, stream: str, stream_id: int, new: list[Sent], *, next_seq: int) -> Recorded:
+def _append(key: ApiKey, stream: str, stream_id: int, new: list[Sent], *, next_seq: int) -> IngestResult:
     batch = append(stream_id, new, next_seq=_following(new, next_seq), key_id=key.pk)
     transaction.on_commit(partial(hint, stream_id))
-    return Recorded(stream, batch, is_new=True)
+    return IngestResult(stream, batch, is_new=True)
 
 
 def _following(new: list[Sent], next_seq: int) -> int:

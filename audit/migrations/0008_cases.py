@@ -144,5 +144,5 @@ class Migration(migrations.Migration):
             model_name='membership',
             constraint=models.CheckConstraint(condition=models.Q(('role__in', ['officer', 'second', 'auditor', 'administrator'])), name='role_is_one'),
         ),
-        migrations.RunSQL((Path(__file__).resolve().parent.parent / "cases" / "guard.sql").read_text()),
+        migrations.RunSQL((Path(__file__).resolve().parent / "sql" / "0008_case_guard.sql").read_text()),
     ]

@@ -1,34 +1,35 @@
 """The tables that Django manages, and read-only views of the log, which it does not."""
 
-from audit.models.adjudications import Adjudication, Beside, BesideFinding, Finding, RetiredWagers
-from audit.models.cases import Case, CaseAct, Deadline, SavedView
-from audit.models.houses import Casino, GamingTable
-from audit.models.keys import ApiKey, Scope
-from audit.models.log import LoggedBatch, LoggedEvent, LoggedStream
+from audit.models.adjudication import Adjudication, Finding, RetiredWagers, WhatIf, WhatIfFinding
+from audit.models.api_keys import ApiKey, Scope
+from audit.models.cases import Case, CaseAction, Deadline, SavedView
+from audit.models.casinos import Casino, GamingTable
+from audit.models.event_store import LoggedBatch, LoggedEvent, LoggedStream
+from audit.models.jobs import Job, JobKind, JobState
 from audit.models.nights import (
     NightDelivery,
     NightReport,
     NightRun,
     NightState,
     NightSubscriber,
-    Reservation,
     SessionFigures,
+    SignoffException,
 )
 from audit.models.officers import Membership, Officer, Role
 from audit.models.quarantine import Quarantined
-from audit.models.works import Work, WorkKind, WorkState
 
 __all__ = [
     "Adjudication",
     "ApiKey",
-    "Beside",
-    "BesideFinding",
     "Case",
-    "CaseAct",
+    "CaseAction",
     "Casino",
     "Deadline",
     "Finding",
     "GamingTable",
+    "Job",
+    "JobKind",
+    "JobState",
     "LoggedBatch",
     "LoggedEvent",
     "LoggedStream",
@@ -40,13 +41,12 @@ __all__ = [
     "NightSubscriber",
     "Officer",
     "Quarantined",
-    "Reservation",
     "RetiredWagers",
     "Role",
     "SavedView",
     "Scope",
     "SessionFigures",
-    "Work",
-    "WorkKind",
-    "WorkState",
+    "SignoffException",
+    "WhatIf",
+    "WhatIfFinding",
 ]

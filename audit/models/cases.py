@@ -6,8 +6,8 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
-from audit.models.adjudications import Severity
-from audit.models.houses import Casino
+from audit.models.adjudication import Severity
+from audit.models.casinos import Casino
 from audit.models.officers import Officer
 
 
@@ -102,10 +102,10 @@ class Case(models.Model):
         return f"{self.rule} #{self.seq}"
 
 
-class CaseAct(models.Model):
+class CaseAction(models.Model):
     """One thing done to a case, for its page; the event of the log is what counts."""
 
-    case = models.ForeignKey(Case, on_delete=models.PROTECT, related_name="acts")
+    case = models.ForeignKey(Case, on_delete=models.PROTECT, related_name="actions")
     at = models.DateTimeField(auto_now_add=True)
     officer = models.ForeignKey(Officer, on_delete=models.PROTECT, related_name="+")
     type = models.CharField(max_length=40)
@@ -113,8 +113,8 @@ class CaseAct(models.Model):
     about = models.CharField(max_length=200, blank=True)  # an outcome, or whom it was assigned to
 
     class Meta:
-        verbose_name = _("act")
-        verbose_name_plural = _("acts")
+        verbose_name = _("action")
+        verbose_name_plural = _("actions")
         ordering = ["at", "pk"]
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""Reconciled nights: figures of sessions, reports in versions, who signed them, with which reservations."""
+"""Reconciled nights: figures of sessions, reports in versions, who signed them, with which sign-off exceptions."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
-from audit.models.houses import Casino
-from audit.models.log import LoggedStream
+from audit.models.casinos import Casino
+from audit.models.event_store import LoggedStream
 
 
 class NightState(models.TextChoices):
@@ -53,7 +53,7 @@ class NightRun(models.Model):
     started_by = models.CharField(_("started by"), max_length=200)
     ended_at = models.DateTimeField(_("ended"), null=True, blank=True)
     through = models.JSONField(default=dict)  # by the stream's id, the last event that it reads
-    trouble = models.TextField(_("trouble"), blank=True)
+    error = models.TextField(_("error"), blank=True)
 
     class Meta:
         verbose_name = _("night run")
@@ -146,26 +146,26 @@ class NightReport(models.Model):
         ).exists()
 
 
-class Reservation(models.Model):
-    """Something a report is closed in spite of: what, why, and who takes it on himself."""
+class SignoffException(models.Model):
+    """A known shortcoming that a report is signed with: which, why, and the officer who accepts it."""
 
-    report = models.ForeignKey(NightReport, on_delete=models.PROTECT, related_name="reservations")
+    report = models.ForeignKey(NightReport, on_delete=models.PROTECT, related_name="signoff_exceptions")
     code = models.CharField(_("what"), max_length=40)
-    words = models.TextField(_("reason"))
+    reason = models.TextField(_("reason"))
     officer = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, verbose_name=_("officer"))
     made_at = models.DateTimeField(_("made"), auto_now_add=True)
 
     class Meta:
-        verbose_name = _("reservation")
-        verbose_name_plural = _("reservations")
+        verbose_name = _("sign-off exception")
+        verbose_name_plural = _("sign-off exceptions")
         ordering = ["code"]
         constraints = [
-            models.UniqueConstraint(fields=["report", "code"], name="one_reservation_a_code"),
-            models.CheckConstraint(condition=~Q(words=""), name="reservation_has_words"),
+            models.UniqueConstraint(fields=["report", "code"], name="one_signoff_exception_a_code"),
+            models.CheckConstraint(condition=~Q(reason=""), name="signoff_exception_has_reason"),
         ]
 
     def __str__(self) -> str:
-        return f"{self.code}: {self.words}"
+        return f"{self.code}: {self.reason}"
 
 
 class NightSubscriber(models.Model):

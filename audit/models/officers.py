@@ -6,7 +6,7 @@ from django.contrib.auth.models import AbstractUser
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from audit.models.houses import Casino
+from audit.models.casinos import Casino
 
 
 class Role(models.TextChoices):
@@ -33,7 +33,7 @@ class Officer(AbstractUser):
         verbose_name = _("officer")
         verbose_name_plural = _("officers")
 
-    def houses(self, *roles: Role) -> models.QuerySet[Casino]:
+    def casinos_with_role(self, *roles: Role) -> models.QuerySet[Casino]:
         """Return the houses at which this officer has one of ``roles``, or any where none is given."""
         if self.is_superuser:
             return Casino.objects.all()

@@ -6,8 +6,8 @@ from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from audit.models.houses import Casino
-from audit.models.keys import ApiKey
+from audit.models.api_keys import ApiKey
+from audit.models.casinos import Casino
 
 
 class Quarantined(models.Model):

@@ -14,20 +14,20 @@ from fractions import Fraction
 from typing import Any
 
 from audit.models import Finding, NightReport
-from audit.reconciliation.days import bounds
-from audit.reconciliation.lines import in_millionths, lines_of
+from audit.reconciliation.checks import in_millionths, lines_of
+from audit.reconciliation.findings import tallies
+from audit.reconciliation.gaming_days import bounds
 from audit.reconciliation.night import (
     FALSE_NAMES,
     INTERVAL,
     ONE_SIDED,
     QUESTION,
     Night,
-    Sitting,
+    SessionResult,
     Total,
     grouped,
     total_of,
 )
-from audit.reconciliation.raising import tallies
 from settlement import ENGINE_VERSION
 from settlement.night.bridge import Bridge, Win
 from settlement.night.croupiers import compare
@@ -115,12 +115,12 @@ def _worst(night: Night) -> dict[str, Any] | None:
     }
 
 
-def _sum(name: str, sittings: Sequence[Sitting], currency: str) -> dict[str, Any]:
+def _sum(name: str, sittings: Sequence[SessionResult], currency: str) -> dict[str, Any]:
     total = total_of(sittings, currency)
     return {"name": name, "sessions": total.sessions, "uncounted": total.uncounted, **_money(total)}
 
 
-def _session(sitting: Sitting, currency: str) -> dict[str, Any]:
+def _session(sitting: SessionResult, currency: str) -> dict[str, Any]:
     figures = sitting.figures
     return {
         "stream": sitting.stream.name,

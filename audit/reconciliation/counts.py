@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 
-from audit.log import read
+from audit.event_store import read
 from audit.models import Casino, LoggedStream
 from settlement import decode
 from settlement.corrections import Corrections

@@ -12,15 +12,15 @@ from datetime import date, timedelta
 from typing import Any
 
 from audit.models import Casino, NightReport
-from audit.reconciliation.forms import BRIDGE, Column, Sheet
-from audit.reconciliation.lines import in_millionths
+from audit.reconciliation.checks import in_millionths
 from audit.reconciliation.night import FALSE_NAMES, INTERVAL
+from audit.reconciliation.sheets import BRIDGE, Column, Sheet
 from settlement.night.croupiers import Tally, error_rate, more_than_others, noteworthy, one_sidedness
 
 
 @dataclass(slots=True)
 class Croupier:
-    """One croupier over a month. Rates and p-values are millionths, p-values rounded up."""
+    """One croupier over a month. RateCounter and p-values are millionths, p-values rounded up."""
 
     name: str
     tally: Tally

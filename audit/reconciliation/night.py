@@ -9,17 +9,18 @@ from fractions import Fraction
 
 from msgspec.structs import replace
 
-from audit.log import read, tree
+from audit.event_store import read
 from audit.models import Casino, Finding, LoggedStream, SessionFigures
 from audit.reconciliation import sessions
 from audit.reconciliation.counts import Counts, counts_of
+from audit.transparency import tree
 from settlement import ENGINE_VERSION, decode
 from settlement.corrections import as_corrected
 from settlement.events import EntryCorrected, SessionClosed
 from settlement.night.bridge import Bank, Bridge
 from settlement.night.fairness import DiceFairness, Fairness, WheelFairness
 from settlement.night.figures import Figures
-from settlement.rulebooks import RULEBOOKS
+from settlement.rulesets import RULEBOOKS
 
 QUESTION = Fraction(1, 1000)
 """Level of every statistical question of a session or a table: its rate of false alarms."""
@@ -43,7 +44,7 @@ class Closer:
 
 
 @dataclass(slots=True)
-class Sitting:
+class SessionResult:
     """One session with what others say of it. ``drop`` is None while it is not counted."""
 
     stream: LoggedStream
@@ -94,7 +95,7 @@ class Night:
     casino: Casino
     day: date
     currency: str
-    sittings: list[Sitting]
+    sittings: list[SessionResult]
     counts: Counts
     tests: list[TableTest] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
@@ -132,7 +133,7 @@ def gather(
         last = through[stream.stream_id]
         row = sessions.make(stream.stream_id, last)
         sittings.append(
-            Sitting(
+            SessionResult(
                 stream=stream,
                 figures=sessions.read_figures(row),
                 faults=row.faults,
@@ -165,7 +166,7 @@ def closer_before(stream: LoggedStream) -> Closer | None:
     return Closer(previous.name, event.data.float)
 
 
-def total_of(sittings: Sequence[Sitting], currency: str) -> Total:
+def total_of(sittings: Sequence[SessionResult], currency: str) -> Total:
     """Return the sum of sessions; of none, too."""
     bridges = [sitting.bridge for sitting in sittings]
     bridge = Bridge.of(Bank(currency=currency, opening_float=0, closing_float=0, drop=0), ())
@@ -180,9 +181,9 @@ def total_of(sittings: Sequence[Sitting], currency: str) -> Total:
     )
 
 
-def grouped(sittings: Iterable[Sitting], key: Callable[[Sitting], str]) -> dict[str, list[Sitting]]:
+def grouped(sittings: Iterable[SessionResult], key: Callable[[SessionResult], str]) -> dict[str, list[SessionResult]]:
     """Return sessions by what ``key`` says of them, in the order of its words."""
-    groups: dict[str, list[Sitting]] = {}
+    groups: dict[str, list[SessionResult]] = {}
     for sitting in sittings:
         groups.setdefault(key(sitting), []).append(sitting)
     return dict(sorted(groups.items()))
@@ -191,7 +192,7 @@ def grouped(sittings: Iterable[Sitting], key: Callable[[Sitting], str]) -> dict[
 # Dice and wheels, through the month
 
 
-def tests_of(sittings: Sequence[Sitting], day: date) -> list[TableTest]:
+def tests_of(sittings: Sequence[SessionResult], day: date) -> list[TableTest]:
     """Return the fairness test of every table that played, from the first of the month through this night."""
     found = []
     for (table_id, game), played in sorted(_by_table(sittings).items()):
@@ -209,8 +210,8 @@ def tests_of(sittings: Sequence[Sitting], day: date) -> list[TableTest]:
     return found
 
 
-def _by_table(sittings: Iterable[Sitting]) -> dict[tuple[int, str], list[Sitting]]:
-    tables: dict[tuple[int, str], list[Sitting]] = {}
+def _by_table(sittings: Iterable[SessionResult]) -> dict[tuple[int, str], list[SessionResult]]:
+    tables: dict[tuple[int, str], list[SessionResult]] = {}
     for sitting in sittings:
         if sitting.figures.is_adjudicated:
             assert sitting.stream.table_id is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from audit.log import read
+from audit.event_store import read
 from audit.models import NightReport
 from audit.reconciliation.night import Night
 from settlement import decode

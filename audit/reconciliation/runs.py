@@ -17,13 +17,13 @@ from django.db import transaction
 from django.db.models import Min
 from django.utils import timezone
 
-from audit.log import acts, read
+from audit.event_store import audit_trail, read
 from audit.models import Casino, Finding, LoggedStream, NightReport, NightRun, SessionFigures
 from audit.reconciliation import sessions
 from audit.reconciliation.counts import count_streams
-from audit.reconciliation.days import has_ended, last_ended
+from audit.reconciliation.findings import raise_findings
+from audit.reconciliation.gaming_days import has_ended, last_ended
 from audit.reconciliation.night import gather, session_streams
-from audit.reconciliation.raising import raise_findings
 from audit.reconciliation.versions import version_of
 from settlement import ENGINE_VERSION
 
@@ -56,7 +56,9 @@ def begin(casino: Casino, day: date, *, actor: str) -> NightRun:
             started_by=actor,
             through={str(stream_id): last for stream_id, last in sorted(heads.items()) if last > 0},
         )
-        acts.record(actor, "night.started", casino_id=casino.pk, data={"gaming_day": day.isoformat(), "run": run.pk})
+        audit_trail.record(
+            actor, "night.started", casino_id=casino.pk, data={"gaming_day": day.isoformat(), "run": run.pk}
+        )
     return run
 
 
@@ -119,7 +121,7 @@ def reconcile(
     now: datetime | None = None,
     tell: Callable[[int, int], None] = lambda done, every: None,
 ) -> list[NightReport]:
-    """Reconcile a gaming day here and now and return the newest report of each currency. Raise ``sessions.Busy``."""
+    """Reconcile a gaming day here and now and return the newest report of each currency. Raise ``StreamLocked``."""
     run = begin(casino, day, actor=actor)
     left = pieces(run)
     for done, (stream_id, last_seq) in enumerate(left):

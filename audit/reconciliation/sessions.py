@@ -10,33 +10,34 @@ from collections.abc import Iterator
 
 from django.db import transaction
 
-from audit.adjudications.replay import advance
-from audit.log import read, tree
-from audit.log.blocks import arrays_between
-from audit.log.verify import verify
+from audit.adjudication.replay import advance
+from audit.event_store import read
+from audit.event_store.bulk_read import arrays_between
 from audit.models import LoggedStream, SessionFigures
+from audit.transparency import tree
+from audit.transparency.verify import verify
 from settlement import ENGINE_VERSION, decode
+from settlement.codec import decode_stored
 from settlement.events import EntryCorrected
 from settlement.night import figures as night
 from settlement.night.bridge import WagerLine
 from settlement.night.figures import Figures, Reading
-from settlement.table import Wager
-from settlement.wire import decode_stored
+from settlement.state import Wager
 
 
-class Busy(Exception):
+class StreamLocked(Exception):
     """Another worker adjudicates the stream: it is asked again later."""
 
 
 def make(stream_id: int, last_seq: int) -> SessionFigures:
-    """Return the figures of a stream through ``last_seq``, made now where nobody did before. Raise ``Busy``."""
+    """Return the figures of a stream through ``last_seq``, made now where nobody did before. Raise ``StreamLocked``."""
     known = of(stream_id, last_seq)
     if known is not None:
         return known
     while (progress := advance(stream_id)) is not None and progress.behind:
         continue
     if progress is None:
-        raise Busy(str(stream_id))
+        raise StreamLocked(str(stream_id))
     outcome = verify([], "", streams=[stream_id], with_tree=False)
     saved = night.encode(_read(stream_id, last_seq, follows_luck=True).figures())
     identity = {"stream_id": stream_id, "last_seq": last_seq, "engine_version": ENGINE_VERSION}

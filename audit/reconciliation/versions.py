@@ -15,21 +15,21 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from audit.log import acts
-from audit.models import Finding, NightReport, NightState, Officer, Reservation
+from audit.event_store import audit_trail
+from audit.models import Finding, NightReport, NightState, Officer, SignoffException
 from audit.reconciliation.content import content_of, digest, written
-from audit.reconciliation.days import has_ended
+from audit.reconciliation.gaming_days import has_ended
 from audit.reconciliation.night import Night
 from audit.reconciliation.restatement import sheet_between
 from settlement import ENGINE_VERSION
 
-RESERVED = ("gap", "session-open", "count-missing", "critical-open", "not-sealed")
+NEEDS_SIGNOFF_EXCEPTION = ("gap", "session-open", "count-missing", "critical-open", "not-sealed")
 """What a report can be closed in spite of, each with a reservation."""
 
-WORDS_MOST = 2_000
+MAX_WORDS = 2_000
 
 
-class NotSigned(Exception):
+class SignatureRefused(Exception):
     """The report cannot be signed so; ``code`` says why, ``missing`` what still needs a reservation."""
 
     def __init__(self, code: str, missing: list[str] | None = None) -> None:
@@ -96,31 +96,34 @@ def _state(night: Night, now: datetime) -> NightState:
     return NightState.PROVISIONAL
 
 
-def reserve(report: NightReport, code: str, words: str, *, officer: Officer) -> Reservation:
-    """Take on oneself that a report is closed in spite of ``code``. Raise ``NotSigned``."""
-    words = words.strip()
+def add_signoff_exception(report: NightReport, code: str, reason: str, *, officer: Officer) -> SignoffException:
+    """Take on oneself that a report is closed in spite of ``code``. Raise ``SignatureRefused``."""
+    reason = reason.strip()
     if code not in report.said()["needs"]:
-        raise NotSigned("nothing-to-reserve", [code])
-    if not words or len(words) > WORDS_MOST or "\0" in words:
-        raise NotSigned("words-missing", [code])
+        raise SignatureRefused("exception-not-needed", [code])
+    if not reason or len(reason) > MAX_WORDS or "\0" in reason:
+        raise SignatureRefused("reason-missing", [code])
     with transaction.atomic():
         locked = _locked(report)
         if locked.state == NightState.CLOSED:
-            raise NotSigned("closed")
-        made, is_new = Reservation.objects.get_or_create(
-            report=locked, code=code, defaults={"words": words, "officer": officer}
+            raise SignatureRefused("closed")
+        made, is_new = SignoffException.objects.get_or_create(
+            report=locked, code=code, defaults={"reason": reason, "officer": officer}
         )
         if not is_new:
-            raise NotSigned("reserved-already", [code])
-        _record(locked, officer.get_username(), "night.reserved", code=code, reason=words)
+            raise SignatureRefused("exception-already-signed", [code])
+        _record(locked, officer.get_username(), "night.reserved", code=code, reason=reason)
     return made
 
 
 def sign(report: NightReport, *, officer: Officer, now: datetime | None = None) -> NightReport:
-    """Put an officer's signature under a report: the first reviews it, the second closes it. Raise ``NotSigned``."""
+    """Put an officer's signature under a report: the first reviews it, the second closes it.
+
+    Raise ``SignatureRefused``.
+    """
     try:
         return _sign(report, officer, now or timezone.now())
-    except NotSigned as refused:
+    except SignatureRefused as refused:
         _record(report, officer.get_username(), "night.signature_refused", code=refused.code)
         raise
 
@@ -129,18 +132,18 @@ def _sign(report: NightReport, officer: Officer, now: datetime) -> NightReport:
     with transaction.atomic():
         locked = _locked(report)
         if not locked.is_newest():
-            raise NotSigned("restated")
+            raise SignatureRefused("restated")
         if locked.state == NightState.CLOSED:
-            raise NotSigned("closed")
+            raise SignatureRefused("closed")
         if not has_ended(locked.casino, locked.gaming_day, now):
-            raise NotSigned("day-not-over")
-        missing = missing_reservations(locked)
+            raise SignatureRefused("day-not-over")
+        missing = missing_signoff_exceptions(locked)
         if missing:
-            raise NotSigned("needs-reservations", missing)
+            raise SignatureRefused("needs-signoff-exceptions", missing)
         if locked.reviewed_by_id is None:
             locked.state, locked.reviewed_by, locked.reviewed_at = NightState.REVIEWED, officer, now
         elif locked.reviewed_by_id == officer.pk:
-            raise NotSigned("another-officer")
+            raise SignatureRefused("another-officer")
         else:
             locked.state, locked.closed_by, locked.closed_at = NightState.CLOSED, officer, now
         locked.save(update_fields=["state", "reviewed_by", "reviewed_at", "closed_by", "closed_at"])
@@ -148,9 +151,9 @@ def _sign(report: NightReport, officer: Officer, now: datetime) -> NightReport:
     return locked
 
 
-def missing_reservations(report: NightReport) -> list[str]:
+def missing_signoff_exceptions(report: NightReport) -> list[str]:
     """Return what of a report's needs nobody has taken on himself yet."""
-    settled = set(report.reservations.values_list("code", flat=True))
+    settled = set(report.signoff_exceptions.values_list("code", flat=True))
     if not _has_open_critical_case(report):
         settled.add("critical-open")
     return [code for code in report.said()["needs"] if code not in settled]
@@ -174,7 +177,7 @@ def _locked(report: NightReport) -> NightReport:
 
 def _record(report: NightReport, actor: str, type: str, **data: Any) -> None:
     reason = data.pop("reason", "")
-    acts.record(
+    audit_trail.record(
         actor,
         type,
         casino_id=report.casino_id,

@@ -77,11 +77,11 @@ REFUSALS: Mapping[str, Any] = {
     "restated": _("A later version restates this one: sign that one."),
     "closed": _("This version is closed."),
     "day-not-over": _("The gaming day is not over."),
-    "needs-reservations": _("It can only be closed with reservations."),
+    "needs-signoff-exceptions": _("It can only be signed with exceptions."),
     "another-officer": _("The second signature is another officer’s."),
-    "nothing-to-reserve": _("There is nothing to reserve there."),
-    "words-missing": _("A reservation needs a reason, of at most 2,000 characters."),
-    "reserved-already": _("That reservation was made already."),
+    "exception-not-needed": _("This report needs no such exception."),
+    "reason-missing": _("An exception needs a reason of at most 2,000 characters."),
+    "exception-already-signed": _("This exception has already been signed."),
 }
 
 NOTES: Mapping[str, Any] = {

@@ -9,7 +9,7 @@ from settlement.craps import POINT_NUMBERS
 from settlement.fr.art_55_8_wagers import BASE_OF
 from settlement.money import EVEN, five_per_cent
 from settlement.qc.s_95_17_place_bets import LAY_BET
-from settlement.table import Wager
+from settlement.state import Wager
 
 # The smallest stake whose winnings are a whole number of euros, by number where it matters.
 ORDERLY: dict[str, dict[int, int] | int] = {

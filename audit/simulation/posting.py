@@ -18,7 +18,7 @@ PATIENCE_S = 120
 AGAIN = frozenset({429, 503})
 
 
-class Refused(Exception):
+class PostRejected(Exception):
     """The interface refused a batch for good. The message holds its answer."""
 
 
@@ -33,7 +33,7 @@ class Post:
         self._headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/x-ndjson"}
 
     def send(self, stream: str, events: Sequence[dict[str, Any]]) -> None:
-        """Send events until they are stored. Raise ``Refused`` where they never will be."""
+        """Send events until they are stored. Raise ``PostRejected`` where they never will be."""
         body = b"".join(
             json.dumps(event, separators=(",", ":"), ensure_ascii=False).encode() + b"\n" for event in events
         )
@@ -43,7 +43,7 @@ class Post:
             if status in (200, 201):
                 return
             if status not in AGAIN or time.monotonic() > deadline:
-                raise Refused(f"{stream}: {status} {said}")
+                raise PostRejected(f"{stream}: {status} {said}")
             time.sleep(retry_after_s)
 
     def _try(self, stream: str, body: bytes) -> tuple[int, str, float]:

@@ -9,8 +9,8 @@ from datetime import date, datetime, time, timedelta
 from typing import Any, ClassVar
 from zoneinfo import ZoneInfo
 
-from audit.simulation.scribe import Scribe
-from settlement.table import Wager
+from audit.simulation.event_writer import Scribe
+from settlement.state import Wager
 
 FAMILIES = [
     "announcements",

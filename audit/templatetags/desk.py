@@ -9,8 +9,8 @@ from django import template
 from django.db.models import Count
 from django.http import HttpRequest
 
-from audit.admin.casework import OPEN, countdown, tabs, works
-from audit.admin.reading import language, of_own_houses
+from audit.desk.findings.casework import OPEN, can_work_cases, countdown, tabs
+from audit.desk.record_admin import language, of_own_casinos
 from audit.models import Finding, NightReport, Officer
 from audit.models.officers import READERS
 from settlement.catalogue import RULES
@@ -26,16 +26,16 @@ def dashboard(context: template.Context) -> dict[str, Any]:
     """Show the officer's first page, nothing to who sees no record."""
     request: HttpRequest = context["request"]
     officer = request.user
-    if not isinstance(officer, Officer) or not officer.houses(*READERS).exists():
+    if not isinstance(officer, Officer) or not officer.casinos_with_role(*READERS).exists():
         return {"is_shown": False}
-    standing = of_own_houses(Finding.objects.filter(superseded_at=None), request)
+    standing = of_own_casinos(Finding.objects.filter(superseded_at=None), request)
     due = standing.filter(case__state__in=OPEN).select_related("case__assigned_to", "table", "casino")
-    reports = of_own_houses(NightReport.objects.all(), request).select_related("casino")
+    reports = of_own_casinos(NightReport.objects.all(), request).select_related("casino")
     return {
         "is_shown": True,
         "csrf_token": context.get("csrf_token"),
         "tabs": tabs(request),
-        "can_work": works(officer),
+        "can_work": can_work_cases(officer),
         "due": [
             {
                 "finding": finding,

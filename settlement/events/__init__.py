@@ -5,7 +5,7 @@ the type. Both are msgspec Structs, so one pass over the bytes parses, checks th
 
     wager.placed ──► WagerPlaced(stream=…, seq=…, occurred_at=…, data=WagerPlacedData(wager=…, bet=…, stake=…))
 
-``session``, ``stakes``, ``craps`` and ``roulette`` hold the types; ``settlement.wire`` reads them from bytes.
+``session``, ``stakes``, ``craps`` and ``roulette`` hold the types; ``settlement.codec`` reads them from bytes.
 
 Shape is all that is judged here: a throw of ``[7, 2]``, an unknown bet or a stake after the call is well-shaped,
 happened, and is for the rules to judge. ``UNSET`` is a field that was not sent; ``null`` is accepted nowhere but in

@@ -26,7 +26,7 @@ from types import MappingProxyType
 from settlement.events import LastCoupAnnounced, WagerPlaced, ZeroDecided
 from settlement.layouts import DOZEN_SHAPES, SIMPLE_CHANCES, Layout, twelves
 from settlement.money import EVEN, Odds
-from settlement.table import Table, Wager, find, give_back, lose, win
+from settlement.state import Table, Wager, find, give_back, lose, win
 from settlement.wagers import Kind
 
 ODDS: Mapping[str, Odds] = MappingProxyType(

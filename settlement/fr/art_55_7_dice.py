@@ -28,7 +28,7 @@ from settlement.events import (
     ShooterRemoved,
     ThrowVoided,
 )
-from settlement.table import Table, find
+from settlement.state import Table, find
 
 CHANGES_DICE = ("chef_de_partie", "chef_de_table", "opening")
 """Al. 6: who may decide on a change besides a shooter before a come-out (al. 4)."""

@@ -25,7 +25,7 @@ from typing import TypeAlias
 from settlement.craps import POINT_NUMBERS
 from settlement.events import DiceThrown, WagerMoved, WagerPlaced
 from settlement.money import EVEN, Odds
-from settlement.table import Table, Wager, find, lose, win
+from settlement.state import Table, Wager, find, lose, win
 from settlement.wagers import Kind, accept_any
 
 OddsTable: TypeAlias = Mapping[int, Odds]

@@ -38,7 +38,7 @@ from settlement.events import (
     WheelSpun,
 )
 from settlement.layouts import winning_chances
-from settlement.table import ColourValue, Table, Wager, find
+from settlement.state import ColourValue, Table, Wager, find
 
 COLOURS = 10
 """Al. 2: «Dix boîtes ou compartiments transparents»."""

@@ -42,7 +42,7 @@ from msgspec import Struct
 from settlement.finding import Finding
 from settlement.night.edges import Readings, refund
 from settlement.night.value import commission_due, luck_carried, present_value, theoretical_win
-from settlement.table import Session, Wager
+from settlement.state import Session, Wager
 
 REFUNDED = ("released", "refunded_half", "refunded_last_coup")
 """The statuses of a simple chance that a zero ended without a loss of the whole stake."""

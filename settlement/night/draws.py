@@ -18,15 +18,15 @@ from itertools import product
 from types import MappingProxyType
 from typing import NamedTuple, cast
 
+from settlement.engine import State
 from settlement.events import SessionOpened
 from settlement.events.session import SessionOpenedData
 from settlement.fr.art_54_roulette import covers
 from settlement.fr.art_55_8_wagers import CrapsKind
 from settlement.layouts import SIMPLE_CHANCES, Layout
 from settlement.money import Odds
-from settlement.rulebooks import RULEBOOKS
-from settlement.state import State
-from settlement.table import Table, Wager
+from settlement.rulesets import RULEBOOKS
+from settlement.state import Table, Wager
 
 
 class Throw(NamedTuple):

@@ -34,8 +34,8 @@ from settlement.layouts import DOZEN_SHAPES, SIMPLE_CHANCES, twelves
 from settlement.money import EVEN, Odds, five_per_cent, share
 from settlement.night.draws import THROWS, chance, covered, fates, is_simple, layout_of
 from settlement.qc.s_95_17_place_bets import LAY_BET
-from settlement.rulebooks import RULEBOOKS
-from settlement.table import Session
+from settlement.rulesets import RULEBOOKS
+from settlement.state import Session
 
 REMEMBERED = 1 << 16
 """Values kept in memory: a night has few different stakes, each placed many times."""

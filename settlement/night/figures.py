@@ -17,6 +17,7 @@ import msgspec
 from msgspec import Struct
 
 from settlement.corrections import Corrections
+from settlement.engine import State, load_wagers, save_wagers
 from settlement.events import (
     BallSettled,
     BankCredited,
@@ -33,9 +34,8 @@ from settlement.events import (
 from settlement.finding import Finding
 from settlement.night.bridge import Bank, Bridge, WagerLine, line_of, paid_to_nobody
 from settlement.night.value import ValueProcess
-from settlement.rulebooks import RULEBOOKS
-from settlement.state import State, load_wagers, save_wagers
-from settlement.table import Session, Wager
+from settlement.rulesets import RULEBOOKS
+from settlement.state import Session, Wager
 
 BUY_INS_LISTED = 500
 

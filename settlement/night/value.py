@@ -26,6 +26,7 @@ from functools import lru_cache
 from math import lcm
 from typing import NamedTuple
 
+from settlement.engine import State
 from settlement.events import BallSettled, DiceThrown, Event
 from settlement.fr.art_54_roulette import ODDS
 from settlement.fr.art_55_8_wagers import LINE
@@ -44,8 +45,7 @@ from settlement.night.edges import (
     value_in_prison,
 )
 from settlement.qc.s_95_17_place_bets import OFF_ON_COME_OUT
-from settlement.state import State
-from settlement.table import Session, Table, Wager
+from settlement.state import Session, Table, Wager
 
 # What a wager was charged
 

@@ -18,7 +18,7 @@ from types import MappingProxyType
 from settlement.events import DiceThrown, WagerPlaced, WagerSwitched
 from settlement.fr.art_55_8_wagers import CrapsKind, OddsTable, accept_number, by_number, right, wrong
 from settlement.money import EVEN, Odds, five_per_cent
-from settlement.table import Table, Wager, find
+from settlement.state import Table, Wager, find
 
 RIGHT_BET: OddsTable = by_number(Odds(7, 6), Odds(7, 5), Odds(9, 5))  # (1)
 BUY_BET: OddsTable = by_number(Odds(6, 5), Odds(3, 2), Odds(2, 1))  # (2)

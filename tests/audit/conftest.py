@@ -13,11 +13,11 @@ from django.db import DEFAULT_DB_ALIAS, connection, connections
 from django.http import HttpResponse
 from django.test import Client
 
-from audit.adjudications.replay import advance
-from audit.api import attempts
-from audit.api.rates import Rates
-from audit.log import keys
+from audit.adjudication.replay import advance
+from audit.api import key_lookup
+from audit.api.rate_limit import RateCounter
 from audit.models import ApiKey, Casino, GamingTable, LoggedStream, Scope
+from audit.transparency import signing_keys
 from casino.celery import app
 from tests.audit.sessions import Event, session, unique_name
 
@@ -25,11 +25,11 @@ from tests.audit.sessions import Event, session, unique_name
 @pytest.fixture(autouse=True)
 def own_keys() -> None:
     """Look the log's keys up anew: a test before this one may have made some, and taken them back with all it did."""
-    keys._keyring.forget()
+    signing_keys._keyring.forget()
 
 
 @dataclass
-class House:
+class Tenant:
     """A casino, its key, and what the key can ask."""
 
     casino: Casino
@@ -54,13 +54,13 @@ class House:
         return session(stream, casino=self.casino.code, last=last)
 
 
-def founded(*, tables: tuple[str, ...] = ("C1", "R1"), limited_to: tuple[str, ...] = ()) -> House:
+def make_tenant(*, tables: tuple[str, ...] = ("C1", "R1"), limited_to: tuple[str, ...] = ()) -> Tenant:
     """Found a casino that no other test has, with a key that is limited to some of its tables or to none."""
     casino = Casino.objects.create(code=f"casino-{uuid4().hex[:12]}", name="Casino")
     registered = {code: GamingTable.objects.create(casino=casino, code=code) for code in tables}
     key, secret = ApiKey.make(casino=casino, name="tables", scopes=list(Scope.values))
     key.tables.set(registered[code] for code in limited_to)
-    return House(casino, key, secret)
+    return Tenant(casino, key, secret)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -73,12 +73,12 @@ def hints_stay_here() -> None:
 @pytest.fixture(autouse=True)
 def no_failures_yet(monkeypatch: pytest.MonkeyPatch) -> None:
     """Count keys that are none anew: all tests come from one address."""
-    monkeypatch.setattr(attempts, "_failures", Rates(60, f"failed-keys-{uuid4().hex}"))
+    monkeypatch.setattr(key_lookup, "_failures", RateCounter(60, f"failed-keys-{uuid4().hex}"))
 
 
 @pytest.fixture
-def house(db: None) -> House:
-    return founded()
+def tenant(db: None) -> Tenant:
+    return make_tenant()
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def stream() -> str:
 
 
 @pytest.fixture
-def committed_house(db: None) -> Iterator[House]:
+def committed_tenant(db: None) -> Iterator[Tenant]:
     """A house whose rows are committed, for tests in which several connections meet.
 
     Nothing is cleaned up, because nothing deletes an event: the house is this test's own, and no stream of it is left
@@ -96,9 +96,9 @@ def committed_house(db: None) -> Iterator[House]:
     rolled_back = connections[DEFAULT_DB_ALIAS]
     connections[DEFAULT_DB_ALIAS] = rolled_back.copy()
     try:
-        house = founded()
-        yield house
-        for stream in LoggedStream.objects.filter(casino=house.casino):
+        tenant = make_tenant()
+        yield tenant
+        for stream in LoggedStream.objects.filter(casino=tenant.casino):
             while (progress := advance(stream.stream_id)) and progress.behind:
                 continue
     finally:

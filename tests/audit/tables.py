@@ -16,7 +16,7 @@ _numbers = itertools.count(1)
 
 
 @dataclass
-class House:
+class Tenant:
     """A casino of its own, so that no test meets the streams of another: nothing is ever deleted from the log."""
 
     code: str = field(default_factory=lambda: f"house{next(_numbers)}")
@@ -81,10 +81,10 @@ SIX = ["a", "b", "c", "d", "e", "f"]
 OTHER_SIX = ["g", "h", "i", "j", "k", "l"]
 
 
-def dice_changed_in_mid_series(house: House, stream: str) -> list[dict[str, Any]]:
+def dice_changed_in_mid_series(tenant: Tenant, stream: str) -> list[dict[str, Any]]:
     """A session in which the shooter has the dice changed while the point stands, and a right bet is overpaid."""
     return numbered(
-        house.opener(stream, observes=["custody", "marker"], seats=["S1", "S2"]),
+        tenant.opener(stream, observes=["custody", "marker"], seats=["S1", "S2"]),
         ("dice.set_introduced", {"dice": SIX, "decided_by": "opening", "announced": True}),
         ("dice.offered", {"seat": "S1"}),
         ("dice.selected", {"seat": "S1", "dice": ["a", "b"], "boxed": ["c", "d", "e", "f"]}),

@@ -15,13 +15,13 @@ from django.urls import reverse
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
-from audit.adjudications import beside as besides
-from audit.adjudications.beside import Selection
-from audit.models import Beside, Officer, WorkKind
+from audit.adjudication import what_if as what_if_runs
+from audit.adjudication.what_if import Selection
+from audit.jobs import runner
+from audit.jobs.queue import ask
+from audit.models import JobKind, Officer, WhatIf
 from audit.reconciliation import runs
-from audit.works import runner
-from audit.works.asking import ask
-from tests.audit.cases.test_work import Desk
+from tests.audit.casework.test_actions import Desk
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
@@ -141,15 +141,15 @@ def test_the_scrubber_moves_by_mouse_and_keys_and_an_address_names_its_instant(
 
 def pages_of(desk: Desk) -> dict[str, str]:
     """Return every page of the desk. A superuser sees them all."""
-    report = runs.reconcile(desk.house.casino, date(2026, 11, 19), actor="test")[0]
+    report = runs.reconcile(desk.tenant.casino, date(2026, 11, 19), actor="test")[0]
     night = f"/admin/audit/nightreport/{report.pk}"
     month = f"{report.casino_id}/2026/11/{report.currency}"
-    name = f"five-{desk.house.code}"
-    besides.begin(name, readings={"payout_unit": 5}, selection=Selection(casino=desk.house.code), actor="test")
-    beside = Beside.objects.get(name=name)
-    for stream_id in besides.streams_of(beside):
-        besides.replay_one(beside, stream_id)
-    verified, waiting = (ask(WorkKind.VERIFY, desk.first, desk.house.casino, {}) for _ in range(2))
+    name = f"five-{desk.tenant.code}"
+    what_if_runs.begin(name, readings={"payout_unit": 5}, selection=Selection(casino=desk.tenant.code), actor="test")
+    what_if = WhatIf.objects.get(name=name)
+    for stream_id in what_if_runs.streams_of(what_if):
+        what_if_runs.replay_one(what_if, stream_id)
+    verified, waiting = (ask(JobKind.VERIFY, desk.first, desk.tenant.casino, {}) for _ in range(2))
     runner.run(verified.pk)
     return {
         "first page": "/admin/",
@@ -165,13 +165,13 @@ def pages_of(desk: Desk) -> dict[str, str]:
         "night": f"{night}/change/",
         "session of a night": f"{night}/session/{desk.stream.pk}/",
         "month": f"/admin/audit/nightreport/month/{month}/",
-        "replays beside": "/admin/audit/beside/",
-        "replay beside": f"/admin/audit/beside/{beside.pk}/change/",
-        "long works": reverse("admin:audit_work_changelist"),
-        "long work done": reverse("admin:audit_work_change", args=(verified.pk,)),
-        "long work waiting": reverse("admin:audit_work_change", args=(waiting.pk,)),
+        "replays beside": "/admin/audit/whatif/",
+        "replay beside": f"/admin/audit/whatif/{what_if.pk}/change/",
+        "long works": reverse("admin:audit_job_changelist"),
+        "long work done": reverse("admin:audit_job_change", args=(verified.pk,)),
+        "long work waiting": reverse("admin:audit_job_change", args=(waiting.pk,)),
         "keys": "/admin/audit/apikey/",
-        "key": f"/admin/audit/apikey/{desk.house.key.pk}/change/",
+        "key": f"/admin/audit/apikey/{desk.tenant.key.pk}/change/",
         "tables": "/admin/audit/gamingtable/",
         "houses": "/admin/audit/casino/",
         "officers": "/admin/audit/officer/",
@@ -189,7 +189,7 @@ def test_axe_finds_nothing_on_any_page(
     browser: Browser, live_server: LiveServer, desk: Desk, theme: str, width: int
 ) -> None:
     desk.proposed_by(desk.first)
-    chief = Officer.objects.create_superuser(f"chief-{desk.house.code}")
+    chief = Officer.objects.create_superuser(f"chief-{desk.tenant.code}")
     seat = Seat(browser, live_server, chief, color_scheme=theme, viewport={"width": width, "height": 900})
     found: dict[str, list[str]] = {}
     for name, address in pages_of(desk).items():

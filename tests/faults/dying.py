@@ -18,8 +18,9 @@ from typing import Any, Literal, TypeAlias
 import psycopg
 from django.db import connections
 
-from audit.ingest import express, hints, record
-from audit.log import blocks
+from audit.api import fast_path
+from audit.event_store import bulk_read
+from audit.ingest import record, replay_hints
 
 Side: TypeAlias = Literal["before", "after"]
 
@@ -107,9 +108,9 @@ def _act(actor: Callable[[], Any], die_at: CrashPoint | None, tells: int) -> Non
 
     psycopg.Cursor.execute = stepping("statement", psycopg.Cursor.execute)  # type: ignore[method-assign]
     psycopg.Connection.commit = stepping("commit", psycopg.Connection.commit)  # type: ignore[method-assign]
-    blocks._copied = stepping("copy", blocks._copied)
+    bulk_read._copied = stepping("copy", bulk_read._copied)
     publish = stepping("message", lambda stream_id: tell("hint", stream_id))
-    for module in (hints, record, express):
+    for module in (replay_hints, record, fast_path):
         module.hint = publish
     try:
         answer = actor()

@@ -11,16 +11,17 @@ from typing import Any
 from django.core.handlers.wsgi import WSGIHandler
 from django.db import connection
 
-from audit.adjudications import replay
-from audit.adjudications.answers import answer_of, standing
-from audit.ingest.express import Express
-from audit.log import keys, read, wire
-from audit.log.sequencer import Moved, Sequencer, catch_up
-from audit.log.verify import verify
+from audit.adjudication import replay
+from audit.adjudication.results import answer_of, standing
+from audit.api.fast_path import FastPath
+from audit.event_store import binary_copy, read
 from audit.models import Finding
+from audit.transparency import signing_keys
+from audit.transparency.sequencer import Moved, Sequencer, catch_up
+from audit.transparency.verify import verify
 from settlement import ENGINE_VERSION, adjudicate
 from tests.audit.ingest.test_express import post
-from tests.audit.tables import House, dice_changed_in_mid_series, numbered
+from tests.audit.tables import Tenant, dice_changed_in_mid_series, numbered
 from tests.faults.dying import CrashPoint, Outcome, finish, run, start
 
 Event = dict[str, Any]
@@ -28,17 +29,17 @@ Event = dict[str, Any]
 STEP_EVENTS = 4
 """Events of a worker's step: a short stream takes several."""
 
-MOST_TRIES = 60
+MAX_TRIES = 60
 
-way = Express(WSGIHandler())
+way = FastPath(WSGIHandler())
 
 
 # What an actor does. Each runs in a process of its own.
 
 
-def send(house: House, stream: str, batch: list[Event]) -> Callable[[], Any]:
+def send(tenant: Tenant, stream: str, batch: list[Event]) -> Callable[[], Any]:
     def web() -> Any:
-        status, _, body = post(way, stream, batch, house.secret)
+        status, _, body = post(way, stream, batch, tenant.secret)
         return [status, body]
 
     return web
@@ -67,9 +68,9 @@ ACTORS = ("open", "append", "again", "work", "correct", "seal")
 """Whose steps are counted and died at: the web server in three situations, a worker in two, the sequencer."""
 
 
-def events_of(house: House, stream: str) -> list[Event]:
+def events_of(tenant: Tenant, stream: str) -> list[Event]:
     """A session with findings, a correction that takes one of them away, and its close."""
-    played = dice_changed_in_mid_series(house, stream)
+    played = dice_changed_in_mid_series(tenant, stream)
     right = {"wager": "w2", "winnings": 700, "stake_returned": 600}
     entry = {"corrects": 12, "data": right, "reason": "misread", "approved_by": "chef-4"}
     late = [("entry.corrected", entry), ("payout.made", {"wager": "w2", "winnings": 1, "stake_returned": 0})]
@@ -80,7 +81,7 @@ def events_of(house: House, stream: str) -> list[Event]:
 class Schedule:
     """One run by a seed. ``dies`` is the actor that dies for certain, and where; others die by chance."""
 
-    house: House
+    tenant: Tenant
     seed: int
     dies: tuple[str, CrashPoint]
     chance: random.Random = field(init=False)
@@ -91,7 +92,7 @@ class Schedule:
     def __post_init__(self) -> None:
         self.chance = random.Random(self.seed)
         self.stream = f"faults-{self.seed}"
-        self.events = events_of(self.house, self.stream)
+        self.events = events_of(self.tenant, self.stream)
 
     def play(self) -> None:
         """Send every event, die here and there, recover, and check what must hold."""
@@ -114,15 +115,15 @@ class Schedule:
     def _deliver(self, batch: list[Event]) -> None:
         """Send a batch until it is acknowledged, as a table system does that does not know what became of it."""
         kind = "open" if batch[0]["seq"] == 1 else "append"
-        for attempt in range(MOST_TRIES):
-            outcome = self._run("again" if attempt else kind, send(self.house, self.stream, batch))
+        for attempt in range(MAX_TRIES):
+            outcome = self._run("again" if attempt else kind, send(self.tenant, self.stream, batch))
             if outcome.answer is None:
                 continue
             status, receipt = outcome.answer
             assert status in (200, 201), outcome.answer
             self.receipts[batch[0]["seq"]] = receipt
             if self._is_planned("again") or self.chance.random() < 0.2:  # and once more, for good measure
-                again = self._run("again", send(self.house, self.stream, batch))
+                again = self._run("again", send(self.tenant, self.stream, batch))
                 assert again.died or again.answer == [200, receipt], "a receipt is the same for ever"
             return
         raise AssertionError("never acknowledged")
@@ -165,19 +166,19 @@ class Schedule:
     def _recover(self) -> None:
         """What happens by itself: the sweep hints at every dirty stream, and the sequencer is started again."""
         stream_id = self._stream_id()
-        for _ in range(MOST_TRIES):
+        for _ in range(MAX_TRIES):
             if stream_id not in read.dirty_streams(ENGINE_VERSION, limit=1_000):
                 break
             self._work(stream_id)
         else:
             raise AssertionError("the stream stays dirty")
-        for _ in range(MOST_TRIES):
+        for _ in range(MAX_TRIES):
             if self._run("seal", seal).answer == 0:
                 return
         raise AssertionError("batches stay unsealed")
 
     def _stream_id(self) -> int:
-        head = read.head_of(self.house.casino.pk, self.stream)
+        head = read.head_of(self.tenant.casino.pk, self.stream)
         assert head is not None
         return head.stream_id
 
@@ -185,32 +186,36 @@ class Schedule:
         stream_id = self._stream_id()
         stored = [json.loads(raw) for _, raw in read.whole(stream_id)]
         assert stored == [{"v": 1, **event} for event in self.events], "each event is stored once, in its place"
-        outcome = verify(keys.verifiers("checkpoint"), keys.origin(), streams=[stream_id], with_tree=False)
+        outcome = verify(
+            signing_keys.verifiers("checkpoint"), signing_keys.origin(), streams=[stream_id], with_tree=False
+        )
         assert outcome.faults == []
-        assert wire.execute("select count(*) from log.outbox where stream_id = %b::bigint", (stream_id,)) == [(0,)]
+        assert binary_copy.execute("select count(*) from log.outbox where stream_id = %b::bigint", (stream_id,)) == [
+            (0,)
+        ]
         whole = adjudicate([raw for _, raw in read.whole(stream_id)])
         found = Finding.objects.filter(stream_id=stream_id, superseded_at=None).order_by("seq", "rule", "wager")
         assert [row.as_dict() for row in found] == [finding.as_dict() for finding in whole.findings]
         adjudication = standing(stream_id)
         assert adjudication is not None
         assert answer_of(adjudication).as_dict() == whole.as_dict()
-        batches = wire.execute("select first_seq from log.batch where stream_id = %b::bigint", (stream_id,))
+        batches = binary_copy.execute("select first_seq from log.batch where stream_id = %b::bigint", (stream_id,))
         assert {first for (first,) in batches} == {receipt["first_seq"] for receipt in self.receipts.values()}
         connection.close()
 
 
-def steps_of(house: House) -> dict[str, list[str]]:
+def steps_of(tenant: Tenant) -> dict[str, list[str]]:
     """Return the steps of each actor in a run in which nobody dies."""
     stream = "faults-clean"
-    events = events_of(house, stream)
+    events = events_of(tenant, stream)
     found: dict[str, list[str]] = {}
-    found["open"] = run(send(house, stream, events[:5])).steps
-    found["append"] = run(send(house, stream, events[5:12])).steps
-    found["again"] = run(send(house, stream, events[5:12])).steps
-    head = read.head_of(house.casino.pk, stream)
+    found["open"] = run(send(tenant, stream, events[:5])).steps
+    found["append"] = run(send(tenant, stream, events[5:12])).steps
+    found["again"] = run(send(tenant, stream, events[5:12])).steps
+    head = read.head_of(tenant.casino.pk, stream)
     assert head is not None
     found["work"] = run(work(head.stream_id)).steps
-    run(send(house, stream, events[12:]))
+    run(send(tenant, stream, events[12:]))
     found["correct"] = run(work(head.stream_id)).steps
     found["seal"] = run(seal).steps
     return found

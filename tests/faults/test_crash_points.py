@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from django.db import transaction
 
-from audit.adjudications import rows
-from audit.ingest import express
-from audit.log import keys
-from audit.log import verify as log_verify
-from audit.log.verify import Fault
-from tests.audit.tables import House
+from audit.adjudication import findings
+from audit.api import fast_path
+from audit.transparency import signing_keys
+from audit.transparency import verify as log_verify
+from audit.transparency.verify import Fault
+from tests.audit.tables import Tenant
 from tests.faults.dying import CrashPoint
 from tests.faults.schedule import ACTORS, Schedule, crash_points, steps_of
 
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture(autouse=True)
 def keys_as_registered() -> None:
     """Look the log's keys up again: a test before may have made some that were rolled back with it."""
-    keys._keyring.forget()
+    signing_keys._keyring.forget()
 
 
 def planned(seed: int, points: list[tuple[str, CrashPoint]]) -> tuple[str, CrashPoint]:
@@ -40,7 +40,7 @@ def faults_of_the_log() -> list[Fault]:
 
     Events are for ever, those of other tests too, and some of those append by hand what no table system may send.
     """
-    faults = log_verify.verify(keys.verifiers("checkpoint"), keys.origin()).faults
+    faults = log_verify.verify(signing_keys.verifiers("checkpoint"), signing_keys.origin()).faults
     return [fault for fault in faults if not fault.stream or fault.stream.startswith("faults-")]
 
 
@@ -48,16 +48,16 @@ def faults_of_the_log() -> list[Fault]:
 def test_whatever_dies_wherever_nothing_is_lost_and_nothing_counted_twice(
     chunk: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(log_verify, "MOST_FAULTS", 1_000_000)
-    house = House()
-    points = crash_points(steps_of(house))
+    monkeypatch.setattr(log_verify, "MAX_FAULTS", 1_000_000)
+    tenant = Tenant()
+    points = crash_points(steps_of(tenant))
     seeds = range(chunk, SCHEDULES, CHUNKS)
     if "CABOCHON_SCHEDULE" in os.environ:
         only = int(os.environ["CABOCHON_SCHEDULE"])
         seeds = range(only, only + 1) if only % CHUNKS == chunk else range(0)
     died = 0
     for seed in seeds:
-        schedule = Schedule(house, seed, planned(seed, points))
+        schedule = Schedule(tenant, seed, planned(seed, points))
         try:
             schedule.play()
         except AssertionError as error:
@@ -69,7 +69,7 @@ def test_whatever_dies_wherever_nothing_is_lost_and_nothing_counted_twice(
 
 
 def test_every_place_to_die_is_planned_and_every_actor_has_steps_of_every_kind() -> None:
-    steps = steps_of(House())
+    steps = steps_of(Tenant())
     points = crash_points(steps)
     assert set(steps) == set(ACTORS)
     assert {planned(seed, points) for seed in range(SCHEDULES)} == set(points)
@@ -90,18 +90,18 @@ def fails(schedule: Schedule) -> bool:
 
 def test_the_schedules_find_findings_that_are_written_after_the_cursor(monkeypatch: pytest.MonkeyPatch) -> None:
     """The harness is no formality: with a flaw built in, it fails."""
-    whole = rows.add_findings
-    house = House()
+    whole = findings.add_findings
+    tenant = Tenant()
     # After the correction: what is lost before it is found again by its run.
-    commits = [step for step, name in enumerate(steps_of(house)["correct"], start=1) if name == "commit"]
+    commits = [step for step, name in enumerate(steps_of(tenant)["correct"], start=1) if name == "commit"]
     points = [("correct", CrashPoint(step, "after")) for step in commits]
-    monkeypatch.setattr(rows, "add_findings", lambda *args: transaction.on_commit(partial(whole, *args)))
+    monkeypatch.setattr(findings, "add_findings", lambda *args: transaction.on_commit(partial(whole, *args)))
     seeds = range(10_000, 10_000 + 4 * len(points))
-    assert any(fails(Schedule(house, seed, planned(seed, points))) for seed in seeds)
+    assert any(fails(Schedule(tenant, seed, planned(seed, points))) for seed in seeds)
 
 
 def test_the_schedules_find_an_answer_that_is_given_before_the_commit(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = express.append_named
+    whole = fast_path.append_named
 
     def undone(*args: Any, **kwargs: Any) -> Any:
         with transaction.atomic():
@@ -109,7 +109,7 @@ def test_the_schedules_find_an_answer_that_is_given_before_the_commit(monkeypatc
             transaction.set_rollback(True)
         return stored
 
-    house = House()
-    points = crash_points(steps_of(house))
-    monkeypatch.setattr(express, "append_named", undone)
-    assert any(fails(Schedule(house, seed, planned(seed, points))) for seed in range(20_000, 20_020))
+    tenant = Tenant()
+    points = crash_points(steps_of(tenant))
+    monkeypatch.setattr(fast_path, "append_named", undone)
+    assert any(fails(Schedule(tenant, seed, planned(seed, points))) for seed in range(20_000, 20_020))

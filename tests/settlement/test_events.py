@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from settlement import ShapeError, canonical, decode
+from settlement.codec import MAX_EVENT_BYTES, decode_all, next_seq_after
 from settlement.events import TYPES
-from settlement.wire import MAX_EVENT_BYTES, decode_all, next_seq_after
 
 BASE: dict[str, Any] = {
     "stream": "deauville.C1.2026-11-19.1",

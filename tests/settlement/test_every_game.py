@@ -9,7 +9,7 @@ import pytest
 
 from settlement import State, adjudicate, decode
 from settlement.catalogue import RULES
-from settlement.table import Table
+from settlement.state import Table
 from tests.settlement.fr import (
     test_art_54_roulette,
     test_art_55_7_dice,

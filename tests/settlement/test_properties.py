@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from audit.simulation import play
 from settlement import Finding, State, adjudicate, decode, load_wagers, save_wagers
 from settlement.catalogue import RULES
-from settlement.rulebooks import RULEBOOKS
-from settlement.state import fold
-from settlement.table import Table
-from settlement.wire import decode_all
+from settlement.codec import decode_all
+from settlement.engine import fold
+from settlement.rulesets import RULEBOOKS
+from settlement.state import Table
 from tests.settlement.streams import GAMES
 
 RULESETS = sorted(GAMES)

@@ -42,12 +42,13 @@ from django_celery_beat.models import PeriodicTask
 
 # The names of today's code --------------------------------------------------------------------------------------------
 from audit import models
-from audit.adjudications.beside import Selection, begin, difference, end, replay_one, streams_of
-from audit.adjudications.replay import advance
+from audit.adjudication.replay import advance
+from audit.adjudication.what_if import Selection, begin, difference, end, replay_one, streams_of
+from audit.event_store import read
 from audit.evidence.gather import evidence_of
 from audit.evidence.verify import checks, files_in
 from audit.ingest.receipts import receipt
-from audit.log import keys, prove, read, tree
+from audit.transparency import proofs, signing_keys, tree
 from casino.celery import app
 
 FOUND = {
@@ -103,7 +104,7 @@ TABLES: Mapping[str, tuple[type[Any], Mapping[str, str]]] = {
         },
     ),
     "case_acts": (
-        models.CaseAct,
+        models.CaseAction,
         OF_CASE
         | {"at": "at", "officer": "officer__username", "type": "type", "reason": "reason", "about": "about"}
         | {"id": "pk"},
@@ -134,8 +135,8 @@ TABLES: Mapping[str, tuple[type[Any], Mapping[str, str]]] = {
         },
     ),
     "night_exceptions": (
-        models.Reservation,
-        OF_NIGHT | {"code": "code", "words": "words", "officer": "officer__username", "made_at": "made_at"},
+        models.SignoffException,
+        OF_NIGHT | {"code": "code", "words": "reason", "officer": "officer__username", "made_at": "made_at"},
     ),
     "night_runs": (
         models.NightRun,
@@ -157,17 +158,17 @@ TABLES: Mapping[str, tuple[type[Any], Mapping[str, str]]] = {
     ),
     "cursors": (
         models.Adjudication,
-        {"stream": "stream__name", "engine_version": "engine_version", "what_if": "beside__name", "run": "run"}
+        {"stream": "stream__name", "engine_version": "engine_version", "what_if": "what_if__name", "run": "run"}
         | {"cursor": "cursor", "next_seq": "next_seq", "events": "events", "closed": "closed"},
     ),
     "what_ifs": (
-        models.Beside,
+        models.WhatIf,
         {"name": "name", "readings": "readings", "selection": "selection", "engine_version": "engine_version"}
         | {"started_at": "started_at", "started_by": "started_by", "ended_at": "ended_at", "streams": "streams"},
     ),
-    "what_if_findings": (models.BesideFinding, FOUND | {"what_if": "beside__name"}),
+    "what_if_findings": (models.WhatIfFinding, FOUND | {"what_if": "what_if__name"}),
     "jobs": (
-        models.Work,
+        models.Job,
         {
             "kind": "kind",
             "casino": "casino__code",
@@ -175,12 +176,12 @@ TABLES: Mapping[str, tuple[type[Any], Mapping[str, str]]] = {
             "state": "state",
             "done": "done",
             "total": "total",
-            "params": "asked",
-            "enqueued_at": "asked_at",
+            "params": "params",
+            "enqueued_at": "requested_at",
             "ended_at": "ended_at",
             "stopped_by": "stopped_by__username",
-            "result": "outcome",
-            "error": "trouble",
+            "result": "result",
+            "error": "error",
             "file": "file",
             "file_name": "file_name",
         },
@@ -216,7 +217,7 @@ TABLES: Mapping[str, tuple[type[Any], Mapping[str, str]]] = {
     ),
 }
 
-VALUES = {("jobs", "kind", "beside"): "what-if"}
+VALUES = {("jobs", "kind", "what_if"): "what-if"}
 """Stored words that a later version writes otherwise: table, name and word of today, and the word of the answers."""
 
 SHOWN = {"rule": "payout-overpaid", "superseded_at": None}
@@ -232,7 +233,7 @@ def found_by_what_if(name: str) -> tuple[list[dict[str, Any]], int]:
     for stream_id in streams_of(what_if):
         replay_one(what_if, stream_id)
     end(what_if)
-    return rows_of("what_if_findings", FOUND, beside=what_if), len(list(difference(what_if)))
+    return rows_of("what_if_findings", FOUND, what_if=what_if), len(list(difference(what_if)))
 
 
 def standing() -> list[dict[str, Any]]:
@@ -285,7 +286,7 @@ def record() -> dict[str, Any]:
         for name, what_if in sorted((each.name, each) for each in models_of("what_ifs"))
         for change in difference(what_if)
     ]
-    return tables | {"what_if_differences": differences, "log": log(), "proofs": proofs()}
+    return tables | {"what_if_differences": differences, "log": log(), "proofs": proofs_of_the_log()}
 
 
 def log() -> dict[str, Any]:
@@ -319,19 +320,21 @@ def _digest_of(stream_id: int) -> list[Any]:
     return [count, digest.hexdigest()]
 
 
-def proofs() -> dict[str, Any]:
+def proofs_of_the_log() -> dict[str, Any]:
     """Return keys, checkpoints, the tree; of some events of each stream the receipt and the proofs of inclusion."""
     heads = list(tree.heads())
     sizes = [head.size for head in heads]
     newest = heads[-1]
     return {
-        "keys": [[key.purpose, str(key.verifier), _plain(key.valid_from), key.reason] for key in keys.public_keys()],
+        "keys": [
+            [key.purpose, str(key.verifier), _plain(key.valid_from), key.reason] for key in signing_keys.public_keys()
+        ],
         "checkpoints": {str(head.size): head.note for head in heads},
         "size": newest.size,
         "root": newest.root.hex(),
         "recomputed": tree.frontier(newest.size).root().hex(),
         "consistency": {
-            f"{first}-{second}": [each.hex() for each in prove.prove_consistency(first, second)]
+            f"{first}-{second}": [each.hex() for each in proofs.prove_consistency(first, second)]
             for first, second in [*pairwise(sizes), (sizes[0], sizes[-1])]
         },
         "events": [_proofs_of(*row) for row in _sampled()],
@@ -353,8 +356,8 @@ def _proofs_of(stream_id: int, name: str, seq: int) -> dict[str, Any]:
     first = tree.first_head_holding(index) if index is not None else None
     return {
         "receipt": receipt(name, batch),
-        "newest": prove.prove(stream_id, seq, tree.newest_head()),
-        "first": prove.prove(stream_id, seq, first),
+        "newest": proofs.prove(stream_id, seq, tree.newest_head()),
+        "first": proofs.prove(stream_id, seq, first),
     }
 
 
@@ -385,7 +388,7 @@ def check(path: str) -> list[str]:
     """Return the lines of the evidence verifier, under the published keys. A bundle that does not hold raises."""
     files = files_in(Path(path).read_bytes())
     brought = set(json.loads(files["keys.json"])["keys"])
-    [published] = brought & {str(verifier) for verifier in keys.verifiers("checkpoint")}
+    [published] = brought & {str(verifier) for verifier in signing_keys.verifiers("checkpoint")}
     return list(checks(files, published))
 
 
@@ -435,7 +438,7 @@ def append(secret: str) -> dict[str, Any]:
         "receipt": json.loads(answer.content),
         "folded": folded,
         "findings": rows_of("findings", shown, stream_id=stream_id, seq=next_seq),
-        "proof": prove.prove(stream_id, next_seq),
+        "proof": proofs.prove(stream_id, next_seq),
     }
 
 

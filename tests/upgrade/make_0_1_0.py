@@ -39,11 +39,13 @@ import django
 
 django.setup()
 
+from audit.adjudications.replay import advance
+from audit.works.asking import ask as ask_for
+from audit.works.asking import stop
 from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
-from audit.adjudications.replay import advance
 from audit.cases import work
 from audit.log import keys
 from audit.models import (
@@ -70,8 +72,6 @@ from audit.reconciliation import mail, runs
 from audit.reconciliation.versions import NotSigned, missing_reservations, reserve, sign
 from audit.simulation import play
 from audit.works import runner
-from audit.works.asking import ask as ask_for
-from audit.works.asking import stop
 
 Events = list[dict[str, Any]]
 

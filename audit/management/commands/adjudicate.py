@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from audit.adjudications.report import print_report
+from audit.adjudication.terminal_report import print_report
 from settlement import Adjudication, AnotherStream, ShapeError, adjudicate, decode
 
 BAD_LINES = 1

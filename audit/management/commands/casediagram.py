@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand
 
-from audit.cases.machine import diagram
+from audit.casework.state_machine import diagram
 
 PAGE = Path("docs/casework.md")
 BEGINS, ENDS = "```mermaid\n", "\n```"

@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
 from django.utils import timezone
 
-from audit.log import acts
+from audit.event_store import audit_trail
 from audit.models import ApiKey, Casino, GamingTable, Scope
 
 
@@ -66,7 +66,9 @@ class Command(BaseCommand):
             casino=casino, name=options["name"], scopes=options["scopes"] or list(Scope.values), expires_at=expires_at
         )
         key.tables.set(own)
-        acts.record(getpass.getuser(), "key.made", casino_id=casino.pk, data={"id": key.pk, "prefix": key.prefix})
+        audit_trail.record(
+            getpass.getuser(), "key.made", casino_id=casino.pk, data={"id": key.pk, "prefix": key.prefix}
+        )
         self.stdout.write(secret)
 
     def _rotate(self, prefix: str, overlap: timedelta) -> None:
@@ -80,7 +82,7 @@ class Command(BaseCommand):
         before.expires_at = min(before.expires_at or ends, ends)
         before.save(update_fields=["expires_at"])
         rotated = {"id": key.pk, "prefix": key.prefix, "follows": before.prefix, "until": before.expires_at.isoformat()}
-        acts.record(getpass.getuser(), "key.rotated", casino_id=before.casino_id, data=rotated)
+        audit_trail.record(getpass.getuser(), "key.rotated", casino_id=before.casino_id, data=rotated)
         self.stdout.write(secret)
 
     def _casino(self, options: dict[str, Any]) -> Casino:

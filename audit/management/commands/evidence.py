@@ -9,8 +9,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from audit.evidence.bundle import Unproven
 from audit.evidence.export import export
-from audit.log.prove import NotSealed
 from audit.models import Finding
+from audit.transparency.proofs import NotSealed
 
 
 class Command(BaseCommand):

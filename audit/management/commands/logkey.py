@@ -6,8 +6,8 @@ from typing import Any, cast, get_args
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from audit.log import keys
-from audit.log.keys import Purpose
+from audit.transparency import signing_keys
+from audit.transparency.signing_keys import Purpose
 
 
 class Command(BaseCommand):
@@ -20,7 +20,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--at-once",
             action="store_true",
-            help=f"the new key is valid at once, not after {keys.LEAD.seconds} s: the old one is compromised",
+            help=f"the new key is valid at once, not after {signing_keys.LEAD.seconds} s: the old one is compromised",
         )
         parser.add_argument("--reason", default="", help="why the key is followed by another")
         parser.add_argument("--quiet", action="store_true", help="list nothing")
@@ -28,15 +28,15 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if options["make"]:
             for purpose in get_args(Purpose):
-                if not keys.public_keys(purpose):
-                    keys.make(purpose, reason=options["reason"] or "first key")
+                if not signing_keys.public_keys(purpose):
+                    signing_keys.make(purpose, reason=options["reason"] or "first key")
         elif options["rotate"]:
             purpose = cast(Purpose, options["rotate"])
-            if not keys.public_keys(purpose):
+            if not signing_keys.public_keys(purpose):
                 raise CommandError("There is no such key yet: --make makes it.")
             if not options["reason"]:
                 raise CommandError("Say why, by --reason: it is kept with the key.")
-            keys.make(purpose, reason=options["reason"], at_once=options["at_once"])
-        for key in keys.public_keys() if not options["quiet"] else []:
+            signing_keys.make(purpose, reason=options["reason"], at_once=options["at_once"])
+        for key in signing_keys.public_keys() if not options["quiet"] else []:
             until = key.valid_until.isoformat() if key.valid_until else ""
             self.stdout.write(f"{key.purpose:10} {key.verifier}\n           {key.valid_from.isoformat()} – {until}")

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from audit.models import Casino, NightReport
 from audit.reconciliation import runs
-from audit.reconciliation.sessions import Busy
+from audit.reconciliation.sessions import StreamLocked
 from settlement.catalogue.sentences import amount
 
 BRIDGE = ("theoretical", "luck", "payout_errors", "accounting_variance", "accounting_win", "recorded_win")
@@ -44,7 +44,7 @@ class Command(BaseCommand):
                     actor=getpass.getuser(),
                     tell=lambda done, every: bar.update(task, completed=done, total=every),
                 )
-        except Busy as busy:
+        except StreamLocked as busy:
             raise CommandError(f"Another worker adjudicates stream {busy}; the same command goes on later.") from None
         except KeyboardInterrupt:
             raise CommandError("Stopped; the same command goes on from here.", returncode=130) from None

@@ -17,18 +17,18 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from audit.adjudications import beside as besides
-from audit.adjudications import processes
-from audit.adjudications.beside import Refused, Selection
-from audit.adjudications.replay import advance
-from audit.models import Beside, LoggedStream
+from audit.adjudication import what_if as what_if_runs
+from audit.adjudication import what_if_worker
+from audit.adjudication.replay import advance
+from audit.adjudication.what_if import Selection, WhatIfRejected
+from audit.models import LoggedStream, WhatIf
 from settlement import RULEBOOKS, ShapeError
 
 
 def _readings(written: str) -> dict[str, Any]:
     try:
-        return besides.readings_in(written)
-    except Refused as error:
+        return what_if_runs.readings_in(written)
+    except WhatIfRejected as error:
         raise ArgumentTypeError(str(error)) from None
 
 
@@ -41,7 +41,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         what = parser.add_mutually_exclusive_group(required=True)
         what.add_argument("--stream", help="bring this stream up to date")
-        what.add_argument("--beside", metavar="NAME", help="replay beside, under this name")
+        what.add_argument("--what-if", metavar="NAME", help="replay beside, under this name")
         what.add_argument("--diff", metavar="NAME", help="what a replay beside finds otherwise, as a file")
         parser.add_argument("--readings", type=_readings, default={}, metavar="NAME=VALUE,…", help="read otherwise")
         parser.add_argument("--casino", metavar="CODE", help="streams of this casino")
@@ -55,8 +55,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if options["stream"]:
             self._one(options["stream"], options["casino"])
-        elif options["beside"]:
-            self._beside(options)
+        elif options["what_if"]:
+            self._what_if(options)
         else:
             self._difference(options)
 
@@ -75,15 +75,15 @@ class Command(BaseCommand):
                 return
         raise CommandError("Another worker has the stream.")
 
-    def _beside(self, options: dict[str, Any]) -> None:
+    def _what_if(self, options: dict[str, Any]) -> None:
         selection = Selection(options["casino"], options["first_day"], options["last_day"], options["ruleset"])
         try:
-            beside = besides.begin(
-                options["beside"], readings=options["readings"], selection=selection, actor=getpass.getuser()
+            what_if = what_if_runs.begin(
+                options["what_if"], readings=options["readings"], selection=selection, actor=getpass.getuser()
             )
-        except (ShapeError, Refused) as error:
+        except (ShapeError, WhatIfRejected) as error:
             raise CommandError(str(error)) from None
-        streams = besides.streams_of(beside)
+        streams = what_if_runs.streams_of(what_if)
         if not streams:
             raise CommandError("No stream is selected.")
         console = Console(stderr=True)
@@ -98,20 +98,20 @@ class Command(BaseCommand):
             with Progress(*columns, console=console) as bar:
                 task = bar.add_task("streams", total=len(streams), rate="")
                 events = 0
-                for folded in _replayed(beside, streams, options["workers"]):
+                for folded in _replayed(what_if, streams, options["workers"]):
                     events += folded
                     elapsed = bar.tasks[task].elapsed or 0.001
                     bar.update(task, advance=1, rate=f"{events:,} events, {events / elapsed:,.0f} a second")
         except KeyboardInterrupt:
             raise CommandError("Stopped; the same command goes on from here.", returncode=130) from None
-        besides.end(beside)
-        self._sum_up(beside)
+        what_if_runs.end(what_if)
+        self._sum_up(what_if)
 
-    def _sum_up(self, beside: Beside) -> None:
-        table = Table(box=None, title=f"{beside.name}: what is found otherwise")
+    def _sum_up(self, what_if: WhatIf) -> None:
+        table = Table(box=None, title=f"{what_if.name}: what is found otherwise")
         for heading in ("rule", "appeared", "disappeared", "changed", "recorded − expected", "", "currency"):
             table.add_column(heading, justify="left" if heading in ("rule", "currency") else "right")
-        totals = besides.sums(besides.difference(beside))
+        totals = what_if_runs.sums(what_if_runs.difference(what_if))
         for total in totals:
             table.add_row(
                 total.rule,
@@ -125,27 +125,27 @@ class Command(BaseCommand):
             console.print("Nothing is found otherwise.")
 
     def _difference(self, options: dict[str, Any]) -> None:
-        beside = Beside.objects.filter(name=options["diff"]).first()
-        if beside is None:
+        what_if = WhatIf.objects.filter(name=options["diff"]).first()
+        if what_if is None:
             raise CommandError(f"There is no replay beside called '{options['diff']}'.")
-        write = besides.write_csv if options["format"] == "csv" else besides.write_json
+        write = what_if_runs.write_csv if options["format"] == "csv" else what_if_runs.write_json
         if options["output"]:
             with open(options["output"], "w", encoding="utf-8", newline="") as file:
-                write(besides.difference(beside), file)
+                write(what_if_runs.difference(what_if), file)
         else:
-            write(besides.difference(beside), self.stdout)  # type: ignore[arg-type]
+            write(what_if_runs.difference(what_if), self.stdout)  # type: ignore[arg-type]
 
 
-def _replayed(beside: Beside, streams: list[int], workers: int) -> Iterator[int]:
+def _replayed(what_if: WhatIf, streams: list[int], workers: int) -> Iterator[int]:
     """Replay streams, in several processes where asked; yield the events of each that is done."""
     if workers < 2:
         for stream_id in streams:
-            yield processes.replay_one(beside.pk, stream_id)
+            yield what_if_worker.replay_one(what_if.pk, stream_id)
         return
     connections.close_all()
     spawn = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, mp_context=spawn, initializer=processes.set_up) as pool:
-        futures = [pool.submit(processes.replay_one, beside.pk, stream_id) for stream_id in streams]
+    with ProcessPoolExecutor(workers, mp_context=spawn, initializer=what_if_worker.set_up) as pool:
+        futures = [pool.submit(what_if_worker.replay_one, what_if.pk, stream_id) for stream_id in streams]
         try:
             for future in as_completed(futures):
                 yield future.result()

@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
 from django.utils import timezone
 
-from audit.log import acts
+from audit.event_store import audit_trail
 from audit.models import ApiKey
 
 
@@ -28,5 +28,7 @@ class Command(BaseCommand):
         key.revoked_at = timezone.now()
         key.save(update_fields=["revoked_at"])
         what = {"id": key.pk, "prefix": key.prefix}
-        acts.record(getpass.getuser(), "key.revoked", casino_id=key.casino_id, data=what, reason=options["reason"])
+        audit_trail.record(
+            getpass.getuser(), "key.revoked", casino_id=key.casino_id, data=what, reason=options["reason"]
+        )
         self.stdout.write(f"{key} is revoked.")

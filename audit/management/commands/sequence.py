@@ -13,11 +13,11 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection
 from django.db.utils import InterfaceError, OperationalError
 
-from audit.adjudications.of_record import report_tampering
-from audit.log import tree
-from audit.log.exports import ExportFailed, export, targets
-from audit.log.keys import NoSigningKey
-from audit.log.sequencer import Forked, Moved, Sequencer, Waiting, catch_up
+from audit.transparency import tree
+from audit.transparency.checkpoint_export import ExportFailed, export, targets
+from audit.transparency.integrity_findings import report_tampering
+from audit.transparency.sequencer import Forked, Moved, Sequencer, Waiting, catch_up
+from audit.transparency.signing_keys import NoSigningKey
 
 PAUSE_S = 0.02
 """The pause between two rounds: what comes meanwhile shares one checkpoint."""

@@ -15,7 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from audit.simulation import IRREGULARITIES, RULESETS, Night, night, tables_for
-from audit.simulation.posting import Post, Refused, in_turn
+from audit.simulation.posting import Post, PostRejected, in_turn
 from settlement.catalogue import RULES
 
 
@@ -113,7 +113,7 @@ class Command(BaseCommand):
                     if options["rate"]:
                         due_s = progress.tasks[0].completed / options["rate"]
                         time.sleep(max(0.0, due_s - (time.monotonic() - began)))
-        except Refused as refusal:
+        except PostRejected as refusal:
             raise CommandError(str(refusal)) from None
         finally:
             post.close()

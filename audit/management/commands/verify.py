@@ -9,11 +9,11 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from rich.console import Console
 
-from audit.log import keys, tree, verify
-from audit.log.exports import notes_in
-from audit.log.notes import BadNote, Checkpoint, Verifier, checkpoint_in
-from audit.log.verify import Outcome
 from audit.models import LoggedStream
+from audit.transparency import signing_keys, tree, verify
+from audit.transparency.checkpoint_export import notes_in
+from audit.transparency.signed_notes import BadNote, Checkpoint, Verifier, checkpoint_in
+from audit.transparency.verify import Outcome
 
 
 class Command(BaseCommand):
@@ -50,7 +50,7 @@ class Command(BaseCommand):
                 status.update(f"{outcome.events:,} events of {outcome.streams:,} streams, {rate:,.0f} a second")
 
             outcome = verify.verify(
-                verifiers, keys.origin(), streams=streams, since=since, outside=outside, progress=show
+                verifiers, signing_keys.origin(), streams=streams, since=since, outside=outside, progress=show
             )
         self._say(outcome, time.monotonic() - begun, len(outside))
         if outcome.faults:
@@ -72,7 +72,7 @@ class Command(BaseCommand):
 
     def _verifiers(self, given: list[str] | None) -> list[Verifier]:
         if given is None:
-            return keys.verifiers("checkpoint")
+            return signing_keys.verifiers("checkpoint")
         try:
             return [Verifier.of(written) for written in given]
         except BadNote as error:
@@ -91,7 +91,7 @@ class Command(BaseCommand):
             except (OSError, UnicodeDecodeError) as error:
                 raise CommandError(f"{given} cannot be read: {error}") from None
         try:
-            return checkpoint_in(note, verifiers, origin=keys.origin())
+            return checkpoint_in(note, verifiers, origin=signing_keys.origin())
         except BadNote as error:
             raise CommandError(f"{given}: {error}") from None
 

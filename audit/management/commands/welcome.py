@@ -17,7 +17,7 @@ from django.urls import reverse
 from rich.console import Console
 from rich.panel import Panel
 
-from audit.log import read
+from audit.event_store import read
 from audit.models import ApiKey, Casino, Finding, GamingTable, LoggedStream, Officer, Scope
 from audit.simulation import tables_for
 from settlement import ENGINE_VERSION

@@ -9,28 +9,28 @@ import pytest
 
 from audit.models import NightReport
 from audit.reconciliation import runs
-from tests.audit.conftest import House, founded
+from tests.audit.conftest import Tenant, make_tenant
 from tests.audit.reconciliation.played import DAY, MORNING, buy_ins, count, record, session
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def played(house: House) -> House:
-    euros, dollars = session(house.casino, "R1"), session(house.casino, "R2", seed=2, currency="CAD")
-    record(house.casino, euros)
-    record(house.casino, dollars)
-    runs.reconcile(house.casino, DAY, actor="test", now=MORNING)
-    record(house.casino, count(house.casino, {euros[0]["stream"]: buy_ins(euros)}))
-    runs.reconcile(house.casino, DAY, actor="test", now=MORNING)
-    return house
+def played(tenant: Tenant) -> Tenant:
+    euros, dollars = session(tenant.casino, "R1"), session(tenant.casino, "R2", seed=2, currency="CAD")
+    record(tenant.casino, euros)
+    record(tenant.casino, dollars)
+    runs.reconcile(tenant.casino, DAY, actor="test", now=MORNING)
+    record(tenant.casino, count(tenant.casino, {euros[0]["stream"]: buy_ins(euros)}))
+    runs.reconcile(tenant.casino, DAY, actor="test", now=MORNING)
+    return tenant
 
 
-def address(house: House, rest: str = "") -> str:
-    return f"reconciliations/{house.casino.code}/{DAY}{rest}"
+def address(tenant: Tenant, rest: str = "") -> str:
+    return f"reconciliations/{tenant.casino.code}/{DAY}{rest}"
 
 
-def test_a_night_is_answered_whole_in_its_newest_version(played: House) -> None:
+def test_a_night_is_answered_whole_in_its_newest_version(played: Tenant) -> None:
     for rest in ("", ".json"):
         said = json.loads(played.ask(address(played, rest)).content)
         assert [(each["currency"], each["version"]) for each in said["reports"]] == [("CAD", 1), ("EUR", 2)]
@@ -40,7 +40,7 @@ def test_a_night_is_answered_whole_in_its_newest_version(played: House) -> None:
     assert [each["state"] for each in said["reports"]] == ["counting"]
 
 
-def test_its_versions(played: House) -> None:
+def test_its_versions(played: Tenant) -> None:
     said = json.loads(played.ask(address(played, "/versions")).content)["versions"]
     assert [(each["currency"], each["version"], each["state"]) for each in said] == [
         ("CAD", 1, "counting"),
@@ -59,7 +59,7 @@ def test_its_versions(played: House) -> None:
         (".xlsx?currency=CAD", "application/vnd", b"PK"),
     ],
 )
-def test_files(played: House, rest: str, kind: str, begins: bytes) -> None:
+def test_files(played: Tenant, rest: str, kind: str, begins: bytes) -> None:
     answer = played.ask(address(played, rest))
     assert answer.status_code == 200
     assert answer.headers["Content-Type"].startswith(kind)
@@ -80,18 +80,18 @@ def test_files(played: House, rest: str, kind: str, begins: bytes) -> None:
         ("?version=9", 404),
     ],
 )
-def test_what_makes_no_sense_is_a_problem(played: House, rest: str, status: int) -> None:
+def test_what_makes_no_sense_is_a_problem(played: Tenant, rest: str, status: int) -> None:
     answer = played.ask(address(played, rest))
     assert answer.status_code == status
     assert answer.headers["Content-Type"] == "application/problem+json"
 
 
-def test_another_day_another_house_another_key(played: House) -> None:
+def test_another_day_another_house_another_key(played: Tenant) -> None:
     assert played.ask(f"reconciliations/{played.casino.code}/{DAY - timedelta(days=1)}").status_code == 404
     assert played.ask(f"reconciliations/{played.casino.code}/yesterday").status_code == 404
-    other = founded()
+    other = make_tenant()
     assert other.ask(address(played)).status_code == 404
-    table_key = founded(limited_to=("C1",))
+    table_key = make_tenant(limited_to=("C1",))
     assert table_key.ask(address(table_key)).status_code == 403
     played.key.scopes = ["streams:read"]
     played.key.save()

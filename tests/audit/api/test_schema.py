@@ -13,11 +13,11 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.errors import Unsatisfiable
 from schemathesis import GenerationMode
 
-from audit.adjudications.replay import advance
-from audit.api import attempts
+from audit.adjudication.replay import advance
+from audit.api import key_lookup
 from audit.models import LoggedStream
-from tests.audit.conftest import House
-from tests.audit.log.sealed import seal
+from tests.audit.conftest import Tenant
+from tests.audit.transparency.sealed import seal
 
 # What a valid body is depends on what is recorded: no schema can say that, so a refusal of one is no fault.
 UNCHECKED = (
@@ -26,11 +26,11 @@ UNCHECKED = (
 
 
 @pytest.fixture
-def interface(house: House) -> Iterator[schemathesis.BaseSchema]:
+def interface(tenant: Tenant) -> Iterator[schemathesis.BaseSchema]:
     """The document of the interface, of a house that has a stream with findings and proofs."""
     stream = "deauville.C1"
-    house.send(stream, house.session(stream, 12))
-    advance(LoggedStream.objects.get(casino=house.casino, name=stream).stream_id)
+    tenant.send(stream, tenant.session(stream, 12))
+    advance(LoggedStream.objects.get(casino=tenant.casino, name=stream).stream_id)
     seal()
     request_started.disconnect(close_old_connections)
     schema = schemathesis.openapi.from_wsgi("/api/v1/schema/?format=json", WSGIHandler())
@@ -42,9 +42,9 @@ EXAMPLES = 25
 
 
 def test_every_operation_answers_as_the_document_says(
-    interface: schemathesis.BaseSchema, house: House, monkeypatch: pytest.MonkeyPatch
+    interface: schemathesis.BaseSchema, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(attempts, "MOST_A_MINUTE", 1_000_000)  # wrong keys are to be refused for being wrong
+    monkeypatch.setattr(key_lookup, "MAX_A_MINUTE", 1_000_000)  # wrong keys are to be refused for being wrong
     asked: list[str] = []
     for found in interface.get_all_operations():
         operation = found.ok()
@@ -61,7 +61,7 @@ def test_every_operation_answers_as_the_document_says(
             )
             @given(case=operation.as_strategy(generation_mode=mode))
             def answers(case: schemathesis.Case) -> None:
-                case.call_and_validate(headers=house.headers(), excluded_checks=UNCHECKED)
+                case.call_and_validate(headers=tenant.headers(), excluded_checks=UNCHECKED)
 
             try:
                 answers()

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from audit.event_store import merkle
+from audit.event_store.read import Batch
 from audit.evidence.bundle import Material, SealedBatch, readings_of, refold
-from audit.log import merkle, tree
-from audit.log.notes import Checkpoint, Signer
-from audit.log.read import Batch
-from audit.log.tree import StreamRow
+from audit.transparency import tree
+from audit.transparency.signed_notes import Checkpoint, Signer
+from audit.transparency.tree import StreamRow
 from settlement import ENGINE_VERSION, decode
 from tests.audit.sessions import Event, event, opener
 

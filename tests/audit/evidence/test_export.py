@@ -17,25 +17,26 @@ from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 
-from audit.adjudications.replay import advance
+from audit.adjudication.replay import advance
+from audit.event_store import audit_trail
 from audit.evidence.gather import evidence_of, material_of
 from audit.evidence.verify import checks, files_in
-from audit.log import acts, keys, prove, tree
 from audit.models import Finding, LoggedStream, Membership, Officer, Role
+from audit.transparency import proofs, signing_keys, tree
 from settlement import adjudicate
-from tests.audit.conftest import House, founded
-from tests.audit.log.sealed import seal
-from tests.audit.log.test_acts import acts_today, officer_of
+from tests.audit.conftest import Tenant, make_tenant
+from tests.audit.event_store.test_audit_trail import acts_today, officer_of
 from tests.audit.sessions import Event, event, opener, unique_name
+from tests.audit.transparency.sealed import seal
 
 ROOT = Path(__file__).resolve().parents[3]
 
 NOBODY = 2**31 - 1
 
 
-def overpaid(house: House, stream: str, *, table: str = "C1") -> list[Event]:
+def overpaid(tenant: Tenant, stream: str, *, table: str = "C1") -> list[Event]:
     return [
-        opener(stream, casino=house.casino.code, table=table, observes=[]),
+        opener(stream, casino=tenant.casino.code, table=table, observes=[]),
         event(stream, 2, "wager.placed", wager="w1", bet="win", stake=1_000),
         event(stream, 3, "dice.thrown", faces=[4, 3]),
         event(stream, 4, "payout.made", wager="w1", winnings=5_000, stake_returned=1_000),
@@ -43,36 +44,38 @@ def overpaid(house: House, stream: str, *, table: str = "C1") -> list[Event]:
     ]
 
 
-def record(house: House, sent: list[Event], *sizes: int) -> None:
+def record(tenant: Tenant, sent: list[Event], *sizes: int) -> None:
     """Send events in batches of these sizes, the rest in one, and replay them."""
     stream, first = str(sent[0]["stream"]), 0
     for size in (*sizes, len(sent)):
         if batch := sent[first : first + size]:
-            assert house.send(stream, batch).status_code == 201
+            assert tenant.send(stream, batch).status_code == 201
         first += size
-    stream_id = LoggedStream.objects.get(casino=house.casino, name=stream).stream_id
+    stream_id = LoggedStream.objects.get(casino=tenant.casino, name=stream).stream_id
     while (progress := advance(stream_id)) and progress.behind:
         continue
 
 
-def found(house: House, rule: str = "payout-overpaid") -> Finding:
-    return Finding.objects.get(casino=house.casino, rule=rule)
+def found(tenant: Tenant, rule: str = "payout-overpaid") -> Finding:
+    return Finding.objects.get(casino=tenant.casino, rule=rule)
 
 
 @pytest.fixture
-def finding(house: House, stream: str) -> Finding:
+def finding(tenant: Tenant, stream: str) -> Finding:
     """A finding in the third of four batches, sealed, and much sealed after it."""
-    record(house, overpaid(house, stream), 1, 2, 1)
+    record(tenant, overpaid(tenant, stream), 1, 2, 1)
     seal()
-    acts.record("claire", "test.made", casino_id=house.casino.pk, data={})
+    audit_trail.record("claire", "test.made", casino_id=tenant.casino.pk, data={})
     seal()
-    return found(house)
+    return found(tenant)
 
 
 def verified(raw: bytes) -> dict[str, bytes]:
     """Return the files of a bundle that its verifier accepts under the log's published key."""
     files = files_in(raw)
-    [verifier] = {str(key) for key in keys.verifiers("checkpoint")} & set(json.loads(files["keys.json"])["keys"])
+    [verifier] = {str(key) for key in signing_keys.verifiers("checkpoint")} & set(
+        json.loads(files["keys.json"])["keys"]
+    )
     assert list(checks(files, verifier))
     return files
 
@@ -80,23 +83,23 @@ def verified(raw: bytes) -> dict[str, bytes]:
 # By the interface ---------------------------------------------------------------------------------------------------
 
 
-def bundle(house: House, finding: Finding, **headers: str) -> HttpResponse:
-    return house.ask(f"findings/{finding.pk}/bundle", **headers)
+def bundle(tenant: Tenant, finding: Finding, **headers: str) -> HttpResponse:
+    return tenant.ask(f"findings/{finding.pk}/bundle", **headers)
 
 
-def test_the_interface_hands_out_a_bundle_that_holds(house: House, finding: Finding) -> None:
-    answer = bundle(house, finding)
+def test_the_interface_hands_out_a_bundle_that_holds(tenant: Tenant, finding: Finding) -> None:
+    answer = bundle(tenant, finding)
     assert (answer.status_code, answer["Content-Type"]) == (200, "application/zip")
     assert answer["ETag"] == f'"{sha256(answer.content).hexdigest()}"'
     assert answer["Content-Disposition"] == f'attachment; filename="cabochon-finding-{finding.pk}.zip"'
     files = verified(answer.content)
     assert [json.loads(line)["seq"] for line in files["events.ndjson"].splitlines()] == [1, 2, 3, 4]
-    listed = house.ask(f"findings/{finding.pk}").json()
+    listed = tenant.ask(f"findings/{finding.pk}").json()
     assert json.loads(files["finding.json"])["finding"].items() <= listed.items()
 
 
-def test_what_is_in_the_bundle_adjudicated_anew_gives_the_finding(house: House, finding: Finding) -> None:
-    files = verified(bundle(house, finding).content)
+def test_what_is_in_the_bundle_adjudicated_anew_gives_the_finding(tenant: Tenant, finding: Finding) -> None:
+    files = verified(bundle(tenant, finding).content)
     said = json.loads(files["finding.json"])
     assert said["finding"] in adjudicate(files["events.ndjson"].splitlines()).as_dict()["findings"]
     done = subprocess.run(
@@ -110,10 +113,10 @@ def test_what_is_in_the_bundle_adjudicated_anew_gives_the_finding(house: House, 
     assert said["finding"] in json.loads(done.stdout)["findings"]
 
 
-def test_each_one_handed_out_is_recorded(house: House, finding: Finding) -> None:
-    answer = bundle(house, finding)
-    [act] = [act for act in acts_today(house.casino.pk) if act.type == "evidence.exported"]
-    assert act.actor == f"key:{house.key.pk}"
+def test_each_one_handed_out_is_recorded(tenant: Tenant, finding: Finding) -> None:
+    answer = bundle(tenant, finding)
+    [act] = [act for act in acts_today(tenant.casino.pk) if act.type == "evidence.exported"]
+    assert act.actor == f"key:{tenant.key.pk}"
     assert act.data == {
         "id": finding.pk,
         "rule": "payout-overpaid",
@@ -121,29 +124,31 @@ def test_each_one_handed_out_is_recorded(house: House, finding: Finding) -> None
         "sha256": sha256(answer.content).hexdigest(),
         "stream": finding.stream.name,
     }
-    again = bundle(house, finding, **{"If-None-Match": answer["ETag"]})
+    again = bundle(tenant, finding, **{"If-None-Match": answer["ETag"]})
     assert (again.status_code, again.content) == (304, b"")
-    assert len([act for act in acts_today(house.casino.pk) if act.type == "evidence.exported"]) == 1
+    assert len([act for act in acts_today(tenant.casino.pk) if act.type == "evidence.exported"]) == 1
 
 
 def test_the_bytes_stay_the_same_however_the_log_grows(
-    house: House, finding: Finding, monkeypatch: pytest.MonkeyPatch
+    tenant: Tenant, finding: Finding, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keys, "_keyring", keys._Keyring())  # the new key ends with this test, for the process as well
-    first = bundle(house, finding).content
+    monkeypatch.setattr(
+        signing_keys, "_keyring", signing_keys._Keyring()
+    )  # the new key ends with this test, for the process as well
+    first = bundle(tenant, finding).content
     stream = finding.stream.name
-    house.send(stream, [event(stream, 6, "dice.thrown", faces=[5, 5])])
+    tenant.send(stream, [event(stream, 6, "dice.thrown", faces=[5, 5])])
     seal()
-    keys.make("checkpoint", reason="rotated", at_once=True)
-    house.send(stream, [event(stream, 7, "dice.thrown", faces=[5, 5])])
+    signing_keys.make("checkpoint", reason="rotated", at_once=True)
+    tenant.send(stream, [event(stream, 7, "dice.thrown", faces=[5, 5])])
     seal()
-    house.casino.code = house.casino.name = "renamed"
-    house.casino.save()
-    assert bundle(house, finding).content == first
+    tenant.casino.code = tenant.casino.name = "renamed"
+    tenant.casino.save()
+    assert bundle(tenant, finding).content == first
 
 
-def test_a_bundle_is_under_the_smallest_checkpoint_that_holds_it(house: House, finding: Finding) -> None:
-    size = int(files_in(bundle(house, finding).content)["checkpoint"].split(b"\n")[1])
+def test_a_bundle_is_under_the_smallest_checkpoint_that_holds_it(tenant: Tenant, finding: Finding) -> None:
+    size = int(files_in(bundle(tenant, finding).content)["checkpoint"].split(b"\n")[1])
     index = tree.index_of(finding.stream_id, 4)
     assert index is not None
     sizes = [head.size for head in tree.heads() if head.size > index]
@@ -151,17 +156,17 @@ def test_a_bundle_is_under_the_smallest_checkpoint_that_holds_it(house: House, f
 
 
 def test_before_it_is_sealed_there_is_none(
-    house: House, stream: str, code_of: Callable[[HttpResponse], tuple[int, str]]
+    tenant: Tenant, stream: str, code_of: Callable[[HttpResponse], tuple[int, str]]
 ) -> None:
-    record(house, overpaid(house, stream))
-    assert code_of(bundle(house, found(house))) == (409, "not-sealed")
-    assert [act for act in acts_today(house.casino.pk) if act.type == "evidence.exported"] == []
+    record(tenant, overpaid(tenant, stream))
+    assert code_of(bundle(tenant, found(tenant))) == (409, "not-sealed")
+    assert [act for act in acts_today(tenant.casino.pk) if act.type == "evidence.exported"] == []
     seal()
-    assert bundle(house, found(house)).status_code == 200
+    assert bundle(tenant, found(tenant)).status_code == 200
 
 
 def test_what_was_altered_is_not_handed_out(
-    house: House, finding: Finding, code_of: Callable[[HttpResponse], tuple[int, str]]
+    tenant: Tenant, finding: Finding, code_of: Callable[[HttpResponse], tuple[int, str]]
 ) -> None:
     with connection.cursor() as cursor:
         for guard in ("log_no_change", "log_no_drop"):
@@ -173,42 +178,42 @@ def test_what_was_altered_is_not_handed_out(
             (finding.stream_id,),
         )
         assert cursor.rowcount == 1
-    assert code_of(bundle(house, finding)) == (409, "unproven")
+    assert code_of(bundle(tenant, finding)) == (409, "unproven")
 
 
 def test_a_finding_that_the_events_do_not_lead_to_is_not_handed_out(
-    house: House, finding: Finding, code_of: Callable[[HttpResponse], tuple[int, str]]
+    tenant: Tenant, finding: Finding, code_of: Callable[[HttpResponse], tuple[int, str]]
 ) -> None:
     Finding.objects.filter(pk=finding.pk).update(expected=2_000)
-    answer = bundle(house, finding)
+    answer = bundle(tenant, finding)
     assert code_of(answer) == (409, "unproven")
     assert "do not lead to this finding" in answer.json()["detail"]
 
 
 def test_a_bundle_is_for_the_keys_of_its_casino_and_table(
-    house: House, finding: Finding, code_of: Callable[[HttpResponse], tuple[int, str]]
+    tenant: Tenant, finding: Finding, code_of: Callable[[HttpResponse], tuple[int, str]]
 ) -> None:
-    assert code_of(bundle(founded(), finding)) == (404, "not-found")
-    house.key.tables.set(house.casino.tables.filter(code="R1"))
-    assert code_of(bundle(house, finding)) == (404, "not-found")
-    house.key.tables.set(house.casino.tables.filter(code="C1"))
-    assert bundle(house, finding).status_code == 200
-    house.key.scopes = ["streams:read", "events:write", "reports:read"]
-    house.key.save()
-    assert code_of(bundle(house, finding)) == (403, "forbidden")
-    house.secret = "cab_000000000000_" + "x" * 43
-    assert code_of(bundle(house, finding)) == (401, "unauthenticated")
+    assert code_of(bundle(make_tenant(), finding)) == (404, "not-found")
+    tenant.key.tables.set(tenant.casino.tables.filter(code="R1"))
+    assert code_of(bundle(tenant, finding)) == (404, "not-found")
+    tenant.key.tables.set(tenant.casino.tables.filter(code="C1"))
+    assert bundle(tenant, finding).status_code == 200
+    tenant.key.scopes = ["streams:read", "events:write", "reports:read"]
+    tenant.key.save()
+    assert code_of(bundle(tenant, finding)) == (403, "forbidden")
+    tenant.secret = "cab_000000000000_" + "x" * 43
+    assert code_of(bundle(tenant, finding)) == (401, "unauthenticated")
 
 
-def test_no_finding_no_bundle(house: House, code_of: Callable[[HttpResponse], tuple[int, str]]) -> None:
-    assert code_of(house.ask(f"findings/{NOBODY}/bundle")) == (404, "not-found")
+def test_no_finding_no_bundle(tenant: Tenant, code_of: Callable[[HttpResponse], tuple[int, str]]) -> None:
+    assert code_of(tenant.ask(f"findings/{NOBODY}/bundle")) == (404, "not-found")
 
 
 # What is in it ------------------------------------------------------------------------------------------------------
 
 
-def test_a_finding_that_a_later_correction_made_reaches_to_that_correction(house: House, stream: str) -> None:
-    sent = overpaid(house, stream)[:3]
+def test_a_finding_that_a_later_correction_made_reaches_to_that_correction(tenant: Tenant, stream: str) -> None:
+    sent = overpaid(tenant, stream)[:3]
     sent += [event(stream, 4, "payout.made", wager="w1", winnings=1_000, stake_returned=1_000)]
     sent += [event(stream, 5, "no_more_bets"), event(stream, 6, "no_more_bets")]
     right = {"wager": "w1", "winnings": 5_000, "stake_returned": 1_000}
@@ -216,10 +221,10 @@ def test_a_finding_that_a_later_correction_made_reaches_to_that_correction(house
         event(stream, 7, "entry.corrected", corrects=4, data=right, reason="read wrongly", approved_by="chef"),
         event(stream, 8, "no_more_bets"),
     ]
-    record(house, sent, 3, 1, 1, 1, 1)
+    record(tenant, sent, 3, 1, 1, 1, 1)
     seal()
-    assert found(house).seq == 4
-    files = verified(evidence_of(found(house)).raw)
+    assert found(tenant).seq == 4
+    files = verified(evidence_of(found(tenant)).raw)
     assert len(files["events.ndjson"].splitlines()) == 7, "the correction is in, what came after it is not"
     assert (
         json.loads(files["finding.json"])["finding"]
@@ -227,44 +232,46 @@ def test_a_finding_that_a_later_correction_made_reaches_to_that_correction(house
     )
 
 
-def test_a_superseded_finding_is_proved_as_it_was(house: House, stream: str) -> None:
-    sent = overpaid(house, stream)
-    record(house, sent, 4)
+def test_a_superseded_finding_is_proved_as_it_was(tenant: Tenant, stream: str) -> None:
+    sent = overpaid(tenant, stream)
+    record(tenant, sent, 4)
     right = {"wager": "w1", "winnings": 1_000, "stake_returned": 1_000}
-    house.send(stream, [event(stream, 6, "entry.corrected", corrects=4, data=right, reason="slip", approved_by="chef")])
-    while (progress := advance(found(house).stream_id)) and progress.behind:
+    tenant.send(
+        stream, [event(stream, 6, "entry.corrected", corrects=4, data=right, reason="slip", approved_by="chef")]
+    )
+    while (progress := advance(found(tenant).stream_id)) and progress.behind:
         continue
     seal()
-    assert found(house).superseded_at is not None
-    files = verified(evidence_of(found(house)).raw)
+    assert found(tenant).superseded_at is not None
+    files = verified(evidence_of(found(tenant)).raw)
     assert len(files["events.ndjson"].splitlines()) == 4
 
 
-def test_a_finding_of_the_record_itself_has_a_bundle(house: House, stream: str) -> None:
-    sent = overpaid(house, stream)
-    record(house, sent)
-    assert house.send(stream, [sent[3] | {"actor": "another"}]).status_code == 409
-    record(house, [event(stream, 6, "session.closed", float=0), event(stream, 7, "no_more_bets")])
+def test_a_finding_of_the_record_itself_has_a_bundle(tenant: Tenant, stream: str) -> None:
+    sent = overpaid(tenant, stream)
+    record(tenant, sent)
+    assert tenant.send(stream, [sent[3] | {"actor": "another"}]).status_code == 409
+    record(tenant, [event(stream, 6, "session.closed", float=0), event(stream, 7, "no_more_bets")])
     seal()
     for rule in ("sequence-conflict", "late-after-close"):
-        said = json.loads(verified(evidence_of(found(house, rule)).raw)["finding.json"])
+        said = json.loads(verified(evidence_of(found(tenant, rule)).raw)["finding.json"])
         assert said["finding"]["rule"] == rule
         assert said["no_text"]["fr"].startswith("Cette règle porte sur l’enregistrement lui-même")
 
 
-def test_a_stream_of_many_batches_between_others_is_proved_batch_by_batch(house: House) -> None:
+def test_a_stream_of_many_batches_between_others_is_proved_batch_by_batch(tenant: Tenant) -> None:
     streams = [unique_name() for _ in range(3)]
     for stream in streams:
-        record(house, [*overpaid(house, stream), *(event(stream, seq) for seq in range(6, 130))], *[1] * 128)
+        record(tenant, [*overpaid(tenant, stream), *(event(stream, seq) for seq in range(6, 130))], *[1] * 128)
     seal()
-    for finding in Finding.objects.filter(casino=house.casino, rule="payout-overpaid"):
+    for finding in Finding.objects.filter(casino=tenant.casino, rule="payout-overpaid"):
         verified(evidence_of(finding).raw)
-    last = Finding.objects.filter(casino=house.casino, stream__name=streams[-1]).order_by("-seq").first()
+    last = Finding.objects.filter(casino=tenant.casino, stream__name=streams[-1]).order_by("-seq").first()
     assert last is not None
-    proofs = prove.prove_through(last.stream_id, 129)
-    assert len(proofs) == 129
-    for proof in proofs:
-        alone = prove.prove_batch(last.stream_id, proof.batch, proof.head)
+    proven = proofs.prove_through(last.stream_id, 129)
+    assert len(proven) == 129
+    for proof in proven:
+        alone = proofs.prove_batch(last.stream_id, proof.batch, proof.head)
         assert (alone.entry, alone.index, alone.path) == (proof.entry, proof.index, proof.path)
 
 
@@ -283,34 +290,34 @@ def at_the_desk(client: Client, finding: Finding, **extra: object) -> HttpRespon
     return client.post(reverse("admin:audit_finding_evidence", args=(finding.pk,)), **extra)  # type: ignore[arg-type]
 
 
-def test_an_officer_downloads_it_from_the_page_of_the_finding(house: House, finding: Finding) -> None:
-    client = officer_of(house, "view_finding")
+def test_an_officer_downloads_it_from_the_page_of_the_finding(tenant: Tenant, finding: Finding) -> None:
+    client = officer_of(tenant, "view_finding")
     page = client.get(reverse("admin:audit_finding_change", args=(finding.pk,))).content.decode()
     assert f'action="{reverse("admin:audit_finding_evidence", args=(finding.pk,))}"' in page
     answer = at_the_desk(client, finding)
     assert answer["Content-Type"] == "application/zip"
     assert answer.content == evidence_of(finding).raw
-    [act] = [act for act in acts_today(house.casino.pk) if act.type == "evidence.exported"]
+    [act] = [act for act in acts_today(tenant.casino.pk) if act.type == "evidence.exported"]
     assert (act.actor, act.data["sha256"]) == ("claire", sha256(answer.content).hexdigest())
 
 
-def test_a_link_downloads_nothing(house: House, finding: Finding) -> None:
-    client = officer_of(house, "view_finding")
+def test_a_link_downloads_nothing(tenant: Tenant, finding: Finding) -> None:
+    client = officer_of(tenant, "view_finding")
     assert client.get(reverse("admin:audit_finding_evidence", args=(finding.pk,))).status_code == 405
     strict = Client(enforce_csrf_checks=True)
     strict.login(username="claire", password="right horse")
     assert at_the_desk(strict, finding).status_code == 403
-    assert [act for act in acts_today(house.casino.pk) if act.type == "evidence.exported"] == []
+    assert [act for act in acts_today(tenant.casino.pk) if act.type == "evidence.exported"] == []
 
 
-def test_nobody_else_downloads_it(house: House, finding: Finding) -> None:
+def test_nobody_else_downloads_it(tenant: Tenant, finding: Finding) -> None:
     assert at_the_desk(Client(), finding).status_code == 302
-    assert at_the_desk(officer_of(founded(), "view_finding"), finding).status_code == 404
+    assert at_the_desk(officer_of(make_tenant(), "view_finding"), finding).status_code == 404
 
 
-def test_an_officer_who_may_not_see_findings_downloads_none(house: House, finding: Finding) -> None:
+def test_an_officer_who_may_not_see_findings_downloads_none(tenant: Tenant, finding: Finding) -> None:
     administrator = Officer.objects.create_user("keys", is_staff=True)
-    Membership.objects.create(officer=administrator, casino=house.casino, role=Role.ADMINISTRATOR)
+    Membership.objects.create(officer=administrator, casino=tenant.casino, role=Role.ADMINISTRATOR)
     client = Client()
     client.force_login(administrator, backend="django.contrib.auth.backends.ModelBackend")
     assert at_the_desk(client, finding).status_code == 404
@@ -319,10 +326,10 @@ def test_an_officer_who_may_not_see_findings_downloads_none(house: House, findin
 @pytest.mark.parametrize(
     ("language", "words"), [("en", "not under a signed checkpoint yet"), ("fr", "pas encore sous une racine signée")]
 )
-def test_before_it_is_sealed_the_desk_says_so(house: House, stream: str, language: str, words: str) -> None:
-    record(house, overpaid(house, stream))
+def test_before_it_is_sealed_the_desk_says_so(tenant: Tenant, stream: str, language: str, words: str) -> None:
+    record(tenant, overpaid(tenant, stream))
     answer = at_the_desk(
-        officer_of(house, "view_finding"), found(house), follow=True, headers={"accept-language": language}
+        officer_of(tenant, "view_finding"), found(tenant), follow=True, headers={"accept-language": language}
     )
     assert answer.status_code == 200
     assert words in answer.content.decode()
@@ -331,19 +338,19 @@ def test_before_it_is_sealed_the_desk_says_so(house: House, stream: str, languag
 # By the command -----------------------------------------------------------------------------------------------------
 
 
-def test_the_command_writes_the_same_file(house: House, finding: Finding, tmp_path: Path) -> None:
+def test_the_command_writes_the_same_file(tenant: Tenant, finding: Finding, tmp_path: Path) -> None:
     path = tmp_path / "evidence.zip"
     call_command("evidence", "--finding", str(finding.pk), "--output", str(path), "--reason", "asked for by the police")
     assert path.read_bytes() == evidence_of(finding).raw
-    [act] = [act for act in acts_today(house.casino.pk) if act.type == "evidence.exported"]
+    [act] = [act for act in acts_today(tenant.casino.pk) if act.type == "evidence.exported"]
     assert (act.actor, act.reason) == ("manage.py evidence", "asked for by the police")
 
 
-def test_the_command_says_what_is_wrong(house: House, stream: str, tmp_path: Path) -> None:
+def test_the_command_says_what_is_wrong(tenant: Tenant, stream: str, tmp_path: Path) -> None:
     with pytest.raises(CommandError, match=f"There is no finding {NOBODY}"):
         call_command("evidence", "--finding", str(NOBODY))
-    record(house, overpaid(house, stream))
-    number = str(found(house).pk)
+    record(tenant, overpaid(tenant, stream))
+    number = str(found(tenant).pk)
     with pytest.raises(CommandError, match="not under a checkpoint yet"):
         call_command("evidence", "--finding", number)
     seal()

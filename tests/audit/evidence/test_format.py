@@ -45,10 +45,10 @@ def path_hash(leaf: bytes, index: int, size: int, path: list[bytes]) -> bytes:
     if size == 1:
         assert path == []
         return sha256(b"\0" + leaf).digest()
-    left, (*below, beside) = split(size), path
+    left, (*below, sibling) = split(size), path
     if index < left:
-        return sha256(b"\1" + path_hash(leaf, index, left, below) + beside).digest()
-    return sha256(b"\1" + beside + path_hash(leaf, index - left, size - left, below)).digest()
+        return sha256(b"\1" + path_hash(leaf, index, left, below) + sibling).digest()
+    return sha256(b"\1" + sibling + path_hash(leaf, index - left, size - left, below)).digest()
 
 
 def signed_tree(note: bytes, vkey: str) -> tuple[int, bytes]:
@@ -87,7 +87,7 @@ def another_verifier(raw: bytes, vkey: str) -> dict[str, Any]:
         numbers = entry["first_seq"].to_bytes(8, "big") + entry["count"].to_bytes(8, "big")
         chain = sha256(chain + bytes.fromhex(entry["root"]) + numbers).digest()
         assert chain.hex() == entry["chain"]
-        path = [bytes.fromhex(beside) for beside in batch["path"]]
+        path = [bytes.fromhex(sibling) for sibling in batch["path"]]
         assert path_hash(batch["entry"].encode(), batch["index"], size, path) == root
     assert lines == []
     said: dict[str, Any] = json.loads(files["finding.json"])
@@ -121,7 +121,7 @@ def test_a_verifier_written_from_the_page_refuses_what_ours_refuses() -> None:
         changed["MANIFEST.sha256"] = verify.manifest_of(changed)
         with pytest.raises((AssertionError, InvalidSignature)):
             another_verifier(zip_of(changed), VKEY)
-        with pytest.raises(verify.Refused):
+        with pytest.raises(verify.Unverified):
             list(verify.checks(changed, VKEY))
 
 

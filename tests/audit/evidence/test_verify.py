@@ -19,11 +19,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from audit.event_store import merkle
 from audit.evidence import verify
 from audit.evidence.bundle import bundle_of
-from audit.evidence.verify import Refused, checks, files_in, manifest_of, zip_of
-from audit.log import merkle
-from audit.log.notes import Checkpoint, Signer
+from audit.evidence.verify import Unverified, checks, files_in, manifest_of, zip_of
+from audit.transparency.signed_notes import Checkpoint, Signer
 from tests.audit.evidence.made import ORIGIN, SIGNER, a_small_one
 
 BUNDLE = bundle_of(a_small_one())
@@ -36,7 +36,7 @@ def holds(files: dict[str, bytes], vkey: str | None = VKEY) -> bool:
     try:
         for _ in checks(files, vkey):
             continue
-    except Refused:
+    except Unverified:
         return False
     return True
 
@@ -62,7 +62,7 @@ def test_the_bundle_holds() -> None:
 
 def test_every_byte_of_the_zip_counts() -> None:
     for place in range(len(BUNDLE)):
-        with pytest.raises(Refused):
+        with pytest.raises(Unverified):
             files_in(flipped(BUNDLE, place, 1 << place % 8))
 
 
@@ -75,7 +75,7 @@ def test_every_bit_of_the_structure_of_the_zip_counts() -> None:
     assert len(structure) == 76 * len(FILES) + 22 + 2 * sum(map(len, FILES))
     for place in structure:
         for bit in range(8):
-            with pytest.raises(Refused):
+            with pytest.raises(Unverified):
                 files_in(flipped(BUNDLE, place, 1 << bit))
 
 
@@ -96,7 +96,7 @@ def test_every_byte_of_what_is_signed_counts_even_where_manifest_and_zip_are_mad
 def test_every_byte_of_the_law_counts_even_where_the_manifest_is_made_anew(name: str) -> None:
     said = json.loads(FILES["finding.json"])
     for place in range(len(FILES[name])):
-        with pytest.raises(Refused):
+        with pytest.raises(Unverified):
             verify.check_law(FILES | {name: flipped(FILES[name], place, 1 << place % 8)}, said)
 
 
@@ -105,7 +105,7 @@ def test_a_byte_that_goes_or_comes_counts(data: st.DataObject) -> None:
     place = data.draw(st.integers(0, len(BUNDLE) - 1))
     more = data.draw(st.binary(min_size=1, max_size=4))
     for changed in (BUNDLE[:place] + BUNDLE[place + 1 :], BUNDLE[:place] + more + BUNDLE[place:], BUNDLE + more):
-        with pytest.raises(Refused):
+        with pytest.raises(Unverified):
             files_in(changed)
 
 
@@ -243,7 +243,7 @@ FORGERIES: dict[str, tuple[dict[str, bytes], str]] = {
 @pytest.mark.parametrize("name", FORGERIES)
 def test_a_forgery_is_refused_in_clear_words(name: str) -> None:
     files, why = FORGERIES[name]
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(Unverified) as refused:
         list(checks(files, VKEY))
     assert why in str(refused.value)
 
@@ -277,7 +277,7 @@ def test_whatever_one_field_says_it_is_refused_or_changes_nothing_that_is_signed
     name = data.draw(st.sampled_from(sorted(document)))
     document[name] = data.draw(st.none() | st.integers() | st.text() | st.lists(st.integers()) | st.just({}))
     files = FILES | {"finding.json": verify.spread(document)}
-    holds(files | {"MANIFEST.sha256": manifest_of(files)})  # which raises nothing but Refused
+    holds(files | {"MANIFEST.sha256": manifest_of(files)})  # which raises nothing but Unverified
 
 
 # As a regulator runs it ---------------------------------------------------------------------------------------------

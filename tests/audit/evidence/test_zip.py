@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.evidence.verify import Refused, files_in, zip_of
+from audit.evidence.verify import Unverified, files_in, zip_of
 
 FILES = {"law/fr-art-54.txt": "pièce".encode(), "b": b"", "a": b"\0" * 300}
 
@@ -99,7 +99,7 @@ HOSTILE["a comment of a file"] = commented()
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_every_other_form_is_refused(name: str) -> None:
-    with pytest.raises(Refused):
+    with pytest.raises(Unverified):
         files_in(HOSTILE[name])
 
 
@@ -107,7 +107,7 @@ def test_every_other_form_is_refused(name: str) -> None:
 def test_noise_is_refused_and_never_fails_otherwise(noise: bytes) -> None:
     for archive in (noise, b"PK\3\4" + noise, zip_of(FILES)[: len(noise)] + noise):
         if archive != zip_of(FILES):
-            with pytest.raises(Refused):
+            with pytest.raises(Unverified):
                 files_in(archive)
 
 
@@ -119,5 +119,5 @@ def test_a_length_that_lies_is_refused(data: st.DataObject) -> None:
     was = struct.unpack_from("<H", whole, place)[0]
     struct.pack_into("<H", whole, place, value)
     if value != was:
-        with pytest.raises(Refused):
+        with pytest.raises(Unverified):
             files_in(bytes(whole))

@@ -12,29 +12,29 @@ from xml.etree import ElementTree
 import pytest
 from django.test import Client
 
-from audit.adjudications.replay import advance
+from audit.adjudication.replay import advance
 from audit.felt import draw, replay_of, table_at
 from audit.felt.drawing import chips_of, spot_of, states_at
 from audit.models import GamingTable, LoggedStream, Officer
 from audit.simulation import IRREGULARITIES, RULESETS, play
 from settlement import State, decode
-from tests.audit.tables import House
+from tests.audit.tables import Tenant
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def house() -> House:
-    return House()
+def tenant() -> Tenant:
+    return Tenant()
 
 
-def played(house: House, ruleset: str, *, coups: int = 40) -> tuple[LoggedStream, list[dict[str, Any]]]:
+def played(tenant: Tenant, ruleset: str, *, coups: int = 40) -> tuple[LoggedStream, list[dict[str, Any]]]:
     """Record a night with everything irregular in it, and return its stream and events."""
-    GamingTable.objects.create(casino=house.casino, code=ruleset)
+    GamingTable.objects.create(casino=tenant.casino, code=ruleset)
     day = date(2010, 11, 19)
     night = play(
         ruleset,
-        casino=house.code,
+        casino=tenant.code,
         code=ruleset,
         gaming_day=day,
         seed=7,
@@ -42,13 +42,13 @@ def played(house: House, ruleset: str, *, coups: int = 40) -> tuple[LoggedStream
         irregularities=list(IRREGULARITIES),
     )
     for low in range(0, len(night.events), 900):
-        assert house.post(night.stream, night.events[low : low + 900]).status_code == 201
-    return house.stream(night.stream), night.events
+        assert tenant.post(night.stream, night.events[low : low + 900]).status_code == 201
+    return tenant.stream(night.stream), night.events
 
 
 @pytest.mark.parametrize("ruleset", RULESETS)
-def test_a_stretch_shows_at_each_event_what_a_fold_from_the_beginning_leaves(house: House, ruleset: str) -> None:
-    stream, events = played(house, ruleset)
+def test_a_stretch_shows_at_each_event_what_a_fold_from_the_beginning_leaves(tenant: Tenant, ruleset: str) -> None:
+    stream, events = played(tenant, ruleset)
     state = State()
     folded = {}
     for event in events:
@@ -76,8 +76,8 @@ def test_a_stretch_shows_at_each_event_what_a_fold_from_the_beginning_leaves(hou
 
 
 @pytest.mark.parametrize("ruleset", RULESETS)
-def test_every_stake_on_the_table_is_a_chip_and_the_drawing_is_sound(house: House, ruleset: str) -> None:
-    stream, events = played(house, ruleset)
+def test_every_stake_on_the_table_is_a_chip_and_the_drawing_is_sound(tenant: Tenant, ruleset: str) -> None:
+    stream, events = played(tenant, ruleset)
     replay = replay_of(stream.pk, 1, min(300, len(events)))
     chips = chips_of(replay)
     for place, moment in enumerate(replay.moments):
@@ -92,16 +92,16 @@ def test_every_stake_on_the_table_is_a_chip_and_the_drawing_is_sound(house: Hous
     assert not re.search(r"<script|style=|\bon\w+=", svg)
 
 
-def test_what_players_are_called_cannot_break_out_of_the_drawing(house: House) -> None:
+def test_what_players_are_called_cannot_break_out_of_the_drawing(tenant: Tenant) -> None:
     stream = "hostile"
     bad = '"><script>alert(1)</script>'
     events = [
-        house.opener(stream, observes=[]),
-        {**house.opener(stream), "seq": 2, "type": "wager.placed"},
+        tenant.opener(stream, observes=[]),
+        {**tenant.opener(stream), "seq": 2, "type": "wager.placed"},
     ]
     events[1]["data"] = {"wager": "w1", "bet": "field", "stake": 500, "player": bad}
-    assert house.post(stream, events).status_code in (201, 422)
-    logged = LoggedStream.objects.filter(casino=house.casino, name=stream).first()
+    assert tenant.post(stream, events).status_code in (201, 422)
+    logged = LoggedStream.objects.filter(casino=tenant.casino, name=stream).first()
     if logged is None:  # such a name is no player's at all
         return
     svg = draw(replay_of(logged.pk, 1, 2), 1, language="en")
@@ -109,21 +109,21 @@ def test_what_players_are_called_cannot_break_out_of_the_drawing(house: House) -
     ElementTree.fromstring(svg)
 
 
-def test_the_interface_says_the_table_at_an_instant(house: House) -> None:
-    stream, events = played(house, "fr-roulette")
+def test_the_interface_says_the_table_at_an_instant(tenant: Tenant) -> None:
+    stream, events = played(tenant, "fr-roulette")
     placed = next(event for event in events if event["type"] == "wager.placed")
-    said = house.get(f"/streams/{stream.name}/table?at={placed['seq']}").json()
+    said = tenant.get(f"/streams/{stream.name}/table?at={placed['seq']}").json()
     assert (said["at"], said["ruleset"], said["bets_open"]) == (placed["seq"], "fr-roulette", True)
     (one,) = [each for each in said["wagers"] if each["wager"] == placed["data"]["wager"]]
     assert (one["bet"], one["standing"], one["status"]) == (placed["data"]["bet"], placed["data"]["stake"], "open")
-    assert house.get(f"/streams/{stream.name}/table").json()["at"] == events[-1]["seq"]
-    assert house.get(f"/streams/{stream.name}/table?at=0").status_code == 422
-    assert house.get(f"/streams/{stream.name}/table?at=1&to=2").status_code == 422
-    assert House().get(f"/streams/{stream.name}/table").status_code == 404
+    assert tenant.get(f"/streams/{stream.name}/table").json()["at"] == events[-1]["seq"]
+    assert tenant.get(f"/streams/{stream.name}/table?at=0").status_code == 422
+    assert tenant.get(f"/streams/{stream.name}/table?at=1&to=2").status_code == 422
+    assert Tenant().get(f"/streams/{stream.name}/table").status_code == 404
 
 
-def test_the_page_of_a_table_shows_any_instant_to_officers_of_its_house_alone(house: House) -> None:
-    stream, _ = played(house, "qc-craps")
+def test_the_page_of_a_table_shows_any_instant_to_officers_of_its_house_alone(tenant: Tenant) -> None:
+    stream, _ = played(tenant, "qc-craps")
     assert stream.pk < 0  # of an early day: addresses must take its sign
     address = f"/admin/audit/loggedstream/{stream.pk}/table/"
     own, other = (Officer.objects.create_user(name, password="x", is_staff=True) for name in ("own", "other"))
@@ -134,7 +134,7 @@ def test_the_page_of_a_table_shows_any_instant_to_officers_of_its_house_alone(ho
 
     for officer in (own, other):
         officer.user_permissions.set(Permission.objects.filter(codename__startswith="view_"))
-    own.casinos.add(house.casino)
+    own.casinos.add(tenant.casino)
     page = client.get(f"{address}?at=40")
     assert page.status_code == 200
     content = page.content.decode()
@@ -147,8 +147,8 @@ def test_the_page_of_a_table_shows_any_instant_to_officers_of_its_house_alone(ho
     assert client.get(address).status_code == 404
 
 
-def test_the_page_of_a_finding_opens_on_its_event_with_its_wager_ringed(house: House) -> None:
-    stream, _ = played(house, "fr-roulette")
+def test_the_page_of_a_finding_opens_on_its_event_with_its_wager_ringed(tenant: Tenant) -> None:
+    stream, _ = played(tenant, "fr-roulette")
     while (progress := advance(stream.pk)) is not None and progress.behind:
         pass
     finding = stream.findings.exclude(wager="").filter(rule="losing-wager-paid").first()

@@ -10,8 +10,8 @@ import pytest
 from audit.felt import craps, places, roulette
 from audit.felt.drawing import standalone
 from settlement.layouts import DOZEN_SHAPES, LAYOUT_37, LAYOUT_38, SIMPLE_CHANCES, Layout
-from settlement.rulebooks import RULEBOOKS
-from settlement.table import Wager
+from settlement.rulesets import RULEBOOKS
+from settlement.state import Wager
 
 
 def wager(bet: str, **fields: object) -> Wager:

@@ -13,10 +13,10 @@ from threading import Barrier, Thread
 import pytest
 from django.db import connection
 
-from audit.log import read
+from audit.event_store import read
 from audit.tasks import replay_stream
 from casino.celery import app
-from tests.audit.conftest import House
+from tests.audit.conftest import Tenant
 from tests.audit.sessions import written
 
 
@@ -38,15 +38,15 @@ def all_at_once(count: int, work: Callable[[int], None]) -> None:
         thread.join()
 
 
-def test_eight_table_systems_that_send_one_session_store_it_once(committed_house: House, stream: str) -> None:
-    house = committed_house
-    sent = house.session(stream, 200)
+def test_eight_table_systems_that_send_one_session_store_it_once(committed_tenant: Tenant, stream: str) -> None:
+    tenant = committed_tenant
+    sent = tenant.session(stream, 200)
     statuses: Counter[int] = Counter()
     receipts: dict[int, set[bytes]] = {}
 
     def send(_: int) -> None:
         for first in range(0, 200, 20):
-            answer = house.send(stream, sent[first : first + 20])
+            answer = tenant.send(stream, sent[first : first + 20])
             statuses[answer.status_code] += 1
             if answer.status_code in (200, 201):
                 receipts.setdefault(first, set()).add(answer.content)
@@ -55,54 +55,54 @@ def test_eight_table_systems_that_send_one_session_store_it_once(committed_house
     assert statuses[201] == 10
     assert set(statuses) == {200, 201}
     assert [len(receipts[first]) for first in range(0, 200, 20)] == [1] * 10
-    head = read.head_of(house.casino.pk, stream)
+    head = read.head_of(tenant.casino.pk, stream)
     assert [raw for _, raw in read.slice_of(head.stream_id, limit=500)] == [written(each) for each in sent]
 
 
-def test_of_two_contents_at_once_one_is_stored_and_the_other_conflicts(committed_house: House, stream: str) -> None:
-    house = committed_house
-    house.send(stream, house.session(stream, 1))
+def test_of_two_contents_at_once_one_is_stored_and_the_other_conflicts(committed_tenant: Tenant, stream: str) -> None:
+    tenant = committed_tenant
+    tenant.send(stream, tenant.session(stream, 1))
     statuses: list[int] = []
 
     def send(number: int) -> None:
-        sent = house.session(stream, 3)[1:]
+        sent = tenant.session(stream, 3)[1:]
         sent[0]["data"]["stake"] = 1 + number
-        statuses.append(house.send(stream, sent).status_code)
+        statuses.append(tenant.send(stream, sent).status_code)
 
     all_at_once(4, send)
     assert sorted(statuses) == [201, 409, 409, 409]
 
 
-def test_streams_that_open_at_once_in_one_month_all_open(committed_house: House, stream: str) -> None:
-    house = committed_house
+def test_streams_that_open_at_once_in_one_month_all_open(committed_tenant: Tenant, stream: str) -> None:
+    tenant = committed_tenant
     statuses: list[int] = []
 
     def send(number: int) -> None:
         name = f"{stream}.{number}"
-        sent = house.session(name, 2)
+        sent = tenant.session(name, 2)
         sent[0]["data"]["gaming_day"] = f"2033-0{1 + number % 2}-0{1 + number}"
-        statuses.append(house.send(name, sent).status_code)
+        statuses.append(tenant.send(name, sent).status_code)
 
     all_at_once(8, send)
     assert statuses == [201] * 8
 
 
-def test_one_name_on_two_days_at_once_is_one_stream(committed_house: House, stream: str) -> None:
-    house = committed_house
+def test_one_name_on_two_days_at_once_is_one_stream(committed_tenant: Tenant, stream: str) -> None:
+    tenant = committed_tenant
     statuses: list[int] = []
 
     def send(number: int) -> None:
-        sent = house.session(stream, 2)
+        sent = tenant.session(stream, 2)
         sent[0]["data"]["gaming_day"] = f"2034-01-0{1 + number}"
-        statuses.append(house.send(stream, sent).status_code)
+        statuses.append(tenant.send(stream, sent).status_code)
 
     all_at_once(4, send)
     assert sorted(statuses) == [201, 409, 409, 409]
 
 
-def test_a_hint_names_the_stream_that_is_dirty(committed_house: House, stream: str) -> None:
-    committed_house.send(stream, committed_house.session(stream, 1))
-    head = read.head_of(committed_house.casino.pk, stream)
+def test_a_hint_names_the_stream_that_is_dirty(committed_tenant: Tenant, stream: str) -> None:
+    committed_tenant.send(stream, committed_tenant.session(stream, 1))
+    head = read.head_of(committed_tenant.casino.pk, stream)
     hinted: set[int] = set()
     with app.connection_for_read() as reading, reading.SimpleQueue("replay") as queue:
         while head.stream_id not in hinted:
@@ -114,11 +114,11 @@ def test_a_hint_names_the_stream_that_is_dirty(committed_house: House, stream: s
 
 @pytest.mark.parametrize("url", ["redis://127.0.0.1:1/0", "amqp://127.0.0.1:1//", "redis://10.255.255.1:6379/0"])
 def test_a_broker_that_is_gone_neither_fails_nor_delays_a_request(
-    committed_house: House, stream: str, url: str
+    committed_tenant: Tenant, stream: str, url: str
 ) -> None:
     database = {name: connection.settings_dict[name] for name in ("NAME", "USER", "PASSWORD", "HOST", "PORT")}
-    events = committed_house.session(stream, 20)
-    task = {"database": database, "key": committed_house.secret, "stream": stream, "events": events}
+    events = committed_tenant.session(stream, 20)
+    task = {"database": database, "key": committed_tenant.secret, "stream": stream, "events": events}
     sent = subprocess.run(
         [sys.executable, "-m", "tests.audit.ingest.sending"],
         input=json.dumps(task),

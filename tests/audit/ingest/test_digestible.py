@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from audit.adjudications.replay import advance
+from audit.adjudication.replay import advance
 from audit.models import Finding, LoggedStream
-from tests.audit.conftest import House
+from tests.audit.conftest import Tenant
 from tests.audit.sessions import event, opener
 
 LONG = "x" * 30_000
@@ -74,22 +74,22 @@ NAMES = [
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_is_stored_is_replayed_and_shown(house: House, stream: str, name: str) -> None:
-    sent = strange(name, stream, house.casino.code)
-    answer = house.send(stream, sent)
+def test_what_is_stored_is_replayed_and_shown(tenant: Tenant, stream: str, name: str) -> None:
+    sent = strange(name, stream, tenant.casino.code)
+    answer = tenant.send(stream, sent)
     assert answer.status_code == 201, answer.content[:300]
-    logged = LoggedStream.objects.get(casino=house.casino, name=stream)
+    logged = LoggedStream.objects.get(casino=tenant.casino, name=stream)
     while (progress := advance(logged.stream_id)) and progress.folded and progress.behind:
         continue
-    standing = house.ask(f"streams/{stream}").json()
+    standing = tenant.ask(f"streams/{stream}").json()
     assert standing["adjudicated_through"] == standing["next_seq"] - 1
-    assert house.ask(f"streams/{stream}/adjudication").json()["events"] == len(sent)
-    assert len(house.ask("findings").json()["results"]) == Finding.objects.filter(stream=logged).count()
+    assert tenant.ask(f"streams/{stream}/adjudication").json()["events"] == len(sent)
+    assert len(tenant.ask("findings").json()["results"]) == Finding.objects.filter(stream=logged).count()
 
 
-def test_a_conflict_under_a_ruleset_without_end_opens_its_finding(house: House, stream: str) -> None:
-    sent = strange("a ruleset without end", stream, house.casino.code)
-    house.send(stream, sent)
+def test_a_conflict_under_a_ruleset_without_end_opens_its_finding(tenant: Tenant, stream: str) -> None:
+    sent = strange("a ruleset without end", stream, tenant.casino.code)
+    tenant.send(stream, sent)
     sent[1]["data"]["stake"] = 5
-    assert house.send(stream, sent).status_code == 409
+    assert tenant.send(stream, sent).status_code == 409
     assert Finding.objects.get(stream__name=stream).rule == "sequence-conflict"

@@ -14,8 +14,8 @@ import pytest
 from django.core.handlers.wsgi import WSGIHandler
 from django.db import connections
 
-from audit.ingest.express import Express
-from tests.audit.tables import House
+from audit.api.fast_path import FastPath
+from tests.audit.tables import Tenant
 
 PAGE = Path(__file__).parents[3] / "docs" / "ingestion.md"
 
@@ -39,7 +39,7 @@ class Quiet(WSGIRequestHandler):
 
 @pytest.fixture
 def url() -> Iterator[str]:
-    way = Express(WSGIHandler())
+    way = FastPath(WSGIHandler())
 
     def application(environ: Any, start_response: Any) -> Any:
         try:
@@ -56,17 +56,17 @@ def url() -> Iterator[str]:
 
 
 def test_the_client_of_the_page_sends_sends_again_and_checks_what_it_was_given(url: str) -> None:
-    page, house = examples(), House()
+    page, tenant = examples(), Tenant()
     stream = "documented"
     body = re.search(r"\$ cat night.json\n(.*?\])\n", PAGE.read_text(), re.DOTALL)
     assert body is not None
     night = json.loads(body[1])
     for event in night:
         event["stream"] = stream
-    night[0]["data"] |= {"casino": house.casino.code, "table": house.table.code}
-    receipt = page["send"](url, house.secret, stream, night)
+    night[0]["data"] |= {"casino": tenant.casino.code, "table": tenant.table.code}
+    receipt = page["send"](url, tenant.secret, stream, night)
     assert (receipt["first_seq"], receipt["last_seq"], receipt["next_seq"]) == (1, 2, 3)
-    assert page["send"](url, house.secret, stream, night) == receipt
+    assert page["send"](url, tenant.secret, stream, night) == receipt
 
     with page["urllib"].request.urlopen(f"{url}/api/v1/log/key") as answer:
         keys = json.load(answer)["keys"]

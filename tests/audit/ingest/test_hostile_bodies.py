@@ -12,19 +12,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from audit.models import LoggedStream, Quarantined
-from tests.audit.conftest import House
+from tests.audit.conftest import Tenant
 from tests.audit.sessions import event
 
 Read = Callable[..., tuple[int, str]]
 
 
-def with_wager(stream: str, house: House, wager: bytes) -> bytes:
+def with_wager(stream: str, tenant: Tenant, wager: bytes) -> bytes:
     """Return a request whose second event has ``wager`` for an id, put in as raw bytes."""
-    return json.dumps(house.session(stream, 2)).encode().replace(b'"w2"', wager)
+    return json.dumps(tenant.session(stream, 2)).encode().replace(b'"w2"', wager)
 
 
-def with_seq(stream: str, house: House, seq: bytes) -> bytes:
-    return json.dumps(house.session(stream, 2)).encode().replace(b'"seq": 2', b'"seq": ' + seq)
+def with_seq(stream: str, tenant: Tenant, seq: bytes) -> bytes:
+    return json.dumps(tenant.session(stream, 2)).encode().replace(b'"seq": 2', b'"seq": ' + seq)
 
 
 @pytest.mark.parametrize(
@@ -53,11 +53,11 @@ def with_seq(stream: str, house: House, seq: bytes) -> bytes:
     ],
     ids=lambda wager: repr(wager[:24]),
 )
-def test_a_misshapen_id_is_refused_and_kept(house: House, stream: str, code_of: Read, wager: bytes) -> None:
-    raw = with_wager(stream, house, wager)
-    assert code_of(house.send(stream, raw)) == (422, "invalid")
-    assert bytes(Quarantined.objects.get(casino=house.casino).body) == raw
-    assert not LoggedStream.objects.filter(casino=house.casino).exists()
+def test_a_misshapen_id_is_refused_and_kept(tenant: Tenant, stream: str, code_of: Read, wager: bytes) -> None:
+    raw = with_wager(stream, tenant, wager)
+    assert code_of(tenant.send(stream, raw)) == (422, "invalid")
+    assert bytes(Quarantined.objects.get(casino=tenant.casino).body) == raw
+    assert not LoggedStream.objects.filter(casino=tenant.casino).exists()
 
 
 @pytest.mark.parametrize(
@@ -78,20 +78,20 @@ def test_a_misshapen_id_is_refused_and_kept(house: House, stream: str, code_of: 
     ],
     ids=lambda seq: repr(seq[:20]),
 )
-def test_only_exact_positive_integers_are_numbers(house: House, stream: str, code_of: Read, seq: bytes) -> None:
-    assert code_of(house.send(stream, with_seq(stream, house, seq))) == (422, "invalid")
+def test_only_exact_positive_integers_are_numbers(tenant: Tenant, stream: str, code_of: Read, seq: bytes) -> None:
+    assert code_of(tenant.send(stream, with_seq(stream, tenant, seq))) == (422, "invalid")
 
 
-def test_the_largest_number_is_a_gap_and_nothing_else(house: House, stream: str, code_of: Read) -> None:
-    house.send(stream, house.session(stream, 1))
-    assert code_of(house.send(stream, [event(stream, 2**53 - 1)])) == (409, "gap")
+def test_the_largest_number_is_a_gap_and_nothing_else(tenant: Tenant, stream: str, code_of: Read) -> None:
+    tenant.send(stream, tenant.session(stream, 1))
+    assert code_of(tenant.send(stream, [event(stream, 2**53 - 1)])) == (409, "gap")
 
 
-def test_a_loss_up_to_the_largest_number_ends_the_stream(house: House, stream: str, code_of: Read) -> None:
+def test_a_loss_up_to_the_largest_number_ends_the_stream(tenant: Tenant, stream: str, code_of: Read) -> None:
     lost = event(stream, 2, "events.lost", through=2**53 - 1, reason="spool_lost")
-    answer = house.send(stream, [*house.session(stream, 1), lost])
+    answer = tenant.send(stream, [*tenant.session(stream, 1), lost])
     assert (answer.status_code, answer.json()["next_seq"]) == (201, 2**53)
-    assert house.send(stream, [*house.session(stream, 1), lost]).status_code == 200
+    assert tenant.send(stream, [*tenant.session(stream, 1), lost]).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -124,59 +124,63 @@ def test_a_loss_up_to_the_largest_number_ends_the_stream(house: House, stream: s
     ids=lambda raw: repr(raw[:28]),
 )
 @pytest.mark.parametrize("type", ["application/json", "application/x-ndjson"])
-def test_what_is_no_list_of_events_is_refused(house: House, stream: str, code_of: Read, raw: bytes, type: str) -> None:
-    assert code_of(house.send(stream, raw, type=type)) == (422, "invalid")
+def test_what_is_no_list_of_events_is_refused(
+    tenant: Tenant, stream: str, code_of: Read, raw: bytes, type: str
+) -> None:
+    assert code_of(tenant.send(stream, raw, type=type)) == (422, "invalid")
 
 
 @pytest.mark.parametrize("instant", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "2026-11-19T20:00:00"])
-def test_an_instant_that_no_reader_can_show_is_refused(house: House, stream: str, code_of: Read, instant: str) -> None:
-    sent = house.session(stream, 2)
+def test_an_instant_that_no_reader_can_show_is_refused(
+    tenant: Tenant, stream: str, code_of: Read, instant: str
+) -> None:
+    sent = tenant.session(stream, 2)
     sent[1]["occurred_at"] = instant
-    answer = house.send(stream, sent)
+    answer = tenant.send(stream, sent)
     assert code_of(answer) == (422, "invalid")
     assert answer.json()["errors"][0]["pointer"] == "/1/occurred_at"
 
 
 @pytest.mark.parametrize("instant", ["1970-01-01T00:00:00Z", "0002-01-01T00:00:00+23:59", "9998-12-31T23:59:59-23:59"])
-def test_a_clock_that_is_wrong_is_stored_and_read(house: House, stream: str, instant: str) -> None:
-    sent = house.session(stream, 2)
+def test_a_clock_that_is_wrong_is_stored_and_read(tenant: Tenant, stream: str, instant: str) -> None:
+    sent = tenant.session(stream, 2)
     sent[1]["occurred_at"] = instant
-    assert house.send(stream, sent).status_code == 201
-    assert house.ask(f"streams/{stream}/events").json()["events"][1]["occurred_at"] == instant
+    assert tenant.send(stream, sent).status_code == 201
+    assert tenant.ask(f"streams/{stream}/events").json()["events"][1]["occurred_at"] == instant
 
 
 @pytest.mark.parametrize("depth", [40, 400, 900, 990, 5_000])
-def test_bottomless_corrections_are_refused(house: House, stream: str, code_of: Read, depth: int) -> None:
+def test_bottomless_corrections_are_refused(tenant: Tenant, stream: str, code_of: Read, depth: int) -> None:
     correction = event(stream, 2, "entry.corrected", corrects=1, data={"a": 0}, reason="r", approved_by="c")
-    raw = json.dumps([*house.session(stream, 1), correction]).encode()
+    raw = json.dumps([*tenant.session(stream, 1), correction]).encode()
     raw = raw.replace(b'"a": 0', b'"a": ' + b"[" * depth + b"]" * depth)
-    assert code_of(house.send(stream, raw)) == (422, "invalid")
+    assert code_of(tenant.send(stream, raw)) == (422, "invalid")
 
 
-def test_thousands_of_names_are_read_in_no_time(house: House, stream: str, code_of: Read) -> None:
+def test_thousands_of_names_are_read_in_no_time(tenant: Tenant, stream: str, code_of: Read) -> None:
     names = {f"n{number:04}": 0 for number in range(2_300)}
     corrections = [
         event(stream, seq, "entry.corrected", corrects=1, data=names, reason="r\u00e9", approved_by="c")
         for seq in range(2, 32)
     ]
-    raw = json.dumps([*house.session(stream, 1), *corrections], separators=(",", ":")).encode()
+    raw = json.dumps([*tenant.session(stream, 1), *corrections], separators=(",", ":")).encode()
     assert len(raw) < 1024 * 1024
-    assert house.send(stream, raw).status_code == 201
+    assert tenant.send(stream, raw).status_code == 201
 
 
-def test_a_bomb_does_not_grow(house: House, stream: str, code_of: Read) -> None:
+def test_a_bomb_does_not_grow(tenant: Tenant, stream: str, code_of: Read) -> None:
     squeeze = zlib.compressobj(9, zlib.DEFLATED, 31)
     megabyte = b" " * 1_000_000
     bomb = b"".join(squeeze.compress(megabyte) for _ in range(400)) + squeeze.flush()
     assert len(bomb) < 500_000
     for type in ("application/json", "application/x-ndjson"):
-        answer = house.send(stream, bomb, type=type, **{"Content-Encoding": "gzip"})
+        answer = tenant.send(stream, bomb, type=type, **{"Content-Encoding": "gzip"})
         assert code_of(answer) == (413, "too-large")
 
 
 @pytest.mark.parametrize("spoil", ["cut", "trailer", "header", "junk", "plain", "empty"])
-def test_a_broken_gzip_is_refused_and_kept(house: House, stream: str, code_of: Read, spoil: str) -> None:
-    plain = json.dumps(house.session(stream, 3)).encode()
+def test_a_broken_gzip_is_refused_and_kept(tenant: Tenant, stream: str, code_of: Read, spoil: str) -> None:
+    plain = json.dumps(tenant.session(stream, 3)).encode()
     whole = gzip.compress(plain)
     raw = {
         "cut": whole[:-20],
@@ -186,26 +190,26 @@ def test_a_broken_gzip_is_refused_and_kept(house: House, stream: str, code_of: R
         "plain": plain,
         "empty": gzip.compress(b""),
     }[spoil]
-    assert code_of(house.send(stream, raw, **{"Content-Encoding": "gzip"})) == (422, "invalid")
+    assert code_of(tenant.send(stream, raw, **{"Content-Encoding": "gzip"})) == (422, "invalid")
     if spoil != "empty":
-        assert bytes(Quarantined.objects.get(casino=house.casino).body) == raw
+        assert bytes(Quarantined.objects.get(casino=tenant.casino).body) == raw
 
 
-def test_thousands_of_empty_gzip_members_are_refused_in_no_time(house: House, stream: str, code_of: Read) -> None:
+def test_thousands_of_empty_gzip_members_are_refused_in_no_time(tenant: Tenant, stream: str, code_of: Read) -> None:
     raw = gzip.compress(b"") * 50_000
-    assert code_of(house.send(stream, raw, **{"Content-Encoding": "gzip"})) == (422, "invalid")
+    assert code_of(tenant.send(stream, raw, **{"Content-Encoding": "gzip"})) == (422, "invalid")
 
 
-def test_the_same_refused_bytes_are_kept_once(house: House, stream: str) -> None:
+def test_the_same_refused_bytes_are_kept_once(tenant: Tenant, stream: str) -> None:
     for _ in range(5):
-        house.send(stream, b"[{}]")
-    house.send(stream, b"[{} ]")
-    assert Quarantined.objects.filter(casino=house.casino).count() == 2
+        tenant.send(stream, b"[{}]")
+    tenant.send(stream, b"[{} ]")
+    assert Quarantined.objects.filter(casino=tenant.casino).count() == 2
 
 
 @pytest.mark.parametrize("address", ["streams/%00/events", "streams/..%2f/events", "findings?table=%00", "findings/0"])
-def test_odd_addresses_break_nothing(house: House, address: str) -> None:
-    assert 400 <= house.ask(address).status_code < 500
+def test_odd_addresses_break_nothing(tenant: Tenant, address: str) -> None:
+    assert 400 <= tenant.ask(address).status_code < 500
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -214,10 +218,10 @@ def test_odd_addresses_break_nothing(house: House, address: str) -> None:
     kind=st.sampled_from(["application/json", "application/x-ndjson"]),
 )
 def test_a_spoilt_request_is_stored_or_refused_and_never_breaks(
-    house: House, spoilt: tuple[int, bytes], kind: str
+    tenant: Tenant, spoilt: tuple[int, bytes], kind: str
 ) -> None:
     place, junk = spoilt
-    whole = json.dumps(house.session("spoilt", 3)).encode()
+    whole = json.dumps(tenant.session("spoilt", 3)).encode()
     place %= len(whole)
-    answer = house.send("spoilt", whole[:place] + junk + whole[place + len(junk) :], type=kind)
+    answer = tenant.send("spoilt", whole[:place] + junk + whole[place + len(junk) :], type=kind)
     assert answer.status_code in (200, 201, 403, 409, 422)

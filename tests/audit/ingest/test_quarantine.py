@@ -16,80 +16,80 @@ from pytest_django import Settings
 from audit.ingest.quarantine import purge
 from audit.models import Finding, Officer, Quarantined
 from audit.tasks import purge_quarantine
-from tests.audit.conftest import House, founded
+from tests.audit.conftest import Tenant, make_tenant
 
 
-def of(house: House) -> list[Quarantined]:
-    return list(Quarantined.objects.filter(casino=house.casino).order_by("pk"))
+def of(tenant: Tenant) -> list[Quarantined]:
+    return list(Quarantined.objects.filter(casino=tenant.casino).order_by("pk"))
 
 
-def conflicted(house: House, stream: str) -> None:
-    sent = house.session(stream, 3)
-    house.send(stream, sent)
-    assert house.send(stream, [sent[2] | {"actor": "<b>else</b>"}]).status_code == 409
+def conflicted(tenant: Tenant, stream: str) -> None:
+    sent = tenant.session(stream, 3)
+    tenant.send(stream, sent)
+    assert tenant.send(stream, [sent[2] | {"actor": "<b>else</b>"}]).status_code == 409
 
 
-def test_the_bytes_of_old_requests_go_and_their_digest_stays(house: House, stream: str) -> None:
-    house.send(stream, b"[<script>]")
-    house.send(stream, b"[new]")
-    [old, new] = of(house)
+def test_the_bytes_of_old_requests_go_and_their_digest_stays(tenant: Tenant, stream: str) -> None:
+    tenant.send(stream, b"[<script>]")
+    tenant.send(stream, b"[new]")
+    [old, new] = of(tenant)
     Quarantined.objects.filter(pk=old.pk).update(received_at=timezone.now() - timedelta(days=500))
     digest = bytes(old.digest)
     assert purge_quarantine() >= 1
-    [old, new] = of(house)
+    [old, new] = of(tenant)
     assert (bytes(old.body), bytes(old.digest), old.size, old.code) == (b"", digest, 10, "invalid")
     assert old.purged_at is not None
     assert (bytes(new.body), new.purged_at) == (b"[new]", None)
-    assert house.send(stream, b"[<script>]").status_code == 422
-    assert len(of(house)) == 2, "the same again is known by its digest"
+    assert tenant.send(stream, b"[<script>]").status_code == 422
+    assert len(of(tenant)) == 2, "the same again is known by its digest"
 
 
-def test_what_a_standing_conflict_rests_on_is_kept(house: House, stream: str) -> None:
-    conflicted(house, stream)
+def test_what_a_standing_conflict_rests_on_is_kept(tenant: Tenant, stream: str) -> None:
+    conflicted(tenant, stream)
     later = timezone.now() + timedelta(days=1)
     purge(before=later)
-    assert of(house)[0].purged_at is None
-    Finding.objects.filter(casino=house.casino).update(superseded_at=later)
+    assert of(tenant)[0].purged_at is None
+    Finding.objects.filter(casino=tenant.casino).update(superseded_at=later)
     purge(before=later)
-    assert of(house)[0].purged_at is not None
+    assert of(tenant)[0].purged_at is not None
 
 
-def test_a_broken_system_does_not_fill_the_disk(house: House, stream: str, settings: Settings) -> None:
+def test_a_broken_system_does_not_fill_the_disk(tenant: Tenant, stream: str, settings: Settings) -> None:
     settings.CABOCHON_QUARANTINE_BYTES = 1_000
     for number in range(5):
-        house.send(stream, b"[%d" % number + b"x" * 600 + b"]")
-    assert [len(bytes(refused.body)) for refused in of(house)] == [603, 603, 0, 0, 0]
-    assert all(len(bytes(refused.digest)) == 32 and refused.size == 603 for refused in of(house))
-    other = founded()
+        tenant.send(stream, b"[%d" % number + b"x" * 600 + b"]")
+    assert [len(bytes(refused.body)) for refused in of(tenant)] == [603, 603, 0, 0, 0]
+    assert all(len(bytes(refused.digest)) == 32 and refused.size == 603 for refused in of(tenant))
+    other = make_tenant()
     other.send(stream, b"[x]")
     assert len(bytes(of(other)[0].body)) == 3
 
 
-def test_the_command_counts_and_lets_go(house: House, stream: str) -> None:
-    house.send(stream, b"[x]")
+def test_the_command_counts_and_lets_go(tenant: Tenant, stream: str) -> None:
+    tenant.send(stream, b"[x]")
     said = StringIO()
     call_command("quarantine", stdout=said)
     call_command("quarantine", "--dry-run", "--days", "0", stdout=said)
-    assert of(house)[0].purged_at is None
+    assert of(tenant)[0].purged_at is None
     call_command("quarantine", "--purge", "--days", "0", stdout=said)
-    assert of(house)[0].purged_at is not None
+    assert of(tenant)[0].purged_at is not None
     assert "invalid" in said.getvalue()
     assert "would go" in said.getvalue()
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_the_page_shows_bytes_safely_and_a_conflict_beside_what_is_recorded(
-    house: House, stream: str, language: str
+    tenant: Tenant, stream: str, language: str
 ) -> None:
-    conflicted(house, stream)
-    house.send(stream, b"[\xff<script>alert(1)</script>]")
+    conflicted(tenant, stream)
+    tenant.send(stream, b"[\xff<script>alert(1)</script>]")
     officer = Officer.objects.create_user("claire", is_staff=True)
-    officer.casinos.set([house.casino])
+    officer.casinos.set([tenant.casino])
     officer.user_permissions.set(Permission.objects.filter(codename="view_quarantined"))
     client = Client(headers={"accept-language": language})
     client.force_login(officer)
     assert client.get(reverse("admin:audit_quarantined_changelist")).status_code == 200
-    conflict, broken = of(house)
+    conflict, broken = of(tenant)
     page = client.get(reverse("admin:audit_quarantined_change", args=(conflict.pk,))).content.decode()
     assert page.count("&lt;b&gt;else&lt;/b&gt;") == 2, "as it came, and in canonical form"
     assert "&quot;wager.placed&quot;" in page.partition("else")[2]
@@ -101,7 +101,7 @@ def test_the_page_shows_bytes_safely_and_a_conflict_beside_what_is_recorded(
     assert file.headers["Content-Type"] == "application/octet-stream"
     stranger = Client()
     other = Officer.objects.create_user("other", is_staff=True)
-    other.casinos.set([founded().casino])
+    other.casinos.set([make_tenant().casino])
     other.user_permissions.set(Permission.objects.filter(codename="view_quarantined"))
     stranger.force_login(other)
     for name in ("change", "bytes"):

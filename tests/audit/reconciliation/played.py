@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 
-from audit.log.append import Entry, append, open_stream
+from audit.event_store.append import Entry, append, open_stream
 from audit.models import Casino, GamingTable
 from audit.simulation import play
-from settlement.wire import decode_canonical, next_seq_after
+from settlement.codec import decode_canonical, next_seq_after
 
 DAY = date(2026, 11, 19)
 MORNING = datetime(2026, 11, 20, 8, tzinfo=UTC)

@@ -11,17 +11,17 @@ from django.core.management import call_command
 
 from audit.models import Casino, Finding, NightReport
 from audit.reconciliation import runs
-from audit.reconciliation.days import bounds, day_of, last_ended
-from tests.audit.conftest import House
-from tests.audit.log.sealed import seal
+from audit.reconciliation.gaming_days import bounds, day_of, last_ended
+from tests.audit.conftest import Tenant
 from tests.audit.reconciliation.played import DAY, MORNING, Events, buy_ins, count, inserted, record, session
+from tests.audit.transparency.sealed import seal
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def casino(house: House) -> Casino:
-    return house.casino
+def casino(tenant: Tenant) -> Casino:
+    return tenant.casino
 
 
 def reported(casino: Casino, day: date = DAY, now: datetime = MORNING) -> dict[str, Any]:

@@ -11,16 +11,16 @@ import pytest
 
 from audit.models import Casino, Finding, NightReport
 from audit.reconciliation import month, runs
-from audit.reconciliation.raising import decimal, percent
-from tests.audit.conftest import House
+from audit.reconciliation.findings import decimal, percent
+from tests.audit.conftest import Tenant
 from tests.audit.reconciliation.played import DAY, MORNING, Events, count, record, session
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def casino(house: House) -> Casino:
-    return house.casino
+def casino(tenant: Tenant) -> Casino:
+    return tenant.casino
 
 
 def stream(casino: Casino, code: str, made: list[tuple[str, dict[str, Any]]], **opened: Any) -> Events:

@@ -14,15 +14,15 @@ from audit import tasks
 from audit.models import Casino, LoggedStream, NightReport, NightRun, SessionFigures
 from audit.reconciliation import runs, sessions
 from audit.reconciliation.schedule import name_of
-from tests.audit.conftest import House
+from tests.audit.conftest import Tenant
 from tests.audit.reconciliation.played import DAY, MORNING, buy_ins, count, record, session
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def casino(house: House) -> Casino:
-    return house.casino
+def casino(tenant: Tenant) -> Casino:
+    return tenant.casino
 
 
 @pytest.fixture
@@ -111,7 +111,7 @@ def test_what_stops_a_session_is_said_and_tried_again(
         monkeypatch.setattr(sessions, "make", breaks)
         with pytest.raises(RuntimeError):
             task(**kwargs)
-        assert "RuntimeError: no space left" in NightRun.objects.get(casino=casino).trouble
+        assert "RuntimeError: no space left" in NightRun.objects.get(casino=casino).error
         monkeypatch.undo()
         assert (casino, DAY) in runs.due(MORNING)
 

@@ -9,20 +9,20 @@ import pytest
 from django.db import DatabaseError, IntegrityError, transaction
 from django.utils import timezone
 
-from audit.log import acts
-from audit.models import Casino, Finding, NightReport, NightState, Officer, Reservation
+from audit.event_store import audit_trail
+from audit.models import Casino, Finding, NightReport, NightState, Officer, SignoffException
 from audit.reconciliation import runs
-from audit.reconciliation.versions import NotSigned, missing_reservations, reserve, sign
-from tests.audit.conftest import House
-from tests.audit.log.sealed import seal
+from audit.reconciliation.versions import SignatureRefused, add_signoff_exception, missing_signoff_exceptions, sign
+from tests.audit.conftest import Tenant
 from tests.audit.reconciliation.played import DAY, MORNING, Events, buy_ins, count, record, session
+from tests.audit.transparency.sealed import seal
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def casino(house: House) -> Casino:
-    return house.casino
+def casino(tenant: Tenant) -> Casino:
+    return tenant.casino
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def made(casino: Casino) -> NightReport:
 
 
 def refused(report: NightReport, officer: Officer, code: str) -> None:
-    with pytest.raises(NotSigned) as error:
+    with pytest.raises(SignatureRefused) as error:
         sign(report, officer=officer, now=MORNING)
     assert error.value.code == code
 
@@ -72,7 +72,7 @@ def test_two_different_officers_sign(casino: Casino, played: Events, officers: t
     closed = sign(report, officer=bob, now=MORNING)
     assert (closed.state, closed.closed_by, closed.reviewed_by) == (NightState.CLOSED, bob, ada)
     refused(report, ada, "closed")
-    told = [act.type for act in acts.acts_of(casino.pk, timezone.now().date()) if act.type.startswith("night.")]
+    told = [act.type for act in audit_trail.acts_of(casino.pk, timezone.now().date()) if act.type.startswith("night.")]
     assert told == [
         "night.started",
         "night.reported",
@@ -114,7 +114,7 @@ def test_a_closed_report_takes_nothing_any_more(
     with pytest.raises(DatabaseError, match="never deleted"), transaction.atomic():
         rows.delete()
     with pytest.raises(DatabaseError, match="takes no reservation"), transaction.atomic():
-        Reservation.objects.create(report=report, code="gap", words="x", officer=officers[0])
+        SignoffException.objects.create(report=report, code="gap", reason="x", officer=officers[0])
 
 
 def test_closing_without_a_count_needs_a_reservation_that_is_named_and_signed(
@@ -124,20 +124,20 @@ def test_closing_without_a_count_needs_a_reservation_that_is_named_and_signed(
     record(casino, session(casino, "R1"))
     report = made(casino)
     assert report.state == NightState.COUNTING
-    refused(report, ada, "needs-reservations")
-    with pytest.raises(NotSigned, match="words-missing"):
-        reserve(report, "count-missing", "  ", officer=ada)
-    with pytest.raises(NotSigned, match="nothing-to-reserve"):
-        reserve(report, "gap", "because", officer=ada)
-    reserve(report, "count-missing", "The box is with the police.", officer=ada)
-    with pytest.raises(NotSigned, match="reserved-already"):
-        reserve(report, "count-missing", "Or not.", officer=bob)
-    assert missing_reservations(report) == ["not-sealed"]
-    reserve(report, "not-sealed", "The sequencer is down.", officer=bob)
+    refused(report, ada, "needs-signoff-exceptions")
+    with pytest.raises(SignatureRefused, match="reason-missing"):
+        add_signoff_exception(report, "count-missing", "  ", officer=ada)
+    with pytest.raises(SignatureRefused, match="exception-not-needed"):
+        add_signoff_exception(report, "gap", "because", officer=ada)
+    add_signoff_exception(report, "count-missing", "The box is with the police.", officer=ada)
+    with pytest.raises(SignatureRefused, match="exception-already-signed"):
+        add_signoff_exception(report, "count-missing", "Or not.", officer=bob)
+    assert missing_signoff_exceptions(report) == ["not-sealed"]
+    add_signoff_exception(report, "not-sealed", "The sequencer is down.", officer=bob)
     sign(report, officer=ada, now=MORNING)
     assert sign(report, officer=bob, now=MORNING).state == NightState.CLOSED
     with pytest.raises(DatabaseError, match="reservation is never changed"), transaction.atomic():
-        Reservation.objects.filter(report=report).update(words="other")
+        SignoffException.objects.filter(report=report).update(reason="other")
 
 
 def test_an_open_critical_finding_needs_a_reservation(casino: Casino, officers: tuple[Officer, Officer]) -> None:
@@ -148,12 +148,12 @@ def test_an_open_critical_finding_needs_a_reservation(casino: Casino, officers: 
     report = made(casino)
     assert Finding.objects.filter(casino=casino, rule="payout-overpaid").exists()
     assert report.said()["needs"] == ["critical-open"]
-    refused(report, officers[0], "needs-reservations")
+    refused(report, officers[0], "needs-signoff-exceptions")
 
 
 def test_nobody_signs_before_the_day_is_over(casino: Casino, played: Events, officers: tuple[Officer, Officer]) -> None:
     (report,) = runs.reconcile(casino, DAY, actor="test", now=MORNING - timedelta(hours=12))
-    with pytest.raises(NotSigned, match="day-not-over"):
+    with pytest.raises(SignatureRefused, match="day-not-over"):
         sign(report, officer=officers[0], now=MORNING - timedelta(hours=12))
 
 

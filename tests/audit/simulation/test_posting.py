@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from audit.simulation.posting import Post, Refused
+from audit.simulation.posting import Post, PostRejected
 
 EVENTS: list[dict[str, Any]] = [{"stream": "s", "seq": 1, "type": "no_more_bets"}, {"stream": "s", "seq": 2}]
 
@@ -80,7 +80,7 @@ def test_a_retry_after_that_names_a_date_is_understood(server: Any) -> None:
 def test_what_will_never_be_stored_is_not_sent_again(server: Any, status: int) -> None:
     server.answers = [status]
     post = post_to(server)
-    with pytest.raises(Refused, match=f"s: {status} "):
+    with pytest.raises(PostRejected, match=f"s: {status} "):
         post.send("s", EVENTS)
     post.close()
     assert len(server.requests) == 1

@@ -17,7 +17,7 @@ from settlement.events import (
     WagerWithdrawn,
 )
 from settlement.night.bridge import Bank
-from settlement.table import Table
+from settlement.state import Table
 
 
 class Rack:

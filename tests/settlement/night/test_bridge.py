@@ -16,7 +16,7 @@ from audit.simulation import IRREGULARITIES, RULESETS, play
 from settlement import Event, decode
 from settlement.events import PayoutMade
 from settlement.night.bridge import Bank, Bridge, WagerLine, in_minor_units, lines_of
-from settlement.table import Table
+from settlement.state import Table
 from tests.settlement.night.racks import bank_of, counted
 from tests.settlement.streams import event, opener
 from tests.settlement.test_properties import quick, streams

@@ -23,7 +23,7 @@ from settlement.night.edges import (
     value_at_roulette,
     value_in_prison,
 )
-from settlement.rulebooks import RULEBOOKS
+from settlement.rulesets import RULEBOOKS
 from tests.settlement.streams import event, opener
 
 FACES = list(product(range(1, 7), repeat=2))

@@ -18,7 +18,7 @@ from settlement.night.bridge import Bank, Bridge, lines_of
 from settlement.night.draws import layout_of
 from settlement.night.edges import Readings, edge_of_a_simple_chance
 from settlement.night.value import ValueProcess, outlook, present_value, theoretical_win
-from settlement.table import Table
+from settlement.state import Table
 from tests.settlement.streams import event, opener
 from tests.settlement.test_properties import quick, streams
 

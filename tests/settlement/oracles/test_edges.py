@@ -15,7 +15,7 @@ import pytest
 
 from settlement import State, decode
 from settlement.layouts import LAYOUT_37, LAYOUT_38, Layout
-from settlement.table import Wager
+from settlement.state import Wager
 from tests.settlement.streams import event, opener
 
 STAKE = 26_400

@@ -1,0 +1,1 @@
+"""Access: what each role may do, and at which casinos."""

@@ -1,0 +1,196 @@
+"""Replay: one stream of the log through the law, from where it stopped.
+
+    lock the cursor ─► read what follows ─► recall wagers ─► fold ─► findings, retired wagers, state, cursor ─► commit
+         │                                                   │                   in one transaction
+         └─ another worker holds it: leave it to that one    └─ a correction: begin another run
+
+A message to a worker is only a hint that a stream is dirty; the tables are the truth. A worker that dies anywhere has
+committed a whole step or nothing, so the next one takes up at the cursor and finds the same things. Two workers never
+fold one stream at once, and none waits for a stream that another holds.
+
+A run reads the stream from its beginning, step by step. What it finds takes the place of what stood before, of an
+earlier run or an earlier version of the engine, in one transaction when it comes to the end.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+
+from audit.adjudication import findings, retired_wagers
+from audit.event_store import binary_copy, read
+from audit.event_store.bulk_read import arrays_between
+from audit.models import Adjudication, WhatIf
+from settlement import ENGINE_VERSION, Event, Finding, NeedsReplay, State, decode
+from settlement.codec import decode_stored, next_seq_after
+from settlement.events import EntryCorrected, SessionClosed
+from settlement.state import find
+
+STEP_EVENTS = 32_000
+"""Events folded in one transaction: enough to be cheap, few enough to lose little to a crash."""
+
+STEP_BYTES = 32 * 1024 * 1024
+"""Bytes after which a step takes no more, though its events are fewer: the largest are a hundred times the usual."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What one call of ``advance`` did. ``behind`` says that more of the stream may be waiting."""
+
+    folded: int
+    cursor: int
+    behind: bool
+
+
+def advance(stream_id: int, what_if: WhatIf | None = None) -> Progress | None:
+    """Fold the next step of a stream and commit what it found. Return None where another worker has the stream.
+
+    ``what_if`` is the replay that this is a part of; without one it is the standing adjudication.
+    """
+    of_stream = {"stream_id": stream_id, "engine_version": ENGINE_VERSION, "what_if": what_if}
+    if not Adjudication.objects.filter(**of_stream).exists():
+        with async_commit():  # committed by itself: nobody waits for a cursor that another worker makes
+            Adjudication.objects.bulk_create([Adjudication(**of_stream)], ignore_conflicts=True)
+    with gc_paused(), async_commit():
+        adjudication = Adjudication.objects.select_for_update(skip_locked=True).filter(**of_stream).first()
+        if adjudication is None:
+            return None
+        return _step(adjudication, what_if.readings if what_if else {})
+
+
+@contextmanager
+def async_commit() -> Iterator[None]:
+    """Open a transaction whose commit does not wait for the disk: what a crash takes of it is found again."""
+    with transaction.atomic():
+        binary_copy.execute("select set_config('synchronous_commit', 'off', true)", ())
+        yield
+
+
+@contextmanager
+def gc_paused() -> Iterator[None]:
+    """Keep the garbage collector away for a step, whose work has no cycles: looking for them takes a tenth of it."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _step(adjudication: Adjudication, readings: Mapping[str, Any]) -> Progress:
+    stream_id = adjudication.stream_id
+    last_seq = read.next_seq_of(stream_id) - 1
+    events = _page(stream_id, adjudication.next_seq, min(last_seq, adjudication.next_seq + STEP_EVENTS - 1))
+    if not events:
+        if _complete(adjudication):
+            adjudication.save()
+        return Progress(folded=0, cursor=adjudication.cursor, behind=False)
+    if adjudication.cursor == 0 and adjudication.what_if_id is None:
+        adjudication.replaces = findings.has_standing_run(stream_id)
+    state = _state(adjudication, readings)
+    recalled = retired_wagers.recall(adjudication, state, events)
+    try:
+        found = _fold(state, events)
+    except NeedsReplay:
+        _begin_another_run(adjudication)
+        return Progress(folded=len(events), cursor=0, behind=True)
+    state.forget_findings()
+    findings.add_findings(adjudication, state, found, events)
+    retired_wagers.retire(adjudication, state, recalled, through=events[-1].seq)
+    _note(adjudication, state, events[-1])
+    behind = adjudication.next_seq <= last_seq
+    if not behind:
+        _complete(adjudication)
+    adjudication.save()
+    return Progress(len(events), adjudication.cursor, behind)
+
+
+def _page(stream_id: int, first_seq: int, last_seq: int) -> list[Event]:
+    """Return a part of a stream, decoded while the server gathers what follows; as much of it as a step may take."""
+    events: list[Event] = []
+    size = 0
+    for array in arrays_between(stream_id, first_seq, last_seq) if first_seq <= last_seq else ():
+        if size < STEP_BYTES:  # what comes after is read to the end of the answer, and let go
+            events += decode_stored(array)
+            size += len(array)
+    return events
+
+
+def _state(adjudication: Adjudication, readings: Mapping[str, Any]) -> State:
+    """Return the state to go on from, with the corrections that its run still has before it."""
+    stream_id, known = adjudication.stream_id, adjudication.corrected_through
+    if not adjudication.cursor:
+        announced = _corrections(read.corrections_of(stream_id)) if known else []
+        return State((event for event in announced if event.seq <= known), readings)
+    state = State.from_bytes(bytes(adjudication.state), readings=readings)
+    if adjudication.cursor >= known:
+        return state
+    corrections = _corrections(read.events_at(stream_id, state.announced).values())
+    named = State(corrections).corrects
+    before = read.events_at(stream_id, [seq for seq in named if seq <= adjudication.cursor])
+    return State.from_bytes(bytes(adjudication.state), corrections, readings, corrected=map(decode, before.values()))
+
+
+def _corrections(envelopes: Iterable[bytes]) -> list[EntryCorrected]:
+    return [event for event in map(decode, envelopes) if isinstance(event, EntryCorrected)]
+
+
+def _begin_another_run(adjudication: Adjudication) -> None:
+    """Go back to the beginning, knowing every correction there is by now."""
+    adjudication.retired.filter(run=adjudication.run).delete()
+    if adjudication.what_if is not None:
+        findings.forget(adjudication.what_if, adjudication.stream_id)
+    adjudication.run += 1
+    adjudication.known_ids = {}
+    adjudication.corrected_through = max(
+        event.seq for event in _corrections(read.corrections_of(adjudication.stream_id))
+    )
+    adjudication.cursor = adjudication.events = 0
+    adjudication.next_seq = 1
+    adjudication.state = b""
+    adjudication.save()
+
+
+def _complete(adjudication: Adjudication) -> bool:
+    """Note that this run has come to the end of what there is; the first time, let what it found stand.
+
+    Return whether that is to be saved.
+    """
+    if adjudication.completed_run == adjudication.run or not adjudication.cursor:
+        return False
+    if adjudication.replaces:
+        findings.promote_run(adjudication)
+    adjudication.completed_run = adjudication.run
+    adjudication.replaces = False
+    return True
+
+
+def _fold(state: State, events: Sequence[Event]) -> list[Finding]:
+    """Feed ``events`` and return what they complete, with what the record itself finds in them."""
+    closing = 0 if state.table.closed_by else len(events)
+    closing = next((place for place, event in enumerate(events) if type(event) is SessionClosed), closing)
+    state.feed_all(events[:closing])
+    for event in events[closing:]:
+        was_closed = state.table.closed_by
+        state.feed(event)
+        if was_closed and not isinstance(event, EntryCorrected):
+            find(state.table, "late-after-close", was_closed, event.seq, closed_seq=was_closed, event_type=event.type)
+    return list(state.table.findings)
+
+
+def _note(adjudication: Adjudication, state: State, last: Event) -> None:
+    """Note where a step has come to, and the state it leaves."""
+    table = state.table
+    adjudication.cursor = last.seq
+    adjudication.next_seq = next_seq_after(last)
+    adjudication.events = table.events
+    adjudication.ruleset = findings.known_ruleset(state)
+    adjudication.readings_digest = state.readings_digest
+    adjudication.closed = bool(table.closed_by)
+    adjudication.state = state.to_bytes()

@@ -1,0 +1,123 @@
+"""The proofs: checkpoints, inclusion, consistency, keys. What anybody needs to check the log without us."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+from django.http import Http404, HttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from audit.api.keyed_view import KeyedView
+from audit.api.problems import Problem
+from audit.api.streams import stream_of, whole
+from audit.models import Scope
+from audit.transparency import signing_keys, tree
+from audit.transparency.proofs import NotSealed, NotThere, prove, prove_consistency
+
+MAX_INTEGER = 2**53 - 1
+
+
+class NewestCheckpoint(KeyedView):
+    """The newest signed head of the tree."""
+
+    scope = Scope.STREAMS_READ
+    parameters = frozenset({"size"})
+
+    @extend_schema(
+        summary="The newest checkpoint",
+        description="A C2SP tlog-checkpoint, signed with Ed25519 as a C2SP signed note.",
+        parameters=[OpenApiParameter("size", int, description="The one signed at just this size.")],
+        responses={(200, "text/plain"): OpenApiResponse(OpenApiTypes.STR, "The signed note.")},
+    )
+    def get(self, request: Request) -> HttpResponse:
+        size = whole(request, "size", default=0, least=1, most=MAX_INTEGER)
+        head = tree.head_of_size(size) if size else tree.newest_head()
+        if head is None:
+            raise Http404
+        return HttpResponse(head.note, content_type="text/plain; charset=utf-8")
+
+
+class Inclusion(KeyedView):
+    """The proof that an event is in the tree."""
+
+    scope = Scope.STREAMS_READ
+    parameters = frozenset({"stream", "seq", "size"})
+
+    @extend_schema(
+        summary="Prove an event",
+        description=(
+            "RFC 6962 audit paths: of the event in its batch, and of the batch's entry in the tree of the checkpoint. "
+            "409 `not-sealed` until a checkpoint holds it, which takes a fraction of a second."
+        ),
+        parameters=[
+            OpenApiParameter("stream", str, required=True),
+            OpenApiParameter("seq", int, required=True),
+            OpenApiParameter("size", int, description="A checkpoint's size; the newest unless told."),
+        ],
+        responses=OpenApiTypes.OBJECT,
+    )
+    def get(self, request: Request) -> Response:
+        logged = stream_of(request.auth, request.query_params.get("stream", ""))
+        seq = whole(request, "seq", default=0, least=1, most=MAX_INTEGER)
+        size = whole(request, "size", default=0, least=1, most=MAX_INTEGER)
+        head = tree.head_of_size(size) if size else None
+        if not seq or (size and head is None):
+            raise Http404
+        try:
+            return Response(prove(logged.stream_id, seq, head))
+        except NotThere:
+            raise Http404 from None
+        except NotSealed as error:
+            raise Problem(409, "not-sealed", f"{error}.") from None
+
+
+class Consistency(KeyedView):
+    """The proof that a later tree extends an earlier one."""
+
+    scope = Scope.STREAMS_READ
+    parameters = frozenset({"from", "to"})
+
+    @extend_schema(
+        summary="Prove that nothing was rewritten",
+        parameters=[
+            OpenApiParameter("from", int, required=True, description="The size of the earlier tree."),
+            OpenApiParameter("to", int, description="The size of the later; the newest checkpoint's unless told."),
+        ],
+        responses=OpenApiTypes.OBJECT,
+    )
+    def get(self, request: Request) -> Response:
+        first = whole(request, "from", default=0, least=1, most=MAX_INTEGER)
+        newest = tree.newest_head()
+        second = whole(request, "to", default=newest.size if newest else 0, least=1, most=MAX_INTEGER)
+        try:
+            proof = prove_consistency(first, second)
+        except NotThere:
+            raise Http404 from None
+        return Response({"from": first, "to": second, "path": [sibling.hex() for sibling in proof]})
+
+
+class Keys(KeyedView):
+    """The public keys of the log, the oldest first. Anybody may ask."""
+
+    authentication_classes = ()
+    permission_classes = ()
+
+    @extend_schema(summary="The public keys", responses=OpenApiTypes.OBJECT, auth=[])
+    def get(self, request: Request) -> Response:
+        return Response({"origin": signing_keys.origin(), "keys": [_key(key) for key in signing_keys.public_keys()]})
+
+
+def _key(key: signing_keys.PublicKey) -> dict[str, Any]:
+    return {
+        "name": key.verifier.name,
+        "id": key.verifier.key_id.hex(),
+        "purpose": key.purpose,
+        "public_key": base64.b64encode(key.verifier.public).decode(),
+        "vkey": str(key.verifier),
+        "valid_from": tree.instant(key.valid_from),
+        "valid_until": tree.instant(key.valid_until) if key.valid_until else None,
+    }

@@ -1,0 +1,126 @@
+"""What officers do to cases. Each act is checked, recorded in the log and done in one transaction, or not at all."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from audit.casework.state_machine import TRANSITIONS, WORKING, Transition
+from audit.event_store import audit_trail
+from audit.models import Case, CaseAction, Finding, Officer
+from audit.models.cases import Outcome, State
+
+MAX_WORDS = 4_000
+"""Characters of a reason or a note."""
+
+REFUSED = "case.refused"
+
+
+class ActionRefused(Exception):
+    """An officer may not do that to a case, or not so. ``reason`` says why, to be shown."""
+
+    def __init__(self, reason: str | Promise) -> None:
+        super().__init__(str(reason))
+        self.reason = reason
+
+
+def perform(
+    case_id: int, officer: Officer, name: str, *, reason: str = "", outcome: str = "", assignee: Officer | None = None
+) -> Case:
+    """Do one step of the machine to a case and return it.
+
+    Raise ``ActionRefused`` where that may not be: then nothing is done, and the attempt is recorded.
+    """
+    step = TRANSITIONS[name]
+    reason = reason.replace("\0", "").strip()[:MAX_WORDS]
+    try:
+        with transaction.atomic():
+            case = Case.objects.select_for_update().get(pk=case_id)
+            _check(case, officer, step, reason, outcome, assignee)
+            about = _apply(case, officer, step, reason, outcome, assignee)
+            case.save()
+            CaseAction.objects.create(case=case, officer=officer, type=step.event, reason=reason, about=about)
+            _record(case, officer, step.event, reason, about)
+    except ActionRefused as refused:
+        case = Case.objects.get(pk=case_id)
+        _record(case, officer, REFUSED, str(refused), name)
+        raise
+    return case
+
+
+def is_allowed(case: Case, officer: Officer, name: str) -> bool:
+    """Tell whether an officer could do a step to a case now, given what is to be said."""
+    step = TRANSITIONS[name]
+    return (
+        case.state in step.begins
+        and officer.role_at(case.casino_id) in step.roles
+        and not (step.by_another and case.proposed_by_id == officer.pk)
+        and not (name == "take" and case.assigned_to_id == officer.pk)
+    )
+
+
+def take_next(officer: Officer) -> Case | None:
+    """Give an officer the most urgent new case of their houses. Two who ask at once never get the same one."""
+    casinos = officer.casinos_with_role(*WORKING)
+    stands = Finding.objects.filter(case=OuterRef("pk"), superseded_at=None)
+    with transaction.atomic():
+        case = (
+            Case.objects.select_for_update(skip_locked=True)
+            .filter(Exists(stands), state=State.NEW, casino__in=casinos.values("pk"))
+            .order_by("weight", "deadline", "pk")
+            .first()
+        )
+        return None if case is None else perform(case.pk, officer, "take")
+
+
+def _check(case: Case, officer: Officer, step: Transition, reason: str, outcome: str, assignee: Officer | None) -> None:
+    """Raise ``ActionRefused`` where the machine, a role or what was said stands against a step."""
+    if officer.role_at(case.casino_id) not in step.roles:
+        raise ActionRefused(_("Your role at this casino does not allow this."))
+    if case.state not in step.begins:
+        raise ActionRefused(_("The case is no longer where this can be done; look at it again."))
+    if step.by_another and case.proposed_by_id == officer.pk:
+        raise ActionRefused(_("You proposed this closing. Another officer decides on it."))
+    if step.needs_reason and not reason:
+        raise ActionRefused(_("Say why."))
+    if step.needs_outcome and outcome not in Outcome.values:
+        raise ActionRefused(_("Say how the case ends."))
+    if step.name == "assign" and (assignee is None or assignee.role_at(case.casino_id) not in WORKING):
+        raise ActionRefused(_("Nobody of that name works on cases at this casino."))
+
+
+def _apply(case: Case, officer: Officer, step: Transition, reason: str, outcome: str, assignee: Officer | None) -> str:
+    """Change the case as the step says. Return whom or what it was about, "" where nothing more is to be said."""
+    about = ""
+    match step.name:
+        case "take":
+            case.assigned_to = officer
+        case "assign":
+            case.assigned_to = assignee
+            about = str(assignee)
+        case "release":
+            case.assigned_to = None
+        case "propose":
+            case.outcome, case.reason, case.proposed_by = outcome, reason, officer
+            about = outcome
+        case "approve":
+            case.approved_by, case.closed_at = officer, datetime.now(UTC)
+            about = case.outcome
+        case "send_back" | "reopen":
+            case.outcome, case.reason = "", ""
+            case.proposed_by = case.approved_by = case.closed_at = None
+    if step.ends is not None:
+        case.state = step.ends
+    return about
+
+
+def _record(case: Case, officer: Officer, event: str, reason: str, about: str) -> None:
+    stream = Finding.objects.filter(case=case).values_list("stream__name", flat=True).first()
+    data = {"case": case.pk, "stream": stream or "", "seq": case.seq, "rule": case.rule, "wager": case.wager}
+    if about:
+        data["about"] = about
+    audit_trail.record(officer.get_username(), event, casino_id=case.casino_id, data=data, reason=reason)

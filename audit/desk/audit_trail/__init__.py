@@ -1,0 +1,1 @@
+"""The audit trail: what officers did, day by day."""

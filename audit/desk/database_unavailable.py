@@ -1,0 +1,40 @@
+"""What an officer is told when the database takes too long for a page, or is not there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import structlog
+from django.db import InterfaceError, OperationalError
+from django.http import HttpRequest, HttpResponse
+from django.template.loader import render_to_string
+from django.urls import reverse
+from psycopg.errors import QueryCanceled
+
+RETRY_AFTER_S = 10
+
+log = structlog.get_logger(__name__)
+
+
+class DatabaseUnavailable:
+    """Answers 503 in the words of the desk where a page's query was ended by its limit, or nobody answers it.
+
+    The page is drawn without the officer who asks: to know him is a query, too.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        if not isinstance(error, (OperationalError, InterfaceError)):
+            return None
+        if not request.path_info.startswith(reverse("admin:index")):
+            return None
+        log.warning("no answer in time", path=request.path_info, error=str(error))
+        page = render_to_string(
+            "admin/database_unavailable.html", {"took_too_long": isinstance(error.__cause__, QueryCanceled)}
+        )
+        return HttpResponse(page, status=503, headers={"Retry-After": str(RETRY_AFTER_S)})

@@ -1,0 +1,1 @@
+"""Findings: the queue, one finding's page, casework on it, saved views."""

@@ -1,0 +1,1 @@
+"""Background jobs that officers start: progress, stopping, results."""

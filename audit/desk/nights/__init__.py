@@ -1,0 +1,1 @@
+"""Nights: the report of a gaming day, its sessions, its signatures, the month."""

@@ -1,0 +1,312 @@
+"""Nights at the desk: what each came to, what makes every figure, two signatures; and the month."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import Exists, OuterRef, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html
+from django.utils.translation import gettext_lazy as _
+from kombu.exceptions import OperationalError
+
+from audit.casework.state_machine import WORKING
+from audit.desk.audited_admin import AuditedAdmin, actor, record_act
+from audit.desk.downloads import attached
+from audit.desk.nights import page
+from audit.desk.record_admin import RecordAdmin, officer_of
+from audit.models import NightReport, NightState, NightSubscriber
+from audit.models.officers import READERS
+from audit.reconciliation import month, sheets, wording
+from audit.reconciliation.pdf import as_pdf
+from audit.reconciliation.versions import SignatureRefused, add_signoff_exception, missing_signoff_exceptions, sign
+from audit.reconciliation.wording import money, probability, share
+from audit.tasks import night_reconcile
+
+CSV, XLSX = "text/csv; charset=utf-8", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+
+REFRESH_S = 5
+"""How often the page asks again while a run goes on."""
+
+
+class VersionFilter(admin.SimpleListFilter):
+    """What a later version restates is out of the way unless asked for."""
+
+    title = _("versions")
+    parameter_name = "versions"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return [("all", _("all"))]
+
+    def choices(self, changelist: Any) -> Any:
+        for choice in super().choices(changelist):
+            yield choice | ({"display": _("newest")} if choice["query_string"].find("versions=") < 0 else {})
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[NightReport]) -> QuerySet[NightReport]:
+        if self.value() == "all":
+            return queryset
+        same = {name: OuterRef(name) for name in ("casino", "gaming_day", "currency")}
+        return queryset.filter(~Exists(NightReport.objects.filter(version__gt=OuterRef("version"), **same)))
+
+
+@admin.register(NightReport)
+class NightAdmin(RecordAdmin):
+    list_display = ("gaming_day", "casino", "currency", "version", "stage", "reviewed_by", "closed_by", "made_at")
+    list_filter = ("state", "currency", "casino", VersionFilter)
+    list_select_related = ("casino", "reviewed_by", "closed_by")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        return super().get_queryset(request).defer("content", "sheet", "through")
+
+    @admin.display(description=_("state"), ordering="state")
+    def stage(self, report: NightReport) -> str:
+        return format_html('<span class="stage {}">{}</span>', report.state, NightState(report.state).label)
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view
+        own = [
+            path("<int:pk>/session/<signed:stream_id>/", view(self.session_view), name="audit_nightreport_session"),
+            path("<int:pk>/sign/", view(self.sign_view), name="audit_nightreport_sign"),
+            path("<int:pk>/exception/", view(self.exception_view), name="audit_nightreport_exception"),
+            path("<int:pk>/again/", view(self.again_view), name="audit_nightreport_again"),
+            path("<int:pk>/file/<str:name>.<str:form>", view(self.file_view), name="audit_nightreport_file"),
+            path("month/<int:casino_id>/<int:year>/<int:number>/<str:currency>/", view(self.month_view),
+                 name="audit_nightreport_month"),
+            path("month/<int:casino_id>/<int:year>/<int:number>/<str:currency>.xlsx", view(self.month_file),
+                 name="audit_nightreport_month_file"),
+        ]  # fmt: skip
+        return [*own, *super().get_urls()]
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Show a night: its bridge, the twelve lines, who signed, and with which sign-off exceptions."""
+        report = self.row_or_404(request, object_id)
+        record_act(request, "night.viewed", casino_id=report.casino_id, report=report.pk, version=report.version)
+        newest = NightReport.newest(report.casino, report.gaming_day, report.currency)
+        missing = missing_signoff_exceptions(report)
+        run = page.run_of(report)
+        context = {
+            **self.admin_site.each_context(request),
+            **page.page_of(report),
+            "opts": self.opts,
+            "title": f"{report.casino} · {report.gaming_day} · {report.currency}",
+            "report": report,
+            "newest": newest if newest and newest.pk != report.pk else None,
+            "versions": NightReport.objects.filter(
+                casino=report.casino, gaming_day=report.gaming_day, currency=report.currency
+            ).only("pk", "version", "state"),
+            "stages": [
+                {"label": NightState(state).label, "is_reached": state == report.state} for state in NightState.values
+            ],
+            "signoff_exceptions": [
+                {"exception": each, "what": wording.NEEDS.get(each.code, each.code)}
+                for each in report.signoff_exceptions.select_related("officer")
+            ],
+            "missing": [{"code": code, "what": wording.NEEDS.get(code, code)} for code in missing],
+            "may_sign": self._may_sign(request, report),
+            "is_mine": report.reviewed_by_id == request.user.pk,
+            "run": run,
+            "csv_tables": list(sheets.names()),
+        }
+        response = TemplateResponse(request, "admin/audit/night/night.html", context)
+        if run is not None:
+            response["Refresh"] = str(REFRESH_S)
+        return response
+
+    def session_view(self, request: HttpRequest, pk: int, stream_id: int) -> HttpResponse:
+        """Show what makes the figures of one session: ``?line=`` names one, ``?after=`` goes on."""
+        report = self.row_or_404(request, pk)
+        session = next((each for each in report.said()["sessions"] if each["stream_id"] == stream_id), None)
+        if session is None:
+            raise Http404
+        given = request.GET.get("after", "")
+        after = int(given) if given.isascii() and given.isdigit() and len(given) < 10 else 0
+        line = request.GET.get("line", "")
+        record_act(request, "wagers.viewed", casino_id=report.casino_id, report=report.pk, stream=session["stream"])
+        context = {
+            **self.admin_site.each_context(request),
+            **page.session_page(report, session, line, after),
+            "opts": self.opts,
+            "title": session["stream"],
+            "report": report,
+        }
+        return TemplateResponse(request, "admin/audit/night/session.html", context)
+
+    def sign_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """Put the officer's signature under a report."""
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        report = self._to_sign(request, pk)
+        try:
+            signed = sign(report, officer=officer_of(request))
+        except SignatureRefused as refused:
+            messages.error(request, wording.REFUSALS[refused.code])
+        else:
+            said = _("The night is closed.") if signed.state == NightState.CLOSED else _("The night is reviewed.")
+            messages.success(request, said)
+        return redirect("admin:audit_nightreport_change", pk)
+
+    def exception_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """Sign an exception in the name of the officer who asks."""
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        report = self._to_sign(request, pk)
+        try:
+            add_signoff_exception(
+                report, request.POST.get("code", ""), request.POST.get("reason", ""), officer=officer_of(request)
+            )
+        except SignatureRefused as refused:
+            messages.error(request, wording.REFUSALS[refused.code])
+        return HttpResponseRedirect(f"{self._address(pk)}#signatures")
+
+    def again_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """Have the night reconciled again, by the workers."""
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        report = self._to_sign(request, pk)
+        try:
+            night_reconcile.delay(casino_id=report.casino_id, day=report.gaming_day.isoformat(), actor=actor(request))
+        except OperationalError:
+            messages.error(request, _("The workers cannot be reached now."))
+        else:
+            messages.info(request, _("The night is reconciled again; a new version comes where anything has changed."))
+        return redirect("admin:audit_nightreport_change", pk)
+
+    def file_view(self, request: HttpRequest, pk: int, name: str, form: str) -> HttpResponse:
+        """Hand out a report as a file."""
+        report = self.row_or_404(request, pk)
+        made = _file(report, name, form)
+        if made is None:
+            raise Http404
+        body, kind = made
+        record_act(
+            request, "night.exported", casino_id=report.casino_id, report=report.pk, digest=report.digest, name=name,
+            form=form,
+        )  # fmt: skip
+        called = f"night-{report.casino.code}-{report.gaming_day}-{report.currency}-{report.version}-{name}.{form}"
+        return attached(called, kind, body)
+
+    def month_view(self, request: HttpRequest, casino_id: int, year: int, number: int, currency: str) -> HttpResponse:
+        """Show a month of nights."""
+        found = self._month(request, casino_id, year, number, currency)
+        days = [day for day in found.days if day in found.reports]
+        record_act(request, "month.viewed", casino_id=casino_id, month=f"{year}-{number:02}", currency=currency)
+        context = {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "title": f"{found.casino} · {year}-{number:02} · {currency}",
+            "month": found,
+            "days": [{"day": day, "report": found.reports[day]} for day in days],
+            "rows": [
+                {
+                    "table": table,
+                    "amounts": [money(won.get(day), currency) if day in won else "" for day in days],
+                    "total": money(found.table_total(table), currency),
+                }
+                for table, won in found.win.items()
+            ],
+            "sums": [
+                {
+                    "words": wording.FIGURES[name],
+                    "amounts": [money(found.totals[day][name], currency) for day in days],
+                    "total": money(found.total(name), currency),
+                }
+                for name in (*sheets.BRIDGE, "W_acct", "D", "S")
+            ],
+            "adjustments": [
+                {
+                    **row,
+                    "words": wording.figure(row["line"]),
+                    "was": wording.restated(row["was"], currency),
+                    "now": wording.restated(row["is"], currency),
+                    "why": "; ".join(wording.reason(each) for each in row["reasons"]),
+                }
+                for row in found.adjustments[: page.ROWS_SHOWN]
+            ],
+            "exceptions": [
+                {
+                    **each,
+                    "words": wording.LINES[each["code"]],
+                    "note": wording.note(each["row"], currency),
+                    "expected": wording.value(each["row"], "expected", currency),
+                    "found": wording.value(each["row"], "found", currency),
+                }
+                for each in found.exceptions[: page.ROWS_SHOWN]
+            ],
+            "croupiers": [
+                {
+                    "each": each,
+                    "rate": share(each.rate),
+                    "low": share(each.low),
+                    "high": share(each.high),
+                    "p_errors": probability(each.p_errors),
+                    "p_side": probability(each.p_side),
+                }
+                for each in found.croupiers
+            ],
+        }
+        return TemplateResponse(request, "admin/audit/night/month.html", context)
+
+    def month_file(self, request: HttpRequest, casino_id: int, year: int, number: int, currency: str) -> HttpResponse:
+        """Hand out a month as a workbook."""
+        found = self._month(request, casino_id, year, number, currency)
+        record_act(request, "month.exported", casino_id=casino_id, month=f"{year}-{number:02}", currency=currency)
+        called = f"month-{found.casino.code}-{year}-{number:02}-{currency}.xlsx"
+        body = sheets.workbook(month.sheets(found), currency, called)
+        return attached(called, XLSX, body)
+
+    def _month(self, request: HttpRequest, casino_id: int, year: int, number: int, currency: str) -> month.Month:
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        casino = officer_of(request).casinos_with_role(*READERS).filter(pk=casino_id).first()
+        if casino is None or not 1 <= number <= 12 or not 1990 <= year <= 2100 or len(currency) != 3:
+            raise Http404
+        return month.month_of(casino, date(year, number, 1), currency)
+
+    def _to_sign(self, request: HttpRequest, pk: int) -> NightReport:
+        report = self.row_or_404(request, pk)
+        if not self._may_sign(request, report):
+            raise PermissionDenied
+        return report
+
+    def _may_sign(self, request: HttpRequest, report: NightReport) -> bool:
+        return officer_of(request).role_at(report.casino_id) in WORKING
+
+    def _address(self, pk: int) -> str:
+        return reverse("admin:audit_nightreport_change", args=(pk,))
+
+
+def _file(report: NightReport, name: str, form: str) -> tuple[bytes, str] | None:
+    match form:
+        case "pdf" if name in ("en", "fr"):
+            return as_pdf(report, "fr" if name == "fr" else "en"), "application/pdf"
+        case "xlsx" if name == "all":
+            return sheets.as_xlsx(report), XLSX
+        case "json" if name == "all":
+            return sheets.as_json(report), "application/json"
+        case "csv":
+            sheet = sheets.sheet_named(report, name)
+            return (sheets.as_csv(sheet, report.currency), CSV) if sheet else None
+    return None
+
+
+@admin.register(NightSubscriber)
+class NightSubscriberAdmin(AuditedAdmin, admin.ModelAdmin):
+    list_display = ("casino", "officer", "language")
+    list_filter = ("casino",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[NightSubscriber]:
+        rows = super().get_queryset(request)
+        return rows if request.user.is_superuser else rows.filter(casino__in=request.user.casinos_with_role())
+
+    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        if db_field.name == "casino":
+            kwargs["queryset"] = request.user.casinos_with_role()  # type: ignore[union-attr]
+        return super().formfield_for_foreignkey(db_field, request, **kwargs)

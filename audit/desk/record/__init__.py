@@ -1,0 +1,1 @@
+"""The record: what was refused and quarantined."""

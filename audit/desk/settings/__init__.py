@@ -1,0 +1,1 @@
+"""Settings: casinos, tables and keys; officers, their roles, deadlines."""

@@ -1,0 +1,1 @@
+"""Tables: streams, their events as sentences, and the felt at any instant."""

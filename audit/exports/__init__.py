@@ -1,0 +1,1 @@
+"""Exports: lists as CSV, XLSX and PDF."""

@@ -1,0 +1,116 @@
+"""Keys of table systems.
+
+A key is shown once, when it is made: ``cab_<prefix>_<secret>``. What is stored is the prefix, to find it, and the
+SHA-256 of the whole. The secret has 256 bits of its own, so a slow password hash would add time and no safety.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+from datetime import datetime, timedelta
+from typing import Self
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.functional import cached_property
+from django.utils.translation import gettext_lazy as _
+
+from audit.models.casinos import Casino, GamingTable
+
+USE_NOTED_AFTER = timedelta(minutes=5)
+"""How far the note of a key's last use may lag: to note each would be a write for every request."""
+
+_SECRET = re.compile(r"cab_([0-9a-f]{12})_[A-Za-z0-9_-]{43}")
+
+
+class Scope(models.TextChoices):
+    """What a key may do."""
+
+    EVENTS_WRITE = "events:write", _("record events")
+    STREAMS_READ = "streams:read", _("read streams")
+    FINDINGS_READ = "findings:read", _("read findings")
+    REPORTS_READ = "reports:read", _("read reports")
+
+
+class ApiKey(models.Model):
+    """A key of one table system of one casino. Two may be active at once, so that they can be rotated."""
+
+    casino = models.ForeignKey(Casino, on_delete=models.PROTECT, related_name="keys", verbose_name=_("casino"))
+    tables = models.ManyToManyField(
+        GamingTable,
+        blank=True,
+        related_name="keys",
+        verbose_name=_("tables"),
+        help_text=_("The tables this system reports on; none means every table of the casino."),
+    )
+    name = models.CharField(_("name"), max_length=200)
+    prefix = models.CharField(_("prefix"), max_length=16, unique=True, editable=False)
+    digest = models.BinaryField(max_length=32, editable=False)
+    scopes = ArrayField(models.CharField(max_length=32, choices=Scope), verbose_name=_("scopes"))
+    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+    expires_at = models.DateTimeField(_("expires"), null=True, blank=True)
+    revoked_at = models.DateTimeField(_("revoked"), null=True, blank=True)
+    last_used_at = models.DateTimeField(_("last used"), null=True, blank=True, editable=False)  # to USE_NOTED_AFTER
+
+    class Meta:
+        verbose_name = _("API key")
+        verbose_name_plural = _("API keys")
+        ordering = ["casino", "name", "-created_at"]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.prefix})"
+
+    @classmethod
+    def make(
+        cls, *, casino: Casino, name: str, scopes: list[str], expires_at: datetime | None = None
+    ) -> tuple[Self, str]:
+        """Make a key. Return it and its secret, which nobody can read again."""
+        prefix = secrets.token_hex(6)
+        secret = f"cab_{prefix}_{secrets.token_urlsafe(32)}"
+        key = cls.objects.create(
+            casino=casino, name=name, scopes=scopes, prefix=prefix, digest=cls._digest(secret), expires_at=expires_at
+        )
+        return key, secret
+
+    @classmethod
+    def of_secret(cls, secret: str) -> Self | None:
+        """Return the active key that ``secret`` is, None where there is none."""
+        shape = _SECRET.fullmatch(secret)
+        if shape is None:
+            return None
+        now = timezone.now()
+        active = Q(revoked_at=None) | Q(revoked_at__gt=now)
+        unexpired = Q(expires_at=None) | Q(expires_at__gt=now)
+        key = cls.objects.select_related("casino").filter(active, unexpired, prefix=shape[1]).first()
+        if key is None or not secrets.compare_digest(bytes(key.digest), cls._digest(secret)):
+            return None
+        key._note_use(now)
+        return key
+
+    def _note_use(self, now: datetime) -> None:
+        if self.last_used_at is None or now - self.last_used_at > USE_NOTED_AFTER:
+            type(self).objects.filter(pk=self.pk).update(last_used_at=now)
+
+    @staticmethod
+    def _digest(secret: str) -> bytes:
+        return hashlib.sha256(secret.encode()).digest()
+
+    @cached_property
+    def own_tables(self) -> frozenset[int]:
+        """Return the ids of the tables this key is limited to; none means that it is not limited."""
+        return frozenset(self.tables.values_list("pk", flat=True))
+
+    def reports_on(self, table_id: int | None) -> bool:
+        """Tell whether this key may write and read streams of a table, of the count room where it is None."""
+        return not self.own_tables or table_id in self.own_tables
+
+    def registered(self, table_code: str) -> int | None:
+        """Return the id of the registered table of that code, None where there is none or it is not this key's."""
+        table_id = (
+            GamingTable.objects.filter(casino=self.casino_id, code=table_code).values_list("pk", flat=True).first()
+        )
+        return table_id if table_id is not None and self.reports_on(table_id) else None

@@ -1,0 +1,94 @@
+"""The log's tables as Django may read them. ``audit.event_store`` owns them; nothing here can write."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from audit.models.casinos import Casino, GamingTable
+
+
+class AppendOnly(Exception):
+    """Somebody tried to write to the log around ``audit.event_store``."""
+
+
+class _ReadOnly(models.Model):
+    class Meta:
+        abstract = True
+
+    def save(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise AppendOnly("the log is written by audit.event_store.append alone")
+
+    def delete(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise AppendOnly("nothing deletes from the log")
+
+
+class LoggedStream(_ReadOnly):
+    """One session of one table, or one count of one gaming day."""
+
+    stream_id = models.BigIntegerField(primary_key=True)
+    casino = models.ForeignKey(Casino, on_delete=models.DO_NOTHING, related_name="+", verbose_name=_("casino"))
+    table = models.ForeignKey(
+        GamingTable, null=True, on_delete=models.DO_NOTHING, related_name="+", verbose_name=_("table")
+    )
+    name = models.CharField(_("stream"), max_length=100)
+    gaming_day = models.DateField(_("gaming day"))
+    game = models.TextField(_("game"), null=True)
+    ruleset = models.TextField(_("ruleset"), null=True)
+    currency = models.CharField(_("currency"), max_length=3)
+    opened_at = models.DateTimeField(_("opened"))
+    is_of_desk = models.BooleanField(default=False)
+
+    class Meta:
+        managed = False
+        db_table = '"log"."stream"'
+        verbose_name = _("stream")
+        verbose_name_plural = _("streams")
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def of_days(streams: models.QuerySet[LoggedStream], chosen: Mapping[str, Any]) -> models.QuerySet[LoggedStream]:
+    """Return those of the gaming days from ``first_day`` to ``last_day``, each of which may be missing."""
+    for name, lookup in (("first_day", "gaming_day__gte"), ("last_day", "gaming_day__lte")):
+        if chosen.get(name):
+            streams = streams.filter(**{lookup: chosen[name]})
+    return streams
+
+
+class LoggedBatch(_ReadOnly):
+    """One accepted request: the RFC 6962 root over its events and the stream's chain after it."""
+
+    pk = models.CompositePrimaryKey("stream_id", "first_seq")
+    stream_id = models.BigIntegerField()
+    first_seq = models.BigIntegerField()
+    last_seq = models.BigIntegerField()
+    next_seq = models.BigIntegerField()
+    count = models.IntegerField()
+    root = models.BinaryField()
+    chain = models.BinaryField()
+    key_id = models.BigIntegerField()
+    received_at = models.DateTimeField()
+
+    class Meta:
+        managed = False
+        db_table = '"log"."batch"'
+
+
+class LoggedEvent(_ReadOnly):
+    """One event, with the very bytes that were hashed. Read the bytes by ``audit.event_store.read``."""
+
+    pk = models.CompositePrimaryKey("stream_id", "seq")
+    stream_id = models.BigIntegerField()
+    seq = models.BigIntegerField()
+    occurred_at = models.DateTimeField(_("occurred"))
+
+    class Meta:
+        managed = False
+        db_table = '"log"."event"'
+        verbose_name = _("event")
+        verbose_name_plural = _("events")

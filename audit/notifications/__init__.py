@@ -1,0 +1,1 @@
+"""Notifications: what is sent to people outside the desk."""

@@ -1,0 +1,1 @@
+"""The transparency log: a Merkle tree over batches, signed checkpoints, proofs, and verification."""

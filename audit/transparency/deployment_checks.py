@@ -1,0 +1,100 @@
+"""``manage.py check --deploy --database default``: what stands between the application and the log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Any, get_args
+
+from django.core.checks import CheckMessage, Error, Tags, Warning, register
+from django.db import connection
+
+from audit.transparency import signing_keys
+from audit.transparency.signing_keys import NoSigningKey, Purpose
+
+APPEND_ONLY = ("stream", "event", "batch", "leaf", "subtree", "checkpoint", "key")
+
+_POWERS = """
+select current_user,
+       (select rolsuper from pg_roles where rolname = current_user),
+       exists (select from pg_class c where c.relnamespace = to_regnamespace('log')
+               and c.relkind in ('r', 'p') and pg_has_role(c.relowner, 'member'))
+"""
+
+# Of each append-only table and each of its partitions, which of its two triggers does not fire always.
+_UNPROTECTED = """
+select c.relname, wanted.trigger
+from pg_class c
+left join pg_inherits i on i.inhrelid = c.oid
+left join pg_class parent on parent.oid = i.inhparent
+cross join unnest(array['no_change', 'no_truncate']) as wanted (trigger)
+where c.relnamespace = to_regnamespace('log') and c.relkind in ('r', 'p')
+  and coalesce(parent.relname, c.relname) = any (%s)
+  and not exists (select from pg_trigger t where t.tgrelid = c.oid and t.tgname = wanted.trigger and t.tgenabled = 'A')
+order by 1, 2
+"""
+
+_GUARDS = "select evtname from pg_event_trigger where evtname in ('log_no_change', 'log_no_drop') and evtenabled = 'A'"
+
+
+@register(Tags.security, deploy=True)
+def check_log(*, databases: Sequence[str] | None = None, **kwargs: Any) -> list[CheckMessage]:
+    """Warn of powers over the log that the application has and does not need, and of guards that are gone."""
+    if "default" not in (databases or ()):
+        return []
+    return [*_powers(), *_guards(), *_keys()]
+
+
+def _rows(statement: str, *parameters: Any) -> list[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, parameters)
+        return list(cursor.fetchall())
+
+
+def _powers() -> Iterator[CheckMessage]:
+    [(role, is_superuser, is_owner)] = _rows(_POWERS)
+    if is_superuser:
+        yield Warning(
+            f"The application connects as {role}, a superuser: nothing in the database holds it back.",
+            hint="Migrate as a superuser; serve as a role that is granted cabochon_writer and cabochon_reader.",
+            id="audit.W001",
+        )
+    elif is_owner:
+        yield Warning(
+            f"The application connects as {role}, who owns the log and may alter its tables.",
+            hint="Migrate as a superuser, which hands the tables to cabochon_owner.",
+            id="audit.W002",
+        )
+
+
+def _guards() -> Iterator[CheckMessage]:
+    if len(_rows(_GUARDS)) < 2:
+        yield Warning(
+            "Nothing refuses DDL that would weaken the log.",
+            hint="Run audit/migrations/sql/0002_guard.sql as a superuser, or enable the event triggers again.",
+            id="audit.W003",
+        )
+    for relation, trigger in _rows(_UNPROTECTED, list(APPEND_ONLY)):
+        yield Error(
+            f"log.{relation} lacks its trigger {trigger}, or it does not fire always: rows can be changed.",
+            hint="Open log_guard.maintenance, call log.protect, and run manage.py verify: some may be changed already.",
+            id="audit.E001",
+        )
+
+
+def _keys() -> Iterator[CheckMessage]:
+    for purpose in get_args(Purpose):
+        try:
+            signing_keys.signer(purpose, datetime.now(UTC))
+        except NoSigningKey as error:
+            yield Warning(
+                str(error),
+                hint=f"What signs a {purpose} needs it: run manage.py logkey --make once, or copy CABOCHON_KEYS here.",
+                id="audit.W004",
+            )
+    if signing_keys.origin().startswith("cabochon.localhost/"):
+        yield Warning(
+            f"The log is called {signing_keys.origin()}, as every other one that was given no name.",
+            hint="Set CABOCHON_ORIGIN to a name of your own, as casino.example/log, before its first checkpoint.",
+            id="audit.W005",
+        )

@@ -1,0 +1,183 @@
+"""What must hold on any stream whatever: recorded in pieces and replayed in steps, the tables answer as one run."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from typing import Any
+from unittest import mock
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from audit.adjudication import replay, retired_wagers
+from audit.adjudication.replay import advance
+from audit.adjudication.results import answer_of, standing
+from audit.event_store import read
+from audit.event_store.append import Entry, append, open_stream
+from audit.models import Finding, RetiredWagers
+from settlement import adjudicate, decode
+from settlement.codec import decode_canonical, next_seq_after
+from tests.audit.sessions import unique_name
+from tests.audit.tables import Tenant
+from tests.settlement.test_properties import EVENTS, envelope, placements, streams
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+SHAPES = {**EVENTS, "wager.placed": placements}
+
+
+@st.composite
+def corrected_streams(draw: st.DrawFn) -> list[bytes]:
+    """A stream among whose events, and after them, are corrections: of what was before, of each other, of nothing."""
+    events = [json.loads(raw) for raw in draw(streams())]
+    for _ in range(draw(st.integers(0, 4))):
+        place = draw(st.integers(1, len(events)))
+        target = draw(st.integers(1, len(events) + 2))
+        fitting = [SHAPES[event["type"]] for event in events[target - 1 : target] if event["type"] in SHAPES]
+        right = draw(st.one_of(*fitting, st.just({"stake": 5})))
+        said = {"corrects": target, "data": dict(right), "reason": "misread", "approved_by": "chef-4"}
+        events.insert(place, {"type": "entry.corrected", "data": said})
+    return [envelope(seq, event["type"], event["data"], seq) for seq, event in enumerate(events, start=1)]
+
+
+def recorded(tenant: Tenant, stream: list[bytes]) -> int:
+    """Open a stream in the log and return its id; its events are yet to come."""
+    return open_stream(
+        casino_id=tenant.casino.pk,
+        table_id=tenant.table.pk,
+        name=unique_name(),
+        gaming_day=date(2010, 11, 19),
+        game=None,
+        ruleset=json.loads(stream[0])["data"]["ruleset"],
+        currency="EUR",
+    )
+
+
+def replayed(stream_id: int) -> None:
+    while (progress := advance(stream_id)) is not None and progress.behind:
+        pass
+
+
+@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    stream=corrected_streams(),
+    pieces=st.lists(st.integers(1, 12), min_size=1, max_size=8),
+    step=st.integers(1, 9),
+    in_a_row=st.sampled_from([1, 4, 10_000]),
+    beginnings=st.sampled_from([0, 256]),
+)
+def test_a_stream_recorded_in_pieces_and_replayed_in_steps_answers_as_one_run(
+    stream: list[bytes], pieces: list[int], step: int, in_a_row: int, beginnings: int
+) -> None:
+    tenant = Tenant()
+    stream_id = recorded(tenant, stream)
+    left = [decode_canonical(raw) for raw in stream]
+    with (
+        mock.patch.object(replay, "STEP_EVENTS", step),
+        mock.patch.object(retired_wagers, "MAX_IN_A_ROW", in_a_row),
+        mock.patch.object(retired_wagers, "MAX_BEGINNINGS", beginnings),
+    ):
+        while left:
+            batch, left = left[: pieces[0]], left[pieces[0] :]
+            pieces = [*pieces[1:], pieces[0]]
+            entries = [Entry(event.seq, event.occurred_at, raw) for event, raw in batch]
+            append(stream_id, entries, next_seq=next_seq_after(batch[-1][0]), key_id=1)
+            replayed(stream_id)
+    answer, whole = as_json(stream_id), json.loads(json.dumps(adjudicate(stream).as_dict()))
+    assert answer == whole
+    assert list(answer["wagers"]) == list(whole["wagers"])
+    found = Finding.objects.filter(stream_id=stream_id, superseded_at=None).exclude(rule="late-after-close")
+    in_order = found.order_by("seq", "rule", "wager")
+    assert [(row.rule, row.seq, row.wager) for row in in_order] == [
+        (finding["rule"], finding["seq"], finding.get("wager", "")) for finding in whole["findings"]
+    ]
+    assert stream_id not in read.dirty_streams(replay.ENGINE_VERSION, limit=1_000_000)
+
+
+@pytest.mark.parametrize("step", [1, 2, 3, 4, 6, 9])
+def test_a_correction_of_what_is_yet_to_come_is_told_apart_from_one_that_does_not_fit(step: int) -> None:
+    wrong = {"data": {"stake": 5}, "reason": "misread", "approved_by": "chef-4"}
+    data = {"casino": "demo", "table": "T1", "gaming_day": "2010-11-19", "game": "craps", "ruleset": "fr-craps"}
+    opener = {**data, "currency": "EUR", "float": 0, "observes": []}
+    rest = [{"number": 4}, {"number": 5}, {"corrects": 6, **wrong}, {}, {}, {"corrects": 6, **wrong}]
+    types = ["point.marked", "point.marked", "entry.corrected", "no_more_bets", "no_more_bets", "entry.corrected"]
+    stream = [envelope(1, "session.opened", opener, 1)]
+    stream += [
+        envelope(seq, type, data, seq) for seq, (type, data) in enumerate(zip(types, rest, strict=True), start=2)
+    ]
+    tenant = Tenant()
+    stream_id = recorded(tenant, stream)
+    with mock.patch.object(replay, "STEP_EVENTS", step):
+        for event, raw in map(decode_canonical, stream):
+            append(stream_id, [Entry(event.seq, event.occurred_at, raw)], next_seq=event.seq + 1, key_id=1)
+            replayed(stream_id)
+    assert as_json(stream_id) == json.loads(json.dumps(adjudicate(stream).as_dict()))
+
+
+def as_json(stream_id: int) -> dict[str, Any]:
+    adjudication = standing(stream_id)
+    assert adjudication is not None
+    answer: dict[str, Any] = json.loads(json.dumps(answer_of(adjudication).as_dict()))
+    return answer
+
+
+def test_a_stream_that_comes_an_event_at_a_time_keeps_few_rows() -> None:
+    tenant = Tenant()
+    stream = [
+        json.dumps(tenant.opener("s", game="french_roulette", ruleset="fr-roulette", observes=[])).encode(),
+        *[
+            envelope(seq, *kind, seq)
+            for seq, kind in enumerate(
+                [
+                    each
+                    for coup in range(100)
+                    for each in (
+                        ("wager.placed", {"wager": f"{coup * 7919 % 997:x}-", "bet": "rouge", "stake": 100}),
+                        ("ball.settled", {"pocket": "4"}),
+                    )
+                ],
+                start=2,
+            )
+        ],
+    ]
+    stream_id = recorded(tenant, stream)
+    for raw in stream:
+        event = decode(raw)
+        append(stream_id, [Entry(event.seq, event.occurred_at, raw)], next_seq=event.seq + 1, key_id=1)
+        advance(stream_id)
+    rows = RetiredWagers.objects.filter(adjudication__stream_id=stream_id)
+    assert rows.count() <= 8
+    assert len(as_json(stream_id)["wagers"]) == 100
+    again = envelope(202, "wager.placed", {"wager": "0-", "bet": "rouge", "stake": 100}, 202)
+    append(stream_id, [Entry(202, decode(again).occurred_at, again)], next_seq=203, key_id=1)
+    advance(stream_id)
+    assert Finding.objects.filter(stream_id=stream_id, rule="wager-id-reused", seq=202).count() == 1
+
+
+def test_what_happens_to_a_wager_after_it_retired_is_kept_step_by_step() -> None:
+    tenant = Tenant()
+    opener = tenant.opener(
+        "s", game="american_roulette", ruleset="fr-american-roulette", observes=["announcements"], seats=["S1"]
+    )
+    rest = [
+        ("wager.placed", {"wager": "w1", "bet": "rouge", "stake": 100, "player": "Anna"}),
+        ("ball.settled", {"pocket": "1"}),
+        ("result.announced", {"pocket": "1", "chances": ["rouge", "impair", "manque"]}),
+        ("ball.settled", {"pocket": "2"}),  # nobody has paid w1: it is missed, and retires
+        ("payment.announced", {"wager": "w1", "amount": 100}),
+        ("payout.made", {"wager": "w1", "winnings": 100, "stake_returned": 100}),
+        ("payout.made", {"wager": "w1", "winnings": 100, "stake_returned": 100}),
+    ]
+    stream = [json.dumps(opener).encode(), *[envelope(seq, *each, seq) for seq, each in enumerate(rest, start=2)]]
+    stream_id = recorded(tenant, stream)
+    for raw in stream:
+        event = decode(raw)
+        append(stream_id, [Entry(event.seq, event.occurred_at, raw)], next_seq=event.seq + 1, key_id=1)
+        advance(stream_id)
+    answer = as_json(stream_id)
+    assert answer == json.loads(json.dumps(adjudicate(stream).as_dict()))
+    found = [finding["rule"] for finding in answer["findings"]]
+    assert "payment-not-announced" not in found
+    assert "payout-duplicated" in found

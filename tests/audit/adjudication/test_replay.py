@@ -1,0 +1,263 @@
+"""Replay: the log through the law, in steps, with the same answer as one run, whatever stops it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from django.db import connection, transaction
+
+from audit.adjudication import findings, replay, retired_wagers
+from audit.adjudication.replay import advance
+from audit.adjudication.results import wager_of
+from audit.event_store import read
+from audit.models import Adjudication, Finding, RetiredWagers
+from audit.tasks import replay_stream, sweep
+from settlement import ENGINE_VERSION, adjudicate
+from tests.audit.tables import Tenant, dice_changed_in_mid_series, numbered
+
+CASES = Path(__file__).parent.parent.parent / "conformance" / "cases.jsonl"
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def replayed(stream_id: int) -> int:
+    """Replay a stream to its end and return in how many steps."""
+    steps = 0
+    while (progress := advance(stream_id)) is not None and progress.folded:
+        steps += 1
+    return steps
+
+
+def standing(stream_id: int) -> list[tuple[str, int, str]]:
+    found = Finding.objects.filter(stream_id=stream_id, superseded_at=None).order_by("seq", "rule", "wager")
+    return [(finding.rule, finding.seq, finding.wager) for finding in found]
+
+
+def test_every_conformance_stream_recorded_and_replayed_in_small_steps_answers_as_one_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(replay, "STEP_EVENTS", 3)
+    tenant = Tenant()
+    told = 0
+    for case in map(json.loads, CASES.read_text().splitlines()):
+        events = [
+            event
+            | (
+                {"data": event["data"] | {"casino": tenant.code, "table": "T1"}}
+                if event["type"] == "session.opened"
+                else {}
+            )
+            for event in case["events"]
+        ]
+        if tenant.post(case["id"], events).status_code != 201:
+            continue  # a gap or two contents of one seq: the record refuses what a file may hold
+        stream_id = tenant.stream(case["id"]).stream_id
+        replayed(stream_id)
+        answer = adjudicate([json.dumps(event) for event in events])
+        from_the_law = [(found.rule, found.seq, found.wager or "") for found in answer.findings]
+        from_the_record = [found for found in standing(stream_id) if found[0] != "late-after-close"]
+        assert from_the_record == from_the_law, case["id"]
+        from_the_tables = tenant.get(f"/streams/{case['id']}/adjudication").json()
+        from_the_tables["findings"] = [
+            found for found in from_the_tables["findings"] if found["rule"] != "late-after-close"
+        ]
+        assert from_the_tables == json.loads(json.dumps(answer.as_dict())), case["id"]
+        assert list(from_the_tables["wagers"]) == list(answer.wagers)
+        told += 1
+    assert told > 400
+
+
+def test_what_arrives_later_is_folded_from_the_cursor_on() -> None:
+    tenant = Tenant()
+    events = dice_changed_in_mid_series(tenant, "s")
+    tenant.post("s", events[:5])
+    stream_id = tenant.stream("s").stream_id
+    assert replayed(stream_id) == 1
+    tenant.post("s", events[5:])
+    assert replayed(stream_id) == 1
+    cursor = Adjudication.objects.get(stream_id=stream_id)
+    assert (cursor.cursor, cursor.next_seq, cursor.events) == (12, 13, 12)
+    assert standing(stream_id) == [("dice-changed-during-point-series", 9, ""), ("payout-overpaid", 12, "w2")]
+
+
+@pytest.mark.parametrize("module, stopped_in", [(findings, "add_findings"), (retired_wagers, "retire")])
+def test_a_worker_that_dies_in_the_middle_leaves_nothing_behind(
+    monkeypatch: pytest.MonkeyPatch, module: ModuleType, stopped_in: str
+) -> None:
+    tenant = Tenant()
+    tenant.post("s", dice_changed_in_mid_series(tenant, "s"))
+    stream_id = tenant.stream("s").stream_id
+    whole = getattr(module, stopped_in)
+
+    def dies(*args: Any, **kwargs: Any) -> None:
+        whole(*args, **kwargs)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module, stopped_in, dies)
+    with pytest.raises(KeyboardInterrupt):
+        advance(stream_id)
+    assert not Finding.objects.filter(stream_id=stream_id).exists()
+    assert not RetiredWagers.objects.filter(adjudication__stream_id=stream_id).exists()
+    assert Adjudication.objects.get(stream_id=stream_id).cursor == 0
+
+    monkeypatch.undo()
+    replayed(stream_id)
+    assert len(standing(stream_id)) == 2
+
+
+def test_a_stream_that_another_worker_holds_is_left_to_it() -> None:
+    tenant = Tenant()
+    tenant.post("s", dice_changed_in_mid_series(tenant, "s"))
+    stream_id = tenant.stream("s").stream_id
+    Adjudication.objects.create(stream_id=stream_id, engine_version=ENGINE_VERSION)
+    other = connection.copy()
+    try:
+        with transaction.atomic():
+            Adjudication.objects.select_for_update().get(stream_id=stream_id)
+            with other.cursor() as cursor:
+                cursor.execute("set lock_timeout = '1s'")
+                cursor.execute(
+                    "select 1 from audit_adjudication where stream_id = %s for update skip locked", (stream_id,)
+                )
+                assert cursor.fetchone() is None
+    finally:
+        other.close()
+    assert replayed(stream_id) == 1
+
+
+def test_a_correction_replays_the_stream_and_supersedes_what_it_takes_away() -> None:
+    tenant = Tenant()
+    events = dice_changed_in_mid_series(tenant, "s")
+    tenant.post("s", events)
+    stream_id = tenant.stream("s").stream_id
+    replayed(stream_id)
+    assert ("payout-overpaid", 12, "w2") in standing(stream_id)
+
+    right = {"wager": "w2", "winnings": 700, "stake_returned": 600}
+    entry = {"corrects": 12, "data": right, "reason": "misread chip", "approved_by": "chef-4"}
+    tenant.post("s", numbered(events[0], *[("x", {})] * 11, ("entry.corrected", entry))[12:])
+    replayed(stream_id)
+
+    assert standing(stream_id) == [("dice-changed-during-point-series", 9, "")]
+    gone = Finding.objects.get(stream_id=stream_id, rule="payout-overpaid")
+    assert gone.superseded_at is not None
+    wager = wager_of(stream_id, "w2")
+    assert wager is not None
+    assert wager.winnings_paid == 700
+    answer = tenant.get("/streams/s/adjudication").json()
+    assert answer["corrections"] == [{"seq": 13, "corrects": 12, "reason": "misread chip", "approved_by": "chef-4"}]
+
+
+@pytest.mark.parametrize("stopped_at", range(1, 7))
+def test_another_run_is_resumed_and_what_stood_stands_until_its_end(
+    monkeypatch: pytest.MonkeyPatch, stopped_at: int
+) -> None:
+    monkeypatch.setattr(replay, "STEP_EVENTS", 3)
+    tenant = Tenant()
+    events = dice_changed_in_mid_series(tenant, "s")
+    tenant.post("s", events)
+    stream_id = tenant.stream("s").stream_id
+    replayed(stream_id)
+    before = standing(stream_id)
+    wrong = {"wager": "w2", "winnings": 800, "stake_returned": 600}
+    right = {"wager": "w2", "winnings": 700, "stake_returned": 600}
+    entries = [
+        ("entry.corrected", {"corrects": seq, "data": data, "reason": "misread", "approved_by": "chef-4"})
+        for seq, data in ((12, wrong), (12, right), (4, {"nothing": 1}))
+    ]
+    tenant.post("s", numbered(events[0], *[("x", {})] * 11, *entries)[12:])
+
+    for _ in range(stopped_at):  # and then the worker dies: every step is committed, none is done again
+        assert standing(stream_id) == before
+        assert tenant.get("/streams/s").json()["verdict"] == "pending"
+        advance(stream_id)
+    replayed(stream_id)
+
+    after = [("dice-changed-during-point-series", 9, ""), ("correction-without-effect", 15, "")]
+    assert standing(stream_id) == after
+    assert tenant.get("/streams/s").json()["verdict"] == "irregular"
+    whole = adjudicate([raw for _, raw in read.whole(stream_id)]).as_dict()
+    assert tenant.get("/streams/s/adjudication").json() == json.loads(json.dumps(whole))
+    adjudication = Adjudication.objects.get(stream_id=stream_id)
+    assert (adjudication.run, adjudication.completed_run) == (2, 2)
+    assert not RetiredWagers.objects.filter(adjudication=adjudication, run=1).exists()
+
+
+def test_findings_of_an_earlier_engine_stand_until_the_new_one_has_come_to_the_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tenant = Tenant()
+    tenant.post("s", dice_changed_in_mid_series(tenant, "s"))
+    stream_id = tenant.stream("s").stream_id
+    monkeypatch.setattr(replay, "ENGINE_VERSION", "0")
+    replayed(stream_id)
+    old = list(Finding.objects.filter(stream_id=stream_id, superseded_at=None).values_list("engine_version", "rule"))
+    assert {version for version, _ in old} == {"0"}
+
+    monkeypatch.undo()
+    monkeypatch.setattr(replay, "STEP_EVENTS", 4)
+    assert stream_id in read.dirty_streams(ENGINE_VERSION, limit=100_000)
+    for _ in range(3):
+        found = Finding.objects.filter(stream_id=stream_id, superseded_at=None)
+        assert list(found.values_list("engine_version", "rule")) == old
+        advance(stream_id)
+    replayed(stream_id)
+    found = Finding.objects.filter(stream_id=stream_id, superseded_at=None)
+    assert {version for version, _ in found.values_list("engine_version", "rule")} == {ENGINE_VERSION}
+    assert Finding.objects.filter(stream_id=stream_id, engine_version="0").count() == len(old), "none is deleted"
+    assert stream_id not in read.dirty_streams(ENGINE_VERSION, limit=100_000)
+
+
+def test_what_comes_after_the_close_is_stored_and_found_corrections_excepted() -> None:
+    tenant = Tenant()
+    late = numbered(
+        tenant.opener("s"),
+        ("session.closed", {"float": 5_000_000}),
+        ("player.left", {"player": "Anna"}),
+        ("entry.corrected", {"corrects": 2, "data": {"float": 1}, "reason": "slip", "approved_by": "chef-4"}),
+    )
+    assert tenant.post("s", late[:3]).status_code == 201
+    stream_id = tenant.stream("s").stream_id
+    replayed(stream_id)
+    assert standing(stream_id) == [("late-after-close", 3, "")]
+    assert tenant.post("s", late).status_code == 201
+    replayed(stream_id)
+    assert standing(stream_id) == [("late-after-close", 3, "")]
+
+
+def test_a_conflict_found_at_the_door_outlives_every_replay() -> None:
+    tenant = Tenant()
+    events = dice_changed_in_mid_series(tenant, "s")
+    tenant.post("s", events[:5])
+    other = [*events[:4], events[4] | {"data": events[4]["data"] | {"stake": 9_000}}]
+    assert tenant.post("s", other).status_code == 409
+    stream_id = tenant.stream("s").stream_id
+    correction = {"corrects": 5, "data": events[4]["data"], "reason": "slip", "approved_by": "chef-4"}
+    tenant.post("s", numbered(events[0], *[("x", {})] * 4, ("entry.corrected", correction))[5:])
+    replayed(stream_id)
+    assert standing(stream_id) == [("sequence-conflict", 5, "")]
+
+
+def test_the_sweep_finds_every_dirty_stream_and_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    tenant = Tenant()
+    tenant.post("done", [tenant.opener("done")])
+    replayed(tenant.stream("done").stream_id)
+    tenant.post("dirty", [tenant.opener("dirty")])
+    hinted: list[int] = []
+    monkeypatch.setattr(replay_stream, "delay", lambda *, stream_id: hinted.append(stream_id))
+    assert sweep() == len(hinted)
+    assert tenant.stream("dirty").stream_id in hinted
+    assert tenant.stream("done").stream_id not in hinted
+
+
+def test_a_declared_loss_leaves_no_stream_dirty_for_ever() -> None:
+    tenant = Tenant()
+    tenant.post("s", numbered(tenant.opener("s"), ("events.lost", {"through": 9, "reason": "spool_lost"})))
+    stream_id = tenant.stream("s").stream_id
+    replayed(stream_id)
+    assert stream_id not in read.dirty_streams(ENGINE_VERSION, limit=1_000)
+    assert tenant.get("/streams/s").json()["verdict"] == "irregular"

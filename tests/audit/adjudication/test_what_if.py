@@ -1,0 +1,187 @@
+"""Replays beside the standing one: other readings find otherwise, and nothing standing moves."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import Permission
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.urls import reverse
+
+from audit.adjudication import replay
+from audit.adjudication import what_if as what_if_runs
+from audit.adjudication.what_if import Selection, WhatIfRejected
+from audit.models import Finding, Officer, WhatIf, WhatIfFinding
+from settlement import ShapeError, adjudicate
+from tests.audit.tables import Tenant, dice_changed_in_mid_series, numbered
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def tenant() -> Tenant:
+    """A house with a roulette table whose zero was a choice, and a craps table."""
+    tenant = Tenant()
+    opener = tenant.opener("r", game="french_roulette", ruleset="fr-roulette", observes=[])
+    coup = [
+        ("wager.placed", {"wager": "w1", "bet": "rouge", "stake": 1000, "player": "Anna"}),
+        ("ball.settled", {"pocket": "0"}),
+        ("zero.decided", {"wager": "w1", "choice": "half"}),
+        ("payout.made", {"wager": "w1", "winnings": 0, "stake_returned": 500}),
+    ]
+    assert tenant.post("r", numbered(opener, *coup)).status_code == 201
+    assert tenant.post("c", dice_changed_in_mid_series(tenant, "c")).status_code == 201
+    for name in ("r", "c"):
+        while (progress := replay.advance(tenant.stream(name).stream_id)) and progress.behind:
+            pass
+    return tenant
+
+
+def replayed(tenant: Tenant, name: str, **readings: object) -> WhatIf:
+    what_if = what_if_runs.begin(name, readings=readings, selection=Selection(casino=tenant.code), actor="test")
+    for stream_id in what_if_runs.streams_of(what_if):
+        what_if_runs.replay_one(what_if, stream_id)
+    return what_if
+
+
+def standing(tenant: Tenant) -> list[tuple[str, int, bool]]:
+    found = Finding.objects.filter(casino=tenant.casino).order_by("pk")
+    return [(finding.rule, finding.seq, finding.superseded_at is None) for finding in found]
+
+
+def test_other_readings_find_what_the_engine_finds_under_them_and_what_stands_stays(tenant: Tenant) -> None:
+    before = standing(tenant)
+    what_if = replayed(tenant, f"lose-{tenant.code}", zero_rule="lose")
+    assert standing(tenant) == before
+    opener = tenant.opener(
+        "r", game="french_roulette", ruleset="fr-roulette", observes=[], params={"zero_rule": "lose"}
+    )
+    events = [opener, *tenant.get("/streams/r/events").json()["events"][1:]]
+    expected = adjudicate([json.dumps(event) for event in events]).findings
+    found = WhatIfFinding.objects.filter(what_if=what_if, stream_id=tenant.stream("r").stream_id).order_by(
+        "seq", "rule"
+    )
+    assert [row.as_dict() for row in found] == [finding.as_dict() for finding in expected]
+    assert len(expected) > 0
+    changes = list(what_if_runs.difference(what_if))
+    assert {(change.kind, change.stream) for change in changes} == {("appeared", "r")}
+    assert len(changes) == len(expected)
+    assert what_if_runs.done(what_if) == 2
+
+
+def test_the_same_readings_find_nothing_otherwise(tenant: Tenant) -> None:
+    assert list(what_if_runs.difference(replayed(tenant, f"same-{tenant.code}"))) == []
+
+
+def test_it_is_taken_up_again_where_it_stopped(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replay, "STEP_EVENTS", 2)
+    name = f"stopped-{tenant.code}"
+    begun = what_if_runs.begin(
+        name, readings={"zero_rule": "lose"}, selection=Selection(casino=tenant.code), actor="test"
+    )
+    replay.advance(tenant.stream("r").stream_id, begun)  # and then it is killed
+    what_if = replayed(tenant, name, zero_rule="lose")
+    assert what_if.pk == begun.pk
+    whole = replayed(tenant, f"whole-{tenant.code}", zero_rule="lose")
+    assert [change.rule for change in what_if_runs.difference(what_if)] == [
+        change.rule for change in what_if_runs.difference(whole)
+    ]
+
+
+def test_a_correction_met_on_the_way_leaves_nothing_of_what_was_found_before_it(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    right = {"wager": "w2", "winnings": 700, "stake_returned": 600}
+    entry = {"corrects": 12, "data": right, "reason": "misread chip", "approved_by": "chef-4"}
+    tenant.post("c", numbered(tenant.opener("c"), *[("x", {})] * 11, ("entry.corrected", entry))[12:])
+    stream_id = tenant.stream("c").stream_id
+    while (progress := replay.advance(stream_id)) and progress.behind:
+        pass
+    monkeypatch.setattr(replay, "STEP_EVENTS", 4)
+    what_if = replayed(tenant, f"corrected-{tenant.code}")
+    found = WhatIfFinding.objects.filter(what_if=what_if, stream_id=stream_id)
+    assert [row.rule for row in found] == ["dice-changed-during-point-series"]
+    assert list(what_if_runs.difference(what_if)) == []
+
+
+def test_only_money_is_added_up() -> None:
+    said = {"severity": "major", "expected": 7, "recorded": 9, "provision": ""}
+    common = {"stream": "s", "stream_id": 1, "finding_id": None, "casino_id": 1, "seq": 2, "wager": ""}
+    changes = [
+        what_if_runs.Change(kind="appeared", rule=rule, currency="EUR", before=None, after=said, **common)  # type: ignore[arg-type]
+        for rule in ("seat-limit-exceeded", "payout-overpaid", "payout-overpaid")
+    ]
+    assert [(total.rule, total.appeared, total.after_minor) for total in what_if_runs.sums(changes)] == [
+        ("payout-overpaid", 2, 4),
+        ("seat-limit-exceeded", 1, 0),
+    ]
+
+
+def test_what_makes_no_sense_is_refused(tenant: Tenant) -> None:
+    nowhere, here = Selection(casino="nowhere"), Selection(casino=tenant.code)
+    with pytest.raises(WhatIfRejected):
+        what_if_runs.begin("x", readings={}, selection=nowhere, actor="test")
+    for readings in ({"zero_rule": "twice"}, {"no_reading": 1}, {"payout_unit": 0}):
+        with pytest.raises(ShapeError):
+            what_if_runs.begin("x", readings=readings, selection=here, actor="test")
+    what_if_runs.begin(f"n-{tenant.code}", readings={}, selection=here, actor="test")
+    with pytest.raises(WhatIfRejected):
+        what_if_runs.begin(f"n-{tenant.code}", readings={"zero_rule": "half"}, selection=here, actor="test")
+
+
+def test_the_command_replays_in_several_processes_and_writes_the_difference(
+    tenant: Tenant, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = f"command-{tenant.code}"
+    call_command("replay", "--what-if", name, "--readings", "zero_rule=lose", "--casino", tenant.code)
+    assert "appeared" in capsys.readouterr().out
+    call_command("replay", "--diff", name, "--output", str(tmp_path / "d.csv"))
+    lines = list(csv.DictReader(io.StringIO((tmp_path / "d.csv").read_text())))
+    assert {line["kind"] for line in lines} == {"appeared"}
+    call_command("replay", "--diff", name, "--format", "json", "--output", str(tmp_path / "d.json"))
+    assert len(json.loads((tmp_path / "d.json").read_text())) == len(lines)
+    call_command("replay", "--stream", "r", "--casino", tenant.code)
+    assert "adjudicated through 5" in capsys.readouterr().out
+    with pytest.raises(CommandError, match="Invalid enum value"):
+        call_command("replay", "--what-if", "x", "--readings", "zero_rule=x", "--casino", tenant.code)
+    with pytest.raises(CommandError, match="no replay beside"):
+        call_command("replay", "--diff", "nothing")
+
+
+def test_the_page_shows_the_difference_of_the_officers_own_houses(tenant: Tenant) -> None:
+    other = Tenant()
+    what_if = what_if_runs.begin(
+        f"page-{tenant.code}", readings={"zero_rule": "lose"}, selection=Selection(), actor="test"
+    )
+    what_if_runs.replay_one(what_if, tenant.stream("r").stream_id)
+    found = next(what_if_runs.difference(what_if))
+    page = reverse("admin:audit_whatif_change", args=(what_if.pk,))
+    for at, is_shown in ((tenant, True), (other, False)):
+        officer = Officer.objects.create_user(f"o-{at.code}", is_staff=True)
+        officer.casinos.set([at.casino])
+        officer.user_permissions.set(Permission.objects.filter(codename="view_whatif"))
+        client = Client()
+        client.force_login(officer)
+        text = client.get(page, headers={"accept-language": "en"}).content.decode()
+        assert (found.rule in text) is is_shown
+        listed = client.get(reverse("admin:audit_whatif_changelist"))
+        assert what_if.name in listed.content.decode()
+        file = client.get(reverse("admin:audit_whatif_file", args=(what_if.pk, "csv"))).content.decode()
+        assert ("appeared" in file) is is_shown
+        own = what_if_runs.begin(
+            f"own-{tenant.code}", readings={}, selection=Selection(casino=tenant.code), actor="test"
+        )
+        address = reverse("admin:audit_whatif_change", args=(own.pk,))
+        assert (client.get(address).status_code == 200) is is_shown
+    stranger = Client()
+    assert stranger.get(page).status_code == 302
+
+
+@pytest.mark.parametrize("text, written", [("=1+1", "'=1+1"), ("-2", "'-2"), ("w1", "w1"), (-2, -2), ("", "")])
+def test_no_cell_of_a_file_is_a_formula(text: object, written: object) -> None:
+    assert what_if_runs.guarded(text) == written

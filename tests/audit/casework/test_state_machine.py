@@ -1,0 +1,133 @@
+"""The life of a case against a second account of it: what the design says, written down without looking at the code."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from django.db import transaction
+from django.utils import timezone
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from audit.casework import actions
+from audit.event_store import audit_trail
+from audit.models import Case, Officer, Role
+from tests.audit.casework.test_actions import Desk, hired
+from tests.audit.tables import Tenant
+
+pytestmark = pytest.mark.django_db
+
+WORKS, DECIDES = {"officer", "second", "third"}, {"second", "third"}
+"""Who works on cases, and who of them decides about a closing that another proposed."""
+
+
+@dataclass
+class Account:
+    """Where a case is, by the design: new → investigating → second officer → closed, sent back, came back."""
+
+    state: str = "new"
+    assigned: str | None = None
+    proposer: str | None = None
+    approver: str | None = None
+    outcome: str = ""
+
+    def allows(self, who: str, step: str, reason: str, outcome: str) -> bool:
+        match step:
+            case "take":
+                return who in WORKS and self.state in ("new", "investigating")
+            case "release":
+                return who in WORKS and self.state == "investigating"
+            case "comment":
+                return who in WORKS and bool(reason)
+            case "propose":
+                fits = bool(reason) and outcome in ("confirmed", "explained", "mistaken")
+                return who in WORKS and self.state == "investigating" and fits
+            case "approve":
+                return who in DECIDES and self.state == "second" and who != self.proposer
+            case "send_back":
+                return who in DECIDES and self.state == "second" and who != self.proposer and bool(reason)
+            case _:
+                return who in DECIDES and self.state == "closed" and bool(reason)
+
+    def take(self, who: str, step: str, outcome: str) -> None:
+        match step:
+            case "take":
+                self.state, self.assigned = "investigating", who
+            case "release":
+                self.state, self.assigned = "new", None
+            case "propose":
+                self.state, self.proposer, self.outcome = "second", who, outcome
+            case "approve":
+                self.state, self.approver = "closed", who
+            case "send_back" | "reopen":
+                self.state, self.outcome = "investigating", ""
+                self.proposer = self.approver = None
+
+
+WHO = ["officer", "second", "third", "auditor", "administrator", "stranger"]
+TRANSITIONS = ["take", "release", "comment", "propose", "approve", "send_back", "reopen"]
+
+acts_done = st.lists(
+    st.tuples(
+        st.sampled_from([*WHO, "officer", "second", "third"]),
+        st.sampled_from(TRANSITIONS),
+        st.sampled_from(["seen on camera 4", "", "  \0 "]),
+        st.sampled_from(["confirmed", "explained", "mistaken", "", "perhaps"]),
+    ),
+    max_size=25,
+)
+
+
+@pytest.fixture
+def desk() -> Desk:
+    return Desk()
+
+
+@pytest.fixture
+def people(desk: Desk) -> dict[str, Officer]:
+    stranger = hired(Tenant(), Role.SECOND, "stranger")
+    named = {"officer": desk.first, "auditor": desk.auditor, "administrator": desk.administrator, "stranger": stranger}
+    return {**named, "second": desk.second, "third": desk.third}
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(done=acts_done)
+def test_a_case_goes_where_the_design_says_and_nowhere_else(
+    desk: Desk, people: dict[str, Officer], done: list[tuple[str, str, str, str]]
+) -> None:
+    with transaction.atomic():
+        before = _recorded(desk)
+        account = Account()
+        for who, step, reason, outcome in done:
+            allowed = account.allows(who, step, reason.replace("\0", "").strip(), outcome)
+            try:
+                actions.perform(desk.case.pk, people[who], step, reason=reason, outcome=outcome)
+            except actions.ActionRefused:
+                assert not allowed, (account, who, step, reason, outcome)
+            else:
+                assert allowed, (account, who, step, reason, outcome)
+                account.take(who, step, outcome)
+            _same(desk.case, account, people)
+        recorded = _recorded(desk)[len(before) :]
+        assert len(recorded) == len(done), "what is done and what is refused are events alike"
+        assert [act.actor for act in recorded] == [people[who].get_username() for who, *_ in done]
+        transaction.set_rollback(True)
+
+
+def _same(case: Case, account: Account, people: dict[str, Officer]) -> None:
+    def named(who: str | None) -> Any:
+        return people[who] if who else None
+
+    assert case.state == account.state
+    assert case.assigned_to == named(account.assigned)
+    assert (case.proposed_by, case.approved_by) == (named(account.proposer), named(account.approver))
+    assert case.outcome == account.outcome
+    assert (case.closed_at is not None) == (account.state == "closed")
+    assert case.state != "closed" or case.proposed_by != case.approved_by
+
+
+def _recorded(desk: Desk) -> list[audit_trail.Act]:
+    today = timezone.now().date()
+    return [act for act in audit_trail.acts_of(desk.tenant.casino.pk, today) if act.type.startswith("case.")]

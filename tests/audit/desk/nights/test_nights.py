@@ -1,0 +1,171 @@
+"""Nights at the desk: every figure opens what makes it, two officers sign, and nobody sees another house's."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from audit.desk.nights.page import WORTH
+from audit.models import Casino, Membership, NightReport, NightState, Officer, Role
+from audit.reconciliation import runs
+from audit.tasks import night_reconcile
+from tests.audit.conftest import Tenant, make_tenant
+from tests.audit.reconciliation.played import DAY, MORNING, buy_ins, count, record, session
+from tests.audit.reconciliation.test_versions import append
+from tests.audit.transparency.sealed import seal
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def casino(tenant: Tenant) -> Casino:
+    return tenant.casino
+
+
+@pytest.fixture
+def report(casino: Casino) -> NightReport:
+    events = session(casino, "R1", irregularities=["payout-overpaid"], coups=45)
+    other = session(casino, "C1", ruleset="fr-craps", seed=4)
+    record(casino, events)
+    record(casino, other)
+    record(casino, count(casino, {events[0]["stream"]: buy_ins(events), other[0]["stream"]: buy_ins(other) + 77}))
+    seal()
+    (made,) = runs.reconcile(casino, DAY, actor="test", now=MORNING)
+    return made
+
+
+def officer(casino: Casino, name: str, *, signs: bool = True) -> Client:
+    someone = Officer.objects.create_user(name, is_staff=True)
+    Membership.objects.create(officer=someone, casino=casino, role=Role.OFFICER if signs else Role.AUDITOR)
+    client = Client()
+    client.force_login(someone, backend="django.contrib.auth.backends.ModelBackend")
+    return client
+
+
+def at(report: NightReport, name: str = "change", *rest: Any) -> str:
+    return reverse(f"admin:audit_nightreport_{name}", args=(report.pk, *rest))
+
+
+def test_every_address_on_the_page_answers(report: NightReport, casino: Casino) -> None:
+    desk = officer(casino, "ada")
+    page = desk.get(at(report), headers={"accept-language": "en"}).content.decode()
+    addresses = set(re.findall(r'href="(/admin/audit/[^"#]+)', page))
+    assert len(addresses) > 25
+    for address in addresses:
+        answer = desk.get(address.replace("&amp;", "&"))
+        assert answer.status_code == 200, address
+
+
+def test_a_night_of_the_years_whose_streams_have_negative_numbers_opens(casino: Casino) -> None:
+    long_ago = DAY.replace(year=2010)
+    record(casino, session(casino, "R1", day=long_ago))
+    (made,) = runs.reconcile(casino, long_ago, actor="test", now=MORNING)
+    desk = officer(casino, "ada")
+    assert desk.get(at(made)).status_code == 200
+    (played,) = made.said()["sessions"]
+    assert played["stream_id"] < 0
+    assert desk.get(at(made, "session", played["stream_id"])).status_code == 200
+
+
+@pytest.mark.parametrize("line", [*WORTH, "", "nonsense"])
+def test_every_figure_opens_the_wagers_that_make_it(report: NightReport, casino: Casino, line: str) -> None:
+    desk = officer(casino, "ada")
+    for each in report.said()["sessions"]:
+        answer = desk.get(at(report, "session", each["stream_id"]) + f"?line={line}")
+        assert answer.status_code == 200
+        shown = {**each, **each["recorded"], **each["bridge"]}
+        if line in WORTH:
+            chosen = [figure for figure in answer.context["figures"] if figure["is_chosen"]]
+            assert answer.context["sum"] == chosen[0]["amount"], "the wagers add up to the figure, to the minor unit"
+            assert bool(answer.context["rows"]) == bool(shown[line]) or line in (
+                "theoretical",
+                "luck",
+                "W_rec",
+                "W_adj",
+            )
+
+
+def test_two_officers_sign_and_one_cannot_twice(report: NightReport, casino: Casino) -> None:
+    ada, bob = officer(casino, "ada"), officer(casino, "bob")
+    assert b"Sign as reviewed" not in ada.get(at(report)).content, "an open critical finding has no reservation yet"
+    ada.post(at(report, "exception"), {"code": "critical-open", "reason": "Paid back to the player."})
+    assert b"Sign as reviewed" in ada.get(at(report), headers={"accept-language": "en"}).content
+    ada.post(at(report, "sign"))
+    ada.post(at(report, "sign"))
+    assert NightReport.objects.get(pk=report.pk).state == NightState.REVIEWED
+    bob.post(at(report, "sign"))
+    closed = NightReport.objects.get(pk=report.pk)
+    assert (closed.state, str(closed.reviewed_by), str(closed.closed_by)) == (NightState.CLOSED, "ada", "bob")
+    page = bob.get(at(report), headers={"accept-language": "en"}).content.decode()
+    assert "Paid back to the player." in page
+
+
+def test_signing_takes_the_right_and_a_post(report: NightReport, casino: Casino) -> None:
+    reader = officer(casino, "eve", signs=False)
+    assert reader.get(at(report)).status_code == 200
+    for name in ("sign", "exception", "again"):
+        assert reader.post(at(report, name)).status_code == 403
+        assert officer(casino, f"get-{name}").get(at(report, name)).status_code == 405
+    assert NightReport.objects.get(pk=report.pk).reviewed_by is None
+
+
+def test_a_night_of_another_house_is_not_there(report: NightReport) -> None:
+    stranger = officer(make_tenant().casino, "mallory")
+    stream_id = report.said()["sessions"][0]["stream_id"]
+    for address in (at(report), at(report, "session", stream_id), at(report, "file", "en", "pdf")):
+        assert stranger.get(address).status_code in (302, 404)
+    assert stranger.post(at(report, "sign")).status_code == 404
+    month = reverse("admin:audit_nightreport_month", args=(report.casino_id, 2026, 11, "EUR"))
+    assert stranger.get(month).status_code == 404
+
+
+def test_a_session_of_another_night_is_not_opened_here(report: NightReport, casino: Casino) -> None:
+    desk = officer(casino, "ada")
+    assert desk.get(at(report, "session", 1)).status_code == 404
+    assert desk.get(at(report, "file", "de", "pdf")).status_code == 404
+    assert desk.get(at(report, "file", "nonsense", "csv")).status_code == 404
+
+
+def test_a_later_version_is_pointed_to_and_shows_its_sheet(report: NightReport, casino: Casino) -> None:
+    stream = report.said()["sessions"][0]["stream"]
+    last = report.said()["sessions"][0]["last_seq"]
+    event = {"stream": stream, "seq": last, "occurred_at": "2026-11-20T04:00:00+01:00", "v": 1}
+    append(casino, [event], last + 1, "bank.credited", amount=900, slip="late-9")
+    (later,) = runs.reconcile(casino, DAY, actor="test", now=MORNING)
+    desk = officer(casino, "ada")
+    assert at(later).encode() in desk.get(at(report)).content
+    page = desk.get(at(later), headers={"accept-language": "en"}).content.decode()
+    assert "Restatement: what this version says otherwise" in page
+    assert "late event: bank.credited" in page
+
+
+def test_reconciling_again_is_handed_to_the_workers(
+    report: NightReport, casino: Casino, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[dict[str, Any]] = []
+    monkeypatch.setattr(night_reconcile, "delay", lambda **kwargs: asked.append(kwargs))
+    officer(casino, "ada").post(at(report, "again"))
+    assert asked == [{"casino_id": casino.pk, "day": DAY.isoformat(), "actor": "ada"}]
+    runs.begin(casino, DAY, actor="ada")
+    page = officer(casino, "bob").get(at(report), headers={"accept-language": "en"})
+    assert "A reconciliation goes on: 2 of 2 sessions." in page.content.decode()
+    assert page.headers["Refresh"] == "5"
+
+
+def test_the_month_adds_up_and_lists_what_differs(report: NightReport, casino: Casino) -> None:
+    desk = officer(casino, "ada")
+    address = reverse("admin:audit_nightreport_month", args=(casino.pk, 2026, 11, "EUR"))
+    answer = desk.get(address, headers={"accept-language": "en"})
+    month = answer.context["month"]
+    assert month.total("W_acct") == report.said()["total"]["W_acct"]
+    assert sum(month.table_total(table) or 0 for table in month.win) == report.said()["total"]["W_acct"]
+    assert {each["code"] for each in month.exceptions} >= {"accounting", "payouts", "drop"}
+    assert len(month.missing) == 29
+    book = reverse("admin:audit_nightreport_month_file", args=(casino.pk, 2026, 11, "EUR"))
+    assert desk.get(book).content == desk.get(book).content
+    for wrong in ((2026, 13, "EUR"), (1800, 1, "EUR"), (2026, 11, "EURO")):
+        assert desk.get(reverse("admin:audit_nightreport_month", args=(casino.pk, *wrong))).status_code == 404

@@ -1,0 +1,115 @@
+"""Signing in: locked after failed tries, with a second factor where there is one or one is required."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import time_machine
+from django.core.cache import cache
+from django.test import Client
+from django.utils import timezone
+from django_otp.oath import TOTP
+from django_otp.plugins.otp_totp.models import TOTPDevice
+
+from audit.event_store import audit_trail
+from audit.models import Officer
+
+pytestmark = pytest.mark.django_db
+
+PASSWORD = "right horse"
+
+
+@pytest.fixture
+def officer() -> Officer:
+    return Officer.objects.create_superuser("claire", password=PASSWORD)
+
+
+@pytest.fixture(autouse=True)
+def as_deployed(settings: Any) -> Iterator[None]:
+    settings.AXES_ENABLED = True
+    settings.AUTHENTICATION_BACKENDS = settings.ALL_AUTHENTICATION_BACKENDS
+    cache.clear()
+    yield
+    cache.clear()
+
+
+def sign_in(client: Client, *, password: str = PASSWORD, code: str = "", name: str = "claire", **extra: str) -> int:
+    said = {"username": name, "password": password, "code": code, "next": "/admin/"}
+    return client.post("/admin/login/", said, **extra).status_code
+
+
+def code_of(device: TOTPDevice) -> str:
+    totp = TOTP(device.bin_key, device.step, device.t0, device.digits, device.drift)
+    totp.time = timezone.now().timestamp()
+    return f"{totp.token():06}"
+
+
+def test_failed_tries_lock_a_name_from_an_address_for_a_while(officer: Officer) -> None:
+    with time_machine.travel("2026-11-20 12:00:00Z", tick=False) as clock:
+        tries = [sign_in(Client(), password="wrong") for _ in range(7)]
+        assert tries[:5] == [200] * 5
+        assert tries[-1] == 429
+        assert sign_in(Client()) == 429, "not with the right password either"
+        assert sign_in(Client(), REMOTE_ADDR="192.0.2.9") == 302, "the officer elsewhere is not locked out"
+        clock.shift(16 * 60)
+        assert sign_in(Client()) == 302
+    refused = [
+        act.actor for act in audit_trail.acts_of(audit_trail.INSTALLATION, timezone.now().date().replace(2026, 11, 20))
+    ]
+    assert refused.count("claire") >= 6
+
+
+def test_a_second_factor_is_set_up_by_its_first_code_and_asked_for_from_then_on(officer: Officer) -> None:
+    client = Client()
+    assert sign_in(client) == 302
+    page = client.get("/admin/audit/finding/second-factor/")
+    assert "no-store" in page["Cache-Control"]
+    device = TOTPDevice.objects.get(user=officer)
+    assert client.post("/admin/audit/finding/second-factor/", {"code": "000000"}).status_code == 200
+    device.refresh_from_db()
+    assert not device.confirmed
+    TOTPDevice.objects.update(throttling_failure_count=0, throttling_failure_timestamp=None)
+    made = client.post("/admin/audit/finding/second-factor/", {"code": code_of(device)}).content.decode()
+    paper = re.findall(r"<li><code>(\w+)</code></li>", made)
+    assert len(paper) == 10
+    device.refresh_from_db()
+    assert device.confirmed
+    assert paper[0] not in client.get("/admin/audit/finding/second-factor/").content.decode()
+
+    assert sign_in(Client()) == 200, "the password alone is not enough"
+    assert sign_in(Client(), code="12345") == 200
+    TOTPDevice.objects.update(throttling_failure_count=0, throttling_failure_timestamp=None, last_t=-1)
+    another = Client()
+    assert sign_in(another, code=code_of(device)) == 302
+    assert another.get("/admin/").status_code == 200
+    assert sign_in(Client(), code=code_of(device)) == 200, "a code is good once"
+
+
+def test_a_code_on_paper_is_good_once(officer: Officer) -> None:
+    client = Client()
+    sign_in(client)
+    client.get("/admin/audit/finding/second-factor/")
+    device = TOTPDevice.objects.get(user=officer)
+    made = client.post("/admin/audit/finding/second-factor/", {"code": code_of(device)}).content.decode()
+    paper = re.findall(r"<li><code>(\w+)</code></li>", made)
+    assert sign_in(Client(), code=paper[3]) == 302
+    officer.staticdevice_set.update(throttling_failure_count=0, throttling_failure_timestamp=None)
+    TOTPDevice.objects.update(throttling_failure_count=0, throttling_failure_timestamp=None)
+    assert sign_in(Client(), code=paper[3]) == 200
+
+
+def test_where_it_is_required_nobody_sees_the_desk_without_one(officer: Officer, settings: Any) -> None:
+    settings.CABOCHON_SECOND_FACTOR = "required"
+    client = Client()
+    sign_in(client)
+    for page in ("/admin/", "/admin/audit/finding/", "/admin/audit/officer/"):
+        answer = client.get(page)
+        assert (answer.status_code, answer["Location"]) == (302, "/admin/audit/finding/second-factor/")
+    assert client.post("/admin/audit/finding/take-next/").status_code == 302
+    assert b"asks for a second factor" in client.get("/admin/audit/finding/second-factor/").content
+    device = TOTPDevice.objects.get(user=officer)
+    client.post("/admin/audit/finding/second-factor/", {"code": code_of(device)})
+    assert client.get("/admin/audit/finding/").status_code == 200

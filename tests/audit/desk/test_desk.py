@@ -1,0 +1,177 @@
+"""The desk: what an officer reads, in both languages, and what nobody can do there."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import Permission
+from django.test import Client
+from django.urls import reverse
+
+from audit.adjudication.replay import advance
+from audit.models import Finding, LoggedEvent, LoggedStream, Officer
+from audit.models.event_store import AppendOnly
+from tests.audit.tables import Tenant, dice_changed_in_mid_series
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def tenant() -> Tenant:
+    tenant = Tenant()
+    tenant.post("s", dice_changed_in_mid_series(tenant, "s"))
+    advance(tenant.stream("s").stream_id)
+    return tenant
+
+
+@pytest.fixture
+def desk() -> Client:
+    client = Client()
+    client.force_login(Officer.objects.create_superuser("chief"))
+    return client
+
+
+def officer_of(*tenants: Tenant) -> Client:
+    officer = Officer.objects.create_user(f"officer-{Officer.objects.count()}", is_staff=True)
+    officer.casinos.set(tenant.casino for tenant in tenants)
+    officer.user_permissions.set(Permission.objects.filter(codename__startswith="view_"))
+    client = Client()
+    client.force_login(officer)
+    return client
+
+
+def page_of(finding: Finding) -> str:
+    return reverse("admin:audit_finding_change", args=(finding.pk,))
+
+
+def test_a_finding_shows_rule_clause_and_the_events_around_it(tenant: Tenant, desk: Client) -> None:
+    finding = Finding.objects.get(casino=tenant.casino, rule="dice-changed-during-point-series")
+    page = desk.get(page_of(finding), headers={"accept-language": "en"}).content.decode()
+    assert "<h1>Dice changed during a point series</h1>" in page
+    assert "was decided by the chef de table" in page
+    assert '<blockquote lang="fr">' in page
+    assert "<mark>Le tireur peut demander que les dés soient changés avant de tenter un lancer." in page
+    assert 'class="completes" id="e9"' in page
+    assert 'class="evidence" id="e7"' in page
+    assert "Throw 5 – 3 by seat S1" in page
+    assert "20:00:09" in page, "the instant is the house's, not UTC"
+
+
+def test_the_same_finding_reads_well_in_french(tenant: Tenant, desk: Client) -> None:
+    finding = Finding.objects.get(casino=tenant.casino, rule="payout-overpaid")
+    page = desk.get(page_of(finding), headers={"accept-language": "fr"}).content.decode()
+    assert "<h1>Paiement excessif</h1>" in page
+    assert "Attendu selon les règles" in page
+    assert "7,00\N{NO-BREAK SPACE}€" in page
+    assert "9,00\N{NO-BREAK SPACE}€" in page
+    assert "+2,00\N{NO-BREAK SPACE}€" in page
+    assert "Ce qui s’est passé" in page
+    assert "art. 55-8 D 1°" in page
+
+
+@pytest.mark.parametrize(
+    "query", ["", "?severity__exact=critical", "?rule=payout-overpaid", "?day=2026-11-19", "?standing=all", "?q=w2"]
+)
+def test_findings_are_listed_and_filtered(tenant: Tenant, desk: Client, query: str) -> None:
+    response = desk.get(reverse("admin:audit_finding_changelist") + query)
+    assert response.status_code == 200
+    assert b"Paid too much" in response.content
+
+
+def test_a_filter_that_makes_no_sense_is_no_error(tenant: Tenant, desk: Client) -> None:
+    response = desk.get(reverse("admin:audit_finding_changelist") + "?day=nonsense&table=x&rule=no-such-rule")
+    assert response.status_code == 200
+    assert desk.get(reverse("admin:audit_finding_changelist") + "?rule=%00").status_code == 400
+
+
+def test_events_are_paged_by_key_in_both_directions(
+    tenant: Tenant, desk: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("audit.desk.tables.admin.PAGE", 5)
+    address = reverse("admin:audit_loggedstream_events", args=(tenant.stream("s").stream_id,))
+
+    def numbers(query: str) -> list[int]:
+        return [line["seq"] for line in desk.get(address + query).context["lines"]]
+
+    assert numbers("") == [1, 2, 3, 4, 5]
+    assert numbers("?after=5") == [6, 7, 8, 9, 10]
+    assert numbers("?before=6") == [1, 2, 3, 4, 5]
+    assert numbers("?after=10") == [11, 12]
+    assert numbers("?after=nonsense") == [1, 2, 3, 4, 5]
+
+
+def test_an_officer_sees_his_own_house_and_no_other(tenant: Tenant) -> None:
+    stranger = officer_of(Tenant())
+    finding = Finding.objects.filter(casino=tenant.casino).first()
+    assert finding is not None
+    stream = tenant.stream("s")
+    assert stranger.get(page_of(finding)).status_code == 404
+    assert stranger.get(reverse("admin:audit_loggedstream_events", args=(stream.stream_id,))).status_code == 404
+    assert b"Paid too much" not in stranger.get(reverse("admin:audit_finding_changelist")).content
+    assert officer_of(tenant).get(page_of(finding)).status_code == 200
+
+
+def test_nothing_of_the_record_can_be_added_changed_or_deleted_from_the_desk(tenant: Tenant, desk: Client) -> None:
+    finding = Finding.objects.filter(casino=tenant.casino).first()
+    assert finding is not None
+    for model, pk in (("finding", finding.pk), ("loggedstream", tenant.stream("s").stream_id)):
+        for act, args in (("add", ()), ("delete", (pk,))):
+            address = reverse(f"admin:audit_{model}_{act}", args=args)
+            assert desk.post(address, {"post": "yes"}).status_code == 403, address
+    desk.post(page_of(finding), {"severity": "minor", "rule": "x"})
+    finding.refresh_from_db()
+    assert finding.severity == "critical"
+    bulk = {"action": "delete_selected", "_selected_action": [finding.pk], "post": "yes"}
+    desk.post(reverse("admin:audit_finding_changelist"), bulk)
+    assert Finding.objects.filter(pk=finding.pk).exists()
+
+
+def test_the_log_cannot_be_written_through_its_models(tenant: Tenant) -> None:
+    stream = tenant.stream("s")
+    with pytest.raises(AppendOnly):
+        stream.save()
+    with pytest.raises(AppendOnly):
+        stream.delete()
+    with pytest.raises(AppendOnly):
+        LoggedEvent.objects.filter(stream_id=stream.stream_id).first().save()
+    assert LoggedStream.objects.filter(pk=stream.pk).exists()
+
+
+def test_nobody_reads_anything_without_signing_in(tenant: Tenant) -> None:
+    finding = Finding.objects.filter(casino=tenant.casino).first()
+    assert finding is not None
+    for address in (page_of(finding), reverse("admin:audit_finding_changelist"), reverse("admin:index")):
+        assert Client().get(address).status_code == 302
+
+
+def corrected(tenant: Tenant, *, data: dict[str, object]) -> None:
+    """Have the payout of event 12 corrected, and the stream replayed."""
+    correction = {
+        "stream": "s",
+        "seq": 13,
+        "type": "entry.corrected",
+        "occurred_at": "2026-11-19T23:00:00+01:00",
+        "data": {"corrects": 12, "data": data, "reason": "misread <slip>", "approved_by": "Chef & Co"},
+    }
+    assert tenant.post("s", [correction]).status_code == 201
+    while (progress := advance(tenant.stream("s").stream_id)) and progress.behind:
+        pass
+
+
+def test_a_corrected_entry_shows_what_was_entered_and_what_it_was_corrected_to(tenant: Tenant, desk: Client) -> None:
+    finding = Finding.objects.get(casino=tenant.casino, rule="payout-overpaid")
+    corrected(tenant, data={"wager": "w2", "winnings": 700, "stake_returned": 600})
+    events = reverse("admin:audit_loggedstream_events", args=(finding.stream_id,))
+    for address in (page_of(finding), events):
+        page = desk.get(address, headers={"accept-language": "en"}).content.decode()
+        assert "<del>Wager w2 paid: winnings €9.00, stake returned €6.00</del>" in page
+        assert "<ins>Wager w2 paid: winnings €7.00, stake returned €6.00</ins>" in page
+        assert "corrected by event 13, approved by Chef &amp; Co: misread &lt;slip&gt;" in page
+    finding.refresh_from_db()
+    assert finding.superseded_at is not None, "what was found before the correction is kept, and no longer stands"
+
+
+def test_a_correction_without_effect_is_shown_as_such(tenant: Tenant, desk: Client) -> None:
+    corrected(tenant, data={"no": "payout"})
+    page = desk.get(reverse("admin:audit_loggedstream_events", args=(tenant.stream("s").stream_id,))).content.decode()
+    assert "correction by event 13 without effect, approved by Chef &amp; Co" in page
+    assert "<del>" not in page

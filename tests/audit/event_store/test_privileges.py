@@ -1,0 +1,95 @@
+"""The roles of a deployment: what serves requests needs no more than to append and to read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from django.core.checks import run_checks
+from django.db import connection
+from pytest_django import Settings
+
+from audit.transparency import signing_keys
+from tests.audit.conftest import Tenant
+
+
+@pytest.fixture
+def serving_role(tenant: Tenant) -> str:
+    """A role as a deployment makes it, for this transaction. Skips where this server does not let us."""
+    with connection.cursor() as cursor:
+        cursor.execute("select rolsuper from pg_roles where rolname = current_user")
+        if not cursor.fetchone()[0]:
+            pytest.skip("the tests do not run as a superuser")
+        for statement in (
+            "create role serving nologin",
+            "grant cabochon_writer, cabochon_reader to serving",
+            "grant select, insert, update on all tables in schema public to serving",
+            "grant usage on all sequences in schema public to serving",
+            "set local role serving",
+        ):
+            cursor.execute(statement)
+    return "serving"
+
+
+def test_the_role_that_serves_records_and_reads(tenant: Tenant, stream: str, serving_role: str) -> None:
+    sent = tenant.session(stream, 4)
+    sent[0]["data"]["gaming_day"] = "1994-05-05"  # a month that has no partitions yet
+    assert tenant.send(stream, sent).status_code == 201
+    assert tenant.send(stream, sent).status_code == 200
+    assert len(tenant.ask(f"streams/{stream}/events").json()["events"]) == 4
+    sent[3]["data"]["stake"] = 1
+    assert tenant.send(stream, sent).status_code == 409
+
+
+def warnings() -> str:
+    messages = run_checks(tags=["security"], include_deployment_checks=True, databases=["default"])
+    return "\n".join(f"({message.id}) {message.msg}" for message in messages)
+
+
+@pytest.fixture(autouse=True)
+def _a_name_of_its_own(settings: Settings) -> None:
+    settings.CABOCHON_ORIGIN = "casino.example/log"
+
+
+def test_the_check_warns_of_a_superuser_and_not_of_the_role_that_serves(tenant: Tenant, serving_role: str) -> None:
+    assert "audit." not in warnings()
+    with connection.cursor() as cursor:
+        cursor.execute("reset role")
+    assert "audit.W001" in warnings()
+    assert "audit.W003" not in warnings()
+
+
+@pytest.mark.parametrize(
+    "weakened, said",
+    [
+        ("alter event trigger log_no_change disable", "audit.W003"),
+        ("alter event trigger log_no_drop enable", "audit.W003"),
+        ("alter table log.event_202611 disable trigger no_truncate", "audit.E001) log.event_202611 lacks its"),
+        ("alter table log.event enable replica trigger no_change", "audit.E001) log.event lacks its trigger"),
+        ("drop trigger no_truncate on log.batch_202611", "audit.E001) log.batch_202611 lacks its trigger no_truncate"),
+        ("alter table log.leaf disable trigger all", "audit.E001) log.leaf lacks its trigger no_change"),
+        ("drop trigger no_change on log.checkpoint", "audit.E001) log.checkpoint lacks its trigger no_change"),
+    ],
+)
+def test_the_check_says_which_guard_is_gone(tenant: Tenant, stream: str, weakened: str, said: str) -> None:
+    tenant.send(stream, tenant.session(stream, 1))  # of November 2026, whose partitions there are then
+    assert said not in warnings()
+    with connection.cursor() as cursor:
+        cursor.execute("select rolsuper from pg_roles where rolname = current_user")
+        if not cursor.fetchone()[0]:
+            pytest.skip("the tests do not run as a superuser")
+        for guard in ("log_no_change", "log_no_drop") if "event trigger" not in weakened else ():
+            cursor.execute(f"alter event trigger {guard} disable")
+        cursor.execute(weakened)
+    assert said in warnings()
+
+
+def test_the_check_says_that_a_key_or_a_name_is_missing(tenant: Tenant, settings: Settings, tmp_path: Path) -> None:
+    settings.CABOCHON_KEYS = tmp_path
+    settings.CABOCHON_ORIGIN = "cabochon.localhost/log"
+    signing_keys._keyring = signing_keys._Keyring()
+    try:
+        assert warnings().count("audit.W004") == 2
+        assert "audit.W005" in warnings()
+    finally:
+        signing_keys._keyring = signing_keys._Keyring()

@@ -1,0 +1,116 @@
+"""A report in every form: the same bytes for the same report, in both languages, safe to open."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import zipfile
+
+import pytest
+from django.core import mail as outbox
+from django.utils import translation
+
+from audit.models import Casino, NightReport, NightSubscriber, Officer
+from audit.notifications.mail import send
+from audit.reconciliation import runs, sheets
+from audit.reconciliation.pdf import as_pdf
+from audit.reconciliation.versions import sign
+from audit.reconciliation.wording import money
+from audit.tasks import night_mail
+from tests.audit.conftest import Tenant
+from tests.audit.reconciliation.played import DAY, MORNING, buy_ins, count, record, session
+from tests.audit.transparency.sealed import seal
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def casino(tenant: Tenant) -> Casino:
+    return tenant.casino
+
+
+@pytest.fixture
+def report(casino: Casino) -> NightReport:
+    orderly = session(casino, "R1")
+    wrong = session(
+        casino, "C1", ruleset="fr-craps", seed=3, coups=30, irregularities=["payout-overpaid", "payout-underpaid"]
+    )
+    record(casino, orderly)
+    record(casino, wrong)
+    drops = {orderly[0]["stream"]: buy_ins(orderly), wrong[0]["stream"]: buy_ins(wrong) + 12_345}
+    record(casino, count(casino, drops, closed=False))
+    seal()
+    (made,) = runs.reconcile(casino, DAY, actor="test", now=MORNING)
+    return made
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_the_paper_is_the_same_every_time_and_another_once_it_is_signed(report: NightReport, language: str) -> None:
+    printed = as_pdf(report, language)  # type: ignore[arg-type]
+    assert printed.startswith(b"%PDF-")
+    assert as_pdf(NightReport.objects.get(pk=report.pk), language) == printed  # type: ignore[arg-type]
+    from audit.reconciliation.versions import add_signoff_exception, missing_signoff_exceptions
+
+    ada = Officer.objects.create_user("ada")
+    for code in missing_signoff_exceptions(report):
+        add_signoff_exception(report, code, "seen", officer=ada)
+    signed = sign(report, officer=ada, now=MORNING)
+    assert as_pdf(signed, language) != printed  # type: ignore[arg-type]
+
+
+def test_csv_adds_up_and_has_no_formula(report: NightReport, casino: Casino) -> None:
+    sheet = sheets.sheet_named(report, "tables")
+    assert sheet is not None
+    written = sheets.as_csv(sheet, report.currency)
+    assert written == sheets.as_csv(sheet, report.currency)
+    rows = list(csv.DictReader(io.StringIO(written.decode())))
+    assert [row["table"] for row in rows] == ["C1", "R1"]
+    for row in rows:
+        cents = {name: int(row[name].replace(".", "")) for name in sheets.BRIDGE}
+        assert sum(cents.values()) == int(row["W_acct"].replace(".", ""))
+    assert rows[0]["accounting_variance"] == "123.45"
+    hostile = sheets.Sheet("x", [sheets.Column("a")], [["=cmd|' /C calc'!A0"], ["+1"], ["plain"]])
+    assert [line[:2] for line in sheets.as_csv(hostile, "EUR").decode().split("\r\n")[1:4]] == ["'=", "'+", "pl"]
+
+
+def test_the_workbook_has_every_table_and_no_formula(report: NightReport) -> None:
+    written = sheets.as_xlsx(report)
+    assert sheets.as_xlsx(report) == written
+    hostile = sheets.workbook([sheets.Sheet("x", [sheets.Column("a")], [["=1+1"]])], "EUR", "t")
+    with zipfile.ZipFile(io.BytesIO(hostile)) as book:
+        assert b"<f>" not in book.read("xl/worksheets/sheet1.xml")
+    with zipfile.ZipFile(io.BytesIO(written)) as book:
+        for name in sheets.names():
+            assert f'name="{name}"'.encode() in book.read("xl/workbook.xml")
+
+
+def test_every_table_is_named_and_json_holds_all(report: NightReport) -> None:
+    assert [sheet.name for sheet in sheets.sheets(report)] == list(sheets.names())
+    said = json.loads(json.dumps(sheets.document(report)))
+    assert said["state"] == "provisional"
+    assert said["watermark"]["root"] == report.tree_root
+    assert len(said["lines"]) == 12
+
+
+def test_notes_are_written_in_both_languages(report: NightReport) -> None:
+    from audit.reconciliation import wording
+
+    for language in ("en", "fr"):
+        with translation.override(language):
+            for line in report.said()["lines"]:
+                assert str(wording.LINES[line["code"]])
+                for row in line["rows"]:
+                    assert wording.note(row, "EUR") or row["note"] == ""
+
+
+def test_a_subscriber_is_sent_each_version_once(report: NightReport, casino: Casino) -> None:
+    officer = Officer.objects.create_user("ada", email="ada@example.org")
+    NightSubscriber.objects.create(casino=casino, officer=officer, language="en")
+    NightSubscriber.objects.create(casino=casino, officer=Officer.objects.create_user("no-address"))
+    assert send(report) == 1
+    assert night_mail(report_id=report.pk) == 0
+    (message,) = outbox.outbox
+    assert message.to == ["ada@example.org"]
+    assert f"Accounting win: {money(report.said()['total']['W_acct'], 'EUR')}\n" in message.body
+    assert message.attachments[0][1] == as_pdf(report, "en")

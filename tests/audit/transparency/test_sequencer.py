@@ -1,0 +1,182 @@
+"""The sequencer: every batch has one leaf, and every tree it signs extends the one before."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from pathlib import Path
+
+import metamorphic_log
+import pytest
+from django.db import connection
+from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
+
+from audit.event_store import binary_copy, merkle
+from audit.models import Finding
+from audit.transparency import signing_keys, tree
+from audit.transparency.checkpoint_export import export, name_of
+from audit.transparency.sequencer import Forked, Moved, Sequencer, catch_up
+from tests.audit.conftest import Tenant
+from tests.audit.transparency.sealed import seal, several_streams, verified
+
+
+@pytest.fixture(autouse=True)
+def _exports_of_its_own(settings: Settings, tmp_path: Path) -> None:
+    settings.CABOCHON_CHECKPOINTS = [str(tmp_path / "checkpoints")]
+
+
+def vkeys() -> list[str]:
+    return [str(verifier) for verifier in signing_keys.verifiers("checkpoint")]
+
+
+def test_every_batch_has_one_leaf_and_the_tree_extends_itself(tenant: Tenant) -> None:
+    seal()
+    before = tree.size()
+    several_streams(tenant, sizes=[[3, 4], [1, 1, 1, 5], [2]])
+    rows = binary_copy.execute("select log_index from log.leaf order by log_index", ())
+    assert [index for (index,) in rows] == list(range(len(rows)))
+    assert tree.size() == before + 7
+    assert binary_copy.execute("select count(*) from log.outbox", ()) == [(0,)]
+    heads = list(tree.heads())
+    assert heads[-1].size == tree.size()
+    for earlier, later in pairwise(heads):
+        path = merkle.consistency(earlier.size, later.size, tree.root_of)
+        metamorphic_log.checkpoint_verify_consistency(earlier.note, later.note, vkeys(), path)
+    assert verified().faults == []
+
+
+def test_what_the_interface_proves_others_verify(tenant: Tenant) -> None:
+    [name] = several_streams(tenant, sizes=[[6, 7]])
+    note = tenant.ask("log/checkpoint").content.decode()
+    published = tenant.client.get("/api/v1/log/key").json()  # without a key: anybody may ask
+    trusted = [key["vkey"] for key in published["keys"] if key["purpose"] == "checkpoint"]
+    for seq in (1, 6, 7, 13):
+        proof = tenant.ask(f"log/inclusion?stream={name}&seq={seq}").json()
+        assert proof["checkpoint"] == note
+        batch = json.loads(proof["batch"]["entry"])
+        metamorphic_log.verify_inclusion(
+            proof["batch"]["index"],
+            proof["batch"]["size"],
+            merkle.leaf(proof["event"].encode()),
+            [bytes.fromhex(sibling) for sibling in proof["batch"]["path"]],
+            bytes.fromhex(batch["root"]),
+        )
+        metamorphic_log.checkpoint_verify_inclusion(
+            note,
+            trusted,
+            proof["log"]["index"],
+            merkle.leaf(proof["batch"]["entry"].encode()),
+            [bytes.fromhex(sibling) for sibling in proof["log"]["path"]],
+        )
+        assert (batch["stream"], json.loads(proof["event"])["seq"]) == (name, seq)
+
+
+def test_a_consistency_proof_of_the_interface_is_verified_by_others(tenant: Tenant) -> None:
+    several_streams(tenant, sizes=[[2, 2, 2]])
+    old, new = list(tree.heads())[-3], list(tree.heads())[-1]
+    proof = tenant.ask(f"log/consistency?from={old.size}").json()
+    assert (proof["from"], proof["to"]) == (old.size, new.size)
+    path = [bytes.fromhex(sibling) for sibling in proof["path"]]
+    metamorphic_log.checkpoint_verify_consistency(old.note, new.note, vkeys(), path)
+    assert tenant.ask(f"log/checkpoint?size={old.size}").content.decode() == old.note
+
+
+@pytest.mark.parametrize(
+    "path, status",
+    [
+        ("log/inclusion?stream=nowhere&seq=1", 404),
+        ("log/inclusion?seq=1", 404),
+        ("log/inclusion?stream={stream}&seq=99", 404),
+        ("log/inclusion?stream={stream}", 404),
+        ("log/inclusion?stream={stream}&seq=-1", 422),
+        ("log/inclusion?stream={stream}&seq=1&size=999999", 404),
+        ("log/consistency?from=2&to=999999", 404),
+        ("log/consistency?to=1", 404),
+        ("log/consistency?from=x", 422),
+        ("log/checkpoint?size=999999", 404),
+    ],
+)
+def test_what_is_not_there_is_not_proved(tenant: Tenant, path: str, status: int) -> None:
+    [name] = several_streams(tenant, sizes=[[2]])
+    assert tenant.ask(path.format(stream=name)).status_code == status
+
+
+def test_a_batch_that_is_not_sealed_yet_is_told_so(tenant: Tenant, stream: str) -> None:
+    tenant.send(stream, tenant.session(stream, 2))
+    response = tenant.ask(f"log/inclusion?stream={stream}&seq=1")
+    assert (response.status_code, response.json()["code"]) == (409, "not-sealed")
+    seal()
+    assert tenant.ask(f"log/inclusion?stream={stream}&seq=1").status_code == 200
+
+
+def test_a_second_sequencer_is_fenced_and_goes_on_from_where_the_tree_is(tenant: Tenant) -> None:
+    first, second = seal(), seal()
+    name = several_streams(tenant, sizes=[[2]])[0]
+    assert second.frontier.size < tree.size()
+    sent = tenant.session(name, 4)
+    tenant.send(name, sent)
+    with pytest.raises(Moved):
+        second.round()
+    second.load()
+    assert second.round() == 1
+    tenant.send(name, tenant.session(name, 5))
+    with pytest.raises(Moved):
+        first.round()
+    seal()
+    assert verified().faults == []
+
+
+def test_a_batch_that_was_changed_before_its_seal_is_not_sealed_and_a_finding_opens(
+    tenant: Tenant, stream: str, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    seal()
+    tenant.send(stream, tenant.session(stream, 3))
+    with connection.cursor() as cursor:
+        _as_superuser(cursor)
+        cursor.execute("update log.event set envelope = '{}' where seq = 2 and envelope ->> 'stream' = %s", [stream])
+    reported: list[tuple[str, int]] = []
+    sequencer = Sequencer(lambda waiting, root: reported.append((waiting.stream.name, waiting.batch.first_seq)))
+    sequencer.load()
+    before = tree.size()
+    with django_capture_on_commit_callbacks(execute=True):
+        assert catch_up(sequencer) == 0
+    assert reported == [(stream, 1)]
+    assert tree.size() == before
+    others = several_streams(tenant, sizes=[[2]])
+    assert tenant.ask(f"log/inclusion?stream={others[0]}&seq=1").status_code == 200
+    assert verified().faults[0].stream == stream
+
+
+def test_nothing_is_signed_on_a_tree_that_lost_what_was_signed_before(tenant: Tenant, tmp_path: Path) -> None:
+    several_streams(tenant, sizes=[[1, 1, 1]])
+    newest = tree.newest_head()
+    assert newest is not None
+    export(newest, str(tmp_path / "checkpoints"))
+    assert (tmp_path / "checkpoints" / name_of(newest.size)).read_text() == newest.note
+    with connection.cursor() as cursor:
+        _as_superuser(cursor)
+        cursor.execute("delete from log.leaf where log_index = %s", [newest.size - 1])
+        cursor.execute("delete from log.checkpoint where size = %s", [newest.size])
+    with pytest.raises(Forked):
+        Sequencer(lambda waiting, root: None).load()
+
+
+def test_a_finding_opens_once_for_a_batch_that_was_changed(tenant: Tenant, stream: str) -> None:
+    from audit.transparency.integrity_findings import report_tampering
+
+    tenant.send(stream, tenant.session(stream, 3))
+    [(stream_id,)] = binary_copy.execute("select stream_id from log.stream where name = %b::text", (stream,))
+    for _ in range(2):
+        report_tampering(stream_id, 1, expected=bytes(32), recorded=bytes(range(32)))
+    [finding] = Finding.objects.filter(stream_id=stream_id, rule="log-tampered")
+    assert (finding.severity, finding.expected, finding.seq) == ("critical", "00" * 32, 1)
+    assert bytes(range(32)).hex() in finding.as_value().message("en")
+
+
+def _as_superuser(cursor: object) -> None:
+    """Switch off what refuses changes, as somebody with power over the server can."""
+    for statement in (
+        "alter event trigger log_no_change disable",
+        *(f"alter table log.{table} disable trigger user" for table in ("event", "leaf", "checkpoint")),
+    ):
+        cursor.execute(statement)  # type: ignore[attr-defined]

@@ -1,0 +1,91 @@
+"""Signed notes: the specification's own example, and hostile ones."""
+
+from __future__ import annotations
+
+import base64
+
+import metamorphic_log
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from audit.transparency.signed_notes import BadNote, Checkpoint, Signer, Verifier, checkpoint_in, opened
+
+ORIGIN = "cabochon.example/log"
+SIGNER = Signer(ORIGIN, bytes(range(32)))
+TREE = Checkpoint(ORIGIN, 20852163, bytes(range(32)))
+NOTE = SIGNER.note(TREE.text())
+
+# The example of the Go package golang.org/x/mod/sumdb/note, which C2SP signed-note standardised.
+GO_KEY = "PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW"
+GO_NOTE = (
+    "If you think cryptography is the answer to your problem,\n"
+    "then you don't know what your problem is.\n"
+    "\n"
+    "— PeterNeumann x08go/ZJkuBS9UG/SffcvIAQxVBtiFupLLr8pAcElZInNIuGUgYN1FFYC2pZSNXgKvqfqdngotpRZb6KE6RyyBwJnAM=\n"
+)
+
+
+def test_a_note_that_others_signed_opens_with_their_key() -> None:
+    text = opened(GO_NOTE, [Verifier.of(GO_KEY)])
+    assert text.startswith("If you think cryptography")
+    assert text.endswith("is.\n")
+    with pytest.raises(BadNote):
+        opened(GO_NOTE.replace("answer", "Answer"), [Verifier.of(GO_KEY)])
+
+
+def test_our_checkpoint_opens_here_and_with_code_of_others() -> None:
+    assert checkpoint_in(NOTE, [SIGNER.verifier], origin=ORIGIN) == TREE
+    head = metamorphic_log.checkpoint_verify(NOTE, [str(SIGNER.verifier)])
+    assert (head.origin, head.size, head.root) == (ORIGIN, TREE.size, TREE.root)
+
+
+@given(st.integers(0, len(NOTE.encode()) - 1), st.integers(1, 255))
+def test_a_note_with_any_byte_changed_does_not_open(place: int, flip: int) -> None:
+    changed = bytearray(NOTE.encode())
+    changed[place] ^= flip
+    try:
+        text = bytes(changed).decode()
+    except UnicodeDecodeError:
+        return
+    with pytest.raises(BadNote):
+        checkpoint_in(text, [SIGNER.verifier], origin=ORIGIN)
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        "",
+        "\n\n",
+        TREE.text(),
+        TREE.text() + "\n",
+        TREE.text() + "\n— x y\n",
+        NOTE.rstrip("\n"),
+        NOTE + "\n",
+        NOTE.replace("— ", "- "),
+        SIGNER.note(f"{ORIGIN}\n007\n{base64.b64encode(bytes(32)).decode()}\n"),
+        SIGNER.note(f"{ORIGIN}\n7\n{base64.b64encode(bytes(31)).decode()}\n"),
+        SIGNER.note(f"{ORIGIN}\n-7\n{base64.b64encode(bytes(32)).decode()}\n"),
+        SIGNER.note(f"elsewhere.example/log\n7\n{base64.b64encode(bytes(32)).decode()}\n"),
+        Signer(ORIGIN, bytes(32)).note(TREE.text()),
+        Signer("another", bytes(range(32))).note(TREE.text()),
+    ],
+)
+def test_what_is_no_signed_checkpoint_of_this_log_is_refused(note: str) -> None:
+    with pytest.raises(BadNote):
+        checkpoint_in(note, [SIGNER.verifier], origin=ORIGIN)
+
+
+def test_a_witness_may_sign_too() -> None:
+    witness = Signer("witness.example", bytes(range(1, 33))).note(TREE.text()).rpartition("\n\n")[2]
+    assert checkpoint_in(NOTE + witness, [SIGNER.verifier], origin=ORIGIN) == TREE
+
+
+@pytest.mark.parametrize("key", ["", "a+b", "a+00000000+AQ==", str(SIGNER.verifier)[:-2], f"x{SIGNER.verifier}"])
+def test_what_is_no_key_is_refused(key: str) -> None:
+    with pytest.raises(BadNote):
+        Verifier.of(key)
+
+
+def test_a_key_is_read_as_it_was_written() -> None:
+    assert Verifier.of(str(SIGNER.verifier)) == SIGNER.verifier
