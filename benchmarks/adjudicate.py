@@ -19,7 +19,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from audit.simulation import RULESETS, play
+from audit.simulation import RULESET_NAMES, play
 from settlement import adjudicate
 from settlement.codec import decode_all
 from settlement.engine import fold
@@ -67,7 +67,7 @@ def main() -> None:
     for heading in ("ruleset", "events", "bytes each", "json.loads", "decode", "fold", "adjudicate", "÷ json.loads"):
         table.add_column(heading, justify="left" if heading == "ruleset" else "right")
     rates, ratios = [], []
-    for ruleset in RULESETS:
+    for ruleset in RULESET_NAMES:
         lines = night_of(ruleset, options.events)
         rate = measure(lines, options.rounds)
         ratio = rate["adjudicate"] / rate["json.loads"]

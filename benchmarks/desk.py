@@ -78,14 +78,14 @@ def _record(wanted: int) -> int:
     from audit.ingest.bodies import Body
     from audit.ingest.record import record
     from audit.models import ApiKey, Casino, GamingTable, Scope
-    from audit.simulation import IRREGULARITIES, RULESETS, play
+    from audit.simulation import IRREGULARITIES, RULESET_NAMES, play
 
     casino = Casino.objects.create(code="bench", name="Bench")
     for place in range(TABLES):
         GamingTable.objects.create(casino=casino, code=f"T{place}")
     key, _secret = ApiKey.make(casino=casino, name="bench", scopes=list(Scope.values))
     nights = []
-    for ruleset in RULESETS:
+    for ruleset in RULESET_NAMES:
         day = date(2010, 1, 1)
         night = play(
             ruleset, casino="bench", code="T0", gaming_day=day, seed=1, coups=COUPS, irregularities=list(IRREGULARITIES)

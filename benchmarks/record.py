@@ -135,12 +135,12 @@ class Run:
     def _play(self, number: int) -> list[Stream]:
         """Play a night of the four rulesets, streams of its own."""
         from audit.models import GamingTable
-        from audit.simulation import RULESETS, play
+        from audit.simulation import RULESET_NAMES, play
 
         share = self.given.events // TABLES
         streams: list[Stream] = []
         for place in range(TABLES):
-            ruleset = RULESETS[place % len(RULESETS)]
+            ruleset = RULESET_NAMES[place % len(RULESET_NAMES)]
             code = f"{ruleset}-{number}-{place}"
             GamingTable.objects.create(casino=self.casino, code=code)
             night = play(

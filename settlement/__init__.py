@@ -22,11 +22,11 @@ from settlement.engine import (
 )
 from settlement.events import Event
 from settlement.finding import Finding
-from settlement.rulesets import RULEBOOKS
+from settlement.rulesets import RULESETS
 
 __all__ = [
     "ENGINE_VERSION",
-    "RULEBOOKS",
+    "RULESETS",
     "Adjudication",
     "AnotherStream",
     "Event",

@@ -44,7 +44,7 @@ from settlement.events import (
 from settlement.finding import Finding
 from settlement.fr import art_57_1_american_roulette as art_57_1
 from settlement.provisions import wager_provision
-from settlement.rulesets import RULEBOOKS, Handler, Rulebook
+from settlement.rulesets import RULESETS, Handler, Ruleset
 from settlement.state import Session, Table, Wager, find
 
 ENGINE_VERSION = "1"
@@ -115,7 +115,7 @@ class State:
             state._corrections.corrected(event)
         state.table = _decode(saved)
         if state.table.session is not None:
-            state._handlers = dict(RULEBOOKS[state.table.session.ruleset].handlers)
+            state._handlers = dict(RULESETS[state.table.session.ruleset].handlers)
         return state
 
     def to_bytes(self) -> bytes:
@@ -264,7 +264,7 @@ class State:
         table = self.table
         data = event.data
         table.ruleset = data.ruleset
-        book = RULEBOOKS.get(data.ruleset)
+        book = RULESETS.get(data.ruleset)
         if book is None or book.game != data.game:
             find(
                 table,
@@ -286,7 +286,7 @@ class State:
                 gaming_day=session.gaming_day.isoformat(),
                 until=book.ended_on.isoformat(),
             )
-        if book is RULEBOOKS["fr-american-roulette"]:
+        if book is RULESETS["fr-american-roulette"]:
             art_57_1.check_staffing(table, event.seq)
 
     @property
@@ -316,7 +316,7 @@ READINGS = (
 
 def answer(table: Table) -> Adjudication:
     """Return what ``table`` answers after its last event."""
-    book = RULEBOOKS.get(table.ruleset or "")
+    book = RULESETS.get(table.ruleset or "")
     session = table.session
     state: dict[str, Any] = {}
     if book is not None and book.game == "craps":
@@ -383,7 +383,7 @@ def _checked_readings(readings: Mapping[str, Any]) -> dict[str, Any]:
     return dict(readings)
 
 
-def _resolve(event: SessionOpened, book: Rulebook, readings: Mapping[str, Any]) -> Session:
+def _resolve(event: SessionOpened, book: Ruleset, readings: Mapping[str, Any]) -> Session:
     """Return the session with every reading at its value.
 
     That is the one of ``readings``, else what the session sets itself, else the ruleset's default.

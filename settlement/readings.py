@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from settlement.catalogue.rule import RULESETS, Wording
+from settlement.catalogue.rule import RULESET_NAMES, Wording
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +27,7 @@ class Reading:
     leaves_open: tuple[str, ...]
     decision: Wording
     reason: Wording
-    rulesets: tuple[str, ...] = RULESETS
+    rulesets: tuple[str, ...] = RULESET_NAMES
     values: Wording | None = None
     default: str | Mapping[str, str] | None = None
 

@@ -62,7 +62,7 @@ Handler: TypeAlias = Callable[[Table, Any], object]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rulebook:
+class Ruleset:
     """One ruleset.
 
     ``handlers`` says what an event of each type does; a type that is missing does nothing. ``ended_on`` is the first
@@ -169,7 +169,7 @@ def _void_in_quebec(table: Table, event: ThrowVoided) -> None:
     s_95_17.end_switches(table, table.point)
 
 
-FR_CRAPS = Rulebook(
+FR_CRAPS = Ruleset(
     name="fr-craps",
     game="craps",
     kinds=art_55_8.KINDS,
@@ -191,7 +191,7 @@ FR_CRAPS = Rulebook(
     ),
 )
 
-QC_CRAPS = Rulebook(
+QC_CRAPS = Ruleset(
     name="qc-craps",
     game="craps",
     kinds=s_95_17.KINDS,
@@ -280,7 +280,7 @@ def _pay_in_order(table: Table, event: PayoutMade) -> None:
     art_57_1.check_payment(table, event, wagers.pay(table, event))
 
 
-FR_ROULETTE = Rulebook(
+FR_ROULETTE = Ruleset(
     name="fr-roulette",
     game="french_roulette",
     kinds=art_54.kinds_on(LAYOUT_37),
@@ -288,7 +288,7 @@ FR_ROULETTE = Rulebook(
     handlers=MappingProxyType({**_roulette(LAYOUT_37), BallSettled: _settle_at_french_wheel()}),
 )
 
-FR_AMERICAN_ROULETTE = Rulebook(
+FR_AMERICAN_ROULETTE = Ruleset(
     name="fr-american-roulette",
     game="american_roulette",
     kinds=art_54.kinds_on(LAYOUT_38),
@@ -315,6 +315,6 @@ FR_AMERICAN_ROULETTE = Rulebook(
     ),
 )
 
-RULEBOOKS: Mapping[str, Rulebook] = MappingProxyType(
+RULESETS: Mapping[str, Ruleset] = MappingProxyType(
     {book.name: book for book in (FR_CRAPS, QC_CRAPS, FR_ROULETTE, FR_AMERICAN_ROULETTE)}
 )

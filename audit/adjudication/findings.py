@@ -11,7 +11,7 @@ from django.utils import timezone
 from audit.models import Adjudication, LoggedStream, WhatIf, WhatIfFinding
 from audit.models import Finding as FindingRow
 from settlement import Event, Finding, State
-from settlement.rulesets import RULEBOOKS
+from settlement.rulesets import RULESETS
 
 IDENTITY = ("stream", "seq", "rule", "wager", "ruleset", "engine_version", "readings_digest")
 
@@ -22,7 +22,7 @@ FOUND_ANEW = ("severity", "evidence", "expected", "recorded", "provision", "fact
 def known_ruleset(state: State) -> str:
     """Return the ruleset that a stream is adjudicated under, "" where it names none that is known."""
     ruleset = state.table.ruleset
-    return ruleset if ruleset in RULEBOOKS else ""
+    return ruleset if ruleset in RULESETS else ""
 
 
 def add_findings(adjudication: Adjudication, state: State, found: Sequence[Finding], events: Iterable[Event]) -> None:

@@ -20,7 +20,7 @@ from settlement.events import EntryCorrected, SessionClosed
 from settlement.night.bridge import Bank, Bridge
 from settlement.night.fairness import DiceFairness, Fairness, WheelFairness
 from settlement.night.figures import Figures
-from settlement.rulesets import RULEBOOKS
+from settlement.rulesets import RULESETS
 
 QUESTION = Fraction(1, 1000)
 """Level of every statistical question of a session or a table: its rate of false alarms."""
@@ -197,7 +197,7 @@ def tests_of(sittings: Sequence[SessionResult], day: date) -> list[TableTest]:
     found = []
     for (table_id, game), played in sorted(_by_table(sittings).items()):
         ruleset = played[0].figures.ruleset
-        book = RULEBOOKS.get(ruleset)
+        book = RULESETS.get(ruleset)
         if book is None:
             continue
         fairness: Fairness = WheelFairness(book.layout) if book.layout else DiceFairness()

@@ -17,7 +17,7 @@ from audit.simulation.session import Session
 GAMES: Mapping[str, type[Session]] = MappingProxyType(
     {each.ruleset: each for each in (FrenchCraps, FrenchRoulette, AmericanRoulette, QuebecCraps)}
 )
-RULESETS = tuple(GAMES)
+RULESET_NAMES = tuple(GAMES)
 
 LETTERS = MappingProxyType({"fr-craps": "C", "fr-roulette": "R", "fr-american-roulette": "A", "qc-craps": "Q"})
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from audit.models import Finding, LoggedStream
-from settlement import ENGINE_VERSION, RULEBOOKS
+from settlement import ENGINE_VERSION, RULESETS
 from settlement.catalogue import RULES
 
 
@@ -20,7 +20,7 @@ def integrity_finding(
         stream_id=stream.stream_id,
         seq=seq,
         rule=rule,
-        ruleset=stream.ruleset if stream.ruleset in RULEBOOKS else "",
+        ruleset=stream.ruleset if stream.ruleset in RULESETS else "",
         engine_version=ENGINE_VERSION,
         casino_id=stream.casino_id,
         table_id=stream.table_id,

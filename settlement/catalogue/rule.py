@@ -49,7 +49,7 @@ Kind: TypeAlias = Literal[
     "instant",  # RFC 3339
 ]
 
-RULESETS = ("fr-craps", "qc-craps", "fr-roulette", "fr-american-roulette")
+RULESET_NAMES = ("fr-craps", "qc-craps", "fr-roulette", "fr-american-roulette")
 
 WAGER = "wager"
 """In place of a label: the provision of the bet concerned."""
@@ -134,12 +134,12 @@ class Rule:
 
 def everywhere(*labels: str) -> Mapping[str, tuple[str, ...]]:
     """Return the provisions of a rule that is the same under every ruleset."""
-    return MappingProxyType(dict.fromkeys(RULESETS, labels))
+    return MappingProxyType(dict.fromkeys(RULESET_NAMES, labels))
 
 
 def under(provisions: Mapping[str, tuple[str, ...]]) -> Mapping[str, tuple[str, ...]]:
     """Return the provisions of a rule, by ruleset."""
-    assert set(provisions) <= set(RULESETS)
+    assert set(provisions) <= set(RULESET_NAMES)
     return MappingProxyType(dict(provisions))
 
 

@@ -25,7 +25,7 @@ from settlement.fr.art_54_roulette import covers
 from settlement.fr.art_55_8_wagers import CrapsKind
 from settlement.layouts import SIMPLE_CHANCES, Layout
 from settlement.money import Odds
-from settlement.rulesets import RULEBOOKS
+from settlement.rulesets import RULESETS
 from settlement.state import Table, Wager
 
 
@@ -64,7 +64,7 @@ class Fate(NamedTuple):
 @cache
 def fates(ruleset: str, bet: str, number: int | None) -> tuple[Fate, ...]:
     """Return what each of ``THROWS`` does to a ``bet`` that stands on ``number`` and is not off."""
-    kind = cast(CrapsKind, RULEBOOKS[ruleset].kinds[bet])
+    kind = cast(CrapsKind, RULESETS[ruleset].kinds[bet])
     found = []
     for throw in THROWS:
         table = _bare_table(ruleset)
@@ -84,7 +84,7 @@ def _bare_table(ruleset: str) -> Table:
         casino="-",
         table="-",
         gaming_day=date(2010, 1, 1),
-        game=RULEBOOKS[ruleset].game,
+        game=RULESETS[ruleset].game,
         ruleset=ruleset,
         currency="XXX",
         float=0,
@@ -104,7 +104,7 @@ def covered(ruleset: str, bet: str, pockets: tuple[str, ...], which: tuple[int, 
 
 def layout_of(ruleset: str) -> Layout:
     """Return the wheel and layout of a roulette ruleset."""
-    layout = RULEBOOKS[ruleset].layout
+    layout = RULESETS[ruleset].layout
     assert layout is not None, f"{ruleset} has no wheel"
     return layout
 

@@ -34,7 +34,7 @@ from settlement.layouts import DOZEN_SHAPES, SIMPLE_CHANCES, twelves
 from settlement.money import EVEN, Odds, five_per_cent, share
 from settlement.night.draws import THROWS, chance, covered, fates, is_simple, layout_of
 from settlement.qc.s_95_17_place_bets import LAY_BET
-from settlement.rulesets import RULEBOOKS
+from settlement.rulesets import RULESETS
 from settlement.state import Session
 
 REMEMBERED = 1 << 16
@@ -185,7 +185,7 @@ class Priced(NamedTuple):
 def edges(readings: Readings) -> Mapping[Priced, Fraction]:
     """Return the edge of the text of every bet of a ruleset, in the order of the law."""
     ruleset = readings.ruleset
-    if RULEBOOKS[ruleset].layout is None:
+    if RULESETS[ruleset].layout is None:
         return {priced: edge_at_craps(ruleset, priced.bet, priced.number) for priced in _bets_of_craps(ruleset)}
     return {
         priced: edge_at_roulette(readings, priced.bet, priced.pockets or 0) for priced in _bets_of_roulette(ruleset)
@@ -193,7 +193,7 @@ def edges(readings: Readings) -> Mapping[Priced, Fraction]:
 
 
 def _bets_of_craps(ruleset: str) -> Iterator[Priced]:
-    for bet in RULEBOOKS[ruleset].kinds:
+    for bet in RULESETS[ruleset].kinds:
         for number in numbers_of(bet):
             yield Priced(bet, number)
 

@@ -34,7 +34,7 @@ from settlement.events import (
 from settlement.finding import Finding
 from settlement.night.bridge import Bank, Bridge, WagerLine, line_of, paid_to_nobody
 from settlement.night.value import ValueProcess
-from settlement.rulesets import RULEBOOKS
+from settlement.rulesets import RULESETS
 from settlement.state import Session, Wager
 
 BUY_INS_LISTED = 500
@@ -358,7 +358,7 @@ def _is_money(finding: Finding) -> bool:
 
 
 def _unchecked(session: Session | None) -> list[str]:
-    book = RULEBOOKS.get(session.ruleset) if session else None
+    book = RULESETS.get(session.ruleset) if session else None
     return sorted(book.families - session.observes) if book and session else []
 
 

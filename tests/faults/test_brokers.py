@@ -33,7 +33,7 @@ import pytest
 import redis
 from kombu import Connection
 
-from audit.simulation import IRREGULARITIES, RULESETS, play
+from audit.simulation import IRREGULARITIES, RULESET_NAMES, play
 from casino.embedded.valkey import EmbeddedValkey
 from settlement import adjudicate
 from tests.casino.processes import is_ready, nothing_left_on, until
@@ -159,7 +159,7 @@ def nights(casino: str) -> list[Stream]:
     found = []
     for place in range(TABLES):
         night = play(
-            RULESETS[place % len(RULESETS)],
+            RULESET_NAMES[place % len(RULESET_NAMES)],
             casino=casino,
             code=f"T{place}",
             gaming_day=date(2010, 11, 19),

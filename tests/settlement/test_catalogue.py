@@ -12,7 +12,7 @@ import pytest
 
 from settlement import adjudicate
 from settlement.catalogue import BET_LABELS, RULES, WAGER, WITHDRAWAL, message
-from settlement.catalogue.rule import LANGUAGES, RULESETS, STANDARD_FACTS, Kind, Rule, Wording
+from settlement.catalogue.rule import LANGUAGES, RULESET_NAMES, STANDARD_FACTS, Kind, Rule, Wording
 from settlement.catalogue.sentences import DERIVED, MISSING, amount
 from settlement.catalogue.words import WORDS
 from settlement.provisions import PROVISIONS, WAGER_PROVISIONS
@@ -254,7 +254,7 @@ def test_two_rules_have_another_severity_in_one_case() -> None:
 @pytest.mark.parametrize("row", RULESETS_OF.strip().splitlines(), ids=str.strip)
 def test_a_rule_holds_where_the_table_says(row: str) -> None:
     name, letters = row.split()
-    by_letter = dict(zip("fqra", RULESETS, strict=True))
+    by_letter = dict(zip("fqra", RULESET_NAMES, strict=True))
     assert RULES[name].rulesets == {by_letter[letter] for letter in letters}
 
 

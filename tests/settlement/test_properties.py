@@ -14,11 +14,11 @@ from settlement import Finding, State, adjudicate, decode, load_wagers, save_wag
 from settlement.catalogue import RULES
 from settlement.codec import decode_all
 from settlement.engine import fold
-from settlement.rulesets import RULEBOOKS
+from settlement.rulesets import RULESETS
 from settlement.state import Table
 from tests.settlement.streams import GAMES
 
-RULESETS = sorted(GAMES)
+RULESET_NAMES = sorted(GAMES)
 FAMILIES = "calls custody marker wheel announcements collections seating colours handling staff bank".split()
 
 # Few names, so that events meet: a payout names a wager that was placed, a seat throws that was offered the dice.
@@ -37,7 +37,7 @@ faces = st.one_of(
     st.sampled_from([(1, 1), (6, 6), (3, 4), (2, 2), (7, 2), (0, 0)]),
 )
 flags = st.lists(st.sampled_from(["slid", "broken", "off_table", "rubbed_or_held"]), max_size=2)
-bets = st.sampled_from(sorted({bet for book in RULEBOOKS.values() for bet in book.kinds} | {"tip"}))
+bets = st.sampled_from(sorted({bet for book in RULESETS.values() for bet in book.kinds} | {"tip"}))
 
 
 def data(required: dict[str, Any], **optional: Any) -> st.SearchStrategy[dict[str, Any]]:
@@ -128,7 +128,7 @@ def envelope(seq: int, kind: str, fields: dict[str, Any], second: int) -> bytes:
 @st.composite
 def streams(draw: st.DrawFn, most: int = 40) -> list[bytes]:
     """A well-shaped stream of any ruleset, contiguous, that may say anything."""
-    ruleset = draw(st.sampled_from(RULESETS))
+    ruleset = draw(st.sampled_from(RULESET_NAMES))
     opener = {
         "casino": "demo",
         "table": "T1",

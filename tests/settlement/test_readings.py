@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from settlement.catalogue.rule import RULESETS
+from settlement.catalogue.rule import RULESET_NAMES
 from settlement.provisions import PROVISIONS
 from settlement.readings import READINGS, Reading
 
@@ -37,7 +37,7 @@ def test_the_parameters_are_those_of_the_event_contract() -> None:
 def test_a_reading_names_the_text_it_reads_and_says_why(reading: Reading) -> None:
     assert reading.leaves_open
     assert all(label in PROVISIONS for label in reading.leaves_open)
-    assert set(reading.rulesets) <= set(RULESETS)
+    assert set(reading.rulesets) <= set(RULESET_NAMES)
     for wording in (reading.decision, reading.reason):
         assert wording.en.strip()
         assert wording.fr.strip()

@@ -40,14 +40,15 @@ import django
 django.setup()
 
 from audit.adjudications.replay import advance
+from audit.cases import work
+from audit.log import keys
+from audit.works import runner
 from audit.works.asking import ask as ask_for
 from audit.works.asking import stop
 from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
-from audit.cases import work
-from audit.log import keys
 from audit.models import (
     ApiKey,
     Case,
@@ -71,7 +72,6 @@ from audit.models import (
 from audit.reconciliation import mail, runs
 from audit.reconciliation.versions import NotSigned, missing_reservations, reserve, sign
 from audit.simulation import play
-from audit.works import runner
 
 Events = list[dict[str, Any]]
 

@@ -30,7 +30,7 @@ from audit.jobs.queue import ask, stop
 from audit.models import Casino, Job, JobKind, JobState, Officer, WhatIf
 from audit.models.jobs import OPEN
 from audit.models.officers import READERS
-from settlement import RULEBOOKS, ShapeError
+from settlement import RULESETS, ShapeError
 
 MAX_OPEN = 5
 """Pieces of work that one officer has under way at once."""
@@ -94,7 +94,7 @@ class JobAdmin(RecordAdmin):
             "houses": officer.casinos_with_role(*READERS),
             "worked": officer.casinos_with_role(*WORKING),
             "every_house": EVERY_CASINO if officer.is_superuser else "",
-            "rulesets": sorted(RULEBOOKS),
+            "rulesets": sorted(RULESETS),
         }
         return super().changelist_view(request, {**context, **(extra_context or {})})
 
@@ -206,7 +206,7 @@ def _days(said: Mapping[str, str]) -> dict[str, Any]:
 def _what_if(said: Mapping[str, str], casino: Casino | None, days: Mapping[str, str], by: str) -> dict[str, Any]:
     """Begin the replay that a form names and return what is asked of the workers."""
     ruleset = said.get("ruleset") or None
-    if ruleset is not None and ruleset not in RULEBOOKS:
+    if ruleset is not None and ruleset not in RULESETS:
         raise InvalidRequest(gettext("There is no such ruleset."))
     name = said.get("name", "")[:100]
     if not name:

@@ -22,7 +22,7 @@ from audit.adjudication import what_if_worker
 from audit.adjudication.replay import advance
 from audit.adjudication.what_if import Selection, WhatIfRejected
 from audit.models import LoggedStream, WhatIf
-from settlement import RULEBOOKS, ShapeError
+from settlement import RULESETS, ShapeError
 
 
 def _readings(written: str) -> dict[str, Any]:
@@ -47,7 +47,7 @@ class Command(BaseCommand):
         parser.add_argument("--casino", metavar="CODE", help="streams of this casino")
         parser.add_argument("--from", type=date.fromisoformat, dest="first_day", metavar="DAY", help="gaming days from")
         parser.add_argument("--to", type=date.fromisoformat, dest="last_day", metavar="DAY", help="gaming days through")
-        parser.add_argument("--ruleset", choices=sorted(RULEBOOKS))
+        parser.add_argument("--ruleset", choices=sorted(RULESETS))
         parser.add_argument("--workers", type=int, default=1, metavar="N", help="processes that replay")
         parser.add_argument("--format", choices=("csv", "json"), default="csv")
         parser.add_argument("--output", metavar="FILE", help="default: standard output")

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from audit.simulation import IRREGULARITIES, RULESETS, Night, night, tables_for
+from audit.simulation import IRREGULARITIES, RULESET_NAMES, Night, night, tables_for
 from audit.simulation.posting import Post, PostRejected, in_turn
 from settlement.catalogue import RULES
 
@@ -25,7 +25,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--casino", default="deauville", metavar="CODE")
-        parser.add_argument("--ruleset", choices=RULESETS, help="one game only; default: a mix of all four")
+        parser.add_argument("--ruleset", choices=RULESET_NAMES, help="one game only; default: a mix of all four")
         parser.add_argument("--tables", type=int, default=1, metavar="N")
         parser.add_argument("--coups", type=int, default=120, metavar="N", help="throws or spins of each table")
         parser.add_argument("--seed", type=int, default=1, help="the same seed gives the same night, to the byte")

@@ -16,7 +16,7 @@ from audit.adjudication.replay import advance
 from audit.felt import draw, replay_of, table_at
 from audit.felt.drawing import chips_of, spot_of, states_at
 from audit.models import GamingTable, LoggedStream, Officer
-from audit.simulation import IRREGULARITIES, RULESETS, play
+from audit.simulation import IRREGULARITIES, RULESET_NAMES, play
 from settlement import State, decode
 from tests.audit.tables import Tenant
 
@@ -46,7 +46,7 @@ def played(tenant: Tenant, ruleset: str, *, coups: int = 40) -> tuple[LoggedStre
     return tenant.stream(night.stream), night.events
 
 
-@pytest.mark.parametrize("ruleset", RULESETS)
+@pytest.mark.parametrize("ruleset", RULESET_NAMES)
 def test_a_stretch_shows_at_each_event_what_a_fold_from_the_beginning_leaves(tenant: Tenant, ruleset: str) -> None:
     stream, events = played(tenant, ruleset)
     state = State()
@@ -75,7 +75,7 @@ def test_a_stretch_shows_at_each_event_what_a_fold_from_the_beginning_leaves(ten
         assert {each["wager"] for each in said["wagers"]} == set(live) | due
 
 
-@pytest.mark.parametrize("ruleset", RULESETS)
+@pytest.mark.parametrize("ruleset", RULESET_NAMES)
 def test_every_stake_on_the_table_is_a_chip_and_the_drawing_is_sound(tenant: Tenant, ruleset: str) -> None:
     stream, events = played(tenant, ruleset)
     replay = replay_of(stream.pk, 1, min(300, len(events)))

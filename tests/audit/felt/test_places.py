@@ -10,7 +10,7 @@ import pytest
 from audit.felt import craps, places, roulette
 from audit.felt.drawing import standalone
 from settlement.layouts import DOZEN_SHAPES, LAYOUT_37, LAYOUT_38, SIMPLE_CHANCES, Layout
-from settlement.rulesets import RULEBOOKS
+from settlement.rulesets import RULESETS
 from settlement.state import Wager
 
 
@@ -36,7 +36,7 @@ def test_no_two_shapes_of_a_roulette_lie_at_one_place_and_all_lie_on_the_cloth(l
     made = roulette_wagers(layout)
     spots = [places.roulette_spot(each, has_double_zero=double) for each in made]
     assert None not in spots
-    assert {each.bet for each in made} == set(RULEBOOKS["fr-roulette"].kinds)
+    assert {each.bet for each in made} == set(RULESETS["fr-roulette"].kinds)
     by_spot: dict[object, list[Wager]] = {}
     for each, spot in zip(made, spots, strict=True):
         by_spot.setdefault(spot, []).append(each)
@@ -76,7 +76,7 @@ def test_a_stake_in_prison_lies_on_the_line_of_its_box() -> None:
 def test_every_bet_of_the_craps_rulesets_has_a_place_and_none_is_another_bets() -> None:
     for ruleset, place in (("fr-craps", places.craps_spot), ("qc-craps", places.quebec_spot)):
         spots = {}
-        for bet in RULEBOOKS[ruleset].kinds:
+        for bet in RULESETS[ruleset].kinds:
             numbers: tuple[int | None, ...] = (None,)
             if bet == "hardway":
                 numbers = (4, 6, 8, 10)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from audit.simulation import RULESETS, play
+from audit.simulation import RULESET_NAMES, play
 from settlement import decode
 from settlement.events import EntryCorrected
 from settlement.night.bridge import Bridge
@@ -135,12 +135,12 @@ def closes(bridge: Bridge) -> None:
     assert sum(amount for _name, amount in lines) == total == win
 
 
-@pytest.mark.parametrize("ruleset", RULESETS)
+@pytest.mark.parametrize("ruleset", RULESET_NAMES)
 def test_every_error_lands_on_its_line_in_its_amount_with_its_sign(ruleset: str) -> None:
     chance = random.Random(f"injected/{ruleset}")
     met: Counter[str] = Counter()
     total = None
-    for seed in range(NIGHTS // len(RULESETS)):
+    for seed in range(NIGHTS // len(RULESET_NAMES)):
         events = play(ruleset, casino="demo", code="T1", gaming_day=DAY, seed=seed, coups=82).events
         clean = bridge_of(figures_of(events), buy_ins(events))
         closes(clean)

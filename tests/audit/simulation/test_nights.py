@@ -8,7 +8,7 @@ from datetime import date
 
 import pytest
 
-from audit.simulation import IRREGULARITIES, RULESETS, Night, night, play, tables_for
+from audit.simulation import IRREGULARITIES, RULESET_NAMES, Night, night, play, tables_for
 from audit.simulation.posting import in_turn
 from settlement import Adjudication, adjudicate, decode
 from settlement.catalogue import RULES
@@ -27,7 +27,7 @@ def judged(session: Night) -> Adjudication:
 
 
 @pytest.mark.parametrize("seed", range(12))
-@pytest.mark.parametrize("ruleset", RULESETS)
+@pytest.mark.parametrize("ruleset", RULESET_NAMES)
 def test_an_orderly_night_has_no_finding_and_leaves_nothing_open(ruleset: str, seed: int) -> None:
     answer = judged(played(ruleset, seed))
     assert [(found.rule, found.seq) for found in answer.findings] == []
@@ -43,7 +43,7 @@ def test_an_orderly_night_has_no_finding_and_leaves_nothing_open(ruleset: str, s
 
 
 def test_a_seed_gives_the_same_night_to_the_byte_and_another_seed_another() -> None:
-    for ruleset in RULESETS:
+    for ruleset in RULESET_NAMES:
         assert json.dumps(played(ruleset, 3).events) == json.dumps(played(ruleset, 3).events)
         assert played(ruleset, 3).events != played(ruleset, 4).events
 
@@ -83,7 +83,7 @@ def test_every_irregularity_is_a_rule_with_words() -> None:
 def test_the_float_counted_at_the_close_is_what_the_rack_must_hold() -> None:
     # Accounting win = closing + credits + drop − opening − fills. On an orderly night it is what the wagers say, to
     # the cent.
-    for ruleset in RULESETS:
+    for ruleset in RULESET_NAMES:
         session = played(ruleset, 5)
         amounts = {"bank.filled": 0, "bank.credited": 0, "buy_in.recorded": 0}
         for event in session.events:
@@ -164,6 +164,6 @@ def test_a_stream_is_posted_in_its_order_whatever_its_clock_says() -> None:
 
 
 def test_every_event_is_well_shaped() -> None:
-    for ruleset in RULESETS:
+    for ruleset in RULESET_NAMES:
         for event in played(ruleset, 2, *IRREGULARITIES).events:
             decode(json.dumps(event))

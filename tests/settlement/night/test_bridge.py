@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.simulation import IRREGULARITIES, RULESETS, play
+from audit.simulation import IRREGULARITIES, RULESET_NAMES, play
 from settlement import Event, decode
 from settlement.events import PayoutMade
 from settlement.night.bridge import Bank, Bridge, WagerLine, in_minor_units, lines_of
@@ -308,7 +308,7 @@ def errors_found(table: Table, events: list[Event]) -> dict[str | None, int]:
     return {wager: error for wager, error in errors.items() if error}
 
 
-@pytest.mark.parametrize("ruleset", RULESETS)
+@pytest.mark.parametrize("ruleset", RULESET_NAMES)
 @pytest.mark.parametrize("irregularity", [*EVERY_IRREGULARITY, "all of them"])
 def test_the_bridge_closes_on_every_night_and_its_errors_are_those_that_were_found(
     ruleset: str, irregularity: str
@@ -329,7 +329,7 @@ def test_the_bridge_closes_on_every_night_and_its_errors_are_those_that_were_fou
 
 
 def test_orderly_nights_have_no_errors_and_leave_nothing_standing() -> None:
-    for ruleset in RULESETS:
+    for ruleset in RULESET_NAMES:
         for seed in range(6):
             state, rack = counted(session(ruleset, seed))
             bridge = Bridge.of(bank_of(rack, "EUR"), lines(state.table))

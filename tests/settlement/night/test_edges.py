@@ -23,7 +23,7 @@ from settlement.night.edges import (
     value_at_roulette,
     value_in_prison,
 )
-from settlement.rulesets import RULEBOOKS
+from settlement.rulesets import RULESETS
 from tests.settlement.streams import event, opener
 
 FACES = list(product(range(1, 7), repeat=2))
@@ -78,7 +78,7 @@ def published(ruleset: str) -> dict[Priced, Fraction]:
 def test_craps_has_the_published_edges_and_no_bet_without_one(ruleset: str) -> None:
     found = edges(Readings(ruleset))
     assert found == published(ruleset)
-    assert {priced.bet for priced in found} == set(RULEBOOKS[ruleset].kinds)
+    assert {priced.bet for priced in found} == set(RULESETS[ruleset].kinds)
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_craps_has_the_published_edges_and_no_bet_without_one(ruleset: str) -> N
 )
 def test_roulette_has_the_published_edges(ruleset: str, zero_rule: str, multiple: str, simple: str) -> None:
     found = edges(Readings(ruleset, zero_rule=zero_rule))
-    assert {priced.bet for priced in found} == set(RULEBOOKS[ruleset].kinds)
+    assert {priced.bet for priced in found} == set(RULESETS[ruleset].kinds)
     for priced, edge in found.items():
         assert edge == Fraction(simple if priced.bet in SIMPLE_CHANCES else multiple), priced
 
@@ -172,7 +172,7 @@ def on_the_table(ruleset: str, bet: str, number: int | None, stake: int) -> list
 STATES = [
     (ruleset, bet, number)
     for ruleset in ("fr-craps", "qc-craps")
-    for bet in RULEBOOKS[ruleset].kinds
+    for bet in RULESETS[ruleset].kinds
     for number in ((None, *POINT_NUMBERS) if bet in ("win", "dont_win", "come", "dont_come") else numbers_of(bet))
 ]
 

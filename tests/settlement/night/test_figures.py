@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from audit.simulation import IRREGULARITIES, RULESETS, play
+from audit.simulation import IRREGULARITIES, RULESET_NAMES, play
 from settlement import Event
 from settlement import decode as decode_event
 from settlement.events import EntryCorrected
@@ -35,7 +35,7 @@ def read(events: list[Event], page: int = 1_000, **options: Any) -> Reading:
     return reading
 
 
-@pytest.mark.parametrize("ruleset", RULESETS)
+@pytest.mark.parametrize("ruleset", RULESET_NAMES)
 def test_the_figures_are_those_of_the_whole_session_at_once(ruleset: str) -> None:
     events = night(ruleset, 5, *IRREGULARITIES)
     state, rack = counted(events)
@@ -56,7 +56,7 @@ def test_the_figures_are_those_of_the_whole_session_at_once(ruleset: str) -> Non
     assert sum(bet.recorded for bet in figures.bets.values()) == figures.bridge.recorded.total
 
 
-@pytest.mark.parametrize("ruleset", RULESETS)
+@pytest.mark.parametrize("ruleset", RULESET_NAMES)
 @pytest.mark.parametrize("page", [1, 7, 100])
 def test_pages_of_any_size_give_the_same_bytes(ruleset: str, page: int) -> None:
     events = night(ruleset, 6, *IRREGULARITIES, coups=30)

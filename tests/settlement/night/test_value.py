@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from audit.simulation import RULESETS, play
+from audit.simulation import RULESET_NAMES, play
 from settlement import Event, State, decode
 from settlement.events import BallSettled, DiceThrown
 from settlement.night.bridge import Bank, Bridge, lines_of
@@ -55,7 +55,7 @@ def every_draw(event: Event, ruleset: str) -> list[Event]:
     return [decode(json.dumps(raw | {"data": {"pocket": pocket}})) for pocket in wheel]
 
 
-@pytest.mark.parametrize("ruleset", RULESETS)
+@pytest.mark.parametrize("ruleset", RULESET_NAMES)
 def test_over_every_outcome_the_engine_can_give_the_mean_is_nothing_and_the_variance_is_the_outlook_s(
     ruleset: str,
 ) -> None:
@@ -75,7 +75,7 @@ def test_over_every_outcome_the_engine_can_give_the_mean_is_nothing_and_the_vari
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("ruleset", RULESETS)
+@pytest.mark.parametrize("ruleset", RULESET_NAMES)
 def test_the_luck_of_the_draws_is_the_luck_of_the_bridge(ruleset: str, seed: int) -> None:
     state, process = State(), ValueProcess()
     for each in night(ruleset, seed):
