@@ -14,20 +14,19 @@ earlier run or an earlier version of the engine, in one transaction when it come
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
 
-from audit.adjudication import findings, retired_wagers
+from audit.adjudication import findings, retired_wagers, stream_reader
+from audit.adjudication.stream_reader import gc_paused
 from audit.event_store import binary_copy, read
-from audit.event_store.bulk_read import arrays_between
 from audit.models import Adjudication, WhatIf
-from settlement import ENGINE_VERSION, Event, Finding, NeedsReplay, State, decode
-from settlement.codec import decode_stored, next_seq_after
+from settlement import ENGINE_VERSION, Event, Finding, NeedsReplay, State
+from settlement.codec import next_seq_after
 from settlement.events import EntryCorrected, SessionClosed
 from settlement.state import find
 
@@ -71,29 +70,25 @@ def async_commit() -> Iterator[None]:
         yield
 
 
-@contextmanager
-def gc_paused() -> Iterator[None]:
-    """Keep the garbage collector away for a step, whose work has no cycles: looking for them takes a tenth of it."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
-
-
 def _step(adjudication: Adjudication, readings: Mapping[str, Any]) -> Progress:
     stream_id = adjudication.stream_id
     last_seq = read.next_seq_of(stream_id) - 1
-    events = _page(stream_id, adjudication.next_seq, min(last_seq, adjudication.next_seq + STEP_EVENTS - 1))
+    step_end = min(last_seq, adjudication.next_seq + STEP_EVENTS - 1)
+    pages = stream_reader.pages(stream_id, adjudication.next_seq, step_end, max_bytes=STEP_BYTES)
+    events = [event for page in pages for event in page]
     if not events:
         if _complete(adjudication):
             adjudication.save()
         return Progress(folded=0, cursor=adjudication.cursor, behind=False)
     if adjudication.cursor == 0 and adjudication.what_if_id is None:
         adjudication.replaces = findings.has_standing_run(stream_id)
-    state = _state(adjudication, readings)
+    state = stream_reader.resumed_state(
+        stream_id,
+        bytes(adjudication.state),
+        cursor=adjudication.cursor,
+        known_through=adjudication.corrected_through,
+        readings=readings,
+    )
     recalled = retired_wagers.recall(adjudication, state, events)
     try:
         found = _fold(state, events)
@@ -111,36 +106,6 @@ def _step(adjudication: Adjudication, readings: Mapping[str, Any]) -> Progress:
     return Progress(len(events), adjudication.cursor, behind)
 
 
-def _page(stream_id: int, first_seq: int, last_seq: int) -> list[Event]:
-    """Return a part of a stream, decoded while the server gathers what follows; as much of it as a step may take."""
-    events: list[Event] = []
-    size = 0
-    for array in arrays_between(stream_id, first_seq, last_seq) if first_seq <= last_seq else ():
-        if size < STEP_BYTES:  # what comes after is read to the end of the answer, and let go
-            events += decode_stored(array)
-            size += len(array)
-    return events
-
-
-def _state(adjudication: Adjudication, readings: Mapping[str, Any]) -> State:
-    """Return the state to go on from, with the corrections that its run still has before it."""
-    stream_id, known = adjudication.stream_id, adjudication.corrected_through
-    if not adjudication.cursor:
-        announced = _corrections(read.corrections_of(stream_id)) if known else []
-        return State((event for event in announced if event.seq <= known), readings)
-    state = State.from_bytes(bytes(adjudication.state), readings=readings)
-    if adjudication.cursor >= known:
-        return state
-    corrections = _corrections(read.events_at(stream_id, state.announced).values())
-    named = State(corrections).corrects
-    before = read.events_at(stream_id, [seq for seq in named if seq <= adjudication.cursor])
-    return State.from_bytes(bytes(adjudication.state), corrections, readings, corrected=map(decode, before.values()))
-
-
-def _corrections(envelopes: Iterable[bytes]) -> list[EntryCorrected]:
-    return [event for event in map(decode, envelopes) if isinstance(event, EntryCorrected)]
-
-
 def _begin_another_run(adjudication: Adjudication) -> None:
     """Go back to the beginning, knowing every correction there is by now."""
     adjudication.retired.filter(run=adjudication.run).delete()
@@ -148,9 +113,7 @@ def _begin_another_run(adjudication: Adjudication) -> None:
         findings.forget(adjudication.what_if, adjudication.stream_id)
     adjudication.run += 1
     adjudication.known_ids = {}
-    adjudication.corrected_through = max(
-        event.seq for event in _corrections(read.corrections_of(adjudication.stream_id))
-    )
+    adjudication.corrected_through = stream_reader.corrections_of(adjudication.stream_id)[-1].seq
     adjudication.cursor = adjudication.events = 0
     adjudication.next_seq = 1
     adjudication.state = b""

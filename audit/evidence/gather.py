@@ -17,6 +17,7 @@ from itertools import takewhile
 
 import msgspec
 
+from audit.adjudication.stream_reader import corrections_of
 from audit.event_store import read
 from audit.evidence.bundle import Material, SealedBatch, Unproven, bundle_of, readings_of, refold
 from audit.models import Finding
@@ -100,8 +101,7 @@ def _through(stream_id: int, last_seq: int) -> list[bytes]:
 def _corrected_after(stream_id: int, seq: int) -> Iterator[int]:
     """Yield the last number of each batch beyond ``seq`` that corrects an entry."""
     last_seq = seq
-    for envelope in read.corrections_of(stream_id):
-        corrected_by = decode(envelope).seq
-        if corrected_by > last_seq and (batch := read.batch_holding(stream_id, corrected_by)):
+    for correction in corrections_of(stream_id):
+        if correction.seq > last_seq and (batch := read.batch_holding(stream_id, correction.seq)):
             last_seq = batch.last_seq
             yield last_seq

@@ -14,12 +14,11 @@ from typing import Any
 import structlog
 from django.core.cache import cache
 
+from audit.adjudication import stream_reader
 from audit.event_store import read
-from audit.event_store.bulk_read import arrays_between
 from settlement import Event, State, decode
-from settlement.codec import decode_stored
 from settlement.engine import mentioned
-from settlement.events import BallSettled, DiceThrown, EntryCorrected, NoMoreBets, ThrowVoided, WagerPlaced
+from settlement.events import BallSettled, DiceThrown, NoMoreBets, ThrowVoided, WagerPlaced
 from settlement.state import UNDECIDED, Table, Wager
 
 MAX_MOMENTS = 400
@@ -197,21 +196,14 @@ def _result(table: Table) -> tuple[str | None, tuple[int, int] | None]:
 
 def _state_before(stream_id: int, seq: int, known_through: int | None = None) -> State:
     """Return the state that the events below ``seq`` leave, with every correction there is by now, or was then."""
-    corrections = [
-        event
-        for event in map(decode, read.corrections_of(stream_id))
-        if isinstance(event, EntryCorrected) and (known_through is None or event.seq <= known_through)
-    ]
     last = min(seq, read.next_seq_of(stream_id)) - 1
-    batch = None if corrections else read.batch_holding(stream_id, last)
+    is_corrected = bool(stream_reader.corrections_of(stream_id, known_through=known_through))
+    batch = None if is_corrected else read.batch_holding(stream_id, last)
     name = f"felt:{batch.chain.hex()}:{seq}" if batch else ""  # the chain stands for all that was before
     kept = cache.get(name) if name else None
     if kept is not None:
         return State.from_bytes(kept)
-    state = State(corrections)
-    for array in arrays_between(stream_id, 1, last) if last >= 1 else ():
-        state.feed_all(decode_stored(array))
-        state.forget_findings()
+    state = stream_reader.state_at(stream_id, seq - 1, known_through=known_through)
     if name and state.table.events > MAX_MOMENTS:
         _keep(name, state)
     return state

@@ -11,11 +11,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 
-from audit.event_store import read
+from audit.adjudication.stream_reader import corrected_events
 from audit.models import Casino, LoggedStream
-from settlement import decode
-from settlement.corrections import Corrections
-from settlement.events import CountClosed, DropCounted, EntryCorrected
+from settlement.events import CountClosed, DropCounted
 
 BEFORE, AFTER = timedelta(days=1), timedelta(days=7)
 """How far from a gaming day its counts may be opened."""
@@ -75,10 +73,7 @@ def counts_of(streams: Iterable[LoggedStream], day: date, currency: str, through
         is_of_day = stream.gaming_day == day
         if is_of_day:
             counts.of_day.add(stream.stream_id)
-        events = [decode(raw) for seq, raw in read.whole(stream.stream_id) if seq <= last]
-        corrections = Corrections(event for event in events if isinstance(event, EntryCorrected))
-        for each in events:
-            event = corrections.corrected(each)
+        for event in corrected_events(stream.stream_id, last):
             if isinstance(event, DropCounted):
                 entry = Counted(
                     stream.name,

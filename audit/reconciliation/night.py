@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from msgspec.structs import replace
 
+from audit.adjudication import stream_reader
 from audit.event_store import read
 from audit.models import Casino, Finding, LoggedStream, SessionFigures
 from audit.reconciliation import sessions
@@ -16,7 +17,7 @@ from audit.reconciliation.counts import Counts, counts_of
 from audit.transparency import tree
 from settlement import ENGINE_VERSION, decode
 from settlement.corrections import as_corrected
-from settlement.events import EntryCorrected, SessionClosed
+from settlement.events import SessionClosed
 from settlement.night.bridge import Bank, Bridge
 from settlement.night.fairness import DiceFairness, Fairness, WheelFairness
 from settlement.night.figures import Figures
@@ -160,8 +161,7 @@ def closer_before(stream: LoggedStream) -> Closer | None:
     raw = read.last_of_type(previous.stream_id, "session.closed") if previous else None
     if previous is None or raw is None:
         return None
-    announced = [decode(each) for each in read.corrections_of(previous.stream_id)]
-    event, _made = as_corrected(decode(raw), [each for each in announced if isinstance(each, EntryCorrected)])
+    event, _corrected_by = as_corrected(decode(raw), stream_reader.corrections_of(previous.stream_id))
     assert isinstance(event, SessionClosed)
     return Closer(previous.name, event.data.float)
 

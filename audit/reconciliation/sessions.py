@@ -5,20 +5,17 @@ They depend on the stream through its last event alone, so they are kept under t
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Iterator
 
 from django.db import transaction
 
+from audit.adjudication import stream_reader
 from audit.adjudication.replay import advance
 from audit.event_store import read
-from audit.event_store.bulk_read import arrays_between
 from audit.models import LoggedStream, SessionFigures
 from audit.transparency import tree
 from audit.transparency.verify import verify
-from settlement import ENGINE_VERSION, decode
-from settlement.codec import decode_stored
-from settlement.events import EntryCorrected
+from settlement import ENGINE_VERSION
 from settlement.night import figures as night
 from settlement.night.bridge import WagerLine
 from settlement.night.figures import Figures, Reading
@@ -70,15 +67,9 @@ def is_sealed(stream_id: int, last_seq: int, tree_size: int) -> bool:
 
 
 def _read(stream_id: int, last_seq: int, *, follows_luck: bool) -> Reading:
-    announced = (decode(raw) for raw in read.corrections_of(stream_id))
-    corrections = [event for event in announced if isinstance(event, EntryCorrected) and event.seq <= last_seq]
+    corrections = stream_reader.corrections_of(stream_id, known_through=last_seq)
     reading = Reading(corrections, follows_luck=follows_luck)
-    was_enabled = gc.isenabled()
-    gc.disable()  # its work has no cycles, and to look for them takes a tenth of it
-    try:
-        for array in arrays_between(stream_id, 1, last_seq):
-            reading.feed(decode_stored(array))
-    finally:
-        if was_enabled:
-            gc.enable()
+    with stream_reader.gc_paused():
+        for page in stream_reader.pages(stream_id, 1, last_seq):
+            reading.feed(page)
     return reading

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from audit.adjudication.stream_reader import corrections_of
 from audit.desk.tables.event_sentences import Language, sentence
-from audit.event_store import read
-from settlement import Event, as_corrected, decode
-from settlement.events import EntryCorrected
+from settlement import Event, as_corrected
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +29,7 @@ class Corrected:
 
 def corrections_to(stream_id: int, events: Iterable[Event], language: Language, currency: str) -> dict[int, Corrected]:
     """Return what corrections made of ``events``, by seq; nothing for those that none names."""
-    known = [event for event in map(decode, read.corrections_of(stream_id)) if isinstance(event, EntryCorrected)]
+    known = corrections_of(stream_id)
     found: dict[int, Corrected] = {}
     for event in events if known else ():
         right, made = as_corrected(event, known)
