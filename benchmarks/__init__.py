@@ -1,1 +1,1 @@
-"""What is measured: ratios in one run, because machines differ and are shared."""
+"""Benchmarks. Each compares figures taken in one run, because machines differ and are shared."""

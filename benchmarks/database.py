@@ -1,4 +1,4 @@
-"""A database of a benchmark's own, on a real PostgreSQL: made, migrated, and dropped at the end."""
+"""A database for one benchmark, on a real PostgreSQL: created, migrated, and dropped at the end."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ ROOT = Path(__file__).resolve().parent.parent
 
 @contextmanager
 def database(**settings: str) -> Iterator[dict[str, str]]:
-    """Make a database and a data folder; yield the environment that names them, which this process has as well.
+    """Create a database and a data folder; yield the environment variables that name them.
 
-    ``settings`` are further variables of that environment.
+    They are set in this process too. ``settings`` are further variables to set.
     """
     name = f"cabochon_bench_{os.getpid()}"
     with psycopg.connect(SERVER, autocommit=True) as server:
@@ -37,8 +37,8 @@ def database(**settings: str) -> Iterator[dict[str, str]]:
                 **settings,
             }
             os.environ.update(environment)
-            for words in ("migrate -v 0", "logkey --make --quiet", "collectstatic --noinput -v 0"):
-                subprocess.run([sys.executable, "manage.py", *words.split()], cwd=ROOT, check=True)
+            for command in ("migrate -v 0", "logkey --make --quiet", "collectstatic --noinput -v 0"):
+                subprocess.run([sys.executable, "manage.py", *command.split()], cwd=ROOT, check=True)
             yield environment
     finally:
         with psycopg.connect(SERVER, autocommit=True) as server:

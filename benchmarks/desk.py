@@ -1,8 +1,8 @@
-"""``python -m benchmarks.desk``: how long the server takes for a page of the desk, over millions of events.
+"""``python -m benchmarks.desk``: the server time of each page of the desk, over millions of events.
 
-One run on a real PostgreSQL, on a database of its own. Nights with everything irregular are recorded and replayed as
-they are from table systems, then each page is asked for by a signed-in officer, in this process: what is timed is the
-server's own work, all middleware included, and neither network nor browser.
+One run on a real PostgreSQL, on its own database. Nights with every irregularity are recorded and replayed as if they
+came from table systems; then a signed-in officer requests each page in this process. The time includes all middleware
+and excludes network and browser.
 """
 
 from __future__ import annotations
@@ -33,25 +33,25 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.desk", description=__doc__)
     parser.add_argument("--events", type=int, default=10_000_000)
     parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--json", metavar="FILE", help="write the figures, too")
-    given = parser.parse_args()
+    parser.add_argument("--json", metavar="FILE", help="also write the figures to FILE")
+    options = parser.parse_args()
     with database() as environment:
-        figures = _run(environment["DATABASE_URL"], given)
-    if given.json:
-        Path(given.json).write_text(json.dumps(figures, indent=1) + "\n")
-    return 0 if all(each["median_ms"] < TARGET_MS for each in figures["pages"].values()) else 1
+        figures = _run(environment["DATABASE_URL"], options)
+    if options.json:
+        Path(options.json).write_text(json.dumps(figures, indent=1) + "\n")
+    return 0 if all(page["median_ms"] < TARGET_MS for page in figures["pages"].values()) else 1
 
 
-def _run(url: str, given: argparse.Namespace) -> dict[str, Any]:
+def _run(url: str, options: argparse.Namespace) -> dict[str, Any]:
     import django
 
     django.setup()
     console = Console(stderr=True)
-    begun = time.perf_counter()
+    started = time.perf_counter()
     with console.status("recording"):
-        events = _record(given.events)
-    console.print(f"{events:,} events recorded in {time.perf_counter() - begun:,.0f} s")
-    begun = time.perf_counter()
+        events = _record(options.events)
+    console.print(f"{events:,} events recorded in {time.perf_counter() - started:,.0f} s")
+    started = time.perf_counter()
     with console.status("replaying"):
         _replay()
     with psycopg.connect(url, autocommit=True) as connection:
@@ -59,20 +59,20 @@ def _run(url: str, given: argparse.Namespace) -> dict[str, Any]:
     from audit.models import Finding
 
     findings = Finding.objects.count()
-    console.print(f"replayed in {time.perf_counter() - begun:,.0f} s: {findings:,} findings")
-    pages = _pages(given.rounds)
-    shown = Table(title=f"Server time of a page, {events:,} events, {findings:,} findings")
-    for head in ("page", "median ms", "slowest ms", "KiB"):
-        shown.add_column(head, justify="left" if head == "page" else "right")
-    for page, each in pages.items():
-        figures = (f"{each['median_ms']:.0f}", f"{each['slowest_ms']:.0f}", str(each["kib"]))
-        shown.add_row(page, *figures)
-    Console().print(shown)
+    console.print(f"replayed in {time.perf_counter() - started:,.0f} s: {findings:,} findings")
+    pages = _pages(options.rounds)
+    table = Table(title=f"Server time of a page, {events:,} events, {findings:,} findings")
+    for heading in ("page", "median ms", "slowest ms", "KiB"):
+        table.add_column(heading, justify="left" if heading == "page" else "right")
+    for name, page in pages.items():
+        figures = (f"{page['median_ms']:.0f}", f"{page['slowest_ms']:.0f}", str(page["kib"]))
+        table.add_row(name, *figures)
+    Console().print(table)
     return {"events": events, "findings": findings, "pages": pages}
 
 
-def _record(wanted: int) -> int:
-    """Record nights until there are so many events; the same few nights, each time under another name and day."""
+def _record(target: int) -> int:
+    """Record about ``target`` events and return how many: the same few nights, each time under another name and day."""
     from django.db import connection
 
     from audit.ingest.bodies import Body
@@ -81,8 +81,8 @@ def _record(wanted: int) -> int:
     from audit.simulation import IRREGULARITIES, RULESET_NAMES, play
 
     casino = Casino.objects.create(code="bench", name="Bench")
-    for place in range(TABLES):
-        GamingTable.objects.create(casino=casino, code=f"T{place}")
+    for index in range(TABLES):
+        GamingTable.objects.create(casino=casino, code=f"T{index}")
     key, _secret = ApiKey.make(casino=casino, name="bench", scopes=list(Scope.values))
     nights = []
     for ruleset in RULESET_NAMES:
@@ -96,8 +96,8 @@ def _record(wanted: int) -> int:
     def send(number: int) -> int:
         name, lines = nights[number % len(nights)]
         stream = f"bench.{number}"
-        evening = date(2010, 1, 1) + timedelta(days=number // TABLES)
-        dates = [(evening + timedelta(days=past)).isoformat().encode() for past in range(2)]
+        gaming_day = date(2010, 1, 1) + timedelta(days=number // TABLES)
+        dates = [(gaming_day + timedelta(days=offset)).isoformat().encode() for offset in range(2)]
         for low in range(0, len(lines), BATCH):
             batch = [
                 line.replace(b'"' + name + b'"', b'"%b"' % stream.encode())
@@ -111,9 +111,9 @@ def _record(wanted: int) -> int:
         connection.close()
         return len(lines)
 
-    each = sum(len(lines) for _name, lines in nights) / len(nights)
+    events_a_night = sum(len(lines) for _name, lines in nights) / len(nights)
     with ThreadPoolExecutor(4) as threads:
-        return sum(threads.map(send, range(round(wanted / each))))
+        return sum(threads.map(send, range(round(target / events_a_night))))
 
 
 def _replay() -> None:
@@ -135,7 +135,7 @@ def _replay_one(stream_id: int) -> None:
 
 
 def _reconciled() -> Any:
-    """Reconcile a night in the midst of all the others, and return its report."""
+    """Reconcile the middle one of all nights and return its report."""
     from audit.models import Casino, LoggedStream
     from audit.reconciliation import runs
 
@@ -144,19 +144,19 @@ def _reconciled() -> Any:
 
 
 def _what_if() -> Any:
-    """Replay the streams of a night beside, under another reading."""
+    """Return a what-if run over one night, under another reading."""
     from audit.adjudication import what_if as what_if_runs
     from audit.adjudication.what_if import Selection
     from audit.models import LoggedStream
 
     day = LoggedStream.objects.filter(is_of_desk=False).order_by("-pk")[TABLES].gaming_day
-    found = what_if_runs.begin(
+    run = what_if_runs.begin(
         "five", readings={"payout_unit": 5}, selection=Selection(first_day=day, last_day=day), actor="benchmark"
     )
-    for stream_id in what_if_runs.streams_of(found):
-        what_if_runs.replay_one(found, stream_id)
-    what_if_runs.end(found)
-    return found
+    for stream_id in what_if_runs.streams_of(run):
+        what_if_runs.replay_one(run, stream_id)
+    what_if_runs.end(run)
+    return run
 
 
 def _pages(rounds: int) -> dict[str, dict[str, Any]]:
@@ -176,7 +176,7 @@ def _pages(rounds: int) -> dict[str, dict[str, Any]]:
     what_if = _what_if()
     desk = "/admin/audit"
     night = f"{desk}/nightreport/{reconciled.pk}"
-    played = reconciled.said()["sessions"][0]["stream_id"]
+    session = reconciled.said()["sessions"][0]["stream_id"]
     month = f"{reconciled.casino_id}/{reconciled.gaming_day:%Y}/{reconciled.gaming_day.month}/{reconciled.currency}"
     addresses = {
         "first page": "/admin/",
@@ -191,15 +191,15 @@ def _pages(rounds: int) -> dict[str, dict[str, Any]]:
         "streams": f"{desk}/loggedstream/",
         "events": f"{desk}/loggedstream/{stream.pk}/events/?after=9000",
         "table": f"{desk}/loggedstream/{stream.pk}/table/?at=9000",
-        "trail": f"{desk}/finding/trail/",
+        "audit trail": f"{desk}/finding/trail/",
         "quarantine": f"{desk}/quarantined/",
         "nights": f"{desk}/nightreport/",
         "a night": f"{night}/change/",
-        "a session of it": f"{night}/session/{played}/",
+        "a session of it": f"{night}/session/{session}/",
         "its month": f"{desk}/nightreport/month/{month}/",
-        "replays beside": f"{desk}/whatif/",
-        "a replay beside": f"{desk}/whatif/{what_if.pk}/change/",
-        "long work": reverse("admin:audit_job_changelist"),
+        "what-if runs": f"{desk}/whatif/",
+        "a what-if run": f"{desk}/whatif/{what_if.pk}/change/",
+        "background jobs": reverse("admin:audit_job_changelist"),
         "keys": f"{desk}/apikey/",
         "tables": f"{desk}/gamingtable/",
         "officers": f"{desk}/officer/",
@@ -209,10 +209,10 @@ def _pages(rounds: int) -> dict[str, dict[str, Any]]:
         times = []
         size = len(client.get(address).content)
         for _ in range(rounds):
-            begun = time.perf_counter()
-            answer = client.get(address)
-            times.append((time.perf_counter() - begun) * 1000)
-            assert answer.status_code == 200, (name, answer.status_code)
+            started = time.perf_counter()
+            response = client.get(address)
+            times.append((time.perf_counter() - started) * 1000)
+            assert response.status_code == 200, (name, response.status_code)
         pages[name] = {
             "median_ms": statistics.median(times),
             "slowest_ms": max(times),

@@ -1,9 +1,9 @@
-"""``python -m benchmarks.record``: how fast the record takes in, proves and replays, beside a plain COPY.
+"""``python -m benchmarks.record``: how fast the record accepts, verifies and replays events, against a plain COPY.
 
-One run on a real PostgreSQL, on a database of its own. A is a binary COPY of the same events into a plain table of
-``(stream_id, seq, occurred_at, envelope jsonb)`` with the same key: every figure but the requests a second is a ratio
-to it. Rounds are taken in turn, and each figure is the median of its rounds, so that a machine that slows down slows
-all of them.
+One run on a real PostgreSQL, on its own database. A is a binary COPY of the same events into a plain table of
+``(stream_id, seq, occurred_at, envelope jsonb)`` with the same key; every figure except requests per second is a ratio
+to A. Each round takes every measurement and each figure is the median of its rounds, so that a machine that slows down
+slows all of them.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from benchmarks.database import ROOT, database
 from casino.gunicorn import post_worker_init
 
 COUPS = {"fr-craps": 9, "qc-craps": 7, "fr-roulette": 17, "fr-american-roulette": 22}
-"""Events of one coup, about."""
+"""Approximate number of events in one coup."""
 
 TABLES = 32
 """Tables of a round, each with the events of a busy night: about 12,500."""
 
 BATCH = 1_000
 THREADS = 4
-"""Threads of one process that accepts, as one process of the web server has."""
+"""Threads of the accepting process: as many as a web server process has."""
 
 GOALS: dict[str, tuple[float, float, str]] = {
     "accept, one process": (0.45, 0.65, "A"),
@@ -56,27 +56,27 @@ Stream = tuple[str, list[bytes]]
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.record", description=__doc__)
-    parser.add_argument("--events", type=int, default=400_000, help="of one round, all tables together")
+    parser.add_argument("--events", type=int, default=400_000, help="events of one round, all tables together")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--seconds", type=float, default=5.0, help="of each HTTP measurement")
+    parser.add_argument("--seconds", type=float, default=5.0, help="duration of each HTTP measurement")
     parser.add_argument(
         "--memory", type=int, default=1_000_000, metavar="N", help="events of the longest stream; 0: none"
     )
-    parser.add_argument("--json", metavar="FILE", help="write the figures, too")
-    given = parser.parse_args()
+    parser.add_argument("--json", metavar="FILE", help="also write the figures to FILE")
+    options = parser.parse_args()
     with database(CABOCHON_RATE="100000000/min") as environment:
-        figures = Run(environment, given).all()
+        figures = Run(environment, options).all()
     _print(figures)
-    if given.json:
-        Path(given.json).write_text(json.dumps(figures, indent=1) + "\n")
+    if options.json:
+        Path(options.json).write_text(json.dumps(figures, indent=1) + "\n")
     return 0
 
 
 class Run:
-    """One run on its own database."""
+    """One run of the benchmark on its own database."""
 
-    def __init__(self, environment: dict[str, str], given: argparse.Namespace) -> None:
-        self.given = given
+    def __init__(self, environment: dict[str, str], options: argparse.Namespace) -> None:
+        self.options = options
         self.environment = environment
         import django
 
@@ -88,17 +88,17 @@ class Run:
         self.key, self.secret = ApiKey.make(casino=self.casino, name="bench", scopes=list(Scope.values))
 
     def all(self) -> dict[str, Any]:
-        """Take every measurement; return figures by name."""
+        """Take every measurement and return the figures by name."""
         console = Console(stderr=True)
-        self.warming = self._play(self.given.rounds + 1)
-        self._accept(self.warming)
-        post_worker_init(None)  # this process accepts as one of the web server does
-        taken: dict[str, list[float]] = {}
-        for number in range(self.given.rounds):
-            with console.status(f"round {number + 1} of {self.given.rounds}"):
+        self.warm_up = self._play(self.options.rounds + 1)
+        self._accept(self.warm_up)
+        post_worker_init(None)  # this process accepts like one of the web server's
+        measured: dict[str, list[float]] = {}
+        for number in range(self.options.rounds):
+            with console.status(f"round {number + 1} of {self.options.rounds}"):
                 for name, value in self._round(number).items():
-                    taken.setdefault(name, []).append(value)
-        figures: dict[str, Any] = {name: statistics.median(values) for name, values in taken.items()}
+                    measured.setdefault(name, []).append(value)
+        figures: dict[str, Any] = {name: statistics.median(values) for name, values in measured.items()}
         base = figures["A, rows/s"]
         for name in ("accept, one process", "verify, one process", "replay, one process"):
             figures[f"{name}, events/s"] = figures[name]
@@ -110,8 +110,8 @@ class Run:
         with console.status("disk, eventsourcing, memory"):
             figures["disk over payload"] = self._disk()
             figures |= self._eventsourcing()
-            if self.given.memory:
-                figures["memory, MiB by events"] = self._memory(self.given.memory)
+            if self.options.memory:
+                figures["memory, MiB by events"] = self._memory(self.options.memory)
         return figures
 
     def _round(self, number: int) -> dict[str, float]:
@@ -133,15 +133,15 @@ class Run:
         }
 
     def _play(self, number: int) -> list[Stream]:
-        """Play a night of the four rulesets, streams of its own."""
+        """Simulate a night of the four rulesets, in new streams."""
         from audit.models import GamingTable
         from audit.simulation import RULESET_NAMES, play
 
-        share = self.given.events // TABLES
+        share = self.options.events // TABLES
         streams: list[Stream] = []
-        for place in range(TABLES):
-            ruleset = RULESET_NAMES[place % len(RULESET_NAMES)]
-            code = f"{ruleset}-{number}-{place}"
+        for index in range(TABLES):
+            ruleset = RULESET_NAMES[index % len(RULESET_NAMES)]
+            code = f"{ruleset}-{number}-{index}"
             GamingTable.objects.create(casino=self.casino, code=code)
             night = play(
                 ruleset, casino="bench", code=code, gaming_day=date(2026, 11, 19), seed=number,
@@ -152,7 +152,7 @@ class Run:
         return streams
 
     def _copy(self) -> None:
-        """A: copy the events, as rows made beforehand, into a plain table."""
+        """A: copy the events, encoded beforehand, into a plain table."""
         with (
             psycopg.connect(self.environment["DATABASE_URL"]) as connection,
             connection.cursor() as cursor,
@@ -172,19 +172,19 @@ class Run:
                 " primary key (stream_id, seq))"
             )
         blocks, block = [], [b"PGCOPY\n\xff\r\n\0" + bytes(8)]
-        for place, (_, lines) in enumerate(streams):
+        for index, (_, lines) in enumerate(streams):
             for line in lines:
                 event, envelope = decode_canonical(line)
                 instant = (event.occurred_at - epoch) // timedelta(microseconds=1)
-                block.append(pack(4, 8, place, 8, event.seq, 8, instant, len(envelope) + 1) + b"\x01" + envelope)
+                block.append(pack(4, 8, index, 8, event.seq, 8, instant, len(envelope) + 1) + b"\x01" + envelope)
             blocks.append(b"".join(block))
             block = []
         self.rows = [*blocks, b"\xff\xff"]
 
     def _accept(self, streams: Sequence[Stream]) -> None:
-        """Decode, validate, hash and append, by the threads of one process, as a web server does without HTTP.
+        """Decode, validate, hash and append in the threads of one process: what a web server does, without HTTP.
 
-        The batch that opens a stream goes the ordinary way, those that follow it the express way.
+        The batch that opens a stream takes the ordinary path, those that follow take the fast path.
         """
         from django.db import connection
 
@@ -198,11 +198,11 @@ class Run:
             for low in range(0, len(lines), BATCH):
                 batch = lines[low : low + BATCH]
                 raw = b"[" + b",".join(batch) + b"]"
-                found = columns_of(name, raw) if low else None
-                if found is None:
+                parsed = columns_of(name, raw) if low else None
+                if parsed is None:
                     record(self.key, name, Body(b"", batch, "", raw))
                     continue
-                columns, next_seq = found
+                columns, next_seq = parsed
                 key = self.key
                 stored = append_named(key.casino_id, name, key.own_tables, columns, next_seq=next_seq, key_id=key.pk)
                 assert stored is not None
@@ -224,43 +224,43 @@ class Run:
         return list(LoggedStream.objects.filter(name__in=[name for name, _ in streams]).values_list("pk", flat=True))
 
     def _verify(self) -> float:
-        """Verify the whole log as it stands, tree and signatures included; return events a second."""
+        """Verify the whole event store, tree and signatures included, and return events per second."""
         from audit.transparency import signing_keys
         from audit.transparency.verify import verify
 
-        begun = time.perf_counter()
+        started = time.perf_counter()
         outcome = verify(signing_keys.verifiers("checkpoint"), signing_keys.origin())
-        took = time.perf_counter() - begun
+        took = time.perf_counter() - started
         assert outcome.faults == [], outcome.faults[:3]
         return outcome.events / took
 
     def _replay(self, streams: Sequence[Stream], *, processes: int) -> float:
-        """Return the seconds from nothing to committed findings, in processes that have worked before.
+        """Return the seconds from nothing to committed findings, in warm processes.
 
-        As from a broker, each takes the next stream when it is done with one.
+        As with a broker, each process takes the next stream when it has finished one.
         """
         from audit.models import Adjudication, Finding
 
-        ids, before = self._ids(streams), self._ids(self.warming)[:processes]
+        ids, before = self._ids(streams), self._ids(self.warm_up)[:processes]
         Finding.objects.filter(stream_id__in=ids + before).delete()
         for adjudication in Adjudication.objects.filter(stream_id__in=ids + before):
             adjudication.retired.all().delete()
             adjudication.delete()
         workers = [_worker(self.environment) for _ in before]
-        for worker, warming in zip(workers, before, strict=True):
-            _hand(worker, [warming])
+        for worker, warm_up in zip(workers, before, strict=True):
+            _hand(worker, [warm_up])
         waiting = list(ids)
-        begun = time.perf_counter()
+        started = time.perf_counter()
         with ThreadPoolExecutor(processes) as threads:
             list(threads.map(lambda worker: _hand(worker, waiting), workers))
-        took = time.perf_counter() - begun
+        took = time.perf_counter() - started
         for worker in workers:
             worker.communicate()
         assert [worker.returncode for worker in workers] == [0] * processes
         return took
 
     def http(self, batch: int, *, clients: int) -> float:
-        """Return events a second over HTTP, two server workers."""
+        """Return events per second over HTTP, with two server workers."""
         port = 18_500 + os.getpid() % 1_000
         environment = {**self.environment, "CABOCHON_PROCESS": "web", "CABOCHON_BIND": f"127.0.0.1:{port}"}
         server = subprocess.Popen(
@@ -269,28 +269,28 @@ class Run:
         )  # fmt: skip
         try:
             _until_up(port)
-            made = []
+            load_clients = []
             for number in range(clients):
                 name = f"load-{batch}-{number}-{os.getpid()}"
-                words = (str(port), self.secret, "bench", name, str(batch), str(self.given.seconds))
-                made.append(
+                arguments = (str(port), self.secret, "bench", name, str(batch), str(self.options.seconds))
+                load_clients.append(
                     subprocess.Popen(
-                        [sys.executable, "benchmarks/load.py", *words],
+                        [sys.executable, "benchmarks/load.py", *arguments],
                         cwd=ROOT,
                         stdin=subprocess.PIPE,
                         stdout=subprocess.PIPE,
                         text=True,
                     )
                 )
-            for client in made:
+            for client in load_clients:
                 assert client.stdout is not None
                 assert client.stdout.readline().strip() == "ready"
-            for client in made:
+            for client in load_clients:
                 assert client.stdin is not None
                 client.stdin.write("\n")
                 client.stdin.flush()
             rates = []
-            for client in made:
+            for client in load_clients:
                 assert client.stdout is not None
                 sent, took = client.stdout.readline().split()
                 rates.append(int(sent) / float(took))
@@ -310,7 +310,7 @@ class Run:
         return float(row[0]) / float(row[1])
 
     def _eventsourcing(self) -> dict[str, float]:
-        """Return how fast PyPI's eventsourcing takes in the same load, and how many times as fast this does."""
+        """Return the events per second that PyPI's eventsourcing stores, and how many times as fast Cabochon is."""
         from uuid import uuid4
 
         from eventsourcing.persistence import StoredEvent
@@ -323,7 +323,7 @@ class Run:
         )  # fmt: skip
         recorder = PostgresApplicationRecorder(store, events_table_name="es_events")
         recorder.create_table()
-        streams = self._play(self.given.rounds)
+        streams = self._play(self.options.rounds)
         events = sum(len(lines) for _, lines in streams)
 
         def insert() -> None:
@@ -331,8 +331,8 @@ class Run:
                 origin = uuid4()
                 for low in range(0, len(lines), BATCH):
                     recorder.insert_events([
-                        StoredEvent(originator_id=origin, originator_version=low + place, topic="t", state=line)
-                        for place, line in enumerate(lines[low : low + BATCH])
+                        StoredEvent(originator_id=origin, originator_version=low + offset, topic="t", state=line)
+                        for offset, line in enumerate(lines[low : low + BATCH])
                     ])  # fmt: skip
 
         stored = events / _timed(insert)
@@ -340,11 +340,11 @@ class Run:
         store.close()
         return {"eventsourcing, events/s": stored, "accept over eventsourcing": ours / stored}
 
-    def _memory(self, most: int) -> dict[str, float]:
-        """Return the resident memory of a worker by the events of the one stream it replays."""
-        found: dict[str, float] = {}
+    def _memory(self, longest: int) -> dict[str, float]:
+        """Return a worker's peak resident memory in MiB, by the number of events in the one stream it replays."""
+        peaks: dict[str, float] = {}
         events = 10_000
-        while events <= most:
+        while events <= longest:
             stream_id = self._long_stream(events)
             worker = _worker(self.environment)
             assert worker.stdin is not None
@@ -359,12 +359,12 @@ class Run:
                     break
                 time.sleep(0.02)
             assert worker.wait() == 0
-            found[f"{events:,}"] = round(peak / 2**20, 1)
+            peaks[f"{events:,}"] = round(peak / 2**20, 1)
             events *= 10
-        return found
+        return peaks
 
     def _long_stream(self, events: int) -> int:
-        """Record a stream of about so many events, played anew a part at a time under the same wagers' numbers."""
+        """Record a stream of about ``events`` events: one night over and over, its wagers renamed. Return its id."""
         from audit.ingest.bodies import Body
         from audit.ingest.record import record
         from audit.models import GamingTable, LoggedStream
@@ -372,17 +372,17 @@ class Run:
 
         name = f"long-{events}"
         GamingTable.objects.create(casino=self.casino, code=name)
-        part = play(
+        night = play(
             "fr-roulette", casino="bench", code=name, gaming_day=date(2026, 11, 19), seed=1,
             coups=min(events, 20_000) // COUPS["fr-roulette"],
         ).events  # fmt: skip
-        coups, seq = part[1:-1], 0
+        coups, seq = night[1:-1], 0
         lines: list[bytes] = []
         for turn in range(-(-events // len(coups))):
-            for event in part[:1] + coups if turn == 0 else coups:
+            for event in night[:1] + coups if turn == 0 else coups:
                 seq += 1
-                said = {**event, "data": _renamed(event["data"], turn), "stream": name, "seq": seq}
-                lines.append(json.dumps(said, separators=(",", ":")).encode())
+                content = {**event, "data": _renamed(event["data"], turn), "stream": name, "seq": seq}
+                lines.append(json.dumps(content, separators=(",", ":")).encode())
                 if len(lines) == BATCH:
                     record(self.key, name, Body(b"", lines, "", b"[" + b",".join(lines) + b"]"))
                     lines = []
@@ -392,7 +392,7 @@ class Run:
 
 
 def _renamed(data: dict[str, Any], turn: int) -> dict[str, Any]:
-    """Return an event's data with the wagers of another turn."""
+    """Return an event's data with its wagers renamed for ``turn``."""
     renamed = {name: f"{turn}-{data[name]}" for name in ("wager", "base", "left_up_from") if data.get(name)}
     if "wagers" in data:
         renamed["wagers"] = [f"{turn}-{wager}" for wager in data["wagers"]]
@@ -414,7 +414,7 @@ for line in sys.stdin:
 
 
 def _worker(environment: dict[str, str]) -> subprocess.Popen[str]:
-    """Start a process that replays the streams it is handed, and wait until it is ready."""
+    """Start a process that replays the streams handed to it, and wait until it is ready."""
     worker = subprocess.Popen(
         [sys.executable, "-c", _WORKER],
         cwd=ROOT,
@@ -430,7 +430,7 @@ def _worker(environment: dict[str, str]) -> subprocess.Popen[str]:
 
 
 def _hand(worker: subprocess.Popen[str], waiting: list[int]) -> None:
-    """Hand a worker one stream of those that wait after the other, until none waits."""
+    """Hand a worker one waiting stream after another, until none is left."""
     assert worker.stdin is not None
     assert worker.stdout is not None
     while waiting:
@@ -444,10 +444,10 @@ def _hand(worker: subprocess.Popen[str], waiting: list[int]) -> None:
             raise RuntimeError("a worker failed")
 
 
-def _timed(work: Callable[[], None]) -> float:
-    begun = time.perf_counter()
-    work()
-    return time.perf_counter() - begun
+def _timed(step: Callable[[], None]) -> float:
+    started = time.perf_counter()
+    step()
+    return time.perf_counter() - started
 
 
 def _until_up(port: int) -> None:
@@ -460,11 +460,11 @@ def _until_up(port: int) -> None:
             return
         except OSError:
             time.sleep(0.1)
-    raise SystemExit("the web server does not come up")
+    raise SystemExit("the web server did not start")
 
 
 def _print(figures: dict[str, Any]) -> None:
-    table = Table(title="The record, beside a binary COPY of the same rows (A)")
+    table = Table(title="The record against a binary COPY of the same rows (A)")
     for heading in ("", "figure", "at least", "aim", ""):
         table.add_column(heading, justify="left" if not heading else "right")
     for name, (least, aim, unit) in GOALS.items():

@@ -1,7 +1,7 @@
 """``python -m benchmarks.sealing``: how long an accepted batch waits for its leaf while the web server is under load.
 
 One run on a real PostgreSQL: web server, clients and sequencer share the machine. The age of the oldest batch without a
-leaf is looked at again and again; what is shown is its median and the most that was seen.
+leaf is sampled throughout; the table shows the median and the maximum of the samples.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from benchmarks.database import ROOT, database
 from benchmarks.record import BATCH, Run
 
 MAX_MS = 250
-LOOKED_EVERY_S = 0.02
+SAMPLE_INTERVAL_S = 0.02
 
 _OLDEST = """
 select extract(epoch from clock_timestamp() - min(b.received_at))::float8 * 1000
@@ -32,22 +32,22 @@ from log.outbox o join log.batch b using (stream_id, first_seq)
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.sealing", description=__doc__)
-    parser.add_argument("--seconds", type=float, default=8.0, help="of each load")
+    parser.add_argument("--seconds", type=float, default=8.0, help="duration of each load")
     seconds = parser.parse_args().seconds
-    shown = Table(title="The oldest batch that waits for its leaf")
-    for heading in ("load", "events/s", "median ms", "most ms", "looks"):
-        shown.add_column(heading, justify="left" if heading == "load" else "right")
-    most = 0.0
+    table = Table(title="Age of the oldest batch waiting for its leaf")
+    for heading in ("load", "events/s", "median ms", "maximum ms", "samples"):
+        table.add_column(heading, justify="left" if heading == "load" else "right")
+    maximum_ms = 0.0
     with database(CABOCHON_RATE="100000000/min") as environment:
         run = Run(environment, argparse.Namespace(seconds=seconds))
         for batch, clients in ((BATCH, 4), (1, 8)):
-            with _sequencer(environment), _watched(environment["DATABASE_URL"]) as ages_ms:
+            with _sequencer(environment), _sampled_ages(environment["DATABASE_URL"]) as ages_ms:
                 rate = run.http(batch, clients=clients)
-            most = max(most, *ages_ms)
+            maximum_ms = max(maximum_ms, *ages_ms)
             figures = (f"{rate:,.0f}", f"{statistics.median(ages_ms):.0f}", f"{max(ages_ms):.0f}", str(len(ages_ms)))
-            shown.add_row(f"batches of {batch:,}, {clients} clients", *figures)
-    Console().print(shown)
-    return 0 if most <= MAX_MS else 1
+            table.add_row(f"batches of {batch:,}, {clients} clients", *figures)
+    Console().print(table)
+    return 0 if maximum_ms <= MAX_MS else 1
 
 
 @contextmanager
@@ -61,19 +61,19 @@ def _sequencer(environment: dict[str, str]) -> Iterator[None]:
 
 
 @contextmanager
-def _watched(url: str) -> Iterator[list[float]]:
-    """Look at the oldest waiting batch until the end; yield its ages, those of no batch left out."""
+def _sampled_ages(url: str) -> Iterator[list[float]]:
+    """Sample the age of the oldest waiting batch until the end; yield the ages in ms, none while no batch waits."""
     ages_ms: list[float] = []
     ended = threading.Event()
 
-    def look() -> None:
+    def sample() -> None:
         with psycopg.connect(url, autocommit=True) as connection:
-            while not ended.wait(LOOKED_EVERY_S):
+            while not ended.wait(SAMPLE_INTERVAL_S):
                 row = connection.execute(_OLDEST).fetchone()
                 if row is not None and row[0] is not None:
                     ages_ms.append(row[0])
 
-    thread = threading.Thread(target=look)
+    thread = threading.Thread(target=sample)
     thread.start()
     try:
         yield ages_ms
