@@ -1,4 +1,4 @@
-"""Corrected entries: which ``entry.corrected`` takes effect on which event, and what is left of it."""
+"""Corrected entries: which ``entry.corrected`` takes effect on which event, and how the others are reported."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from settlement.state import Table, find
 class Corrections:
     """The ``entry.corrected`` events of a stream, and which of them take effect.
 
-    A correction names an earlier event and brings its data, whole. The last one whose data fits the event's type is
-    the one that counts. A correction may itself be corrected.
+    A correction names an earlier event and brings its data, whole. Of several, the last one whose data fits the event's
+    type counts. A correction may itself be corrected.
     """
 
-    __slots__ = ("_by_target", "_effective", "_known", "_met", "pending")
+    __slots__ = ("_by_target", "_effective", "_known", "_met", "targets")
 
     def __init__(self, corrections: Iterable[EntryCorrected]) -> None:
         self._known = {correction.seq: correction for correction in corrections}
@@ -31,21 +31,19 @@ class Corrections:
             correction = self._known[seq] = cast(EntryCorrected, self.corrected(self._known[seq]))
             if correction.data.corrects < seq:
                 self._by_target.setdefault(correction.data.corrects, []).append(correction)
-        self.pending = bool(self._by_target)
+        self.targets = frozenset(self._by_target)
+        """The ``seq`` of every event that a correction names."""
 
     def knows(self, event: EntryCorrected) -> bool:
+        """Whether ``event`` is among the corrections."""
         return event.seq in self._known
 
-    @property
-    def targets(self) -> list[int]:
-        return sorted(self._by_target)
-
-    def made_to(self, event: Event) -> list[EntryCorrected]:
+    def naming(self, event: Event) -> list[EntryCorrected]:
         """Return the corrections that name ``event``, the last first."""
         return self._by_target.get(event.seq, [])
 
     def corrected(self, event: Event) -> Event:
-        """Return ``event`` with the data of its last fitting correction."""
+        """Return ``event`` with the data of its last fitting correction; the event itself if there is none."""
         candidates = self._by_target.get(event.seq)
         if candidates is None:
             return event
@@ -62,7 +60,7 @@ class Corrections:
         return right or event
 
     def report(self, table: Table, event: EntryCorrected) -> None:
-        """List a correction that took effect; find one that did not."""
+        """List a correction that took effect; raise `correction-without-effect` for one that did not."""
         data = event.data
         if event.seq in self._effective:
             table.corrections.append(
@@ -74,16 +72,16 @@ class Corrections:
                 }
             )
         else:
-            # A later event may have been met already, where what follows was looked at before it was folded.
+            # ``State.unheld`` looks ahead, so an event after the correction may have been met already.
             is_met = data.corrects < event.seq and data.corrects in self._met
             fault = "other_shape" if is_met else "unknown_seq"
             find(table, "correction-without-effect", event.seq, corrects=data.corrects, fault=fault)
 
 
 def as_corrected(event: Event, corrections: Iterable[EntryCorrected]) -> tuple[Event, list[EntryCorrected]]:
-    """Return ``event`` as ``corrections``, all those of its stream, leave it, and those that were made to it.
+    """Return ``event`` as it reads after ``corrections``, and those of them that name it, the last first.
 
-    The event itself comes back where none of them fits its type.
+    ``corrections`` are all those of the stream. The event itself is returned if none of them fits its type.
     """
     known = Corrections(corrections)
-    return known.corrected(event), known.made_to(event)
+    return known.corrected(event), known.naming(event)

@@ -1,10 +1,17 @@
-"""The fold: events in, one at a time, and what they add up to.
+"""The engine: folds the events of one stream, in order of ``seq``, into a state.
 
-``State`` is the law applied so far. It is fed in order of ``seq``; it can be saved after any event and taken up again,
-in another process, with the same answer as one run. ``adjudicate`` does all of it for a stream at hand, in any order.
+``State`` is the law applied so far. It can be saved after any event and restored in another process (a snapshot), and
+answers as one uninterrupted run would. ``adjudicate`` does everything at once for a stream in memory, in any order.
 
-A long stream need not be held in memory: wagers that nothing is pending of are *retired* after a stretch of events and
-kept by the caller, who has those that the next stretch mentions *recalled* before it. The answer is the same.
+There is one loop, ``State.feed_all``; ``feed`` is the same for one event.
+
+                       next seq, clock not back, a ruleset handles its type
+    event ──► usual? ──── yes ────────────────────────────────────────► its handler in the ruleset
+                └──────── no ──► _fold_unusual: opener, gap, loss, clock, correction ──► handler, if there is one
+
+A long stream need not be held in memory. After each page of events the caller takes out the wagers that nothing is
+pending on (``retire``), stores them, and puts those that the next page mentions back before it (``unheld``,
+``recall``). The answer is the same.
 
 Folding is total: an irregular event is applied *and* reported, and no stream of well-shaped events makes it raise. The
 exceptions are about the caller: events of another stream (``AnotherStream``), or an event that changes what was
@@ -14,11 +21,11 @@ already folded (``NeedsReplay``).
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import timedelta
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
 from itertools import pairwise
 from types import MappingProxyType
-from typing import Any, Literal, cast
+from typing import Any, Literal, TypeAlias, cast
 
 import msgspec
 
@@ -28,6 +35,7 @@ from settlement.corrections import Corrections
 from settlement.events import (
     CountOpened,
     EntryCorrected,
+    Envelope,
     Event,
     EventsLost,
     Params,
@@ -48,7 +56,7 @@ from settlement.rulesets import RULESETS, Handler, Ruleset
 from settlement.state import Session, Table, Wager, find
 
 ENGINE_VERSION = "1"
-"""Version of the law as coded here. Another answer to the same stream is another version."""
+"""Version of the law as coded here. A change that gives any stream another answer needs a new version."""
 
 CLOCK_TOLERANCE = timedelta(seconds=2)
 """How far a table's clock may step back without a finding: `clock-went-back`."""
@@ -60,8 +68,12 @@ _encode_wagers = msgspec.msgpack.Encoder().encode
 _decode_wagers = msgspec.msgpack.Decoder(list[Wager]).decode
 
 
+Interceptors: TypeAlias = Mapping[type[Envelope], Callable[[Any], object]]
+"""By event type, what is called with an event in place of folding it."""
+
+
 class NeedsReplay(Exception):
-    """The event changes what was folded before it: the stream must be fed again, from ``from_seq``."""
+    """The event changes what was folded before it: the stream must be replayed from ``from_seq``."""
 
     def __init__(self, from_seq: int = 1) -> None:
         super().__init__(f"the stream must be replayed from seq {from_seq}")
@@ -80,9 +92,9 @@ class AnotherStream(ValueError):
 class State:
     """The law applied to a stream so far.
 
-    ``corrections`` are the stream's ``entry.corrected`` events, known beforehand: each corrected event is read with
-    the right data when its turn comes. A correction that was not announced here raises ``NeedsReplay`` when fed.
-    ``readings`` are parameters of section 5 that take the place of the session's own: what would be, read otherwise.
+    ``corrections`` are the ``entry.corrected`` events of the stream, known in advance, so that each corrected event is
+    folded with the right data. A correction that is not among them raises ``NeedsReplay`` when it is fed.
+    ``readings`` are parameters of section 5 of the event contract; they override the session's own, for a what-if run.
     """
 
     __slots__ = ("_corrections", "_handlers", "_readings", "table")
@@ -90,10 +102,10 @@ class State:
     def __init__(
         self, corrections: Iterable[EntryCorrected] = (), readings: Mapping[str, Any] = MappingProxyType({})
     ) -> None:
-        """Raise ``ShapeError`` for readings that section 5 does not have."""
+        """Raise ``ShapeError`` if ``readings`` has a name or a value that section 5 does not have."""
         announced = list(corrections)
         self.table = Table(announced=[correction.seq for correction in announced])
-        self._handlers: dict[type, Handler] = {}
+        self._handlers: Mapping[type, Handler] = {}
         self._corrections = Corrections(announced)
         self._readings = _checked_readings(readings)
 
@@ -105,10 +117,10 @@ class State:
         readings: Mapping[str, Any] = MappingProxyType({}),
         corrected: Iterable[Event] = (),
     ) -> State:
-        """Return the state that ``to_bytes`` saved, with what it was made with.
+        """Restore the state that ``to_bytes`` saved.
 
-        ``corrections`` are those it had ``announced``; none need be given once it has been fed the last of them.
-        ``corrected`` are the events folded before that ``corrections`` name.
+        ``readings`` are those it was created with. ``corrections`` are those it had ``announced``; once it has folded
+        the last of them, none is needed. ``corrected`` are the events already folded that ``corrections`` name.
         """
         state = cls(corrections, readings)
         for event in corrected:
@@ -119,55 +131,63 @@ class State:
         return state
 
     def to_bytes(self) -> bytes:
-        """Return everything the fold remembers."""
+        """Return everything that the fold remembers, as JSON."""
         return _encode(self.table)
 
     @property
     def last_seq(self) -> int:
-        """The highest number folded, declared losses included; 0 at the beginning."""
+        """The highest number folded, declared losses included; 0 before the first event."""
         return self.table.next_seq - 1
-
-    def feed(self, event: Event) -> list[Finding]:
-        """Fold one event and return the findings it completes.
-
-        Raise ``NeedsReplay`` for a correction of what was folded, or for an event from before the last one, and
-        ``AnotherStream`` for an event of another stream.
-        """
-        table = self.table
-        before = len(table.findings)
-        if event.stream != table.stream and table.events:
-            raise AnotherStream(table.stream, event.stream)
-        if isinstance(event, EntryCorrected) and not self._corrections.knows(event):
-            raise NeedsReplay
-        self._fold(event)
-        return table.findings[before:]
 
     @property
     def announced(self) -> list[int]:
-        """The numbers of the corrections that were known beforehand."""
+        """The numbers of the corrections that were known in advance."""
         return self.table.announced
 
     @property
     def corrects(self) -> list[int]:
-        """The numbers that the corrections known here name."""
-        return self._corrections.targets
+        """The numbers of the events that the known corrections name, in order."""
+        return sorted(self._corrections.targets)
 
-    def feed_all(self, events: Iterable[Event]) -> list[Finding]:
-        """Fold many events and return the findings they complete; raise as ``feed`` does, at the first that raises."""
+    def corrected(self, event: Event) -> Event:
+        """Return ``event`` as the known corrections leave it; the event itself if none of them changes it."""
+        return self._corrections.corrected(event)
+
+    def feed(self, event: Event) -> list[Finding]:
+        """Fold one event and return the findings that it completes. Raise as ``feed_all`` does."""
+        return self.feed_all((event,))
+
+    def feed_all(self, events: Iterable[Event], interceptors: Interceptors = MappingProxyType({})) -> list[Finding]:
+        """Fold ``events``, which are in order of ``seq``, and return the findings that they complete.
+
+        ``interceptors`` take over the events of some types, to look at the state before and after: each is called with
+        the event and has to ``feed`` it.
+
+        Raise ``AnotherStream`` for an event of another stream. Raise ``NeedsReplay`` for an event that does not come
+        after the last one, and for a correction that was not known in advance. What came before it is folded.
+        """
         table = self.table
         before = len(table.findings)
-        pending = self._corrections.pending
-        handler_of = self._handlers.get
-        # No article looks at these four: they are written back only where something else than an article acts.
+        targets = self._corrections.targets
+        handler_of = self._handler_of(interceptors)
+        # No article reads these four: they stay in local variables while only articles run.
         expected, last_seq, folded, clock = table.next_seq, table.last_seq, table.events, table.clock
         stream = table.stream
         for event in events:
             seq, at, handler = event.seq, event.occurred_at, handler_of(type(event))
-            if handler is None or seq != expected or clock is None or at < clock or pending or event.stream != stream:
+            if (
+                handler is None
+                or seq != expected
+                or clock is None
+                or at < clock
+                or (targets and seq in targets)
+                or event.stream != stream
+            ):
                 table.next_seq, table.last_seq, table.events, table.clock = expected, last_seq, folded, clock
-                self.feed(event)
+                interceptors.get(type(event), self._fold_unusual)(event)
                 expected, last_seq, folded, clock = table.next_seq, table.last_seq, table.events, table.clock
-                stream, handler_of = table.stream, self._handlers.get
+                if folded == 1:  # that was the opener, which names the ruleset
+                    stream, handler_of = table.stream, self._handler_of(interceptors)
                 continue
             expected, last_seq, clock = seq + 1, seq, at
             folded += 1
@@ -175,76 +195,41 @@ class State:
         table.next_seq, table.last_seq, table.events, table.clock = expected, last_seq, folded, clock
         return table.findings[before:]
 
-    def unheld(self, events: Iterable[Event]) -> set[str]:
-        """Return the ids that ``events`` mention of wagers that are not held here: of retired ones, or of none yet."""
-        if self._corrections.pending:
-            events = map(self._corrections.corrected, events)
-        return mentioned(events) - self.table.wagers.keys()
+    def _handler_of(self, interceptors: Interceptors) -> Callable[[type], Handler | None]:
+        """Return what gives an event type's handler, None for one that is intercepted."""
+        if not interceptors:
+            return self._handlers.get
+        return {kind: handler for kind, handler in self._handlers.items() if kind not in interceptors}.get
 
-    def recall(self, wagers: Iterable[Wager]) -> None:
-        """Hold retired wagers again, as they were when they retired."""
-        self.table.wagers.update((wager.id, wager) for wager in wagers)
-
-    def retire(self) -> list[Wager]:
-        """Let go of the wagers that nothing is pending of, and return them.
-
-        They are no longer in ``adjudication``, until they are recalled.
-        """
-        table = self.table
-        wagers = table.wagers
-        pending = [wagers[wager_id] for wager_id in table.live.keys() | table.due.keys() | table.swept.keys()]
-        pending.sort(key=lambda wager: wager.placed_by)
-        for wager in pending:
-            del wagers[wager.id]
-        retired = list(wagers.values())
-        table.wagers = {wager.id: wager for wager in pending}
-        return retired
-
-    def forget_findings(self) -> None:
-        """Let go of the findings so far, which the caller has kept: they are no longer in ``adjudication``."""
-        self.table.findings.clear()
-
-    def _fold(self, event: Event) -> None:
+    def _fold_unusual(self, event: Event) -> None:
+        """Fold an event that is more than the next one for its handler; raise as ``feed_all`` does."""
         table = self.table
         seq = event.seq
-        if seq != table.next_seq or table.events == 0:
-            self._check_place(event)
-        else:
-            table.next_seq = seq + 1
+        if event.stream != table.stream and table.events:
+            raise AnotherStream(table.stream, event.stream)
+        if seq <= table.last_seq or (isinstance(event, EntryCorrected) and not self._corrections.knows(event)):
+            raise NeedsReplay
+        if table.events == 0:
+            table.stream = event.stream
+        # An event that was declared lost and arrived after all is below next_seq: it is folded in its turn.
+        if seq > table.next_seq:
+            find(table, "sequence-gap", seq, missing_from=table.next_seq, through=seq - 1)
+            table.after_loss = True
+        table.next_seq = max(table.next_seq, seq + 1)
         table.last_seq = seq
         table.events += 1
-        clock = table.clock
-        if clock is not None and event.occurred_at < clock:
-            _check_clock(table, event)
+        if table.clock is not None and event.occurred_at < table.clock:
+            _check_clock(table, event, table.clock)
         table.clock = event.occurred_at
-        if self._corrections.pending:
-            event = self._corrections.corrected(event)
+        event = self._corrections.corrected(event)
         handler = self._handlers.get(type(event))
         if handler is not None:
             handler(table, event)
-        elif not table.session or isinstance(event, (EventsLost, EntryCorrected)):
+        else:
             self._fold_outside_play(event)
 
-    def _check_place(self, event: Event) -> None:
-        table = self.table
-        if table.events == 0:
-            table.stream = event.stream
-        if event.seq <= table.last_seq:
-            raise NeedsReplay
-        # An event that was declared lost and came after all lies below next_seq: it is folded in its place.
-        if event.seq > table.next_seq:
-            find(
-                table,
-                "sequence-gap",
-                event.seq,
-                missing_from=table.next_seq,
-                through=event.seq - 1,
-            )
-            table.after_loss = True
-        table.next_seq = max(table.next_seq, event.seq + 1)
-
     def _fold_outside_play(self, event: Event) -> None:
-        """Fold what no article looks at: the opener, losses, corrections."""
+        """Fold what no article handles: the opener, losses, corrections. Other events change nothing."""
         table = self.table
         match event:
             case EventsLost(seq=seq, data=data):
@@ -264,30 +249,53 @@ class State:
         table = self.table
         data = event.data
         table.ruleset = data.ruleset
-        book = RULESETS.get(data.ruleset)
-        if book is None or book.game != data.game:
-            find(
-                table,
-                "unknown-ruleset",
-                event.seq,
-                recorded=data.ruleset,
-                game=data.game,
-            )
+        ruleset = RULESETS.get(data.ruleset)
+        if ruleset is None or ruleset.game != data.game:
+            find(table, "unknown-ruleset", event.seq, recorded=data.ruleset, game=data.game)
             return
-        table.session = session = _resolve(event, book, self._readings)
+        table.session = session = _resolve(event, ruleset, self._readings)
         table.staff = [(member.person, member.role) for member in data.staff or []]
-        self._handlers = dict(book.handlers)
-        if book.ended_on is not None and session.gaming_day >= book.ended_on:
+        self._handlers = dict(ruleset.handlers)  # looked up faster than in a MappingProxyType
+        if ruleset.ended_on is not None and session.gaming_day >= ruleset.ended_on:
             find(
                 table,
                 "ruleset-not-in-force",
                 event.seq,
-                ruleset=book.name,
+                ruleset=ruleset.name,
                 gaming_day=session.gaming_day.isoformat(),
-                until=book.ended_on.isoformat(),
+                until=ruleset.ended_on.isoformat(),
             )
-        if book is RULESETS["fr-american-roulette"]:
+        if ruleset.name == "fr-american-roulette":
             art_57_1.check_staffing(table, event.seq)
+
+    def unheld(self, events: Iterable[Event]) -> set[str]:
+        """Return the ids of wagers that ``events`` mention and this state does not hold: retired, or not placed yet."""
+        if self._corrections.targets:
+            events = map(self._corrections.corrected, events)
+        return mentioned(events) - self.table.wagers.keys()
+
+    def recall(self, wagers: Iterable[Wager]) -> None:
+        """Hold retired wagers again, as they were when they retired."""
+        self.table.wagers.update((wager.id, wager) for wager in wagers)
+
+    def retire(self) -> list[Wager]:
+        """Take out the wagers that nothing is pending on, and return them.
+
+        ``adjudication`` is without them until they are recalled.
+        """
+        table = self.table
+        wagers = table.wagers
+        pending = [wagers[wager_id] for wager_id in table.live.keys() | table.due.keys() | table.swept.keys()]
+        pending.sort(key=lambda wager: wager.placed_by)
+        for wager in pending:
+            del wagers[wager.id]
+        retired = list(wagers.values())
+        table.wagers = {wager.id: wager for wager in pending}
+        return retired
+
+    def forget_findings(self) -> None:
+        """Drop the findings so far, which the caller has stored: ``adjudication`` is without them."""
+        self.table.findings.clear()
 
     @property
     def readings_digest(self) -> str:
@@ -297,8 +305,23 @@ class State:
         return hashlib.sha256(msgspec.json.encode(readings, order="sorted")).hexdigest()
 
     def adjudication(self) -> Adjudication:
-        """Return the answer so far."""
-        return answer(self.table)
+        """Return the answer after the last event."""
+        table, session = self.table, self.table.session
+        ruleset = RULESETS.get(table.ruleset or "")
+        provisions = {"": ""}
+        if ruleset is not None:
+            provisions = {bet: wager_provision(ruleset.name, bet) for bet in ruleset.kinds}
+            provisions[""] = wager_provision(ruleset.name, None)
+        return Adjudication(
+            stream=table.stream,
+            ruleset=table.ruleset,
+            events=table.events,
+            wagers={wager.id: WagerOutcome.of(wager, provisions) for wager in table.wagers.values()},
+            findings=sorted(table.findings, key=lambda finding: finding.order),
+            corrections=table.corrections,
+            unchecked=[] if ruleset is None or session is None else sorted(ruleset.families - session.observes),
+            state={} if ruleset is None else _state_of_play(table, ruleset),
+        )
 
 
 READINGS = (
@@ -311,33 +334,18 @@ READINGS = (
     "seat_limit",
     "maximum",
 )
-"""The parameters of section 5, resolved: two answers under other readings are two answers."""
+"""The parameters of section 5, by name: the same stream under other readings has another answer."""
+
+HELD_BY_ZERO = ("imprisoned", "awaiting_decision")
+"""The statuses of a simple chance that a zero has hit and no result has decided since."""
 
 
-def answer(table: Table) -> Adjudication:
-    """Return what ``table`` answers after its last event."""
-    book = RULESETS.get(table.ruleset or "")
-    session = table.session
-    state: dict[str, Any] = {}
-    if book is not None and book.game == "craps":
-        state["point"] = table.point
-    elif book is not None:
-        prison = ("imprisoned", "awaiting_decision")
-        state["imprisoned"] = {
-            live: table.wagers[live].zeros for live in table.live if table.wagers[live].status in prison
-        }
-    provisions = {bet: wager_provision(book.name, bet) for bet in book.kinds} if book is not None else {}
-    provisions[""] = wager_provision(book.name, None) if book is not None else ""
-    return Adjudication(
-        stream=table.stream,
-        ruleset=table.ruleset,
-        events=table.events,
-        wagers={wager.id: WagerOutcome.of(wager, provisions) for wager in table.wagers.values()},
-        findings=sorted(table.findings, key=lambda finding: finding.order),
-        corrections=table.corrections,
-        unchecked=sorted(book.families - session.observes) if book is not None and session is not None else [],
-        state=state,
-    )
+def _state_of_play(table: Table, ruleset: Ruleset) -> dict[str, Any]:
+    """Return the point at craps; at roulette the stakes that a zero holds, each with its zeros."""
+    if ruleset.game == "craps":
+        return {"point": table.point}
+    held = (table.wagers[live] for live in table.live)
+    return {"imprisoned": {wager.id: wager.zeros for wager in held if wager.status in HELD_BY_ZERO}}
 
 
 def save_wagers(wagers: list[Wager]) -> bytes:
@@ -351,7 +359,7 @@ def load_wagers(saved: bytes) -> list[Wager]:
 
 
 ONE_WAGER = (WagerWithdrawn, WagerSwitched, WagerMoved, PaymentAnnounced, PayoutMade, ZeroDecided)
-"""Events that name just one wager, placed before."""
+"""Events that name one wager, placed before."""
 
 
 def mentioned(events: Iterable[Event]) -> set[str]:
@@ -375,7 +383,7 @@ def mentioned(events: Iterable[Event]) -> set[str]:
 
 
 def _checked_readings(readings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return ``readings`` by their names in section 5. Raise ``ShapeError`` where one is none, or has no such value."""
+    """Return ``readings``. Raise ``ShapeError`` for a name or a value that section 5 does not have."""
     try:
         msgspec.convert(dict(readings), Params)
     except msgspec.ValidationError as error:
@@ -383,17 +391,14 @@ def _checked_readings(readings: Mapping[str, Any]) -> dict[str, Any]:
     return dict(readings)
 
 
-def _resolve(event: SessionOpened, book: Ruleset, readings: Mapping[str, Any]) -> Session:
-    """Return the session with every reading at its value.
-
-    That is the one of ``readings``, else what the session sets itself, else the ruleset's default.
-    """
+def _resolve(event: SessionOpened, ruleset: Ruleset, readings: Mapping[str, Any]) -> Session:
+    """Return the session with every reading resolved: from ``readings``, else its own, else the ruleset's default."""
     data = event.data
     params = data.params or Params()
     if readings:
         params = msgspec.convert(msgspec.to_builtins(params) | dict(readings), Params)
-    seat_limit = book.seat_limit_doubled if data.double_table is True else book.seat_limit
-    if book.seat_limit is not None and isinstance(params.seat_limit, int):
+    seat_limit = ruleset.seat_limit_doubled if data.double_table is True else ruleset.seat_limit
+    if ruleset.seat_limit is not None and isinstance(params.seat_limit, int):
         seat_limit = params.seat_limit
     observes = frozenset(data.observes)
     return Session(
@@ -410,7 +415,7 @@ def _resolve(event: SessionOpened, book: Ruleset, readings: Mapping[str, Any]) -
         payout_unit=params.payout_unit,
         commission_rounding=params.commission_rounding,
         commission_refunded_on_withdrawal=params.commission_refunded_on_withdrawal,
-        zero_rule=cast(Literal["choice", "half", "lose"], params.zero_rule or book.zero_rule),
+        zero_rule=cast(Literal["choice", "half", "lose"], params.zero_rule or ruleset.zero_rule),
         release_value=params.release_value,
         throw_delay_s=params.throw_delay_s,
         seat_limit=seat_limit,
@@ -421,78 +426,79 @@ def _resolve(event: SessionOpened, book: Ruleset, readings: Mapping[str, Any]) -
     )
 
 
-def _check_clock(table: Table, event: Event) -> None:
-    assert table.clock is not None
-    back = table.clock - event.occurred_at
+def _check_clock(table: Table, event: Event, clock: datetime) -> None:
+    """Find a clock that stepped back; ``clock`` is that of the event before."""
+    back = clock - event.occurred_at
     if back > CLOCK_TOLERANCE:
         find(
             table,
             "clock-went-back",
             event.seq,
-            # In the event's own offset: a saved state keeps instants, and forgets how they were written.
-            expected=table.clock.astimezone(event.occurred_at.tzinfo).isoformat(),
+            # In the event's own offset: a saved state keeps the instant, not the offset it was sent with.
+            expected=clock.astimezone(event.occurred_at.tzinfo).isoformat(),
             recorded=event.occurred_at.isoformat(),
             back_s=int(back.total_seconds()),
         )
 
 
 def fold(events: Sequence[Event]) -> State:
-    """Return the state after ``events``, which are in order of ``seq``, each number once at most."""
+    """Return the state after ``events``: a whole stream in order of ``seq``, each number at most once."""
     state = State(event for event in events if isinstance(event, EntryCorrected))
-    step = state._fold
-    for event in events:
-        step(event)
+    state.feed_all(events)
     return state
 
 
 def adjudicate(events: Iterable[Event | bytes | str]) -> Adjudication:
-    """Return what the law says of a stream.
+    """Return the answer to a stream.
 
-    ``events`` are the events of one stream, decoded or as raw JSON, in any order; the same event may come again. Raise
-    ``ShapeError`` for raw JSON that is no event, ``AnotherStream`` for events of several streams. Of two contents of
-    one ``seq`` the first counts and `sequence-conflict` is found.
+    ``events`` are the events of one stream, decoded or as raw JSON, in any order; the same event may come again. Of two
+    contents of one ``seq`` the first counts, and `sequence-conflict` is found. Raise ``ShapeError`` for raw JSON that
+    is not a well-shaped event, ``AnotherStream`` for events of several streams.
     """
-    given = [in_bytes(item) if isinstance(item, str) else item for item in events]
-    stream = _decoded(given)
+    raw = [in_bytes(item) if isinstance(item, str) else item for item in events]
+    stream = _decoded(raw)
     name = stream[0].stream if stream else ""
     for event in stream:
         if event.stream != name:
             raise AnotherStream(name, event.stream)
     conflicts: list[int] = []
     if any(event.seq <= before.seq for before, event in pairwise(stream)):
-        stream, conflicts = _in_order(stream, given)
+        stream, conflicts = _in_order(stream, raw)
     state = fold(stream)
     table = state.table
-    losses = [found.seq for found in table.findings if found.rule in ("sequence-gap", "events-lost")]
+    losses = [finding.seq for finding in table.findings if finding.rule in ("sequence-gap", "events-lost")]
     for seq in conflicts:
         table.after_loss = any(loss <= seq for loss in losses)
         find(table, "sequence-conflict", seq)
     return state.adjudication()
 
 
-def _decoded(given: list[Event | bytes]) -> list[Event]:
-    raw = [item for item in given if isinstance(item, bytes)]
-    if len(raw) == len(given):
+def _decoded(items: list[Event | bytes]) -> list[Event]:
+    raw = [item for item in items if isinstance(item, bytes)]
+    if len(raw) == len(items):
         return decode_all(raw)
-    return [decode(item) if isinstance(item, bytes) else item for item in given]
+    return [decode(item) if isinstance(item, bytes) else item for item in items]
 
 
-def _in_order(stream: list[Event], given: list[Event | bytes]) -> tuple[list[Event], list[int]]:
-    """Return the events by ``seq``, each once, and the numbers that came with two contents."""
+def _in_order(stream: list[Event], items: list[Event | bytes]) -> tuple[list[Event], list[int]]:
+    """Return the events by ``seq``, each once, and the numbers that came with two contents.
+
+    ``items`` are what the events of ``stream`` were decoded from.
+    """
     first: dict[int, int] = {}
     conflicts: set[int] = set()
-    for place, event in enumerate(stream):
-        known = first.setdefault(event.seq, place)
-        if known != place and not _same(given[known], given[place], stream[known], event):
+    for index, event in enumerate(stream):
+        earlier = first.setdefault(event.seq, index)
+        if earlier != index and not _same(items[earlier], items[index], stream[earlier], event):
             conflicts.add(event.seq)
     return [stream[first[seq]] for seq in sorted(first)], sorted(conflicts)
 
 
 def _same(first: Event | bytes, again: Event | bytes, event: Event, other: Event) -> bool:
-    """Whether two events given for one ``seq`` are one: by their canonical form, where both have one."""
+    """Whether two items under one ``seq`` are the same event: raw ones by their canonical form."""
     if isinstance(first, bytes) and isinstance(again, bytes):
         try:
             return first == again or canonical(first) == canonical(again)
-        except ShapeError:  # a name given twice, which has no canonical form
+        except ShapeError:  # an object that gives a name twice has no canonical form
             return False
     return event == other

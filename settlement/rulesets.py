@@ -316,5 +316,5 @@ FR_AMERICAN_ROULETTE = Ruleset(
 )
 
 RULESETS: Mapping[str, Ruleset] = MappingProxyType(
-    {book.name: book for book in (FR_CRAPS, QC_CRAPS, FR_ROULETTE, FR_AMERICAN_ROULETTE)}
+    {ruleset.name: ruleset for ruleset in (FR_CRAPS, QC_CRAPS, FR_ROULETTE, FR_AMERICAN_ROULETTE)}
 )

@@ -6,14 +6,27 @@ import json
 from datetime import date
 from typing import Any
 
+import msgspec
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from audit.simulation import play
-from settlement import Finding, State, adjudicate, decode, load_wagers, save_wagers
+from settlement import (
+    AnotherStream,
+    Event,
+    Finding,
+    NeedsReplay,
+    State,
+    adjudicate,
+    decode,
+    load_wagers,
+    save_wagers,
+)
 from settlement.catalogue import RULES
 from settlement.codec import decode_all
 from settlement.engine import fold
+from settlement.events import TYPES, EntryCorrected
 from settlement.rulesets import RULESETS
 from settlement.state import Table
 from tests.settlement.streams import GAMES
@@ -37,7 +50,7 @@ faces = st.one_of(
     st.sampled_from([(1, 1), (6, 6), (3, 4), (2, 2), (7, 2), (0, 0)]),
 )
 flags = st.lists(st.sampled_from(["slid", "broken", "off_table", "rubbed_or_held"]), max_size=2)
-bets = st.sampled_from(sorted({bet for book in RULESETS.values() for bet in book.kinds} | {"tip"}))
+bets = st.sampled_from(sorted({bet for ruleset in RULESETS.values() for bet in ruleset.kinds} | {"tip"}))
 
 
 def data(required: dict[str, Any], **optional: Any) -> st.SearchStrategy[dict[str, Any]]:
@@ -174,6 +187,72 @@ def test_a_stream_may_be_cut_anywhere_and_taken_up_again(stream: list[bytes], cu
             state = State.from_bytes(state.to_bytes())
         state.feed(decode(raw))
     assert state.adjudication().as_dict() == adjudicate(stream).as_dict()
+
+
+@st.composite
+def corrected_streams(draw: st.DrawFn) -> list[Event]:
+    """A stream followed by corrections: of its events or of each other, with data that may or may not fit."""
+    raw = draw(streams())
+    events = decode_all(raw)
+    for _ in range(draw(st.integers(0, 3))):
+        seq = len(events) + 1
+        donor = draw(st.sampled_from(raw))
+        fields = {
+            "corrects": draw(st.integers(1, seq + 1)),
+            "data": json.loads(donor)["data"],
+            "reason": "slip",
+            "approved_by": "chef",
+        }
+        events.append(decode(envelope(seq, "entry.corrected", fields, seq)))
+    return events
+
+
+@quick
+@given(corrected_streams(), st.integers(1, 7), st.sets(st.sampled_from(sorted(TYPES))))
+def test_pages_single_events_and_intercepted_ones_are_folded_alike(
+    events: list[Event], page: int, intercepted: set[str]
+) -> None:
+    corrections = [event for event in events if isinstance(event, EntryCorrected)]
+    singly, paged, watched = State(corrections), State(corrections), State(corrections)
+    seen: list[int] = []
+
+    def intercept(event: Event) -> None:
+        assert watched.last_seq == event.seq - 1, "called before the event is folded, and after those before it"
+        watched.feed(event)
+        assert watched.last_seq == event.seq
+        seen.append(event.seq)
+
+    findings = [finding for event in events for finding in singly.feed(event)]
+    interceptors = {TYPES[kind]: intercept for kind in intercepted}
+    in_pages: list[Finding] = []
+    for low in range(0, len(events), page):
+        in_pages += paged.feed_all(events[low : low + page])
+        watched.feed_all(events[low : low + page], interceptors)
+    assert findings == in_pages == singly.table.findings
+    assert paged.to_bytes() == watched.to_bytes() == singly.to_bytes()
+    assert singly.adjudication().as_dict() == adjudicate(events).as_dict()
+    assert seen == [event.seq for event in events if event.type in intercepted]
+
+
+@quick
+@given(streams(), st.integers(1, 40), st.sampled_from(["another stream", "again", "correction"]))
+def test_what_comes_before_an_event_that_cannot_be_fed_is_folded(stream: list[bytes], index: int, fault: str) -> None:
+    events = decode_all(stream)
+    index = min(index, len(events))
+    bad, expected = events[index - 1], NeedsReplay
+    if fault == "another stream":
+        bad, expected = msgspec.structs.replace(bad, stream="other", seq=index + 1), AnotherStream
+    elif fault == "correction":
+        fields = {"corrects": 1, "data": {}, "reason": "slip", "approved_by": "chef"}
+        bad = decode(envelope(index + 1, "entry.corrected", fields, index))
+    state, until = State(), State()
+    until.feed_all(events[:index])
+    with pytest.raises(expected):
+        state.feed_all([*events[:index], bad, *events[index:]])
+    assert state.to_bytes() == until.to_bytes()
+    with pytest.raises(expected):
+        state.feed(bad)
+    assert state.to_bytes() == until.to_bytes()
 
 
 @quick
