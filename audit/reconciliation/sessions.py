@@ -18,7 +18,7 @@ from audit.transparency.verify import verify
 from settlement import ENGINE_VERSION
 from settlement.night import figures as night
 from settlement.night.bridge import WagerLine
-from settlement.night.figures import Figures, Reading
+from settlement.night.figures import Figures, SessionProjection
 from settlement.state import Wager
 
 
@@ -66,10 +66,10 @@ def is_sealed(stream_id: int, last_seq: int, tree_size: int) -> bool:
     return all(indexes.get(batch.first_seq, tree_size) < tree_size for batch in batches)
 
 
-def _read(stream_id: int, last_seq: int, *, follows_luck: bool) -> Reading:
+def _read(stream_id: int, last_seq: int, *, follows_luck: bool) -> SessionProjection:
     corrections = stream_reader.corrections_of(stream_id, known_through=last_seq)
-    reading = Reading(corrections, follows_luck=follows_luck)
+    projection = SessionProjection(corrections, follows_luck=follows_luck)
     with stream_reader.gc_paused():
         for page in stream_reader.pages(stream_id, 1, last_seq):
-            reading.feed(page)
-    return reading
+            projection.feed(page)
+    return projection

@@ -7,27 +7,27 @@
    = accounting win      W_acct = K + C + D − O − F
 
 A win is lost stakes L + halves taken at zero Z + commissions V − winnings G, once as the rules give it (W_adj) and
-once as it was recorded (W_rec). Every wager has its own four figures, and the bridge is their sum, so each line opens
-down to its wagers. Positive is the house's.
+once as it was recorded (W_rec). Every wager has its own four figures, and the bridge is their sum, so each line drills
+down to its wagers. A positive amount is in the house's favour.
 
-Where each irregularity lands, always on the line *payout errors* unless said otherwise:
+Where each irregularity lands, on the line *payout errors* unless another is named:
 
     winnings over- or underpaid, paid twice, paid on a loss     due − paid
     a stake not returned, a half or release of another value    due − returned, + for the house
     not paid at all, winnings and stake                         + both, until a late payment takes it back to 0
     paid while nothing was decided                              − what was paid, though the wager ends well later
-    paid on a wager that nobody placed                          − what was paid, under the id that the payout names
+    paid on a wager that was never placed                       − what was paid, under the id that the payout names
     a commission other than 5 %                                 paid − due
     a void stake that the croupier swept                        + the stake
     void, withdrawn, pushed                                     nothing: no stake was decided
     a withdrawn wager's commission, kept or refunded            no error; V has it or not, as the session reads it
     a rack, fill, credit or drop that is wrong                  accounting variance
 
-Undecided stakes U and prisoners I are in neither win. They are listed, each prisoner with its zeros, its refund and its
-present value, and ``carried`` is the luck they have had.
+Undecided stakes U and stakes in prison I are in neither win. They are listed, those in prison with their zeros, their
+refund and their present value; ``carried`` is the luck they have had.
 
-Only TW and luck are fractions, and each other's complement. Nothing is rounded but for print, by ``in_minor_units``,
-which keeps sums; so a printed bridge adds up to the minor unit, and so does a printed list of its wagers.
+Only TW and luck are fractions, and their sum is whole. Rounding is for print only, by ``in_minor_units``, which keeps
+sums; so a printed bridge adds up to the minor unit, and so does a printed list of its wagers.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ from settlement.night.value import commission_due, luck_carried, present_value, 
 from settlement.state import Session, Wager
 
 REFUNDED = ("released", "refunded_half", "refunded_last_coup")
-"""The statuses of a simple chance that a zero ended without a loss of the whole stake."""
+"""The statuses of a simple chance that a zero has hit and that ended without losing the whole stake."""
 
 
 class Bank(Struct, frozen=True, kw_only=True):
-    """The money of one session beside its wagers, in minor units of ``currency``.
+    """The money of one session apart from its wagers, in minor units of ``currency``.
 
     O ``opening_float``, F ``fills``, C ``credits``, K ``closing_float``, D ``drop``, B ``buy_ins``. K is None while the
-    session is open, D while the count room has not counted: then there is no accounting win yet.
+    session is open, D until the count room has counted: there is no accounting win before both are known.
     """
 
     currency: str
@@ -77,13 +77,13 @@ class Bank(Struct, frozen=True, kw_only=True):
             opening_float=self.opening_float + other.opening_float,
             fills=self.fills + other.fills,
             credits=self.credits + other.credits,
-            closing_float=_sum_of_known(self.closing_float, other.closing_float),
-            drop=_sum_of_known(self.drop, other.drop),
+            closing_float=_sum_if_known(self.closing_float, other.closing_float),
+            drop=_sum_if_known(self.drop, other.drop),
             buy_ins=self.buy_ins + other.buy_ins,
         )
 
 
-def _sum_of_known(one: int | None, other: int | None) -> int | None:
+def _sum_if_known(one: int | None, other: int | None) -> int | None:
     return None if one is None or other is None else one + other
 
 
@@ -106,9 +106,9 @@ class Win(NamedTuple):
 class WagerLine(Struct, frozen=True, kw_only=True, gc=False):
     """One wager in the bridge.
 
-    ``decided`` is the stake that was decided (S), ``undecided`` (U) and ``imprisoned`` (I) what still stands of it.
-    ``carried`` is the luck of what stands, ``present_value`` what the player can expect back of it, ``refund`` what he
-    is due should the session end: for a prisoner S/2^k.
+    ``decided`` is the stake that was decided (S), ``undecided`` (U) and ``imprisoned`` (I) the part still in play, all
+    in minor units. Of the part in play, ``carried`` is the luck so far, ``present_value`` what the player can expect
+    back, and ``refund`` what he is due should the session end: S/2^k in prison, else 0.
     """
 
     wager: str
@@ -134,10 +134,10 @@ class WagerLine(Struct, frozen=True, kw_only=True, gc=False):
         return self.recorded.total - self.adjudicated.total
 
 
-def line_of(session: Session, wager: Wager, *, swept_void: bool = False) -> WagerLine:
-    """Return the bridge of one wager, as it stands after the last event of its stream.
+def wager_line(session: Session, wager: Wager, *, swept_void: bool = False) -> WagerLine:
+    """Return the bridge of one wager, as it is after the last event of its stream.
 
-    ``swept_void`` says that the croupier collected it though it was void.
+    ``swept_void``: the croupier collected it although it was void.
     """
     decided = 0
     undecided = imprisoned = refunded = 0
@@ -178,10 +178,10 @@ def _by_the_rules(session: Session, wager: Wager) -> Win:
 
 
 def _as_recorded(session: Session, wager: Wager, swept_void: bool) -> Win:
-    """Return the win by what was said to be paid and returned.
+    """Return the win by what was recorded as paid and returned.
 
-    A void stake that no payout names was pushed back, unless it was swept; a withdrawn one went back with the
-    withdrawal, and a payout that comes after says so again.
+    A void stake that no payout names was pushed back, unless it was swept. A withdrawn stake went back with the
+    withdrawal; a payout of the same stake afterwards returns nothing more.
     """
     paid, returned = wager.winnings_paid, wager.stake_paid
     refunds = wager.status == "withdrawn" and session.commission_refunded_on_withdrawal
@@ -190,19 +190,19 @@ def _as_recorded(session: Session, wager: Wager, swept_void: bool) -> Win:
         return Win(-max(0, returned - wager.standing), 0, commission, paid)
     match wager.status:
         case "void":
-            kept = wager.stake - returned if returned or swept_void else 0
+            lost = wager.stake - returned if returned or swept_void else 0
         case "withdrawn":
-            said_again = wager.stake_due if wager.paid_by else 0
-            kept = -max(0, returned - said_again)
+            already_back = wager.stake_due if wager.paid_by else 0
+            lost = -max(0, returned - already_back)
         case _:
-            kept = wager.standing - returned
+            lost = wager.standing - returned
     if wager.status in REFUNDED:
-        return Win(0, kept, commission, paid)
-    return Win(kept, 0, commission, paid)
+        return Win(0, lost, commission, paid)
+    return Win(lost, 0, commission, paid)
 
 
-def paid_to_nobody(finding: Finding) -> WagerLine | None:
-    """Return the line of a payout on a wager that was never placed, None where ``finding`` is about something else."""
+def unplaced_wager_line(finding: Finding) -> WagerLine | None:
+    """Return the line of a payout on a wager that was never placed; None if ``finding`` is about something else."""
     if finding.rule != "payout-without-result" or finding.facts.get("status") != "unknown":
         return None
     assert isinstance(finding.recorded, int)
@@ -217,20 +217,20 @@ def paid_to_nobody(finding: Finding) -> WagerLine | None:
     )
 
 
-def lines_of(session: Session, wagers: Iterable[Wager], findings: Iterable[Finding] = ()) -> list[WagerLine]:
-    """Return the line of every wager of a session, then those of payouts on wagers that nobody placed.
+def wager_lines(session: Session, wagers: Iterable[Wager], findings: Iterable[Finding] = ()) -> list[WagerLine]:
+    """Return the line of every wager of a session, then those of payouts on wagers that were never placed.
 
-    ``findings`` are those of the stream: two kinds of money leave no trace in a wager, and are read off them.
+    ``findings`` are those of the stream: they alone know of those payouts, and of void wagers that were swept.
     """
-    nobody = []
+    unplaced = []
     swept = set()
     for finding in findings:
-        line = paid_to_nobody(finding)
+        line = unplaced_wager_line(finding)
         if line is not None:
-            nobody.append(line)
+            unplaced.append(line)
         if finding.rule == "winning-wager-collected" and finding.facts.get("status") == "void":
             swept.add(finding.wager)
-    return [line_of(session, wager, swept_void=wager.id in swept) for wager in wagers] + nobody
+    return [wager_line(session, wager, swept_void=wager.id in swept) for wager in wagers] + unplaced
 
 
 class Bridge(Struct, frozen=True, kw_only=True):
@@ -292,12 +292,12 @@ class Bridge(Struct, frozen=True, kw_only=True):
 
     @property
     def payout_errors(self) -> int:
-        """W_rec − W_adj: positive where the house paid too little."""
+        """W_rec − W_adj: positive if the house paid too little."""
         return self.recorded.total - self.adjudicated.total
 
     @property
     def accounting_variance(self) -> int | None:
-        """W_acct − W_rec: positive where more was counted than recorded. None until all is counted."""
+        """W_acct − W_rec: positive if more was counted than recorded. None until all is counted."""
         win = self.bank.accounting_win
         return None if win is None else win - self.recorded.total
 
@@ -309,13 +309,13 @@ class Bridge(Struct, frozen=True, kw_only=True):
 
     @property
     def edge(self) -> Fraction | None:
-        """W_adj / S, the share of the stakes decided; None where none was. Never compare it with ``hold``."""
+        """W_adj / S, the share of the stakes decided; None if none was. Never compare it with ``hold``."""
         return Fraction(self.adjudicated.total, self.stakes) if self.stakes else None
 
     def printed(self) -> list[tuple[str, int]]:
-        """Return the lines as they are printed, whole minor units that add up to the last, the win they lead to.
+        """Return the lines as they are printed: names and whole minor units, the last being the sum of the others.
 
-        That is the accounting win, or the recorded win while not all is counted.
+        The last is the accounting win, or the recorded win until all is counted.
         """
         names = ["theoretical", "luck", "payout_errors"]
         amounts: list[Fraction | int] = [self.theoretical, self.luck, self.payout_errors]
@@ -331,15 +331,15 @@ class Bridge(Struct, frozen=True, kw_only=True):
 
 
 def in_minor_units(amounts: Sequence[Fraction | int]) -> list[int]:
-    """Return ``amounts`` in whole minor units, each within one unit of its own, with the sum kept.
+    """Return ``amounts`` in whole minor units, each less than one unit away, with the same sum.
 
-    Largest remainder (Hamilton): all are rounded down, and the units that are missing go to the largest fractions, the
-    earlier of two equal ones first. A sum that is itself no whole number is rounded to the nearest, a half up.
+    Largest remainder (Hamilton): all are rounded down, and the missing units go to the largest fractions, to the
+    earlier of two equal ones. A sum that is not whole is rounded to the nearest unit, a half up.
     """
     whole = [floor(amount) for amount in amounts]
     exact = sum((Fraction(amount) for amount in amounts), Fraction(0))
     missing = floor(exact + Fraction(1, 2)) - sum(whole)
-    by_remainder = sorted(range(len(whole)), key=lambda place: (whole[place] - amounts[place], place))
-    for place in by_remainder[:missing]:
-        whole[place] += 1
+    by_remainder = sorted(range(len(whole)), key=lambda index: (whole[index] - amounts[index], index))
+    for index in by_remainder[:missing]:
+        whole[index] += 1
     return whole

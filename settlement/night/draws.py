@@ -1,8 +1,8 @@
 """What one fair draw, a throw or a spin, can do to one wager.
 
-Nothing of the law is written here a second time. What a throw does is asked of the very functions that adjudicate
-(``CrapsKind.resolve``), on a table that holds one wager; what a pocket does, of ``art_54_roulette.covers``. So a slip
-in one entry of an odds table moves an edge, a value and a bridge at once, and the tests see it.
+Nothing of the law is coded here a second time. For a throw, the functions that adjudicate (``CrapsKind.resolve``) are
+run on a table that holds one wager; for a pocket, ``art_54_roulette.covers``. So a slip in one entry of an odds table
+moves an edge, a value and a bridge at once, and the tests notice.
 
 The 36 throws fall into 15 classes that no wager can tell apart further: a total, and whether the dice are a double.
 """
@@ -40,20 +40,20 @@ class Throw(NamedTuple):
 _WAYS = Counter((first + second, first == second) for first, second in product(range(1, 7), repeat=2))
 THROWS = tuple(Throw(total, double, ways) for (total, double), ways in sorted(_WAYS.items()))
 
-PLACE_OF_THROW: Mapping[str, int] = MappingProxyType(
+THROW_INDEX: Mapping[str, int] = MappingProxyType(
     {
         f"{first}-{second}": [throw[:2] for throw in THROWS].index((first + second, first == second))
         for first, second in product(range(1, 7), repeat=2)
     }
 )
-"""The class of a throw, by the throw as it is said ("3-4")."""
+"""The index in ``THROWS`` of each throw; the throw as ``Table.result`` names it, "3-4"."""
 
 
 class Fate(NamedTuple):
     """What a throw does to a wager.
 
-    ``odds`` are those it wins at, None where it does not win; ``decided`` says whether it is over; ``number`` is what
-    it stands on afterwards, None in the come box or on the line.
+    ``decided``: whether the wager is over. ``odds``: those it wins at, None if it does not win. ``number``: the number
+    it is on afterwards, None in the come box or on the line.
     """
 
     decided: bool
@@ -63,23 +63,23 @@ class Fate(NamedTuple):
 
 @cache
 def fates(ruleset: str, bet: str, number: int | None) -> tuple[Fate, ...]:
-    """Return what each of ``THROWS`` does to a ``bet`` that stands on ``number`` and is not off."""
+    """Return what each of ``THROWS`` does to a ``bet`` on ``number`` that is not off; None: the line, the come box."""
     kind = cast(CrapsKind, RULESETS[ruleset].kinds[bet])
-    found = []
+    result = []
     for throw in THROWS:
-        table = _bare_table(ruleset)
+        table = _empty_table(ruleset)
         wager = Wager("w", bet, 1, 1, 1, number=number)
         table.wagers[wager.id] = wager
         table.live[wager.id] = None
         kind.resolve(table, wager, 2, throw.total, throw.double)
         pays, _, per = (wager.odds or "").partition(":")
         odds = Odds(int(pays), int(per)) if wager.odds else None
-        found.append(Fate(not wager.undecided, odds, wager.number))
-    return tuple(found)
+        result.append(Fate(not wager.undecided, odds, wager.number))
+    return tuple(result)
 
 
-def _bare_table(ruleset: str) -> Table:
-    """Return a table just opened, with nothing on it."""
+def _empty_table(ruleset: str) -> Table:
+    """Return a table just opened, with no wager on it."""
     opened = SessionOpenedData(
         casino="-",
         table="-",
@@ -110,10 +110,10 @@ def layout_of(ruleset: str) -> Layout:
 
 
 def is_simple(bet: str) -> bool:
-    """Whether ``bet`` is one of the chances that a zero does not simply take: art. 54 B."""
+    """Whether ``bet`` is a simple chance, to which a zero does something of its own: art. 54 B."""
     return bet in SIMPLE_CHANCES
 
 
-def chance(ways: int, of: int) -> Fraction:
-    """Return the probability of ``ways`` equally likely outcomes of ``of``."""
-    return Fraction(ways, of)
+def chance(ways: int, outcomes: int) -> Fraction:
+    """Return the probability of ``ways`` out of equally likely ``outcomes``."""
+    return Fraction(ways, outcomes)

@@ -1,23 +1,24 @@
-"""The exact edge of every bet, and what a stake is worth while it stands.
+"""The exact edge of every bet, and the value of a stake while it is undecided.
 
 The *value* of a stake is what the player can expect back from it, winnings and stake, under fair dice and a fair wheel;
 the *edge* is what the house can expect to keep, per unit staked, its commission counted: edge = 1 + commission − value.
 Both are exact fractions.
 
-A wager at craps walks between few states: a throw leaves it where it is, passes it on, or ends it. The throws that
-leave it say nothing, so with the others, the *deciding* ones,
+A wager at craps moves between few states: a throw leaves it in its state, moves it to another, or ends it. Throws that
+leave it can be ignored, so over the others, the *deciding* ones,
 
-    V(state) = Σ over the deciding throws of (what it pays, or V of the state it passes to) / how many they are
+    V(state) = Σ over the deciding throws of (what it pays, or V of the next state) / the number of deciding throws
 
-and passes never turn back. At roulette a spin ends everything but a prisoner.
+and no state is entered twice. At roulette a spin ends everything but a stake in prison.
 
 Rounding. Payouts are floored to the session's ``payout_unit`` by ``money.share``, and so are values: the value of 5
 minor units on a bet at 7 to 6 counts 5 of winnings, not 5⅚. So the *breakage* is expected, charged with the edge, and
-never shows as luck. ``Readings.payout_unit`` None rounds nothing and gives the edge of the text, the published one.
+never shows as luck. With ``Readings.payout_unit`` None nothing is rounded: that is the edge of the text, the published
+one.
 
-A zero under ``zero_rule`` = choice asks the player, and his answer has a price. Values take *half* as the answer to
-come, which costs him least after a first zero. What prison costs him more is charged when he chooses it
-(``value.theoretical_win``), so that it is no luck either. ``edge_of_a_simple_chance`` prices both whole strategies.
+A zero under ``zero_rule`` = choice lets the player choose, and his choice has a price. Values assume that he will
+choose *half*, which costs him least after a first zero. What prison costs him more is charged when he chooses it
+(``value.theoretical_win``), so that it is not luck either. ``edge_of_a_simple_chance`` prices both strategies.
 """
 
 from __future__ import annotations
@@ -37,12 +38,12 @@ from settlement.qc.s_95_17_place_bets import LAY_BET
 from settlement.rulesets import RULESETS
 from settlement.state import Session
 
-REMEMBERED = 1 << 16
-"""Values kept in memory: a night has few different stakes, each placed many times."""
+CACHE_SIZE = 1 << 16
+"""Values cached: a night has few different stakes, each placed many times."""
 
 
 class Readings(NamedTuple):
-    """What of a session an edge depends on. ``payout_unit`` is in minor units; None rounds nothing."""
+    """The readings of a session that an edge depends on. ``payout_unit`` is in minor units; None rounds nothing."""
 
     ruleset: str
     payout_unit: int | None = None
@@ -55,7 +56,7 @@ class Readings(NamedTuple):
 
 
 def part_of(stake: int, part: Odds, unit: int | None) -> Fraction:
-    """Return what ``part`` of ``stake`` comes to, in minor units, as the session pays it."""
+    """Return ``part`` of ``stake`` in minor units, rounded down to ``unit`` as the session pays it; None: exactly."""
     if unit is None:
         return Fraction(stake * part.pays, part.per)
     return Fraction(share(stake, part, unit)[0])
@@ -64,9 +65,12 @@ def part_of(stake: int, part: Odds, unit: int | None) -> Fraction:
 # Craps
 
 
-@lru_cache(REMEMBERED)
+@lru_cache(CACHE_SIZE)
 def value_at_craps(readings: Readings, bet: str, number: int | None, stake: int) -> Fraction:
-    """Return what ``stake`` minor units are worth on a bet that stands on ``number``, thrown for until decided."""
+    """Return the value of ``stake`` minor units on a bet on ``number``, before the throws that will decide it.
+
+    ``number`` is None on the line and in the come box.
+    """
     total = Fraction(0)
     deciding = 0
     for throw, fate in zip(THROWS, fates(readings.ruleset, bet, number), strict=True):
@@ -84,12 +88,12 @@ def value_at_craps(readings: Readings, bet: str, number: int | None, stake: int)
 
 
 def refund(readings: Readings, stake: int, zeros: int) -> Fraction:
-    """Return what comes back of ``stake`` after the ``zeros``-th zero, where the player takes his half: S/2^k."""
+    """Return what the player gets back if he takes his half at the ``zeros``-th zero: S/2^k."""
     return _halved(readings, stake, zeros)
 
 
 def release(readings: Readings, stake: int, zeros: int) -> Fraction:
-    """Return what is freed of a prisoner after ``zeros`` zeros: reading ``release_value``."""
+    """Return what is released from prison after ``zeros`` zeros: reading ``release_value``."""
     return _halved(readings, stake, zeros - 1 if readings.release_value == "halving" else 0)
 
 
@@ -99,13 +103,13 @@ def _halved(readings: Readings, stake: int, times: int) -> Fraction:
 
 
 def on_zero(readings: Readings, stake: int, zeros: int) -> Fraction:
-    """Return what a simple chance is worth when the ``zeros``-th zero has just hit it, half being the answer."""
+    """Return the value of a simple chance that the ``zeros``-th zero has just hit, the player choosing his half."""
     return Fraction(0) if readings.zero_rule == "lose" else refund(readings, stake, zeros)
 
 
-@lru_cache(REMEMBERED)
+@lru_cache(CACHE_SIZE)
 def value_at_roulette(readings: Readings, bet: str, ways: int, stake: int) -> Fraction:
-    """Return what ``stake`` minor units are worth before a spin, on a bet that wins on ``ways`` pockets."""
+    """Return the value of ``stake`` minor units before a spin, on a bet that wins on ``ways`` pockets."""
     layout = layout_of(readings.ruleset)
     pockets = len(layout.wheel)
     value = chance(ways, pockets) * (stake + part_of(stake, ODDS[bet], readings.payout_unit))
@@ -114,20 +118,20 @@ def value_at_roulette(readings: Readings, bet: str, ways: int, stake: int) -> Fr
     return value
 
 
-@lru_cache(REMEMBERED)
+@lru_cache(CACHE_SIZE)
 def value_in_prison(readings: Readings, ways: int, stake: int, zeros: int) -> Fraction:
-    """Return what a prisoner of initial stake ``stake`` is worth after ``zeros`` zeros, before the next spin."""
+    """Return the value of an initial ``stake`` that is in prison after ``zeros`` zeros, before the next spin."""
     layout = layout_of(readings.ruleset)
     pockets = len(layout.wheel)
-    freed = chance(ways, pockets) * release(readings, stake, zeros)
-    return freed + chance(len(layout.zeros), pockets) * on_zero(readings, stake, zeros + 1)
+    released = chance(ways, pockets) * release(readings, stake, zeros)
+    return released + chance(len(layout.zeros), pockets) * on_zero(readings, stake, zeros + 1)
 
 
 # Edges
 
 
 def commission_rate(bet: str, number: int | None) -> Fraction:
-    """Return the commission of s. 95.17 per unit staked, unrounded; 0 for a bet that has none."""
+    """Return the commission of s. 95.17 per unit staked, unrounded; 0 for a bet without one."""
     base = commission_base(bet, number)
     if base is None:
         return Fraction(0)
@@ -136,7 +140,10 @@ def commission_rate(bet: str, number: int | None) -> Fraction:
 
 
 def commission_base(bet: str, number: int | None) -> Odds | None:
-    """Return what of the stake the commission of 5 % is taken on: all of it, or what it can win."""
+    """Return what the commission of 5 % is taken on, as odds of the stake: all of it, or what it can win.
+
+    None for a bet without commission.
+    """
     match bet:
         case "buy_bet":
             return EVEN
@@ -146,20 +153,23 @@ def commission_base(bet: str, number: int | None) -> Odds | None:
 
 
 def edge_at_craps(ruleset: str, bet: str, number: int | None = None) -> Fraction:
-    """Return the edge of the text. ``number`` is what the bet is placed on, None for the line and the come box."""
+    """Return the edge of the text, commission included, per unit staked.
+
+    ``number`` is the one the bet is placed on, None on the line and in the come box.
+    """
     return 1 + commission_rate(bet, number) - value_at_craps(Readings(ruleset), bet, number, 1)
 
 
 def edge_at_roulette(readings: Readings, bet: str, ways: int) -> Fraction:
-    """Return the edge of the text of a bet that wins on ``ways`` pockets, a zero being answered by half."""
+    """Return the edge of the text of a bet that wins on ``ways`` pockets; at a zero the player takes his half."""
     return 1 - value_at_roulette(readings._replace(payout_unit=None), bet, ways, 1)
 
 
 def edge_of_a_simple_chance(readings: Readings, answer: Literal["half", "prison"]) -> Fraction:
-    """Return the edge on a player who gives the same answer to every zero.
+    """Return the edge on a player who makes the same choice at every zero.
 
-    After k zeros, always imprisoned, a stake is worth V(k) = w·freed(k) + z·V(k + 1), with w and z the chances of its
-    pockets and of the zeros. What is freed changes by the same factor from zero to zero, so V(k + 1) = factor · V(k).
+    A stake that stays in prison after k zeros has the value V(k) = w·released(k) + z·V(k + 1), with w and z the chances
+    of its pockets and of the zeros. What is released changes by the same factor at each zero: V(k + 1) = factor · V(k).
     """
     exact = readings._replace(payout_unit=None)
     layout = layout_of(readings.ruleset)
@@ -168,14 +178,14 @@ def edge_of_a_simple_chance(readings: Readings, answer: Literal["half", "prison"
     if answer == "half" or readings.zero_rule != "choice":
         return half
     zero = chance(len(layout.zeros), pockets)
-    freed = release(exact, 1, 1)
-    factor = release(exact, 1, 2) / freed
-    always = chance(ways, pockets) * freed / (1 - zero * factor)
+    released = release(exact, 1, 1)
+    factor = release(exact, 1, 2) / released
+    always = chance(ways, pockets) * released / (1 - zero * factor)
     return half - zero * (always - refund(exact, 1, 1))
 
 
 class Priced(NamedTuple):
-    """One bet as it can be placed: by its number at craps, by how many pockets it holds at roulette."""
+    """One bet as it can be placed: ``number`` at craps, the count of its ``pockets`` at roulette."""
 
     bet: str
     number: int | None = None
@@ -199,7 +209,7 @@ def _bets_of_craps(ruleset: str) -> Iterator[Priced]:
 
 
 def numbers_of(bet: str) -> tuple[int | None, ...]:
-    """Return the numbers a craps bet can be placed on; None for one that names none."""
+    """Return the numbers that a craps bet can be placed on; (None,) for a bet that names no number."""
     match bet:
         case "big_6":
             return (6,)

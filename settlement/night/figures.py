@@ -1,9 +1,9 @@
-"""One session, read once: its bank, its bridge, its luck, its errors, and everything a night says of it.
+"""The figures of one session: a projection of its stream, which is read once.
 
-    pages of events ─► bank, slips, payers ─► fold and value process ─► wagers that are done are shelved ─► figures
+    pages of events ─► ``State.feed_all``, intercepted ─► bank, slips, payers, draws ─► wagers retired ─► ``Figures``
 
-Pure, and the same for the same events: what is kept of a night can be made again from the log. Memory holds what stands
-on the layout and a short form of each wager that is done, whatever the length of the session.
+Pure, and the same for the same events, so stored figures can be recomputed from the log. Memory holds the wagers that
+something is pending on, and the retired ones as bytes.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from settlement.corrections import Corrections
-from settlement.engine import State, load_wagers, save_wagers
+from settlement.engine import Interceptors, State, load_wagers, save_wagers
 from settlement.events import (
     BallSettled,
     BankCredited,
@@ -25,6 +24,7 @@ from settlement.events import (
     BuyInRecorded,
     DiceThrown,
     EntryCorrected,
+    Envelope,
     Event,
     EventsLost,
     PayoutMade,
@@ -32,19 +32,20 @@ from settlement.events import (
     SessionOpened,
 )
 from settlement.finding import Finding
-from settlement.night.bridge import Bank, Bridge, WagerLine, line_of, paid_to_nobody
+from settlement.night.bridge import Bank, Bridge, WagerLine, unplaced_wager_line, wager_line
 from settlement.night.value import ValueProcess
 from settlement.rulesets import RULESETS
 from settlement.state import Session, Wager
 
 BUY_INS_LISTED = 500
+"""Buy-ins whose events are listed; all are summed."""
 
 NOBODY = ""
-"""In place of a croupier: who paid is not known."""
+"""In place of a croupier: it is not known who paid."""
 
 
 class Slip(Struct, frozen=True):
-    """One fill or credit: the event, which of the two, its slip, its amount in minor units."""
+    """One fill or credit: its event, its ``kind`` ("fill" or "credit"), its slip, its amount in minor units."""
 
     seq: int
     kind: str
@@ -55,8 +56,8 @@ class Slip(Struct, frozen=True):
 class PayoutError(Struct, frozen=True):
     """One wager that was paid, returned or charged otherwise than the rules say.
 
-    ``amount`` is W_rec − W_adj in minor units: positive where the house has too much. ``seq`` is the last payout, or
-    the deciding event where there was none; ``croupier`` who made it, "" where nobody is named.
+    ``amount`` is W_rec − W_adj in minor units: positive if the house has too much. ``seq`` is the last payout, or the
+    deciding event if there was none; ``croupier`` is who made that payout, ``NOBODY`` if that is not known.
     """
 
     wager: str
@@ -67,8 +68,8 @@ class PayoutError(Struct, frozen=True):
     croupier: str
 
 
-class Standing(Struct, frozen=True):
-    """One stake that is not decided: undecided or in prison, with its zeros, its refund and its present value."""
+class UndecidedStake(Struct, frozen=True):
+    """One stake still in play, ``amount`` in minor units: its status, and if it is in prison its zeros and refund."""
 
     wager: str
     bet: str
@@ -81,7 +82,7 @@ class Standing(Struct, frozen=True):
 
 
 class PaidBy(Struct):
-    """What one croupier paid in a session, and how many wagers of it wrong; ``last_error`` the event of the last."""
+    """How many wagers one croupier paid in a session, how many of them wrong, and the event of the last error."""
 
     payouts: int = 0
     for_house: int = 0
@@ -90,7 +91,7 @@ class PaidBy(Struct):
 
 
 class BetSum(Struct):
-    """All wagers on one bet: how many, S, TW, W_adj and W_rec."""
+    """All wagers on one bet: their number, S, TW, W_adj and W_rec."""
 
     wagers: int = 0
     stakes: int = 0
@@ -100,11 +101,12 @@ class BetSum(Struct):
 
 
 class Figures(Struct, kw_only=True):
-    """Everything the night says of one session, through its event ``last_seq``. Amounts in minor units.
+    """What a report says of one session, through its event ``last_seq``. Amounts in minor units.
 
-    ``bridge`` has no drop yet: the count room knows it. ``luck`` and ``variance`` are those of the draws; ``draws``
-    what came, in order: the seq, then faces and dice, or the pocket. ``lost`` are declared losses, both ends included;
-    ``buy_ins`` the events of the first ``BUY_INS_LISTED``.
+    ``bridge`` is without the drop, which only the count room knows. ``luck`` and ``variance`` are those of the draws;
+    ``draws`` lists each draw in order: its seq, then faces and dice, or the pocket. ``lost`` are declared losses, both
+    ends included. ``buy_ins`` are the seqs of the first ``BUY_INS_LISTED``. ``is_adjudicated`` is False for a session
+    without a known ruleset: it has a bank, and no wagers.
     """
 
     stream: str
@@ -126,7 +128,7 @@ class Figures(Struct, kw_only=True):
     slips: list[Slip] = []
     buy_ins: list[int] = []
     errors: list[PayoutError] = []
-    standing: list[Standing] = []
+    standing: list[UndecidedStake] = []
     croupiers: dict[str, PaidBy] = {}
     bets: dict[str, BetSum] = {}
     observes: list[str] = []
@@ -135,31 +137,32 @@ class Figures(Struct, kw_only=True):
 
 
 def encode(figures: Figures) -> bytes:
-    """Return figures as canonical JSON, fractions written ``n/d``."""
-    written: bytes = msgspec.json.encode(figures, enc_hook=str, order="sorted")
-    return written
+    """Return figures as canonical JSON; a fraction is the text ``n/d``."""
+    encoded: bytes = msgspec.json.encode(figures, enc_hook=str, order="sorted")
+    return encoded
 
 
-def decode(saved: bytes) -> Figures:
-    """Return the figures that ``encode`` wrote."""
-    return msgspec.json.decode(saved, type=Figures, dec_hook=_fraction)
+def decode(encoded: bytes) -> Figures:
+    """Return the figures that ``encode`` encoded."""
+    return msgspec.json.decode(encoded, type=Figures, dec_hook=_fraction)
 
 
-def _fraction(kind: type, written: object) -> object:
-    return kind(written)
+def _fraction(kind: type, text: object) -> object:
+    return kind(text)
 
 
-class Reading:
-    """One session as its events go by, in order of ``seq``. ``corrections`` are all those among them."""
+class SessionProjection:
+    """Computes the figures of one session, fed page by page in order of ``seq``.
+
+    ``corrections`` are all those of the stream. Without ``follows_luck`` the figures have no luck, no variance and no
+    draws, which take most of the time.
+    """
 
     def __init__(self, corrections: Iterable[EntryCorrected] = (), *, follows_luck: bool = True) -> None:
-        known = list(corrections)
-        self.state = State(known)
-        self._corrections = Corrections(known)
-        self._follows_luck = follows_luck
+        self.state = State(corrections)
         self._process = ValueProcess()
-        self._shelf: dict[str, bytes] = {}
-        self._found: list[Finding] = []
+        self._retired: dict[str, bytes] = {}
+        self._findings: list[Finding] = []
         self._payer: dict[str, tuple[str, int]] = {}
         self._paid: Counter[str] = Counter()
         self._opener: SessionOpened | None = None
@@ -169,56 +172,45 @@ class Reading:
         self._buy_in_seqs: list[int] = []
         self._lost: list[tuple[int, int]] = []
         self._draws: list[list[int | str]] = []
-        self._watched: dict[type, Callable[[Any], None]] = {
-            SessionOpened: self._open,
-            SessionClosed: self._close,
-            BankFilled: self._fill,
-            BankCredited: self._credit,
-            BuyInRecorded: self._buy_in,
-            PayoutMade: self._pay,
-            EventsLost: self._lose,
+        noters: dict[type[Envelope], Callable[[Any], None]] = {
+            SessionOpened: self._note_opener,
+            SessionClosed: self._note_closer,
+            BankFilled: self._note_fill,
+            BankCredited: self._note_credit,
+            BuyInRecorded: self._note_buy_in,
+            PayoutMade: self._note_payout,
+            EventsLost: self._note_loss,
         }
+        self._interceptors: Interceptors = {kind: self._noting(note) for kind, note in noters.items()}
+        if follows_luck:
+            self._interceptors |= {DiceThrown: self._draw, BallSettled: self._draw}
 
     def feed(self, page: Sequence[Event]) -> None:
-        """Read some further events."""
+        """Read the next events of the stream."""
         state = self.state
-        for wager_id in state.unheld(page) & self._shelf.keys():
-            state.recall(load_wagers(self._shelf[wager_id]))
-        pending: list[Event] = []
-        for event in page:
-            watch = self._watched.get(type(event))
-            if watch is not None:
-                if isinstance(event, PayoutMade | SessionOpened):
-                    state.feed_all(pending)  # who is on duty when it is paid
-                    pending = []
-                watch(self._corrections.corrected(event))
-            if self._follows_luck and isinstance(event, DiceThrown | BallSettled):
-                state.feed_all(pending)
-                pending = []
-                self._draw(event)
-            else:
-                pending.append(event)
-        state.feed_all(pending)
-        self._found += [finding for finding in state.table.findings if _is_money(finding)]
+        for wager_id in state.unheld(page) & self._retired.keys():
+            state.recall(load_wagers(self._retired[wager_id]))
+        state.feed_all(page, self._interceptors)
+        self._findings += [finding for finding in state.table.findings if _is_money(finding)]
         state.forget_findings()
         for wager in state.retire():
-            self._shelf[wager.id] = save_wagers([wager])
+            self._retired[wager.id] = save_wagers([wager])
 
     def lines(self) -> Iterator[tuple[WagerLine, Wager | None]]:
-        """Yield the bridge of each wager, in order of placement; then payouts to nobody, which have no wager."""
+        """Yield the bridge of each wager, in order of placement; then payouts on unplaced wagers, with None."""
         session = self.state.table.session
         if session is None:
             return
-        swept = {finding.wager for finding in self._found if finding.rule == "winning-wager-collected"}
+        swept = {finding.wager for finding in self._findings if finding.rule == "winning-wager-collected"}
         for wager in self._wagers():
-            yield line_of(session, wager, swept_void=wager.id in swept), wager
-        for finding in self._found:
-            line = paid_to_nobody(finding)
+            yield wager_line(session, wager, swept_void=wager.id in swept), wager
+        for finding in self._findings:
+            line = unplaced_wager_line(finding)
             if line is not None:
                 yield line, None
 
     def figures(self) -> Figures:
-        """Return what the events so far come to."""
+        """Return the figures through the last event fed."""
         table, session, opener = self.state.table, self.state.table.session, self._opener
         bank = Bank(
             currency=opener.data.currency if opener else "XXX",
@@ -241,17 +233,17 @@ class Reading:
             lost=self._lost,
             slips=self._slips,
             buy_ins=self._buy_in_seqs,
-            croupiers={who: PaidBy(payouts) for who, payouts in sorted(self._paid.items())},
+            croupiers={croupier: PaidBy(payouts) for croupier, payouts in sorted(self._paid.items())},
             draws=self._draws,
             unchecked=_unchecked(session),
         )
         if opener is not None:
-            _introduce(figures, opener)
-        figures.bridge = Bridge.of(bank, self._noted(figures))
+            _copy_opener(figures, opener)
+        figures.bridge = Bridge.of(bank, self._listed_lines(figures))
         return figures
 
-    def _noted(self, figures: Figures) -> Iterator[WagerLine]:
-        """Yield every line, and note in ``figures`` what is to be listed of it."""
+    def _listed_lines(self, figures: Figures) -> Iterator[WagerLine]:
+        """Yield every line, and add it to the lists and sums of ``figures`` that it belongs to."""
         for line, wager in self.lines():
             bet = figures.bets.setdefault(line.bet, BetSum())
             bet.wagers += 1
@@ -264,7 +256,7 @@ class Reading:
             if line.undecided or line.imprisoned:
                 assert wager is not None
                 figures.standing.append(
-                    Standing(
+                    UndecidedStake(
                         line.wager,
                         line.bet,
                         line.status,
@@ -289,80 +281,86 @@ class Reading:
         return PayoutError(line.wager, line.bet, line.status, seq, line.payout_error, croupier)
 
     def _wagers(self) -> Iterator[Wager]:
+        """Yield every wager once, in order of placement."""
         held = self.state.table.wagers
-        shelved = (
-            wager for saved in self._shelf.values() for wager in load_wagers(saved) if wager.id not in held
-        )  # what was recalled and stands again is held; its old form is still on the shelf
-        places: list[tuple[int, str]] = [(wager.placed_by, wager.id) for wager in held.values()]
-        places += [(wager.placed_by, wager.id) for wager in shelved]
-        for _seq, wager_id in sorted(places):
+        retired = (wager for saved in self._retired.values() for wager in load_wagers(saved))
+        # A wager that was recalled is both held and, as it was before, retired.
+        order = [(wager.placed_by, wager.id) for wager in held.values()]
+        order += [(wager.placed_by, wager.id) for wager in retired if wager.id not in held]
+        for _seq, wager_id in sorted(order):
             wager = held.get(wager_id)
             if wager is not None:
                 yield wager
             else:
-                yield from load_wagers(self._shelf[wager_id])
+                yield from load_wagers(self._retired[wager_id])
 
-    # What is read of single events
+    # Interceptors: each sees the state before its event
 
-    def _open(self, event: SessionOpened) -> None:
+    def _noting(self, note: Callable[[Any], None]) -> Callable[[Event], None]:
+        """Return the interceptor that notes an event, as corrected, and then feeds it."""
+
+        def intercept(event: Event) -> None:
+            note(self.state.corrected(event))
+            self.state.feed(event)
+
+        return intercept
+
+    def _draw(self, event: Event) -> None:
+        if self._process.feed(self.state, event) is None:
+            return
+        match self.state.corrected(event):
+            case DiceThrown(data=data):
+                dice = data.dice if isinstance(data.dice, list) else []
+                self._draws.append([event.seq, *data.faces, *dice])
+            case BallSettled(data=data):
+                self._draws.append([event.seq, data.pocket])
+
+    def _note_opener(self, event: SessionOpened) -> None:
         if self._opener is None and event.seq == 1:
             self._opener = event
 
-    def _close(self, event: SessionClosed) -> None:
-        self._closer = event  # the last: what comes after a close may close again
+    def _note_closer(self, event: SessionClosed) -> None:
+        self._closer = event  # the last one counts: what comes after a close may close again
 
-    def _fill(self, event: BankFilled) -> None:
+    def _note_fill(self, event: BankFilled) -> None:
         self._fills += event.data.amount
         self._slips.append(Slip(event.seq, "fill", event.data.slip, event.data.amount))
 
-    def _credit(self, event: BankCredited) -> None:
+    def _note_credit(self, event: BankCredited) -> None:
         self._credits += event.data.amount
         self._slips.append(Slip(event.seq, "credit", event.data.slip, event.data.amount))
 
-    def _buy_in(self, event: BuyInRecorded) -> None:
+    def _note_buy_in(self, event: BuyInRecorded) -> None:
         self._buy_ins += event.data.amount
         if len(self._buy_in_seqs) < BUY_INS_LISTED:
             self._buy_in_seqs.append(event.seq)
 
-    def _pay(self, event: PayoutMade) -> None:
-        who = event.actor if isinstance(event.actor, str) else self._on_duty()
-        self._paid[who] += event.data.wager not in self._payer
-        self._payer[event.data.wager] = (who, event.seq)
+    def _note_payout(self, event: PayoutMade) -> None:
+        payer = event.actor if isinstance(event.actor, str) else self._on_duty()
+        self._paid[payer] += event.data.wager not in self._payer
+        self._payer[event.data.wager] = (payer, event.seq)
 
     def _on_duty(self) -> str:
-        """Return the one croupier at the table, "" where there is none or more than one."""
+        """Return the croupier at the table; ``NOBODY`` if there is not exactly one."""
         croupiers = {person for person, role in self.state.table.staff if role == "croupier"}
         return next(iter(croupiers)) if len(croupiers) == 1 else NOBODY
 
-    def _lose(self, event: EventsLost) -> None:
+    def _note_loss(self, event: EventsLost) -> None:
         self._lost.append((event.seq, event.data.through))
-
-    def _draw(self, event: DiceThrown | BallSettled) -> None:
-        drawn = self._process.feed(self.state, event)
-        if drawn is None:
-            return
-        right = self._corrections.corrected(event)
-        if isinstance(right, DiceThrown):
-            dice = right.data.dice if isinstance(right.data.dice, list) else []
-            self._draws.append([event.seq, *right.data.faces, *dice])
-        else:
-            assert isinstance(right, BallSettled)
-            self._draws.append([event.seq, right.data.pocket])
 
 
 def _is_money(finding: Finding) -> bool:
-    """Whether the money of ``finding`` leaves no trace in a wager: see ``bridge.lines_of``."""
+    """Whether only ``finding``, and no wager, knows of some money: see ``bridge.wager_lines``."""
     if finding.rule == "winning-wager-collected":
         return finding.facts.get("status") == "void"
-    return paid_to_nobody(finding) is not None
+    return unplaced_wager_line(finding) is not None
 
 
 def _unchecked(session: Session | None) -> list[str]:
-    book = RULESETS.get(session.ruleset) if session else None
-    return sorted(book.families - session.observes) if book and session else []
+    return sorted(RULESETS[session.ruleset].families - session.observes) if session else []
 
 
-def _introduce(figures: Figures, opener: SessionOpened) -> None:
+def _copy_opener(figures: Figures, opener: SessionOpened) -> None:
     data = opener.data
     figures.casino, figures.table = data.casino, data.table
     figures.game, figures.ruleset = data.game, data.ruleset

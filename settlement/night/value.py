@@ -1,22 +1,22 @@
-"""The value process: what is settled, plus the expected value of what stands.
+"""The value process: how lucky the house was in each draw, and how lucky it could have been.
 
-The house's *position* on a wager is what it has taken, less what it has given back, less the value of what stands. A
-position changes in two ways, and only two:
+The house's *position* on a wager is what it has taken, less what it has given back, less the value of the stake that is
+undecided. A position changes in two ways, and only two:
 
-    by a decision     a stake is placed, withdrawn, left in prison: the change is *charged*, and is no luck.
+    by a decision     a stake is placed, withdrawn, left in prison: the change is *charged*, and is not luck.
                       The charges of a wager add up to its theoretical win.
-    by a draw         dice or ball: the change is *luck*. Under fair dice and a fair wheel its mean is 0, exactly, given
-                      everything that stands.
+    by a draw         dice or ball: the change is *luck*. Under fair dice and a fair wheel its mean is exactly 0, given
+                      the stakes on the layout.
 
 So luck is a martingale: its increments are uncorrelated, and the sum of their conditional variances (the predictable
 quadratic variation; D. Williams, *Probability with Martingales*, 1991, 12.12) is the variance that the night's luck is
-held against. All stakes of a draw are added before anything is squared, so correlation is respected: red and black on
+compared with. All stakes of a draw are added before anything is squared, so that correlation counts: red and black on
 one spin nearly cancel, twenty stakes on one pocket do not average out.
 
-A wager's charges can be read off its end, because they telescope: what may be withdrawn has no memory, and every zero
-that did not end a prisoner was answered by prison. Nothing but the draws needs the stream.
+A wager's charges need only its final state, because they telescope: a bet that may be withdrawn has no memory, and at
+every zero that did not end a stake in prison the player chose prison. Only the draws need the stream.
 
-Amounts are minor units, exact fractions; positive is the house's.
+Amounts are minor units, exact fractions; a positive amount is in the house's favour.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from settlement.events import BallSettled, DiceThrown, Event
 from settlement.fr.art_54_roulette import ODDS
 from settlement.fr.art_55_8_wagers import LINE
 from settlement.money import five_per_cent
-from settlement.night.draws import PLACE_OF_THROW, THROWS, covered, fates, is_simple, layout_of
+from settlement.night.draws import THROW_INDEX, THROWS, covered, fates, is_simple, layout_of
 from settlement.night.edges import (
-    REMEMBERED,
+    CACHE_SIZE,
     Readings,
     commission_base,
     on_zero,
@@ -53,7 +53,7 @@ from settlement.state import Session, Table, Wager
 def commission_due(session: Session, wager: Wager) -> int:
     """Return the commission that the rules give the house on ``wager``, in minor units.
 
-    What was paid on a void wager stays paid: no text says otherwise, and the ledger of the engine keeps it.
+    The commission paid on a void wager is the house's: no text says otherwise, and the engine's ledger counts it so.
     """
     if wager.status == "void":
         return wager.commission
@@ -64,10 +64,10 @@ def commission_due(session: Session, wager: Wager) -> int:
 
 
 def theoretical_win(session: Session, wager: Wager) -> Fraction:
-    """Return what the house could expect of ``wager``: the sum of its charges, decisions of the player included.
+    """Return what the house could expect to win on ``wager``: the sum of its charges.
 
-    That is stake × edge for a stake that was decided, its expected breakage and the commission counted; the commission
-    alone for one that is void, withdrawn or undecided.
+    For a stake that was decided that is stake × edge, with its expected breakage, its commission and the price of the
+    player's choices; for one that is void, withdrawn or undecided, the commission alone.
     """
     commission = Fraction(commission_due(session, wager))
     if wager.undecided or wager.status in ("void", "withdrawn"):
@@ -89,16 +89,16 @@ def _charged_on_stake(session: Session, wager: Wager) -> Fraction:
 
 
 def _times_in_prison(wager: Wager) -> int:
-    """Return how many zeros were answered by prison: all but one that ended the wager, or waits for its answer."""
-    answered_otherwise = wager.status in ("refunded_half", "refunded_last_coup", "awaiting_decision")
-    return wager.zeros - 1 if answered_otherwise else wager.zeros
+    """Return at how many zeros the player chose prison: all but one that ended the wager, or awaits his choice."""
+    ended_or_waits = wager.status in ("refunded_half", "refunded_last_coup", "awaiting_decision")
+    return wager.zeros - 1 if ended_or_waits else wager.zeros
 
 
 def _ways(session: Session, wager: Wager) -> int:
     return len(covered(session.ruleset, wager.bet, wager.pockets, wager.which))
 
 
-# What stands
+# Undecided stakes
 
 
 def present_value(session: Session, wager: Wager) -> Fraction:
@@ -116,18 +116,18 @@ def present_value(session: Session, wager: Wager) -> Fraction:
 
 
 def luck_carried(session: Session, wager: Wager) -> Fraction:
-    """Return the luck that an undecided wager has had so far: in no win yet, and in the value process already."""
+    """Return the luck that an undecided wager has had so far: the value process has it, the bridge not yet."""
     return wager.standing - present_value(session, wager) - _charged_on_stake(session, wager)
 
 
-# What a draw may do
+# Draws
 
 
 class Outlook(NamedTuple):
-    """The next draw, before it: how the house's position changes with each outcome.
+    """The next draw, in advance: how the house's position changes with each outcome.
 
-    ``changes`` are in minor units × ``scale``, one for each outcome; ``ways`` how many of the equally likely draws give
-    it. At craps the outcomes are those of ``draws.THROWS``, at roulette the pockets in the order of the wheel.
+    ``changes`` are in minor units × ``scale``, one for each outcome; ``ways`` is how many of the equally likely draws
+    give it. At craps the outcomes are those of ``draws.THROWS``, at roulette the pockets in the order of the wheel.
     """
 
     changes: tuple[int, ...]
@@ -141,34 +141,35 @@ class Outlook(NamedTuple):
 
     @property
     def variance(self) -> Fraction:
+        """In squared minor units."""
         squares = sum(ways * change * change for ways, change in zip(self.ways, self.changes, strict=True))
         return Fraction(squares, sum(self.ways) * self.scale**2) - self.mean**2
 
 
 def outlook(table: Table) -> Outlook:
-    """Return what the next draw may do to what stands on ``table``."""
+    """Return what the next draw can do to the stakes on ``table``."""
     session = table.open_session()
     ahead = _outlook_at_craps(table, session) if session.game == "craps" else _outlook_at_roulette(table, session)
     assert ahead.mean == 0, "a fair draw moves no expectation"
     return ahead
 
 
-@lru_cache(REMEMBERED)
+@lru_cache(CACHE_SIZE)
 def _changes_at_craps(
     readings: Readings, bet: str, number: int | None, stake: int
 ) -> tuple[int, tuple[tuple[int, int], ...]]:
-    """Return a scale, and the places in ``THROWS`` where a throw changes the position, each with its change."""
+    """Return a scale, and the indexes in ``THROWS`` of the throws that change the position, each with its change."""
     now = value_at_craps(readings, bet, number, stake)
     changes = []
-    for place, fate in enumerate(fates(readings.ruleset, bet, number)):
+    for index, fate in enumerate(fates(readings.ruleset, bet, number)):
         if fate.odds is not None:
-            changes.append((place, now - stake - part_of(stake, fate.odds, readings.payout_unit)))
+            changes.append((index, now - stake - part_of(stake, fate.odds, readings.payout_unit)))
         elif fate.decided:
-            changes.append((place, now))
+            changes.append((index, now))
         elif fate.number != number:
-            changes.append((place, now - value_at_craps(readings, bet, fate.number, stake)))
-    scale = lcm(*(change.denominator for _place, change in changes))
-    return scale, tuple((place, int(change * scale)) for place, change in changes)
+            changes.append((index, now - value_at_craps(readings, bet, fate.number, stake)))
+    scale = lcm(*(change.denominator for _index, change in changes))
+    return scale, tuple((index, int(change * scale)) for index, change in changes)
 
 
 def _outlook_at_craps(table: Table, session: Session) -> Outlook:
@@ -179,19 +180,19 @@ def _outlook_at_craps(table: Table, session: Session) -> Outlook:
         if _is_off(table, session, wager):
             continue
         scale, changes = _changes_at_craps(readings, wager.bet, wager.number, wager.standing)
-        summed = by_scale.setdefault(scale, [0] * len(THROWS))
-        for place, change in changes:
-            summed[place] += change
+        sums = by_scale.setdefault(scale, [0] * len(THROWS))
+        for index, change in changes:
+            sums[index] += change
     common = lcm(*by_scale)
     total = [0] * len(THROWS)
-    for scale, summed in by_scale.items():
-        for place, change in enumerate(summed):
-            total[place] += change * (common // scale)
+    for scale, sums in by_scale.items():
+        for index, change in enumerate(sums):
+            total[index] += change * (common // scale)
     return Outlook(tuple(total), tuple(throw.ways for throw in THROWS), common)
 
 
 def _is_off(table: Table, session: Session, wager: Wager) -> bool:
-    """Whether the next throw leaves ``wager`` alone: s. 95.17 (1), (2)."""
+    """Whether the next throw does not touch ``wager``: s. 95.17 (1), (2)."""
     return session.ruleset == "qc-craps" and table.point is None and wager.bet in OFF_ON_COME_OUT and not wager.working
 
 
@@ -200,7 +201,7 @@ def _outlook_at_roulette(table: Table, session: Session) -> Outlook:
     layout = layout_of(session.ruleset)
     wheel = layout.wheel
     now = Fraction(0)
-    # What is given back is whole, as sessions pay it; whole numbers are added in a fifth of the time of fractions.
+    # What is given back is a whole number, as sessions pay it; adding integers takes a fifth of the time of fractions.
     given_back: dict[str, int | Fraction] = dict.fromkeys(wheel, 0)
     for wager_id in table.live:
         wager = table.wagers[wager_id]
@@ -210,16 +211,16 @@ def _outlook_at_roulette(table: Table, session: Session) -> Outlook:
             now += value_at_roulette(readings, wager.bet, len(pockets), stake)
             on_number = stake + part_of(stake, ODDS[wager.bet], readings.payout_unit)
         else:
-            # A stake that still waits for its answer goes on as in prison.
+            # A stake that still awaits its decision goes on as in prison.
             now += value_in_prison(readings, len(pockets), stake, zeros)
             on_number = release(readings, stake, zeros)
         whole = _whole(on_number)
         for pocket in pockets:
             given_back[pocket] += whole
         if is_simple(wager.bet):
-            kept = _whole(on_zero(readings, stake, zeros + 1))
+            at_zero = _whole(on_zero(readings, stake, zeros + 1))
             for pocket in layout.zeros:
-                given_back[pocket] += kept
+                given_back[pocket] += at_zero
     scale = now.denominator
     changes = tuple(now.numerator - int(given_back[pocket] * scale) for pocket in wheel)
     return Outlook(changes, (1,) * len(wheel), scale)
@@ -229,64 +230,45 @@ def _whole(amount: Fraction) -> int | Fraction:
     return amount.numerator if amount.denominator == 1 else amount
 
 
-class Drawn(NamedTuple):
-    """One draw that was made: its event, the luck the house had in it, and the variance that luck could have."""
+class Draw(NamedTuple):
+    """One draw: its event, the luck that the house had in it, and the variance that this luck could have."""
 
     seq: int
     luck: Fraction
     variance: Fraction
 
 
-NO_DRAW = {"invalid-dice-values", "invalid-pocket"}
-"""Rules that say of a throw or a spin that it cannot have happened: it decides nothing."""
-
-
-def follow(state: State, event: Event) -> Drawn | None:
-    """Feed ``event`` to ``state``, and return the draw it was; None where it was none, or one that decides nothing.
-
-    Raise what ``State.feed`` raises.
-    """
-    table = state.table
-    if table.session is None or not isinstance(event, (DiceThrown, BallSettled)):
-        state.feed(event)
-        return None
-    ahead = outlook(table)
-    found = state.feed(event)
-    if any(finding.rule in NO_DRAW for finding in found):
-        return None
-    if table.session.game == "craps" and isinstance(event, DiceThrown):
-        place = PLACE_OF_THROW[table.result]
-    elif table.session.game != "craps" and isinstance(event, BallSettled):
-        place = layout_of(table.session.ruleset).wheel.index(table.result)
-    else:  # dice at a wheel, or a ball at a craps table
-        return None
-    return Drawn(event.seq, Fraction(ahead.changes[place], ahead.scale), ahead.variance)
+NO_DRAW = frozenset({"invalid-dice-values", "invalid-pocket"})
+"""Rules that find a throw or a spin that cannot have happened: it decides nothing."""
 
 
 class ValueProcess:
-    """The luck of one stream so far, with its variance. It can be saved after any event, as plain data."""
+    """The luck of one stream so far, with its variance: both are sums over its draws."""
 
     __slots__ = ("draws", "luck", "variance")
 
-    def __init__(self, luck: Fraction = Fraction(0), variance: Fraction = Fraction(0), draws: int = 0) -> None:
-        self.luck = luck
-        self.variance = variance
-        self.draws = draws
+    def __init__(self) -> None:
+        self.luck = Fraction(0)
+        self.variance = Fraction(0)
+        self.draws = 0
 
-    def feed(self, state: State, event: Event) -> Drawn | None:
-        """Feed ``event`` to ``state`` and note the draw it was: see ``follow``."""
-        drawn = follow(state, event)
-        if drawn is not None:
-            self.luck += drawn.luck
-            self.variance += drawn.variance
-            self.draws += 1
-        return drawn
+    def feed(self, state: State, event: Event) -> Draw | None:
+        """Feed ``event`` to ``state`` and return the draw that it was, None if it was none or decides nothing.
 
-    def saved(self) -> dict[str, str | int]:
-        """Return everything it remembers; the fractions written ``n/d``."""
-        return {"luck": str(self.luck), "variance": str(self.variance), "draws": self.draws}
-
-    @classmethod
-    def from_saved(cls, saved: dict[str, str | int]) -> ValueProcess:
-        """Return the process that ``saved`` wrote."""
-        return cls(Fraction(saved["luck"]), Fraction(saved["variance"]), int(saved["draws"]))
+        Raise what ``State.feed`` raises.
+        """
+        table = state.table
+        if table.session is None or not isinstance(event, (DiceThrown, BallSettled)):
+            state.feed(event)
+            return None
+        ahead = outlook(table)
+        findings = state.feed(event)
+        is_throw = isinstance(event, DiceThrown)
+        if is_throw != (table.session.game == "craps") or any(finding.rule in NO_DRAW for finding in findings):
+            return None  # dice at a wheel, a ball at a craps table, a face or a pocket that does not exist
+        index = THROW_INDEX[table.result] if is_throw else layout_of(table.session.ruleset).wheel.index(table.result)
+        draw = Draw(event.seq, Fraction(ahead.changes[index], ahead.scale), ahead.variance)
+        self.luck += draw.luck
+        self.variance += draw.variance
+        self.draws += 1
+        return draw

@@ -16,7 +16,7 @@ from audit.simulation import RULESET_NAMES, play
 from settlement import decode
 from settlement.events import EntryCorrected
 from settlement.night.bridge import Bridge
-from settlement.night.figures import Figures, Reading
+from settlement.night.figures import Figures, SessionProjection
 from tests.audit.reconciliation.played import DAY, Events, buy_ins
 
 NIGHTS = 240
@@ -29,10 +29,10 @@ the night had no occasion for it."""
 
 def figures_of(events: Events) -> Figures:
     decoded = [decode(json.dumps(event)) for event in events]
-    reading = Reading(event for event in decoded if isinstance(event, EntryCorrected))
+    projection = SessionProjection(event for event in decoded if isinstance(event, EntryCorrected))
     for first in range(0, len(decoded), 500):
-        reading.feed(decoded[first : first + 500])
-    return reading.figures()
+        projection.feed(decoded[first : first + 500])
+    return projection.figures()
 
 
 def bridge_of(figures: Figures, drop: int) -> Bridge:

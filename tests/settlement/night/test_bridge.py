@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from audit.simulation import IRREGULARITIES, RULESET_NAMES, play
 from settlement import Event, decode
 from settlement.events import PayoutMade
-from settlement.night.bridge import Bank, Bridge, WagerLine, in_minor_units, lines_of
+from settlement.night.bridge import Bank, Bridge, WagerLine, in_minor_units, wager_lines
 from settlement.state import Table
 from tests.settlement.night.racks import bank_of, counted
 from tests.settlement.streams import event, opener
@@ -25,7 +25,7 @@ DAY = date(2026, 11, 19)
 
 
 def lines(table: Table) -> list[WagerLine]:
-    return lines_of(table.open_session(), table.wagers.values(), table.findings)
+    return wager_lines(table.open_session(), table.wagers.values(), table.findings)
 
 
 # One kind after the other

@@ -11,7 +11,7 @@ import pytest
 from settlement import Adjudication, adjudicate
 from settlement.craps import POINT_NUMBERS
 from settlement.layouts import SIMPLE_CHANCES
-from settlement.night.draws import PLACE_OF_THROW, THROWS, covered, layout_of
+from settlement.night.draws import THROW_INDEX, THROWS, covered, layout_of
 from settlement.night.edges import (
     Priced,
     Readings,
@@ -123,9 +123,9 @@ def test_a_commission_is_five_per_cent_of_what_the_section_says() -> None:
 
 def test_the_classes_of_throws_are_the_thirty_six_throws() -> None:
     assert sum(throw.ways for throw in THROWS) == 36
-    assert len(PLACE_OF_THROW) == 36
+    assert len(THROW_INDEX) == 36
     for first, second in FACES:
-        throw = THROWS[PLACE_OF_THROW[f"{first}-{second}"]]
+        throw = THROWS[THROW_INDEX[f"{first}-{second}"]]
         assert (throw.total, throw.double) == (first + second, first == second)
 
 

@@ -13,8 +13,8 @@ from audit.simulation import IRREGULARITIES, RULESET_NAMES, play
 from settlement import Event
 from settlement import decode as decode_event
 from settlement.events import EntryCorrected
-from settlement.night.bridge import Bridge, lines_of
-from settlement.night.figures import Reading, decode, encode
+from settlement.night.bridge import Bridge, wager_lines
+from settlement.night.figures import SessionProjection, decode, encode
 from tests.settlement.night.racks import counted
 from tests.settlement.streams import event, opener
 
@@ -28,11 +28,11 @@ def night(ruleset: str, seed: int, *irregularities: str, coups: int = 60) -> lis
     return [decode_event(json.dumps(each)) for each in played.events]
 
 
-def read(events: list[Event], page: int = 1_000, **options: Any) -> Reading:
-    reading = Reading((each for each in events if isinstance(each, EntryCorrected)), **options)
+def read(events: list[Event], page: int = 1_000, **options: Any) -> SessionProjection:
+    projection = SessionProjection((each for each in events if isinstance(each, EntryCorrected)), **options)
     for first in range(0, len(events), page):
-        reading.feed(events[first : first + page])
-    return reading
+        projection.feed(events[first : first + page])
+    return projection
 
 
 @pytest.mark.parametrize("ruleset", RULESET_NAMES)
@@ -41,7 +41,7 @@ def test_the_figures_are_those_of_the_whole_session_at_once(ruleset: str) -> Non
     state, rack = counted(events)
     table = state.table
     figures = read(events).figures()
-    whole = Bridge.of(figures.bridge.bank, lines_of(table.open_session(), table.wagers.values(), table.findings))
+    whole = Bridge.of(figures.bridge.bank, wager_lines(table.open_session(), table.wagers.values(), table.findings))
     assert figures.bridge == whole
     assert figures.luck == figures.bridge.luck + figures.bridge.carried
     bank = figures.bridge.bank
