@@ -185,3 +185,18 @@ def test_one_event_that_was_altered_is_seen(copy: str, data: Path, before: Answe
     altered = answers["log"]
     assert altered != before["record"]["log"]
     assert altered["batches"] == before["record"]["log"]["batches"]
+
+
+def test_maintenance_that_0_1_0_left_open_never_opens_the_guard(copy: str) -> None:
+    """As in the transaction whose id is that of one of them: it comes, in a cluster that a dump is restored into."""
+    with psycopg.connect(copy) as connection:
+        connection.execute("update log_guard.maintenance set transaction = pg_current_xact_id()")
+        with pytest.raises(psycopg.DatabaseError) as refused:
+            connection.execute("alter table log.event disable trigger no_change")
+        assert refused.value.sqlstate == "ES002"
+        connection.rollback()
+    with psycopg.connect(copy) as connection:
+        connection.execute("insert into log_guard.maintenance (reason) values ('a column for tests')")
+    with psycopg.connect(copy) as connection:
+        rows = connection.execute("select reason from log_guard.maintenance where closed_at is null").fetchall()
+        assert rows == []

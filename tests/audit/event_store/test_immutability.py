@@ -186,6 +186,32 @@ def test_maintenance_is_for_its_own_transaction_and_leaves_a_trace(powers: None)
     assert refused("alter table log.outbox add column x int", before=opened) is None
 
 
+ANY_EARLIER = "update log_guard.maintenance set transaction = pg_current_xact_id()"
+
+
+def test_no_earlier_maintenance_opens_the_guard_again(powers: None) -> None:
+    """A cluster that a dump is restored into has yet to reach the transaction ids that the dump holds."""
+    disabled = "alter table log.event disable trigger no_change"
+    with connection.cursor() as cursor:
+        cursor.execute("select count(*), count(closed_at) from log_guard.maintenance")
+        rows, closed = cursor.fetchone()
+    assert rows == closed >= 3
+    assert refused(disabled, before=ANY_EARLIER) == OUTSIDE_MAINTENANCE
+
+
+@pytest.mark.parametrize("replication", ["origin", "replica"])
+def test_maintenance_is_closed_at_the_end_of_its_transaction(powers: None, replication: str) -> None:
+    opened = "insert into log_guard.maintenance (reason) values ('a column for tests')"
+    ended = f"set local session_replication_role = {replication}; {opened}; set constraints all immediate"
+    assert refused("alter table log.outbox add column x int", before=ended) == OUTSIDE_MAINTENANCE
+
+
+def test_a_writer_who_opens_a_month_closes_its_maintenance_at_the_commit(powers: None) -> None:
+    opened = "select log.open_stream(1, null, 'a-count-of-1992', '1992-02-02', null, null, 'EUR')"
+    assert refused("set constraints all immediate", role="cabochon_writer", before=opened) is None
+    assert refused(f"{opened}; set constraints all immediate", role="cabochon_writer") is None
+
+
 def test_the_guard_leaves_other_tables_alone(powers: None) -> None:
     assert refused("create table audit_log (id int)") is None
     assert refused("grant select on audit_casino to public") is None
