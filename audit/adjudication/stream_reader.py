@@ -13,7 +13,7 @@ that is stored now.
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import closing, contextmanager
 from types import MappingProxyType
 from typing import Any
@@ -37,7 +37,9 @@ def corrections_of(stream_id: int, *, known_through: int | None = None) -> list[
     ]
 
 
-def pages(stream_id: int, first_seq: int, last_seq: int, *, max_bytes: int | None = None) -> Iterator[list[Event]]:
+def pages(
+    stream_id: int, first_seq: int, last_seq: int, *, max_bytes: int | None = None
+) -> Generator[list[Event], None, None]:
     """Yield the events from ``first_seq`` to ``last_seq``, both included, up to 1,000 at a time, in order.
 
     The server gathers the next page while the caller folds this one. The page that reaches ``max_bytes`` is the last.

@@ -28,13 +28,13 @@ from django.db import DatabaseError, connection
 from django.http.request import validate_host
 from rest_framework.exceptions import Throttled
 
+from audit import task_queue
 from audit.api.authentication import KeyThrottle
 from audit.api.key_lookup import find_key
 from audit.api.rate_limit import rate_counter, rate_headers
 from audit.event_store.append import Columns, append_named
 from audit.ingest.bodies import MAX_BYTES, MAX_EVENTS
 from audit.ingest.receipts import receipt
-from audit.ingest.replay_hints import hint
 from audit.models import Scope
 from audit.transparency import signing_keys
 from settlement.codec import decode_canonical_all, next_seq_after
@@ -146,7 +146,7 @@ class FastPath:
         if stored is None:
             return None
         stream_id, batch = stored
-        hint(stream_id)
+        task_queue.send_soon(task_queue.REPLAY_STREAM, stream_id=stream_id)
         used = rates.add(trusted.key_id)
         content = _encode(receipt(stream, batch))
         return content, rate_headers(self._throttle.num_requests, used, rates.left_s())

@@ -23,6 +23,7 @@ import msgspec
 import structlog
 from django.db import transaction
 
+from audit import task_queue
 from audit.api.problems import Problem
 from audit.event_store import read
 from audit.event_store.append import Entry, StreamMoved, append, open_stream
@@ -30,7 +31,6 @@ from audit.ingest import quarantine
 from audit.ingest.bodies import Body
 from audit.ingest.quarantine import Conflict
 from audit.ingest.receipts import receipt, unsigned
-from audit.ingest.replay_hints import hint
 from audit.models import ApiKey
 from audit.transparency import signing_keys
 from settlement.codec import ShapeError, decode_canonical, decode_canonical_all, next_seq_after
@@ -214,7 +214,7 @@ def _open(key: ApiKey, stream: str, sent: list[Sent], body: Body) -> IngestResul
 
 def _append(key: ApiKey, stream: str, stream_id: int, new: list[Sent], *, next_seq: int) -> IngestResult:
     batch = append(stream_id, new, next_seq=_following(new, next_seq), key_id=key.pk)
-    transaction.on_commit(partial(hint, stream_id))
+    transaction.on_commit(partial(task_queue.send_soon, task_queue.REPLAY_STREAM, stream_id=stream_id))
     return IngestResult(stream, batch, is_new=True)
 
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-import structlog
 from django.db import transaction
 
+from audit import task_queue
 from audit.event_store import audit_trail
 from audit.models import Casino, Job, JobKind, Officer
 from audit.models.jobs import OPEN
-
-log = structlog.get_logger(__name__)
 
 AUDITED_PARAMS = ("first_day", "last_day", "name", "readings", "ruleset", "form")
 """What of a request the log keeps beside its kind."""
@@ -25,7 +22,7 @@ def ask(kind: JobKind, officer: Officer, casino: Casino | None, params: Mapping[
     with transaction.atomic():
         job = Job.objects.create(kind=kind, officer=officer, casino=casino, params=dict(params))
         _record(job, officer, "work.asked", {name: params[name] for name in AUDITED_PARAMS if params.get(name)})
-        transaction.on_commit(partial(hint, job.pk))
+        transaction.on_commit(partial(task_queue.send_soon, task_queue.RUN_JOB, job_id=job.pk))
     return job
 
 
@@ -36,22 +33,9 @@ def stop(job: Job, officer: Officer) -> bool:
         if not open_still.update(stopped_by=officer):
             return False
         _record(job, officer, "work.stopped", {})
-        transaction.on_commit(partial(hint, job.pk))  # what no worker has begun ends at once
+        # What no worker has started ends at once.
+        transaction.on_commit(partial(task_queue.send_soon, task_queue.RUN_JOB, job_id=job.pk))
     return True
-
-
-def hint(job_id: int) -> None:
-    """Tell the workers of a piece of work, while nobody waits. What a broker loses, the sweep finds."""
-    threading.Thread(target=_hand_on, args=(job_id,), name=f"hint {job_id}", daemon=True).start()
-
-
-def _hand_on(job_id: int) -> None:
-    from audit.tasks import run_job  # the tasks know of the work, too
-
-    try:
-        run_job.apply_async(kwargs={"job_id": job_id}, retry=False)
-    except Exception as error:
-        log.warning("hint lost", job=job_id, error=str(error))
 
 
 def _record(job: Job, officer: Officer, type: str, about: Mapping[str, Any]) -> None:

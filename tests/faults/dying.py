@@ -18,9 +18,8 @@ from typing import Any, Literal, TypeAlias
 import psycopg
 from django.db import connections
 
-from audit.api import fast_path
+from audit import task_queue
 from audit.event_store import bulk_read
-from audit.ingest import record, replay_hints
 
 Side: TypeAlias = Literal["before", "after"]
 
@@ -109,9 +108,7 @@ def _act(actor: Callable[[], Any], die_at: CrashPoint | None, tells: int) -> Non
     psycopg.Cursor.execute = stepping("statement", psycopg.Cursor.execute)  # type: ignore[method-assign]
     psycopg.Connection.commit = stepping("commit", psycopg.Connection.commit)  # type: ignore[method-assign]
     bulk_read._copied = stepping("copy", bulk_read._copied)
-    publish = stepping("message", lambda stream_id: tell("hint", stream_id))
-    for module in (replay_hints, record, fast_path):
-        module.hint = publish
+    task_queue.send_soon = stepping("message", lambda task, stream_id: tell("hint", stream_id))
     try:
         answer = actor()
         stepping("answer", lambda: tell("answer", answer))()

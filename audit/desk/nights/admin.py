@@ -14,8 +14,8 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
-from kombu.exceptions import OperationalError
 
+from audit import task_queue
 from audit.casework.state_machine import WORKING
 from audit.desk.audited_admin import AuditedAdmin, actor, record_act
 from audit.desk.downloads import attached
@@ -27,7 +27,6 @@ from audit.reconciliation import month, sheets, wording
 from audit.reconciliation.pdf import as_pdf
 from audit.reconciliation.versions import SignatureRefused, add_signoff_exception, missing_signoff_exceptions, sign
 from audit.reconciliation.wording import money, probability, share
-from audit.tasks import night_reconcile
 
 CSV, XLSX = "text/csv; charset=utf-8", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
@@ -172,8 +171,13 @@ class NightAdmin(RecordAdmin):
             return HttpResponseNotAllowed(["POST"])
         report = self._to_sign(request, pk)
         try:
-            night_reconcile.delay(casino_id=report.casino_id, day=report.gaming_day.isoformat(), actor=actor(request))
-        except OperationalError:
+            task_queue.send(
+                task_queue.NIGHT_RECONCILE,
+                casino_id=report.casino_id,
+                day=report.gaming_day.isoformat(),
+                actor=actor(request),
+            )
+        except task_queue.QueueUnavailable:
             messages.error(request, _("The workers cannot be reached now."))
         else:
             messages.info(request, _("The night is reconciled again; a new version comes where anything has changed."))

@@ -9,10 +9,10 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from audit import task_queue
 from audit.desk.nights.page import WORTH
 from audit.models import Casino, Membership, NightReport, NightState, Officer, Role
 from audit.reconciliation import runs
-from audit.tasks import night_reconcile
 from tests.audit.conftest import Tenant, make_tenant
 from tests.audit.reconciliation.played import DAY, MORNING, buy_ins, count, record, session
 from tests.audit.reconciliation.test_versions import append
@@ -146,10 +146,11 @@ def test_a_later_version_is_pointed_to_and_shows_its_sheet(report: NightReport, 
 def test_reconciling_again_is_handed_to_the_workers(
     report: NightReport, casino: Casino, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[dict[str, Any]] = []
-    monkeypatch.setattr(night_reconcile, "delay", lambda **kwargs: asked.append(kwargs))
+    sent: list[tuple[str, dict[str, Any]]] = []
+    monkeypatch.setattr(task_queue, "send", lambda task, **params: sent.append((task, params)))
     officer(casino, "ada").post(at(report, "again"))
-    assert asked == [{"casino_id": casino.pk, "day": DAY.isoformat(), "actor": "ada"}]
+    params = {"casino_id": casino.pk, "day": DAY.isoformat(), "actor": "ada"}
+    assert sent == [("audit.tasks.night_reconcile", params)]
     runs.begin(casino, DAY, actor="ada")
     page = officer(casino, "bob").get(at(report), headers={"accept-language": "en"})
     assert "A reconciliation goes on: 2 of 2 sessions." in page.content.decode()

@@ -1,0 +1,83 @@
+"""The task queue: background tasks by name, sent to the Celery broker by code that need not import them.
+
+    send ──────────────────────────────► broker ─► worker     now; raises QueueUnavailable
+    send_soon ─► pending ─► one thread ─► broker ─► worker     while nobody waits; never raises
+
+A request is answered when its events are stored, whether the broker is there, slow or gone. So a daemon thread of this
+process sends what ``send_soon`` takes, and the same task with the same parameters, requested again before it was sent,
+is sent once. A task sent soon is only a hint: what the broker or a dying process loses, a sweep finds in the tables.
+
+Settings route tasks to queues by their names (``CELERY_TASK_ROUTES``); ``audit.tasks`` defines them.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TypeAlias
+
+import structlog
+from celery import Celery
+from celery.app import app_or_default
+from kombu.exceptions import OperationalError
+
+REPLAY_STREAM = "audit.tasks.replay_stream"
+RUN_JOB = "audit.tasks.run_job"
+NIGHT_RECONCILE = "audit.tasks.night_reconcile"
+
+PAUSE_S = 5.0
+"""How long nothing is sent after the broker failed."""
+
+GATHER_S = 0.1
+"""How long tasks are gathered before they are sent: a table that sends each event by itself is replayed once."""
+
+Param: TypeAlias = int | str
+Pending: TypeAlias = tuple[str, tuple[tuple[str, Param], ...]]
+
+log = structlog.get_logger(__name__)
+
+_pending: dict[Pending, Celery] = {}
+_changed = threading.Condition()
+_sender: threading.Thread | None = None
+
+
+class QueueUnavailable(Exception):
+    """The broker cannot be reached: the task was not sent."""
+
+
+def send(task: str, **params: Param) -> None:
+    """Send a task now. Raise ``QueueUnavailable`` if the broker cannot be reached."""
+    try:
+        app_or_default().send_task(task, kwargs=params)
+    except OperationalError as error:
+        raise QueueUnavailable(str(error)) from error
+
+
+def send_soon(task: str, **params: Param) -> None:
+    """Have a task sent by the sender thread, once however often it is requested before its turn."""
+    global _sender
+    # Celery's current app is the thread's own, so it is taken here and not in the sender.
+    app = app_or_default()
+    with _changed:
+        _pending[task, tuple(sorted(params.items()))] = app
+        # A forked process inherits the name of the thread, but not the thread.
+        if _sender is None or not _sender.is_alive():
+            _sender = threading.Thread(target=_send_pending, name="task-queue", daemon=True)
+            _sender.start()
+        _changed.notify()
+
+
+def _send_pending() -> None:
+    while True:
+        with _changed:
+            _changed.wait_for(lambda: _pending)
+        time.sleep(GATHER_S)
+        with _changed:
+            taken = dict(_pending)
+            _pending.clear()
+        try:
+            for (task, params), app in taken.items():
+                app.send_task(task, kwargs=dict(params), retry=False)
+        except Exception as error:
+            log.warning("tasks not sent", tasks=len(taken), error=str(error))
+            time.sleep(PAUSE_S)
