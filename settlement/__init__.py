@@ -3,9 +3,9 @@
     >>> import settlement
     >>> settlement.adjudicate(open_lines).as_dict()      # doctest: +SKIP
 
-Pure: standard library and msgspec, no clock, no randomness, no float, no I/O but the law texts read at import. From a
-finding to its clause, its code and its test is one search: the articles are modules (``fr.art_54_roulette``), the
-rules are rows of ``catalogue``, the words of the law are in ``law`` and ``provisions``.
+Pure: standard library and msgspec, no clock, no randomness, no float, no I/O except the law texts read at import. From
+a finding to its clause, its code and its test is one search: the articles are modules (``fr.art_54_roulette``), the
+rules are rows of ``catalogue``, the texts of law are in ``law`` and ``provisions``. ``docs/library.md`` shows the use.
 """
 
 from settlement.adjudication import Adjudication, WagerOutcome

@@ -1,4 +1,4 @@
-"""The answer: what every wager was due, and what was irregular. Section 6 of the event contract."""
+"""The answer to a stream: what was due on every wager, and what was irregular. Section 6 of the event contract."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from settlement.state import Wager
 
 
 class WagerOutcome(Struct, frozen=True, gc=False):
-    """One wager: what the rules give and what was recorded, in minor units."""
+    """One wager: what was due and what was paid, in minor units. ``decided_by`` is a seq, None while undecided."""
 
     bet: str
     stake: int
@@ -26,7 +26,7 @@ class WagerOutcome(Struct, frozen=True, gc=False):
 
     @classmethod
     def of(cls, wager: Wager, provisions: Mapping[str, str]) -> WagerOutcome:
-        """Return the outcome of ``wager``. ``provisions`` are the labels of the bets, '' for one that is not known."""
+        """Return the outcome of ``wager``. ``provisions`` has the label of each bet, and under "" that of any other."""
         return cls(
             wager.bet,
             wager.stake,
@@ -44,7 +44,11 @@ class WagerOutcome(Struct, frozen=True, gc=False):
 
 
 class Adjudication(Struct, frozen=True, kw_only=True):
-    """The whole answer to one stream. ``ruleset`` is None where the stream names none that is known."""
+    """The whole answer to one stream.
+
+    ``ruleset`` is the name that the stream gives, known or not; None if it gives none. ``unchecked`` are the families
+    of events that some rule needs and the table does not observe.
+    """
 
     stream: str
     ruleset: str | None

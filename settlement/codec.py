@@ -1,7 +1,7 @@
-"""Events from bytes and back: reading, refusing, and the canonical form that is hashed.
+"""The codec: events from bytes, refused if they are not well-shaped, and their canonical form, which is hashed.
 
-Reading is one pass of msgspec over the bytes. What a type cannot say (the stream's name, exact numbers in a
-correction, the character NUL) is looked at after it, each by the cheapest test that lets the usual event pass.
+Decoding is one pass of msgspec over the bytes. What a type cannot express (the stream's name, exact numbers in a
+correction, the character NUL) is checked after it, each by the cheapest test that lets a usual event pass.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MAX_DEPTH = 32
 """Deepest nesting accepted: far more than any event needs, far less than any reader's stack."""
 
 FIRST_YEAR, LAST_YEAR = 2, 9998
-"""Years of ``occurred_at``: those whose every instant can be said in every offset. A table's clock may be far out."""
+"""Years of ``occurred_at``: every instant of them exists in every offset. A table's clock may be far out."""
 
 STREAM_NAME = re.compile(r"[A-Za-z0-9._:-]{1,100}")
 
@@ -31,8 +31,8 @@ STREAM_NAME = re.compile(r"[A-Za-z0-9._:-]{1,100}")
 class ShapeError(ValueError):
     """An event whose shape is not the contract's.
 
-    ``pointer`` is the JSON Pointer (RFC 6901) of the fault inside the event, ``""`` for the whole of it;
-    ``reason`` says what is wrong there.
+    ``pointer`` is the JSON Pointer (RFC 6901) of the fault inside the event, "" for the event as a whole; ``reason``
+    is what is wrong there, in English.
     """
 
     def __init__(self, reason: str, pointer: str = "") -> None:
@@ -41,7 +41,7 @@ class ShapeError(ValueError):
         self.pointer = pointer
 
 
-# The fast path: shape of every field, but neither the stream's name nor what `checked` looks at.
+# The fast path: checks the shape of every field, but nothing that `checked` does.
 decode_fast = msgspec.json.Decoder(Event).decode
 
 _decode_array = msgspec.json.Decoder(list[Event]).decode
@@ -55,7 +55,7 @@ _encode_lines = msgspec.json.Encoder(order="sorted").encode_lines
 
 
 def decode(raw: bytes | str) -> Event:
-    """Return the event that ``raw`` is the JSON of. Raise ``ShapeError`` where it is none."""
+    """Return the event in ``raw``, which is JSON. Raise ``ShapeError`` if it is not a well-shaped event."""
     raw = in_bytes(raw)
     if len(raw) > MAX_EVENT_BYTES:
         raise ShapeError(f"is larger than {MAX_EVENT_BYTES} bytes")
@@ -69,7 +69,7 @@ def decode(raw: bytes | str) -> Event:
 
 
 def in_bytes(raw: bytes | str) -> bytes:
-    """Return ``raw`` in UTF-8. Raise ``ShapeError`` for half a character, which UTF-8 cannot write."""
+    """Return ``raw`` in UTF-8. Raise ``ShapeError`` for a lone surrogate, which UTF-8 cannot encode."""
     try:
         return raw.encode() if isinstance(raw, str) else raw
     except UnicodeEncodeError:
@@ -77,9 +77,9 @@ def in_bytes(raw: bytes | str) -> bytes:
 
 
 def decode_all(lines: Iterable[bytes]) -> list[Event]:
-    """Return the events that ``lines`` are the JSON of: ``decode`` for many events of one stream, in half the time.
+    """Return the event in each of ``lines``: ``decode`` for many events of one stream, in half the time.
 
-    Raise ``ShapeError`` at the first that is none.
+    Raise ``ShapeError`` for the first that is not well-shaped.
     """
     events: list[Event] = []
     append = events.append
@@ -90,7 +90,7 @@ def decode_all(lines: Iterable[bytes]) -> list[Event]:
             event = fast(raw)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             event = decode(raw)
-        # What `checked` looks at, each by the cheapest test that lets the usual event pass.
+        # Does `checked` have anything to do? Each test is the cheapest that lets a usual event pass.
         if (
             event.stream != stream
             or type(event) in _CHECKED
@@ -105,17 +105,17 @@ def decode_all(lines: Iterable[bytes]) -> list[Event]:
 
 
 def decode_stored(array: bytes) -> list[Event]:
-    """Return the events that a JSON array is of, each of which was ``checked`` when it was accepted."""
+    """Return the events in a JSON ``array`` from the event store: each was ``checked`` when it was accepted."""
     return _decode_array(array)
 
 
 def checked(event: Event, raw: bytes) -> Event:
-    """Return ``event`` if what a type cannot say about its shape holds too. Raise ``ShapeError`` otherwise."""
+    """Return ``event``. Raise ``ShapeError`` if it breaks a rule on shape that its type does not express."""
     if not STREAM_NAME.fullmatch(event.stream):
         raise ShapeError("is not a stream's name (1 to 100 of A-Z a-z 0-9 . _ : -)", "/stream")
     if not FIRST_YEAR <= event.occurred_at.year <= LAST_YEAR:
         raise ShapeError(f"is not of the years {FIRST_YEAR} to {LAST_YEAR}", "/occurred_at")
-    # A new case here belongs into _CHECKED too.
+    # A new case here belongs in _CHECKED too.
     match event:
         case EventsLost(seq=seq, data=data):
             _refuse_backward_loss(seq, data)
@@ -129,74 +129,74 @@ def checked(event: Event, raw: bytes) -> Event:
 def canonical(raw: bytes) -> bytes:
     """Return the canonical form (RFC 8785) of the event in ``raw``: what is hashed, stored and compared.
 
-    Everything stays as it was sent, ``occurred_at`` with its own offset included; ``v`` and ``data`` are written out
-    where they were left to their defaults. Raise ``ShapeError`` for what ``decode`` refuses and for a name that is
-    given twice in one object, which readers understand differently (RFC 7493, section 2.3).
+    All content is as sent, ``occurred_at`` with its own offset; ``v`` and ``data`` are added if they were left out.
+    Raise ``ShapeError`` for what ``decode`` refuses, and for a name that is given twice in one object, which readers
+    understand differently (RFC 7493, section 2.3).
     """
     return decode_canonical(raw)[1]
 
 
 def decode_canonical(raw: bytes) -> tuple[Event, bytes]:
-    """Return the event in ``raw`` and its canonical form: ``decode`` and ``canonical`` in one reading."""
+    """Return the event in ``raw`` and its canonical form: ``decode`` and ``canonical`` in one pass."""
     event = decode(raw)
     envelope = _decode_any(raw)
-    defaulted = ("v" not in envelope) + ("data" not in envelope)
+    added = ("v" not in envelope) + ("data" not in envelope)
     envelope.setdefault("v", 1)
     envelope.setdefault("data", {})
-    # Keys are ASCII and numbers integers by now: sorting bytes and writing digits is all that RFC 8785 asks.
-    written: bytes = _encode_sorted(envelope)
-    # As many names as were written: none came twice. Escapes, and space before a colon, would spoil the count.
-    if raw.count(b'":') != written.count(b'":') - defaulted or b"\\u" in raw or _SPACED_COLON.search(raw):
-        _refuse_doubles(raw)
-    return event, written
+    # Keys are ASCII and numbers integers by now, so RFC 8785 asks for no more than sorted keys.
+    encoded: bytes = _encode_sorted(envelope)
+    # If no name came twice, there are as many names as before. Escapes and space before a colon distort the count.
+    if raw.count(b'":') != encoded.count(b'":') - added or b"\\u" in raw or _SPACED_COLON.search(raw):
+        _refuse_duplicate_names(raw)
+    return event, encoded
 
 
 def decode_canonical_all(array: bytes) -> tuple[list[Event], list[bytes]] | None:
-    """Return the events that a JSON array is of, and their canonical forms: ``decode_canonical`` for many, at once.
+    """Return the events in a JSON ``array`` and their canonical forms: ``decode_canonical`` for many, in one pass.
 
-    None where the array is none, or where any of them has to be looked at by itself.
+    None if ``array`` is not valid JSON, or if any of its events needs a check of its own: decode them one by one then.
     """
     try:
         events, envelopes = _decode_array(array), _decode_any(array)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
-    unsaid = 0
+    added = 0
     for envelope in envelopes:
         if "v" not in envelope:
             envelope["v"] = 1
-            unsaid += 1
+            added += 1
         if "data" not in envelope:
             envelope["data"] = {}
-            unsaid += 1
+            added += 1
     together = _encode_lines(envelopes)
-    written = together.splitlines()  # a string's own ends of line are escaped
-    # Nothing is longer written than read, numbers being whole: what is as long, brackets and commas aside, has left
-    # nothing out, no name that came twice and no space. Anything else is looked at as in ``decode_canonical``.
-    is_whole = not unsaid and len(array) == len(together) + 1 and b"\\" not in array
-    if not is_whole and (
-        array.count(b'":') != together.count(b'":') - unsaid or b"\\u" in array or _SPACED_COLON.search(array)
+    encoded = together.splitlines()  # line ends inside strings are escaped
+    # Numbers are integers, so encoding never makes anything longer. If it made nothing shorter either, brackets and
+    # commas aside, no name came twice and there was no space. Otherwise count as in ``decode_canonical``.
+    is_same_length = not added and len(array) == len(together) + 1 and b"\\" not in array
+    if not is_same_length and (
+        array.count(b'":') != together.count(b'":') - added or b"\\u" in array or _SPACED_COLON.search(array)
     ):
         return None
-    # What spaces there are may all be in the largest.
-    spaces = len(array) + unsaid * len(b'"data":{},') - len(together)
-    if max(map(len, written), default=0) + max(0, spaces) > MAX_EVENT_BYTES:
+    # All the spaces may be in the largest event.
+    spaces = len(array) + added * len(b'"data":{},') - len(together)
+    if max(map(len, encoded), default=0) + max(0, spaces) > MAX_EVENT_BYTES:
         return None
     if not _CHECKED.isdisjoint(map(type, events)):
         return None
     if any(not FIRST_YEAR <= year <= LAST_YEAR for year in {event.occurred_at.year for event in events}):
         return None
-    return (events, written) if all(map(STREAM_NAME.fullmatch, {event.stream for event in events})) else None
+    return (events, encoded) if all(map(STREAM_NAME.fullmatch, {event.stream for event in events})) else None
 
 
 def next_seq_after(event: Event) -> int:
-    """Return the number that follows ``event`` in its stream: after a declared loss, the first that is not lost."""
+    """Return the seq that follows ``event`` in its stream: after a declared loss, the first that is not lost."""
     if isinstance(event, EventsLost):
         return max(event.seq, event.data.through) + 1
     return event.seq + 1
 
 
 def read_data(event: Envelope, data: Mapping[str, Any]) -> Data:
-    """Return ``data`` as what ``event`` should have said. Raise ``ShapeError`` where it has another shape."""
+    """Return ``data`` as data of ``event``'s type. Raise ``ShapeError`` if it has another shape."""
     try:
         right = msgspec.convert(data, DATA_OF[type(event)])
     except msgspec.ValidationError as error:
@@ -210,10 +210,10 @@ _POINTED = re.compile(r"(?P<reason>.*?)(?: - at `(?:key in )?\$?(?P<path>[^`]*)`
 
 
 def _shape_error(error: msgspec.ValidationError) -> ShapeError:
-    """Say what msgspec says, with its path (``$.data.faces[0]``) as a JSON Pointer (``/data/faces/0``)."""
+    """Return msgspec's error, with its path (``$.data.faces[0]``) as a JSON Pointer (``/data/faces/0``)."""
     match = _POINTED.match(str(error))
     assert match is not None
-    # msgspec does not name the key of a mapping's bad value: "[...]". Point at the mapping.
+    # For a bad value in a mapping msgspec gives "[...]" in place of the key: point at the mapping.
     path = re.sub(r"\[(\d+)\]", r".\1", (match["path"] or "").replace("[...]", ""))
     return ShapeError(match["reason"].replace("`", "'"), path.replace(".", "/"))
 
@@ -226,7 +226,7 @@ def _refuse_backward_loss(seq: int, data: Data) -> None:
 
 
 def _refuse_inexact(value: object, pointer: str) -> None:
-    """Raise ``ShapeError`` for a number that is no exact integer, anywhere in ``value``, and for bottomless nesting."""
+    """Raise ``ShapeError`` for a number in ``value`` that is not an exact integer, and for nesting that is too deep."""
     if pointer.count("/") > MAX_DEPTH:
         raise ShapeError(f"is nested deeper than {MAX_DEPTH} levels", "/data/data")
     match value:
@@ -245,7 +245,7 @@ def _refuse_inexact(value: object, pointer: str) -> None:
 
 
 def _refuse_nul(value: object, pointer: str) -> None:
-    """Raise ``ShapeError`` for the character NUL, which no text column can hold, anywhere in ``value``."""
+    """Raise ``ShapeError`` for the character NUL anywhere in ``value``: PostgreSQL cannot store it as text."""
     match value:
         case str() if "\0" in value:
             raise ShapeError("has the character NUL", pointer)
@@ -258,9 +258,9 @@ def _refuse_nul(value: object, pointer: str) -> None:
                 _refuse_nul(item, f"{pointer}/{index}")
 
 
-def _refuse_doubles(raw: bytes) -> None:
+def _refuse_duplicate_names(raw: bytes) -> None:
     """Raise ``ShapeError`` for an object in ``raw`` that gives one name twice."""
-    # The standard library's reader is the one that shows a document's names before they are merged.
+    # Only the standard library's parser shows the names of an object before they are merged.
     import json
 
     def unique(pairs: list[tuple[str, object]]) -> dict[str, object]:

@@ -8,14 +8,14 @@ resolves it:
      └────┘ 2 3 7 11 12            │   └──── 7, seven-out ────────► come-out, and in France a new shooter
                                    └──────── anything else: no decision
 
-A throw announced «Coup nul» decides, moves and marks nothing: it does not exist, and what acts on it is found.
+A throw announced «Coup nul» decides, moves and marks nothing: it does not exist, and settling by it is a finding.
 """
 
 from __future__ import annotations
 
 from settlement.events import DiceThrown, NoMoreBets, PointMarked, ThrowVoided
 from settlement.state import Table, find
-from settlement.wagers import announce_result_time
+from settlement.wagers import find_unsettled_wagers
 
 POINT_NUMBERS = (4, 5, 6, 8, 9, 10)
 
@@ -28,7 +28,7 @@ def call_no_more_bets(table: Table, event: NoMoreBets) -> None:
 
 
 def valid_total(table: Table, event: DiceThrown) -> int | None:
-    """Return the total of a throw that can have happened, None for one that decides nothing."""
+    """Return the total of a throw; None, with a finding, for one that cannot have happened and decides nothing."""
     first, second = event.data.faces
     total = first + second
     if not (1 <= first <= 6 and 1 <= second <= 6) or (event.data.total or total) != total or event.data.total == 0:
@@ -54,8 +54,8 @@ def check_flags(table: Table, event: DiceThrown) -> None:
 
 
 def begin_throw(table: Table, event: DiceThrown) -> None:
-    """Find what the last result left undone, before the dice decide anything anew."""
-    announce_result_time(table, event.seq)
+    """Check what the last result left unsettled, before the dice decide anything."""
+    find_unsettled_wagers(table, event.seq)
     _check_marker(table, event.seq)
     first, second = event.data.faces
     table.result = f"{first}-{second}"
@@ -81,7 +81,7 @@ def end_throw(table: Table, event: DiceThrown, total: int | None) -> None:
 
 
 def void_throw(table: Table, event: ThrowVoided) -> None:
-    """Note a «Coup nul»: the dice decide nothing and betting is open again."""
+    """Void a throw, «Coup nul»: the dice decide nothing and betting is open again."""
     seq = event.seq
     data = event.data
     _check_marker(table, seq)

@@ -256,14 +256,15 @@ class State:
         table.session = session = _resolve(event, ruleset, self._readings)
         table.staff = [(member.person, member.role) for member in data.staff or []]
         self._handlers = dict(ruleset.handlers)  # looked up faster than in a MappingProxyType
-        if ruleset.ended_on is not None and session.gaming_day >= ruleset.ended_on:
+        ended_on = ruleset.instrument.in_force_until
+        if ended_on is not None and session.gaming_day >= ended_on:
             find(
                 table,
                 "ruleset-not-in-force",
                 event.seq,
                 ruleset=ruleset.name,
                 gaming_day=session.gaming_day.isoformat(),
-                until=ruleset.ended_on.isoformat(),
+                until=ended_on.isoformat(),
             )
         if ruleset.name == "fr-american-roulette":
             art_57_1.check_staffing(table, event.seq)

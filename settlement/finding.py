@@ -1,6 +1,6 @@
-"""A finding: a rule met in the stream, the events that show it, and the facts to say out loud.
+"""A finding: one irregularity, the events that show it, and the facts of its message.
 
-A finding is a value, never an exception: the replay notes it and reads on, so one bad throw at 22:10 does not hide a
+A finding is a value, never an exception: the replay reports it and reads on, so one bad throw at 22:10 does not hide a
 bad payout at 22:15.
 """
 
@@ -20,9 +20,9 @@ Language: TypeAlias = Literal["en", "fr"]
 class Finding(Struct, frozen=True, kw_only=True):
     """One irregularity. ``seq`` is the event that completes it; ``evidence`` ends no later than there.
 
-    ``expected`` and ``recorded`` are amounts in minor units or the words of the table, as the rule says in the
-    catalogue. ``provision`` is the label of the clause (``provisions.PROVISIONS``), None for a rule that rests on the
-    event contract alone. ``after_loss`` says that numbers were lost before, so that the state may be wrong.
+    ``expected`` and ``recorded`` are amounts in minor units or text, as ``Rule.expected_is`` and ``recorded_is`` say in
+    the catalogue. ``provision`` is the label of the clause (``provisions.PROVISIONS``), None for a rule that rests on
+    the event contract alone. ``after_loss``: events before it are missing, so the state may be wrong.
     """
 
     rule: str
@@ -39,16 +39,16 @@ class Finding(Struct, frozen=True, kw_only=True):
 
     @property
     def order(self) -> tuple[int, str, str]:
-        """The place of this finding in an answer."""
+        """The sort key of findings in an answer."""
         return (self.seq, self.rule, self.wager or "")
 
     def message(self, language: Language) -> str:
         """Return the finding as a sentence."""
-        standing = {"wager": self.wager, "expected": self.expected, "recorded": self.recorded, "seq": self.seq}
-        return message(self.rule, standing | self.facts, language, self.currency)
+        standard = {"wager": self.wager, "expected": self.expected, "recorded": self.recorded, "seq": self.seq}
+        return message(self.rule, standard | self.facts, language, self.currency)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the finding as section 6 of the event contract writes it."""
+        """Return the JSON object of section 6 of the event contract."""
         answer: dict[str, Any] = {
             "rule": self.rule,
             "severity": self.severity,

@@ -1,14 +1,14 @@
-"""The law texts, and how code points at their words.
+"""The law texts, and the citations that point into them.
 
-A *text* is one article as it was supplied to us, byte for byte. It is read once, when this module is
-imported, and must have the digest written here: a word changed in a text stops the program instead of
-changing the law. Reading these files is the only input this package performs.
+A *text* is one article as it was supplied to us, byte for byte. It is read once, when this module is imported, and must
+have the digest given here: a word changed in a text stops the program instead of changing the law. Reading these files
+is the only input of this package.
 
-An *instrument* is the regulation that holds the articles. A *citation* is a text and the exact words it
-quotes from it, so that a screen can mark them where they stand.
+An *instrument* is the regulation that holds the articles. A *citation* is a text and an exact quotation from it, so
+that a screen can mark its span.
 
 The French texts bear no date and do not name their instrument. It is inferred from their numbering, and
-``Instrument.inferred_from`` says so. Days in force are given where they are known, and only there.
+``Instrument.inferred_from`` says so. Days in force are given only if they are known.
 """
 
 from __future__ import annotations
@@ -25,20 +25,14 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Instrument:
-    """A regulation: how it is cited, where it is published, how long it bound the tables."""
+    """A regulation: how it is cited, where it is published, when it was in force."""
 
     cited_as: str
     title: str
-    source: str | None  # where it is published; None where we know no lasting address
+    source: str | None  # where it is published; None if we know no permanent address
     in_force_from: date | None  # None: not known to us
-    in_force_until: date | None  # first day it no longer applied; None: not known to have ended
-    inferred_from: str | None  # how we know that a text belongs to it; None: the text says so itself
-
-    def is_in_force(self, day: date) -> bool:
-        """Return whether nothing we know puts ``day`` outside this instrument's validity."""
-        if self.in_force_from is not None and day < self.in_force_from:
-            return False
-        return self.in_force_until is None or day < self.in_force_until
+    in_force_until: date | None  # first day it no longer applied; None: no end is known
+    inferred_from: str | None  # how we know that a text belongs to it; None: the text names it
 
 
 ARRETE_1959 = Instrument(
@@ -76,12 +70,12 @@ class Paragraph:
     number: int
     start: int
     end: int
-    words: str
+    text: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class LawText:
-    """One article, as supplied. ``content`` is the whole file, headings included."""
+    """One article as supplied. ``content`` is the whole file, headings included; ``sha256`` 64 hex digits."""
 
     id: str
     file: str
@@ -105,16 +99,12 @@ class LawText:
             start += len(line)
         body = lines[self.heading_lines : len(lines) - self.closing_lines]
         return tuple(
-            Paragraph(number, start, start + len(words), words) for number, (start, words) in enumerate(body, start=1)
+            Paragraph(number, start, start + len(line), line) for number, (start, line) in enumerate(body, start=1)
         )
-
-    def paragraph(self, number: int) -> Paragraph:
-        """Return the ``number``-th paragraph, counted from 1."""
-        return self.paragraphs[number - 1]
 
 
 class LawTextChanged(Exception):
-    """A text of the package is not the one this code was written against."""
+    """A text of the package does not have the digest that this code expects."""
 
 
 def _read(
@@ -195,14 +185,14 @@ S_95_17 = _read(
 LAW_TEXTS: Mapping[str, LawText] = MappingProxyType(
     {text.id: text for text in (ART_54, ART_55_7, ART_55_8, ART_57_1, S_95_17)}
 )
+"""Every text by its id."""
 
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """Words quoted exactly from a text.
+    """An exact quotation from a text; ``start`` and ``end`` are its span in characters.
 
-    ``occurrence`` says which one is meant, counted from 1, where the text has the same words more than
-    once; it stays None where they stand there once. ``start`` and ``end`` are the span in characters.
+    ``occurrence`` counts from 1 if the text has the quotation more than once; None if it is there once.
     """
 
     text_id: str
@@ -210,11 +200,11 @@ class Citation:
     occurrence: int | None = None
 
     def __post_init__(self) -> None:
-        found = self.text.content.count(self.quote)
+        count = self.text.content.count(self.quote)
         if self.occurrence is None:
-            assert found == 1, f"{self.text_id}: {found} times {self.quote!r}"
+            assert count == 1, f"{self.text_id}: {count} times {self.quote!r}"
         else:
-            assert 1 <= self.occurrence <= found > 1, f"{self.text_id}: {found} times {self.quote!r}"
+            assert 1 <= self.occurrence <= count > 1, f"{self.text_id}: {count} times {self.quote!r}"
 
     @property
     def text(self) -> LawText:

@@ -77,7 +77,7 @@ _SIXES = [_across(n, 0, 1, 2, 3, 4, 5) for n in _ROWS if n < 34]
 
 
 def _layout(wheel: Pockets, *, pairs: str, threes: str, squares: str) -> Layout:
-    """Return a layout; the arguments are the shapes that hold a zero, as printed: ``"0-1 0-2"``."""
+    """Return a layout. ``pairs``, ``threes`` and ``squares`` are the shapes with a zero: ``"0-1 0-2"``."""
 
     def with_zero(shapes: str) -> list[tuple[str, ...]]:
         return [tuple(shape.split("-")) for shape in shapes.split()]
@@ -102,7 +102,7 @@ LAYOUT_38 = _layout(WHEEL_38, pairs="0-00 0-1 0-2 00-2 00-3", threes="0-1-2 00-2
 
 DOZEN_SHAPES: Mapping[str, tuple[tuple[frozenset[str], ...], int]] = MappingProxyType(
     {
-        # bet: what `which` counts, and how many neighbours it takes
+        # bet: what ``which`` numbers, and how many neighbours it needs
         "douzaine": (DOZENS, 1),
         "colonne": (COLUMNS, 1),
         "deux_douzaines": (DOZENS, 2),
@@ -112,10 +112,10 @@ DOZEN_SHAPES: Mapping[str, tuple[tuple[frozenset[str], ...], int]] = MappingProx
 
 
 def twelves(bet: str, which: Iterable[int]) -> frozenset[str] | None:
-    """Return the pockets of a bet on dozens or columns; None where ``which`` is no legal choice."""
-    blocks, wanted = DOZEN_SHAPES[bet]
+    """Return the pockets of a bet on dozens or columns; None if ``which`` is not allowed for it."""
+    blocks, count = DOZEN_SHAPES[bet]
     chosen = sorted(which)
     first = chosen[0] if chosen else 0
-    if chosen != list(range(first, first + wanted)) or not 1 <= first <= len(blocks) + 1 - wanted:
+    if chosen != list(range(first, first + count)) or not 1 <= first <= len(blocks) + 1 - count:
         return None
     return frozenset().union(*(blocks[block - 1] for block in chosen))

@@ -26,9 +26,9 @@ EVEN = Odds(1, 1)
 
 
 def share(amount: int, part: Odds, unit: int) -> tuple[int, bool]:
-    """Return what ``part`` of ``amount`` comes to in whole ``unit``s, rounded down, and whether it divided exactly.
+    """Return ``part`` of ``amount``, rounded down to whole ``unit``s, and whether it divided exactly.
 
-    ``amount`` and ``unit`` are in minor units. No text says who keeps the fraction: reading ``payout_unit``.
+    All are in minor units. No text says who keeps the fraction: reading ``payout_unit``.
     """
     whole, breakage = divmod(amount * part.pays, part.per * unit)
     return whole * unit, not breakage

@@ -1,12 +1,12 @@
-"""Every provision the rules rest on: its label, and the words of the law that carry it.
+"""Every provision that the rules rest on: its label, and the quotations from the law that carry it.
 
 A label reads as one cites: ``art. 55-8 A 1°``, ``art. 55-7 al. 5``, ``s. 95.17 (2)``. *Al. n* is the n-th
-paragraph of the article, headings not counted. A few labels need a word of ours: *intro* is what an article
-or a section says before its list, *last al.* its last paragraph, and *A after 4°* the unnumbered paragraph
-of art. 55-8 that closes the first four bets. ``art. 54 B 1°`` and ``2°`` are the two choices at zero.
+paragraph of the article, headings not counted. A few labels are ours: *intro* is the text of an article or a section
+before its list, *last al.* its last paragraph, and *A after 4°* the unnumbered paragraph of art. 55-8 that closes the
+first four bets. ``art. 54 B 1°`` and ``2°`` are the two choices at zero.
 
-Some provisions are known by their number only, because their text is not among ours. They carry no
-quotation, and say why.
+Some provisions are known by their number only, because their text is not among ours. They have no quotation, and state
+why.
 """
 
 from __future__ import annotations
@@ -15,27 +15,31 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from settlement import law, quotations
+from settlement import law
 from settlement.law import Citation, LawText
+from settlement.quotations import ART_54, ART_55_7, ART_55_8, ART_57_1, S_95_17, Quotations
 
 
 @dataclass(frozen=True, slots=True)
 class Provision:
-    """A label and the spans of law it stands for. A provision without a text says why it has none."""
+    """A label and the quotations it stands for.
+
+    ``text_missing`` is why there is no quotation, by language; None if there is one.
+    """
 
     label: str
     citations: tuple[Citation, ...]
-    text_missing: Mapping[str, str] | None = None  # why nothing is quoted, by language
+    text_missing: Mapping[str, str] | None = None
 
     @property
     def quotes(self) -> tuple[str, ...]:
         return tuple(citation.quote for citation in self.citations)
 
 
-def _quoted(text: LawText, places: quotations.Quotations) -> dict[str, Provision]:
+def _quoted(text: LawText, quotations: Quotations) -> dict[str, Provision]:
     table: dict[str, Provision] = {}
-    for place, quotes in places.items():
-        label = f"{text.article} {place}"
+    for clause, quotes in quotations.items():
+        label = f"{text.article} {clause}"
         citations = tuple(
             Citation(text.id, quote) if isinstance(quote, str) else Citation(text.id, *quote) for quote in quotes
         )
@@ -49,11 +53,11 @@ def _known_by_number(label: str, *, en: str, fr: str) -> dict[str, Provision]:
 
 PROVISIONS: Mapping[str, Provision] = MappingProxyType(
     {
-        **_quoted(law.ART_54, quotations.ART_54),
-        **_quoted(law.ART_55_7, quotations.ART_55_7),
-        **_quoted(law.ART_55_8, quotations.ART_55_8),
-        **_quoted(law.ART_57_1, quotations.ART_57_1),
-        **_quoted(law.S_95_17, quotations.S_95_17),
+        **_quoted(law.ART_54, ART_54),
+        **_quoted(law.ART_55_7, ART_55_7),
+        **_quoted(law.ART_55_8, ART_55_8),
+        **_quoted(law.ART_57_1, ART_57_1),
+        **_quoted(law.S_95_17, S_95_17),
         **_known_by_number(
             "art. 39 (1959)",
             en="Article 39 of the arrêté of 23 December 1959 is not among the texts supplied.",
@@ -142,7 +146,7 @@ WAGER_PROVISIONS: Mapping[str, Mapping[str, str]] = MappingProxyType(
     }
 )
 
-# What a ruleset says of bets it does not know: its list is closed.
+# The clause that closes a ruleset's list of bets: the provision of any bet that is not on it.
 CLOSED_LISTS: Mapping[str, str] = MappingProxyType(
     {
         "fr-craps": "art. 55-8 intro",
@@ -166,34 +170,6 @@ WITHDRAWAL_PROVISIONS: Mapping[str, Mapping[str, str]] = MappingProxyType(
 )
 
 
-# Which quotation of art. 54 A or B, counted from 0, prices a combination.
-_ART_54_SENTENCES = {
-    "plein": 0,
-    "cheval": 1,
-    "transversale": 2,
-    "carre": 3,
-    "sixain": 4,
-    "douzaine": 5,
-    "colonne": 5,
-    "deux_douzaines": 6,
-    "deux_colonnes": 6,
-    "pair": 0,
-    "impair": 0,
-    "manque": 1,
-    "passe": 1,
-    "rouge": 2,
-    "noir": 2,
-}
-
-
 def wager_provision(ruleset: str, bet: str | None) -> str:
-    """Return the label of a bet's own provision; for a bet the ruleset does not know, of its closed list."""
+    """Return the label of a bet's own provision; for any other bet, of the clause that closes the list."""
     return WAGER_PROVISIONS[ruleset].get(bet or "", CLOSED_LISTS[ruleset])
-
-
-def wager_citations(ruleset: str, bet: str | None) -> tuple[Citation, ...]:
-    """Return the words that make, decide and price a bet, without those of its neighbours in the same list."""
-    citations = PROVISIONS[wager_provision(ruleset, bet)].citations
-    if ruleset in ("fr-roulette", "fr-american-roulette") and bet in _ART_54_SENTENCES:
-        return (citations[_ART_54_SENTENCES[bet]],)
-    return citations

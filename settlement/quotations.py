@@ -1,8 +1,8 @@
-"""The words quoted from each text, by the place where they stand.
+"""The quotations from each text, by clause.
 
-The places are those of ``provisions.py``. Only the sentences that carry a rule are quoted, exactly as they
-stand in the text, its misprints included. A quotation that the text has several times is a pair of the words
-and of the occurrence meant, counted from 1.
+The clauses are the labels of ``provisions.py`` without the article. Only the sentences that carry a rule are quoted,
+exactly as in the text, its misprints included. A quotation that the text has several times is a pair: the quotation and
+the occurrence meant, counted from 1.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What the texts leave open, and how each gap is read.
+"""Readings: what the texts leave open, and how each gap is read.
 
-A *reading* is a decision nobody wrote into a law. The ones with a ``parameter`` may be set by the session that is
-adjudicated (``params`` of ``session.opened``); the others hold for every session. All are listed here with their
-reason, for the documentation and for the desk, so that none is an unexplained constant in the code.
+A *reading* is a decision that no law makes. Those that are parameters may be set by the session that is adjudicated
+(``params`` of ``session.opened``); the others hold for every session. All are listed here with their reason, for the
+documentation and for the desk, so that none is an unexplained constant in the code.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from settlement.catalogue.rule import RULESET_NAMES, Wording
 class Reading:
     """One gap and how it is read.
 
-    ``leaves_open`` are the labels of the provisions that are silent or unclear, ``rulesets`` where the reading
-    matters. ``values`` and ``default`` describe a parameter; both are None for a reading that cannot be set. A default
-    that is not the same everywhere is given by ruleset.
+    ``leaves_open`` are the labels of the provisions that are silent or unclear; ``rulesets`` are those it matters to.
+    ``values`` and ``default`` describe a parameter, and are None for a reading that cannot be set. A default that
+    differs is given by ruleset.
     """
 
     name: str
@@ -30,10 +30,6 @@ class Reading:
     rulesets: tuple[str, ...] = RULESET_NAMES
     values: Wording | None = None
     default: str | Mapping[str, str] | None = None
-
-    @property
-    def is_parameter(self) -> bool:
-        return self.values is not None
 
 
 _FR_CRAPS = ("fr-craps",)

@@ -1,14 +1,13 @@
 """The four rulesets: for each, which articles look at which event, and in which order.
 
-A ruleset is an instrument of law and a game. Another instrument is another ruleset, never an edit of this table: what
-was adjudicated under one stays as it was.
+A ruleset is an instrument of law applied to a game. Another instrument is another ruleset, never an edit of this table,
+so that what was adjudicated under one keeps its answer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import date
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
@@ -54,6 +53,7 @@ from settlement.fr import art_54_roulette as art_54
 from settlement.fr import art_55_7_dice as art_55_7
 from settlement.fr import art_55_8_wagers as art_55_8
 from settlement.fr import art_57_1_american_roulette as art_57_1
+from settlement.law import ARRETE_1959, ARRETE_2007, BY_LAW_R_3, Instrument
 from settlement.layouts import LAYOUT_37, LAYOUT_38, Layout
 from settlement.qc import s_95_17_place_bets as s_95_17
 from settlement.state import Table, find
@@ -65,24 +65,24 @@ Handler: TypeAlias = Callable[[Table, Any], object]
 class Ruleset:
     """One ruleset.
 
-    ``handlers`` says what an event of each type does; a type that is missing does nothing. ``ended_on`` is the first
-    day the instrument no longer bound the tables, None where no end is known. ``seat_limit`` and
-    ``seat_limit_doubled`` are al. 3's, None where the game has none.
+    ``handlers`` maps each event type to what it does; an event of any other type does nothing. ``kinds`` is the closed
+    list of bets. ``layout`` is None at craps. ``seat_limit`` and ``seat_limit_doubled`` are those of art. 57-1 al. 3,
+    None at games without one.
     """
 
     name: str
     game: str
+    instrument: Instrument
     handlers: Mapping[type[Envelope], Handler]
     kinds: Mapping[str, wagers.Kind]
     layout: Layout | None = None
-    ended_on: date | None = None
     zero_rule: str = "choice"
     seat_limit: int | None = None
     seat_limit_doubled: int | None = None
 
     @property
     def families(self) -> frozenset[str]:
-        """The families of events that some rule of this ruleset needs."""
+        """The families of events that rules of this ruleset need."""
         return frozenset(
             rule.needs
             for rule in RULES.values()
@@ -112,9 +112,9 @@ def _stakes(kinds: Mapping[str, wagers.Kind]) -> dict[type[Envelope], Handler]:
 
 
 def close(table: Table, event: SessionClosed) -> None:
-    """Find what the session leaves behind."""
+    """Find what the session leaves open: unpaid, uncollected, undecided; and check the ledger."""
     seq = event.seq
-    wagers.announce_result_time(table, seq)
+    wagers.find_unsettled_wagers(table, seq)
     art_55_8.check_moves(table, seq)
     art_54.report_missing_decisions(table, seq)
     standing = 0
@@ -172,6 +172,7 @@ def _void_in_quebec(table: Table, event: ThrowVoided) -> None:
 FR_CRAPS = Ruleset(
     name="fr-craps",
     game="craps",
+    instrument=ARRETE_2007,
     kinds=art_55_8.KINDS,
     handlers=MappingProxyType(
         {
@@ -194,6 +195,7 @@ FR_CRAPS = Ruleset(
 QC_CRAPS = Ruleset(
     name="qc-craps",
     game="craps",
+    instrument=BY_LAW_R_3,
     kinds=s_95_17.KINDS,
     handlers=MappingProxyType(
         {
@@ -205,7 +207,6 @@ QC_CRAPS = Ruleset(
             WagerSwitched: s_95_17.switch,
         }
     ),
-    ended_on=date(2011, 10, 13),
 )
 
 
@@ -218,9 +219,9 @@ def _settle_on(layout: Layout) -> Callable[[Table, BallSettled], None]:
     def settle(table: Table, event: BallSettled) -> None:
         seq = event.seq
         pocket = event.data.pocket
-        wagers.announce_result_time(table, seq)
+        wagers.find_unsettled_wagers(table, seq)
         table.result = pocket
-        art_54.find_missing_decisions(table, seq)
+        art_54.imprison_undecided(table, seq)
         art_54.check_last_coup(table, seq, pocket)
         art_57_1.check_call(table, seq, pocket)
         if pocket in pockets:
@@ -283,6 +284,7 @@ def _pay_in_order(table: Table, event: PayoutMade) -> None:
 FR_ROULETTE = Ruleset(
     name="fr-roulette",
     game="french_roulette",
+    instrument=ARRETE_1959,
     kinds=art_54.kinds_on(LAYOUT_37),
     layout=LAYOUT_37,
     handlers=MappingProxyType({**_roulette(LAYOUT_37), BallSettled: _settle_at_french_wheel()}),
@@ -291,6 +293,7 @@ FR_ROULETTE = Ruleset(
 FR_AMERICAN_ROULETTE = Ruleset(
     name="fr-american-roulette",
     game="american_roulette",
+    instrument=ARRETE_1959,
     kinds=art_54.kinds_on(LAYOUT_38),
     layout=LAYOUT_38,
     zero_rule="lose",
@@ -309,7 +312,7 @@ FR_AMERICAN_ROULETTE = Ruleset(
             PaymentAnnounced: art_57_1.announce_payment,
             ColourAssigned: art_57_1.assign_colour,
             PlayerSeated: art_57_1.seat_player,
-            PlayerLeft: art_57_1.let_player_leave,
+            PlayerLeft: art_57_1.free_seat,
             ChipsHandled: art_57_1.handle_chips,
         }
     ),
@@ -318,3 +321,4 @@ FR_AMERICAN_ROULETTE = Ruleset(
 RULESETS: Mapping[str, Ruleset] = MappingProxyType(
     {ruleset.name: ruleset for ruleset in (FR_CRAPS, QC_CRAPS, FR_ROULETTE, FR_AMERICAN_ROULETTE)}
 )
+"""Every ruleset by its name."""

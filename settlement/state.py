@@ -1,7 +1,7 @@
-"""The table between two events: everything a replay remembers.
+"""The state of a table between two events: everything that a replay remembers.
 
-All of it is plain data, so that a state can be saved after any event and taken up again. What acts on it lives in the
-article modules; here are only the few acts that every article shares: to win, to lose, to be void, to be found.
+All of it is plain data, so that it can be saved after any event and restored (a snapshot); field names are part of that
+format. The articles change it; here is only what they share: to win, to lose, to give back, and to report a finding.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ UNDECIDED = ("open", "awaiting_decision", "imprisoned")
 
 
 class Session(Struct, frozen=True, kw_only=True):
-    """What ``session.opened`` said, with every reading resolved to its value."""
+    """The content of ``session.opened``, with every reading resolved to its value. Amounts in minor units."""
 
     casino: str
     table: str
@@ -56,7 +56,7 @@ class Session(Struct, frozen=True, kw_only=True):
     throw_delay_s: int
     seat_limit: int | None
 
-    # The families again, as the flags that are asked for at every event.
+    # Four of the families again, as flags: they are tested at nearly every event.
     calls: bool
     collections: bool
     custody: bool
@@ -66,8 +66,9 @@ class Session(Struct, frozen=True, kw_only=True):
 class Wager(Struct, array_like=True, gc=False):
     """One stake on one chance, from its placement to its payout.
 
-    ``stake`` is what was placed, ``standing`` what is left of it after withdrawals; both in minor units. ``decided_by``
-    is the event that decided it. ``number`` is the number it was placed on or has travelled to.
+    ``stake`` is what was placed, ``standing`` what is left of it after withdrawals; all amounts are in minor units.
+    ``number`` is the number it was placed on or has travelled to. Every ``…_by`` is the seq of an event, 0 or None if
+    there was none.
     """
 
     id: str
@@ -84,7 +85,7 @@ class Wager(Struct, array_like=True, gc=False):
     stake_paid: int = 0
     decided_by: int | None = None
     odds: str | None = None  # at which it won, "7:6"
-    result: str | None = None  # the throw or pocket that decided it, as it is said
+    result: str | None = None  # the throw or pocket that decided it: "3-4", "17"
     paid_by: int = 0
     changed_by: int = 0
     commission: int = 0
@@ -116,7 +117,7 @@ class Ledger(Struct):
     """Both sides of every movement of money that the rules order, in minor units.
 
     In: stakes, commissions and the bank's winnings. Out: stakes returned or collected, commissions kept or refunded,
-    winnings credited to players. What stands open is the difference, and nothing else may be.
+    winnings credited to players. The difference must be the undecided stakes.
     """
 
     stakes: int = 0
@@ -128,7 +129,7 @@ class Ledger(Struct):
     winnings_to_players: int = 0
 
     def imbalance(self, open_stakes: int) -> int:
-        """Return by how much the two sides differ, given what still stands; 0 unless the engine is at fault."""
+        """Return by how much the two sides differ, undecided stakes counted; 0 unless the engine is at fault."""
         received = self.stakes + self.commissions + self.winnings_of_bank
         accounted = self.returned + self.collected + self.commissions_kept + self.winnings_to_players
         return received - accounted - open_stakes
@@ -177,14 +178,14 @@ class WheelCoup(Struct):
 
 
 class ColourValue(Struct, frozen=True):
-    """What chips of a colour stand for, in minor units a chip; None where nobody said."""
+    """The value of one chip of a colour, in minor units; None if nobody declared it."""
 
     value: int | None
     assigned_by: int
 
 
 class Table(Struct):
-    """Everything a replay remembers between two events."""
+    """Everything that a replay remembers between two events."""
 
     stream: str = ""
     ruleset: str | None = None
@@ -208,7 +209,7 @@ class Table(Struct):
     called_at: datetime | None = None
     last_call: int = 0
     last_result: int = 0
-    result: str = ""  # the last throw or pocket, as it is said: "3-4", "17"
+    result: str = ""  # the last throw or pocket: "3-4", "17"
 
     point: int | None = None
     point_set_by: int = 0
@@ -218,7 +219,7 @@ class Table(Struct):
     last_throw: int = 0
     voided_by: int = 0  # the last throw, where it was voided
     voiding_flags: list[str] = []
-    travelling: dict[str, None] = {}  # come wagers on their way to a number, not yet seen moved
+    travelling: dict[str, None] = {}  # come wagers on their way to a number, not recorded as moved yet
     moves_seen: bool = False
     dice: DiceCustody = field(default_factory=DiceCustody)
 
@@ -227,7 +228,7 @@ class Table(Struct):
     seated: list[str] = []
     colours: dict[str, dict[str, ColourValue]] = {}  # colour -> player -> what it stands for
     corrections: list[dict[str, int | str]] = []
-    announced: list[int] = []  # the corrections that were known before the first event
+    announced: list[int] = []  # the corrections that were known in advance
 
     def open_session(self) -> Session:
         """Return the session, which every event after the opener has."""
@@ -246,11 +247,14 @@ def find(
     severity: str | None = None,
     **facts: Fact,
 ) -> None:
-    """Note that ``rule`` was met. The last of ``evidence`` is the event that completes it; zeros are left out."""
+    """Report a finding of ``rule``. The last of ``evidence`` is the event that completes it; zeros are left out.
+
+    ``expected`` and ``recorded`` are amounts in minor units or text. ``severity`` overrides the rule's own.
+    """
     known = RULES[rule]
     if wager is not None:
         wager_id = wager.id
-        facts = {"bet": wager.bet, "stake": wager.standing, "player": wager.player, **_place_of(wager), **facts}
+        facts = {"bet": wager.bet, "stake": wager.standing, "player": wager.player, **_placement_of(wager), **facts}
     table.findings.append(
         Finding(
             rule=rule,
@@ -268,15 +272,15 @@ def find(
     )
 
 
-def _place_of(wager: Wager) -> dict[str, Fact]:
-    place: dict[str, Fact] = {}
+def _placement_of(wager: Wager) -> dict[str, Fact]:
+    placement: dict[str, Fact] = {}
     if wager.number is not None:
-        place["number"] = wager.number
+        placement["number"] = wager.number
     if wager.pockets:
-        place["numbers"] = list(wager.pockets)
+        placement["numbers"] = list(wager.pockets)
     if wager.which:
-        place["which"] = list(wager.which)
-    return place
+        placement["which"] = list(wager.which)
+    return placement
 
 
 def _provision(rule: Rule, ruleset: str | None, bet: str | None) -> str | None:
@@ -290,7 +294,7 @@ def _provision(rule: Rule, ruleset: str | None, bet: str | None) -> str | None:
 
 
 def win(table: Table, wager: Wager, seq: int, odds: Odds) -> None:
-    """Let ``wager`` win at ``odds``: its winnings and what stands of its stake are due."""
+    """Let ``wager`` win at ``odds``: its winnings and what is left of its stake are due."""
     unit = table.open_session().payout_unit
     winnings, exact = share(wager.standing, odds, unit)
     wager.odds = str(odds)
@@ -302,7 +306,7 @@ def win(table: Table, wager: Wager, seq: int, odds: Odds) -> None:
 
 
 def lose(table: Table, wager: Wager, seq: int) -> None:
-    """Let ``wager`` lose what stands of its stake."""
+    """Let ``wager`` lose what is left of its stake."""
     wager.status = "lost"
     wager.decided_by = wager.changed_by = seq
     wager.result = table.result
@@ -314,9 +318,9 @@ def lose(table: Table, wager: Wager, seq: int) -> None:
 
 
 def give_back(table: Table, wager: Wager, seq: int, status: Status, part: Odds) -> None:
-    """End ``wager`` with no winnings and ``part`` of its stake due; the rest goes to the house.
+    """End ``wager`` without winnings and with ``part`` of its stake due; the house collects the rest.
 
-    A whole stake goes back as it was put down, though it be no whole number of units: only halves are rounded.
+    A whole stake is due to the minor unit, although no multiple of the payout unit: only parts are rounded.
     """
     unit = table.open_session().payout_unit
     stake, exact = share(wager.standing, part, unit)

@@ -1,4 +1,4 @@
-"""Stakes and payouts, in every game: placed, withdrawn, collected, paid.
+"""Wagers at every game: placed, withdrawn, collected, paid.
 
 A wager is decided once:
 
@@ -7,7 +7,7 @@ A wager is decided once:
                │      └─────► awaiting_decision, imprisoned, …       by a zero: see ``fr.art_54_roulette``
                └────────────► void                                   never in play; its stake is due back
 
-What is due is settled by the articles. Whether it was paid, in time and to the minor unit, is checked here.
+The articles decide what is due. Whether it was paid, in time and to the minor unit, is checked here.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ Withdrawal: TypeAlias = Literal["free", "after_throw", "one_roll", "never"]
 class Kind:
     """One bet of a closed list.
 
-    ``accept`` looks at the placement alone: it reports what is irregular and returns whether the stake is in play.
-    ``withdrawal`` is when the player may take it back: at will, after an indecisive throw, before its one throw
-    (which the text does not allow, and which takes effect), or never.
+    ``accept`` checks the placement alone: it reports what is irregular and returns whether the stake is in play.
+    ``withdrawal`` is when the player may take it back: at will, after an indecisive throw, before its one throw (which
+    the text does not allow, but which takes effect), or never.
     """
 
     bet: str
@@ -43,7 +43,7 @@ def accept_any(table: Table, event: WagerPlaced, wager: Wager) -> bool:
 
 
 def place(table: Table, event: WagerPlaced, kinds: Mapping[str, Kind]) -> Wager | None:
-    """Take a wager into the table. Return it, or None where its id was used before and the event is ignored."""
+    """Place a wager. Return it, or None if its id is in use already: then the event is ignored."""
     data = event.data
     seq = event.seq
     known = table.wagers.get(data.wager)
@@ -86,7 +86,7 @@ def place(table: Table, event: WagerPlaced, kinds: Mapping[str, Kind]) -> Wager 
         in_play = False
     session, stake = table.session, data.stake
     assert session is not None, "only the opener comes before it"
-    # What lets the usual stake pass; what it says of any other is ``_check_stake``'s.
+    # A usual stake needs nothing more; for any other ``_check_stake`` decides what to report.
     if (
         stake < session.minimum
         or data.medium != "chips"
@@ -118,14 +118,14 @@ def _find_out_of_limits(table: Table, event: WagerPlaced, wager: Wager, bound: s
 
 
 def withdraw(table: Table, event: WagerWithdrawn, kinds: Mapping[str, Kind]) -> None:
-    """Take back a stake, or a part of it, where that has an effect."""
+    """Withdraw a stake or a part of it, unless the withdrawal has no effect; report it if it is irregular."""
     wager = table.wagers.get(event.data.wager)
     if wager is None or wager.status in ("void", "withdrawn"):
         return
     seq = event.seq
     placed = wager.placed_by
-    asked = event.data.amount
-    amount = asked if isinstance(asked, int) else wager.standing
+    requested = event.data.amount
+    amount = requested if isinstance(requested, int) else wager.standing
     if table.call:
         find(
             table,
@@ -165,12 +165,12 @@ def withdraw(table: Table, event: WagerWithdrawn, kinds: Mapping[str, Kind]) -> 
 
 
 def _may_be_withdrawn(table: Table, seq: int, wager: Wager, withdrawal: Withdrawal, amount: int) -> bool:
-    """Find what the article says against taking ``wager`` back now; return whether it has an effect all the same."""
+    """Report what the article has against withdrawing ``wager`` now. Return whether the withdrawal takes effect."""
     placed = wager.placed_by
     match withdrawal:
         case "never":
-            regretted_at_once = wager.throws_before == table.throws and wager.call_before == table.last_call
-            severity = RULES["contract-wager-withdrawn"].exceptional_severity if regretted_at_once else None
+            is_immediate = wager.throws_before == table.throws and wager.call_before == table.last_call
+            severity = RULES["contract-wager-withdrawn"].exceptional_severity if is_immediate else None
             find(table, "contract-wager-withdrawn", placed, seq, wager=wager, severity=severity, recorded=amount)
             return False
         case "one_roll":
@@ -198,7 +198,7 @@ def _take_back(table: Table, wager: Wager, seq: int, amount: int) -> None:
 
 
 def collect(table: Table, event: StakesCollected) -> None:
-    """Sweep the stakes that the croupier says are lost."""
+    """Sweep the stakes that the croupier collects as lost."""
     seq = event.seq
     collections = table.open_session().collections
     for wager_id in dict.fromkeys(event.data.wagers):
@@ -207,11 +207,11 @@ def collect(table: Table, event: StakesCollected) -> None:
             if collections:
                 find(table, "winning-wager-collected", seq, wager_id=wager_id, status="unknown")
         elif wager.status == "lost":
-            # A stake that an earlier coup lost says nothing of this one.
+            # A stake lost in an earlier coup does not show that this coup was collected.
             if wager_id in table.swept:
                 del table.swept[wager_id]
                 table.wheel.collected = True
-        elif not _acted_on_no_decision(table, event, wager, None) and collections:
+        elif not _settled_undecided(table, event, wager, None) and collections:
             find(
                 table,
                 "winning-wager-collected",
@@ -224,11 +224,9 @@ def collect(table: Table, event: StakesCollected) -> None:
             )
 
 
-def _acted_on_no_decision(
-    table: Table, event: StakesCollected | PayoutMade, wager: Wager, recorded: int | None
-) -> bool:
-    """Find that money moved on a throw that decides nothing for ``wager``; return whether that was so."""
-    seq, act = event.seq, event.type
+def _settled_undecided(table: Table, event: StakesCollected | PayoutMade, wager: Wager, recorded: int | None) -> bool:
+    """Report that ``wager`` was collected or paid on a throw that decides nothing for it. Return whether it was."""
+    seq, event_type = event.seq, event.type
     still_open = wager.status == "open"
     if table.voided_by:
         find(
@@ -238,7 +236,7 @@ def _acted_on_no_decision(
             seq,
             wager=wager,
             voided_seq=table.voided_by,
-            event_type=act,
+            event_type=event_type,
         )
     elif still_open and wager.barred_by and wager.barred_by == table.last_result:
         find(
@@ -249,7 +247,7 @@ def _acted_on_no_decision(
             wager=wager,
             recorded=recorded,
             barred_seq=wager.barred_by,
-            event_type=act,
+            event_type=event_type,
         )
     elif still_open and wager.off_by and wager.off_by == table.last_result:
         find(
@@ -261,7 +259,7 @@ def _acted_on_no_decision(
             recorded=recorded,
             come_out_seq=wager.off_by,
             result=table.result,
-            event_type=act,
+            event_type=event_type,
         )
     else:
         return False
@@ -269,7 +267,7 @@ def _acted_on_no_decision(
 
 
 def pay(table: Table, event: PayoutMade) -> Wager | None:
-    """Check one payout against what the rules made due. Return the wager it names, None where there is none."""
+    """Check one payout against what is due. Return the wager it names, None if there is none of that id."""
     data = event.data
     seq = event.seq
     wager = table.wagers.get(data.wager)
@@ -317,10 +315,10 @@ def pay(table: Table, event: PayoutMade) -> Wager | None:
 
 
 def _paid_undecided(table: Table, event: PayoutMade, wager: Wager) -> None:
-    """Find why nothing was due yet. Such a payout settles nothing."""
+    """Report why nothing was due yet. Such a payout settles nothing."""
     seq = event.seq
     recorded = event.data.winnings + event.data.stake_returned
-    if wager.status == "open" and _acted_on_no_decision(table, event, wager, recorded):
+    if wager.status == "open" and _settled_undecided(table, event, wager, recorded):
         return
     if wager.status == "open" and table.last_result > wager.placed_by:
         find(
@@ -351,7 +349,7 @@ STAKE_RULES = {
     "refunded_half": "half-refund-mismatch",
     "refunded_last_coup": "last-coup-refund-mismatch",
 }
-"""What a wrong ``stake_returned`` breaks, by how the wager ended. Nothing is said of a void or withdrawn stake."""
+"""The rule that a wrong ``stake_returned`` breaks, by status. There is none for a void or a withdrawn stake."""
 
 
 def _check_amounts(table: Table, event: PayoutMade, wager: Wager) -> None:
@@ -381,8 +379,8 @@ def _horn_split(paid: int, stake: int) -> bool:
     return paid in (stake * 27 // 4, stake * 3)
 
 
-def announce_result_time(table: Table, seq: int) -> None:
-    """Find what the last result left undone, now that the next one is here."""
+def find_unsettled_wagers(table: Table, seq: int) -> None:
+    """Find winners not paid and losers not collected, when event ``seq`` brings the next result or the close."""
     if table.due:
         for wager_id in table.due:
             wager = table.wagers[wager_id]

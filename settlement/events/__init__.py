@@ -7,9 +7,9 @@ the type. Both are msgspec Structs, so one pass over the bytes parses, checks th
 
 ``session``, ``stakes``, ``craps`` and ``roulette`` hold the types; ``settlement.codec`` reads them from bytes.
 
-Shape is all that is judged here: a throw of ``[7, 2]``, an unknown bet or a stake after the call is well-shaped,
-happened, and is for the rules to judge. ``UNSET`` is a field that was not sent; ``null`` is accepted nowhere but in
-the ``value`` of a colour.
+Only the shape is checked here: a throw of ``[7, 2]``, an unknown bet or a stake after the call is well-shaped,
+happened, and is for the rules to judge. ``UNSET`` is a field that was not sent; ``null`` is accepted only in the
+``value`` of a colour.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What every event is made of: the envelope, and the kinds of value that its data hold.
+"""The envelope of every event, and the types of the values in its data.
 
-Amounts are integers in minor units of the session's currency, from 0 to 2^53 − 1, so that every JSON reader on the
-way holds them exactly. There are no floats. ``UNSET`` is a field that was not sent.
+Amounts are integers in minor units of the session's currency, from 0 to 2^53 − 1, so that every JSON reader on the way
+keeps them exact. There are no floats. ``UNSET`` is a field that was not sent.
 """
 
 from __future__ import annotations

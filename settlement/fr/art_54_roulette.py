@@ -14,7 +14,7 @@ A simple chance of initial stake S, under the reading ``zero_rule`` = choice:
                                     ▲   │
                                zero │   └─ prison ─► imprisoned ── number ─► released: S/2^(k−1), or lost
                                     └────────────────────┘
-    At the last coup a zero asks nothing: refunded_last_coup, S/2^k.
+    At the last coup a zero leaves no choice: refunded_last_coup, S/2^k.
 """
 
 from __future__ import annotations
@@ -45,37 +45,6 @@ ODDS: Mapping[str, Odds] = MappingProxyType(
 )
 
 
-def _accept_shape(layout: Layout, bet: str) -> Callable[[Table, WagerPlaced, Wager], bool]:
-    legal = layout.shapes[bet]
-
-    def accept(table: Table, event: WagerPlaced, wager: Wager) -> bool:
-        numbers = event.data.numbers or []
-        pockets = legal.get(frozenset(numbers))
-        if pockets is None or len(pockets) != len(numbers):
-            find(table, "combination-not-permitted", event.seq, wager=wager, numbers=list(numbers))
-            return False
-        wager.pockets = pockets
-        return True
-
-    return accept
-
-
-def _accept_twelves(bet: str) -> Callable[[Table, WagerPlaced, Wager], bool]:
-    def accept(table: Table, event: WagerPlaced, wager: Wager) -> bool:
-        which = tuple(sorted(event.data.which or ()))
-        if not _chance(bet, which):
-            find(table, "combination-not-permitted", event.seq, wager=wager, which=list(event.data.which or ()))
-            return False
-        wager.which = which
-        return True
-
-    return accept
-
-
-def _accept_simple(table: Table, event: WagerPlaced, wager: Wager) -> bool:
-    return True
-
-
 def kinds_on(layout: Layout) -> Mapping[str, Kind]:
     """Return the closed list of combinations on ``layout``."""
     accepts = {
@@ -91,14 +60,8 @@ def covers(wager: Wager, pocket: str) -> bool:
     return pocket in (wager.pockets or _chance(wager.bet, wager.which))
 
 
-@lru_cache(maxsize=256)
-def _chance(bet: str, which: tuple[int, ...]) -> frozenset[str]:
-    """Return the pockets of a simple chance, of dozens or columns; none where they are no legal choice."""
-    return SIMPLE_CHANCES[bet] if bet in SIMPLE_CHANCES else twelves(bet, which) or frozenset()
-
-
 def report_missing_decisions(table: Table, seq: int) -> None:
-    """Find the zeros that nobody answered, each once: a result and the close of the session both end the wait."""
+    """Find the zeros at which nobody chose, each once: a result and the close of the session both end the wait."""
     for wager_id in table.awaiting:
         wager = table.wagers[wager_id]
         if wager.zero_by > table.closed_by:
@@ -113,8 +76,8 @@ def report_missing_decisions(table: Table, seq: int) -> None:
             )
 
 
-def find_missing_decisions(table: Table, seq: int) -> None:
-    """B 1°, 2°: a zero asked, nobody answered, and the next result is here. The stake goes on as in prison."""
+def imprison_undecided(table: Table, seq: int) -> None:
+    """B 1°, 2°: the player did not choose before the next result. Find it; the stake goes on as in prison."""
     report_missing_decisions(table, seq)
     for wager_id in table.awaiting:
         wager = table.wagers[wager_id]
@@ -123,14 +86,14 @@ def find_missing_decisions(table: Table, seq: int) -> None:
     table.awaiting.clear()
 
 
-def settle_pocket(table: Table, seq: int, pocket: str, zero: bool) -> None:
+def settle_pocket(table: Table, seq: int, pocket: str, is_zero: bool) -> None:
     """Settle every live wager by ``pocket``."""
     wagers = table.wagers
-    choice = zero and table.open_session().zero_rule != "lose"
+    spares_simple_chances = is_zero and table.open_session().zero_rule != "lose"
     for wager in [wagers[live] for live in table.live]:
-        if choice and wager.bet in SIMPLE_CHANCES:
+        if spares_simple_chances and wager.bet in SIMPLE_CHANCES:
             _hit_by_zero(table, wager, seq)
-        elif pocket in (wager.pockets or _chance(wager.bet, wager.which)):  # ``covers``, for every wager of a night
+        elif pocket in (wager.pockets or _chance(wager.bet, wager.which)):  # ``covers``, inlined for speed
             if wager.status == "imprisoned":
                 _release(table, wager, seq)
             else:
@@ -139,36 +102,8 @@ def settle_pocket(table: Table, seq: int, pocket: str, zero: bool) -> None:
             lose(table, wager, seq)
 
 
-def _hit_by_zero(table: Table, wager: Wager, seq: int) -> None:
-    wager.zeros += 1
-    wager.zero_by = wager.changed_by = seq
-    if table.wheel.last_coup:
-        give_back(table, wager, seq, "refunded_last_coup", _what_stands(wager))
-    elif table.open_session().zero_rule == "half":
-        give_back(table, wager, seq, "refunded_half", _what_stands(wager))
-    else:
-        wager.status = "awaiting_decision"
-        table.awaiting[wager.id] = None
-
-
-def _what_stands(wager: Wager) -> Odds:
-    """«ayant perdu 50 p. 100 de sa valeur à chaque sortie du zéro»: S/2^k, always of the initial stake."""
-    return _halved(wager.zeros)
-
-
-def _release(table: Table, wager: Wager, seq: int) -> None:
-    """«reprennent purement et simplement leur liberté»: no winnings. Reading ``release_value``."""
-    halving = table.open_session().release_value == "halving"
-    give_back(table, wager, seq, "released", _halved(wager.zeros - 1) if halving else EVEN)
-
-
-def _halved(times: int) -> Odds:
-    # After 64 halves nothing is left of any stake, and a longer number would only be harder to write down.
-    return Odds(1, 2 ** min(times, 64))
-
-
 def decide_zero(table: Table, event: ZeroDecided) -> None:
-    """Take the player's answer to a zero: B 1°, the half; B 2°, prison."""
+    """Take the player's choice at a zero: B 1°, the half; B 2°, prison."""
     seq = event.seq
     choice = event.data.choice
     wager = table.wagers.get(event.data.wager)
@@ -206,7 +141,7 @@ def decide_zero(table: Table, event: ZeroDecided) -> None:
         )
     elif choice == "half":
         del table.awaiting[wager.id]
-        give_back(table, wager, seq, "refunded_half", _what_stands(wager))
+        give_back(table, wager, seq, "refunded_half", _share_left(wager))
     else:
         del table.awaiting[wager.id]
         wager.status = "imprisoned"
@@ -214,7 +149,7 @@ def decide_zero(table: Table, event: ZeroDecided) -> None:
 
 
 def announce_last_coup(table: Table, event: LastCoupAnnounced) -> None:
-    """Note that the next coup is the last of the session."""
+    """Remember that the next coup is the last of the session."""
     table.wheel.last_coup = event.seq
 
 
@@ -233,3 +168,68 @@ def check_last_coup(table: Table, seq: int, pocket: str) -> None:
                 recorded=pocket,
                 last_coup_seq=coup.last_coup,
             )
+
+
+def _accept_shape(layout: Layout, bet: str) -> Callable[[Table, WagerPlaced, Wager], bool]:
+    legal = layout.shapes[bet]
+
+    def accept(table: Table, event: WagerPlaced, wager: Wager) -> bool:
+        numbers = event.data.numbers or []
+        pockets = legal.get(frozenset(numbers))
+        if pockets is None or len(pockets) != len(numbers):
+            find(table, "combination-not-permitted", event.seq, wager=wager, numbers=list(numbers))
+            return False
+        wager.pockets = pockets
+        return True
+
+    return accept
+
+
+def _accept_twelves(bet: str) -> Callable[[Table, WagerPlaced, Wager], bool]:
+    def accept(table: Table, event: WagerPlaced, wager: Wager) -> bool:
+        which = tuple(sorted(event.data.which or ()))
+        if not _chance(bet, which):
+            find(table, "combination-not-permitted", event.seq, wager=wager, which=list(event.data.which or ()))
+            return False
+        wager.which = which
+        return True
+
+    return accept
+
+
+def _accept_simple(table: Table, event: WagerPlaced, wager: Wager) -> bool:
+    return True
+
+
+@lru_cache(maxsize=256)
+def _chance(bet: str, which: tuple[int, ...]) -> frozenset[str]:
+    """Return the pockets of a simple chance, of dozens or columns; no pockets if that combination does not exist."""
+    return SIMPLE_CHANCES[bet] if bet in SIMPLE_CHANCES else twelves(bet, which) or frozenset()
+
+
+def _hit_by_zero(table: Table, wager: Wager, seq: int) -> None:
+    wager.zeros += 1
+    wager.zero_by = wager.changed_by = seq
+    if table.wheel.last_coup:
+        give_back(table, wager, seq, "refunded_last_coup", _share_left(wager))
+    elif table.open_session().zero_rule == "half":
+        give_back(table, wager, seq, "refunded_half", _share_left(wager))
+    else:
+        wager.status = "awaiting_decision"
+        table.awaiting[wager.id] = None
+
+
+def _share_left(wager: Wager) -> Odds:
+    """Return S/2^k: «ayant perdu 50 p. 100 de sa valeur à chaque sortie du zéro», always of the initial stake."""
+    return _halved(wager.zeros)
+
+
+def _release(table: Table, wager: Wager, seq: int) -> None:
+    """Release a stake from prison without winnings: «reprennent purement et simplement leur liberté»."""
+    is_halved = table.open_session().release_value == "halving"  # a reading
+    give_back(table, wager, seq, "released", _halved(wager.zeros - 1) if is_halved else EVEN)
+
+
+def _halved(times: int) -> Odds:
+    # Any stake is 0 after 64 halvings: a larger power of 2 would only be a longer number.
+    return Odds(1, 2 ** min(times, 64))

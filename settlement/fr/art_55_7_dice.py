@@ -12,8 +12,8 @@ One turn at the dice:
        └──► throws … ──► seven-out, or removed ──► offered to the next seat clockwise
 
 Dice come into service as a set of six, announced; the shooter takes two and the four others stay in view, boxed.
-While a point stands nobody may have them changed. The one excuse, for review, is a throw just voided because a die
-broke or left the table.
+While a point stands nobody may have them changed. The one excuse, left to review, is a throw just voided because a
+die broke or left the table.
 """
 
 from __future__ import annotations
@@ -81,21 +81,14 @@ def offer(table: Table, event: DiceOffered) -> None:
     dice.violations = []
 
 
-def _next_clockwise(seats: tuple[str, ...], seat: str | None) -> str | None:
-    """Return the seat after ``seat``; None where the session did not list its seats or this one."""
-    if seat not in seats:
-        return None
-    return seats[(seats.index(seat) + 1) % len(seats)]
-
-
 def decline(table: Table, event: DiceDeclined) -> None:
-    """Note a refused turn: al. 2."""
+    """Remember that the shooter declined his turn: al. 2."""
     if event.data.seat == table.dice.shooter:
         table.dice.declined = True
 
 
 def remove_shooter(table: Table, event: ShooterRemoved) -> None:
-    """Take the turn from a shooter who breaks the rules of the throw again and again: al. 5."""
+    """End the turn of a shooter who breaks the rules of the throw repeatedly: al. 5."""
     if not table.open_session().custody:
         return
     seq = event.seq
@@ -162,63 +155,8 @@ def check_voided_throw(table: Table, event: ThrowVoided) -> None:
         _check_call(table, event)
 
 
-def _check_custody(table: Table, event: DiceThrown | ThrowVoided) -> None:
-    seq = event.seq
-    data = event.data
-    dice = table.dice
-    if data.seat and (data.seat != dice.shooter or dice.declined or dice.removed):
-        find(
-            table,
-            "throw-by-non-shooter",
-            dice.offer,
-            seq,
-            expected=dice.shooter,
-            recorded=data.seat,
-        )
-    if dice.seven_out:
-        find(
-            table,
-            "shooter-kept-dice-after-seven-out",
-            dice.seven_out,
-            seq,
-            shooter=data.seat or dice.shooter,
-            seven_out_seq=dice.seven_out,
-        )
-    if isinstance(data.dice, list) and sorted(data.dice) != sorted(dice.selected):
-        find(
-            table,
-            "unselected-dice-thrown",
-            dice.selected_by,
-            seq,
-            dice=list(data.dice),
-            selected_dice=list(dice.selected),
-        )
-    if _by_the_shooter(table, event):
-        dice.throws += 1
-
-
-def _by_the_shooter(table: Table, event: DiceThrown | ThrowVoided) -> bool:
-    """Whether the throw belongs to the turn of the last seat offered: no other seat is named."""
-    return not event.data.seat or event.data.seat == table.dice.shooter
-
-
-def _check_line_wager(table: Table, event: DiceThrown) -> None:
-    """Al. 7: «Le tireur doit avoir déposé une mise […] avant de jeter les dés»."""
-    seat = event.data.seat or table.dice.shooter
-    if seat is None or table.dice.successor_excused:
-        return
-    wagers = table.wagers
-    if not any(wagers[live].seat == seat and wagers[live].bet in ("win", "dont_win") for live in table.live):
-        find(table, "shooter-without-line-wager", table.dice.offer, event.seq, shooter=seat)
-
-
-def _check_call(table: Table, event: DiceThrown | ThrowVoided) -> None:
-    if not table.call:
-        find(table, "throw-without-no-more-bets", table.last_throw, event.seq)
-
-
 def follow_point(table: Table, seq: int, total: int | None) -> None:
-    """Note a seven-out, and the end of a series. Called while the point of before the throw still stands."""
+    """Follow seven-outs and the ends of series. Called before the throw changes the point."""
     if table.point is None or total is None:
         return
     if total == 7:
@@ -235,7 +173,7 @@ def introduce_set(table: Table, event: DiceSetIntroduced) -> None:
     data = event.data
     dice = table.dice
     if table.point is not None:
-        # One voided throw excuses one set: a second that follows it is a change like any other.
+        # One voided throw excuses one new set; a second set after it is a change like any other.
         just_voided = table.voided_by > dice.set_introduced
         if just_voided and data.cause and not EXCUSES_CHANGE.isdisjoint(table.voiding_flags):
             find(
@@ -282,7 +220,7 @@ def introduce_set(table: Table, event: DiceSetIntroduced) -> None:
 
 
 def select_dice(table: Table, event: DiceSelected) -> None:
-    """Let the shooter take two dice, the rest boxed in view: al. 6."""
+    """Take two dice for the shooter; the others stay boxed in view: al. 6."""
     if not table.open_session().custody:
         return
     seq = event.seq
@@ -319,3 +257,65 @@ def touch_dice(table: Table, event: DiceTouched) -> None:
     data = event.data
     if data.by == "stickman" and data.cause not in TOUCHES_DICE:
         find(table, "dice-touched-without-cause", event.seq, recorded=data.cause)
+
+
+def _next_clockwise(seats: tuple[str, ...], seat: str | None) -> str | None:
+    """Return the seat after ``seat``; None if the session did not list it among its seats."""
+    if seat not in seats:
+        return None
+    return seats[(seats.index(seat) + 1) % len(seats)]
+
+
+def _check_custody(table: Table, event: DiceThrown | ThrowVoided) -> None:
+    seq = event.seq
+    data = event.data
+    dice = table.dice
+    if data.seat and (data.seat != dice.shooter or dice.declined or dice.removed):
+        find(
+            table,
+            "throw-by-non-shooter",
+            dice.offer,
+            seq,
+            expected=dice.shooter,
+            recorded=data.seat,
+        )
+    if dice.seven_out:
+        find(
+            table,
+            "shooter-kept-dice-after-seven-out",
+            dice.seven_out,
+            seq,
+            shooter=data.seat or dice.shooter,
+            seven_out_seq=dice.seven_out,
+        )
+    if isinstance(data.dice, list) and sorted(data.dice) != sorted(dice.selected):
+        find(
+            table,
+            "unselected-dice-thrown",
+            dice.selected_by,
+            seq,
+            dice=list(data.dice),
+            selected_dice=list(dice.selected),
+        )
+    if _by_the_shooter(table, event):
+        dice.throws += 1
+
+
+def _by_the_shooter(table: Table, event: DiceThrown | ThrowVoided) -> bool:
+    """Whether the throw belongs to the turn of the last seat offered: the event names no other seat."""
+    return not event.data.seat or event.data.seat == table.dice.shooter
+
+
+def _check_line_wager(table: Table, event: DiceThrown) -> None:
+    """Al. 7: «Le tireur doit avoir déposé une mise […] avant de jeter les dés»."""
+    seat = event.data.seat or table.dice.shooter
+    if seat is None or table.dice.successor_excused:
+        return
+    wagers = table.wagers
+    if not any(wagers[live].seat == seat and wagers[live].bet in ("win", "dont_win") for live in table.live):
+        find(table, "shooter-without-line-wager", table.dice.offer, event.seq, shooter=seat)
+
+
+def _check_call(table: Table, event: DiceThrown | ThrowVoided) -> None:
+    if not table.call:
+        find(table, "throw-without-no-more-bets", table.last_throw, event.seq)

@@ -9,10 +9,10 @@ The life of the four chances that travel or wait (A 1° to 4°); the others are 
 
     win, don't win      come-out ── 4 5 6 8 9 10 ──► stands on the point ──► 7 or the point
     come, don't come    the box ── 4 5 6 8 9 10 ──► stands on its number ──► 7 or its number
-                        don't win, don't come ── 12 ──► barred: stays where it is and plays again
+                        don't win, don't come ── 12 ──► barred: stays in place and plays again
 
-In this text nothing is ever off on a come-out. Within one throw every stake is settled by what stood before it, then
-the come boxes are moved, then the point changes.
+In this text no bet is off on a come-out. Within one throw every stake is settled by the state before it, then the come
+boxes are moved, then the point changes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from settlement.wagers import Kind, accept_any
 
 OddsTable: TypeAlias = Mapping[int, Odds]
 Resolve: TypeAlias = Callable[[Table, Wager, int, int, bool], None]
-"""What a throw does to a live wager: table, wager, seq of the throw, its total, and whether the dice are a double."""
+"""What a throw does to a live wager: (table, wager, seq of the throw, its total, whether the dice are a double)."""
 
 
 def by_number(on_6_8: Odds, on_5_9: Odds, on_4_10: Odds) -> OddsTable:
@@ -101,6 +101,122 @@ BASE_OF: Mapping[str, str] = MappingProxyType(
 )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrapsKind(Kind):
+    """A bet at craps, and what a throw does to it."""
+
+    resolve: Resolve
+
+
+def accept_number(table: Table, event: WagerPlaced, wager: Wager, numbers: tuple[int, ...] = POINT_NUMBERS) -> bool:
+    """Accept a bet that names one of ``numbers``."""
+    number = event.data.number
+    if number in numbers:
+        wager.number = number
+        return True
+    recorded = number if isinstance(number, int) else None
+    find(table, "invalid-wager-number", event.seq, wager=wager, recorded=recorded)
+    return False
+
+
+def right(odds: OddsTable) -> Resolve:
+    """Return how a bet that its number comes before 7 is resolved."""
+
+    def resolve(table: Table, wager: Wager, seq: int, total: int, double: bool) -> None:
+        if total == wager.number:
+            win(table, wager, seq, odds[total])
+        elif total == 7:
+            lose(table, wager, seq)
+
+    return resolve
+
+
+def wrong(odds: OddsTable) -> Resolve:
+    """Return how a bet that 7 comes before its number is resolved."""
+
+    def resolve(table: Table, wager: Wager, seq: int, total: int, double: bool) -> None:
+        number = wager.number
+        assert number is not None
+        if total == 7:
+            win(table, wager, seq, odds[number])
+        elif total == number:
+            lose(table, wager, seq)
+
+    return resolve
+
+
+def settle_throw(table: Table, event: DiceThrown, total: int) -> None:
+    """Settle every live wager by a throw of ``total``."""
+    first, second = event.data.faces
+    double = first == second
+    seq = event.seq
+    wagers = table.wagers
+    for wager in [wagers[live] for live in table.live]:
+        KINDS[wager.bet].resolve(table, wager, seq, total, double)
+
+
+# The come box
+
+
+def check_moves(table: Table, seq: int) -> None:
+    """Find, at the next result, come wagers that a throw sent to a number and nobody moved there: A 3°, 4°."""
+    if not table.travelling or not table.moves_seen:
+        return
+    for wager_id in table.travelling:
+        wager = table.wagers[wager_id]
+        if wager.travelled_by == table.last_result:
+            find(
+                table,
+                "come-not-moved",
+                wager.travelled_by,
+                seq,
+                wager=wager,
+                expected=wager.number,
+                travelled_seq=wager.travelled_by,
+            )
+
+
+def move(table: Table, event: WagerMoved) -> None:
+    """Move a come or don't come stake to its number: A 3°, 4°."""
+    seq = event.seq
+    data = event.data
+    table.moves_seen = True
+    wager = table.wagers.get(data.wager)
+    if wager is None or data.wager not in table.travelling:
+        if table.voided_by:
+            find(
+                table,
+                "void-throw-settled",
+                table.voided_by,
+                seq,
+                wager=wager,
+                wager_id=data.wager,
+                voided_seq=table.voided_by,
+                event_type=event.type,
+            )
+        else:
+            find(
+                table,
+                "come-moved-to-wrong-number",
+                seq,
+                wager=wager,
+                wager_id=data.wager,
+                recorded=data.number,
+            )
+        return
+    if data.number != wager.number:
+        find(
+            table,
+            "come-moved-to-wrong-number",
+            wager.travelled_by,
+            seq,
+            wager=wager,
+            expected=wager.number,
+            recorded=data.number,
+        )
+    del table.travelling[data.wager]
+
+
 # Placement
 
 
@@ -136,17 +252,6 @@ def _accept_big(number: int) -> Callable[[Table, WagerPlaced, Wager], bool]:
     return accept
 
 
-def accept_number(table: Table, event: WagerPlaced, wager: Wager, numbers: tuple[int, ...] = POINT_NUMBERS) -> bool:
-    """Accept a bet that names one of ``numbers``."""
-    number = event.data.number
-    if number in numbers:
-        wager.number = number
-        return True
-    recorded = number if isinstance(number, int) else None
-    find(table, "invalid-wager-number", event.seq, wager=wager, recorded=recorded)
-    return False
-
-
 def _accept_hardway(table: Table, event: WagerPlaced, wager: Wager) -> bool:
     return accept_number(table, event, wager, tuple(HARDWAY))
 
@@ -166,13 +271,13 @@ def _accept_odds(table: Table, event: WagerPlaced, wager: Wager) -> bool:
     if base is not None and fault is None:
         wager.number = base.number
         return True
-    seen = base.placed_by if base is not None else 0
-    find(table, "odds-without-base-wager", seen, event.seq, wager=wager, base=wager.base, fault=fault)
+    base_placed_by = base.placed_by if base is not None else 0
+    find(table, "odds-without-base-wager", base_placed_by, event.seq, wager=wager, base=wager.base, fault=fault)
     return False
 
 
 def _fault_of_base(wager: Wager, base: Wager | None) -> str | None:
-    """Return why ``base`` carries no odds of ``wager``, None where it does."""
+    """Return why ``base`` cannot carry the odds ``wager``; None if it can."""
     if base is None:
         return "unknown"
     if base.bet != BASE_OF[wager.bet]:
@@ -222,45 +327,12 @@ def _one_roll(odds: OddsTable) -> Resolve:
     return resolve
 
 
-def resolve_hardway(table: Table, wager: Wager, seq: int, total: int, double: bool) -> None:
+def _resolve_hardway(table: Table, wager: Wager, seq: int, total: int, double: bool) -> None:
     """B 1°: the double wins; 7, or the same total otherwise formed, loses."""
     if total == wager.number and double:
         win(table, wager, seq, HARDWAY[total])
     elif total in (7, wager.number):
         lose(table, wager, seq)
-
-
-def right(odds: OddsTable) -> Resolve:
-    """Return what a throw does to a bet that its number comes before 7."""
-
-    def resolve(table: Table, wager: Wager, seq: int, total: int, double: bool) -> None:
-        if total == wager.number:
-            win(table, wager, seq, odds[total])
-        elif total == 7:
-            lose(table, wager, seq)
-
-    return resolve
-
-
-def wrong(odds: OddsTable) -> Resolve:
-    """Return what a throw does to a bet that 7 comes before its number."""
-
-    def resolve(table: Table, wager: Wager, seq: int, total: int, double: bool) -> None:
-        number = wager.number
-        assert number is not None
-        if total == 7:
-            win(table, wager, seq, odds[number])
-        elif total == number:
-            lose(table, wager, seq)
-
-    return resolve
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CrapsKind(Kind):
-    """A bet at craps, and what a throw does to it."""
-
-    resolve: Resolve
 
 
 def _kinds() -> dict[str, CrapsKind]:
@@ -280,82 +352,10 @@ def _kinds() -> dict[str, CrapsKind]:
             bet=bet, withdrawal="after_throw", accept=placed.get(bet, _accept_odds), resolve=wrong(odds)
         )
     kinds["hardway"] = CrapsKind(
-        bet="hardway", withdrawal="after_throw", accept=_accept_hardway, resolve=resolve_hardway
+        bet="hardway", withdrawal="after_throw", accept=_accept_hardway, resolve=_resolve_hardway
     )
     return kinds
 
 
 KINDS: Mapping[str, CrapsKind] = MappingProxyType(_kinds())
 """The closed list: «Les joueurs ne peuvent faire usage que des quatre catégories de chances suivantes»."""
-
-
-def settle_throw(table: Table, event: DiceThrown, total: int) -> None:
-    """Settle every live wager by a throw of ``total``."""
-    first, second = event.data.faces
-    double = first == second
-    seq = event.seq
-    wagers = table.wagers
-    for wager in [wagers[live] for live in table.live]:
-        KINDS[wager.bet].resolve(table, wager, seq, total, double)
-
-
-# The come box
-
-
-def check_moves(table: Table, seq: int) -> None:
-    """Find come wagers that the last throw sent to a number and nobody moved: A 3°, 4°. At the next result."""
-    if not table.travelling or not table.moves_seen:
-        return
-    for wager_id in table.travelling:
-        wager = table.wagers[wager_id]
-        if wager.travelled_by == table.last_result:
-            find(
-                table,
-                "come-not-moved",
-                wager.travelled_by,
-                seq,
-                wager=wager,
-                expected=wager.number,
-                travelled_seq=wager.travelled_by,
-            )
-
-
-def move(table: Table, event: WagerMoved) -> None:
-    """Put a come or don't come stake on its number: A 3°, 4°."""
-    seq = event.seq
-    data = event.data
-    table.moves_seen = True
-    wager = table.wagers.get(data.wager)
-    if wager is None or data.wager not in table.travelling:
-        if table.voided_by:
-            find(
-                table,
-                "void-throw-settled",
-                table.voided_by,
-                seq,
-                wager=wager,
-                wager_id=data.wager,
-                voided_seq=table.voided_by,
-                event_type=event.type,
-            )
-        else:
-            find(
-                table,
-                "come-moved-to-wrong-number",
-                seq,
-                wager=wager,
-                wager_id=data.wager,
-                recorded=data.number,
-            )
-        return
-    if data.number != wager.number:
-        find(
-            table,
-            "come-moved-to-wrong-number",
-            wager.travelled_by,
-            seq,
-            wager=wager,
-            expected=wager.number,
-            recorded=data.number,
-        )
-    del table.travelling[data.wager]

@@ -3,7 +3,7 @@
 Law       Arrêté of 23 December 1959, art. 57-1 «Fonctionnement de la roulette dite américaine».
 In force  The text bears no date.
 Scope     Wheel and ball, the call, the announcement, the order of payment, colours, seats, staff. The combinations
-          and their odds are art. 54's. What its al. 1 and 6 say of pockets and of the call serves both roulettes.
+          and their odds are art. 54's. Its al. 1 and 6, on pockets and on the call, are applied at both roulettes.
 Missing   The dimensions of the material (al. 1), which no event shows.
 
 One coup:
@@ -45,7 +45,7 @@ COLOURS = 10
 
 PAYMENT_ORDER: Mapping[str, int] = MappingProxyType(
     {
-        # Al. 9; the three bets it leaves out go with the bet they resemble: reading "payment order".
+        # Al. 9; the three bets it leaves out rank with the bet they resemble: reading payment_order_of_three_bets.
         "colonne": 1,
         "deux_colonnes": 1,
         "passe": 2,
@@ -69,7 +69,7 @@ PAYMENT_ORDER: Mapping[str, int] = MappingProxyType(
 
 
 def spin_wheel(table: Table, event: WheelSpun) -> None:
-    """Check the direction of the wheel and what the coup before still owes."""
+    """Check the direction of the wheel, and that the winners of the coup before were paid."""
     seq = event.seq
     data = event.data
     coup = table.wheel
@@ -123,7 +123,7 @@ def launch_ball(table: Table, event: BallLaunched) -> None:
 
 
 def note_launch(table: Table, event: BallLaunched) -> None:
-    """Follow the ball: after a chip fell it is launched again, and betting is open. Holds at both roulettes."""
+    """Follow the ball: after a chip fell it is launched again, and betting reopens. For both roulettes."""
     coup = table.wheel
     coup.launched_by = event.seq
     if coup.chip_fell:
@@ -135,23 +135,23 @@ def note_launch(table: Table, event: BallLaunched) -> None:
 
 
 def drop_chip(table: Table, event: ChipFellInWheel) -> None:
-    """Note that a chip fell into the turning wheel: the coup must be stopped and the ball launched again."""
+    """Remember that a chip fell into the turning wheel: the coup must be stopped and the ball launched again."""
     table.wheel.chip_fell = event.seq
     table.wheel.ball_retrieved = False
 
 
 def retrieve_ball(table: Table, event: BallRetrieved) -> None:
-    """Note that the ball was taken back."""
+    """Remember that the ball was taken back."""
     table.wheel.ball_retrieved = True
 
 
 def rebuild_stacks(table: Table, event: StacksRebuilt) -> None:
-    """Note that the piles of colour chips were made up again."""
+    """Remember that the stacks of colour chips were rebuilt."""
     table.wheel.stacks_rebuilt = True
 
 
 def check_call(table: Table, seq: int, pocket: str) -> None:
-    """Find a result that no «Rien ne va plus» came before. Holds at both roulettes."""
+    """Find a result without a «Rien ne va plus» before it. For both roulettes."""
     session = table.open_session()
     if not session.calls:
         return
@@ -160,16 +160,16 @@ def check_call(table: Table, seq: int, pocket: str) -> None:
 
 
 def check_fallen_chip(table: Table, seq: int, pocket: str) -> None:
-    """Find a result of a ball that should have been launched again."""
+    """Find a result of a ball that had to be launched again."""
     if table.open_session().wheel and table.wheel.chip_fell:
         fell = table.wheel.chip_fell
         find(table, "result-after-fallen-chip", fell, seq, recorded=pocket, chip_seq=fell)
 
 
 def begin_coup(table: Table, event: BallSettled) -> None:
-    """Forget the coup that this result ends, except what the next must be compared with."""
+    """Begin the next coup; remember of this one what the next is compared with."""
     coup = table.wheel
-    # None where nobody saw the wheel turned: nothing can be said of the next coup then.
+    # None if the spin was not recorded: then the direction of the next cannot be judged.
     coup.direction_before = coup.direction
     coup.spun_before = coup.spun_by
     coup.direction = None
@@ -183,17 +183,11 @@ def begin_coup(table: Table, event: BallSettled) -> None:
     coup.paid_by = {}
 
 
-def _check_croupier(table: Table, event: WheelSpun | BallLaunched) -> None:
-    by = event.data.by
-    if by and by != "croupier":
-        find(table, "spin-by-non-croupier", event.seq, expected="croupier", recorded=by, event_type=event.type)
-
-
 # Announcement: al. 7
 
 
 def announce_result(table: Table, event: ResultAnnounced) -> None:
-    """Check the number and the simple chances that the croupier calls out."""
+    """Check the number and the simple chances that the croupier announces."""
     coup = table.wheel
     data = event.data
     coup.announced = True
@@ -210,21 +204,11 @@ def announce_result(table: Table, event: ResultAnnounced) -> None:
         )
 
 
-def _check_announced(table: Table, seq: int) -> None:
-    """Find a result nobody announced: at the first payout or the next spin, once."""
-    coup = table.wheel
-    if not coup.settled_by or coup.announced or coup.silence_found:
-        return
-    if "announcements" in table.open_session().observes:
-        coup.silence_found = True
-        find(table, "result-not-announced", coup.settled_by, seq, expected=coup.pocket, result_seq=coup.settled_by)
-
-
 # Payment: al. 8, 9
 
 
 def announce_payment(table: Table, event: PaymentAnnounced) -> None:
-    """Note the amount the croupier calls out before he pays."""
+    """Remember the amount that the croupier announces before he pays."""
     wager = table.wagers.get(event.data.wager)
     if wager is not None:
         wager.announced = event.data.amount
@@ -232,7 +216,7 @@ def announce_payment(table: Table, event: PaymentAnnounced) -> None:
 
 
 def check_payment(table: Table, event: PayoutMade, wager: Wager | None) -> None:
-    """Check the manner of one payout. Its amount is ``wagers.pay``'s."""
+    """Check how one payout was made. ``wagers.pay`` checks its amount."""
     seq = event.seq
     session = table.open_session()
     coup = table.wheel
@@ -268,50 +252,11 @@ def check_payment(table: Table, event: PayoutMade, wager: Wager | None) -> None:
         _check_colour(table, event, wager, wager.player)
 
 
-def _check_order(table: Table, seq: int, wager: Wager, player: str) -> None:
-    """Al. 8: «procède par joueur»; al. 9: the order within one player."""
-    coup = table.wheel
-    if player in coup.players_paid and coup.players_paid[-1] != player:
-        between = coup.players_paid[-1]
-        find(table, "payments-interleaved", coup.paid_by[between], seq, player=player, player_before=between)
-    if player not in coup.players_paid or coup.players_paid[-1] != player:
-        coup.players_paid.append(player)
-    rank = PAYMENT_ORDER.get(wager.bet)
-    if rank is not None:
-        if rank < coup.ranks_paid.get(player, 0):
-            after = next(bet for bet, place in PAYMENT_ORDER.items() if place == coup.ranks_paid[player])
-            find(
-                table,
-                "payment-order-violated",
-                coup.paid_by.get(player, 0),
-                seq,
-                player=player,
-                bet=wager.bet,
-                bet_before=after,
-            )
-        coup.ranks_paid[player] = rank
-    coup.paid_by[player] = seq
-
-
-def _check_colour(table: Table, event: PayoutMade, wager: Wager, player: str) -> None:
-    colour = event.data.colour
-    own = [known for known, players in table.colours.items() if player in players]
-    if colour and own and colour not in own:
-        find(
-            table,
-            "payment-wrong-colour",
-            event.seq,
-            wager=wager,
-            expected=own[0],
-            recorded=colour,
-        )
-
-
 # Colours, seats, staff: al. 2 to 5
 
 
 def assign_colour(table: Table, event: ColourAssigned) -> None:
-    """Give a player the chips of one colour at the value he declares."""
+    """Assign a player the chips of one colour, at the value he declares: al. 2."""
     seq = event.seq
     data = event.data
     players = table.colours.get(data.colour, {})
@@ -349,25 +294,9 @@ def assign_colour(table: Table, event: ColourAssigned) -> None:
             recorded=in_use + 1,
             colour=data.colour,
         )
-    # What a player declared once still stands when nothing is declared.
+    # Without a new declaration the player's last one stays valid.
     declared = before if data.value is None and before is not None else ColourValue(data.value, seq)
     table.colours.setdefault(data.colour, {})[data.player] = declared
-
-
-def _check_value(table: Table, event: ColourAssigned, before: ColourValue | None) -> None:
-    data = event.data
-    if before is not None and before.value is not None and before.value != data.value:
-        find(
-            table,
-            "colour-value-changed",
-            before.assigned_by,
-            event.seq,
-            expected=before.value,
-            recorded=data.value,
-            colour=data.colour,
-            player=data.player,
-            assigned_seq=before.assigned_by,
-        )
 
 
 def check_foreign_colour(table: Table, event: WagerPlaced, wager: Wager) -> None:
@@ -403,8 +332,8 @@ def seat_player(table: Table, event: PlayerSeated) -> None:
         )
 
 
-def let_player_leave(table: Table, event: PlayerLeft) -> None:
-    """Free the seat and the colours of a player."""
+def free_seat(table: Table, event: PlayerLeft) -> None:
+    """Free the seat and the colours of a player who leaves."""
     player = event.data.player
     if player in table.seated:
         table.seated.remove(player)
@@ -431,7 +360,7 @@ def check_staffing(table: Table, seq: int) -> None:
 
 
 def change_staff(table: Table, event: StaffAssigned | StaffRelieved) -> None:
-    """Follow who is on the staff of the table."""
+    """Follow who works at the table."""
     member = (event.data.person, event.data.role)
     if isinstance(event, StaffAssigned):
         table.staff.append(member)
@@ -443,3 +372,74 @@ def handle_chips(table: Table, event: ChipsHandled) -> None:
     """Al. 5: the chef de table «ne manipule ni jetons ni plaques en cours de partie»."""
     if event.data.by == "chef_de_table":
         find(table, "chief-handled-chips", event.seq, recorded=event.data.by)
+
+
+def _check_croupier(table: Table, event: WheelSpun | BallLaunched) -> None:
+    by = event.data.by
+    if by and by != "croupier":
+        find(table, "spin-by-non-croupier", event.seq, expected="croupier", recorded=by, event_type=event.type)
+
+
+def _check_announced(table: Table, seq: int) -> None:
+    """Find, once, a result that was not announced before the first payout or the next spin."""
+    coup = table.wheel
+    if not coup.settled_by or coup.announced or coup.silence_found:
+        return
+    if "announcements" in table.open_session().observes:
+        coup.silence_found = True
+        find(table, "result-not-announced", coup.settled_by, seq, expected=coup.pocket, result_seq=coup.settled_by)
+
+
+def _check_order(table: Table, seq: int, wager: Wager, player: str) -> None:
+    """Al. 8: «procède par joueur»; al. 9: the order within one player."""
+    coup = table.wheel
+    if player in coup.players_paid and coup.players_paid[-1] != player:
+        between = coup.players_paid[-1]
+        find(table, "payments-interleaved", coup.paid_by[between], seq, player=player, player_before=between)
+    if player not in coup.players_paid or coup.players_paid[-1] != player:
+        coup.players_paid.append(player)
+    rank = PAYMENT_ORDER.get(wager.bet)
+    if rank is not None:
+        if rank < coup.ranks_paid.get(player, 0):
+            paid_before = next(bet for bet, each in PAYMENT_ORDER.items() if each == coup.ranks_paid[player])
+            find(
+                table,
+                "payment-order-violated",
+                coup.paid_by.get(player, 0),
+                seq,
+                player=player,
+                bet=wager.bet,
+                bet_before=paid_before,
+            )
+        coup.ranks_paid[player] = rank
+    coup.paid_by[player] = seq
+
+
+def _check_colour(table: Table, event: PayoutMade, wager: Wager, player: str) -> None:
+    colour = event.data.colour
+    own = [known for known, players in table.colours.items() if player in players]
+    if colour and own and colour not in own:
+        find(
+            table,
+            "payment-wrong-colour",
+            event.seq,
+            wager=wager,
+            expected=own[0],
+            recorded=colour,
+        )
+
+
+def _check_value(table: Table, event: ColourAssigned, before: ColourValue | None) -> None:
+    data = event.data
+    if before is not None and before.value is not None and before.value != data.value:
+        find(
+            table,
+            "colour-value-changed",
+            before.assigned_by,
+            event.seq,
+            expected=before.value,
+            recorded=data.value,
+            colour=data.colour,
+            player=data.player,
+            assigned_seq=before.assigned_by,
+        )

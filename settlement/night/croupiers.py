@@ -1,17 +1,17 @@
-"""Errors in payouts, croupier by croupier: how often, with which certainty, and in whose favour.
+"""Payout errors by croupier: how often, compared with the others, and in whose favour.
 
 Three questions, each with an exact answer, none an accusation:
 
     how often?        Clopper–Pearson: the rates under which as many errors, or as few, are no rarer than α/2 (C. J.
-                      Clopper and E. S. Pearson, Biometrika 26, 1934). Holds its level at any number of payouts.
-    more than others? Fisher's exact test, one-sided: given how many errors were made in all, how many of them fall on
-                      this croupier's payouts if all err alike (R. A. Fisher, *Design of Experiments*, 1935).
+                      Clopper and E. S. Pearson, Biometrika 26, 1934). Keeps its level at any number of payouts.
+    more than others? Fisher's exact test, one-sided: given the number of errors of all croupiers, how many of them fall
+                      on this one's payouts if all err alike (R. A. Fisher, *Design of Experiments*, 1935).
     for one side?     The sign test: honest slips fall on either side like a coin.
 
-Where many croupiers are looked at, some stand out by chance. ``noteworthy`` keeps the expected share of false ones
-among those it names at or below a rate q (Y. Benjamini and Y. Hochberg, J. R. Statist. Soc. B 57, 1995). Fisher's tests
-of one night share their total, so they are dependent; ``any_dependence`` divides q by 1 + ½ + ⅓ + …, under which the
-rate is held whatever the dependence (Y. Benjamini and D. Yekutieli, Ann. Statist. 29, 2001).
+Of many croupiers, some stand out by chance. ``noteworthy`` keeps the false discovery rate, the expected share of false
+names among those it returns, at or below q (Y. Benjamini and Y. Hochberg, J. R. Statist. Soc. B 57, 1995). Fisher's
+tests of one night share their total, so they are dependent; ``any_dependence`` divides q by 1 + ½ + ⅓ + …, which keeps
+the rate whatever the dependence (Y. Benjamini and D. Yekutieli, Ann. Statist. 29, 2001).
 
 p-values are exact fractions. Bounds of rates are rounded outward, to the millionth.
 """
@@ -27,14 +27,13 @@ from typing import NamedTuple
 MILLION = 1_000_000
 
 EXACT_TRIALS = 1_000
-"""Payouts up to which a tail is summed in whole numbers; beyond, in decimals of 60 digits, which bounds of 6 digits do
-not tell apart."""
+"""Payouts up to which a tail is summed in integers; beyond, in decimals of 60 digits, ample for bounds of 6 digits."""
 
 _precise = Context(prec=60, Emin=MIN_EMIN, Emax=MAX_EMAX)
 
 
 class Tally(NamedTuple):
-    """What one croupier paid: how many payouts, and how many of them wrong, in the house's or the player's favour."""
+    """One croupier's payouts, and how many of them were wrong in the house's and in the player's favour."""
 
     payouts: int
     for_house: int = 0
@@ -46,7 +45,7 @@ class Tally(NamedTuple):
 
 
 class Rate(NamedTuple):
-    """An error rate and the interval that holds it with confidence 1 − ``alpha``."""
+    """An error rate and its confidence interval of level 1 − ``alpha``, both ends included."""
 
     rate: Fraction
     low: Fraction
@@ -55,7 +54,7 @@ class Rate(NamedTuple):
 
 
 def error_rate(tally: Tally, alpha: Fraction) -> Rate | None:
-    """Return how often a croupier errs; None where he paid nothing."""
+    """Return a croupier's error rate; None if he paid nothing."""
     if not tally.payouts:
         return None
     low, high = clopper_pearson(tally.errors, tally.payouts, alpha)
@@ -63,41 +62,41 @@ def error_rate(tally: Tally, alpha: Fraction) -> Rate | None:
 
 
 def clopper_pearson(errors: int, trials: int, alpha: Fraction) -> tuple[Fraction, Fraction]:
-    """Return the rates between which ``errors`` of ``trials`` are unsurprising, rounded outward to the millionth."""
+    """Return the bounds of the error rate at level 1 − ``alpha``, rounded outward to the millionth."""
     assert 0 <= errors <= trials
     assert 0 < alpha < 1
     if trials > EXACT_TRIALS:
         return _rounded_bounds(errors, trials, alpha)
     whole = int(MILLION**trials)
 
-    def so_many_are_common(rate: int) -> bool:
+    def as_many_are_common(rate: int) -> bool:
         return 2 * (whole - _at_most(errors - 1, trials, rate)) * alpha.denominator >= alpha.numerator * whole
 
-    def so_few_are_rare(rate: int) -> bool:
+    def as_few_are_rare(rate: int) -> bool:
         return 2 * _at_most(errors, trials, rate) * alpha.denominator < alpha.numerator * whole
 
-    low = _first_rate(so_many_are_common) - 1 if errors else 0
-    high = _first_rate(so_few_are_rare) if errors < trials else MILLION
+    low = _first_rate(as_many_are_common) - 1 if errors else 0
+    high = _first_rate(as_few_are_rare) if errors < trials else MILLION
     return Fraction(max(0, low), MILLION), Fraction(high, MILLION)
 
 
 def _rounded_bounds(errors: int, trials: int, alpha: Fraction) -> tuple[Fraction, Fraction]:
-    """Return what ``clopper_pearson`` does, for many trials."""
+    """Return the bounds of ``clopper_pearson``, computed in decimals: for many trials."""
     half = _precise.divide(alpha.numerator, 2 * alpha.denominator)
 
-    def so_many_are_common(rate: int) -> bool:
+    def as_many_are_common(rate: int) -> bool:
         return bool(1 - _share_at_most(errors - 1, trials, rate) >= half)
 
-    def so_few_are_rare(rate: int) -> bool:
+    def as_few_are_rare(rate: int) -> bool:
         return bool(_share_at_most(errors, trials, rate) < half)
 
-    low = _first_rate(so_many_are_common) - 1 if errors else 0
-    high = _first_rate(so_few_are_rare) if errors < trials else MILLION
+    low = _first_rate(as_many_are_common) - 1 if errors else 0
+    high = _first_rate(as_few_are_rare) if errors < trials else MILLION
     return Fraction(max(0, low), MILLION), Fraction(high, MILLION)
 
 
 def _share_at_most(most: int, trials: int, rate: int) -> Decimal:
-    """Return the chance of ``most`` events or fewer in ``trials``, each having ``rate`` millionths."""
+    """Return the probability of ``most`` events or fewer in ``trials``, each of probability ``rate`` millionths."""
     if 2 * most >= trials:
         return _precise.subtract(1, _share_at_most(trials - most - 1, trials, MILLION - rate))
     if most < 0 or rate == MILLION:
@@ -124,9 +123,9 @@ def _first_rate(holds: Callable[[int], bool]) -> int:
 
 
 def _at_most(most: int, trials: int, rate: int) -> int:
-    """Return the chance of ``most`` events or fewer in ``trials``, each having ``rate`` millionths, over 10⁶ⁿ.
+    """Return the probability of ``_share_at_most`` times 10⁶ⁿ, n being ``trials``: an integer.
 
-    Σ over k ≤ most of C(n, k) rᵏ (10⁶ − r)ⁿ⁻ᵏ, the shorter of the two tails summed.
+    Σ over k ≤ most of C(n, k) rᵏ (10⁶ − r)ⁿ⁻ᵏ; the shorter of the two tails is summed.
     """
     if 2 * most >= trials:
         return int(MILLION**trials) - _at_most(trials - most - 1, trials, MILLION - rate)
@@ -139,48 +138,48 @@ def _at_most(most: int, trials: int, rate: int) -> int:
 
 
 def more_than_others(tally: Tally, everybody: Tally) -> Fraction:
-    """Return the chance of so many errors or more, if all err alike: Fisher's exact test.
+    """Return the p-value of Fisher's exact test: the probability of as many errors or more if all err alike.
 
-    ``everybody`` counts this croupier too. 1 where he made none.
+    ``everybody`` is the total of all croupiers, this one included. 1 if he made no error.
     """
     others = everybody.payouts - tally.payouts
     errors = everybody.errors
     assert others >= 0
     assert errors >= tally.errors
     most = min(errors, tally.payouts)
-    ways = sum(comb(tally.payouts, mine) * comb(others, errors - mine) for mine in range(tally.errors, most + 1))
+    ways = sum(comb(tally.payouts, own) * comb(others, errors - own) for own in range(tally.errors, most + 1))
     return Fraction(ways, comb(everybody.payouts, errors))
 
 
 def one_sidedness(tally: Tally) -> Fraction:
-    """Return the chance that fair slips fall so unevenly, or more so, on the two sides: the sign test, two-sided.
+    """Return the p-value of the sign test, two-sided: the probability that fair slips are as uneven, or more so.
 
-    `payout-errors-one-sided` is raised where it is below its level. 1 where there are no errors.
+    `payout-errors-one-sided` is raised if it is below its level. 1 if there are no errors.
     """
     errors = tally.errors
     larger = max(tally.for_house, tally.for_player)
-    ways = sum(comb(errors, one) for one in range(larger, errors + 1))
+    ways = sum(comb(errors, on_one_side) for on_one_side in range(larger, errors + 1))
     return min(Fraction(1), Fraction(2 * ways, 2**errors))
 
 
 def noteworthy(p_values: Mapping[str, Fraction], q: Fraction, *, any_dependence: bool = False) -> list[str]:
-    """Return whose p-values stand out, smallest first, with an expected share of false ones of at most ``q``.
+    """Return the names whose p-values stand out, smallest first, with a false discovery rate of at most ``q``.
 
-    Benjamini and Hochberg: all up to the last whose p-value is at most its rank × q / how many were looked at.
+    Benjamini and Hochberg: all names up to the last whose p-value is at most its rank × q / the number of names.
     """
-    looked_at = len(p_values)
+    tests = len(p_values)
     if any_dependence:
-        q /= sum((Fraction(1, rank) for rank in range(1, looked_at + 1)), Fraction(0)) or 1
+        q /= sum((Fraction(1, rank) for rank in range(1, tests + 1)), Fraction(0)) or 1
     ranked = sorted(p_values, key=lambda name: (p_values[name], name))
-    kept = 0
+    last = 0
     for rank, name in enumerate(ranked, start=1):
-        if p_values[name] * looked_at <= rank * q:
-            kept = rank
-    return ranked[:kept]
+        if p_values[name] * tests <= rank * q:
+            last = rank
+    return ranked[:last]
 
 
-class Standing(NamedTuple):
-    """What a night says of one croupier. ``p_errors`` against the others, ``p_side`` against a fair coin."""
+class Assessment(NamedTuple):
+    """One croupier's rate and p-values: ``p_errors`` of Fisher's test, ``p_side`` of the sign test."""
 
     tally: Tally
     rate: Rate
@@ -189,18 +188,18 @@ class Standing(NamedTuple):
     noteworthy: bool
 
 
-def compare(tallies: Mapping[str, Tally], *, alpha: Fraction, q: Fraction) -> dict[str, Standing]:
-    """Return the standing of every croupier who paid something, by name.
+def compare(tallies: Mapping[str, Tally], *, alpha: Fraction, q: Fraction) -> dict[str, Assessment]:
+    """Return the assessment of every croupier who paid something, by name.
 
-    ``alpha`` is the level of the intervals, ``q`` the share of false names.
+    The intervals have the level 1 − ``alpha``, ``noteworthy`` the false discovery rate ``q``.
     """
     paying = {name: tally for name, tally in tallies.items() if tally.payouts}
     everybody = Tally(*(sum(counts) for counts in zip(*paying.values(), strict=True))) if paying else Tally(0)
     p_errors = {name: more_than_others(tally, everybody) for name, tally in paying.items()}
-    named = set(noteworthy(p_errors, q))
-    standings = {}
+    standing_out = set(noteworthy(p_errors, q))
+    assessments = {}
     for name, tally in sorted(paying.items()):
         rate = error_rate(tally, alpha)
         assert rate is not None
-        standings[name] = Standing(tally, rate, p_errors[name], one_sidedness(tally), name in named)
-    return standings
+        assessments[name] = Assessment(tally, rate, p_errors[name], one_sidedness(tally), name in standing_out)
+    return assessments

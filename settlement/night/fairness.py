@@ -1,25 +1,25 @@
-"""Are dice and wheel fair? Tests that may be looked at after every draw, and still keep their level.
+"""The e-process: are dice and wheel fair? Tests that keep their level although one looks after every draw.
 
 A fixed-sample test that is repeated every night raises a false alarm in the end, with certainty. An *e-process* does
-not: it is the wealth of a gambler who stakes against the hypothesis at fair odds, starting with 1. While the draws are
-fair, wealth is a non-negative martingale, so by Ville's inequality the chance that it *ever* reaches 1/α is at most α
-(J. Ville, *Étude critique de la notion de collectif*, 1939; G. Shafer, J. R. Statist. Soc. A 184, 2021; A. Ramdas et
-al., *Game-theoretic statistics and safe anytime-valid inference*, Statist. Sci. 38, 2023).
+not: it is the wealth of a gambler who bets against the hypothesis at fair odds, starting with 1. While the draws are
+fair, wealth is a non-negative martingale, so by Ville's inequality the probability that it *ever* reaches 1/α is at
+most α (J. Ville, *Étude critique de la notion de collectif*, 1939; G. Shafer, J. R. Statist. Soc. A 184, 2021; A.
+Ramdas et al., *Game-theoretic statistics and safe anytime-valid inference*, Statist. Sci. 38, 2023).
 
-    wealth after a draw = wealth before × q(what came) / p(what came)
+    wealth after a draw = wealth before × q(result) / p(result)
 
-p is the fair chance; q is what the draws so far let one expect, smoothed: (count + prior) / (draws + all priors), the
-predictive chance under a Dirichlet prior around fair. A strong prior finds a slight bias, a weak one a gross bias; no
-one knows which there is, so wealth is split over several and added up, which is a martingale as well.
+p is the fair probability; q is the predictive one, from the draws so far under a Dirichlet prior around fair:
+(count + prior) / (draws + sum of the priors). A strong prior finds a slight bias sooner, a weak one a gross bias. Which
+there is is unknown, so wealth is split over several priors and added up, which is a martingale as well.
 
-    dice     each die that is named by itself, or each of the two places where none is named: six faces
+    dice     each die by its name, or by its position in the throw if the dice are not named: six faces
     wheel    pockets: 37 or 38 cells, for a pocket that is loose or has worn frets
-             arcs: six stretches of neighbouring pockets, cut at four places, for a wheel that is out of level
+             arcs: six ranges of neighbouring pockets, starting at four offsets, for a wheel that is out of level
 
 A die that joins later has its share set aside from the start: 1/(j·(j+1)) for the j-th, which add up to 1.
 
-Everything is an integer: wealth is kept in units of 2⁻⁵¹², rounded down at every step. What rounding takes away makes
-wealth smaller, never larger, so the level holds exactly as stated.
+Everything is an integer: wealth is in units of 2⁻⁵¹², rounded down at every step. Rounding makes wealth smaller, never
+larger, so the level holds exactly as stated.
 """
 
 from __future__ import annotations
@@ -31,25 +31,25 @@ from typing import Any
 from settlement.layouts import Layout
 
 UNIT = 2**512
-"""One unit of wealth, as it is kept."""
+"""Wealth 1, as an integer."""
 
 FACES = 6
 ARCS = 6
 CUTS = 4
-"""How often the wheel is cut into arcs, each time a quarter of an arc further on."""
+"""How many ways the wheel is cut into arcs, each a quarter of an arc further on."""
 
 DICE_PRIORS = (1, 6, 36)
-"""What each face is given before the first throw; the larger, the nearer to fair."""
+"""The prior of each face, one per bettor: the larger, the nearer to fair."""
 
 POCKET_PRIORS = (2, 20)
 ARC_PRIORS = (1, 5)
-"""The same for each pocket, alone and as a part of an arc."""
+"""The same for a pocket alone, and for each pocket of an arc."""
 
 
 class Bettor:
-    """One gambler against one fair hypothesis: cells that come with ``sizes`` chances of their sum.
+    """One gambler against one fair hypothesis: that cell i has a probability of ``sizes[i]`` of their sum.
 
-    ``wealth`` is in 1/``UNIT``; ``counts`` how often each cell came.
+    ``wealth`` is in 1/``UNIT``; ``counts`` is how often each cell came.
     """
 
     __slots__ = ("counts", "draws", "prior", "sizes", "total", "wealth")
@@ -63,7 +63,7 @@ class Bettor:
         self.wealth = UNIT
 
     def draw(self, cell: int) -> None:
-        """Settle the stakes on ``cell``, which came, and learn from it."""
+        """Settle the bets on a draw of ``cell``, and learn from it."""
         size = self.sizes[cell]
         expected = self.counts[cell] + self.prior * size
         self.wealth = self.wealth * expected * self.total // ((self.draws + self.prior * self.total) * size)
@@ -72,7 +72,7 @@ class Bettor:
 
 
 class Die:
-    """The wealth staked against one die."""
+    """The bettors against one die."""
 
     __slots__ = ("bettors",)
 
@@ -85,9 +85,10 @@ class Die:
 
 
 class Fairness:
-    """The evidence against fairness so far, of the dice of a table or of its wheel.
+    """The evidence so far against the fairness of a table's dice or of its wheel.
 
-    ``evidence`` is the wealth now, ``peak`` the largest it ever was, both 1/``UNIT``; ``draws`` the throws or spins.
+    ``evidence`` is the wealth now, an e-value, and ``peak`` the largest it ever was, both in 1/``UNIT``; ``draws`` is
+    the number of throws or spins.
     """
 
     __slots__ = ("draws", "peak")
@@ -102,14 +103,14 @@ class Fairness:
 
     @property
     def p_value(self) -> Fraction:
-        """The anytime-valid p-value: 1 over the peak. Under fairness it is ever below α with a chance of at most α."""
+        """The anytime-valid p-value, 1 / peak: under fairness the probability that it is ever ≤ α is at most α."""
         return Fraction(UNIT, self.peak)
 
     def alarms(self, alpha: Fraction) -> bool:
-        """Whether wealth has ever reached 1/``alpha``."""
+        """Whether wealth has ever reached 1/``alpha``: whether the test asks its question."""
         return self.peak * alpha.numerator >= UNIT * alpha.denominator
 
-    def _settle(self) -> None:
+    def _count_draw(self) -> None:
         self.draws += 1
         self.peak = max(self.peak, self.evidence)
 
@@ -125,30 +126,32 @@ class DiceFairness(Fairness):
 
     @property
     def evidence(self) -> int:
-        known = len(self.dice)
-        shares = sum(die.wealth // (place * (place + 1)) for place, die in enumerate(self.dice.values(), start=1))
-        return shares + UNIT // (known + 1)  # what is set aside for dice that are still to come
+        shares = sum(die.wealth // (rank * (rank + 1)) for rank, die in enumerate(self.dice.values(), start=1))
+        return shares + UNIT // (len(self.dice) + 1)  # the second term is set aside for dice that join later
 
     def throw(self, faces: Sequence[int], names: Sequence[str] = ()) -> None:
-        """Note a throw. ``names`` are the dice in the order of ``faces``; without them a place stands for a die."""
+        """Count a throw. ``names`` are the dice in the order of ``faces``.
+
+        If they do not name each die, the position in the throw does.
+        """
         assert all(1 <= face <= FACES for face in faces)
-        called = names if len(names) == len(faces) == len(set(names)) else [f"#{at}" for at in range(len(faces))]
-        for name, face in zip(called, faces, strict=True):
+        is_named = len(names) == len(faces) == len(set(names))
+        for name, face in zip(names if is_named else [f"#{index}" for index in range(len(faces))], faces, strict=True):
             die = self.dice.setdefault(name, Die())
             for bettor in die.bettors:
                 bettor.draw(face - 1)
-        self._settle()
+        self._count_draw()
 
 
 class WheelFairness(Fairness):
     """Evidence against the wheel of one table: loose pockets, and a wheel out of level."""
 
-    __slots__ = ("arcs", "cells", "places", "pockets")
+    __slots__ = ("arcs", "cells", "index_of", "pockets")
 
     def __init__(self, layout: Layout) -> None:
         super().__init__()
         size = len(layout.wheel)
-        self.places = {pocket: place for place, pocket in enumerate(layout.wheel)}
+        self.index_of = {pocket: index for index, pocket in enumerate(layout.wheel)}
         self.pockets = [Bettor([1] * size, prior) for prior in POCKET_PRIORS]
         self.cells = [_cells(size, cut) for cut in range(CUTS)]
         self.arcs = [
@@ -162,23 +165,23 @@ class WheelFairness(Fairness):
         return (by_pocket + by_arc) // 2
 
     def spin(self, pocket: str) -> None:
-        """Note where the ball came to rest."""
-        place = self.places[pocket]
+        """Count a spin; the ball came to rest in ``pocket``."""
+        index = self.index_of[pocket]
         for bettor in self.pockets:
-            bettor.draw(place)
+            bettor.draw(index)
         for cells, bettors in zip(self.cells, self.arcs, strict=True):
             for bettor in bettors:
-                bettor.draw(cells[place])
-        self._settle()
+                bettor.draw(cells[index])
+        self._count_draw()
 
 
 def _cells(size: int, cut: int) -> list[int]:
-    """Return the arc of each place of a wheel, which is first cut ``cut`` quarters of an arc after place 0."""
+    """Return the arc of each pocket, by index; the first arc starts ``cut`` quarters of an arc after index 0."""
     shift = cut * size // (ARCS * CUTS)
-    return [(place - shift) % size * ARCS // size for place in range(size)]
+    return [(index - shift) % size * ARCS // size for index in range(size)]
 
 
 def summary(fairness: Fairness, alpha: Fraction) -> dict[str, Any]:
-    """Return what a report says of a test: draws, p-value ``n/d`` rounded up to the millionth, and whether it asks."""
+    """Return a test as a report has it: draws, p-value in millionths, rounded up, and whether it asks its question."""
     millionths = -(-(10**6) * UNIT // fairness.peak)
     return {"draws": fairness.draws, "p_millionths": millionths, "asks": fairness.alarms(alpha), "alpha": str(alpha)}

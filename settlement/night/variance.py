@@ -1,10 +1,10 @@
 """How far chance goes: luck against its variance, and the interval of a hold.
 
-The variance of a night's luck is the sum over its draws of the variance that each could have, given what stood
-(``value``). Luck divided by its standard deviation is z, and close to normal when no few draws dominate: the central
-limit theorem for martingales (B. M. Brown, *Martingale central limit theorems*, Ann. Math. Statist. 42, 1971). So p is
-an approximation, best for a night of many coups and worst for one big stake; ``fairness`` has tests whose level is
-exact. Tables are independent of one another: their lucks and their variances add up.
+The variance of a night's luck is the sum over its draws of the variance that each could have, given the stakes on the
+layout (``value``). Luck divided by its standard deviation is z, and close to normal unless a few draws dominate: the
+central limit theorem for martingales (B. M. Brown, *Martingale central limit theorems*, Ann. Math. Statist. 42, 1971).
+So p is an approximation, best for a night of many coups and worst for one big stake; ``fairness`` has tests whose level
+is exact. Tables are independent of one another: their lucks and their variances add up.
 
 The normal tail is computed, not looked up, in decimal arithmetic of 50 digits, and returned to 20. Below ``FAR``,
 
@@ -37,7 +37,7 @@ CONVERGENTS = 80
 
 
 class Surprise(NamedTuple):
-    """How unusual a luck is: ``z`` in standard deviations, positive for the house; ``p`` the chance of |z| or more."""
+    """How unusual a luck is: ``z`` standard deviations, positive for the house, and the probability of |z| or more."""
 
     z: Decimal
     p: Decimal
@@ -46,7 +46,7 @@ class Surprise(NamedTuple):
 def surprise(luck: Fraction, variance: Fraction) -> Surprise | None:
     """Return how unusual ``luck`` is, in minor units, given its ``variance``, in their square.
 
-    None where nothing could vary: no draw was made with a stake on the layout.
+    None if nothing could vary: at no draw was there a stake on the layout.
     """
     if variance == 0:
         assert luck == 0, "what cannot vary has no luck"
@@ -56,12 +56,12 @@ def surprise(luck: Fraction, variance: Fraction) -> Surprise | None:
 
 
 def two_sided(z: Decimal) -> Decimal:
-    """Return the chance that a standard normal variable is as far from 0 as ``z``, or farther."""
+    """Return the probability that a standard normal variable is as far from 0 as ``z``, or farther; 20 digits."""
     return _shown.multiply(2, upper_tail(abs(z)))
 
 
 def upper_tail(z: Decimal) -> Decimal:
-    """Return Q(z), the chance that a standard normal variable exceeds ``z`` ≥ 0, with 50 digits of which 40 hold."""
+    """Return Q(z), the probability that a standard normal variable exceeds ``z`` ≥ 0: 50 digits, 40 of them right."""
     assert z >= 0
     square = _exact.multiply(z, z)
     density = _exact.divide(_exact.exp(_exact.divide(-square, 2)), _exact.sqrt(_exact.multiply(2, PI)))
@@ -89,7 +89,7 @@ def _continued_fraction(z: Decimal, depth: int) -> Decimal:
 
 @lru_cache(64)
 def two_sided_quantile(alpha: Fraction) -> Decimal:
-    """Return the z that a standard normal variable is farther from 0 than with the chance ``alpha``; 20 digits."""
+    """Return the z of which ``two_sided`` is ``alpha``; 20 digits."""
     assert 0 < alpha < 1
     low, high = Decimal(0), Decimal(64)
     half = _exact.divide(_decimal(alpha), 2)
@@ -100,7 +100,7 @@ def two_sided_quantile(alpha: Fraction) -> Decimal:
 
 
 class Interval(NamedTuple):
-    """Where a win, in minor units, or a hold can be expected, with the chance 1 − ``alpha``; both ends included."""
+    """The range of a win, in minor units, or of a hold, that has the probability 1 − ``alpha``; both ends included."""
 
     low: Fraction
     high: Fraction
@@ -111,7 +111,7 @@ class Interval(NamedTuple):
 
 
 def win_interval(theoretical: Fraction, variance: Fraction, alpha: Fraction) -> Interval:
-    """Return where the win of what was staked can be expected, in whole minor units, rounded outward."""
+    """Return the interval of the win on what was staked, in whole minor units, rounded outward."""
     reach = _exact.multiply(two_sided_quantile(alpha), _exact.sqrt(_decimal(variance)))
     low = _exact.subtract(_decimal(theoretical), reach).to_integral_value(ROUND_FLOOR)
     high = _exact.add(_decimal(theoretical), reach).to_integral_value(ROUND_CEILING)
@@ -119,10 +119,10 @@ def win_interval(theoretical: Fraction, variance: Fraction, alpha: Fraction) -> 
 
 
 def hold_interval(theoretical: Fraction, variance: Fraction, drop: int, alpha: Fraction) -> Interval | None:
-    """Return where the hold, the win as a share of ``drop``, can be expected; None where nothing was dropped.
+    """Return the interval of the hold, the win as a share of ``drop``; None if the drop is 0.
 
-    `hold-outside-interval` is raised where ``Bridge.hold`` is not in it. On orderly nights that is so on a share of
-    ``alpha`` of all sessions, by chance alone: as many false alarms are to be expected as sessions times ``alpha``.
+    `hold-outside-interval` is raised if ``Bridge.hold`` is outside. On orderly nights chance alone does that to a share
+    of ``alpha`` of all sessions, so expect sessions × ``alpha`` false alarms.
     """
     if not drop:
         return None

@@ -6,8 +6,8 @@ Scope     The three bets of the section, their commissions, and the come-out on 
 Missing   Every other bet of the by-law: their sections are not among our texts, so `wager-not-permitted` means
           "not in this section". The point is followed as at any craps table, because "come out" needs it.
 
-A right or buy bet is off on every come-out, unless the player said otherwise since the last decided series; what he
-said ends when the next point is set. A bet that is off is not a push: nothing touches it, 7 included.
+A right or buy bet is off on every come-out, unless the player switched it on since the last decided series; his switch
+ends when the next point is set. A bet that is off is not a push: no throw touches it, not even a 7.
 """
 
 from __future__ import annotations
@@ -26,6 +26,44 @@ LAY_BET: OddsTable = by_number(Odds(5, 6), Odds(2, 3), Odds(1, 2))  # (3)
 
 OFF_ON_COME_OUT = ("right_bet", "buy_bet")
 """(1), (2): "is not active during a come out roll unless otherwise indicated by the player"."""
+
+
+def settle_throw(table: Table, event: DiceThrown, total: int) -> None:
+    """Settle every live wager that is not off."""
+    seq = event.seq
+    come_out = table.point is None
+    wagers = table.wagers
+    for wager in [wagers[live] for live in table.live]:
+        if come_out and wager.bet in OFF_ON_COME_OUT and not wager.working:
+            wager.off_by = seq
+        else:
+            KINDS[wager.bet].resolve(table, wager, seq, total, False)
+
+
+def switch(table: Table, event: WagerSwitched) -> None:
+    """Switch a right or buy bet on or off for the come-out; after the call, from the next throw on."""
+    wager = table.wagers.get(event.data.wager)
+    if wager is None or wager.status != "open" or wager.bet not in OFF_ON_COME_OUT:
+        return
+    if table.call:
+        switch_to = "on" if event.data.working else "off"
+        find(table, "working-call-late", table.call, event.seq, wager=wager, call_seq=table.call, switch=switch_to)
+        wager.switched_late = event.data.working
+    else:
+        wager.working = event.data.working
+    wager.changed_by = event.seq
+
+
+def end_switches(table: Table, point_before: int | None) -> None:
+    """After a throw: end the switches if a point was set or a series decided; let those made late take effect."""
+    series_turned = table.point != point_before
+    for live in table.live:
+        wager = table.wagers[live]
+        if series_turned:
+            wager.working = False
+        if wager.switched_late is not None:
+            wager.working = wager.switched_late
+            wager.switched_late = None
 
 
 def _accept_right(table: Table, event: WagerPlaced, wager: Wager) -> bool:
@@ -63,7 +101,10 @@ def _check_marker(table: Table, event: WagerPlaced, wager: Wager, marker: str) -
 
 
 def _commission_paid(table: Table, event: WagerPlaced, wager: Wager, base: Odds | None) -> bool:
-    """Check 5 % of ``base`` of the stake, None where no number says how much the bet can win."""
+    """Check the commission: 5 % of ``base`` of the stake. Return whether one was paid, right or wrong.
+
+    ``base`` is None if the bet names no valid number, so that what it can win is unknown.
+    """
     paid = event.data.commission or 0
     _take_commission(table, wager, paid)
     rounding = table.open_session().commission_rounding
@@ -116,41 +157,3 @@ KINDS: Mapping[str, CrapsKind] = MappingProxyType(
     }
 )
 """The three wagers of the section."""
-
-
-def settle_throw(table: Table, event: DiceThrown, total: int) -> None:
-    """Settle every live wager that is not off."""
-    seq = event.seq
-    come_out = table.point is None
-    wagers = table.wagers
-    for wager in [wagers[live] for live in table.live]:
-        if come_out and wager.bet in OFF_ON_COME_OUT and not wager.working:
-            wager.off_by = seq
-        else:
-            KINDS[wager.bet].resolve(table, wager, seq, total, False)
-
-
-def switch(table: Table, event: WagerSwitched) -> None:
-    """Turn a right or buy bet on or off for the come-out. After the call it counts from the next throw."""
-    wager = table.wagers.get(event.data.wager)
-    if wager is None or wager.status != "open" or wager.bet not in OFF_ON_COME_OUT:
-        return
-    if table.call:
-        said = "on" if event.data.working else "off"
-        find(table, "working-call-late", table.call, event.seq, wager=wager, call_seq=table.call, switch=said)
-        wager.switched_late = event.data.working
-    else:
-        wager.working = event.data.working
-    wager.changed_by = event.seq
-
-
-def end_switches(table: Table, point_before: int | None) -> None:
-    """After a throw: what was said ends when a point is set or a series decided; what was said late begins."""
-    series_turned = table.point != point_before
-    for live in table.live:
-        wager = table.wagers[live]
-        if series_turned:
-            wager.working = False
-        if wager.switched_late is not None:
-            wager.working = wager.switched_late
-            wager.switched_late = None

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import re
-from datetime import date
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
-from settlement import law
+from settlement import adjudicate, law
 from settlement.catalogue import BET_LABELS
-from settlement.law import BY_LAW_R_3, LAW_TEXTS, Citation, LawText
+from settlement.law import LAW_TEXTS, Citation, LawText
 from settlement.provisions import (
     CLOSED_LISTS,
     PROVISIONS,
     WAGER_PROVISIONS,
     WITHDRAWAL_PROVISIONS,
     Provision,
-    wager_citations,
     wager_provision,
 )
+from settlement.rulesets import RULESETS
+from tests.settlement.streams import opener
 
 FOLDER = Path(law.__file__).parent / "law_texts"
 
@@ -89,16 +89,16 @@ def test_paragraphs_leave_out_headings_and_history(row: list[str]) -> None:
     text_id, count, first, last = row
     paragraphs = LAW_TEXTS[text_id].paragraphs
     assert len(paragraphs) == int(count)
-    assert paragraphs[0].words.startswith(first)
-    assert re.sub(r"\s+", " ", paragraphs[-1].words).startswith(re.sub(r"\s+", " ", last))
+    assert paragraphs[0].text.startswith(first)
+    assert re.sub(r"\s+", " ", paragraphs[-1].text).startswith(re.sub(r"\s+", " ", last))
 
 
 @pytest.mark.parametrize("row", rows(ALINEAS), ids=lambda row: f"{row[0]} al. {row[1]}")
 def test_alineas_are_counted_as_the_rules_count_them(row: list[str]) -> None:
     text_id, number, beginning = row
-    paragraph = LAW_TEXTS[text_id].paragraph(int(number))
-    assert paragraph.words.startswith(beginning)
-    assert LAW_TEXTS[text_id].content[paragraph.start : paragraph.end] == paragraph.words
+    paragraph = LAW_TEXTS[text_id].paragraphs[int(number) - 1]
+    assert paragraph.text.startswith(beginning)
+    assert LAW_TEXTS[text_id].content[paragraph.start : paragraph.end] == paragraph.text
 
 
 @pytest.mark.parametrize("provision", QUOTED, ids=lambda provision: provision.label)
@@ -119,8 +119,8 @@ def test_a_quotation_stands_in_the_paragraph_its_label_names(provision: Provisio
         if numbered:
             assert within[0].number == int(numbered[1])
         elif listed and citation.quote not in _SHARED_ODDS:
-            assert within[0].words.startswith(f"{listed[2]}° ")
-            chapter = [p.words[0] for p in text.paragraphs[: within[0].number] if re.match(r"[A-D]\. -", p.words)]
+            assert within[0].text.startswith(f"{listed[2]}° ")
+            chapter = [p.text[0] for p in text.paragraphs[: within[0].number] if re.match(r"[A-D]\. -", p.text)]
             assert chapter[-1] == listed[1]
 
 
@@ -151,17 +151,31 @@ def test_words_that_are_not_there_cannot_be_quoted() -> None:
         Citation("fr-art-54", "le joueur perd sa mise")
 
 
-def test_the_quebec_by_law_ended_when_its_successor_began() -> None:
-    assert BY_LAW_R_3.is_in_force(date(2011, 10, 12))
-    assert not BY_LAW_R_3.is_in_force(date(2011, 10, 13))
-    assert law.ARRETE_2007.is_in_force(date(2026, 11, 19))  # no end is known
+@pytest.mark.parametrize(
+    ("ruleset", "day", "rules"),
+    [
+        ("qc-craps", "2011-10-12", []),
+        ("qc-craps", "2011-10-13", ["ruleset-not-in-force"]),
+        ("fr-craps", "2026-11-19", []),  # no end is known
+    ],
+)
+def test_the_quebec_by_law_ended_when_its_successor_began(ruleset: str, day: str, rules: list[str]) -> None:
+    findings = adjudicate([opener("s", ruleset, gaming_day=day)]).findings
+    assert [finding.rule for finding in findings] == rules
+
+
+def test_a_ruleset_is_in_force_as_long_as_the_instrument_of_its_wagers() -> None:
+    for ruleset in RULESETS.values():
+        instruments = {
+            PROVISIONS[label].citations[0].text.instrument for label in WAGER_PROVISIONS[ruleset.name].values()
+        }
+        assert instruments == {ruleset.instrument}
 
 
 def test_every_bet_has_a_quoted_provision_in_its_ruleset() -> None:
     for ruleset, bets in WAGER_PROVISIONS.items():
         for bet, label in bets.items():
             assert PROVISIONS[label].citations
-            assert wager_citations(ruleset, bet)
             assert bet in BET_LABELS
         assert PROVISIONS[CLOSED_LISTS[ruleset]].citations
     for bets in WITHDRAWAL_PROVISIONS.values():
@@ -171,12 +185,3 @@ def test_every_bet_has_a_quoted_provision_in_its_ruleset() -> None:
 def test_a_bet_the_ruleset_does_not_know_rests_on_its_closed_list() -> None:
     assert wager_provision("fr-craps", "buy_bet") == "art. 55-8 intro"
     assert wager_provision("qc-craps", None) == "s. 95.17 intro"
-
-
-@pytest.mark.parametrize(
-    ("bet", "words"),
-    [("plein", "35 fois"), ("cheval", "17 fois"), ("colonne", "colonne"), ("passe", "19 à 36"), ("noir", "noir")],
-)
-def test_a_roulette_bet_quotes_its_own_sentence_only(bet: str, words: str) -> None:
-    (citation,) = wager_citations("fr-roulette", bet)
-    assert words in citation.quote

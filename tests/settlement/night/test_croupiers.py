@@ -97,12 +97,12 @@ def test_a_later_small_one_takes_those_before_it_along() -> None:
 
 def test_one_bad_croupier_is_named_and_a_room_of_equals_is_left_alone() -> None:
     honest = {f"croupier-{number}": Tally(600, 1, 1) for number in range(1, 12)}
-    standings = compare(honest | {"croupier-12": Tally(600, 14, 0)}, alpha=FIVE, q=FIVE)
-    assert [name for name, standing in standings.items() if standing.noteworthy] == ["croupier-12"]
-    bad = standings["croupier-12"]
+    assessments = compare(honest | {"croupier-12": Tally(600, 14, 0)}, alpha=FIVE, q=FIVE)
+    assert [name for name, assessment in assessments.items() if assessment.noteworthy] == ["croupier-12"]
+    bad = assessments["croupier-12"]
     assert bad.rate.low > Fraction(2, 600)
     assert bad.p_side == Fraction(2, 2**14)
-    assert not any(standing.noteworthy for standing in compare(honest, alpha=FIVE, q=FIVE).values())
+    assert not any(assessment.noteworthy for assessment in compare(honest, alpha=FIVE, q=FIVE).values())
     assert compare({"absent": Tally(0)}, alpha=FIVE, q=FIVE) == {}
 
 
