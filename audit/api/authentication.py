@@ -1,4 +1,4 @@
-"""Who is asking: a key in ``Authorization: Bearer``, its scopes, and how often it may ask."""
+"""Authentication by API key (``Authorization: Bearer``), its scopes, and its rate limit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.throttling import SimpleRateThrottle
 
 from audit.api.key_lookup import find_key
-from audit.api.rate_limit import rate_counter, rate_headers
+from audit.api.rate_limit import RateLimit, Usage
 from audit.models import ApiKey
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class KeyHolder:
-    """The table system behind a request."""
+    """The table system that sent a request, as the ``request.user`` that DRF requires."""
 
     is_authenticated = True
     is_active = True
@@ -31,15 +31,15 @@ class KeyHolder:
 
 
 class KeyAuthentication(BaseAuthentication):
-    """Reads the key of a request. A request without one is nobody's and is answered 401."""
+    """Reads the key of a request. A request without one is answered 401."""
 
     def authenticate(self, request: Request) -> tuple[KeyHolder, ApiKey] | None:
-        words = get_authorization_header(request).split()
-        if not words or words[0].lower() != b"bearer":
+        parts = get_authorization_header(request).split()
+        if not parts or parts[0].lower() != b"bearer":
             return None
-        if len(words) != 2:
+        if len(parts) != 2:
             raise AuthenticationFailed("The Authorization header is not 'Bearer KEY'.")
-        key = find_key(words[1].decode("latin-1"), request.META.get("REMOTE_ADDR", ""))
+        key = find_key(parts[1].decode("latin-1"), request.META.get("REMOTE_ADDR", ""))
         if key is None:
             raise AuthenticationFailed("There is no such key, or it is no longer valid.")
         return KeyHolder(key), key
@@ -58,25 +58,32 @@ class HasScope(BasePermission):
 
 
 class KeyThrottle(SimpleRateThrottle):
-    """So many requests a minute for each key, counted by the clock's minutes; the setting is ``CABOCHON_RATE``."""
+    """The rate limit of a key: so many requests in each period of the clock (``CABOCHON_RATE``)."""
 
     scope = "key"
+    num_requests: int | None
+    duration: int | None
+    usage: Usage | None = None
+
+    def limit(self) -> RateLimit | None:
+        """Return the limit that the settings give, None for no limit."""
+        if self.num_requests is None or self.duration is None:
+            return None
+        return RateLimit(self.num_requests, self.duration)
 
     def allow_request(self, request: Request, view: APIView) -> bool:
-        if self.rate is None or not isinstance(request.auth, ApiKey):
+        limit = self.limit()
+        if limit is None or not isinstance(request.auth, ApiKey):
             return True
-        rates = rate_counter(self.duration)
-        used = rates.add(request.auth.pk)
-        self.left_s = rates.left_s()
-        request.rate_headers = rate_headers(self.num_requests, used, self.left_s)
-        return used <= self.num_requests
+        self.usage = limit.count(request.auth.pk)
+        return not self.usage.is_exceeded
 
-    def wait(self) -> float:
-        return float(self.left_s)
+    def wait(self) -> float | None:
+        return self.usage.left_s if self.usage else None
 
 
 class KeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
-    """How the OpenAPI document says it."""
+    """How the OpenAPI document describes the authentication."""
 
     target_class = "audit.api.authentication.KeyAuthentication"
     name = "key"

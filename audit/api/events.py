@@ -1,9 +1,11 @@
-"""``POST /streams/{stream}/events`` and ``POST /events``."""
+"""Recording and reading events: ``/streams/{stream}/events`` and ``/events``."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+import msgspec
 from django.http import Http404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
@@ -11,14 +13,17 @@ from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from audit.api.keyed_view import KeyedView
-from audit.api.problems import Problem
-from audit.api.streams import StreamEventsReading
+from audit.api.keyed_view import KeyedView, key_of
+from audit.api.problems import Problem, document, problem_of
+from audit.api.request_body import read_body
+from audit.api.streams import stream_of, whole
+from audit.event_store import read
 from audit.ingest import quarantine
-from audit.ingest.bodies import Body, Malformed, read_body
-from audit.ingest.dry_run import would_record
-from audit.ingest.multi_stream import Store, by_stream, store_each
+from audit.ingest.bodies import Body, MalformedBody
+from audit.ingest.dry_run import dry_record
+from audit.ingest.multi_stream import by_stream, store_each
 from audit.ingest.record import record
+from audit.ingest.refusals import EventsRefused
 from audit.models import ApiKey, Scope
 from settlement.codec import STREAM_NAME
 
@@ -27,17 +32,60 @@ DRY_RUN = OpenApiParameter(
 )
 BODIES = {"application/json": OpenApiTypes.ANY, "application/x-ndjson": OpenApiTypes.STR}
 
+MAX_LIMIT = 1_000
 
-class StreamEvents(StreamEventsReading, KeyedView):
+
+class EventList(JSONRenderer):
+    """Stored events as one JSON document. Their bytes are not encoded again: they are the bytes that were hashed."""
+
+    def render(self, data: Any, media_type: str | None = None, context: Any = None) -> bytes:
+        return msgspec.json.encode({"events": [msgspec.Raw(envelope) for envelope in data]})
+
+
+class EventLines(BaseRenderer):
+    """Stored events, one a line."""
+
+    media_type = "application/x-ndjson"
+    format = "ndjson"
+    charset = None
+
+    def render(self, data: Any, media_type: str | None = None, context: Any = None) -> bytes:
+        return b"".join(envelope + b"\n" for envelope in data)
+
+
+class StreamEvents(KeyedView):
     """The events of one stream: recorded by POST, read by GET."""
+
+    renderer_classes = (EventList, EventLines)
+
+    @property
+    def is_recording(self) -> bool:
+        return self.request.method == "POST"
 
     @property
     def parameters(self) -> frozenset[str]:  # type: ignore[override]
-        return frozenset({"dry_run"}) if self.request.method == "POST" else StreamEventsReading.parameters
+        return frozenset({"dry_run"}) if self.is_recording else frozenset({"after", "limit"})
 
     @property
     def scope(self) -> str:  # type: ignore[override]
-        return Scope.EVENTS_WRITE if self.request.method == "POST" else Scope.STREAMS_READ
+        return Scope.EVENTS_WRITE if self.is_recording else Scope.STREAMS_READ
+
+    def get_renderers(self) -> list[BaseRenderer]:
+        return [JSONRenderer()] if self.is_recording else super().get_renderers()
+
+    @extend_schema(
+        summary="Read events",
+        parameters=[
+            OpenApiParameter("after", int, description="The seq to read on from, 0 for the beginning."),
+            OpenApiParameter("limit", int, description=f"At most {MAX_LIMIT}, 100 unless told."),
+        ],
+        responses=OpenApiTypes.OBJECT,
+    )
+    def get(self, request: Request, stream: str) -> Response:
+        logged = stream_of(key_of(request), stream)
+        after = whole(request, "after", default=0, least=0, most=2**53 - 1)
+        limit = whole(request, "limit", default=100, least=1, most=MAX_LIMIT)
+        return Response([envelope for _, envelope in read.slice_of(logged.stream_id, after=after, limit=limit)])
 
     @extend_schema(
         summary="Record events",
@@ -58,11 +106,8 @@ class StreamEvents(StreamEventsReading, KeyedView):
         if not STREAM_NAME.fullmatch(stream):
             raise Http404
         is_dry = _is_dry(request)
-        status, answer = _store(request.auth, is_dry)(stream, _body(request, stream, is_dry))
-        return Response(answer, status=status)
-
-    def get_renderers(self) -> list[BaseRenderer]:
-        return [JSONRenderer()] if self.request.method == "POST" else super().get_renderers()
+        status, receipt = _recorder(key_of(request), is_dry)(stream, _body(request, stream, is_dry))
+        return Response(receipt, status=status)
 
 
 class Events(KeyedView):
@@ -88,36 +133,46 @@ class Events(KeyedView):
     )
     def post(self, request: Request) -> Response:
         is_dry = _is_dry(request)
-        parts = by_stream(_body(request, "", is_dry))
-        answer = store_each(parts, _store(request.auth, is_dry))
-        return Response({"results": answer.results}, status=answer.status)
+        bodies = by_stream(_body(request, "", is_dry))
+        results: list[dict[str, Any]] = []
+        for name, outcome in store_each(bodies, _recorder(key_of(request), is_dry)):
+            if isinstance(outcome, EventsRefused):
+                problem = problem_of(outcome)
+                assert problem is not None, "every refusal is in the table of problems"
+                results.append({"stream": name, "status": problem.status_code, "problem": document(problem)})
+            else:
+                status, receipt = outcome
+                results.append({"stream": name, "status": status, "receipt": receipt})
+        statuses = {result["status"] for result in results}
+        return Response({"results": results}, status=statuses.pop() if len(statuses) == 1 else 207)
 
 
 def _is_dry(request: Request) -> bool:
-    """Tell whether only an answer is asked for. Raise 422 where that is not said clearly."""
-    said = request.query_params.getlist("dry_run") or ["false"]
-    if said not in (["true"], ["false"]):
+    """Return whether the request is a dry run. Raise 422 for a value that is neither true nor false."""
+    values = request.query_params.getlist("dry_run") or ["false"]
+    if values not in (["true"], ["false"]):
         raise Problem(422, "invalid", "'dry_run' is true or false.")
-    return said == ["true"]
+    return values == ["true"]
 
 
 def _body(request: Request, stream: str, is_dry: bool) -> Body:
-    """Return the body of a request; one that is none is kept, unless the run is dry."""
+    """Return the events of a request. A malformed body is put into quarantine, unless the run is dry."""
     try:
         return read_body(request)
-    except Malformed as fault:
+    except MalformedBody as malformed:
         if not is_dry:
-            quarantine.keep(request.auth, stream, "invalid", str(fault), fault.raw)
-        raise Problem(422, "invalid", str(fault), errors=[{"pointer": "", "detail": str(fault)}]) from None
+            quarantine.keep(key_of(request), stream, "invalid", str(malformed), malformed.raw)
+        raise
 
 
-def _store(key: ApiKey, is_dry: bool) -> Store:
-    """Return what stores the events of a stream, or does as if."""
+def _recorder(key: ApiKey, is_dry: bool) -> Callable[[str, Body], tuple[int, dict[str, Any]]]:
+    """Return the function that records the events of a stream and returns the status and the receipt."""
 
     def store(stream: str, body: Body) -> tuple[int, dict[str, Any]]:
         if is_dry:
-            return would_record(key, stream, body)
-        recorded = record(key, stream, body)
-        return (201 if recorded.is_new else 200), recorded.receipt()
+            dry = dry_record(key, stream, body)
+            return (201 if dry.ingested.is_new else 200), dry.as_dict()
+        ingested = record(key, stream, body)
+        return (201 if ingested.is_new else 200), ingested.receipt()
 
     return store

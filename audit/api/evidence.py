@@ -1,4 +1,4 @@
-"""The evidence of a finding, as one file that is checked without us."""
+"""The evidence bundle of a finding: one file that anybody can verify without this service."""
 
 from __future__ import annotations
 
@@ -8,23 +8,19 @@ from django.http import HttpResponse
 from django.utils.cache import get_conditional_response
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema
-from rest_framework.generics import GenericAPIView
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
 from audit.api.findings import OwnFindings
-from audit.api.problems import Problem
-from audit.evidence.bundle import Unproven
+from audit.api.keyed_view import key_of
 from audit.evidence.export import record
 from audit.evidence.gather import evidence_of
-from audit.models import Finding
-from audit.transparency.proofs import NotSealed
 
 MEDIA_TYPE = "application/zip"
 
 
 class ZipFile(BaseRenderer):
-    """What a request for a bundle may accept. The view answers by itself."""
+    """The media type of a bundle, for content negotiation. The view builds the response itself."""
 
     media_type = MEDIA_TYPE
     format = "zip"
@@ -34,7 +30,7 @@ class ZipFile(BaseRenderer):
         return bytes(data)
 
 
-class FindingBundle(OwnFindings, GenericAPIView[Finding]):
+class FindingBundle(OwnFindings):
     """The evidence bundle of a finding."""
 
     renderer_classes = (ZipFile,)
@@ -50,16 +46,12 @@ class FindingBundle(OwnFindings, GenericAPIView[Finding]):
     )
     def get(self, request: Request, pk: int) -> HttpResponse:
         finding = self.get_object()
-        try:
-            bundle = evidence_of(finding)
-        except NotSealed as error:
-            raise Problem(409, "not-sealed", f"{error}.") from None
-        except Unproven as error:
-            raise Problem(409, "unproven", f"The record does not prove this finding: {error}.") from None
+        bundle = evidence_of(finding)
         response = HttpResponse(bundle.raw, content_type=MEDIA_TYPE)
         response["ETag"] = f'"{bundle.digest}"'
         response["Content-Disposition"] = f'attachment; filename="{bundle.name}"'
         answer = get_conditional_response(request._request, etag=response["ETag"], response=response)
-        if answer is response and request.method == "GET":  # nobody was handed what they had, or only asked about
-            record(finding, bundle, actor=f"key:{request.auth.pk}")
+        assert answer is not None, "given a response, Django returns it or the one that takes its place"
+        if answer is response and request.method == "GET":  # neither 304 nor HEAD hands out the file
+            record(finding, bundle, actor=f"key:{key_of(request).pk}")
         return answer

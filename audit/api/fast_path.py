@@ -1,13 +1,16 @@
-"""The express way in: a request that is as it should be, from the socket to the log without a detour.
+"""The fast path: a WSGI application in front of Django that answers the usual request to record events.
 
-    POST /api/v1/streams/{stream}/events, a JSON array of new events that follow the last, a key seen a moment ago
-        ─► read at once ─► one round trip to the log ─► receipt
+    POST /api/v1/streams/{stream}/events, a JSON array of new events that follow the last stored, a key seen lately
+        ─► decode all ─► one round trip to the event store ─► receipt
 
-Everything else takes the ordinary way, where it is looked at closely and told what is wrong: another address, another
-form, a duplicate, a gap, a fault, a key not seen yet, a rate that is spent, a database that does not answer. The
-express way never refuses. It stands in front of Django because Django's own way costs several times what the log does.
+Every other request goes to Django, which examines it and says what is wrong: another address or media type, a
+duplicate, a gap, a fault, a key not cached, an exceeded rate limit, a database that does not answer. The fast path
+itself never refuses. It exists because Django and its middleware cost several times what the event store does.
 
-A key that was revoked or limited anew is taken on for ``KEY_CACHE_S`` after it was looked up.
+Host, transport, content and header policy are Django's alone. The fast path learns them: it answers a request only
+after Django answered one with the same ``POLICY_HEADERS`` by 201, and then with the headers of that answer.
+
+A key that was revoked or restricted is still accepted for ``KEY_CACHE_S`` after it was looked up.
 """
 
 from __future__ import annotations
@@ -19,21 +22,19 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 import structlog
-from django.conf import settings
 from django.db import DatabaseError, connection
-from django.http.request import validate_host
 from rest_framework.exceptions import Throttled
 
 from audit import task_queue
 from audit.api.authentication import KeyThrottle
 from audit.api.key_lookup import find_key
-from audit.api.rate_limit import rate_counter, rate_headers
+from audit.api.request_body import MAX_BYTES
 from audit.event_store.append import Columns, append_named
-from audit.ingest.bodies import MAX_BYTES, MAX_EVENTS
+from audit.ingest.bodies import JSON, MAX_EVENTS
 from audit.ingest.receipts import receipt
 from audit.models import Scope
 from audit.transparency import signing_keys
@@ -41,128 +42,135 @@ from settlement.codec import decode_canonical_all, next_seq_after
 from settlement.events import OPENERS
 
 KEY_CACHE_S = 1.0
-"""How long a key is taken for what it was when it was looked up."""
+"""How long a key is used as it was when it was looked up."""
 
 MAX_CACHED_KEYS = 10_000
+
+POLICY_HEADERS = (
+    "wsgi.url_scheme",
+    "SERVER_NAME",
+    "SERVER_PORT",
+    "HTTP_HOST",
+    "HTTP_X_FORWARDED_HOST",
+    "HTTP_X_FORWARDED_PORT",
+    "HTTP_X_FORWARDED_PROTO",
+    "HTTP_ACCEPT",
+    "HTTP_ACCEPT_LANGUAGE",
+    "HTTP_ORIGIN",
+)
+"""What of a request, apart from its address, key and body, Django's answer depends on."""
+
+MAX_LEARNED = 100
+"""Most combinations of ``POLICY_HEADERS`` whose answer is remembered; then they are learned anew."""
+
+Headers: TypeAlias = list[tuple[str, str]]
+Application: TypeAlias = Callable[..., Iterable[bytes]]
 
 log = structlog.get_logger(__name__)
 
 _ADDRESS = re.compile(r"/api/v1/streams/([A-Za-z0-9._:-]{1,100})/events")
 _BEARER = re.compile(r"[Bb]earer (cab_[0-9a-f]{12}_[A-Za-z0-9_-]{43})")
 _OPENING = frozenset(OPENERS)
+_OF_ONE_ANSWER = ("Content-Length", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset")
 _encode = msgspec.json.Encoder().encode
-
-HEADERS = [
-    ("Content-Type", "application/json"),
-    ("Vary", "Accept, origin"),
-    ("Allow", "GET, POST, HEAD, OPTIONS"),
-    ("X-Content-Type-Options", "nosniff"),
-    ("X-Frame-Options", "DENY"),
-    ("Referrer-Policy", "same-origin"),
-    ("Cross-Origin-Opener-Policy", "same-origin"),
-]
 
 
 @dataclass(frozen=True, slots=True)
 class CachedKey:
-    """A key as it was looked up, until when it is taken for that."""
+    """A key as it was looked up. ``valid_until`` is on the monotonic clock, in seconds."""
 
     key_id: int
     casino_id: int
     tables: frozenset[int]
-    until: float
+    valid_until: float
 
 
 class FastPath:
-    """A WSGI application in front of another, which answers whatever this one does not."""
+    """A WSGI application in front of another, which answers everything that this one does not."""
 
-    def __init__(self, application: Callable[..., Iterable[bytes]]) -> None:
+    def __init__(self, application: Application) -> None:
         self.application = application
         self._cached_keys: dict[bytes, CachedKey] = {}
-        self._hosts: set[str] = set()
-        self._throttle = KeyThrottle()
+        self._learned: dict[tuple[str | None, ...], Headers] = {}
+        self._rate_limit = KeyThrottle().limit()
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-        place = _ADDRESS.fullmatch(environ["PATH_INFO"]) if environ["REQUEST_METHOD"] == "POST" else None
-        if place is None or not self._is_plain(environ):
+        address = _ADDRESS.fullmatch(environ["PATH_INFO"]) if environ["REQUEST_METHOD"] == "POST" else None
+        if address is None or not _is_usual(environ):
             return self.application(environ, start_response)
+        policy = tuple(map(environ.get, POLICY_HEADERS))
+        headers = self._learned.get(policy)
+        if headers is None:
+            return self._learn(policy, environ, start_response)
         length = int(environ["CONTENT_LENGTH"])
         body = environ["wsgi.input"].read(length)
         try:
-            answer = self._record(environ, place[1], body) if len(body) == length else None
+            answer = self._record(environ, address[1], body) if len(body) == length else None
         except (DatabaseError, signing_keys.NoSigningKey) as error:
-            # If it was stored all the same, the ordinary way finds it there and gives the same receipt.
-            log.warning("not by the express way", error=str(error))
+            # If the events were stored all the same, Django finds them there and gives the same receipt.
+            log.warning("fast path failed", error=str(error))
             connection.close()
             answer = None
         if answer is None:
             environ["wsgi.input"] = io.BytesIO(body)
             return self.application(environ, start_response)
-        content, headers = answer
-        start_response("201 Created", [*HEADERS, ("Content-Length", str(len(content))), *headers.items()])
+        content, rate_headers = answer
+        start_response("201 Created", [*headers, ("Content-Length", str(len(content))), *rate_headers.items()])
         return [content]
 
-    def _is_plain(self, environ: dict[str, Any]) -> bool:
-        """Tell whether a request is of the form that is known here, from where it may come."""
-        length = environ.get("CONTENT_LENGTH", "")
-        return (
-            environ.get("CONTENT_TYPE") == "application/json"
-            and not environ.get("QUERY_STRING")
-            and any(kind in environ.get("HTTP_ACCEPT", "*/*") for kind in ("*/*", "application/json"))
-            and "HTTP_CONTENT_ENCODING" not in environ
-            and "HTTP_TRANSFER_ENCODING" not in environ
-            and length.isdigit()
-            and 0 < int(length) <= MAX_BYTES
-            and not settings.SECURE_SSL_REDIRECT
-            and self._is_own_host(environ.get("HTTP_HOST", ""))
-        )
+    def _learn(
+        self, policy: tuple[str | None, ...], environ: dict[str, Any], start_response: Callable[..., Any]
+    ) -> Iterable[bytes]:
+        """Have Django answer, and remember the headers of an answer that the fast path could have given."""
+        started: list[tuple[str, Headers]] = []
 
-    def _is_own_host(self, host: str) -> bool:
-        if host in self._hosts:
-            return True
-        name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
-        if not validate_host(name.lower(), settings.ALLOWED_HOSTS):
-            return False
-        if len(self._hosts) < 100:
-            self._hosts.add(host)
-        return True
+        def start(status: str, headers: Headers, *exc_info: Any) -> Any:
+            started.append((status, headers))
+            return start_response(status, headers, *exc_info)
+
+        response = self.application(environ, start)
+        try:
+            content = b"".join(response)
+        finally:
+            if hasattr(response, "close"):
+                response.close()
+        status, headers = started[-1]
+        if status.startswith("201 ") and content == _encode(msgspec.json.decode(content)):
+            if len(self._learned) >= MAX_LEARNED:
+                self._learned.clear()
+            self._learned[policy] = [(name, value) for name, value in headers if name not in _OF_ONE_ANSWER]
+        return [content]
 
     def _record(self, environ: dict[str, Any], stream: str, body: bytes) -> tuple[bytes, dict[str, str]] | None:
-        """Store a body and return the answer to it, None where it has to be looked at."""
-        trusted = self._key(environ.get("HTTP_AUTHORIZATION", ""), environ.get("REMOTE_ADDR", ""))
-        rates = rate_counter(self._throttle.duration)
-        if trusted is None or rates.used(trusted.key_id) >= self._throttle.num_requests:
+        """Store a body and return the answer and its rate headers, None if Django has to examine the request."""
+        key = self._key(environ.get("HTTP_AUTHORIZATION", ""), environ.get("REMOTE_ADDR", ""))
+        if key is None or (self._rate_limit is not None and self._rate_limit.is_spent(key.key_id)):
             return None
-        found = columns_of(stream, body)
-        if found is None:
+        decoded = columns_of(stream, body)
+        if decoded is None:
             return None
-        columns, next_seq = found
-        signing_keys.signer(
-            "receipt", datetime.now(UTC)
-        )  # raises where nothing could be signed: then nothing is stored
-        stored = append_named(
-            trusted.casino_id, stream, trusted.tables, columns, next_seq=next_seq, key_id=trusted.key_id
-        )
+        columns, next_seq = decoded
+        signing_keys.signer("receipt", datetime.now(UTC))  # raises NoSigningKey: nothing is stored without a receipt
+        stored = append_named(key.casino_id, stream, key.tables, columns, next_seq=next_seq, key_id=key.key_id)
         if stored is None:
             return None
         stream_id, batch = stored
         task_queue.send_soon(task_queue.REPLAY_STREAM, stream_id=stream_id)
-        used = rates.add(trusted.key_id)
-        content = _encode(receipt(stream, batch))
-        return content, rate_headers(self._throttle.num_requests, used, rates.left_s())
+        rate_headers = self._rate_limit.count(key.key_id).headers() if self._rate_limit is not None else {}
+        return _encode(receipt(stream, batch)), rate_headers
 
     def _key(self, authorization: str, address: str) -> CachedKey | None:
         """Return the key of a request that may record events, None for any other."""
-        shape = _BEARER.fullmatch(authorization)
-        if shape is None:
+        bearer = _BEARER.fullmatch(authorization)
+        if bearer is None:
             return None
-        digest = hashlib.sha256(shape[1].encode()).digest()
+        digest = hashlib.sha256(bearer[1].encode()).digest()
         now = time.monotonic()
-        trusted = self._cached_keys.get(digest)
-        if trusted is not None and now < trusted.until:
-            return trusted
+        cached = self._cached_keys.get(digest)
+        if cached is not None and now < cached.valid_until:
+            return cached
         try:
-            key = find_key(shape[1], address)
+            key = find_key(bearer[1], address)
         except Throttled:
             return None
         if key is None or Scope.EVENTS_WRITE not in key.scopes:
@@ -170,16 +178,33 @@ class FastPath:
             return None
         if len(self._cached_keys) >= MAX_CACHED_KEYS:
             self._cached_keys.clear()
-        trusted = self._cached_keys[digest] = CachedKey(key.pk, key.casino_id, key.own_tables, now + KEY_CACHE_S)
-        return trusted
+        cached = self._cached_keys[digest] = CachedKey(key.pk, key.casino_id, key.own_tables, now + KEY_CACHE_S)
+        return cached
+
+
+def _is_usual(environ: dict[str, Any]) -> bool:
+    """Return whether a request has a body that the fast path reads, and nothing that it does not know."""
+    length = environ.get("CONTENT_LENGTH", "")
+    return (
+        environ.get("CONTENT_TYPE") == JSON
+        and not environ.get("QUERY_STRING")
+        and "HTTP_COOKIE" not in environ
+        and "HTTP_CONTENT_ENCODING" not in environ
+        and "HTTP_TRANSFER_ENCODING" not in environ
+        and length.isdigit()
+        and 0 < int(length) <= MAX_BYTES
+    )
 
 
 def columns_of(stream: str, body: bytes) -> tuple[Columns, int] | None:
-    """Return the events of a body and the number after them, None where they are not plainly new ones of ``stream``."""
-    read = decode_canonical_all(body) if body[:1] == b"[" else None
-    if read is None or not 0 < len(read[0]) <= MAX_EVENTS:
+    """Return the events of a body and the number after them.
+
+    None for a body that is not a JSON array of valid, contiguous events of ``stream`` that opens nothing.
+    """
+    decoded = decode_canonical_all(body) if body[:1] == b"[" else None
+    if decoded is None or not 0 < len(decoded[0]) <= MAX_EVENTS:
         return None
-    events, envelopes = read
+    events, envelopes = decoded
     seqs = [event.seq for event in events]
     if seqs != list(range(seqs[0], seqs[0] + len(seqs))) or {event.stream for event in events} != {stream}:
         return None

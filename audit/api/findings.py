@@ -1,4 +1,4 @@
-"""Reading findings, and the catalogue they come from."""
+"""Reading findings and the catalogue of rules."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from django_filters import rest_framework as filters
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.generics import ListAPIView, RetrieveAPIView
+from rest_framework.generics import GenericAPIView, ListAPIView, RetrieveAPIView
 from rest_framework.pagination import CursorPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from audit.api.keyed_view import KeyedView
+from audit.api.keyed_view import KeyedView, key_of
 from audit.models import Finding, Scope
 from audit.models.adjudication import Severity
 from settlement.catalogue import RULES
@@ -21,7 +21,7 @@ from settlement.provisions import PROVISIONS
 
 
 class FindingSerializer(serializers.ModelSerializer[Finding]):
-    """A finding as section 6 writes it, with where and when it was."""
+    """A finding as section 6 of the event contract has it, with its table and time."""
 
     def to_representation(self, instance: Finding) -> dict[str, Any]:
         return {
@@ -41,7 +41,7 @@ class FindingSerializer(serializers.ModelSerializer[Finding]):
         fields = ("id",)
 
 
-class FindingFilter(filters.FilterSet):
+class FindingFilter(filters.FilterSet):  # type: ignore[misc]  # django_filters is not typed
     rule = filters.ChoiceFilter(choices=[(name, name) for name in RULES])
     severity = filters.MultipleChoiceFilter(choices=Severity.choices)
     status = filters.ChoiceFilter(
@@ -64,16 +64,16 @@ class NewestFirst(CursorPagination):
     page_size = 100
 
 
-class OwnFindings(KeyedView):
-    """What every view of findings shares: those of the key's casino, and of its tables where it is limited to some."""
+class OwnFindings(KeyedView, GenericAPIView[Finding]):
+    """What every view of findings shares: those of the key's casino, and of its tables if it is limited to some."""
 
     scope = Scope.FINDINGS_READ
     serializer_class = FindingSerializer
     queryset = Finding.objects.select_related("stream", "table")
 
     def get_queryset(self) -> Any:
-        key = self.request.auth
-        findings = super().get_queryset().filter(casino_id=key.casino_id)  # type: ignore[misc]
+        key = key_of(self.request)
+        findings = super().get_queryset().filter(casino_id=key.casino_id)
         return findings.filter(table_id__in=key.own_tables) if key.own_tables else findings
 
 
@@ -91,7 +91,7 @@ class OneFinding(OwnFindings, RetrieveAPIView[Finding]):
 
 
 class Rules(KeyedView):
-    """The catalogue: every rule with its clauses."""
+    """The catalogue: every rule with its provisions."""
 
     scope = Scope.FINDINGS_READ
 

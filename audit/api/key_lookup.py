@@ -1,7 +1,7 @@
-"""Keys that are none: counted by the address they come from, and after so many no longer looked up.
+"""Looking up API keys, with a limit on failed attempts for each address, against guessing.
 
-A key that was right a moment ago is looked up all the same, from whatever address: a table system that shares its
-address with a broken one goes on.
+A key that was valid a moment ago is looked up whatever its address did: a table system that shares an address with a
+broken one is not locked out.
 """
 
 from __future__ import annotations
@@ -17,45 +17,45 @@ from rest_framework.exceptions import Throttled
 from audit.api.rate_limit import RateCounter
 from audit.models import ApiKey
 
-MAX_A_MINUTE = 60
-"""Failures from an address in a minute of the clock, about: the web processes share their counts now and then."""
+MAX_FAILURES = 60
+"""Failed attempts of an address in a minute; approximate, as web processes share their counts now and then."""
 
-KNOWN_S = 900.0
-"""How long a key that was right is looked up whatever its address did."""
+VALID_S = 900.0
+"""How long a key that was valid is exempt from the limit of its address."""
 
-MAX_KNOWN = 10_000
+MAX_VALID = 10_000
 
 _failures = RateCounter(60, "failed-keys")
-_known: dict[bytes, float] = {}
+_valid_until: dict[bytes, float] = {}
 _lock = Lock()
 
 
 def find_key(secret: str, address: str) -> ApiKey | None:
-    """Return the active key that ``secret`` is, None where there is none.
+    """Return the active key that ``secret`` belongs to, or None if there is none.
 
-    Raise ``Throttled`` where so many from ``address`` were none that this one is not looked up.
+    Raise ``Throttled`` if ``address`` has failed too often: then the key is not looked up.
     """
     digest = hashlib.sha256(secret.encode()).digest()
     now = time.monotonic()
-    place = _place(address)
-    if _known.get(digest, 0.0) < now and _failures.used(place) >= MAX_A_MINUTE:
+    network = _network_of(address)
+    if _valid_until.get(digest, 0.0) < now and _failures.used(network) >= MAX_FAILURES:
         raise Throttled(_failures.left_s(), "Too many keys from this address were none.")
     key = ApiKey.of_secret(secret)
     with _lock:
         if key is None:
-            _known.pop(digest, None)
-        elif len(_known) < MAX_KNOWN or digest in _known:
-            _known[digest] = now + KNOWN_S
+            _valid_until.pop(digest, None)
+        elif len(_valid_until) < MAX_VALID or digest in _valid_until:
+            _valid_until[digest] = now + VALID_S
         else:
-            _known.clear()
+            _valid_until.clear()
     if key is None:
-        _failures.add(place)
+        _failures.add(network)
     return key
 
 
 @lru_cache(maxsize=4096)
-def _place(address: str) -> str:
-    """Return what failures are counted by: an address, of IPv6 the network that one subscriber has."""
+def _network_of(address: str) -> str:
+    """Return what failures are counted by: an IPv4 address, or the /64 network that an IPv6 subscriber has."""
     try:
         parsed = ip_address(address)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What every view of the interface shares: keys, scopes, rates, and problems instead of stack traces."""
+"""What every view of the API shares: keys, scopes, rate limits, and problem documents instead of stack traces."""
 
 from __future__ import annotations
 
@@ -9,29 +9,42 @@ from django.conf import settings
 from django.core.signals import got_request_exception
 from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpResponse
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
+from rest_framework.throttling import BaseThrottle
 from rest_framework.views import APIView
 
 from audit.api.authentication import HasScope, KeyAuthentication, KeyThrottle
 from audit.api.problems import Problem, answer, handle
-from audit.models import Scope
+from audit.models import ApiKey, Scope
 
 log = structlog.get_logger(__name__)
 
 RETRY_AFTER_S = 2
 
 
-class KeyedView(APIView):
-    """A view for table systems: authenticated by key, throttled by key, answering problems."""
+def key_of(request: Request) -> ApiKey:
+    """Return the key that a request was authenticated with."""
+    key = request.auth
+    assert isinstance(key, ApiKey), "a KeyedView authenticates by key"
+    return key
 
-    authentication_classes = (KeyAuthentication,)
-    permission_classes = (HasScope,)
-    throttle_classes = (KeyThrottle,)
+
+class KeyedView(APIView):
+    """A view for table systems: authenticated by key, rate limited by key, answering with problem documents.
+
+    ``parameters`` are the query parameters that the view knows; any other is refused.
+    """
+
+    authentication_classes: tuple[type[BaseAuthentication], ...] = (KeyAuthentication,)
+    permission_classes: tuple[type[BasePermission], ...] = (HasScope,)
     scope: str = Scope.STREAMS_READ
     parameters: frozenset[str] = frozenset()
+    _throttle: KeyThrottle | None = None
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Refuse a parameter that means nothing here: to pass over one would answer another question than was asked."""
+        """Refuse an unknown parameter: ignoring it would answer another question than was asked."""
         super().initial(request, *args, **kwargs)
         for name, values in request.query_params.lists():
             if name not in self.parameters:
@@ -40,12 +53,16 @@ class KeyedView(APIView):
             if "" in values:
                 raise Problem(422, "invalid", f"'{name}' has no value.")
 
+    def get_throttles(self) -> list[BaseThrottle]:
+        self._throttle = KeyThrottle()
+        return [self._throttle]
+
     def get_exception_handler(self) -> Any:
         return handle
 
-    def handle_exception(self, exc: Exception) -> HttpResponse:
+    def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]  # any response will do
         if isinstance(exc, (OperationalError, InterfaceError)):
-            log.warning("unavailable", exc_info=exc)
+            log.warning("database unavailable", exc_info=exc)
             exc = Problem(503, "unavailable", "The record cannot be reached now; send the request again.")
         try:
             response: HttpResponse = super().handle_exception(exc)
@@ -53,21 +70,24 @@ class KeyedView(APIView):
             if settings.DEBUG:
                 raise
             got_request_exception.send(sender=type(self), request=self.request)
-            log.error("failed", exc_info=unforeseen)
+            log.error("request failed", exc_info=unforeseen)
             response = answer(Problem(500, "failed", "Something failed here. Nothing of the request was stored."))
         if response.status_code == 503:
             response["Retry-After"] = str(RETRY_AFTER_S)
         return response
 
-    def finalize_response(self, request: Request, response: HttpResponse, *args: Any, **kwargs: Any) -> HttpResponse:
-        final: HttpResponse = super().finalize_response(request, response, *args, **kwargs)
-        for name, value in getattr(request, "rate_headers", {}).items():
-            final[name] = value
+    def finalize_response(  # type: ignore[override]  # any response will do
+        self, request: Request, response: HttpResponse, *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        final: HttpResponse = super().finalize_response(request, response, *args, **kwargs)  # type: ignore[arg-type]
+        if self._throttle is not None and self._throttle.usage is not None:
+            for name, value in self._throttle.usage.headers().items():
+                final[name] = value
         return final
 
 
-class Nowhere(APIView):
-    """Every address that nothing else answers."""
+class NoSuchAddress(APIView):
+    """Every address below ``/api/v1/`` that no other view serves: 404 as a problem document."""
 
     authentication_classes = ()
     permission_classes = ()

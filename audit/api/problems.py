@@ -1,11 +1,13 @@
-"""Errors as the interface says them: RFC 9457, ``application/problem+json``.
+"""Problem documents (RFC 9457, ``application/problem+json``): every error of the API, and the table they come from.
 
-A problem has a ``code`` that never changes, a ``detail`` for people, and where the fault is in the body, ``errors``
-with a JSON Pointer (RFC 6901) each.
+A problem has a ``code`` that never changes, a ``detail`` for people, and, if the fault is in the body, ``errors`` with
+a JSON Pointer (RFC 6901) each. Use cases raise exceptions of their own; ``PROBLEMS`` gives the status and code of each.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
@@ -13,9 +15,51 @@ from django.http import Http404, HttpResponse, JsonResponse
 from rest_framework import exceptions
 from rest_framework.views import exception_handler as drf_response
 
+from audit.evidence.bundle import Unproven
+from audit.ingest.bodies import MalformedBody, TooManyEvents
+from audit.ingest.dry_run import TooFarBehind
+from audit.ingest.multi_stream import UnnamedStreams
+from audit.ingest.record import (
+    InvalidEvents,
+    KeyNotAllowed,
+    NotOpened,
+    RecordUnavailable,
+    SequenceConflict,
+    SequenceGap,
+)
+from audit.ingest.refusals import EventsRefused, Fault
+from audit.transparency.proofs import NotSealed
+
 CONTENT_TYPE = "application/problem+json"
 
-CODES = {
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The status and code of an exception, the attributes that become members of the document, and its detail."""
+
+    status: int
+    code: str
+    members: tuple[str, ...] = ()
+    detail: str = "{}"
+
+
+PROBLEMS: Mapping[type[Exception], Row] = {
+    MalformedBody: Row(422, "invalid"),
+    InvalidEvents: Row(422, "invalid", ("index", "seq")),
+    UnnamedStreams: Row(422, "invalid"),
+    NotOpened: Row(422, "not-opened", ("index", "seq", "next_seq")),
+    TooManyEvents: Row(413, "too-large"),
+    KeyNotAllowed: Row(403, "forbidden"),
+    SequenceGap: Row(409, "gap", ("next_seq",)),
+    SequenceConflict: Row(409, "conflict", ("seq", "stored_digest", "sent_digest")),
+    TooFarBehind: Row(409, "behind"),
+    RecordUnavailable: Row(503, "unavailable"),
+    NotSealed: Row(409, "not-sealed", detail="{}."),
+    Unproven: Row(409, "unproven", detail="The record does not prove this finding: {}."),
+}
+"""What use cases raise."""
+
+FRAMEWORK_CODES: Mapping[int, str] = {
     400: "malformed",
     401: "unauthenticated",
     403: "forbidden",
@@ -24,11 +68,11 @@ CODES = {
     406: "not-acceptable",
     429: "throttled",
 }
-"""The codes of what the framework raises; a ``Problem`` has its own."""
+"""The codes of what Django REST framework raises, by status."""
 
 
 class Problem(exceptions.APIException):
-    """A request that cannot be done. ``members`` are further fields of the answer, as ``next_seq``."""
+    """A request that cannot be served. ``members`` are further fields of the document, as ``next_seq``."""
 
     def __init__(
         self, status: int, code: str, detail: str, *, errors: list[dict[str, Any]] | None = None, **members: Any
@@ -40,8 +84,24 @@ class Problem(exceptions.APIException):
         self.errors = errors
 
 
+def problem_of(error: Exception) -> Problem | None:
+    """Return the problem that an exception of a use case becomes, None if ``PROBLEMS`` does not list its type."""
+    row = PROBLEMS.get(type(error))
+    if row is None:
+        return None
+    faults = error.faults if isinstance(error, EventsRefused) else ()
+    members = {name: getattr(error, name) for name in row.members}
+    errors = [_error(fault) for fault in faults]
+    return Problem(row.status, row.code, row.detail.format(error), errors=errors or None, **members)
+
+
+def _error(fault: Fault) -> dict[str, Any]:
+    index = {} if fault.index is None else {"index": fault.index}
+    return {"pointer": fault.pointer, "detail": fault.detail, **index}
+
+
 def document(problem: Problem) -> dict[str, Any]:
-    """Return what a problem says, as the object of RFC 9457."""
+    """Return a problem as the object of RFC 9457."""
     body: dict[str, Any] = {
         "type": "about:blank",
         "title": HTTPStatus(problem.status_code).phrase,
@@ -56,32 +116,34 @@ def document(problem: Problem) -> dict[str, Any]:
 
 
 def answer(problem: Problem) -> HttpResponse:
-    """Return the document of ``problem``, whatever type of answer the request asked for."""
+    """Return the response for a problem; its media type does not depend on what the request accepts."""
     return JsonResponse(document(problem), status=problem.status_code, content_type=CONTENT_TYPE)
 
 
 def handle(error: Exception, context: dict[str, Any]) -> HttpResponse | None:
-    """Turn what a view raised into a problem document; None for what nobody foresaw."""
-    if isinstance(error, Problem):
-        return answer(error)
+    """Turn what a view raised into a response; None for an unforeseen exception (``EXCEPTION_HANDLER`` of DRF)."""
+    problem = error if isinstance(error, Problem) else problem_of(error)
+    if problem is not None:
+        return answer(problem)
     if isinstance(error, Http404):
         error = exceptions.NotFound()
     response = drf_response(error, context)
     if response is None:
         return None
-    detail, errors = _said(error)
-    told = answer(Problem(response.status_code, CODES.get(response.status_code, "error"), detail, errors=errors))
+    status = response.status_code
+    detail, errors = _framework_detail(error)
+    converted = answer(Problem(status, FRAMEWORK_CODES.get(status, "error"), detail, errors=errors))
     for name in ("WWW-Authenticate", "Retry-After", "Allow"):
         if name in response.headers:
-            told[name] = response.headers[name]
-    return told
+            converted[name] = response.headers[name]
+    return converted
 
 
-def _said(error: Exception) -> tuple[str, list[dict[str, Any]] | None]:
-    """Return what an exception of the framework says, and which query parameters it is about."""
+def _framework_detail(error: Exception) -> tuple[str, list[dict[str, Any]] | None]:
+    """Return the detail of an exception of the framework, and the errors of its query parameters if it has any."""
     if isinstance(error, exceptions.ValidationError) and isinstance(error.detail, dict):
         errors = [
-            {"parameter": name, "detail": " ".join(map(str, words))} for name, words in sorted(error.detail.items())
+            {"parameter": name, "detail": " ".join(map(str, details))} for name, details in sorted(error.detail.items())
         ]
         return "A parameter has a value that it cannot have.", errors
     return str(error.detail if isinstance(error, exceptions.APIException) else error), None

@@ -1,4 +1,4 @@
-"""Reading nights: the reports of a gaming day, in JSON, CSV, XLSX and PDF, any version of them."""
+"""Reading night reports: those of a gaming day, in JSON, CSV, XLSX and PDF, any version."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from audit.api.keyed_view import KeyedView
+from audit.api.keyed_view import KeyedView, key_of
 from audit.api.problems import Problem
 from audit.api.streams import whole
-from audit.models import ApiKey, NightReport, Scope
+from audit.models import NightReport, Scope
 from audit.reconciliation import sheets
 from audit.reconciliation.pdf import as_pdf
 
@@ -25,18 +25,17 @@ _CURRENCY = OpenApiParameter("currency", str, description="ISO 4217; needed wher
 _VERSION = OpenApiParameter("version", int, description="Default: the newest.")
 
 
-class OfNight(KeyedView):
+class NightView(KeyedView):
     """What every view of a night shares: a key that reads reports, and reports on the whole of its casino."""
 
     scope = Scope.REPORTS_READ
     parameters = frozenset({"currency", "version"})
 
     def nights(self, request: Request, casino: str, gaming_day: str) -> list[NightReport]:
-        """Return the versions asked for, one of each currency. Raise 404 where there is none, 403 for a table's key."""
-        key = request.auth
-        assert isinstance(key, ApiKey)
+        """Return the requested version in each currency. Raise 404 if there is none, 403 for a key of some tables."""
+        key = key_of(request)
         if key.casino.code != casino:
-            raise Http404  # whether another house has such a night is no business of this one
+            raise Http404  # one casino does not learn which nights another has
         if not key.reports_on(None):
             raise Problem(403, "forbidden", "This key reports on tables, not on the whole casino.")
         try:
@@ -59,7 +58,7 @@ class OfNight(KeyedView):
         return list(newest.values())
 
     def night(self, request: Request, casino: str, gaming_day: str) -> NightReport:
-        """Return the one report asked for. Raise 422 where the night has several currencies and none is said."""
+        """Return the requested report. Raise 422 if the night has several currencies and the request names none."""
         reports = self.nights(request, casino, gaming_day)
         if len(reports) > 1:
             currencies = ", ".join(report.currency for report in reports)
@@ -67,7 +66,7 @@ class OfNight(KeyedView):
         return reports[0]
 
 
-class NightDocuments(OfNight):
+class NightDocuments(NightView):
     """The reports of a gaming day, one of each currency."""
 
     @extend_schema(
@@ -78,8 +77,8 @@ class NightDocuments(OfNight):
         return Response({"reports": [sheets.document(report) for report in reports]})
 
 
-class NightVersions(OfNight):
-    """Every version of the reports of a gaming day, without what they say."""
+class NightVersions(NightView):
+    """Every version of the reports of a gaming day, without its content."""
 
     parameters = frozenset()
 
@@ -105,26 +104,26 @@ class NightVersions(OfNight):
         )
 
 
-class _NightFile(OfNight):
+class _NightFile(NightView):
     """A report as a file."""
 
-    kind = ""
-    form = ""
+    media_type = ""
+    extension = ""
 
     def body(self, request: Request, report: NightReport) -> bytes:
         raise NotImplementedError
 
     def _answer(self, request: Request, casino: str, gaming_day: str) -> HttpResponse:
         report = self.night(request, casino, gaming_day)
-        name = f"night-{report.casino.code}-{report.gaming_day}-{report.currency}-{report.version}.{self.form}"
+        name = f"night-{report.casino.code}-{report.gaming_day}-{report.currency}-{report.version}.{self.extension}"
         headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-        return HttpResponse(self.body(request, report), content_type=self.kind, headers=headers)
+        return HttpResponse(self.body(request, report), content_type=self.media_type, headers=headers)
 
 
 class NightPdf(_NightFile):
-    """A report on paper."""
+    """A report as PDF."""
 
-    kind, form = "application/pdf", "pdf"
+    media_type, extension = "application/pdf", "pdf"
     parameters = frozenset({"currency", "version", "language"})
 
     @extend_schema(
@@ -145,7 +144,7 @@ class NightPdf(_NightFile):
 class NightCsv(_NightFile):
     """One table of a report."""
 
-    kind, form = "text/csv; charset=utf-8", "csv"
+    media_type, extension = "text/csv; charset=utf-8", "csv"
     parameters = frozenset({"currency", "version", "table"})
 
     @extend_schema(
@@ -166,12 +165,12 @@ class NightCsv(_NightFile):
 class NightXlsx(_NightFile):
     """Every table of a report as one workbook."""
 
-    kind, form = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "xlsx"
+    media_type, extension = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "xlsx"
 
     @extend_schema(
         summary="A report as a workbook",
         parameters=[_DAY, _CURRENCY, _VERSION],
-        responses={(200, kind): OpenApiTypes.BINARY},
+        responses={(200, media_type): OpenApiTypes.BINARY},
     )
     def get(self, request: Request, casino: str, gaming_day: str) -> HttpResponse:
         return self._answer(request, casino, gaming_day)

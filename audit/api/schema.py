@@ -1,4 +1,4 @@
-"""What the OpenAPI document says of every operation alike: problems, and how much of the rate is left."""
+"""What the OpenAPI document has for every operation: problem responses and rate-limit headers."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ PROBLEM: dict[str, Any] = {
 }
 
 RATE = {
-    name: {"description": words, "schema": {"type": "integer"}}
-    for name, words in (
+    name: {"description": description, "schema": {"type": "integer"}}
+    for name, description in (
         ("RateLimit-Limit", "Requests of this key a minute."),
         ("RateLimit-Remaining", "What is left of them."),
         ("RateLimit-Reset", "Seconds until the next minute."),
@@ -44,7 +44,7 @@ RATE = {
 
 
 def add_problems(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
-    """Add to each operation that any other answer is a problem, and to the others their headers."""
+    """Add the default problem response and the rate-limit headers to each operation (a drf-spectacular hook)."""
     result.setdefault("components", {}).setdefault("schemas", {})["Problem"] = PROBLEM
     problem = {
         "description": "A problem: 400, 401, 403, 404, 405, 406, 409, 411, 413, 415, 422, 429 or 503.",

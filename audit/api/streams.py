@@ -1,30 +1,24 @@
-"""Reading streams: where one stands, its events, its adjudication."""
+"""Reading streams: where a stream stands, its adjudication, the table at an event."""
 
 from __future__ import annotations
 
-from typing import Any
-
-import msgspec
 from django.http import Http404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from audit.adjudication.results import answer_of, standing
-from audit.api.keyed_view import KeyedView
+from audit.api.keyed_view import KeyedView, key_of
 from audit.api.problems import Problem
 from audit.event_store import read
 from audit.felt import table_at
 from audit.models import ApiKey, Finding, LoggedStream, Scope
 from settlement.codec import STREAM_NAME
 
-MAX_LIMIT = 1_000
-
 
 def stream_of(key: ApiKey, name: str) -> LoggedStream:
-    """Return a stream of the key. Raise 404 where its casino has none of that name, 403 for a table not the key's."""
+    """Return a stream of the key's casino. Raise 404 if there is none, 403 if the key does not report on its table."""
     stream = None
     if STREAM_NAME.fullmatch(name):
         streams = LoggedStream.objects.select_related("casino", "table")
@@ -36,32 +30,14 @@ def stream_of(key: ApiKey, name: str) -> LoggedStream:
     return stream
 
 
-class EventLines(BaseRenderer):
-    """Stored events, one a line."""
-
-    media_type = "application/x-ndjson"
-    format = "ndjson"
-    charset = None
-
-    def render(self, data: Any, media_type: str | None = None, context: Any = None) -> bytes:
-        return b"".join(envelope + b"\n" for envelope in data)
-
-
-class EventList(JSONRenderer):
-    """Stored events, as one JSON document. Their bytes go out as they are: what a reader hashes is what was hashed."""
-
-    def render(self, data: Any, media_type: str | None = None, context: Any = None) -> bytes:
-        return msgspec.json.encode({"events": [msgspec.Raw(envelope) for envelope in data]})
-
-
 class StreamStanding(KeyedView):
-    """Where a stream stands: what a client asks after a crash."""
+    """Where a stream stands: how a client finds out, after a crash, what to send next."""
 
     scope = Scope.STREAMS_READ
 
     @extend_schema(summary="Where a stream stands", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, stream: str) -> Response:
-        logged = stream_of(request.auth, stream)
+        logged = stream_of(key_of(request), stream)
         head = read.head_of(logged.casino_id, logged.name)
         assert head is not None, "an opened stream has a head"
         adjudication = standing(logged.stream_id)
@@ -89,35 +65,14 @@ class StreamStanding(KeyedView):
         )
 
 
-class StreamEventsReading(KeyedView):
-    """The stored events of a stream, in order."""
-
-    renderer_classes = (EventList, EventLines)
-    parameters = frozenset({"after", "limit"})
-
-    @extend_schema(
-        summary="Read events",
-        parameters=[
-            OpenApiParameter("after", int, description="The seq to read on from, 0 for the beginning."),
-            OpenApiParameter("limit", int, description=f"At most {MAX_LIMIT}, 100 unless told."),
-        ],
-        responses=OpenApiTypes.OBJECT,
-    )
-    def get(self, request: Request, stream: str) -> Response:
-        logged = stream_of(request.auth, stream)
-        after = whole(request, "after", default=0, least=0, most=2**53 - 1)
-        limit = whole(request, "limit", default=100, least=1, most=MAX_LIMIT)
-        return Response([envelope for _, envelope in read.slice_of(logged.stream_id, after=after, limit=limit)])
-
-
 class StreamAdjudication(KeyedView):
-    """The object of section 6 of the event contract, as far as the stream is adjudicated."""
+    """The adjudication (section 6 of the event contract), as far as the stream is adjudicated."""
 
     scope = Scope.FINDINGS_READ
 
     @extend_schema(summary="The adjudication of a stream", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, stream: str) -> Response:
-        logged = stream_of(request.auth, stream)
+        logged = stream_of(key_of(request), stream)
         adjudication = standing(logged.stream_id)
         if adjudication is None or not adjudication.state:
             raise Http404
@@ -125,7 +80,7 @@ class StreamAdjudication(KeyedView):
 
 
 class StreamTable(KeyedView):
-    """The table at an instant: what stood, the point, the last result."""
+    """The table just after an event: wagers, point, last result."""
 
     parameters = frozenset({"at"})
 
@@ -135,18 +90,18 @@ class StreamTable(KeyedView):
         responses=OpenApiTypes.OBJECT,
     )
     def get(self, request: Request, stream: str) -> Response:
-        logged = stream_of(request.auth, stream)
+        logged = stream_of(key_of(request), stream)
         if logged.table_id is None:
             raise Http404
         at = whole(request, "at", default=2**53 - 1, least=1, most=2**53 - 1)
-        found = table_at(logged.stream_id, at)
-        if found is None:
+        table = table_at(logged.stream_id, at)
+        if table is None:
             raise Http404
-        return Response({"stream": logged.name, **found})
+        return Response({"stream": logged.name, **table})
 
 
 def whole(request: Request, name: str, *, default: int, least: int, most: int) -> int:
-    """Return a query parameter that is a whole number, ``default`` where it is not given. Raise 422 for any other."""
+    """Return a query parameter as a whole number, ``default`` if it is missing. Raise 422 for anything else."""
     given = request.query_params.get(name)
     if given is None:
         return default

@@ -1,4 +1,4 @@
-"""The proofs: checkpoints, inclusion, consistency, keys. What anybody needs to check the log without us."""
+"""The transparency log: checkpoints, inclusion and consistency proofs, keys. Enough to verify it independently."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_sche
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from audit.api.keyed_view import KeyedView
-from audit.api.problems import Problem
+from audit.api.keyed_view import KeyedView, key_of
 from audit.api.streams import stream_of, whole
 from audit.models import Scope
 from audit.transparency import signing_keys, tree
-from audit.transparency.proofs import NotSealed, NotThere, prove, prove_consistency
+from audit.transparency.proofs import NotThere, prove, prove_consistency
 
 MAX_INTEGER = 2**53 - 1
 
@@ -61,7 +60,7 @@ class Inclusion(KeyedView):
         responses=OpenApiTypes.OBJECT,
     )
     def get(self, request: Request) -> Response:
-        logged = stream_of(request.auth, request.query_params.get("stream", ""))
+        logged = stream_of(key_of(request), request.query_params.get("stream", ""))
         seq = whole(request, "seq", default=0, least=1, most=MAX_INTEGER)
         size = whole(request, "size", default=0, least=1, most=MAX_INTEGER)
         head = tree.head_of_size(size) if size else None
@@ -71,12 +70,10 @@ class Inclusion(KeyedView):
             return Response(prove(logged.stream_id, seq, head))
         except NotThere:
             raise Http404 from None
-        except NotSealed as error:
-            raise Problem(409, "not-sealed", f"{error}.") from None
 
 
 class Consistency(KeyedView):
-    """The proof that a later tree extends an earlier one."""
+    """The proof (RFC 6962) that a later tree extends an earlier one."""
 
     scope = Scope.STREAMS_READ
     parameters = frozenset({"from", "to"})
@@ -101,7 +98,7 @@ class Consistency(KeyedView):
 
 
 class Keys(KeyedView):
-    """The public keys of the log, the oldest first. Anybody may ask."""
+    """The public keys of the log, the oldest first. Needs no API key."""
 
     authentication_classes = ()
     permission_classes = ()

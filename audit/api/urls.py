@@ -1,11 +1,11 @@
-"""Where the interface is served, below ``/api/v1/``."""
+"""The addresses of the API, below ``/api/v1/``."""
 
 from django.urls import path, re_path
 
 from audit.api.events import Events, StreamEvents
 from audit.api.evidence import FindingBundle
 from audit.api.findings import Findings, OneFinding, Rules
-from audit.api.keyed_view import Nowhere
+from audit.api.keyed_view import NoSuchAddress
 from audit.api.reconciliations import NightCsv, NightDocuments, NightPdf, NightVersions, NightXlsx
 from audit.api.streams import StreamAdjudication, StreamStanding, StreamTable
 from audit.api.transparency import Consistency, Inclusion, Keys, NewestCheckpoint
@@ -30,5 +30,5 @@ urlpatterns = [
     path("log/consistency", Consistency.as_view(), name="log-consistency"),
     path("log/key", Keys.as_view(), name="log-key"),
     path("rules", Rules.as_view(), name="rules"),
-    re_path(r"^(?!schema/|docs/)", Nowhere.as_view()),
+    re_path(r"^(?!schema/|docs/)", NoSuchAddress.as_view()),
 ]

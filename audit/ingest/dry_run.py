@@ -1,56 +1,82 @@
-"""Dry runs: what a request would do, done and undone.
+"""Dry runs: what a request would do, done and rolled back.
 
 The request is recorded and adjudicated by the same code as any other, in a transaction that is rolled back: the answer
-is the one that it would get, and nothing is left of it.
+is the one it would get, and nothing is stored.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
 
 from audit.adjudication.replay import advance
 from audit.adjudication.results import standing
-from audit.api.problems import Problem
 from audit.event_store import read
 from audit.ingest.bodies import Body
-from audit.ingest.record import record
+from audit.ingest.record import IngestResult, RecordUnavailable, record
+from audit.ingest.refusals import EventsRefused
 from audit.models import ApiKey, Finding
 
 MAX_EVENTS = 50_000
-"""Most events that a dry run adjudicates: those that wait, or with a correction all of the stream."""
+"""Most events that a dry run adjudicates: those that wait, or with a correction the whole stream."""
 
 
-def would_record(key: ApiKey, stream: str, body: Body) -> tuple[int, dict[str, Any]]:
-    """Return the status and the answer that a request would get, with the findings it would open.
+class TooFarBehind(EventsRefused):
+    """More than ``MAX_EVENTS`` events of the stream wait to be adjudicated."""
 
-    Raise ``Problem`` as the request itself would, and 409 ``behind`` where too much of the stream waits.
+    def __init__(self, count: int) -> None:
+        super().__init__(f"{count} events of the stream wait to be adjudicated; try it again later.")
+
+
+@dataclass(frozen=True, slots=True)
+class DryRunResult:
+    """What a request would have done: its batch, and the findings it would have opened."""
+
+    ingested: IngestResult
+    findings: list[Finding]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the receipt without a signature, with the findings."""
+        found = [finding.as_dict() for finding in self.findings]
+        return self.ingested.unsigned() | {"dry_run": True, "findings": found}
+
+
+def dry_record(key: ApiKey, stream: str, body: Body) -> DryRunResult:
+    """Return what recording ``body`` would do.
+
+    Raise ``EventsRefused`` as ``record`` would, ``TooFarBehind`` if too many events wait, ``RecordUnavailable`` if
+    another worker adjudicates the stream.
     """
-    with transaction.atomic():  # a problem, too, undoes what was done
-        recorded = record(key, stream, body, is_dry=True)
-        answer = recorded.unsigned() | {"dry_run": True, "findings": []}
+    with transaction.atomic():  # a refusal rolls back what it has put into quarantine
+        ingested = record(key, stream, body, is_dry=True)
         head = read.head_of(key.casino_id, stream)
-        if recorded.is_new and head is not None and head.game is not None:
-            answer["findings"] = [found.as_dict() for found in _would_find(head)]
+        findings: list[Finding] = []
+        if ingested.is_new and head is not None and head.game is not None:
+            findings = _new_findings(head)
         transaction.set_rollback(True)
-    return (201 if recorded.is_new else 200), answer
+    return DryRunResult(ingested, findings)
 
 
-def _would_find(head: read.Head) -> list[Finding]:
-    """Return the findings that stand when everything of a stream is adjudicated, and do not stand now."""
-    found = Finding.objects.filter(stream_id=head.stream_id, superseded_at=None)
-    before = set(found.values_list("pk", flat=True))
-    adjudication = standing(head.stream_id)
-    left = head.next_seq - (adjudication.next_seq if adjudication else 1)
+def _new_findings(head: read.Head) -> list[Finding]:
+    """Adjudicate a whole stream and return the findings that stand then and did not stand before."""
+    standing_findings = Finding.objects.filter(stream_id=head.stream_id, superseded_at=None)
+    before = set(standing_findings.values_list("pk", flat=True))
+    waiting = _waiting(head)
     folded = 0
-    while left > 0:
-        if folded + left > MAX_EVENTS:
-            raise Problem(409, "behind", f"{left} events of the stream wait to be adjudicated; try it again later.")
+    while waiting > 0:
+        if folded + waiting > MAX_EVENTS:
+            raise TooFarBehind(waiting)
         progress = advance(head.stream_id)
         if progress is None:
-            raise Problem(503, "unavailable", "The stream is being adjudicated; try it again.")
+            raise RecordUnavailable("The stream is being adjudicated; try it again.")
         folded += progress.folded
-        adjudication = standing(head.stream_id)
-        left = head.next_seq - (adjudication.next_seq if adjudication else 1)
-    return list(found.exclude(pk__in=before).order_by("seq", "rule", "wager"))
+        waiting = _waiting(head)
+    return list(standing_findings.exclude(pk__in=before).order_by("seq", "rule", "wager"))
+
+
+def _waiting(head: read.Head) -> int:
+    """Return how many events of a stream wait to be adjudicated."""
+    adjudication = standing(head.stream_id)
+    return head.next_seq - (adjudication.next_seq if adjudication else 1)

@@ -1,81 +1,70 @@
-"""Several streams in one request: each stored whole or not at all, and answered by itself."""
+"""Several streams in one request: each is stored whole or refused by itself."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 import msgspec
 
-from audit.api.problems import Problem, document
 from audit.ingest.bodies import Body
 from audit.ingest.record import MAX_FAULTS
+from audit.ingest.refusals import EventsRefused, Fault
 from settlement.codec import STREAM_NAME
 
-Store = Callable[[str, Body], tuple[int, dict[str, Any]]]
-"""What stores the events of one stream: returns the status and the receipt, raises ``Problem``."""
+Stored = TypeVar("Stored")
 
 
 class _Named(msgspec.Struct):
     stream: str
 
 
-_decode = msgspec.json.Decoder(_Named).decode
+_decode_name = msgspec.json.Decoder(_Named).decode
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """The answer to a request of several streams; ``status`` is 207 where theirs differ."""
+class UnnamedStreams(EventsRefused):
+    """Events do not say to which stream they belong, so no event of the request was stored."""
 
-    status: int
-    results: list[dict[str, Any]]
+    def __init__(self, faults: list[Fault], count: int) -> None:
+        super().__init__(f"{len(faults)} of {count} events do not say of which stream they are; none was recorded.")
+        self.faults = tuple(faults[:MAX_FAULTS])
 
 
 def by_stream(body: Body) -> dict[str, Body]:
-    """Return the events of a request by stream, in the order the streams first come.
+    """Return the events of a request by stream, in the order in which the streams first occur.
 
-    Raise 422 ``invalid`` where an event names none: then nobody can say where it belongs, and nothing is stored.
+    Raise ``UnnamedStreams`` if an event names no stream.
     """
-    places: dict[str, list[int]] = {}
-    faults: list[tuple[int, str]] = []
+    indexes: dict[str, list[int]] = {}
+    faults: list[Fault] = []
     for index, raw in enumerate(body.events):
+        pointer = f"{body.pointer}/{index}/stream"
         try:
-            name = _decode(raw).stream
+            name = _decode_name(raw).stream
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            faults.append((index, str(error)))
+            faults.append(Fault(pointer, str(error), index))
             continue
         if STREAM_NAME.fullmatch(name):
-            places.setdefault(name, []).append(index)
+            indexes.setdefault(name, []).append(index)
         else:
-            faults.append((index, "is not a stream's name (1 to 100 of A-Z a-z 0-9 . _ : -)"))
+            faults.append(Fault(pointer, "is not a stream's name (1 to 100 of A-Z a-z 0-9 . _ : -)", index))
     if faults:
-        raise Problem(
-            422,
-            "invalid",
-            f"{len(faults)} of {len(body.events)} events do not say of which stream they are; none was recorded.",
-            errors=[
-                {"pointer": f"{body.pointer}/{index}/stream", "detail": detail, "index": index}
-                for index, detail in faults[:MAX_FAULTS]
-            ],
-        )
-    return {name: _part(body, indexes) for name, indexes in places.items()}
+        raise UnnamedStreams(faults, len(body.events))
+    return {name: _part(body, of_stream) for name, of_stream in indexes.items()}
 
 
-def _part(body: Body, places: list[int]) -> Body:
-    events = [body.events[place] for place in places]
+def _part(body: Body, indexes: list[int]) -> Body:
+    events = [body.events[index] for index in indexes]
     array = b"[" + b",".join(events) + b"]"
-    return Body(array, events, body.pointer, array if body.array else b"", tuple(places))
+    return Body(array, events, body.pointer, array if body.array else b"", tuple(indexes))
 
 
-def store_each(parts: dict[str, Body], store: Store) -> Answer:
-    """Store the events of each stream by itself. What one is refused for keeps none of the others."""
-    results: list[dict[str, Any]] = []
-    for name, part in parts.items():
+def store_each(
+    bodies: dict[str, Body], store: Callable[[str, Body], Stored]
+) -> Iterator[tuple[str, Stored | EventsRefused]]:
+    """Store the events of each stream; yield its name with what ``store`` returned, or with its refusal."""
+    for name, body in bodies.items():
         try:
-            status, receipt = store(name, part)
-            results.append({"stream": name, "status": status, "receipt": receipt})
-        except Problem as problem:
-            results.append({"stream": name, "status": problem.status_code, "problem": document(problem)})
-    statuses = {result["status"] for result in results}
-    return Answer(statuses.pop() if len(statuses) == 1 else 207, results)
+            yield name, store(name, body)
+        except EventsRefused as refusal:
+            yield name, refusal

@@ -1,4 +1,7 @@
-"""Quarantine: what was refused is kept byte for byte, and what contradicts the record opens a finding."""
+"""Quarantine: refused requests are kept byte for byte, and a conflict with a stored event opens a finding.
+
+Bytes are deleted after a retention period (``CABOCHON_QUARANTINE_DAYS``); digest, reason and stream stay.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ from settlement import Event
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """One event sent under a number that is stored with other content: both canonical forms, and the bytes sent."""
+    """An event sent under a number that is stored with other content: both canonical forms, and the bytes sent."""
 
     event: Event
     stored: bytes
@@ -44,7 +47,7 @@ def keep(key: ApiKey, stream: str, code: str, detail: str, raw: bytes, *, seq: i
 
 
 def keep_conflicts(key: ApiKey, name: str, stream_id: int, conflicts: Sequence[Conflict]) -> None:
-    """Keep each contradicting event and open its finding. The first content stands."""
+    """Keep each conflicting event and open its `sequence-conflict`. The stored content stands."""
     stream = LoggedStream.objects.get(pk=stream_id)
     is_full = _is_full(key)
     with transaction.atomic():
@@ -84,16 +87,17 @@ def _row(
 
 
 def _is_full(key: ApiKey) -> bool:
-    """Tell whether a key has had as much kept today as may be: a broken system must not fill the disk."""
+    """Return whether a key has reached its day's limit of bytes: a broken table system must not fill the disk."""
     today = Quarantined.objects.filter(key=key, received_at__gte=timezone.now() - timedelta(days=1))
-    kept = today.aggregate(total=Sum("size", filter=Q(purged_at=None)))["total"] or 0
-    return bool(kept >= settings.CABOCHON_QUARANTINE_BYTES)
+    size: int = today.aggregate(total=Sum("size", filter=Q(purged_at=None)))["total"] or 0
+    limit: int = settings.CABOCHON_QUARANTINE_BYTES
+    return size >= limit
 
 
 def purge(*, before: datetime) -> int:
-    """Let go of the bytes of what was refused before an instant; return of how many requests.
+    """Delete the bytes of requests refused before an instant, and return how many requests that were.
 
-    Digest, reason and place stay. What a standing `sequence-conflict` rests on is kept whole.
+    Bytes that a standing `sequence-conflict` rests on are kept.
     """
     conflicts = Finding.objects.filter(
         rule="sequence-conflict",

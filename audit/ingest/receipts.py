@@ -1,8 +1,9 @@
-"""Receipts: what a table system keeps of what was accepted, signed.
+"""Receipts: the signed proof that a batch was accepted, for the table system to keep.
 
-What is signed is ``cabochon-receipt/v1``, a line break, and the receipt without its signature as canonical JSON: names
-sorted, no spaces. The first line keeps the signature from being taken for one of anything else. Ed25519 always signs
-the same bytes alike, and the key is that of the instant of receipt: asked for again, it is the same receipt.
+What is signed is ``cabochon-receipt/v1``, a line feed, and the receipt without its signature as canonical JSON (sorted
+names, no spaces). The first line keeps the signature from being taken for one of anything else (domain separation).
+Ed25519 signs the same bytes alike every time (RFC 8032), with the key of the instant of receipt: a receipt requested
+again is the same receipt.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _canonical = msgspec.json.Encoder(order="sorted").encode
 
 
 def unsigned(stream: str, batch: Batch) -> dict[str, Any]:
-    """Return what the receipt of a batch says, without its signature."""
+    """Return the receipt of a batch without its signature."""
     return {
         "stream": stream,
         "first_seq": batch.first_seq,
@@ -34,6 +35,7 @@ def unsigned(stream: str, batch: Batch) -> dict[str, Any]:
 
 
 def receipt(stream: str, batch: Batch) -> dict[str, Any]:
-    """Return the signed receipt of a batch. Raise ``NoSigningKey`` where nothing can sign it here."""
-    said = unsigned(stream, batch)
-    return {**said, "signature": signing_keys.signer("receipt", batch.received_at).sign(CONTEXT + _canonical(said))}
+    """Return the signed receipt of a batch. Raise ``NoSigningKey`` if this process has no key to sign with."""
+    content = unsigned(stream, batch)
+    signature = signing_keys.signer("receipt", batch.received_at).sign(CONTEXT + _canonical(content))
+    return {**content, "signature": signature}

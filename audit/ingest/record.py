@@ -1,13 +1,13 @@
-"""Recording: one request of one stream, stored whole or not at all.
+"""Recording: the events of one stream from one request, stored whole or not at all; idempotent.
 
-    read every event ─► which are new? ─► contiguous? ─► append ─► receipt
-          │                   │                │            │
-       invalid            conflict            gap       somebody was faster: look again
-    (quarantined)       (quarantined,
-                       a finding opens)
+    decode ─► which are new? ─► contiguous? ─► append ─► receipt
+      │             │                │            │
+   invalid      conflict            gap       another request was faster: look again
+ (quarantined) (quarantined,
+               a finding opens)
 
-A table system that does not know what became of a request sends it again: what is there already is compared, not
-stored, and the receipt is that of the batch that holds the last event sent.
+A table system that does not know what became of a request sends it again. An event that is stored already is compared,
+not stored again, and the receipt is that of the batch that holds the last event sent.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ import structlog
 from django.db import transaction
 
 from audit import task_queue
-from audit.api.problems import Problem
 from audit.event_store import read
 from audit.event_store.append import Entry, StreamMoved, append, open_stream
 from audit.ingest import quarantine
 from audit.ingest.bodies import Body
 from audit.ingest.quarantine import Conflict
 from audit.ingest.receipts import receipt, unsigned
+from audit.ingest.refusals import EventsRefused, Fault
 from audit.models import ApiKey
 from audit.transparency import signing_keys
 from settlement.codec import ShapeError, decode_canonical, decode_canonical_all, next_seq_after
@@ -39,17 +39,67 @@ from settlement.events import OPENERS, Event, EventsLost, SessionOpened
 log = structlog.get_logger(__name__)
 
 FIRST_DAY, LAST_DAY = date(1990, 1, 1), date(2100, 12, 31)
-"""The gaming days that the record takes."""
+"""The gaming days that are accepted."""
 
 ATTEMPTS = 8
 """How often a request looks again when others append to its stream at the same time."""
 
 MAX_FAULTS = 100
-"""Most faults that one answer lists."""
+"""Most faults that one refusal lists."""
 
 
-class Sent(Entry, frozen=True, gc=False):
-    """One event of a request: what is appended, typed, and its place there."""
+class InvalidEvents(EventsRefused):
+    """Events do not have the shape of the contract. ``index`` and ``seq`` are those of the first that does not.
+
+    ``seq`` is None if that event has none that can be read.
+    """
+
+    def __init__(self, faults: list[Fault], count: int, *, index: int, seq: int | None) -> None:
+        super().__init__(f"{len(faults)} of {count} events cannot be recorded; none was.")
+        self.faults = tuple(faults[:MAX_FAULTS])
+        self.index = index
+        self.seq = seq
+
+
+class NotOpened(EventsRefused):
+    """The stream is not open, and the first event does not open it."""
+
+    next_seq = 1
+
+    def __init__(self, *, index: int, seq: int) -> None:
+        super().__init__("The stream is not open: its first event is session.opened or count.opened.")
+        self.index = index
+        self.seq = seq
+
+
+class KeyNotAllowed(EventsRefused):
+    """The key does not report for the casino, on the table, or on the stream."""
+
+
+class SequenceGap(EventsRefused):
+    """The events do not follow those that are stored. ``next_seq`` is the number the stream takes next."""
+
+    def __init__(self, detail: str, next_seq: int) -> None:
+        super().__init__(f"The stream takes {next_seq} next; {detail}.")
+        self.next_seq = next_seq
+
+
+class SequenceConflict(EventsRefused):
+    """An event is stored with other content. The digests are SHA-256 of both canonical forms, in hex."""
+
+    def __init__(self, conflict: Conflict) -> None:
+        self.seq = conflict.event.seq
+        self.stored_digest = conflict.stored_digest
+        self.sent_digest = conflict.sent_digest
+        super().__init__(f"Event {self.seq} is recorded with other content.")
+
+
+class RecordUnavailable(EventsRefused):
+    """Nothing can be stored now; the same request can succeed later."""
+
+
+class SentEvent(Entry, frozen=True, gc=False):
+    """One event of a request: what is appended, the decoded event, and its index in the body."""
 
     event: Event
     index: int
@@ -57,27 +107,27 @@ class Sent(Entry, frozen=True, gc=False):
 
 @dataclass(frozen=True, slots=True)
 class IngestResult:
-    """What became of a request: the batch that holds its last event, and whether anything was new."""
+    """What became of a request: the batch that holds its last event, and whether any event was new."""
 
     stream: str
     batch: read.Batch
     is_new: bool
 
     def unsigned(self) -> dict[str, Any]:
-        """Return what a receipt says, unsigned."""
+        """Return the receipt without its signature."""
         return unsigned(self.stream, self.batch)
 
     def receipt(self) -> dict[str, Any]:
-        """Return what the table system keeps of what was accepted."""
+        """Return the signed receipt, for the table system to keep."""
         return receipt(self.stream, self.batch)
 
 
 def record(key: ApiKey, stream: str, body: Body, *, is_dry: bool = False) -> IngestResult:
-    """Store the events of ``body`` in ``stream``. Raise ``Problem`` where they are refused; then none is stored.
+    """Store the events of ``body`` in ``stream``. Raise ``EventsRefused`` if they are refused; then none is stored.
 
-    ``is_dry`` asks for no signature: the caller undoes what was stored.
+    ``is_dry`` skips the check for a signing key: the caller rolls back what was stored.
     """
-    sent = _read(key, stream, body)
+    sent = _decoded(key, stream, body)
     if not is_dry:
         _check_can_sign()
     for _ in range(ATTEMPTS):
@@ -85,30 +135,30 @@ def record(key: ApiKey, stream: str, body: Body, *, is_dry: bool = False) -> Ing
             return _store(key, stream, sent, body)
         except StreamMoved:
             continue
-    raise Problem(503, "unavailable", "Too many requests write to this stream at once; send this one again.")
+    raise RecordUnavailable("Too many requests write to this stream at once; send this one again.")
 
 
 def _check_can_sign() -> None:
-    """Raise 503 where no receipt could be signed here: then nothing is stored."""
+    """Raise ``RecordUnavailable`` if no receipt could be signed: nothing is stored without one."""
     try:
         signing_keys.signer("receipt", datetime.now(UTC))
     except signing_keys.NoSigningKey as error:
-        log.error("nothing to sign with", error=str(error))
-        raise Problem(503, "unavailable", "No receipt can be signed here now; send the request again.") from None
+        log.error("no key to sign receipts with", error=str(error))
+        raise RecordUnavailable("No receipt can be signed here now; send the request again.") from None
 
 
-def _read(key: ApiKey, stream: str, body: Body) -> list[Sent]:
-    """Return the events of a body in order of ``seq``, each once."""
-    at_once = _read_at_once(stream, body)
-    if at_once is not None:
-        return at_once
-    sent: dict[int, Sent] = {}
+def _decoded(key: ApiKey, stream: str, body: Body) -> list[SentEvent]:
+    """Return the events of a body in order of ``seq``, each once. Raise ``InvalidEvents``."""
+    sent_in_order = _decoded_in_order(stream, body)
+    if sent_in_order is not None:
+        return sent_in_order
+    sent: dict[int, SentEvent] = {}
     faults: list[tuple[int, ShapeError]] = []
     for index, raw in enumerate(body.events):
         try:
             event, envelope = decode_canonical(raw)
-            _check_fits(event, stream)
-            entry = Sent(event.seq, event.occurred_at, envelope, event, index)
+            _check_belongs(event, stream)
+            entry = SentEvent(event.seq, event.occurred_at, envelope, event, index)
             if sent.setdefault(event.seq, entry).envelope != envelope:
                 raise ShapeError("comes twice in this request, with different contents", "/seq")
         except ShapeError as fault:
@@ -118,61 +168,54 @@ def _read(key: ApiKey, stream: str, body: Body) -> list[Sent]:
     return [sent[seq] for seq in sorted(sent)]
 
 
-def _read_at_once(stream: str, body: Body) -> list[Sent] | None:
-    """Return the events of a body that has nothing out of the ordinary, None for any other."""
-    read_at_once = decode_canonical_all(body.array) if body.array else None
-    if read_at_once is None:
+def _decoded_in_order(stream: str, body: Body) -> list[SentEvent] | None:
+    """Return the events of a body if they are valid, of one stream and ascending; None for any other body."""
+    decoded = decode_canonical_all(body.array) if body.array else None
+    if decoded is None:
         return None
-    sent: list[Sent] = []
+    sent: list[SentEvent] = []
     last = 0
-    for event, envelope in zip(*read_at_once, strict=True):
+    for event, envelope in zip(*decoded, strict=True):
         seq = event.seq
         if event.stream != stream or seq <= last:
             return None
-        sent.append(Sent(seq, event.occurred_at, envelope, event, len(sent)))
+        sent.append(SentEvent(seq, event.occurred_at, envelope, event, len(sent)))
         last = seq
     openers = [each.event for each in sent if isinstance(each.event, OPENERS)]
     return None if any(not FIRST_DAY <= event.data.gaming_day <= LAST_DAY for event in openers) else sent
 
 
-def _check_fits(event: Event, stream: str) -> None:
-    """Raise ``ShapeError`` for what is an event, but none that the record can keep in ``stream``."""
+def _check_belongs(event: Event, stream: str) -> None:
+    """Raise ``ShapeError`` for a valid event that cannot be stored in ``stream``."""
     if event.stream != stream:
         raise ShapeError(f"is not the stream of the address, '{stream}'", "/stream")
     if isinstance(event, OPENERS) and not FIRST_DAY <= event.data.gaming_day <= LAST_DAY:
         raise ShapeError(f"is not from {FIRST_DAY} to {LAST_DAY}", "/data/gaming_day")
 
 
-def _invalid(key: ApiKey, stream: str, body: Body, faults: list[tuple[int, ShapeError]]) -> Problem:
-    """Keep a request that has misshapen events, and return the problem that says which."""
-    index, fault = faults[0]
-    seq = _seq_in(body.events[index])
-    quarantine.keep(key, stream, "invalid", str(fault), body.raw, seq=seq)
-    return Problem(
-        422,
-        "invalid",
-        f"{len(faults)} of {len(body.events)} events cannot be recorded; none was.",
-        errors=[
-            {
-                "pointer": f"{body.pointer}/{body.place(index)}{fault.pointer}",
-                "detail": fault.reason,
-                "index": body.place(index),
-            }
-            for index, fault in faults[:MAX_FAULTS]
-        ],
-        index=body.place(index),
+def _invalid(key: ApiKey, stream: str, body: Body, faults: list[tuple[int, ShapeError]]) -> InvalidEvents:
+    """Quarantine a request that has invalid events, and return the refusal that lists them."""
+    first_index, first_fault = faults[0]
+    seq = _seq_in(body.events[first_index])
+    quarantine.keep(key, stream, "invalid", str(first_fault), body.raw, seq=seq)
+    in_request = [(body.index_in_request(index), fault) for index, fault in faults]
+    return InvalidEvents(
+        [Fault(f"{body.pointer}/{index}{fault.pointer}", fault.reason, index) for index, fault in in_request],
+        len(body.events),
+        index=in_request[0][0],
         seq=seq,
     )
 
 
-def _store(key: ApiKey, stream: str, sent: list[Sent], body: Body) -> IngestResult:
+def _store(key: ApiKey, stream: str, sent: list[SentEvent], body: Body) -> IngestResult:
+    """Store what is new of ``sent``. Raise ``EventsRefused``, or ``StreamMoved`` if another request was faster."""
     head = read.head_of(key.casino_id, stream)
     if head is None:
         return _open(key, stream, sent, body)
     if head.is_of_desk:
-        raise Problem(403, "forbidden", "The desk writes this stream, and no table system.")
+        raise KeyNotAllowed("The desk writes this stream, and no table system.")
     if not key.reports_on(head.table_id):
-        raise Problem(403, "forbidden", "This key does not report on the table of this stream.")
+        raise KeyNotAllowed("This key does not report on the table of this stream.")
     first_new = bisect_left(sent, head.next_seq, key=attrgetter("seq"))
     new = sent[first_new:]
     _compare(key, stream, sent[:first_new], head, body)
@@ -183,22 +226,21 @@ def _store(key: ApiKey, stream: str, sent: list[Sent], body: Body) -> IngestResu
     return IngestResult(stream, batch, is_new=False)
 
 
-def _open(key: ApiKey, stream: str, sent: list[Sent], body: Body) -> IngestResult:
-    """Open the stream that the first event announces, for a casino and a table that are the key's."""
+def _open(key: ApiKey, stream: str, sent: list[SentEvent], body: Body) -> IngestResult:
+    """Open the stream that the first event announces, if its casino and table are the key's."""
     opener = sent[0].event
     if not isinstance(opener, OPENERS):
-        detail = "The stream is not open: its first event is session.opened or count.opened."
-        raise Problem(422, "not-opened", detail, index=body.place(sent[0].index), seq=opener.seq, next_seq=1)
+        raise NotOpened(index=body.index_in_request(sent[0].index), seq=opener.seq)
     data = opener.data
     if data.casino != key.casino.code:
-        raise Problem(403, "forbidden", f"This key does not report for the casino '{data.casino}'.")
+        raise KeyNotAllowed(f"This key does not report for the casino '{data.casino}'.")
     table_id = game = ruleset = None
     if isinstance(opener, SessionOpened):
         table_id, game, ruleset = key.registered(opener.data.table), opener.data.game, opener.data.ruleset
         if table_id is None:
-            raise Problem(403, "forbidden", f"The table '{opener.data.table}' is not registered for this key.")
+            raise KeyNotAllowed(f"The table '{opener.data.table}' is not registered for this key.")
     elif not key.reports_on(None):
-        raise Problem(403, "forbidden", "This key reports on tables, not on the count room.")
+        raise KeyNotAllowed("This key reports on tables, not on the count room.")
     with transaction.atomic():
         stream_id = open_stream(
             casino_id=key.casino_id,
@@ -212,55 +254,49 @@ def _open(key: ApiKey, stream: str, sent: list[Sent], body: Body) -> IngestResul
         return _append(key, stream, stream_id, sent, next_seq=1)
 
 
-def _append(key: ApiKey, stream: str, stream_id: int, new: list[Sent], *, next_seq: int) -> IngestResult:
+def _append(key: ApiKey, stream: str, stream_id: int, new: list[SentEvent], *, next_seq: int) -> IngestResult:
     batch = append(stream_id, new, next_seq=_following(new, next_seq), key_id=key.pk)
     transaction.on_commit(partial(task_queue.send_soon, task_queue.REPLAY_STREAM, stream_id=stream_id))
     return IngestResult(stream, batch, is_new=True)
 
 
-def _following(new: list[Sent], next_seq: int) -> int:
-    """Return the number after ``new``. Raise 409 ``gap`` where they do not follow ``next_seq`` one by one."""
+def _following(new: list[SentEvent], next_seq: int) -> int:
+    """Return the number after ``new``. Raise ``SequenceGap`` if they do not follow ``next_seq`` one by one."""
     first, last = new[0], new[-1]
-    in_a_row = first.seq == next_seq and last.seq - first.seq == len(new) - 1
-    if in_a_row and not any(type(each.event) is EventsLost for each in new):
+    is_contiguous = first.seq == next_seq and last.seq - first.seq == len(new) - 1
+    if is_contiguous and not any(type(each.event) is EventsLost for each in new):
         return last.seq + 1
     expected = next_seq
     for each in new:
-        if each.seq != expected:
-            detail = f"The stream takes {next_seq} next; {expected} is missing before {each.seq}."
-            if each.seq < expected:
-                detail = f"The stream takes {next_seq} next; {each.seq} is declared lost by an event before it."
-            raise Problem(409, "gap", detail, next_seq=next_seq)
+        if each.seq < expected:
+            raise SequenceGap(f"{each.seq} is declared lost by an event before it", next_seq)
+        if each.seq > expected:
+            raise SequenceGap(f"{expected} is missing before {each.seq}", next_seq)
         expected = next_seq_after(each.event)
     return expected
 
 
-def _compare(key: ApiKey, stream: str, again: list[Sent], head: read.Head, body: Body) -> None:
-    """Raise 409 ``conflict`` where a stored event comes with other content, ``gap`` where it was declared lost."""
-    if not again:
+def _compare(key: ApiKey, stream: str, duplicates: list[SentEvent], head: read.Head, body: Body) -> None:
+    """Compare events that the stream has passed with what is stored under their numbers.
+
+    Raise ``SequenceConflict`` for other content, ``SequenceGap`` for a number that was declared lost.
+    """
+    if not duplicates:
         return
-    stored = read.events_at(head.stream_id, [each.seq for each in again])
+    stored = read.events_at(head.stream_id, [each.seq for each in duplicates])
     conflicts = [
         Conflict(each.event, stored=stored[each.seq], sent=each.envelope, raw=body.events[each.index])
-        for each in again
+        for each in duplicates
         if stored.get(each.seq, each.envelope) != each.envelope
     ]
     if conflicts:
         quarantine.keep_conflicts(key, stream, head.stream_id, conflicts)
-        first = conflicts[0]
-        raise Problem(
-            409,
-            "conflict",
-            f"Event {first.event.seq} is recorded with other content.",
-            seq=first.event.seq,
-            stored_digest=first.stored_digest,
-            sent_digest=first.sent_digest,
-        )
-    lost = [each for each in again if each.seq not in stored]
-    if lost:
-        detail = f"The stream takes {head.next_seq} next; {lost[0].seq} was declared lost."
-        quarantine.keep(key, stream, "declared-lost", detail, body.raw, seq=lost[0].seq)
-        raise Problem(409, "gap", detail, next_seq=head.next_seq)
+        raise SequenceConflict(conflicts[0])
+    lost = next((each.seq for each in duplicates if each.seq not in stored), None)
+    if lost is not None:
+        refusal = SequenceGap(f"{lost} was declared lost", head.next_seq)
+        quarantine.keep(key, stream, "declared-lost", str(refusal), body.raw, seq=lost)
+        raise refusal
 
 
 class _Numbered(msgspec.Struct):
@@ -271,7 +307,7 @@ _decode_number = msgspec.json.Decoder(_Numbered).decode
 
 
 def _seq_in(raw: bytes) -> int | None:
-    """Return the ``seq`` that a misshapen event gives itself, if it does and a column can hold it."""
+    """Return the ``seq`` in an invalid event, None if it has none that fits a bigint column."""
     try:
         seq = _decode_number(raw).seq
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

@@ -1,4 +1,4 @@
-"""The express way in: it answers as the ordinary way does, or leaves the answer to it."""
+"""The fast path answers as Django does, header by header, or leaves the answer to Django."""
 
 from __future__ import annotations
 
@@ -8,16 +8,19 @@ import sys
 import time
 from collections.abc import Callable, Iterable
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 from django.core.handlers.wsgi import WSGIHandler
-from django.core.signals import request_started
+from django.core.signals import request_finished, request_started
 from django.db import close_old_connections, connection
 from django.utils import timezone
 from pytest_django import Settings
 
 from audit.api import fast_path
+from audit.api.authentication import KeyThrottle
 from audit.api.fast_path import FastPath
+from audit.api.rate_limit import RateCounter
 from audit.event_store import audit_trail, binary_copy
 from audit.models import Scope
 from tests.audit.conftest import Tenant, make_tenant
@@ -26,32 +29,32 @@ from tests.audit.sessions import event, unique_name
 Answer = tuple[int, dict[str, str], Any]
 
 
-class Ordinary:
-    """Django behind the express way, and how often it was asked."""
+class CountedDjango:
+    """Django behind the fast path, and how many requests it answered."""
 
     def __init__(self) -> None:
-        self.django = WSGIHandler()
-        self.asked = 0
+        self.handler = WSGIHandler()
+        self.requests = 0
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-        self.asked += 1
-        return self.django(environ, start_response)
+        self.requests += 1
+        return self.handler(environ, start_response)
 
 
 @pytest.fixture
-def ordinary() -> Ordinary:
-    return Ordinary()
+def django() -> CountedDjango:
+    return CountedDjango()
 
 
 @pytest.fixture
-def way(ordinary: Ordinary) -> FastPath:
-    return FastPath(ordinary)
+def fast(django: CountedDjango) -> FastPath:
+    return FastPath(django)
 
 
 def post(application: Callable[..., Iterable[bytes]], stream: str, body: Any, secret: str, **environ: str) -> Answer:
     """Send a request as a web server hands it on."""
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-    said: list[Any] = []
+    started: list[Any] = []
     request = {
         "REQUEST_METHOD": "POST",
         "PATH_INFO": f"/api/v1/streams/{stream}/events",
@@ -70,34 +73,39 @@ def post(application: Callable[..., Iterable[bytes]], stream: str, body: Any, se
         "wsgi.multiprocess": True,
         "wsgi.run_once": False,
     } | environ
-    request_started.disconnect(
-        close_old_connections
-    )  # the connection is the test's, as Django's own test client has it
+    for signal in (request_started, request_finished):  # the connection is the test's, as with Django's test client
+        signal.disconnect(close_old_connections)
     try:
-        content = b"".join(application(request, lambda status, headers: said.extend((status, dict(headers)))))
+        content = b"".join(application(request, lambda status, headers: started.extend((status, dict(headers)))))
     finally:
-        request_started.connect(close_old_connections)
-    is_json = "json" in said[1].get("Content-Type", "")
-    return int(said[0][:3]), said[1], json.loads(content) if is_json else None
+        for signal in (request_started, request_finished):
+            signal.connect(close_old_connections)
+    is_json = "json" in started[1].get("Content-Type", "")
+    return int(started[0][:3]), started[1], json.loads(content) if is_json else None
 
 
-def test_new_events_take_the_express_way_and_the_same_again_gets_the_same_receipt(
-    tenant: Tenant, stream: str, way: FastPath, ordinary: Ordinary
+def opened(application: Callable[..., Iterable[bytes]], tenant: Tenant, stream: str, last: int, **environ: str) -> None:
+    """Record the first events of a session, which Django answers; the fast path learns from its answer."""
+    assert post(application, stream, tenant.session(stream, last), tenant.secret, **environ)[0] == 201
+
+
+def test_new_events_take_the_fast_path_and_the_same_again_gets_the_same_receipt(
+    tenant: Tenant, stream: str, fast: FastPath, django: CountedDjango
 ) -> None:
     sent = tenant.session(stream, 9)
-    assert post(way, stream, sent[:3], tenant.secret)[0] == 201
-    assert ordinary.asked == 1, "what opens a stream is looked at"
-    status, headers, receipt = post(way, stream, sent[3:], tenant.secret)
-    assert (status, ordinary.asked) == (201, 1)
+    assert post(fast, stream, sent[:3], tenant.secret)[0] == 201
+    assert django.requests == 1, "Django examines what opens a stream"
+    status, headers, receipt = post(fast, stream, sent[3:], tenant.secret)
+    assert (status, django.requests) == (201, 1)
     assert (receipt["first_seq"], receipt["last_seq"], receipt["next_seq"]) == (4, 9, 10)
     assert int(headers["RateLimit-Remaining"]) < int(headers["RateLimit-Limit"])
-    again = post(way, stream, sent[3:], tenant.secret)
-    assert (again[0], again[2], ordinary.asked) == (200, receipt, 2)
+    again = post(fast, stream, sent[3:], tenant.secret)
+    assert (again[0], again[2], django.requests) == (200, receipt, 2)
     assert tenant.ask(f"streams/{stream}/events").json()["events"] == [{"v": 1, **each} for each in sent]
 
 
-def odd_requests(tenant: Tenant, stream: str) -> dict[str, tuple[Any, dict[str, str]]]:
-    """Requests that are not as they should be, for a stream of three events, by what is odd."""
+def unusual_requests(tenant: Tenant, stream: str) -> dict[str, tuple[Any, dict[str, str]]]:
+    """Return requests that Django has to examine, for a stream of three events, by what is unusual about them."""
     sent = tenant.session(stream, 8)
     fine = sent[3:5]
     raw = json.dumps(fine).encode()
@@ -125,6 +133,9 @@ def odd_requests(tenant: Tenant, stream: str) -> dict[str, tuple[Any, dict[str, 
         "a parameter": (raw, {"QUERY_STRING": "page=2"}),
         "a page": (raw, {"HTTP_ACCEPT": "text/html"}),
         "another host": (raw, {"HTTP_HOST": "evil.example"}),
+        "a cookie": (raw, {"HTTP_COOKIE": "django_language=fr"}),
+        "laid out": (raw, {"HTTP_ACCEPT": "application/json; indent=4"}),
+        "a type that only looks like JSON": (raw, {"HTTP_ACCEPT": "text/html+application/json"}),
         "no key": (raw, {"HTTP_AUTHORIZATION": ""}),
         "no such key": (raw, {"HTTP_AUTHORIZATION": f"Bearer cab_{'0' * 12}_{'x' * 43}"}),
         "another method": (raw, {"REQUEST_METHOD": "PUT"}),
@@ -132,15 +143,15 @@ def odd_requests(tenant: Tenant, stream: str) -> dict[str, tuple[Any, dict[str, 
     }
 
 
-@pytest.mark.parametrize("odd", range(27))
-def test_what_is_odd_is_answered_as_if_there_were_no_express_way(
-    tenant: Tenant, way: FastPath, ordinary: Ordinary, odd: int
+@pytest.mark.parametrize("index", range(30))
+def test_an_unusual_request_is_answered_as_if_there_were_no_fast_path(
+    tenant: Tenant, fast: FastPath, django: CountedDjango, index: int
 ) -> None:
     answers = []
-    for application in (way, WSGIHandler()):
+    for application in (fast, WSGIHandler()):
         name = unique_name()
-        tenant.send(name, tenant.session(name, 3))
-        what, (body, environ) = sorted(odd_requests(tenant, name).items())[odd]
+        opened(application, tenant, name, 3)
+        what, (body, environ) = sorted(unusual_requests(tenant, name).items())[index]
         if "PATH_INFO" in environ:
             environ["PATH_INFO"] = f"/api/v1/streams/{unique_name()}/events"
         status, _, answer = post(application, name, body, tenant.secret, **environ)
@@ -148,77 +159,171 @@ def test_what_is_odd_is_answered_as_if_there_were_no_express_way(
             (what, status, (answer or {}).get("code"), len(tenant.ask(f"streams/{name}/events").json()["events"]))
         )
     assert answers[0] == answers[1]
-    assert ordinary.asked == 1
+    assert django.requests == 2, "the opener, and the unusual request"
 
 
-def test_every_odd_request_has_its_turn(tenant: Tenant, stream: str) -> None:
-    assert len(odd_requests(tenant, stream)) == 27
+def test_every_unusual_request_has_its_turn(tenant: Tenant, stream: str) -> None:
+    assert len(unusual_requests(tenant, stream)) == 30
 
 
-def test_a_revoked_key_is_refused_as_soon_as_it_is_no_longer_trusted(
-    tenant: Tenant, stream: str, way: FastPath, monkeypatch: pytest.MonkeyPatch
+def test_a_revoked_key_is_refused_as_soon_as_it_is_no_longer_cached(
+    tenant: Tenant, stream: str, fast: FastPath, django: CountedDjango, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sent = tenant.session(stream, 9)
-    tenant.send(stream, sent[:3])
-    assert post(way, stream, sent[3:4], tenant.secret)[0] == 201
+    opened(fast, tenant, stream, 3)
+    assert post(fast, stream, sent[3:4], tenant.secret)[0] == 201
+    assert django.requests == 1
     tenant.key.revoked_at = timezone.now()
     tenant.key.save()
     later = time.monotonic() + fast_path.KEY_CACHE_S
     monkeypatch.setattr(fast_path.time, "monotonic", lambda: later)
-    assert post(way, stream, sent[4:5], tenant.secret)[0] == 401
+    assert post(fast, stream, sent[4:5], tenant.secret)[0] == 401
 
 
 @pytest.mark.parametrize("scopes", [[Scope.STREAMS_READ], []])
-def test_a_key_that_may_not_write_does_not(tenant: Tenant, stream: str, way: FastPath, scopes: list[str]) -> None:
+def test_a_key_that_may_not_write_does_not(tenant: Tenant, stream: str, fast: FastPath, scopes: list[str]) -> None:
     sent = tenant.session(stream, 5)
-    tenant.send(stream, sent[:3])
+    opened(fast, tenant, stream, 3)
     tenant.key.scopes = scopes
     tenant.key.save()
-    assert post(way, stream, sent[3:], tenant.secret)[0] == 403
+    assert post(fast, stream, sent[3:], tenant.secret)[0] == 403
     assert tenant.key.casino_id
 
 
-def test_no_key_writes_another_houses_stream_or_another_table_or_the_desks(way: FastPath, db: None) -> None:
+def test_no_key_writes_another_casinos_stream_or_another_table_or_the_desks(fast: FastPath, db: None) -> None:
     tenant, limited, stranger = make_tenant(), make_tenant(), make_tenant()
     name = unique_name()
     sent = tenant.session(name, 5)
-    tenant.send(name, sent[:3])
-    assert post(way, name, sent[3:], stranger.secret)[0] in (404, 422)  # as if there were none of that name
+    opened(fast, tenant, name, 3)
+    assert post(fast, name, sent[3:], stranger.secret)[0] in (404, 422)  # as if there were none of that name
 
     table = limited.casino.tables.get(code="R1")
     of_c1 = limited.session(name, 5)
     limited.send(name, of_c1[:3])
     limited.key.tables.set([table])
-    assert post(way, name, of_c1[3:], limited.secret)[0] == 403
+    assert post(fast, name, of_c1[3:], limited.secret)[0] == 403
 
     audit_trail.record("claire", "finding.viewed", casino_id=tenant.casino.pk, data={})
     [(desk,)] = binary_copy.execute(
         "select name from log.stream where is_of_desk and casino_id = %b::bigint", (tenant.casino.pk,)
     )
-    assert post(way, desk, [event(desk, 2, "no_more_bets")], tenant.secret)[0] == 403
+    assert post(fast, desk, [event(desk, 2, "no_more_bets")], tenant.secret)[0] == 403
     [(count,)] = binary_copy.execute("select next_seq from log.stream_head join log.stream using (stream_id)"
                               " where is_of_desk and casino_id = %b::bigint", (tenant.casino.pk,))  # fmt: skip
     assert count == 2
 
 
-def test_the_rate_holds_on_the_express_way(
-    tenant: Tenant, stream: str, way: FastPath, monkeypatch: pytest.MonkeyPatch
+def test_the_rate_limit_holds_on_the_fast_path(
+    tenant: Tenant, stream: str, django: CountedDjango, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(way._throttle, "num_requests", 2)
-    monkeypatch.setattr("audit.api.authentication.KeyThrottle.rate", "2/min", raising=False)
+    monkeypatch.setattr(KeyThrottle, "rate", "2/min", raising=False)
+    fast = FastPath(django)
     sent = tenant.session(stream, 9)
-    tenant.send(stream, sent[:3])
-    answers = [post(way, stream, [each], tenant.secret) for each in sent[3:6]]
+    opened(fast, tenant, stream, 3)
+    answers = [post(fast, stream, [each], tenant.secret) for each in sent[3:6]]
     assert [status for status, _, _ in answers] == [201, 429, 429]
+    assert django.requests == 3, "the opener, and the two that were refused"
 
 
-def test_a_database_that_fails_leaves_the_answer_to_the_ordinary_way(
-    committed_tenant: Tenant, stream: str, way: FastPath, ordinary: Ordinary, settings: Settings
+def test_a_database_that_fails_leaves_the_answer_to_django(
+    committed_tenant: Tenant, stream: str, fast: FastPath, django: CountedDjango
 ) -> None:
     tenant = committed_tenant
     sent = tenant.session(stream, 6)
-    tenant.send(stream, sent[:3])
-    post(way, stream, sent[3:4], tenant.secret)
+    opened(fast, tenant, stream, 3)
+    post(fast, stream, sent[3:4], tenant.secret)
+    assert django.requests == 1
     connection.connection.close()  # as when the server was restarted
-    status, _, receipt = post(way, stream, sent[4:], tenant.secret)
-    assert (status, receipt["last_seq"], ordinary.asked) == (201, 6, 1)
+    status, _, receipt = post(fast, stream, sent[4:], tenant.secret)
+    assert (status, receipt["last_seq"], django.requests) == (201, 6, 2)
+
+
+HTTPS = {
+    "SECURE_SSL_REDIRECT": True,
+    "SECURE_HSTS_SECONDS": 31_536_000,
+    "SECURE_HSTS_INCLUDE_SUBDOMAINS": True,
+    "SECURE_HSTS_PRELOAD": True,
+    "SECURE_PROXY_SSL_HEADER": ("HTTP_X_FORWARDED_PROTO", "https"),
+}
+SECURE = {"HTTP_X_FORWARDED_PROTO": "https"}
+
+
+@pytest.mark.parametrize(
+    "changed_settings, environ, status",
+    [
+        pytest.param({}, {}, 201, id="as usual"),
+        pytest.param({}, {"HTTP_ACCEPT": "application/json"}, 201, id="accept JSON"),
+        pytest.param({}, {"HTTP_ACCEPT": "text/html;q=0.9, */*;q=0.1"}, 201, id="accept anything"),
+        pytest.param({}, {"HTTP_ACCEPT": "application/json;q=0"}, 201, id="accept JSON least"),
+        pytest.param({}, {"HTTP_ACCEPT": "application/x-ndjson"}, 406, id="accept lines"),
+        pytest.param({}, {"HTTP_ACCEPT": "text/html+application/json"}, 406, id="accept no JSON"),
+        pytest.param({}, {"HTTP_ACCEPT_LANGUAGE": "fr"}, 201, id="in French"),
+        pytest.param({}, {"HTTP_ACCEPT_LANGUAGE": "ja"}, 201, id="in no language of ours"),
+        pytest.param({}, {"HTTP_ORIGIN": "https://elsewhere.example"}, 201, id="from another origin"),
+        pytest.param({}, {"HTTP_USER_AGENT": "table/7"}, 201, id="with a user agent"),
+        pytest.param({}, {"HTTP_IF_NONE_MATCH": '"x"'}, 201, id="conditional"),
+        pytest.param({}, {"HTTP_HOST": "LOCALHOST:8000"}, 201, id="this machine"),
+        pytest.param({}, {"HTTP_HOST": "evil.example"}, 400, id="another host"),
+        pytest.param({}, {"HTTP_HOST": "localhost:port"}, 400, id="no port"),
+        pytest.param({"ALLOWED_HOSTS": [".casino.example"]}, {"HTTP_HOST": "log.casino.example"}, 201, id="own host"),
+        pytest.param({"ALLOWED_HOSTS": [".casino.example"]}, {}, 400, id="no longer this machine"),
+        pytest.param({"USE_X_FORWARDED_HOST": True}, {"HTTP_X_FORWARDED_HOST": "evil.example"}, 400, id="forwarded"),
+        pytest.param({"X_FRAME_OPTIONS": "SAMEORIGIN"}, {}, 201, id="other frames"),
+        pytest.param({"CONTENT_SECURITY_POLICY": "default-src 'self'"}, {}, 201, id="another content policy"),
+        pytest.param(HTTPS, SECURE, 201, id="HTTPS"),
+        pytest.param(HTTPS, {}, 301, id="HTTPS only"),
+        pytest.param({}, SECURE, 201, id="HTTPS that is not trusted"),
+    ],
+)
+def test_the_fast_path_sends_every_header_that_django_sends(
+    monkeypatch: pytest.MonkeyPatch,
+    settings: Settings,
+    db: None,
+    stream: str,
+    changed_settings: dict[str, Any],
+    environ: dict[str, str],
+    status: int,
+) -> None:
+    for name, value in changed_settings.items():
+        setattr(settings, name, value)
+    monkeypatch.setattr(RateCounter, "left_s", lambda counter: 30.0)
+    django = CountedDjango()
+    answers = []
+    for application in (FastPath(django), WSGIHandler()):
+        tenant = make_tenant()  # each has its own rate
+        sent = tenant.session(stream, 6)
+        first = post(application, stream, sent[:3], tenant.secret, **environ)
+        second = post(application, stream, sent[3:], tenant.secret, **environ)
+        receipt = second[2] | dict.fromkeys(("root", "chain", "received_at", "signature"), ANY) if second[2] else None
+        answers.append((first[0], *second[:2], list(second[2] or ()), receipt))
+    assert answers[0] == answers[1]
+    assert answers[0][:2] == (status, status)
+    assert django.requests == (1 if status == 201 else 2)
+    if status == 201:
+        expected = {"Content-Security-Policy", "Content-Language", "Vary", "RateLimit-Remaining", "Content-Length"}
+        assert expected <= answers[0][2].keys()
+        assert ("Strict-Transport-Security" in answers[0][2]) == (changed_settings is HTTPS)
+
+
+def test_a_policy_learned_for_one_request_is_not_applied_to_another(
+    tenant: Tenant, stream: str, fast: FastPath, django: CountedDjango
+) -> None:
+    sent = tenant.session(stream, 9)
+    opened(fast, tenant, stream, 3)
+    languages = []
+    for seq, language in ((4, "fr"), (5, "fr"), (6, "en"), (7, "fr")):
+        _, headers, _ = post(fast, stream, [sent[seq - 1]], tenant.secret, HTTP_ACCEPT_LANGUAGE=language)
+        languages.append(headers["Content-Language"])
+    assert languages == ["fr", "fr", "en", "fr"]
+    assert django.requests == 3, "the opener, and the first of each language"
+
+
+def test_what_is_learned_is_bounded(
+    tenant: Tenant, stream: str, fast: FastPath, django: CountedDjango, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fast_path, "MAX_LEARNED", 2)
+    sent = tenant.session(stream, 12)
+    opened(fast, tenant, stream, 3)
+    for index, each in enumerate(sent[3:]):
+        assert post(fast, stream, [each], tenant.secret, HTTP_ACCEPT_LANGUAGE=f"x-{index}")[0] == 201
+        assert len(fast._learned) <= 2
