@@ -34,6 +34,10 @@ DATA = Path(os.environ["CABOCHON_DATA"])
 """The folder of this run; see ``tests/settings.py``."""
 
 
+WITHOUT_FSYNC = "-c fsync=off -c full_page_writes=off"
+"""The tests' database needs to survive no power cut: a commit does not wait for the disk."""
+
+
 def pytest_configure(config: pytest.Config) -> None:
     if not _leads(config):
         return
@@ -41,7 +45,7 @@ def pytest_configure(config: pytest.Config) -> None:
         if not psutil.pid_exists(int(left.name.removeprefix("test-"))):
             _remove(left)
     if not os.environ.get("DATABASE_URL"):
-        EmbeddedPostgres(DATA).start()
+        EmbeddedPostgres(DATA, WITHOUT_FSYNC).start()
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

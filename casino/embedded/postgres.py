@@ -49,9 +49,13 @@ def binaries() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedPostgres:
-    """A PostgreSQL server whose data is in ``data``; it listens on a socket only."""
+    """A PostgreSQL server whose data is in ``data``; it listens on a socket only.
+
+    ``options`` are further options of ``postgres``, such as ``-c fsync=off``.
+    """
 
     data: Path
+    options: str = ""
 
     @property
     def cluster(self) -> Path:
@@ -98,6 +102,7 @@ class EmbeddedPostgres:
     def _start(self, tools: Path) -> None:
         options = (
             f"-c listen_addresses='' -c unix_socket_directories='{self.sockets}' -c max_connections=100 -c jit=off"
+            f" {self.options}"
         )
         log = self.cluster / "server.log"
         for attempt in range(1, ATTEMPTS + 1):

@@ -1,4 +1,4 @@
-"""A schedule: one stream on its way through web server, sequencer and workers, in an order and with deaths by seed."""
+"""A schedule: one stream through web server, sequencer and workers, in an order and with crashes chosen by a seed."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import json
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from django.core.handlers.wsgi import WSGIHandler
-from django.db import connection
 
 from audit.adjudication import replay
 from audit.adjudication.results import answer_of, standing
@@ -20,34 +20,38 @@ from audit.transparency import signing_keys
 from audit.transparency.sequencer import Moved, Sequencer, catch_up
 from audit.transparency.verify import verify
 from settlement import ENGINE_VERSION, adjudicate
-from tests.audit.ingest.test_express import post
+from tests.audit.api.test_fast_path import post
 from tests.audit.tables import Tenant, dice_changed_in_mid_series, numbered
-from tests.faults.dying import CrashPoint, Outcome, finish, run, start
+from tests.faults.crash_points import CrashPoint, Outcome, finish, run, run_here, start
 
 Event = dict[str, Any]
 
 STEP_EVENTS = 4
-"""Events of a worker's step: a short stream takes several."""
+"""For ``replay.STEP_EVENTS``: so few events that a short stream takes a worker several steps."""
 
 MAX_TRIES = 60
 
-way = FastPath(WSGIHandler())
+handler = WSGIHandler()
 
 
-# What an actor does. Each runs in a process of its own.
+# The actors. Each starts as a new process does, with nothing cached.
 
 
 def send(tenant: Tenant, stream: str, batch: list[Event]) -> Callable[[], Any]:
+    """Return the web server: it stores a batch and answers with a status and a receipt."""
+
     def web() -> Any:
-        status, _, body = post(way, stream, batch, tenant.secret)
+        signing_keys._keyring.forget()
+        status, _, body = post(FastPath(handler), stream, batch, tenant.secret)
         return [status, body]
 
     return web
 
 
 def work(stream_id: int) -> Callable[[], Any]:
+    """Return a worker: it replays a stream to its end."""
+
     def worker() -> Any:
-        replay.STEP_EVENTS = STEP_EVENTS
         while (progress := replay.advance(stream_id)) is not None and progress.behind:
             pass
         return progress is not None
@@ -56,6 +60,8 @@ def work(stream_id: int) -> Callable[[], Any]:
 
 
 def seal() -> Any:
+    """Be the sequencer: seal what waits; return how much still waits, or "fenced" if another sequencer was first."""
+    signing_keys._keyring.forget()
     sequencer = Sequencer(lambda waiting, root: None)
     sequencer.load()
     try:
@@ -65,11 +71,11 @@ def seal() -> Any:
 
 
 ACTORS = ("open", "append", "again", "work", "correct", "seal")
-"""Whose steps are counted and died at: the web server in three situations, a worker in two, the sequencer."""
+"""Whose steps are counted: the web server in three situations, a worker in two, the sequencer."""
 
 
 def events_of(tenant: Tenant, stream: str) -> list[Event]:
-    """A session with findings, a correction that takes one of them away, and its close."""
+    """Return a session with findings, a correction that takes one of them away, and its close."""
     played = dice_changed_in_mid_series(tenant, stream)
     right = {"wager": "w2", "winnings": 700, "stake_returned": 600}
     entry = {"corrects": 12, "data": right, "reason": "misread", "approved_by": "chef-4"}
@@ -79,13 +85,13 @@ def events_of(tenant: Tenant, stream: str) -> list[Event]:
 
 @dataclass
 class Schedule:
-    """One run by a seed. ``dies`` is the actor that dies for certain, and where; others die by chance."""
+    """One run by a seed. ``planned`` is the actor that is certain to be killed, and where; others are by chance."""
 
     tenant: Tenant
     seed: int
-    dies: tuple[str, CrashPoint]
+    planned: tuple[str, CrashPoint]
     chance: random.Random = field(init=False)
-    receipts: dict[int, Any] = field(default_factory=dict)  # by the first number of a batch
+    receipts: dict[int, Any] = field(default_factory=dict)  # by the first seq of a batch
     hints: list[int] = field(default_factory=list)
     hit: bool = False
 
@@ -95,13 +101,13 @@ class Schedule:
         self.events = events_of(self.tenant, self.stream)
 
     def play(self) -> None:
-        """Send every event, die here and there, recover, and check what must hold."""
+        """Send every event, kill actors here and there, recover, and check what must hold."""
         for batch in self._batches():
             self._deliver(batch)
             if self._is_planned("work"):
                 self._work(self._stream_id())
             elif self.chance.random() < 0.6:
-                self._meanwhile()
+                self._let_another_act()
         self._recover()
         self._check()
 
@@ -113,7 +119,7 @@ class Schedule:
             low = high
 
     def _deliver(self, batch: list[Event]) -> None:
-        """Send a batch until it is acknowledged, as a table system does that does not know what became of it."""
+        """Send a batch until it is acknowledged, as a table system does when it does not know what became of it."""
         kind = "open" if batch[0]["seq"] == 1 else "append"
         for attempt in range(MAX_TRIES):
             outcome = self._run("again" if attempt else kind, send(self.tenant, self.stream, batch))
@@ -122,20 +128,20 @@ class Schedule:
             status, receipt = outcome.answer
             assert status in (200, 201), outcome.answer
             self.receipts[batch[0]["seq"]] = receipt
-            if self._is_planned("again") or self.chance.random() < 0.2:  # and once more, for good measure
+            if self._is_planned("again") or self.chance.random() < 0.2:  # once more
                 again = self._run("again", send(self.tenant, self.stream, batch))
-                assert again.died or again.answer == [200, receipt], "a receipt is the same for ever"
+                assert again.killed or again.answer == [200, receipt], "a receipt never changes"
             return
         raise AssertionError("never acknowledged")
 
-    def _meanwhile(self) -> None:
-        """Let somebody else act: a message is delivered, lost or comes twice; the sequencer works, or two do."""
+    def _let_another_act(self) -> None:
+        """Deliver a hint, lose it or deliver it twice; run a sequencer, or two at once."""
         match self.chance.randrange(5):
             case 0 | 1 if self.hints:
-                message = self.hints[self.chance.randrange(len(self.hints))]  # in any order, and perhaps again
+                stream_id = self.hints[self.chance.randrange(len(self.hints))]  # in any order, and perhaps again
                 if self.chance.random() < 0.5:
-                    self.hints.remove(message)
-                self._work(message)
+                    self.hints.remove(stream_id)
+                self._work(stream_id)
             case 2:
                 self.hints.clear()  # the broker lost everything
             case 3:
@@ -146,7 +152,7 @@ class Schedule:
                 finish(second)
 
     def _is_planned(self, kind: str) -> bool:
-        return self.dies[0] == kind and not self.hit
+        return self.planned[0] == kind and not self.hit
 
     def _work(self, stream_id: int) -> None:
         kind = "correct" if read.next_seq_of(stream_id) > 13 else "work"
@@ -155,16 +161,16 @@ class Schedule:
     def _run(self, kind: str, actor: Callable[[], Any]) -> Outcome:
         die_at = None
         if self._is_planned(kind):
-            die_at = self.dies[1]
+            die_at = self.planned[1]
         elif self.chance.random() < 0.15:
             die_at = CrashPoint(self.chance.randint(1, 12), self.chance.choice(("before", "after")))
-        outcome = run(actor, die_at)
-        self.hit = self.hit or (outcome.died and self.dies == (kind, die_at))
+        outcome = run_here(actor) if die_at is None else run(actor, die_at)
+        self.hit = self.hit or (outcome.killed and self.planned == (kind, die_at))
         self.hints += outcome.hinted
         return outcome
 
     def _recover(self) -> None:
-        """What happens by itself: the sweep hints at every dirty stream, and the sequencer is started again."""
+        """Do what a deployment does by itself: sweep for dirty streams, and start the sequencer again."""
         stream_id = self._stream_id()
         for _ in range(MAX_TRIES):
             if stream_id not in read.dirty_streams(ENGINE_VERSION, limit=1_000):
@@ -185,7 +191,7 @@ class Schedule:
     def _check(self) -> None:
         stream_id = self._stream_id()
         stored = [json.loads(raw) for _, raw in read.whole(stream_id)]
-        assert stored == [{"v": 1, **event} for event in self.events], "each event is stored once, in its place"
+        assert stored == [{"v": 1, **event} for event in self.events], "each event is stored once, at its seq"
         outcome = verify(
             signing_keys.verifiers("checkpoint"), signing_keys.origin(), streams=[stream_id], with_tree=False
         )
@@ -201,28 +207,42 @@ class Schedule:
         assert answer_of(adjudication).as_dict() == whole.as_dict()
         batches = binary_copy.execute("select first_seq from log.batch where stream_id = %b::bigint", (stream_id,))
         assert {first for (first,) in batches} == {receipt["first_seq"] for receipt in self.receipts.values()}
-        connection.close()
 
 
 def steps_of(tenant: Tenant) -> dict[str, list[str]]:
-    """Return the steps of each actor in a run in which nobody dies."""
+    """Return the names of each actor's steps in a run in which nobody is killed."""
+    _warm_up()
     stream = "faults-clean"
     events = events_of(tenant, stream)
-    found: dict[str, list[str]] = {}
-    found["open"] = run(send(tenant, stream, events[:5])).steps
-    found["append"] = run(send(tenant, stream, events[5:12])).steps
-    found["again"] = run(send(tenant, stream, events[5:12])).steps
+    steps: dict[str, list[str]] = {}
+    steps["open"] = run(send(tenant, stream, events[:5])).steps
+    steps["append"] = run(send(tenant, stream, events[5:12])).steps
+    steps["again"] = run(send(tenant, stream, events[5:12])).steps
     head = read.head_of(tenant.casino.pk, stream)
     assert head is not None
-    found["work"] = run(work(head.stream_id)).steps
+    steps["work"] = run(work(head.stream_id)).steps
     run(send(tenant, stream, events[12:]))
-    found["correct"] = run(work(head.stream_id)).steps
-    found["seal"] = run(seal).steps
-    return found
+    steps["correct"] = run(work(head.stream_id)).steps
+    steps["seal"] = run(seal).steps
+    return steps
+
+
+@cache
+def _warm_up() -> None:
+    """Run every actor once in this process: what is forked from it need not import and compile everything again."""
+    tenant = Tenant()
+    stream = "faults-warm-up"
+    events = events_of(tenant, stream)
+    for batch in (events[:5], events[5:12], events[5:12]):
+        assert run_here(send(tenant, stream, batch)).answer[0] in (200, 201)
+    head = read.head_of(tenant.casino.pk, stream)
+    assert head is not None
+    run_here(work(head.stream_id))
+    run_here(seal)
 
 
 def crash_points(steps: dict[str, list[str]]) -> list[tuple[str, CrashPoint]]:
-    """Return every place at which an actor can die."""
+    """Return every point at which an actor can be killed."""
     return [
         (actor, CrashPoint(step, side))
         for actor in ACTORS
