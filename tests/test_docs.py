@@ -1,0 +1,150 @@
+"""The docs name what exists: files, functions, layers, environment variables, links."""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from settlement.catalogue import BET_WORDS
+from tests.words import GLOSSARY, rows
+
+ROOT = Path(__file__).parent.parent
+PAGES = [*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md", ROOT / "CHANGELOG.md"]
+ARCHITECTURE = ROOT / "docs" / "architecture.md"
+DEPLOYMENT = ROOT / "docs" / "deployment.md"
+
+TOP = "audit|benchmarks|casino|docker|docs|locale|settlement|templates|tests"
+_PATH = re.compile(rf"`((?:{TOP})/[\w./-]*)(?:: (\w+(?:\.\w+)?))?`")
+OLD_NAMES = "\n## Words we do not use\n"  # the glossary's list of them names what is no more
+
+_LINK = re.compile(r"\]\((?!https?:)([^)#\s]+)(?:#[^)]*)?\)")
+_SQL = re.compile(r"create (?:or replace )?(?:function|table|trigger|view) (?:\w+\.)?(\w+)", re.I)
+
+REFERENCES = sorted(
+    {(page.name, path, name) for page in PAGES for path, name in _PATH.findall(page.read_text().split(OLD_NAMES)[0])},
+)
+
+
+@cache
+def defined_in(path: Path) -> frozenset[str]:
+    """Return the functions, classes, methods and constants of a module, or the functions and tables of a SQL file."""
+    if path.suffix == ".sql":
+        return frozenset(_SQL.findall(path.read_text()))
+    names: set[str] = set()
+    for node in ast.parse(path.read_text()).body:
+        match node:
+            case ast.ClassDef(name=name, body=body):
+                functions = (each for each in body if isinstance(each, ast.FunctionDef))
+                names |= {name, *(f"{name}.{each.name}" for each in functions)}
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                names.add(name)
+            case ast.Assign(targets=targets):
+                names |= {each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name)}
+            case ast.AnnAssign(target=ast.Name(id=name)):
+                names.add(name)
+    return frozenset(names)
+
+
+@pytest.mark.parametrize(("page", "path", "name"), REFERENCES, ids=lambda value: value or "-")
+def test_what_a_page_names_exists(page: str, path: str, name: str) -> None:
+    file = ROOT / path
+    assert file.exists(), f"{page} names {path}, which does not exist"
+    assert not name or name in defined_in(file), f"{page} names {path}: {name}, which is not defined there"
+
+
+def test_the_map_names_many_things() -> None:
+    assert len([name for page, _path, name in REFERENCES if page == "architecture.md" and name]) > 40
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_between_pages_lead_somewhere(page: Path) -> None:
+    assert [link for link in _LINK.findall(page.read_text()) if not (page.parent / link).exists()] == []
+
+
+def test_every_page_is_linked_from_the_readme_or_from_another() -> None:
+    linked = {(page.parent / link).resolve() for page in PAGES for link in _LINK.findall(page.read_text())}
+    assert [page.name for page in PAGES if page.parent == ROOT / "docs" and page not in linked] == []
+
+
+def test_the_layers_are_those_that_import_linter_holds() -> None:
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    layers = next(each["layers"] for each in contracts if each.get("containers") == ["audit"])
+    held = [sorted(re.findall(r"\w+", layer)) for layer in layers]
+    drawn = [sorted(re.findall(r"`(\w+)`", row[0])) for row in rows("Layers inside `audit`", ARCHITECTURE.read_text())]
+    assert drawn == held
+
+
+def test_every_package_of_audit_is_in_a_layer() -> None:
+    drawn = {name for row in rows("Layers inside `audit`", ARCHITECTURE.read_text()) for name in row[0].split("`")}
+    found = {path.parent.name for path in (ROOT / "audit").glob("*/__init__.py")} - {"migrations"}
+    found |= {path.stem for path in (ROOT / "audit").glob("*.py")} - {"__init__"}
+    assert found <= drawn
+
+
+# Environment variables
+
+
+def read_by_the_code() -> dict[str, str]:
+    """Return the variables that the deployment reads, each with its default; "" if that is computed."""
+    found: dict[str, str] = {}
+    call = re.compile(
+        r"""(?:env\.\w+|os\.environ\.get)\(\s*["']([A-Z_]+)["'](?:,\s*(?:default=)?(?:"([^"]*)"|([\d_.* ]+)))?"""
+    )
+    for path in (ROOT / "casino").rglob("*.py"):
+        for name, text, number in call.findall(path.read_text()):
+            found[name] = text or number.strip() or found.get(name, "")
+    return found
+
+
+NOT_OURS = {"XDG_RUNTIME_DIR"}
+
+
+def documented() -> dict[str, str]:
+    table = rows("Environment variables", DEPLOYMENT.read_text())
+    return {name.strip("`"): default for name, _meaning, default in table}
+
+
+def test_every_variable_of_the_code_is_documented_and_no_other() -> None:
+    assert set(documented()) == set(read_by_the_code()) - NOT_OURS
+
+
+@pytest.mark.parametrize(("name", "written"), sorted(read_by_the_code().items()))
+def test_a_documented_default_is_that_of_the_code(name: str, written: str) -> None:
+    if name in NOT_OURS or not written or name == "CABOCHON_EMAIL_URL":
+        return
+    default = documented()[name].strip("`")
+    if re.fullmatch(r"[\d_.* ]+", written):
+        factors = [float(factor.replace("_", "")) for factor in written.split("*")]
+        product = 1.0
+        for factor in factors:
+            product *= factor
+        assert float(default) == product
+    else:
+        assert default == written
+
+
+# The glossary
+
+
+@pytest.mark.parametrize("row", rows("Standard terms", GLOSSARY.read_text()), ids=lambda row: row[0])
+def test_a_standard_term_is_found_in_the_docstring_of_its_module(row: list[str]) -> None:
+    term, _meaning, module = row
+    docstring = ast.get_docstring(ast.parse((ROOT / module.strip("`")).read_text())) or ""
+    says_it = bool(re.search(rf"\b{term}s?\b", " ".join(docstring.split()), re.I))
+    assert says_it, f"the docstring of {module} does not say {term}: {docstring.splitlines()[0]}"
+
+
+def test_the_glossary_has_every_bet_by_the_word_of_its_law() -> None:
+    words = {word for row in rows("Words of the law", GLOSSARY.read_text()) for word in re.findall(r"`(\w+)`", row[1])}
+    assert words == set(BET_WORDS)
+
+
+def test_no_concept_is_in_the_glossary_twice() -> None:
+    sections = ("The event store", "The transparency log", "The law", "The table", "Reconciliation", "Officers")
+    concepts = [row[0] for section in sections for row in rows(section, GLOSSARY.read_text())]
+    assert len(concepts) == len(set(concepts)) > 50

@@ -1,0 +1,116 @@
+"""The words of the code are those of ``docs/glossary.md``, and the old ones do not come back."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from fnmatch import fnmatch
+
+import pytest
+
+from tests import words
+from tests.words import PLACES, area, exceptions, files, hits_in, in_name, in_text, old_words
+
+
+def by_area() -> dict[str, list[str]]:
+    grouped: dict[str, list[str]] = defaultdict(list)
+    for file in files():
+        grouped[area(file)].append(file)
+    return grouped
+
+
+@pytest.mark.parametrize("folder", sorted(by_area()))
+def test_no_old_word_is_used(folder: str) -> None:
+    hits = [str(hit) for file in by_area()[folder] for hit in hits_in(file)]
+    assert not hits, f"{len(hits)} old words, see docs/glossary.md\n" + "\n".join(hits)
+
+
+def test_each_row_of_the_list_says_what_to_use_and_where_it_is_checked() -> None:
+    assert len(old_words()) > 20
+    for old in old_words():
+        assert old.words
+        assert old.use
+        assert old.places
+        assert old.places <= PLACES, old
+
+
+def test_no_word_is_listed_twice() -> None:
+    listed = [(word, place) for old in old_words() for word in old.words for place in old.places]
+    assert len(listed) == len(set(listed))
+
+
+def test_every_exception_has_a_reason_and_is_still_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    every = exceptions()
+    monkeypatch.setattr(words, "exceptions", lambda: ())
+    stale = []
+    for exception in every:
+        assert len(exception.reason) > 10, exception
+        standing = {hit.word for file in files() if fnmatch(file, exception.files) for hit in hits_in(file)}
+        stale += [f"{exception.files}: {word}" for word in exception.words if word not in standing]
+    assert stale == []
+
+
+# What the check sees in a name, by hand: the name, and the old words in it.
+NAMES = """
+    said                 said
+    said_again           said
+    _asked_for           asked
+    Work                 work
+    WorkState            work
+    network
+    is_working
+    casework
+    BESIDE               beside
+    let_stand            let_stand
+    outlet_stand
+    houses               houses
+    place                place
+    place_bet
+    replace
+"""
+
+
+@pytest.mark.parametrize("row", NAMES.strip().splitlines(), ids=str.strip)
+def test_an_old_word_is_a_part_of_a_name(row: str) -> None:
+    name, *expected = row.split()
+    assert [word for word, _use in in_name(name)] == expected
+
+
+def test_an_old_phrase_is_found_over_a_line_break_and_in_any_case() -> None:
+    found = [(down, word) for down, word, _seen, _use in in_text("It is what a\nReplay\n  beside finds.")]
+    assert found == [(1, "replay beside")]
+
+
+def test_words_in_backquotes_are_quoted_and_not_used() -> None:
+    assert list(in_text("`replay beside` is now a what-if run")) == []
+
+
+def test_the_house_is_the_bank_and_a_house_is_a_casino() -> None:
+    assert [word for _, word, _, _ in in_text("The house edge is what the house keeps.")] == []
+    assert [word for _, word, _, _ in in_text("Each house has its night.")] == ["each house"]
+
+
+def test_names_are_seen_wherever_they_are_written() -> None:
+    source = '''
+def f(said, *, told=None):
+    """Return the replay beside."""
+    asked = x.trouble  # a replay beside
+    path("x/", view, name="audit_work_again")
+    return {"said": asked}
+'''
+    hits = [(hit.line, hit.word) for hit in sorted(words._in_python("x.py", source))]
+    assert hits == [
+        (2, "said"),
+        (2, "told"),
+        (3, "replay beside"),
+        (4, "asked"),
+        (4, "replay beside"),
+        (4, "trouble"),
+        (5, "work"),
+        (6, "asked"),
+    ]
+
+
+def test_templates_are_read_for_variables_urls_and_classes() -> None:
+    page = """<p class="work {% if said %}now{% endif %}">{{ job.told }}</p>\n{% url 'admin:audit_work_list' %} said"""
+    hits = [(hit.line, hit.word) for hit in sorted(words._in_template("x.html", page))]
+    assert sorted(hits) == [(1, "said"), (1, "told"), (1, "work"), (2, "work")]

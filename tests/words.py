@@ -1,0 +1,249 @@
+"""The word list of ``docs/glossary.md`` and where the old words stand: one ``Hit`` for each place.
+
+The table "Words we do not use" says what is looked for, and where:
+
+    names         a part of an identifier: of Python, a template, a URL's name, CSS or JavaScript
+    variables     a variable or parameter that is this word and no more; a function may bear it, as a verb
+    text          docs, docstrings, comments, sentences in code, strings on screen; names of tests, which are sentences
+    files         a module or a package
+
+The table "Where an old word stays" lists the exceptions, each with its reason.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import polib
+
+ROOT = Path(__file__).parent.parent
+GLOSSARY = ROOT / "docs" / "glossary.md"
+CODE = ("audit", "casino", "settlement", "benchmarks", "tests")
+CATALOGUE = "locale/fr/LC_MESSAGES/django.po"
+PLACES = {"names", "variables", "text", "files"}
+
+_BACKQUOTED = re.compile(r"`([^`]+)`")
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_COMMENT = re.compile(r"(?:^|\s)#\s(.*)$")
+_TAG = re.compile(r"\{\{(.*?)\}\}|\{%(.*?)%\}", re.DOTALL)
+_QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_ATTRIBUTE = re.compile(r"\b(?:class|id)=\"([^\"]*)\"|\s(data-[\w-]+)")
+_URL_FUNCTIONS = {"path", "re_path"}
+
+
+@dataclass(frozen=True)
+class OldWord:
+    """A row of the list: what is not written, what is written instead, and where that is checked."""
+
+    words: tuple[str, ...]
+    use: str
+    places: frozenset[str]
+
+
+class Hit(NamedTuple):
+    """An old word where it stands. ``seen`` is the identifier, or the words as they are written."""
+
+    file: str
+    line: int
+    word: str
+    seen: str
+    use: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line} {self.seen} → {self.use}"
+
+
+class Allowance(NamedTuple):
+    """A row of the exceptions: files, by a pattern, and the old words that stay there."""
+
+    files: str
+    words: tuple[str, ...]
+    reason: str
+
+
+def rows(heading: str, markdown: str) -> list[list[str]]:
+    """Return the cells of the table under ``heading``, without its head. Raise ``LookupError`` if there is none."""
+    _before, found, after = markdown.partition(f"\n## {heading}\n")
+    if not found:
+        raise LookupError(heading)
+    lines = [line for line in after.split("\n## ")[0].splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+
+
+@cache
+def old_words() -> tuple[OldWord, ...]:
+    return tuple(
+        OldWord(tuple(_BACKQUOTED.findall(words)), use.replace("`", ""), frozenset(places.split(", ")))
+        for words, use, places in rows("Words we do not use", GLOSSARY.read_text())
+    )
+
+
+@cache
+def exceptions() -> tuple[Allowance, ...]:
+    return tuple(
+        Allowance(files.strip("`"), tuple(_BACKQUOTED.findall(words)), reason)
+        for files, words, reason in rows("Where an old word stays", GLOSSARY.read_text())
+    )
+
+
+@cache
+def _name_rules() -> tuple[tuple[tuple[str, ...], str, str], ...]:
+    return tuple(
+        (tuple(word.split("_")), word, old.use) for old in old_words() if "names" in old.places for word in old.words
+    )
+
+
+@cache
+def _variables() -> dict[str, str]:
+    return {word: old.use for old in old_words() if "variables" in old.places for word in old.words}
+
+
+@cache
+def _text_rules() -> tuple[tuple[re.Pattern[str], str, str], ...]:
+    return tuple(
+        (re.compile(r"(?<![\w`./-])" + re.escape(word).replace(r"\ ", r"\s+") + r"(?![\w`/-])", re.I), word, old.use)
+        for old in old_words()
+        if "text" in old.places
+        for word in old.words
+    )
+
+
+def in_name(name: str, *, is_variable: bool = True) -> Iterator[tuple[str, str]]:
+    """Yield each old word in an identifier, and what is written instead."""
+    if is_variable and name in _variables():
+        yield name, _variables()[name]
+    parts = tuple(part.lower() for part in _PARTS.findall(name))
+    for words, word, use in _name_rules():
+        if any(parts[start : start + len(words)] == words for start in range(len(parts))):
+            yield word, use
+
+
+def in_text(text: str) -> Iterator[tuple[int, str, str, str]]:
+    """Yield, for each old word in ``text``: lines before it, the word, how it is written there, what to write."""
+    for pattern, word, use in _text_rules():
+        for match in pattern.finditer(text):
+            yield text.count("\n", 0, match.start()), word, " ".join(match[0].split()), use
+
+
+def _names_of(node: ast.AST) -> Iterator[tuple[str, bool]]:
+    """Yield each identifier of a node, and whether it is a variable or parameter."""
+    match node:
+        case ast.Name(id=name) | ast.arg(arg=name):
+            yield name, True
+        case ast.keyword(arg=str(name)) | ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)):
+            yield name, True
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            yield name, False
+        case ast.Attribute(attr=name) | ast.alias(asname=str(name)):
+            yield name, False
+        case ast.Call(func=ast.Name(id=function), keywords=keywords) if function in _URL_FUNCTIONS:
+            for word in keywords:
+                if word.arg == "name" and isinstance(word.value, ast.Constant) and isinstance(word.value.value, str):
+                    yield word.value.value, False
+
+
+def _in_python(file: str, source: str) -> Iterator[Hit]:
+    tree = ast.parse(source)
+    functions = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    for node in ast.walk(tree):
+        for name, is_variable in _names_of(node):
+            if name.startswith("test_"):
+                sentence = name.replace("_", " ")
+                yield from (Hit(file, node.lineno, word, seen, use) for _, word, seen, use in in_text(sentence))
+                continue
+            found = in_name(name, is_variable=is_variable and name not in functions)
+            yield from (Hit(file, node.lineno, word, name, use) for word, use in found)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and re.search(r"\s", node.value):
+            yield from (Hit(file, node.lineno + down, word, seen, use) for down, word, seen, use in in_text(node.value))
+    for number, line in enumerate(source.splitlines(), 1):
+        if comment := _COMMENT.search(line):
+            yield from (Hit(file, number, word, seen, use) for _, word, seen, use in in_text(comment[1]))
+
+
+def _in_template(file: str, source: str) -> Iterator[Hit]:
+    names = []
+    for tag in _TAG.finditer(source):
+        content = tag[1] or tag[2] or ""
+        quoted = _QUOTED.findall(content) if content.split()[:1] == ["url"] else []
+        names += [(tag.start(), name) for name in _IDENTIFIER.findall(_QUOTED.sub(" ", content) + " ".join(quoted))]
+    for attribute in _ATTRIBUTE.finditer(_TAG.sub(" ", source)):
+        names += [(0, name) for name in re.findall(r"[\w-]+", attribute[1] or attribute[2])]
+    for start, name in names:
+        line = source.count("\n", 0, start) + 1
+        yield from (Hit(file, line, word, name, use) for word, use in in_name(name.replace("-", "_")))
+
+
+def _in_lines(file: str, source: str) -> Iterator[Hit]:
+    """Yield what stands in CSS or JavaScript: every word is a name, or of a comment."""
+    for number, line in enumerate(source.splitlines(), 1):
+        for name in re.findall(r"[A-Za-z_][\w-]*", line):
+            yield from (Hit(file, number, word, name, use) for word, use in in_name(name.replace("-", "_")))
+
+
+def _in_prose(file: str, source: str) -> Iterator[Hit]:
+    yield from (Hit(file, down + 1, word, seen, use) for down, word, seen, use in in_text(source))
+
+
+def _in_path(file: str) -> Iterator[Hit]:
+    path = file.removesuffix(".py")
+    for old in old_words():
+        for word in old.words if "files" in old.places else ():
+            if f"/{path}/".find(f"/{word}/") >= 0:
+                yield Hit(file, 1, word, file, old.use)
+
+
+def hits_in(file: str) -> list[Hit]:
+    """Return the old words of a file, exceptions left out, in the order of their lines."""
+    hits: set[Hit] = set()
+    source = (ROOT / file).read_text()
+    if file.startswith(CODE):
+        hits |= set(_in_path(file))
+    match Path(file).suffix:
+        case ".py":
+            hits |= set(_in_python(file, source))
+        case ".html":
+            hits |= set(_in_template(file, source))
+        case ".css" | ".js":
+            hits |= set(_in_lines(file, source))
+        case ".po":
+            for entry in polib.pofile(str(ROOT / file)):
+                hits |= {Hit(file, entry.linenum, *rest) for _, *rest in in_text(entry.msgid)}
+        case _:
+            hits |= set(_in_prose(file, source))
+    return sorted(hit for hit in hits if not any(_is_excepted(hit, each) for each in exceptions()))
+
+
+def _is_excepted(hit: Hit, exception: Allowance) -> bool:
+    return hit.word in exception.words and fnmatch(hit.file, exception.files)
+
+
+@cache
+def files() -> tuple[str, ...]:
+    """Return every file that is checked: all but the glossary, this check's own examples, and landed migrations."""
+    found: list[Path] = [ROOT / name for name in ("README.md", "CHANGELOG.md", "Makefile", CATALOGUE)]
+    found += [*(ROOT / "docs").glob("*.md"), *(ROOT / "docker").iterdir(), *(ROOT / "templates").rglob("*.html")]
+    for folder in CODE:
+        found += _sources(ROOT / folder)
+    return tuple(sorted(str(path.relative_to(ROOT)) for path in found if path != GLOSSARY))
+
+
+def _sources(folder: Path) -> Iterable[Path]:
+    return (
+        path
+        for path in folder.rglob("*")
+        if path.suffix in {".py", ".css", ".js", ".html", ".typ"} and "migrations" not in path.parts
+    )
+
+
+def area(file: str) -> str:
+    """Return the folder under which a file is counted: two levels of code, one of anything else."""
+    parts = Path(file).parts
+    return "/".join(parts[: 2 if parts[0] in CODE and len(parts) > 2 else 1])
