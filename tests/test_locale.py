@@ -35,7 +35,7 @@ def test_the_compiled_catalogue_is_current() -> None:
 
 def test_every_string_of_the_templates_and_of_the_code_is_in_the_catalogue() -> None:
     known = {entry.msgid for entry in polib.pofile(str(CATALOGUE))}
-    said = {
+    used = {
         string
         for page in (ROOT / "templates").rglob("*.html")
         for string in re.findall(r'{% translate "([^"]+)"', page.read_text())
@@ -44,5 +44,5 @@ def test_every_string_of_the_templates_and_of_the_code_is_in_the_catalogue() -> 
         for module in [*(ROOT / "audit").rglob("*.py"), *(ROOT / "casino").rglob("*.py")]
         for parts in re.findall(r'\b(?:_|n?gettext)\(\s*((?:"[^"]+"\s*)+)', module.read_text())
     }
-    assert len(said) > 80
-    assert said - known == set()
+    assert len(used) > 80
+    assert used - known == set()
