@@ -10,6 +10,6 @@ class AuditConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from audit import desk  # noqa: F401  (registers the desk's sections with the admin site)
+        from audit.desk import sections  # noqa: F401  (registers the models of the desk with the admin site)
         from audit.reconciliation import schedule  # noqa: F401  (follows each casino's cutoff from here on)
         from audit.transparency import deployment_checks  # noqa: F401

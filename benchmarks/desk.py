@@ -191,7 +191,7 @@ def _pages(rounds: int) -> dict[str, dict[str, Any]]:
         "streams": f"{desk}/loggedstream/",
         "events": f"{desk}/loggedstream/{stream.pk}/events/?after=9000",
         "table": f"{desk}/loggedstream/{stream.pk}/table/?at=9000",
-        "audit trail": f"{desk}/finding/trail/",
+        "audit trail": "/admin/audit-trail/",
         "quarantine": f"{desk}/quarantined/",
         "nights": f"{desk}/nightreport/",
         "a night": f"{night}/change/",

@@ -75,7 +75,7 @@ OTP_ADMIN_HIDE_SENSITIVE_DATA = True
 # Application
 
 INSTALLED_APPS = [
-    "django.contrib.admin",
+    "audit.desk.apps.DeskConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

@@ -1,1 +1,1 @@
-"""Access: what each role may do, and at which casinos."""
+"""Access: what each role may see and do, and at which casinos."""

@@ -1,4 +1,4 @@
-"""What a role allows at the desk: which pages, and of which houses."""
+"""Roles and their permissions at the desk."""
 
 from __future__ import annotations
 
@@ -25,34 +25,34 @@ _RECORD = frozenset(
         "job",
     )
 )
-_KEYS = frozenset(
+_SETTINGS = frozenset(
     {
-        *(f"audit.{act}_apikey" for act in ("view", "change")),
-        *(f"audit.{act}_gamingtable" for act in ("view", "add", "change")),
-        *(f"audit.{act}_deadline" for act in ("view", "change")),
-        *(f"audit.{act}_nightsubscriber" for act in ("view", "add", "change", "delete")),
-        *(f"audit.{act}_officer" for act in ("view", "add", "change")),
-        *(f"audit.{act}_membership" for act in ("view", "add", "change", "delete")),
+        *(f"audit.{verb}_apikey" for verb in ("view", "change")),
+        *(f"audit.{verb}_gamingtable" for verb in ("view", "add", "change")),
+        *(f"audit.{verb}_deadline" for verb in ("view", "change")),
+        *(f"audit.{verb}_nightsubscriber" for verb in ("view", "add", "change", "delete")),
+        *(f"audit.{verb}_officer" for verb in ("view", "add", "change")),
+        *(f"audit.{verb}_membership" for verb in ("view", "add", "change", "delete")),
         "audit.view_casino",
     }
 )
 
-ALLOWED: Mapping[Role, frozenset[str]] = MappingProxyType(
-    {Role.OFFICER: _RECORD, Role.SECOND: _RECORD, Role.AUDITOR: _RECORD, Role.ADMINISTRATOR: _KEYS}
+PERMISSIONS: Mapping[Role, frozenset[str]] = MappingProxyType(
+    {Role.OFFICER: _RECORD, Role.SECOND: _RECORD, Role.AUDITOR: _RECORD, Role.ADMINISTRATOR: _SETTINGS}
 )
-"""What each role may look at or change. Casework is not here: ``audit.casework.state_machine`` has it."""
+"""Django permissions by role. What a role may do to a case is in ``audit.casework.state_machine``."""
 
 
 class RoleBackend(BaseBackend):
-    """Lets officers do at the desk what one of their roles allows. Of which houses is for the pages to say."""
+    """Gives officers the permissions of all their roles. Pages restrict them to the casinos of each role."""
 
     def get_all_permissions(self, user_obj: Any, obj: Any = None) -> set[str]:
         if not isinstance(user_obj, Officer) or not user_obj.is_active or obj is not None:
             return set()
-        if not hasattr(user_obj, "_allowed"):
+        if user_obj.permissions_of_roles is None:
             roles = user_obj.memberships.values_list("role", flat=True).distinct()
-            user_obj._allowed = frozenset().union(*(ALLOWED[Role(role)] for role in roles))
-        return set(user_obj._allowed)
+            user_obj.permissions_of_roles = frozenset().union(*(PERMISSIONS[Role(role)] for role in roles))
+        return set(user_obj.permissions_of_roles)
 
     def has_perm(self, user_obj: Any, perm: str, obj: Any = None) -> bool:
         return perm in self.get_all_permissions(user_obj, obj)

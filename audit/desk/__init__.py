@@ -1,14 +1,10 @@
 """The officers' desk: Django's own admin over the record, where nothing can be changed that must not be.
 
-One folder a section. ``audit.apps`` imports this package, and so registers every section with the admin site.
-"""
+One folder a section; ``site.py`` puts them together, ``sections.py`` registers their models.
 
-# ruff: noqa: F401
-import audit.desk.findings.admin
-import audit.desk.jobs.admin
-import audit.desk.nights.admin
-import audit.desk.record.quarantine
-import audit.desk.settings.casinos
-import audit.desk.settings.officers
-import audit.desk.tables.admin
-import audit.desk.what_if.admin
+    overview      the first page: what is due, findings by day      what_if      what-if runs and their differences
+    findings      the queue, one finding, casework, saved views      jobs         background jobs
+    tables        event streams and the replay of a table            record       quarantined requests
+    nights        reconciliation reports and their signatures        audit_trail  what officers did
+    settings      casinos, tables, API keys, officers, deadlines     sign_in      the second factor
+"""

@@ -1,94 +1,94 @@
-"""What is recorded of what officers do at the desk: who signed in, who looked at what, who changed what."""
+"""The audit trail of the desk: who signed in, who looked at what, who changed which settings."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
-from django.db.models import Model
+from django.db.models import Model, QuerySet
 from django.dispatch import receiver
 from django.http import HttpRequest
 
+from audit.desk.typed_admin import ModelAdmin
 from audit.event_store import audit_trail
 from audit.models import Casino, Officer
 
-TYPED = 150
-"""Most characters kept of a name that somebody tried to sign in by."""
+Row = TypeVar("Row", bound=Model)
+
+MAX_USERNAME = 150
+"""Characters recorded of the name under which somebody failed to sign in."""
 
 
-class AuditedAdmin:
-    """A ``ModelAdmin`` whose additions and changes are acts of the log, in the transaction that makes them."""
+class AuditedAdmin(ModelAdmin[Row]):
+    """A ``ModelAdmin`` that records every change in the audit trail, in the transaction of the change itself."""
 
-    def log_addition(self, request: HttpRequest, obj: Any, message: Any) -> Any:
+    def log_addition(self, request: HttpRequest, obj: Row, message: Any) -> Any:
         _record_row(request, "added", obj, message)
-        return super().log_addition(request, obj, message)  # type: ignore[misc]
+        return super().log_addition(request, obj, message)
 
-    def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
+    def log_change(self, request: HttpRequest, obj: Row, message: Any) -> Any:
         _record_row(request, "changed", obj, message)
-        return super().log_change(request, obj, message)  # type: ignore[misc]
+        return super().log_change(request, obj, message)
 
-    def log_deletions(self, request: HttpRequest, queryset: Any) -> Any:
+    def log_deletions(self, request: HttpRequest, queryset: QuerySet[Row]) -> Any:
         for row in queryset:
             _record_row(request, "deleted", row, [])
-        return super().log_deletions(request, queryset)  # type: ignore[misc]
+        return super().log_deletions(request, queryset)
 
 
-def record_act(request: HttpRequest, type: str, *, casino_id: int = audit_trail.INSTALLATION, **data: Any) -> None:
-    """Record what the officer who asks does."""
+def record_entry(request: HttpRequest, type: str, *, casino_id: int = audit_trail.INSTALLATION, **data: Any) -> None:
+    """Append an entry to the audit trail: what the signed-in officer does. ``data`` says to what."""
     audit_trail.record(actor(request), type, casino_id=casino_id, data=data)
 
 
 def actor(request: HttpRequest) -> str:
-    """Return who asks, as acts name them."""
+    """Return the signed-in officer's name as the audit trail has it."""
     return str(request.user.get_username())
 
 
-def _record_row(request: HttpRequest, did: str, row: Model, message: Any) -> None:
-    record_act(
+def _record_row(request: HttpRequest, verb: str, row: Model, message: Any) -> None:
+    record_entry(
         request,
-        f"{row._meta.model_name}.{did}",
-        casino_id=_casino_of(row),
+        f"{row._meta.model_name}.{verb}",
+        casino_id=_casino_id_of(row),
         id=row.pk,
         named=str(row),
-        fields=sorted(_fields_in(message)),
+        fields=sorted(_changed_fields(message)),
     )
 
 
-def _casino_of(row: Model) -> int:
+def _casino_id_of(row: Model) -> int:
     if isinstance(row, Casino):
         return int(row.pk)
     return int(getattr(row, "casino_id", None) or audit_trail.INSTALLATION)
 
 
-def _fields_in(message: Any) -> set[str]:
-    """Return the names of the fields that a form changed, and nothing of what they hold."""
+def _changed_fields(message: Any) -> set[str]:
+    """Return the names of the fields in Django's change message. Their values never enter the audit trail."""
     if not isinstance(message, list):
         return set()
-    return {str(name) for part in message for told in part.values() for name in told.get("fields", ())}
-
-
-def _casinos(officer: Any) -> list[int]:
-    """Return where an officer's coming and going is recorded: at each of their houses, or at the installation."""
-    own = [] if officer.is_superuser else list(officer.casinos_with_role().values_list("pk", flat=True))
-    return own or [audit_trail.INSTALLATION]
+    return {str(name) for part in message for detail in part.values() for name in detail.get("fields", ())}
 
 
 @receiver(user_logged_in)
-def _signed_in(sender: Any, request: HttpRequest, user: Any, **kwargs: Any) -> None:
-    _record_everywhere(user, "officer.signed_in")
+def _on_sign_in(sender: Any, request: HttpRequest, user: Any, **kwargs: Any) -> None:
+    _record_at_own_casinos(user, "officer.signed_in")
 
 
 @receiver(user_logged_out)
-def _signed_out(sender: Any, request: HttpRequest, user: Any, **kwargs: Any) -> None:
-    if isinstance(user, Officer):  # None where the session had ended already
-        _record_everywhere(user, "officer.signed_out")
+def _on_sign_out(sender: Any, request: HttpRequest, user: Any, **kwargs: Any) -> None:
+    if isinstance(user, Officer):  # None if the session had expired
+        _record_at_own_casinos(user, "officer.signed_out")
 
 
 @receiver(user_login_failed)
-def _failed(sender: Any, credentials: dict[str, Any], **kwargs: Any) -> None:
-    audit_trail.record(str(credentials.get("username", ""))[:TYPED].replace("\0", ""), "officer.refused", data={})
+def _on_failed_sign_in(sender: Any, credentials: dict[str, Any], **kwargs: Any) -> None:
+    username = str(credentials.get("username", ""))[:MAX_USERNAME].replace("\0", "")
+    audit_trail.record(username, "officer.refused", data={})
 
 
-def _record_everywhere(officer: Any, type: str) -> None:
-    for casino_id in _casinos(officer):
+def _record_at_own_casinos(officer: Officer, type: str) -> None:
+    """Record an entry in the audit trail of each of the officer's casinos; a superuser's in the installation's."""
+    casino_ids = [] if officer.is_superuser else list(officer.casinos_with_role().values_list("pk", flat=True))
+    for casino_id in casino_ids or [audit_trail.INSTALLATION]:
         audit_trail.record(officer.get_username(), type, casino_id=casino_id, data={})

@@ -1,4 +1,4 @@
-"""What an officer is told when the database takes too long for a page, or is not there."""
+"""The page an officer gets, with status 503, if the database is down or a query ran into its time limit."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ log = structlog.get_logger(__name__)
 
 
 class DatabaseUnavailable:
-    """Answers 503 in the words of the desk where a page's query was ended by its limit, or nobody answers it.
+    """Middleware that answers 503 with a page of the desk if the database did not answer a request.
 
-    The page is drawn without the officer who asks: to know him is a query, too.
+    The page is rendered without the request: to know the signed-in officer would take a query.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
@@ -33,7 +33,7 @@ class DatabaseUnavailable:
             return None
         if not request.path_info.startswith(reverse("admin:index")):
             return None
-        log.warning("no answer in time", path=request.path_info, error=str(error))
+        log.warning("database unavailable", path=request.path_info, error=str(error))
         page = render_to_string(
             "admin/database_unavailable.html", {"took_too_long": isinstance(error.__cause__, QueryCanceled)}
         )

@@ -1,24 +1,25 @@
-"""What every page of the record shares: read, never written, and only the houses of the officer who asks."""
+"""What every page of the record shares: it is read and never written, and an officer sees their own casinos alone."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
-from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import register_converter
 from django.urls.converters import IntConverter
 from django.utils.text import capfirst
-from django.utils.translation import get_language
 
+from audit.desk.typed_admin import ModelAdmin
 from audit.models import Officer
 from audit.models.officers import READERS
 
+Row = TypeVar("Row", bound=Model)
+
 
 class SignedConverter(IntConverter):
-    """A stream's id in an address: half of them are negative."""
+    """A stream's id in a URL: half of them are negative."""
 
     regex = "-?[0-9]+"
 
@@ -26,10 +27,10 @@ class SignedConverter(IntConverter):
 register_converter(SignedConverter, "signed")
 
 
-class RecordAdmin(admin.ModelAdmin):
-    """A table of the record: no form, no action, no way to add, change or delete."""
+class RecordAdmin(ModelAdmin[Row]):
+    """A read-only table of the record: no form, no way to add, change or delete a row."""
 
-    actions = None
+    actions: Any = None
     list_per_page = 50
     show_full_result_count = False
 
@@ -43,12 +44,13 @@ class RecordAdmin(admin.ModelAdmin):
         return False
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """Show the list under its own name: nothing is selected in it."""
+        """Show the list under the name of the model; Django's own title invites to select a row."""
         title = capfirst(self.opts.verbose_name_plural)
         return super().changelist_view(request, {"title": title, **(extra_context or {})})
 
-    def row_or_404(self, request: HttpRequest, object_id: str | int) -> Any:
-        """Return the row of a page. Raise 404 where the officer who asks has none of that number, else 403."""
+    def row_or_404(self, request: HttpRequest, object_id: str | int) -> Row:
+        """Return the row of a page. Raise ``Http404`` if it is not among the officer's casinos, else
+        ``PermissionDenied`` if the officer's role does not let them see it."""
         row = self.get_object(request, str(object_id))
         if row is None:
             raise Http404
@@ -56,23 +58,18 @@ class RecordAdmin(admin.ModelAdmin):
             raise PermissionDenied
         return row
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        return of_own_casinos(super().get_queryset(request), request)
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Row]:
+        return in_own_casinos(super().get_queryset(request), request)
 
 
 def officer_of(request: HttpRequest) -> Officer:
-    """Return the officer who asks, on a page that nobody else reaches."""
+    """Return the signed-in officer, on a page that nobody else reaches."""
     officer = request.user
-    assert isinstance(officer, Officer)
+    assert isinstance(officer, Officer), "the admin site lets nobody else in"
     return officer
 
 
-def of_own_casinos(rows: QuerySet[Any], request: HttpRequest) -> QuerySet[Any]:
-    """Return those of ``rows`` that belong to the houses of the officer who asks."""
+def in_own_casinos(rows: QuerySet[Row], request: HttpRequest) -> QuerySet[Row]:
+    """Return those of ``rows`` that belong to a casino whose record the officer may read."""
     officer = officer_of(request)
     return rows if officer.is_superuser else rows.filter(casino__in=officer.casinos_with_role(*READERS))
-
-
-def language() -> str:
-    """Return the language of the page: ``fr`` or ``en``."""
-    return "fr" if (get_language() or "").startswith("fr") else "en"

@@ -1,4 +1,4 @@
-"""The houses that play, and their tables."""
+"""Casinos, the tenants of an installation, and their tables."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from django.utils.translation import gettext_lazy as _
 CODE = RegexValidator(r"^[A-Za-z0-9._:-]{1,100}\Z", _("1 to 100 of A-Z a-z 0-9 . _ : -"))
 
 
-def _is_zone(name: str) -> None:
+def _is_zone(name: str) -> None:  # migration 0001 names it
     try:
         ZoneInfo(name)
     except (KeyError, ValueError, OSError):
-        raise ValidationError(_("%(name)s is no time zone."), params={"name": name}) from None
+        raise ValidationError(_("%(name)s is not a time zone."), params={"name": name}) from None
 
 
 class Casino(models.Model):
-    """A house. Nothing of one house is ever shown to the staff or the keys of another."""
+    """A tenant. Nothing of one casino is ever shown to the officers or the API keys of another."""
 
     code = models.CharField(_("code"), max_length=100, unique=True, validators=[CODE])
     name = models.CharField(_("name"), max_length=200)
@@ -42,7 +42,7 @@ class Casino(models.Model):
 
 
 class GamingTable(models.Model):
-    """A table that a table system may report on: registered before its first session."""
+    """A table that a table system may report on. It is registered before its first session."""
 
     casino = models.ForeignKey(Casino, on_delete=models.PROTECT, related_name="tables", verbose_name=_("casino"))
     code = models.CharField(_("code"), max_length=100, validators=[CODE])

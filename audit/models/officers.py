@@ -1,4 +1,4 @@
-"""The people at the desk, and what each may do at which house."""
+"""Officers: the people at the desk, each with a role at each of their casinos."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from audit.models.casinos import Casino
 
 
 class Role(models.TextChoices):
-    """What an officer does at a house."""
+    """What an officer does at a casino."""
 
     OFFICER = "officer", _("officer")
     SECOND = "second", _("second officer")
@@ -19,11 +19,14 @@ class Role(models.TextChoices):
 
 
 READERS = (Role.OFFICER, Role.SECOND, Role.AUDITOR)
-"""The roles that see the record of their house. An administrator keeps its keys and tables, and sees none of it."""
+"""The roles that read the record of their casino. Administrators manage its keys, tables and officers instead."""
 
 
 class Officer(AbstractUser):
-    """Somebody who signs in at the desk. ``casinos`` are their houses, each with a role; a superuser has all."""
+    """Somebody who signs in at the desk. A superuser has every role at every casino."""
+
+    permissions_of_roles: frozenset[str] | None = None
+    """What ``audit.access.roles`` has found once for this instance; None until then."""
 
     casinos = models.ManyToManyField(
         Casino, blank=True, through="Membership", related_name="officers", verbose_name=_("casinos")
@@ -34,14 +37,14 @@ class Officer(AbstractUser):
         verbose_name_plural = _("officers")
 
     def casinos_with_role(self, *roles: Role) -> models.QuerySet[Casino]:
-        """Return the houses at which this officer has one of ``roles``, or any where none is given."""
+        """Return the casinos at which this officer has one of ``roles``; without ``roles``, those with any role."""
         if self.is_superuser:
             return Casino.objects.all()
         memberships = self.memberships.filter(role__in=roles) if roles else self.memberships.all()
         return Casino.objects.filter(pk__in=memberships.values("casino_id"))
 
     def role_at(self, casino_id: int) -> Role | None:
-        """Return what this officer does at a house; a superuser is a second officer everywhere."""
+        """Return the officer's role at a casino; None if they have none. A superuser is a second officer everywhere."""
         if self.is_superuser:
             return Role.SECOND
         role = self.memberships.filter(casino_id=casino_id).values_list("role", flat=True).first()
@@ -49,7 +52,7 @@ class Officer(AbstractUser):
 
 
 class Membership(models.Model):
-    """An officer's role at a house."""
+    """An officer's role at one casino."""
 
     officer = models.ForeignKey(Officer, on_delete=models.CASCADE, related_name="memberships")
     casino = models.ForeignKey(Casino, on_delete=models.CASCADE, related_name="memberships", verbose_name=_("casino"))

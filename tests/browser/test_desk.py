@@ -159,7 +159,7 @@ def pages_of(desk: Desk) -> dict[str, str]:
         "table": f"/admin/audit/loggedstream/{desk.stream.pk}/table/?at=9",
         "events": f"/admin/audit/loggedstream/{desk.stream.pk}/events/",
         "streams": "/admin/audit/loggedstream/",
-        "trail": "/admin/audit/finding/trail/",
+        "trail": "/admin/audit-trail/",
         "quarantine": "/admin/audit/quarantined/",
         "nights": "/admin/audit/nightreport/",
         "night": f"{night}/change/",
@@ -179,7 +179,7 @@ def pages_of(desk: Desk) -> dict[str, str]:
         "deadlines": "/admin/audit/deadline/",
         "subscribers": "/admin/audit/nightsubscriber/",
         "password": "/admin/password_change/",
-        "second factor": "/admin/audit/finding/second-factor/",
+        "second factor": "/admin/second-factor/",
     }
 
 

@@ -22,14 +22,10 @@ import psycopg
 import pytest
 from django.db import connection
 
-from audit.api import fast_path
+from audit import task_queue
 from audit.event_store import bulk_read
-from audit.ingest import record, replay_hints
 
 Side: TypeAlias = Literal["before", "after"]
-
-SENDS_HINTS = (replay_hints, record, fast_path)
-"""The modules that send the broker a hint: a stream to replay."""
 
 _inherited: list[Any] = []
 """In a child, its parent's connection: kept, so that it is neither used nor closed."""
@@ -60,8 +56,7 @@ def run_here(actor: Callable[[], Any]) -> Outcome:
     """Run ``actor`` in this process to its end. Raise ``AssertionError`` if it fails."""
     outcome = Outcome()
     with pytest.MonkeyPatch.context() as patch:
-        for module in SENDS_HINTS:
-            patch.setattr(module, "hint", outcome.hinted.append)
+        patch.setattr(task_queue, "send_soon", lambda task, stream_id: outcome.hinted.append(stream_id))
         try:
             outcome.answer = actor()
         except Exception as error:
@@ -145,9 +140,7 @@ def _act(actor: Callable[[], Any], die_at: CrashPoint | None, writer: int) -> No
     psycopg.Cursor.execute = counted("statement", psycopg.Cursor.execute)  # type: ignore[method-assign]
     psycopg.Connection.commit = counted("commit", psycopg.Connection.commit)  # type: ignore[method-assign]
     bulk_read._copied = counted("copy", bulk_read._copied)
-    publish = counted("message", lambda stream_id: add("hint", stream_id))
-    for module in SENDS_HINTS:
-        module.hint = publish
+    task_queue.send_soon = counted("message", lambda task, stream_id: add("hint", stream_id))
     try:
         answer = actor()
         counted("answer", lambda: add("answer", answer))()

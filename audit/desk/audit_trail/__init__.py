@@ -1,1 +1,1 @@
-"""The audit trail: what officers did, day by day."""
+"""The audit trail: what officers did at the desk."""

@@ -1,7 +1,8 @@
-"""The officers' trail: what was done at the desk, day by day, as the log has it."""
+"""The audit trail: what officers did at a casino's desk, day by day, as the event store has it."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -9,10 +10,9 @@ from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.template.response import TemplateResponse
-from django.urls import URLPattern, path
 from django.utils.translation import gettext as _
 
-from audit.desk.audited_admin import record_act
+from audit.desk.audited_admin import record_entry
 from audit.desk.downloads import handed_out, words_of
 from audit.desk.record_admin import officer_of
 from audit.event_store import audit_trail
@@ -22,54 +22,75 @@ from audit.models import Casino
 from audit.models.officers import READERS
 from audit.reconciliation.sheets import Column, Sheet
 
-SHOWN = 2_000
-"""Acts of one day on a page; the file has all."""
+MAX_ENTRIES = 2_000
+"""Entries of one day on the page, the latest ones; the file has all."""
 
 
-def urls() -> list[URLPattern]:
-    guarded = admin.site.admin_view
-    return [
-        path("trail/", guarded(page), name="audit_trail"),
-        path("trail/export/<slug:form>/", guarded(export), name="audit_trail_export"),
-    ]
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """A day of one casino's audit trail. ``casino`` is None for the installation's own. ``actor`` and ``type`` are
+    the filters, "" for none: a whole user name, and the beginning of an entry's type."""
+
+    casinos: list[Casino]  # those that the officer may choose from
+    casino: Casino | None
+    day: date
+    actor: str
+    type: str
+
+    @property
+    def casino_id(self) -> int:
+        return self.casino.pk if self.casino is not None else audit_trail.INSTALLATION
+
+    def entries(self) -> list[Act]:
+        """Return the entries of the day that the filters leave, the earliest first."""
+        return [
+            entry
+            for entry in audit_trail.acts_of(self.casino_id, self.day)
+            if (not self.actor or entry.actor == self.actor) and entry.type.startswith(self.type)
+        ]
 
 
-def page(request: HttpRequest) -> HttpResponse:
-    """Show the acts of a day at a house: ``?casino=CODE&day=YYYY-MM-DD&actor=&type=``."""
-    casinos, casino, day, found = _asked(request)
-    record_act(request, "trail.viewed", casino_id=_place(casino), day=day.isoformat())
+def day_view(request: HttpRequest) -> HttpResponse:
+    """Show a day of a casino's audit trail: ``?casino=CODE&day=YYYY-MM-DD&actor=&type=``."""
+    selection = _selection(request)
+    entries = selection.entries()
+    day = selection.day
+    record_entry(request, "trail.viewed", casino_id=selection.casino_id, day=day.isoformat())
     context = {
         **admin.site.each_context(request),
         "title": _("Audit trail"),
-        "houses": casinos,
-        "casino": casino,
-        "day": day,
-        "before": day - timedelta(days=1),
-        "after": day + timedelta(days=1) if day < datetime.now(UTC).date() else None,
-        "actor": request.GET.get("actor", ""),
-        "type": request.GET.get("type", ""),
-        "acts": [{"act": act, "about": _about(act)} for act in found[-SHOWN:]],
-        "left_off": max(0, len(found) - SHOWN),
-        "forms": list(FORMS),
+        "selection": selection,
+        "day_before": day - timedelta(days=1),
+        "day_after": day + timedelta(days=1) if day < datetime.now(UTC).date() else None,
+        "entries": [{"entry": entry, "about": _about(entry)} for entry in entries[-MAX_ENTRIES:]],
+        "left_out": max(0, len(entries) - MAX_ENTRIES),
+        "formats": list(FORMS),
         "query": request.GET.urlencode(),
     }
-    return TemplateResponse(request, "admin/audit/audit_trail.html", context)
+    return TemplateResponse(request, "admin/audit/audit_trail/day.html", context)
 
 
-def export(request: HttpRequest, form: str) -> HttpResponse:
-    """Hand out the acts of a day, as the page's filter leaves them."""
+def export_view(request: HttpRequest, format: str) -> HttpResponse:
+    """Download the entries that the filters of the page leave. By POST, because the download is an entry itself."""
     if request.method != "POST":
         return HttpResponseNotAllowed(["POST"])
-    _casinos, casino, day, found = _asked(request)
-    columns = [Column(_(name)) for name in ("seq", "at", "officer", "act", "about", "reason")]
-    rows = [[act.seq, act.at.isoformat(), act.actor, act.type, _about(act), act.reason] for act in found]
-    said = words_of(request.GET)
-    record_act(request, "trail.exported", casino_id=_place(casino), day=day.isoformat(), form=form, rows=len(rows))
-    return handed_out(Sheet("trail", columns, rows), form, title=_("Audit trail"), said=said, day=day)
+    selection = _selection(request)
+    day, casino_id = selection.day, selection.casino_id
+    rows = [
+        [entry.seq, entry.at.isoformat(), entry.actor, entry.type, _about(entry), entry.reason]
+        for entry in selection.entries()
+    ]
+    record_entry(request, "trail.exported", casino_id=casino_id, day=day.isoformat(), form=format, rows=len(rows))
+    names = (_("seq"), _("at"), _("officer"), _("action"), _("about"), _("reason"))
+    sheet = Sheet("trail", [Column(name) for name in names], rows)
+    return handed_out(sheet, format, title=_("Audit trail"), said=words_of(request.GET), day=day)
 
 
-def _asked(request: HttpRequest) -> tuple[list[Casino], Casino | None, date, list[Act]]:
-    """Return the houses to choose from, the one chosen, the day, and its acts. Raise 403 for who sees no record."""
+def _selection(request: HttpRequest) -> Selection:
+    """Return what the request asks for: by default the first of the officer's casinos, today.
+
+    Raise ``PermissionDenied`` for an officer who reads no casino's record.
+    """
     officer = officer_of(request)
     casinos = list(officer.casinos_with_role(*READERS).order_by("code"))
     if not casinos and not officer.is_superuser:
@@ -79,23 +100,14 @@ def _asked(request: HttpRequest) -> tuple[list[Casino], Casino | None, date, lis
         day = date.fromisoformat(request.GET.get("day", ""))
     except ValueError:
         day = datetime.now(UTC).date()
-    actor, type = request.GET.get("actor", "").strip(), request.GET.get("type", "").strip()
-    found = [
-        act
-        for act in audit_trail.acts_of(_place(casino), day)
-        if (not actor or act.actor == actor) and (not type or act.type.startswith(type))
-    ]
-    return casinos, casino, day, found
+    actor, type = (request.GET.get(name, "").strip() for name in ("actor", "type"))
+    return Selection(casinos, casino, day, actor, type)
 
 
-def _place(casino: Casino | None) -> int:
-    return casino.pk if casino is not None else audit_trail.INSTALLATION
+def _about(entry: Act) -> str:
+    """Return what an entry is about, as it was recorded: its data by name."""
+    return " · ".join(f"{name} {_text(value)}" for name, value in sorted(entry.data.items()) if value not in ("", []))
 
 
-def _about(act: Act) -> str:
-    """Return what an act was done to, as it was recorded."""
-    return " · ".join(f"{name} {_written(value)}" for name, value in sorted(act.data.items()) if value not in ("", []))
-
-
-def _written(value: Any) -> str:
+def _text(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

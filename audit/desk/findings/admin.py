@@ -1,156 +1,107 @@
-"""Findings: the list, and the page that explains one."""
+"""Findings: the list, its export, the page of one finding and its evidence."""
 
 from __future__ import annotations
 
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
+from django.utils import timezone
 from django.utils.html import format_html
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from audit.desk.audited_admin import actor, record_act
-from audit.desk.downloads import attached
-from audit.desk.findings.casework import Casework, QueueFilter, can_work_cases, case_context, countdown, state_of, tabs
-from audit.desk.findings.page import page_of
-from audit.desk.findings.saved_views import kept, views_of
-from audit.desk.findings.saved_views import urls as view_urls
-from audit.desk.record_admin import RecordAdmin, language, of_own_casinos
+from audit.desk.audited_admin import actor, record_entry
+from audit.desk.downloads import attached, handed_out, words_of
+from audit.desk.findings import saved_views
+from audit.desk.findings.casework import CaseworkAdmin, case_context
+from audit.desk.findings.filters import DayFilter, QueueFilter, RuleFilter, StandingFilter, TableFilter
+from audit.desk.findings.page import finding_context
+from audit.desk.findings.queues import can_work_cases, tabs
+from audit.desk.record_admin import officer_of
 from audit.evidence.bundle import Unproven
 from audit.evidence.export import export
-from audit.exports.files import FORMS
-from audit.models import Finding, GamingTable
+from audit.exports.files import FORMS, MAX_ROWS, findings_of, findings_sheet
+from audit.jobs.queue import ask
+from audit.models import Finding
 from audit.models.adjudication import Severity
 from audit.models.cases import State
+from audit.models.jobs import JobKind
+from audit.presentation import countdown, finding_title, instant, language, person
 from audit.transparency.proofs import NotSealed
-from settlement.catalogue import RULES
 
-
-class RuleFilter(admin.SimpleListFilter):
-    """By rule, under its title, in the order of the catalogue."""
-
-    title = _("rule")
-    parameter_name = "rule"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        met = set(of_own_casinos(Finding.objects.order_by(), request).values_list("rule", flat=True).distinct())
-        return [(name, rule.title.in_language(language())) for name, rule in RULES.items() if name in met]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Finding]) -> QuerySet[Finding]:
-        return queryset.filter(rule=self.value()) if self.value() else queryset
-
-
-class TableFilter(admin.SimpleListFilter):
-    """By table, of the officer's houses alone."""
-
-    title = _("table")
-    parameter_name = "table"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        tables = GamingTable.objects.filter(casino__in=request.user.casinos_with_role()).select_related("casino")
-        return [(str(table.pk), f"{table.casino.code} · {table.code}") for table in tables]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Finding]) -> QuerySet[Finding]:
-        value = self.value()
-        return queryset.filter(table_id=int(value)) if value and value.isdigit() else queryset
-
-
-class DayFilter(admin.SimpleListFilter):
-    """By gaming day: the thirty last ones with findings."""
-
-    title = _("gaming day")
-    parameter_name = "day"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        newest = of_own_casinos(Finding.objects.order_by("-gaming_day"), request)
-        days = newest.values_list("gaming_day", flat=True).distinct()
-        return [(day.isoformat(), day.isoformat()) for day in days[:30]]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Finding]) -> QuerySet[Finding]:
-        value = self.value()
-        known = value in {day for day, _label in self.lookup_choices}
-        return queryset.filter(gaming_day=value) if known else queryset
-
-
-class StandingFilter(admin.SimpleListFilter):
-    """What a later replay no longer finds is out of the way unless asked for."""
-
-    title = _("standing")
-    parameter_name = "standing"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
-        return [("superseded", _("superseded")), ("all", _("all"))]
-
-    def choices(self, changelist: Any) -> Any:
-        for choice in super().choices(changelist):
-            yield choice | ({"display": _("standing")} if choice["query_string"].find("standing=") < 0 else {})
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Finding]) -> QuerySet[Finding]:
-        match self.value():
-            case "all":
-                return queryset
-            case "superseded":
-                return queryset.exclude(superseded_at=None)
-            case _:
-                return queryset.filter(superseded_at=None)
+MAX_ROWS_AT_ONCE = 2_000
+"""Rows of an export that is made within the request. A larger one becomes a background job."""
 
 
 @admin.register(Finding)
-class FindingAdmin(Casework, RecordAdmin):
-    list_display = ("weight", "title", "table", "when", "wager", "state", "officer", "due")
+class FindingAdmin(CaseworkAdmin):
+    list_display = ("severity_badge", "title", "table", "occurred", "wager", "state", "officer", "deadline")
     list_display_links = ("title",)
     list_filter = (QueueFilter, "severity", RuleFilter, TableFilter, DayFilter, StandingFilter)
     list_select_related = ("table", "casino", "case__assigned_to")
+    change_list_template = "admin/audit/findings/list.html"
     ordering = ("case__weight", "case__deadline", "-pk")
     search_fields = ("=wager", "=stream__name")
-    search_help_text = _("a wager or a stream, whole")
+    search_help_text = _("the exact id of a wager or of a stream")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Finding]:
-        """Leave nobody out: every finding has a case, and saying so lets the list be read in the order of an index."""
+        """Return every finding of the officer's casinos. The condition is true of all: every finding has a case, and
+        PostgreSQL reads the list in the order of an index once it knows."""
         return super().get_queryset(request).filter(case__weight__gte=0)
 
     @admin.display(description=_("occurred"), ordering="occurred_at")
-    def when(self, finding: Finding) -> str:
-        return f"{finding.occurred_at.astimezone(ZoneInfo(finding.casino.time_zone)):%Y-%m-%d %H:%M:%S}"
+    def occurred(self, finding: Finding) -> str:
+        return instant(finding.occurred_at, finding.casino)
 
     @admin.display(description=_("severity"), ordering="severity")
-    def weight(self, finding: Finding) -> str:
-        return format_html('<span class="weight {}">{}</span>', finding.severity, Severity(finding.severity).label)
+    def severity_badge(self, finding: Finding) -> str:
+        return format_html('<span class="severity {}">{}</span>', finding.severity, Severity(finding.severity).label)
 
     @admin.display(description=_("finding"), ordering="rule")
     def title(self, finding: Finding) -> str:
-        return RULES[finding.rule].title.in_language(language())
+        return finding_title(finding.rule)
 
     @admin.display(description=_("state"), ordering="case__state")
     def state(self, finding: Finding) -> str:
-        return format_html('<span class="state {}">{}</span>', *state_of(finding))
+        state, label = (finding.case.state, State(finding.case.state).label) if finding.case else ("", "—")
+        return format_html('<span class="state {}">{}</span>', state, label)
 
     @admin.display(description=_("officer"), ordering="case__assigned_to")
     def officer(self, finding: Finding) -> str:
-        return str(finding.case.assigned_to) if finding.case and finding.case.assigned_to else "—"
+        return person(finding.case.assigned_to if finding.case else None)
 
     @admin.display(description=_("deadline"), ordering="case__deadline")
-    def due(self, finding: Finding) -> str:
+    def deadline(self, finding: Finding) -> str:
         if finding.case is None or finding.case.state == State.CLOSED:
             return "—"
         left = countdown(finding.case.deadline)
-        words = _("%(hours)d h overdue") if left.is_past else _("%(hours)d h left")
-        kind = "past" if left.is_past else "near" if left.is_near else ""
-        return format_html('<span class="due {}">{}</span>', kind, words % {"hours": left.hours})
+        return format_html('<span class="due {}">{}</span>', left.css_class, left.text)
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view
+        return [
+            path("export/<slug:format>/", view(self.export_view), name="audit_finding_export"),
+            path("<int:pk>/evidence/", view(self.evidence_view), name="audit_finding_evidence"),
+            *saved_views.urls(),
+            *self.casework_urls(),
+            *super().get_urls(),
+        ]
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        officer = officer_of(request)
         context = {
             "tabs": tabs(request),
             "queue": request.GET.get("queue"),
-            "can_work": can_work_cases(request.user),
-            "forms": list(FORMS),
-            "views": views_of(request.user),
-            "filter": kept(request.GET.urlencode()),
+            "can_work": can_work_cases(officer),
+            "formats": list(FORMS),
+            "views": saved_views.saved_views_of(officer),
+            "filter_query": saved_views.filter_query(request.GET.urlencode()),
         }
         return super().changelist_view(request, {**context, **(extra_context or {})})
 
@@ -159,22 +110,41 @@ class FindingAdmin(Casework, RecordAdmin):
     ) -> HttpResponse:
         """Show one finding: rule, clause, what was expected and recorded, and the events around it."""
         finding = self.row_or_404(request, object_id)
-        record_act(request, "finding.viewed", casino_id=finding.casino_id, id=finding.pk, stream=finding.stream.name)
+        record_entry(request, "finding.viewed", casino_id=finding.casino_id, id=finding.pk, stream=finding.stream.name)
         context = {
             **self.admin_site.each_context(request),
-            **page_of(finding, language()),
+            **finding_context(finding),
             "casework": case_context(request, finding),
             "opts": self.opts,
-            "title": RULES[finding.rule].title.in_language(language()),
+            "title": finding_title(finding.rule),
         }
-        return TemplateResponse(request, "admin/audit/finding/finding.html", context)
+        return TemplateResponse(request, "admin/audit/findings/finding.html", context)
 
-    def get_urls(self) -> list[URLPattern]:
-        own = path("<int:pk>/evidence/", self.admin_site.admin_view(self.evidence_view), name="audit_finding_evidence")
-        return [own, *view_urls(), *self.casework_urls(), *super().get_urls()]
+    def export_view(self, request: HttpRequest, format: str) -> HttpResponse:
+        """Download the findings that the list's filter leaves. By POST, because the download enters the audit trail.
+
+        A large export becomes a background job, and the answer leads to its page.
+        """
+        if request.method != "POST" or format not in FORMS:
+            return HttpResponseNotAllowed(["POST"])
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        officer = officer_of(request)
+        filtered = self.get_changelist_instance(request).get_queryset(request)
+        ids = list(filtered.values_list("pk", flat=True)[:MAX_ROWS])
+        filter_text = words_of(request.GET)
+        for casino_id in officer.casinos_with_role().values_list("pk", flat=True):
+            record_entry(
+                request, "findings.exported", casino_id=casino_id, form=format, rows=len(ids), filter=filter_text
+            )
+        if len(ids) > MAX_ROWS_AT_ONCE:
+            params = {"findings": ids, "form": format, "said": filter_text, "language": language()}
+            return redirect("admin:audit_job_change", ask(JobKind.EXPORT, officer, None, params).pk)
+        sheet = findings_sheet(findings_of(ids))
+        return handed_out(sheet, format, title=gettext("Findings"), said=filter_text, day=timezone.now().date())
 
     def evidence_view(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """Hand out the evidence of a finding. By POST: it is an act, which a mere link must not do."""
+        """Download the evidence bundle of a finding. By POST, because the download enters the audit trail."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
         finding = self.row_or_404(request, pk)

@@ -1,4 +1,4 @@
-"""The law as an officer reads it: the paragraphs of a text, with the words of a clause marked."""
+"""The text of the law on a finding's page: its paragraphs, with the clause that applies marked."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from settlement.provisions import PROVISIONS
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A stretch of a paragraph that is marked throughout, or not at all."""
+    """A piece of a paragraph, marked as a whole or not at all."""
 
-    words: str
-    marked: bool
+    text: str
+    is_marked: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +22,13 @@ class Paragraph:
     runs: tuple[Run, ...]
 
     @property
-    def marked(self) -> bool:
-        return any(run.marked for run in self.runs)
+    def is_marked(self) -> bool:
+        return any(run.is_marked for run in self.runs)
 
 
 @dataclass(frozen=True, slots=True)
 class MarkedText:
-    """One text of law with every paragraph, and the clause of ``label`` marked in it."""
+    """One text of law in full, with the clause of provision ``label`` marked."""
 
     label: str
     text: LawText
@@ -36,7 +36,7 @@ class MarkedText:
 
 
 def marked_text(label: str) -> MarkedText | None:
-    """Return the text that ``label`` quotes, None where the provision is known by its number only."""
+    """Return the text that provision ``label`` quotes; None if it is cited by number alone."""
     provision = PROVISIONS.get(label)
     if provision is None or not provision.citations:
         return None
@@ -47,7 +47,7 @@ def marked_text(label: str) -> MarkedText | None:
 
 
 def _merged(citations: Iterable[Citation]) -> list[tuple[int, int]]:
-    """Return the spans in order, none overlapping the next."""
+    """Return the quoted spans in order, overlapping ones joined."""
     spans: list[tuple[int, int]] = []
     for citation in sorted(citations, key=lambda citation: citation.start):
         if spans and citation.start <= spans[-1][1]:
@@ -57,15 +57,16 @@ def _merged(citations: Iterable[Citation]) -> list[tuple[int, int]]:
     return spans
 
 
-def _runs(words: str, start: int, end: int, spans: list[tuple[int, int]]) -> Iterable[Run]:
-    place = start
+def _runs(content: str, start: int, end: int, spans: list[tuple[int, int]]) -> Iterable[Run]:
+    """Yield the paragraph ``content[start:end]`` cut at the edges of ``spans``."""
+    position = start
     for left, right in spans:
         left, right = max(left, start), min(right, end)
         if left >= right:
             continue
-        if place < left:
-            yield Run(words[place:left], marked=False)
-        yield Run(words[left:right], marked=True)
-        place = right
-    if place < end:
-        yield Run(words[place:end], marked=False)
+        if position < left:
+            yield Run(content[position:left], is_marked=False)
+        yield Run(content[left:right], is_marked=True)
+        position = right
+    if position < end:
+        yield Run(content[position:end], is_marked=False)

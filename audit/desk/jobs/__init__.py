@@ -1,1 +1,1 @@
-"""Background jobs that officers start: progress, stopping, results."""
+"""Background jobs: verifications, what-if runs and exports that officers start, follow and stop."""

@@ -1,9 +1,7 @@
-"""Long work at the desk: asking for it, how far it is, stopping it, what came of it."""
+"""Background jobs at the desk: start one, follow its progress, stop it, read its result or download its file."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from datetime import date
 from typing import Any
 
 from django.contrib import admin, messages
@@ -13,48 +11,55 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllow
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
-from django.utils import timezone
-from django.utils.formats import number_format
 from django.utils.html import format_html
-from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
-from audit.adjudication import what_if as what_if_runs
-from audit.adjudication.what_if import Selection
 from audit.casework.state_machine import WORKING
-from audit.desk.audited_admin import actor, record_act
+from audit.desk.audited_admin import record_entry
 from audit.desk.downloads import attached
+from audit.desk.jobs.job_form import EVERY_CASINO, InvalidRequest, cleaned, job_params
+from audit.desk.jobs.progress import percentage, progress_text
 from audit.desk.record_admin import RecordAdmin, officer_of
 from audit.exports.files import FORMS
 from audit.jobs.queue import ask, stop
-from audit.models import Casino, Job, JobKind, JobState, Officer, WhatIf
-from audit.models.jobs import OPEN
+from audit.models import Job, JobKind, JobState, WhatIf
 from audit.models.officers import READERS
-from settlement import RULESETS, ShapeError
+from audit.presentation import count, date_time, duration, person
+from settlement import RULESETS
 
-MAX_OPEN = 5
-"""Pieces of work that one officer has under way at once."""
+MAY_START = {JobKind.VERIFY: READERS, JobKind.WHAT_IF: WORKING}
+"""The roles that may start a job of a kind. An export is started from its list."""
 
-EVERY_CASINO = "*"
+PARAM_LABELS = {
+    "first_day": _("gaming days from"),
+    "last_day": _("through"),
+    "name": _("name"),
+    "ruleset": _("ruleset"),
+    "readings": _("readings"),
+    "form": _("format"),
+}
 
-MINUTE_S, HOUR_S = 60, 3_600
-
-
-class InvalidRequest(Exception):
-    """What a form asks for cannot be done. Its words are for the officer."""
+COUNT_LABELS = {
+    "events": _("events"),
+    "streams": _("streams"),
+    "batches": _("batches"),
+    "leaves": _("leaves"),
+    "checkpoints": _("checkpoints"),
+    "bytes": _("bytes"),
+}
 
 
 @admin.register(Job)
-class JobAdmin(RecordAdmin):
-    list_display = ("title", "casino_name", "officer", "requested_at", "stage", "far")
-    change_list_template = "admin/audit/job/change_list.html"
+class JobAdmin(RecordAdmin[Job]):
+    list_display = ("title", "casino_name", "requester", "requested", "state_badge", "percentage")
+    change_list_template = "admin/audit/jobs/list.html"
     list_display_links = ("title",)
     list_filter = ("kind", "state")
     list_select_related = ("casino", "officer")
     ordering = ("-requested_at",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Job]:
-        """Return an officer's own work, and what others asked for at their houses; files are for who asked."""
+        """Return the officer's own jobs, and those of others at the officer's casinos except exports."""
         jobs = Job.objects.defer("file")
         officer = officer_of(request)
         if officer.is_superuser:
@@ -70,30 +75,38 @@ class JobAdmin(RecordAdmin):
     def casino_name(self, job: Job) -> str:
         return str(job.casino or _("all casinos"))
 
+    @admin.display(description=_("requested by"), ordering="officer")
+    def requester(self, job: Job) -> str:
+        return person(job.officer)
+
+    @admin.display(description=_("requested"), ordering="requested_at")
+    def requested(self, job: Job) -> str:
+        return date_time(job.requested_at, job.casino)
+
     @admin.display(description=_("state"), ordering="state")
-    def stage(self, job: Job) -> str:
+    def state_badge(self, job: Job) -> str:
         return format_html('<span class="state {}">{}</span>', job.state, JobState(job.state).label)
 
     @admin.display(description=_("progress"))
-    def far(self, job: Job) -> str:
-        return f"{100 * job.done // job.total} %" if job.total else "—"
+    def percentage(self, job: Job) -> str:
+        return percentage(job)
 
     def get_urls(self) -> list[URLPattern]:
-        guarded = self.admin_site.admin_view
+        view = self.admin_site.admin_view
         return [
-            path("ask/<slug:kind>/", guarded(self.ask_view), name="audit_job_ask"),
-            path("<int:pk>/stop/", guarded(self.stop_view), name="audit_job_stop"),
-            path("<int:pk>/progress/", guarded(self.progress_view), name="audit_job_progress"),
-            path("<int:pk>/file/", guarded(self.file_view), name="audit_job_file"),
+            path("start/<slug:kind>/", view(self.start_view), name="audit_job_start"),
+            path("<int:pk>/stop/", view(self.stop_view), name="audit_job_stop"),
+            path("<int:pk>/progress/", view(self.progress_view), name="audit_job_progress"),
+            path("<int:pk>/file/", view(self.file_view), name="audit_job_file"),
             *super().get_urls(),
         ]
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         officer = officer_of(request)
         context = {
-            "houses": officer.casinos_with_role(*READERS),
-            "worked": officer.casinos_with_role(*WORKING),
-            "every_house": EVERY_CASINO if officer.is_superuser else "",
+            "casinos": officer.casinos_with_role(*MAY_START[JobKind.VERIFY]),
+            "what_if_casinos": officer.casinos_with_role(*MAY_START[JobKind.WHAT_IF]),
+            "every_casino": EVERY_CASINO if officer.is_superuser else "",
             "rulesets": sorted(RULESETS),
         }
         return super().changelist_view(request, {**context, **(extra_context or {})})
@@ -101,7 +114,7 @@ class JobAdmin(RecordAdmin):
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """Show how far a piece of work is, or what came of it."""
+        """Show one job: its parameters, its progress and, once it is done, its result."""
         job = self.row_or_404(request, object_id)
         context = {
             **self.admin_site.each_context(request),
@@ -109,175 +122,88 @@ class JobAdmin(RecordAdmin):
             "title": str(job),
             "job": job,
             "state": JobState(job.state),
-            "words": progress_words(job),
+            "progress": progress_text(job),
             "may_stop": job.is_open and job.stopped_by_id is None and self._may_stop(request, job),
-            "asked": [
-                (_ASKED[name], _written(value)) for name, value in job.params.items() if name in _ASKED and value
+            "params": [
+                (PARAM_LABELS[name], _param_text(value))
+                for name, value in job.params.items()
+                if name in PARAM_LABELS and value
             ],
-            "what_if": WhatIf.objects.filter(name=job.params.get("name")).first()
-            if job.kind == JobKind.WHAT_IF
-            else None,
-            "counted": [
-                (_COUNTED[name], number_format(count, force_grouping=True))
-                for name, count in job.result.items()
-                if name in _COUNTED
+            "what_if": _what_if_of(job),
+            "counts": [
+                (COUNT_LABELS[name], count(number)) for name, number in job.result.items() if name in COUNT_LABELS
             ],
-            "took": duration((job.ended_at - job.started_at).total_seconds())
-            if job.ended_at and job.started_at
-            else "",
+            "duration": _duration_of(job),
         }
-        return TemplateResponse(request, "admin/audit/job/job.html", context)
+        return TemplateResponse(request, "admin/audit/jobs/job.html", context)
 
-    def ask_view(self, request: HttpRequest, kind: str) -> HttpResponse:
-        """Ask for a verification or a replay beside. By POST: it is an act."""
-        if request.method != "POST" or kind not in (JobKind.VERIFY, JobKind.WHAT_IF):
+    def start_view(self, request: HttpRequest, kind: str) -> HttpResponse:
+        """Start a verification or a what-if run, by POST, and open the page of its job."""
+        if request.method != "POST" or kind not in MAY_START:
             return HttpResponseNotAllowed(["POST"])
         officer = officer_of(request)
         if not self.has_view_permission(request):
             raise PermissionDenied
-        said = {name: value.replace("\0", "").strip()[:1_000] for name, value in request.POST.items()}
-        roles = READERS if kind == JobKind.VERIFY else WORKING
-        casino = officer.casinos_with_role(*roles).filter(code=said.get("casino", "")).first()
-        if casino is None and not (officer.is_superuser and said.get("casino") == EVERY_CASINO):
+        form = cleaned(request.POST.dict())
+        job_kind, code = JobKind(kind), form.get("casino", "")
+        casino = officer.casinos_with_role(*MAY_START[job_kind]).filter(code=code).first()
+        if casino is None and not (officer.is_superuser and code == EVERY_CASINO):
             raise PermissionDenied
         try:
-            if Job.objects.filter(officer=officer, state__in=(JobState.WAITING, JobState.RUNNING)).count() >= MAX_OPEN:
-                raise InvalidRequest(
-                    gettext("You have as much under way as is done at once. Wait for some of it, or stop it.")
-                )
-            params = _days(said)
-            if kind == JobKind.WHAT_IF:
-                params |= _what_if(said, casino, params, actor(request))
+            params = job_params(job_kind, form, officer, casino)
         except InvalidRequest as error:
             messages.error(request, str(error))
             return redirect("admin:audit_job_changelist")
-        return redirect("admin:audit_job_change", ask(JobKind(kind), officer, casino, params).pk)
+        return redirect("admin:audit_job_change", ask(job_kind, officer, casino, params).pk)
 
     def stop_view(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """Ask a piece of work to stop."""
+        """Ask a job to stop, by POST."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
         job = self.row_or_404(request, pk)
         if not self._may_stop(request, job):
             raise PermissionDenied
         if stop(job, officer_of(request)):
-            messages.success(request, _("It stops at its next step."))
+            messages.success(request, _("The job stops at its next step."))
         else:
-            messages.info(request, _("There was nothing to stop."))
+            messages.info(request, _("The job had already ended or was already stopping."))
         return redirect("admin:audit_job_change", pk)
 
     def progress_view(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """Say how far a piece of work is, for its page."""
+        """Answer with the progress of a job as JSON, for the script of its page."""
         job = self.row_or_404(request, pk)
-        return JsonResponse({"state": job.state, "done": job.done, "total": job.total, "words": progress_words(job)})
+        return JsonResponse({"state": job.state, "done": job.done, "total": job.total, "text": progress_text(job)})
 
     def file_view(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """Hand out the file that was made, to who asked for it."""
+        """Download the file of an export. It is for the officer who requested it."""
         job = self.row_or_404(request, pk)
         if job.file is None or job.officer_id != request.user.pk:
             raise Http404
-        record_act(request, "export.taken", id=job.pk, named=job.file_name)
+        record_entry(request, "export.taken", id=job.pk, named=job.file_name)
         return attached(job.file_name, FORMS[job.params["form"]], bytes(job.file))
 
     def _may_stop(self, request: HttpRequest, job: Job) -> bool:
-        """Tell whether who asks may stop a piece of work: who asked for it, and who works on cases at its house."""
+        """Return whether the officer may stop a job: they requested it, or work on cases at its casino."""
         officer = officer_of(request)
-        at_casino = job.casino_id is not None and officer.role_at(job.casino_id) in WORKING
-        return officer.is_superuser or job.officer_id == officer.pk or at_casino
+        works_there = job.casino_id is not None and officer.role_at(job.casino_id) in WORKING
+        return officer.is_superuser or job.officer_id == officer.pk or works_there
 
 
-def _refuse_too_much(officer: Officer) -> None:
-    if Job.objects.filter(officer=officer, state__in=OPEN).count() >= MAX_OPEN:
-        raise InvalidRequest(gettext("You have as much under way as is done at once. Wait for some of it, or stop it."))
+def _what_if_of(job: Job) -> WhatIf | None:
+    """Return the what-if run that a job replays; None for a job of another kind."""
+    if job.kind != JobKind.WHAT_IF:
+        return None
+    return WhatIf.objects.filter(name=job.params.get("name")).first()
 
 
-def _days(said: Mapping[str, str]) -> dict[str, Any]:
-    """Return the gaming days that a form names, both ends included, each left out where it is empty."""
-    days: dict[str, Any] = {}
-    for name in ("first_day", "last_day"):
-        if said.get(name):
-            try:
-                days[name] = date.fromisoformat(said[name]).isoformat()
-            except ValueError:
-                raise InvalidRequest(gettext("“%(day)s” is no day.") % {"day": said[name][:40]}) from None
-    return days
+def _duration_of(job: Job) -> str:
+    """Return how long a job ran; "" unless it has begun and ended."""
+    if job.started_at is None or job.ended_at is None:
+        return ""
+    return duration((job.ended_at - job.started_at).total_seconds())
 
 
-def _what_if(said: Mapping[str, str], casino: Casino | None, days: Mapping[str, str], by: str) -> dict[str, Any]:
-    """Begin the replay that a form names and return what is asked of the workers."""
-    ruleset = said.get("ruleset") or None
-    if ruleset is not None and ruleset not in RULESETS:
-        raise InvalidRequest(gettext("There is no such ruleset."))
-    name = said.get("name", "")[:100]
-    if not name:
-        raise InvalidRequest(gettext("Give the what-if run a name."))
-    first, last = (date.fromisoformat(days[each]) if each in days else None for each in ("first_day", "last_day"))
-    try:
-        readings = what_if_runs.readings_in(said.get("readings", ""))
-        selection = Selection(casino.code if casino else None, first, last, ruleset)
-        what_if_runs.begin(name, readings=readings, selection=selection, actor=by)
-    except (what_if_runs.WhatIfRejected, ShapeError) as error:
-        raise InvalidRequest(str(error)) from None
-    return {"name": name, "readings": readings, "ruleset": ruleset}
-
-
-def _written(value: Any) -> str:
+def _param_text(value: Any) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{name}={setting}" for name, setting in value.items())
     return str(value)
-
-
-_ASKED = {
-    "first_day": _("gaming days from"),
-    "last_day": _("through"),
-    "name": _("name"),
-    "ruleset": _("ruleset"),
-    "readings": _("readings"),
-    "form": _("form"),
-}
-
-_COUNTED = {
-    "events": _("events"),
-    "streams": _("streams"),
-    "batches": _("batches"),
-    "leaves": _("leaves"),
-    "checkpoints": _("checkpoints"),
-    "bytes": _("bytes"),
-}
-
-
-def progress_words(job: Job) -> str:
-    """Return how far a piece of work is, in words: what is done, how fast, how long it still takes."""
-    if job.state == JobState.WAITING:
-        return gettext("Waiting for a worker.")
-    done, total = (number_format(count, force_grouping=True) for count in (job.done, job.total))
-    match job.kind:
-        case JobKind.VERIFY:
-            words = gettext("%(done)s of %(total)s events")
-        case JobKind.WHAT_IF:
-            words = gettext("%(done)s of %(total)s streams")
-        case _:
-            words = gettext("%(done)s of %(total)s rows")
-    parts = [words % {"done": done, "total": total}]
-    if job.state == JobState.RUNNING and job.started_at is not None:
-        elapsed_s = max((timezone.now() - job.started_at).total_seconds(), 0.001)
-        rate = round(job.done / elapsed_s)
-        if rate:
-            parts.append(gettext("%(rate)s a second") % {"rate": number_format(rate, force_grouping=True)})
-            left = duration(max(0, job.total - job.done) * elapsed_s / job.done)
-            parts.append(gettext("about %(duration)s left") % {"duration": left})
-        if job.stopped_by_id is not None:
-            parts.append(gettext("it stops at its next step"))
-    return " · ".join(parts)
-
-
-def duration(seconds: float) -> str:
-    """Return a stretch of time in the words of the page, to the second, the minute or the hour."""
-    whole = round(seconds)
-    if whole < MINUTE_S:
-        return ngettext("%(number)d second", "%(number)d seconds", whole) % {"number": whole}
-    if whole < HOUR_S:
-        minutes = round(whole / MINUTE_S)
-        return ngettext("%(number)d minute", "%(number)d minutes", minutes) % {"number": minutes}
-    hours = round(whole / HOUR_S)
-    return ngettext("%(number)d hour", "%(number)d hours", hours) % {"number": hours}

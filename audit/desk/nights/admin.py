@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy as _
 
 from audit import task_queue
 from audit.casework.state_machine import WORKING
-from audit.desk.audited_admin import AuditedAdmin, actor, record_act
+from audit.desk.audited_admin import AuditedAdmin, actor, record_entry
 from audit.desk.downloads import attached
 from audit.desk.nights import page
 from audit.desk.record_admin import RecordAdmin, officer_of
@@ -55,7 +55,7 @@ class VersionFilter(admin.SimpleListFilter):
 
 
 @admin.register(NightReport)
-class NightAdmin(RecordAdmin):
+class NightAdmin(RecordAdmin[NightReport]):
     list_display = ("gaming_day", "casino", "currency", "version", "stage", "reviewed_by", "closed_by", "made_at")
     list_filter = ("state", "currency", "casino", VersionFilter)
     list_select_related = ("casino", "reviewed_by", "closed_by")
@@ -87,7 +87,7 @@ class NightAdmin(RecordAdmin):
     ) -> HttpResponse:
         """Show a night: its bridge, the twelve lines, who signed, and with which sign-off exceptions."""
         report = self.row_or_404(request, object_id)
-        record_act(request, "night.viewed", casino_id=report.casino_id, report=report.pk, version=report.version)
+        record_entry(request, "night.viewed", casino_id=report.casino_id, report=report.pk, version=report.version)
         newest = NightReport.newest(report.casino, report.gaming_day, report.currency)
         missing = missing_signoff_exceptions(report)
         run = page.run_of(report)
@@ -128,7 +128,7 @@ class NightAdmin(RecordAdmin):
         given = request.GET.get("after", "")
         after = int(given) if given.isascii() and given.isdigit() and len(given) < 10 else 0
         line = request.GET.get("line", "")
-        record_act(request, "wagers.viewed", casino_id=report.casino_id, report=report.pk, stream=session["stream"])
+        record_entry(request, "wagers.viewed", casino_id=report.casino_id, report=report.pk, stream=session["stream"])
         context = {
             **self.admin_site.each_context(request),
             **page.session_page(report, session, line, after),
@@ -190,7 +190,7 @@ class NightAdmin(RecordAdmin):
         if made is None:
             raise Http404
         body, kind = made
-        record_act(
+        record_entry(
             request, "night.exported", casino_id=report.casino_id, report=report.pk, digest=report.digest, name=name,
             form=form,
         )  # fmt: skip
@@ -201,7 +201,7 @@ class NightAdmin(RecordAdmin):
         """Show a month of nights."""
         found = self._month(request, casino_id, year, number, currency)
         days = [day for day in found.days if day in found.reports]
-        record_act(request, "month.viewed", casino_id=casino_id, month=f"{year}-{number:02}", currency=currency)
+        record_entry(request, "month.viewed", casino_id=casino_id, month=f"{year}-{number:02}", currency=currency)
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
@@ -261,7 +261,7 @@ class NightAdmin(RecordAdmin):
     def month_file(self, request: HttpRequest, casino_id: int, year: int, number: int, currency: str) -> HttpResponse:
         """Hand out a month as a workbook."""
         found = self._month(request, casino_id, year, number, currency)
-        record_act(request, "month.exported", casino_id=casino_id, month=f"{year}-{number:02}", currency=currency)
+        record_entry(request, "month.exported", casino_id=casino_id, month=f"{year}-{number:02}", currency=currency)
         called = f"month-{found.casino.code}-{year}-{number:02}-{currency}.xlsx"
         body = sheets.workbook(month.sheets(found), currency, called)
         return attached(called, XLSX, body)
@@ -302,7 +302,7 @@ def _file(report: NightReport, name: str, form: str) -> tuple[bytes, str] | None
 
 
 @admin.register(NightSubscriber)
-class NightSubscriberAdmin(AuditedAdmin, admin.ModelAdmin):
+class NightSubscriberAdmin(AuditedAdmin[NightSubscriber]):
     list_display = ("casino", "officer", "language")
     list_filter = ("casino",)
 

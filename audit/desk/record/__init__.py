@@ -1,1 +1,1 @@
-"""The record: what was refused and quarantined."""
+"""Quarantine: requests that were refused, byte for byte."""

@@ -1,6 +1,8 @@
-"""Casinos, tables and keys. A key is made by ``manage.py createkey``, which shows its secret once."""
+"""Casinos, tables and API keys. A key is created by ``manage.py createkey``, which shows its secret once."""
 
 from __future__ import annotations
+
+from typing import TypeVar
 
 from django.contrib import admin
 from django.db import transaction
@@ -8,45 +10,49 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
 
-from audit.desk.audited_admin import AuditedAdmin, record_act
+from audit.desk.audited_admin import AuditedAdmin, record_entry
+from audit.desk.record_admin import officer_of
 from audit.models import ApiKey, Casino, GamingTable
 
+Row = TypeVar("Row", bound=Model)
 
-class _Kept(AuditedAdmin, admin.ModelAdmin):
-    """Rows that the record refers to: never deleted."""
+
+class _PermanentAdmin(AuditedAdmin[Row]):
+    """Rows that the record refers to. They cannot be deleted, and an officer sees those of their own casinos."""
+
+    casino_field = "casino"
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Row]:
+        rows, officer = super().get_queryset(request), officer_of(request)
+        own = {f"{self.casino_field}__in": officer.casinos_with_role()}
+        return rows if officer.is_superuser else rows.filter(**own)
+
 
 @admin.register(Casino)
-class CasinoAdmin(_Kept):
+class CasinoAdmin(_PermanentAdmin[Casino]):
     list_display = ("code", "name", "time_zone", "cutoff")
+    casino_field = "pk"
 
     def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> tuple[str, ...]:
         return ("code",) if obj else ()
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Casino]:
-        rows = super().get_queryset(request)
-        return rows if request.user.is_superuser else rows.filter(pk__in=request.user.casinos_with_role())
-
 
 @admin.register(GamingTable)
-class GamingTableAdmin(_Kept):
+class GamingTableAdmin(_PermanentAdmin[GamingTable]):
     list_display = ("code", "casino")
     list_filter = ("casino",)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> tuple[str, ...]:
         return ("casino", "code") if obj else ()
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[GamingTable]:
-        rows = super().get_queryset(request)
-        return rows if request.user.is_superuser else rows.filter(casino__in=request.user.casinos_with_role())
-
 
 @admin.register(ApiKey)
-class ApiKeyAdmin(_Kept):
+class ApiKeyAdmin(_PermanentAdmin[ApiKey]):
     list_display = ("name", "prefix", "casino", "created_at", "expires_at", "revoked_at")
     list_filter = ("casino",)
     readonly_fields = ("casino", "name", "prefix", "scopes", "tables", "created_at", "expires_at", "revoked_at")
@@ -55,15 +61,12 @@ class ApiKeyAdmin(_Kept):
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[ApiKey]:
-        rows = super().get_queryset(request)
-        return rows if request.user.is_superuser else rows.filter(casino__in=request.user.casinos_with_role())
-
     @admin.action(description=_("Revoke the selected keys"), permissions=["change"])
     def revoke(self, request: HttpRequest, keys: QuerySet[ApiKey]) -> None:
         with transaction.atomic():
             revoked = list(keys.select_for_update().filter(revoked_at=None))
             keys.filter(pk__in=[key.pk for key in revoked]).update(revoked_at=timezone.now())
             for key in revoked:
-                record_act(request, "key.revoked", casino_id=key.casino_id, id=key.pk, prefix=key.prefix)
-        self.message_user(request, _("%(count)d keys were revoked.") % {"count": len(revoked)})
+                record_entry(request, "key.revoked", casino_id=key.casino_id, id=key.pk, prefix=key.prefix)
+        text = ngettext("%(count)d key has been revoked.", "%(count)d keys have been revoked.", len(revoked))
+        self.message_user(request, text % {"count": len(revoked)})

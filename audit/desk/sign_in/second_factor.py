@@ -1,11 +1,12 @@
-"""Signing in with a second factor: a code of an authenticator, or one of ten written down once.
+"""Signing in with a second factor: a code of an authenticator app, or one of ten recovery codes.
 
-Who has one is asked for it. Where ``CABOCHON_SECOND_FACTOR`` is ``required``, who has none sees nothing but the page on
-which to make one.
+An officer who has a second factor is asked for it. If ``CABOCHON_SECOND_FACTOR`` is ``required``, an officer without
+one sees nothing but the page that sets one up.
 """
 
 from __future__ import annotations
 
+from base64 import b32encode
 from collections.abc import Callable
 from typing import Any
 
@@ -19,23 +20,23 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
-from django.urls import path, reverse
+from django.urls import reverse
 from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django_otp import login as verified_login
+from django_otp import login as mark_verified
 from django_otp import match_token, user_has_device
 from django_otp.plugins.otp_static.models import StaticDevice, StaticToken
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
-from audit.desk.audited_admin import record_act
+from audit.desk.audited_admin import record_entry
 
-CODES = 10
-"""Codes to be written down, each good once."""
+RECOVERY_CODES = 10
+"""Recovery codes of an officer, each of which is good once."""
 
 
-class SignIn(AdminAuthenticationForm):
-    """Name, password, and the second factor of who has one."""
+class SignInForm(AdminAuthenticationForm):
+    """Name, password and, for officers who have one, the second factor."""
 
     code = forms.CharField(
         label=gettext_lazy("Second factor, if you have one"),
@@ -51,75 +52,70 @@ class SignIn(AdminAuthenticationForm):
             code = cleaned.get("code", "").replace(" ", "")
             device = match_token(officer, code) if code else None
             if device is None:
-                named = {"username": officer.get_username()}
-                user_login_failed.send(sender=__name__, credentials=named, request=self.request)
+                credentials = {"username": officer.get_username()}
+                user_login_failed.send(sender=__name__, credentials=credentials, request=self.request)
                 raise forms.ValidationError(_("The code of your second factor is missing or wrong."), code="code")
             officer.otp_device = device  # type: ignore[attr-defined]
         return cleaned
 
 
-def urls() -> list[Any]:
-    return [path("second-factor/", admin.site.admin_view(page), name="audit_second_factor")]
-
-
-def page(request: HttpRequest) -> HttpResponse:
-    """Show whether the officer has a second factor, and make one."""
+def second_factor_view(request: HttpRequest) -> HttpResponse:
+    """Show whether the officer has a second factor; set one up by POST of its first code."""
     device = TOTPDevice.objects.filter(user=request.user, confirmed=True).first()
-    codes: list[str] = []
+    recovery_codes: list[str] = []
     if request.method == "POST" and device is None:
-        waiting = _waiting(request)
-        if waiting.verify_token(request.POST.get("code", "").replace(" ", "")):
-            codes = _confirm(request, waiting)
-            device = waiting
-            verified_login(request, device)
-            messages.success(request, _("Your second factor is set up."))
+        unconfirmed = _unconfirmed_device(request)
+        if unconfirmed.verify_token(request.POST.get("code", "").replace(" ", "")):
+            recovery_codes = _confirm(request, unconfirmed)
+            device = unconfirmed
+            mark_verified(request, device)
+            messages.success(request, _("Your second factor has been set up."))
         else:
-            messages.error(request, _("That code is not right. The clock of the phone may be off."))
+            messages.error(request, _("That code is wrong. Check that the clock of your phone is right."))
     context = {
         **admin.site.each_context(request),
         "title": _("Second factor"),
-        "has_one": device is not None,
-        "codes": codes,
+        "has_second_factor": device is not None,
+        "recovery_codes": recovery_codes,
         "is_required": settings.CABOCHON_SECOND_FACTOR == "required",
     }
     if device is None:
-        waiting = _waiting(request)
-        picture = segno.make(waiting.config_url, error="m").svg_inline(scale=5, border=3, svgclass="qr", lineclass=None)
-        context |= {"picture": mark_safe(picture), "secret": _grouped(waiting)}
-    response = TemplateResponse(request, "admin/audit/second_factor.html", context)
+        unconfirmed = _unconfirmed_device(request)
+        qr_code = segno.make(unconfirmed.config_url, error="m")
+        svg = qr_code.svg_inline(scale=5, border=3, svgclass="qr", lineclass=None)
+        context |= {"qr_code": mark_safe(svg), "secret": _secret_text(unconfirmed)}
+    response = TemplateResponse(request, "admin/audit/sign_in/second_factor.html", context)
     response["Cache-Control"] = "no-store"
     return response
 
 
-def _waiting(request: HttpRequest) -> TOTPDevice:
-    """Return the officer's factor that waits for its first code."""
+def _unconfirmed_device(request: HttpRequest) -> TOTPDevice:
+    """Return the officer's second factor that no code has confirmed yet; create it on the first visit."""
     device, _is_new = TOTPDevice.objects.get_or_create(user=request.user, confirmed=False, defaults={"name": "phone"})
     return device
 
 
 @transaction.atomic
 def _confirm(request: HttpRequest, device: TOTPDevice) -> list[str]:
-    """Take a factor into use and return the codes to write down."""
+    """Put a second factor into use and return its recovery codes, which are not shown again."""
     device.confirmed = True
     device.save()
     StaticDevice.objects.filter(user=request.user).delete()
-    kept = StaticDevice.objects.create(user=request.user, name="paper")
-    codes = [StaticToken.random_token() for _ in range(CODES)]
-    StaticToken.objects.bulk_create(StaticToken(device=kept, token=code) for code in codes)
-    record_act(request, "officer.second_factor", named=str(request.user))
+    recovery = StaticDevice.objects.create(user=request.user, name="paper")
+    codes = [StaticToken.random_token() for _ in range(RECOVERY_CODES)]
+    StaticToken.objects.bulk_create(StaticToken(device=recovery, token=code) for code in codes)
+    record_entry(request, "officer.second_factor", named=str(request.user))
     return codes
 
 
-def _grouped(device: TOTPDevice) -> str:
-    """Return the secret as a person types it: base 32, in fours."""
-    from base64 import b32encode
-
-    written = b32encode(device.bin_key).decode().rstrip("=")
-    return " ".join(written[at : at + 4] for at in range(0, len(written), 4))
+def _secret_text(device: TOTPDevice) -> str:
+    """Return the secret as a person types it: base 32, in groups of four."""
+    secret = b32encode(device.bin_key).decode().rstrip("=")
+    return " ".join(secret[start : start + 4] for start in range(0, len(secret), 4))
 
 
 class SecondFactorRequired:
-    """Sends an officer without a second factor to the page that makes one, where one is required."""
+    """Middleware that sends an officer without a second factor to the page that sets one up, if one is required."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -127,12 +123,8 @@ class SecondFactorRequired:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if settings.CABOCHON_SECOND_FACTOR == "required" and request.path_info.startswith(reverse("admin:index")):
             officer = request.user
-            free = {reverse(f"admin:{name}") for name in ("login", "logout", "jsi18n", "audit_second_factor")}
+            exempt = {reverse(f"admin:{name}") for name in ("login", "logout", "jsi18n", "second_factor")}
             is_verified = getattr(officer, "is_verified", lambda: False)()
-            if officer.is_authenticated and not is_verified and request.path_info not in free:
-                return redirect("admin:audit_second_factor")
+            if officer.is_authenticated and not is_verified and request.path_info not in exempt:
+                return redirect("admin:second_factor")
         return self.get_response(request)
-
-
-admin.site.login_form = SignIn
-admin.site.site_url = None  # the desk is the site

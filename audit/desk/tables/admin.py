@@ -1,12 +1,13 @@
-"""Streams and their events. Events are shown a page at a time by key: no count, no offset, any size."""
+"""Event streams: the list, the events of one, and its table at any event.
+
+Events are paged by seq, without a count or an offset, so that a page costs the same in a stream of any length.
+"""
 
 from __future__ import annotations
 
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from django.contrib import admin
-from django.core.exceptions import PermissionDenied
 from django.db.models import Count, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
@@ -14,74 +15,76 @@ from django.urls import URLPattern, path
 from django.utils.translation import gettext_lazy as _
 
 from audit.adjudication.results import standing
-from audit.desk.audited_admin import record_act
-from audit.desk.findings.admin import TableFilter
-from audit.desk.record_admin import RecordAdmin, language
+from audit.desk.audited_admin import record_entry
+from audit.desk.findings.filters import TableFilter
+from audit.desk.record_admin import RecordAdmin
 from audit.desk.tables.corrections import corrections_to
-from audit.desk.tables.event_sentences import Language, sentence
+from audit.desk.tables.event_sentences import sentence
 from audit.desk.tables.replay import replay_context
 from audit.event_store import read
 from audit.models import Finding, LoggedStream
+from audit.presentation import date_time, language, local
 from settlement import decode
 
 PAGE = 100
 
 AROUND = 80
-"""Events before and after the one that a table is shown at."""
+"""Events before and after the one at which a table is shown."""
 
 
 @admin.register(LoggedStream)
-class StreamAdmin(RecordAdmin):
-    list_display = ("name", "table", "gaming_day", "ruleset", "opened_at", "findings_count")
+class StreamAdmin(RecordAdmin[LoggedStream]):
+    list_display = ("name", "table", "gaming_day", "ruleset", "opened", "findings_count")
     list_filter = (TableFilter, "ruleset")
-    list_select_related = ("table", "casino")
     search_fields = ("=name",)
-    search_help_text = _("a stream, whole")
+    search_help_text = _("the exact id of a stream")
     ordering = ("-gaming_day", "-stream_id")
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        standing = Count("findings", filter=Q(findings__superseded_at=None))
-        return super().get_queryset(request).filter(is_of_desk=False).annotate(findings_count=standing)
+    def get_queryset(self, request: HttpRequest) -> QuerySet[LoggedStream]:
+        standing_findings = Count("findings", filter=Q(findings__superseded_at=None))
+        streams = super().get_queryset(request).filter(is_of_desk=False).select_related("table", "casino")
+        return streams.annotate(findings_count=standing_findings)
+
+    @admin.display(description=_("opened"), ordering="opened_at")
+    def opened(self, stream: LoggedStream) -> str:
+        return date_time(stream.opened_at, stream.casino)
 
     @admin.display(description=_("findings"), ordering="findings_count")
     def findings_count(self, stream: Any) -> int:
         return int(stream.findings_count)
 
     def get_urls(self) -> list[URLPattern]:
-        guarded = self.admin_site.admin_view
+        view = self.admin_site.admin_view
         return [
-            path("<signed:stream_id>/events/", guarded(self.events_view), name="audit_loggedstream_events"),
-            path("<signed:stream_id>/table/", guarded(self.table_view), name="audit_loggedstream_table"),
+            path("<signed:stream_id>/events/", view(self.events_view), name="audit_loggedstream_events"),
+            path("<signed:stream_id>/table/", view(self.table_view), name="audit_loggedstream_table"),
             *super().get_urls(),
         ]
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
+        """Show the events: a stream has no form."""
         return self.events_view(request, int(object_id) if object_id.lstrip("-").isdigit() else 0)
 
     def events_view(self, request: HttpRequest, stream_id: int) -> HttpResponse:
         """Show a page of events: those after ``?after=SEQ``, or before ``?before=SEQ``."""
-        stream = self._stream(request, stream_id)
+        stream = self.row_or_404(request, stream_id)
         before = _seq(request, "before")
         if before is not None:
-            events = read.before(stream_id, seq=before, limit=PAGE)
+            stored = read.before(stream_id, seq=before, limit=PAGE)
         else:
-            events = read.slice_of(stream_id, after=_seq(request, "after") or 0, limit=PAGE)
-        found: dict[int, list[Finding]] = {}
-        for finding in Finding.objects.filter(
-            stream_id=stream_id, superseded_at=None, seq__in=[seq for seq, _raw in events]
-        ):
-            found.setdefault(finding.seq, []).append(finding)
-        if events:
-            seqs = [events[0][0], events[-1][0]]
-            record_act(request, "events.viewed", casino_id=stream.casino_id, stream=stream.name, seqs=seqs)
+            stored = read.slice_of(stream_id, after=_seq(request, "after") or 0, limit=PAGE)
+        seqs = [seq for seq, _raw in stored]
+        if seqs:
+            record_entry(
+                request, "events.viewed", casino_id=stream.casino_id, stream=stream.name, seqs=[seqs[0], seqs[-1]]
+            )
         head = read.head_of(stream.casino_id, stream.name)
         assert head is not None, "an opened stream has a head"
-        zone = ZoneInfo(stream.casino.time_zone)
-        tongue: Language = "fr" if language() == "fr" else "en"
-        read_events = [decode(raw) for _seq, raw in events]
-        corrected = corrections_to(stream_id, read_events, tongue, stream.currency)
+        events = [decode(raw) for _seq, raw in stored]
+        corrections = corrections_to(stream_id, events, stream.currency)
+        findings = _findings_at(stream_id, seqs)
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
@@ -93,29 +96,28 @@ class StreamAdmin(RecordAdmin):
             "lines": [
                 {
                     "seq": event.seq,
-                    "at": event.occurred_at.astimezone(zone),
+                    "at": local(event.occurred_at, stream.casino),
                     "type": event.type,
-                    "words": sentence(event, tongue, stream.currency),
-                    "corrected": corrected.get(event.seq),
-                    "findings": found.get(event.seq, []),
+                    "text": sentence(event, language(), stream.currency),
+                    "correction": corrections.get(event.seq),
+                    "findings": findings.get(event.seq, []),
                 }
-                for event in read_events
+                for event in events
             ],
-            "earlier": events[0][0] if events and events[0][0] > 1 else None,
-            "later": events[-1][0] if events and events[-1][0] < head.next_seq - 1 else None,
+            "earlier": seqs[0] if seqs and seqs[0] > 1 else None,
+            "later": seqs[-1] if seqs and seqs[-1] < head.next_seq - 1 else None,
         }
-        return TemplateResponse(request, "admin/audit/loggedstream/events.html", context)
+        return TemplateResponse(request, "admin/audit/tables/events.html", context)
 
     def table_view(self, request: HttpRequest, stream_id: int) -> HttpResponse:
-        """Show the table at event ``?at=SEQ``, the last unless told, and let the officer move from there."""
-        stream = self._stream(request, stream_id)
-        if stream.table_id is None:
+        """Show the table at event ``?at=SEQ``, by default the last, and let the officer move from there."""
+        stream = self.row_or_404(request, stream_id)
+        if stream.table is None:
             raise Http404
         last = read.next_seq_of(stream_id) - 1
         at = min(_seq(request, "at") or last, last)
         first = max(1, at - AROUND)
-        record_act(request, "table.viewed", casino_id=stream.casino_id, stream=stream.name, seq=at)
-        tongue: Language = "fr" if language() == "fr" else "en"
+        record_entry(request, "table.viewed", casino_id=stream.casino_id, stream=stream.name, seq=at)
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
@@ -125,20 +127,20 @@ class StreamAdmin(RecordAdmin):
             "last": last,
             "earlier": max(1, first - AROUND) if first > 1 else None,
             "later": at + 2 * AROUND if at + AROUND < last else None,
-            "replay": replay_context(stream, first, at + AROUND, at, tongue),
+            "replay": replay_context(stream, first, at + AROUND, at),
         }
-        return TemplateResponse(request, "admin/audit/loggedstream/table.html", context)
+        return TemplateResponse(request, "admin/audit/tables/table.html", context)
 
-    def _stream(self, request: HttpRequest, stream_id: int) -> Any:
-        """Return a stream that the officer who asks may see. Raise 404 and 403 where there is none."""
-        stream = self.get_queryset(request).select_related("table", "casino").filter(pk=stream_id).first()
-        if stream is None:
-            raise Http404
-        if not self.has_view_permission(request, stream):
-            raise PermissionDenied
-        return stream
+
+def _findings_at(stream_id: int, seqs: list[int]) -> dict[int, list[Finding]]:
+    """Return the standing findings at the events of a page, by seq."""
+    findings: dict[int, list[Finding]] = {}
+    for finding in Finding.objects.filter(stream_id=stream_id, superseded_at=None, seq__in=seqs):
+        findings.setdefault(finding.seq, []).append(finding)
+    return findings
 
 
 def _seq(request: HttpRequest, name: str) -> int | None:
-    given = request.GET.get(name, "")
-    return int(given) if given.isascii() and given.isdigit() and len(given) < 17 else None
+    """Return the seq in query parameter ``name``; None if it is missing or not a number."""
+    text = request.GET.get(name, "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 17 else None

@@ -1,4 +1,4 @@
-"""Corrected entries at the desk: what was entered stays, and beside it what it was corrected to, by whom and why."""
+"""Corrected entries: the original stays; beside it what it was corrected to, by whom and why."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from audit.adjudication.stream_reader import corrections_of
-from audit.desk.tables.event_sentences import Language, sentence
+from audit.desk.tables.event_sentences import sentence
+from audit.presentation import language
 from settlement import Event, as_corrected
 
 
 @dataclass(frozen=True, slots=True)
 class Approval:
-    """One ``entry.corrected``: its number, who approved it, why."""
+    """One ``entry.corrected``: its seq, who approved it, why."""
 
     seq: int
     approved_by: str
@@ -20,21 +21,22 @@ class Approval:
 
 
 @dataclass(frozen=True, slots=True)
-class Corrected:
-    """What an entry reads as now; ``words`` is None where no correction made to it has effect. The last comes first."""
+class Correction:
+    """What an entry reads as now. ``text`` is None if no correction made to it has an effect. The latest approval
+    comes first."""
 
-    words: str | None
+    text: str | None
     approvals: list[Approval]
 
 
-def corrections_to(stream_id: int, events: Iterable[Event], language: Language, currency: str) -> dict[int, Corrected]:
-    """Return what corrections made of ``events``, by seq; nothing for those that none names."""
+def corrections_to(stream_id: int, events: Iterable[Event], currency: str) -> dict[int, Correction]:
+    """Return the corrections of ``events`` by seq; entries that nobody corrected are left out."""
     known = corrections_of(stream_id)
-    found: dict[int, Corrected] = {}
+    corrections: dict[int, Correction] = {}
     for event in events if known else ():
-        right, made = as_corrected(event, known)
-        if made:
-            approvals = [Approval(each.seq, each.data.approved_by, each.data.reason) for each in made]
-            words = sentence(right, language, currency) if right is not event else None
-            found[event.seq] = Corrected(words, approvals)
-    return found
+        corrected, applied = as_corrected(event, known)
+        if applied:
+            approvals = [Approval(each.seq, each.data.approved_by, each.data.reason) for each in applied]
+            text = sentence(corrected, language(), currency) if corrected is not event else None
+            corrections[event.seq] = Correction(text, approvals)
+    return corrections

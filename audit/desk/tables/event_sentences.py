@@ -1,23 +1,21 @@
-"""Events as sentences: what happened at the table, in the words of its law, in both languages.
+"""Events as sentences: what happened at the table, in the terms of its law, in English and French.
 
-One template for each event type. ``{name}`` is a field of the event's data; what stands in square brackets is left out
-when one of its fields was not sent. Amounts are written in the session's currency.
+There is one template for each event type. ``{name}`` is a field of the event's data; a part in square brackets is left
+out if one of its fields was not sent. Amounts are written in the session's currency.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
-from settlement.catalogue import BET_WORDS
+from settlement.catalogue import BET_WORDS, Language
 from settlement.catalogue.sentences import amount
 from settlement.catalogue.words import WORDS
 from settlement.events import Event
-
-Language = Literal["en", "fr"]
 
 TEMPLATES: Mapping[str, tuple[str, str]] = {
     "session.opened": (
@@ -118,7 +116,7 @@ _FIELD = re.compile(r"\{(\w+)\}")
 
 
 def sentence(event: Event, language: Language, currency: str) -> str:
-    """Return what ``event`` says happened. ``currency`` is the ISO 4217 code of its session."""
+    """Return ``event`` as a sentence. ``currency`` is the ISO 4217 code of its session."""
     english, french = TEMPLATES[event.type]
     template = french if language == "fr" else english
     fields = {

@@ -1,1 +1,1 @@
-"""What-if runs: how far each is, and what it finds that the standing adjudication does not."""
+"""What-if runs: what other readings or another engine version would find, and how that differs."""

@@ -1,4 +1,4 @@
-"""Replays beside the standing one: how far each is, and what it finds otherwise."""
+"""What-if runs: the progress of each, and how its findings differ from the standing ones."""
 
 from __future__ import annotations
 
@@ -13,98 +13,111 @@ from django.urls import URLPattern, path
 from django.utils.translation import gettext_lazy as _
 
 from audit.adjudication import what_if as what_if_runs
-from audit.desk.audited_admin import record_act
-from audit.desk.record_admin import RecordAdmin, language
+from audit.desk.audited_admin import record_entry
+from audit.desk.record_admin import RecordAdmin, officer_of
 from audit.models import WhatIf
+from audit.presentation import MISSING, date_time, finding_title, money, value
 from settlement.catalogue import RULES
-from settlement.catalogue.sentences import amount, written
 
-SHOWN = 500
-"""Changes shown on the page; the file has all."""
+MAX_CHANGES = 500
+"""Changes shown on the page; the files have all."""
 
 
 @admin.register(WhatIf)
-class WhatIfAdmin(RecordAdmin):
-    list_display = ("name", "engine_version", "started_at", "started_by", "progress", "ended_at")
+class WhatIfAdmin(RecordAdmin[WhatIf]):
+    list_display = ("name", "engine_version", "started", "started_by", "progress", "ended")
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Return the replays of an officer's houses, and those of every house, of which he sees what concerns his."""
-        if request.user.is_superuser:
+    def get_queryset(self, request: HttpRequest) -> QuerySet[WhatIf]:
+        """Return the what-if runs of the officer's casinos, and those of all casinos.
+
+        Of the latter the officer sees the changes at their own casinos.
+        """
+        officer = officer_of(request)
+        if officer.is_superuser:
             return WhatIf.objects.all()
-        codes = list(request.user.casinos_with_role().values_list("code", flat=True))  # type: ignore[union-attr]
+        codes = list(officer.casinos_with_role().values_list("code", flat=True))
         return WhatIf.objects.filter(Q(selection__casino__in=codes) | ~Q(selection__has_key="casino"))
+
+    @admin.display(description=_("started"), ordering="started_at")
+    def started(self, what_if: WhatIf) -> str:
+        return date_time(what_if.started_at, None)
+
+    @admin.display(description=_("ended"), ordering="ended_at")
+    def ended(self, what_if: WhatIf) -> str:
+        return date_time(what_if.ended_at, None) if what_if.ended_at else MISSING
 
     @admin.display(description=_("streams"))
     def progress(self, what_if: WhatIf) -> str:
         return f"{what_if_runs.done(what_if)} / {what_if.streams}"
 
     def get_urls(self) -> list[URLPattern]:
-        own = path("<int:pk>/difference.<str:form>", self.admin_site.admin_view(self.file), name="audit_whatif_file")
-        return [own, *super().get_urls()]
+        file_view = self.admin_site.admin_view(self.file_view)
+        return [path("<int:pk>/difference.<str:format>", file_view, name="audit_whatif_file"), *super().get_urls()]
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         """Show the difference, by rule and finding by finding."""
         what_if = self.row_or_404(request, object_id)
-        casinos = _casinos(request)
-        tongue = "fr" if language() == "fr" else "en"
+        casino_ids = _own_casino_ids(request)
+        changes = what_if_runs.difference(what_if, casino_ids)
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
             "title": what_if.name,
             "what_if": what_if,
             "done": what_if_runs.done(what_if),
-            "sums": [
-                {
-                    "title": RULES[total.rule].title.in_language(tongue),
-                    "total": total,
-                    "before": amount(total.before_minor, total.currency, tongue) if total.currency else "",
-                    "after": amount(total.after_minor, total.currency, tongue) if total.currency else "",
-                }
-                for total in what_if_runs.sums(what_if_runs.difference(what_if, casinos))
-            ],
-            "changes": [_shown(change, tongue) for change in islice(what_if_runs.difference(what_if, casinos), SHOWN)],
-            "shown": SHOWN,
+            "sums": [_sum_line(each) for each in what_if_runs.sums(what_if_runs.difference(what_if, casino_ids))],
+            "changes": [_change_line(change) for change in islice(changes, MAX_CHANGES)],
+            "max_changes": MAX_CHANGES,
         }
-        return TemplateResponse(request, "admin/audit/whatif/what_if.html", context)
+        return TemplateResponse(request, "admin/audit/what_if/what_if.html", context)
 
-    def file(self, request: HttpRequest, pk: int, form: str) -> HttpResponse:
-        """Hand out the whole difference as a file."""
+    def file_view(self, request: HttpRequest, pk: int, format: str) -> HttpResponse:
+        """Download the whole difference as CSV or JSON."""
         what_if = self.row_or_404(request, pk)
-        write = {"csv": what_if_runs.write_csv, "json": what_if_runs.write_json}.get(form)
+        write = {"csv": what_if_runs.write_csv, "json": what_if_runs.write_json}.get(format)
         if write is None:
             raise Http404
-        record_act(request, "difference.exported", id=what_if.pk, named=what_if.name, form=form)
-        kind = "text/csv; charset=utf-8" if form == "csv" else "application/json"
-        headers = {"Content-Disposition": f'attachment; filename="what-if-{what_if.pk}.{form}"'}
-        response = HttpResponse(content_type=kind, headers=headers)
-        write(what_if_runs.difference(what_if, _casinos(request)), response)  # type: ignore[arg-type]
+        record_entry(request, "difference.exported", id=what_if.pk, named=what_if.name, form=format)
+        content_type = "text/csv; charset=utf-8" if format == "csv" else "application/json"
+        headers = {"Content-Disposition": f'attachment; filename="what-if-{what_if.pk}.{format}"'}
+        response = HttpResponse(content_type=content_type, headers=headers)
+        write(what_if_runs.difference(what_if, _own_casino_ids(request)), response)  # type: ignore[arg-type]
         return response
 
 
-def _casinos(request: HttpRequest) -> list[int] | None:
-    """Return the houses whose streams the officer sees, None for all of them."""
-    if request.user.is_superuser:
-        return None
-    return list(request.user.casinos_with_role().values_list("pk", flat=True))  # type: ignore[union-attr]
+def _own_casino_ids(request: HttpRequest) -> list[int] | None:
+    """Return the ids of the casinos whose streams the officer sees; None for all of them."""
+    officer = officer_of(request)
+    return None if officer.is_superuser else list(officer.casinos_with_role().values_list("pk", flat=True))
 
 
-def _shown(change: what_if_runs.Change, tongue: Any) -> dict[str, Any]:
-    rule = RULES[change.rule]
+def _sum_line(total: what_if_runs.Sum) -> dict[str, Any]:
+    return {
+        "title": finding_title(total.rule),
+        "total": total,
+        "before": money(total.before_minor, total.currency) if total.currency else "",
+        "after": money(total.after_minor, total.currency) if total.currency else "",
+    }
 
-    def said(which: dict[str, Any] | None) -> str:
-        if which is None:
-            return ""
-        parts = (
-            written(which["expected"], rule.expected_is, tongue, change.currency),
-            written(which["recorded"], rule.recorded_is, tongue, change.currency),
-        )
-        return " → ".join(part for part in parts if part) or "✓"
 
+def _change_line(change: what_if_runs.Change) -> dict[str, Any]:
     return {
         "change": change,
-        "title": rule.title.in_language(tongue),
-        "before": said(change.before),
-        "after": said(change.after),
+        "title": finding_title(change.rule),
+        "before": _values_text(change, change.before),
+        "after": _values_text(change, change.after),
     }
+
+
+def _values_text(change: what_if_runs.Change, finding: dict[str, Any] | None) -> str:
+    """Return “expected → recorded” of a finding, “✓” if its rule has neither; "" if there is no such finding."""
+    if finding is None:
+        return ""
+    rule = RULES[change.rule]
+    values = (
+        value(finding["expected"], rule.expected_is, change.currency),
+        value(finding["recorded"], rule.recorded_is, change.currency),
+    )
+    return " → ".join(text for text in values if text) or "✓"

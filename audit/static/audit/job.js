@@ -1,19 +1,19 @@
-// The page of a background job: how far it is, asked for again while it goes on and somebody looks.
+// The page of a background job: fetches its progress every second while the job runs and the page is visible.
 (() => {
   const job = document.querySelector("#job[data-address]");
   if (!job) return;
   const bar = job.querySelector("progress");
-  const progress = job.querySelector("#progress");
+  const text = job.querySelector("#progress");
 
-  const look = async () => {
+  const refresh = async () => {
     if (document.hidden) return;
     let status;
     try {
-      const answer = await fetch(job.dataset.address, { headers: { Accept: "application/json" } });
-      if (!answer.ok) return;
-      status = await answer.json();
+      const response = await fetch(job.dataset.address, { headers: { Accept: "application/json" } });
+      if (!response.ok) return;
+      status = await response.json();
     } catch {
-      return; // the network; the next look is a second away
+      return; // the network is down; the next try is a second away
     }
     if (status.state !== job.dataset.state) {
       location.reload();
@@ -21,8 +21,8 @@
     }
     bar.max = status.total || 1;
     bar.value = status.done;
-    if (progress.textContent !== status.words) progress.textContent = status.words;
+    if (text.textContent !== status.text) text.textContent = status.text;
   };
 
-  setInterval(look, 1000);
+  setInterval(refresh, 1000);
 })();

@@ -1,8 +1,8 @@
-// Keys of the desk: j k x in a list; a e c j k on a finding; / and ? everywhere.
+// Keyboard shortcuts of the desk: j k x in a list; a e c j k on a finding; / and ? everywhere.
 (() => {
   const one = (selector) => document.querySelector(selector);
   const rows = [...document.querySelectorAll("#result_list tbody tr")];
-  let place = -1;
+  let current = -1;
 
   const move = (by) => {
     if (!rows.length) {
@@ -11,17 +11,17 @@
       else if (next) location.assign(next);
       return;
     }
-    rows[place]?.removeAttribute("data-here");
-    place = Math.max(0, Math.min(rows.length - 1, place + by));
-    rows[place].setAttribute("data-here", "");
-    rows[place].scrollIntoView({ block: "nearest" });
-    rows[place].querySelector("th a, td a")?.focus({ preventScroll: true });
+    rows[current]?.removeAttribute("data-current");
+    current = Math.max(0, Math.min(rows.length - 1, current + by));
+    rows[current].setAttribute("data-current", "");
+    rows[current].scrollIntoView({ block: "nearest" });
+    rows[current].querySelector("th a, td a")?.focus({ preventScroll: true });
   };
 
   const keys = {
     j: () => move(1),
     k: () => move(-1),
-    x: () => rows[place]?.querySelector("input.action-select")?.click(),
+    x: () => rows[current]?.querySelector("input.action-select")?.click(),
     a: () => one("#take")?.click(),
     e: () => { const details = one("#propose"); if (details) { details.open = true; one("#reason").focus(); } },
     c: () => one("#note")?.focus(),

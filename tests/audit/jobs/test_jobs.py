@@ -12,12 +12,12 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from audit.desk.findings import casework
-from audit.desk.jobs.admin import duration
+from audit.desk.findings import admin as findings_admin
 from audit.event_store import audit_trail
 from audit.jobs import kinds, runner
 from audit.jobs.queue import ask, stop
 from audit.models import Casino, Job, JobKind, JobState, Officer, Role, WhatIf
+from audit.presentation import duration
 from tests.audit.casework.test_actions import Desk, client_of, hired
 from tests.audit.tables import Tenant
 
@@ -46,7 +46,7 @@ def address(job: Job, what: str = "change") -> str:
 
 
 def asked_for(client: Client, kind: str, **said: str) -> Job:
-    answer = client.post(f"{LIST}ask/{kind}/", said)
+    answer = client.post(f"{LIST}start/{kind}/", said)
     assert answer.status_code == 302, answer.content[:200]
     return Job.objects.get(pk=int(answer["Location"].split("/")[-3]))
 
@@ -63,7 +63,7 @@ def test_an_officer_verifies_the_record_of_a_house(desk: Desk, untold: None) -> 
     job.refresh_from_db()
     assert (job.state, job.result["faults"]) == (JobState.DONE, [])
     assert job.result["events"] >= job.total == job.done > len(desk.findings)
-    assert b"Everything holds" in client.get(address(job)).content
+    assert b"Everything verified" in client.get(address(job)).content
 
 
 def test_a_changed_event_is_named_on_the_page(desk: Desk, untold: None) -> None:
@@ -81,7 +81,7 @@ def test_a_changed_event_is_named_on_the_page(desk: Desk, untold: None) -> None:
     job.refresh_from_db()
     assert any(desk.stream.name in fault for fault in job.result["faults"])
     assert desk.stream.name in page
-    assert "Everything holds" not in page
+    assert "Everything verified" not in page
     none = ask(JobKind.VERIFY, desk.first, desk.tenant.casino, {"last_day": "2026-11-18"})
     runner.run(none.pk)
     none.refresh_from_db()
@@ -104,7 +104,7 @@ def test_a_large_export_is_made_by_the_workers_for_who_asked(
     desk: Desk, untold: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at_once = client_of(desk.first).post("/admin/audit/finding/export/csv/").content
-    monkeypatch.setattr(casework, "MAX_AT_ONCE", 1)
+    monkeypatch.setattr(findings_admin, "MAX_ROWS_AT_ONCE", 1)
     answer = client_of(desk.first).post("/admin/audit/finding/export/csv/")
     job = Job.objects.get(pk=int(answer["Location"].split("/")[-3]))
     assert client_of(desk.first).get(address(job, "file")).status_code == 404
@@ -139,7 +139,7 @@ def test_work_is_stopped_in_its_midst_by_who_may(quick: None, monkeypatch: pytes
         threading.Event().wait(0.01)
     said = client_of(desk.auditor).get(address(job, "progress")).json()
     assert (said["state"], said["total"]) == ("running", 1_000_000)
-    assert "a second" in said["words"]
+    assert "per second" in said["text"]
     assert client_of(desk.auditor).post(address(job, "stop")).status_code == 403
     assert client_of(desk.first).get(address(job, "stop")).status_code == 405
     assert client_of(desk.second).post(address(job, "stop")).status_code == 302
@@ -232,8 +232,8 @@ def test_nobody_sees_or_stops_the_work_of_another_house(desk: Desk) -> None:
         assert str(each.pk) not in _rows(other)
     assert client_of(desk.first).get(address(of_all, "progress")).status_code == 404
     assert client_of(desk.administrator).get(LIST).status_code == 403
-    assert client_of(desk.administrator).post(f"{LIST}ask/verify/", {"casino": desk.tenant.code}).status_code == 403
-    assert Client().post(f"{LIST}ask/verify/", {"casino": desk.tenant.code}).status_code == 302
+    assert client_of(desk.administrator).post(f"{LIST}start/verify/", {"casino": desk.tenant.code}).status_code == 403
+    assert Client().post(f"{LIST}start/verify/", {"casino": desk.tenant.code}).status_code == 302
     assert f"/{job.pk}/" in _rows(client_of(desk.auditor))
 
 
@@ -266,7 +266,7 @@ def test_what_cannot_be_asked_for_is_refused(
     Casino.objects.get_or_create(code="another", defaults={"name": "Another"})
     before = Job.objects.count()
     client = client_of(getattr(desk, who))
-    answer = client.post(f"{LIST}ask/{kind}/", {"casino": desk.tenant.code, **said})
+    answer = client.post(f"{LIST}start/{kind}/", {"casino": desk.tenant.code, **said})
     if status is None:
         assert Job.objects.get(pk=int(answer["Location"].split("/")[-3])).params["name"] == "x"
         return
@@ -279,7 +279,7 @@ def test_what_cannot_be_asked_for_is_refused(
 def test_one_officer_has_only_so_much_under_way(desk: Desk) -> None:
     for _ in range(5):
         asked_for(client_of(desk.first), "verify", casino=desk.tenant.code)
-    answer = client_of(desk.first).post(f"{LIST}ask/verify/", {"casino": desk.tenant.code})
+    answer = client_of(desk.first).post(f"{LIST}start/verify/", {"casino": desk.tenant.code})
     assert answer["Location"] == LIST
     assert Job.objects.filter(officer=desk.first).count() == 5
     asked_for(client_of(desk.second), "verify", casino=desk.tenant.code)

@@ -67,16 +67,16 @@ def test_what_a_table_wrote_is_no_formula_in_a_spreadsheet(desk: Desk) -> None:
 def test_the_trail_shows_and_hands_out_a_days_acts_to_readers_of_the_house_alone(desk: Desk) -> None:
     client = client_of(desk.auditor)
     client.get(f"/admin/audit/finding/{desk.findings[0].pk}/change/")
-    page = client.get("/admin/audit/finding/trail/?type=finding.viewed")
-    assert [each["act"].actor for each in page.context["acts"]] == [desk.auditor.username]
-    assert client.get("/admin/audit/finding/trail/?actor=nobody").context["acts"] == []
-    assert client.get("/admin/audit/finding/trail/?day=nonsense").status_code == 200
-    handed = rows_of(client.post("/admin/audit/finding/trail/export/csv/?type=finding.viewed").content)
-    assert [row["act"] for row in handed] == ["finding.viewed"]
+    page = client.get("/admin/audit-trail/?type=finding.viewed")
+    assert [each["entry"].actor for each in page.context["entries"]] == [desk.auditor.username]
+    assert client.get("/admin/audit-trail/?actor=nobody").context["entries"] == []
+    assert client.get("/admin/audit-trail/?day=nonsense").status_code == 200
+    handed = rows_of(client.post("/admin/audit-trail/export/csv/?type=finding.viewed").content)
+    assert [row["action"] for row in handed] == ["finding.viewed"]
     other = client_of(hired(Tenant(), Role.AUDITOR, "other"))
-    answer = other.get(f"/admin/audit/finding/trail/?casino={desk.tenant.code}&type=finding.viewed")
-    assert answer.context["acts"] == []
-    assert client_of(desk.administrator).get("/admin/audit/finding/trail/").status_code == 403
+    answer = other.get(f"/admin/audit-trail/?casino={desk.tenant.code}&type=finding.viewed")
+    assert answer.context["entries"] == []
+    assert client_of(desk.administrator).get("/admin/audit-trail/").status_code == 403
 
 
 def test_the_first_page_counts_what_the_lists_show_and_is_not_for_administrators(desk: Desk) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from audit.casework import actions
-from audit.desk.findings.saved_views import kept
+from audit.desk.findings.saved_views import filter_query
 from audit.models import Role, SavedView
 from tests.audit.casework.test_actions import Desk, client_of, hired
 from tests.audit.tables import Tenant
@@ -38,8 +38,8 @@ def test_a_view_keeps_the_filter_and_is_shared_with_officers_of_the_house_alone(
 
 
 def test_only_filters_are_kept() -> None:
-    assert kept("p=7&queue=open&_popup=1&q=w1&q=") == "queue=open&q=w1"
-    assert len(kept("q=" + "x" * 5_000)) <= 500
+    assert filter_query("p=7&queue=open&_popup=1&q=w1&q=") == "queue=open&q=w1"
+    assert len(filter_query("q=" + "x" * 5_000)) <= 500
 
 
 def test_groups_hold_what_is_open_of_ones_own_houses_and_open_as_its_list(desk: Desk) -> None:

@@ -132,7 +132,7 @@ def test_a_lost_second_factor_is_taken_away_by_who_keeps_the_officer(tenant: Ten
     for officer in (own, elsewhere):
         TOTPDevice.objects.create(user=officer, confirmed=True, name="phone")
         StaticDevice.objects.create(user=officer, name="paper")
-    said = {"action": "forget_second_factor", "_selected_action": [own.pk, elsewhere.pk], "index": "0"}
+    said = {"action": "reset_second_factor", "_selected_action": [own.pk, elsewhere.pk], "index": "0"}
     client_of(own).post(LIST, said)
     assert TOTPDevice.objects.filter(user=own).exists()
     client_of(administrator).post(LIST, said)

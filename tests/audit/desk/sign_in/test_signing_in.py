@@ -65,19 +65,19 @@ def test_failed_tries_lock_a_name_from_an_address_for_a_while(officer: Officer) 
 def test_a_second_factor_is_set_up_by_its_first_code_and_asked_for_from_then_on(officer: Officer) -> None:
     client = Client()
     assert sign_in(client) == 302
-    page = client.get("/admin/audit/finding/second-factor/")
+    page = client.get("/admin/second-factor/")
     assert "no-store" in page["Cache-Control"]
     device = TOTPDevice.objects.get(user=officer)
-    assert client.post("/admin/audit/finding/second-factor/", {"code": "000000"}).status_code == 200
+    assert client.post("/admin/second-factor/", {"code": "000000"}).status_code == 200
     device.refresh_from_db()
     assert not device.confirmed
     TOTPDevice.objects.update(throttling_failure_count=0, throttling_failure_timestamp=None)
-    made = client.post("/admin/audit/finding/second-factor/", {"code": code_of(device)}).content.decode()
+    made = client.post("/admin/second-factor/", {"code": code_of(device)}).content.decode()
     paper = re.findall(r"<li><code>(\w+)</code></li>", made)
     assert len(paper) == 10
     device.refresh_from_db()
     assert device.confirmed
-    assert paper[0] not in client.get("/admin/audit/finding/second-factor/").content.decode()
+    assert paper[0] not in client.get("/admin/second-factor/").content.decode()
 
     assert sign_in(Client()) == 200, "the password alone is not enough"
     assert sign_in(Client(), code="12345") == 200
@@ -91,9 +91,9 @@ def test_a_second_factor_is_set_up_by_its_first_code_and_asked_for_from_then_on(
 def test_a_code_on_paper_is_good_once(officer: Officer) -> None:
     client = Client()
     sign_in(client)
-    client.get("/admin/audit/finding/second-factor/")
+    client.get("/admin/second-factor/")
     device = TOTPDevice.objects.get(user=officer)
-    made = client.post("/admin/audit/finding/second-factor/", {"code": code_of(device)}).content.decode()
+    made = client.post("/admin/second-factor/", {"code": code_of(device)}).content.decode()
     paper = re.findall(r"<li><code>(\w+)</code></li>", made)
     assert sign_in(Client(), code=paper[3]) == 302
     officer.staticdevice_set.update(throttling_failure_count=0, throttling_failure_timestamp=None)
@@ -107,9 +107,9 @@ def test_where_it_is_required_nobody_sees_the_desk_without_one(officer: Officer,
     sign_in(client)
     for page in ("/admin/", "/admin/audit/finding/", "/admin/audit/officer/"):
         answer = client.get(page)
-        assert (answer.status_code, answer["Location"]) == (302, "/admin/audit/finding/second-factor/")
+        assert (answer.status_code, answer["Location"]) == (302, "/admin/second-factor/")
     assert client.post("/admin/audit/finding/take-next/").status_code == 302
-    assert b"asks for a second factor" in client.get("/admin/audit/finding/second-factor/").content
+    assert b"need a second factor" in client.get("/admin/second-factor/").content
     device = TOTPDevice.objects.get(user=officer)
-    client.post("/admin/audit/finding/second-factor/", {"code": code_of(device)})
+    client.post("/admin/second-factor/", {"code": code_of(device)})
     assert client.get("/admin/audit/finding/").status_code == 200

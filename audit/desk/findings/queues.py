@@ -1,0 +1,71 @@
+"""The queues of findings: open, unassigned, mine, for a second officer, overdue, closed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.db.models import Count, Q
+from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from audit.casework.state_machine import WORKING
+from audit.desk.record_admin import in_own_casinos, officer_of
+from audit.models import Finding, Officer
+from audit.models.cases import State
+
+OPEN = (State.NEW, State.INVESTIGATING, State.SECOND)
+
+
+@dataclass(frozen=True, slots=True)
+class Tab:
+    """One queue above the list: its name in URLs, its title, how many findings are in it."""
+
+    name: str
+    title: str | Promise
+    count: int
+    is_current: bool
+    address: str
+
+
+def queues(officer: Officer) -> dict[str, tuple[Promise, Q]]:
+    """Return the queues of an officer by name: the title, and the condition on findings."""
+    return {
+        "open": (_("Open"), Q(case__state__in=OPEN)),
+        "unassigned": (_("Unassigned"), Q(case__state=State.NEW)),
+        "mine": (_("Mine"), Q(case__assigned_to=officer, case__state__in=OPEN)),
+        "second": (_("Second officer"), Q(case__state=State.SECOND)),
+        "overdue": (_("Overdue"), Q(case__state__in=OPEN, case__deadline__lt=timezone.now())),
+        "closed": (_("Closed"), Q(case__state=State.CLOSED)),
+    }
+
+
+def tabs(request: HttpRequest) -> list[Tab]:
+    """Return the queues with the number of standing findings in each, at the officer's own casinos: one query."""
+    known = queues(officer_of(request))
+    standing = in_own_casinos(Finding.objects.filter(superseded_at=None), request)
+    counts = standing.aggregate(**{name: Count("pk", filter=where) for name, (_title, where) in known.items()})
+    current = request.GET.get("queue")
+    return [
+        Tab(name, title, counts[name], name == current, f"?queue={name}") for name, (title, _where) in known.items()
+    ]
+
+
+def next_in_queue(request: HttpRequest, finding: Finding) -> int | None:
+    """Return the id of the finding after ``finding`` in the open queue; None if it is the last or has no case."""
+    case = finding.case
+    if case is None:
+        return None
+    open_findings = in_own_casinos(Finding.objects.filter(superseded_at=None, case__state__in=OPEN), request)
+    after = open_findings.filter(
+        Q(case__weight__gt=case.weight)
+        | Q(case__weight=case.weight, case__deadline__gt=case.deadline)
+        | Q(case__weight=case.weight, case__deadline=case.deadline, pk__lt=finding.pk)
+    )
+    return after.order_by("case__weight", "case__deadline", "-pk").values_list("pk", flat=True).first()
+
+
+def can_work_cases(officer: Officer) -> bool:
+    """Return whether an officer's role at some casino lets them work on cases."""
+    return officer.is_superuser or officer.casinos_with_role(*WORKING).exists()

@@ -1,0 +1,71 @@
+"""The first page of the desk: the queues, the cases due soonest, findings by gaming day, the latest nights."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from django.db.models import Count, QuerySet
+from django.http import HttpRequest
+
+from audit.desk.findings.queues import OPEN, can_work_cases, tabs
+from audit.desk.record_admin import in_own_casinos, officer_of
+from audit.models import Finding, NightReport
+from audit.models.officers import READERS
+from audit.presentation import countdown, finding_title
+
+CHART_DAYS = 14
+
+ROWS = 6
+"""Rows of each list."""
+
+
+def overview_context(request: HttpRequest) -> dict[str, Any] | None:
+    """Return what the first page shows; None for an officer who reads no casino's record."""
+    officer = officer_of(request)
+    if not officer.casinos_with_role(*READERS).exists():
+        return None
+    standing = in_own_casinos(Finding.objects.filter(superseded_at=None), request)
+    due = standing.filter(case__state__in=OPEN).select_related("case__assigned_to", "table", "casino")
+    reports = in_own_casinos(NightReport.objects.all(), request).select_related("casino")
+    return {
+        "tabs": tabs(request),
+        "can_work": can_work_cases(officer),
+        "due": [
+            {"finding": finding, "title": finding_title(finding.rule), "countdown": countdown(finding.case.deadline)}
+            for finding in due.order_by("case__deadline", "case__weight", "-pk")[:ROWS]
+            if finding.case is not None
+        ],
+        "bars": _bars(standing),
+        "nights": reports.order_by("-gaming_day", "casino__code", "-version").only(
+            "gaming_day", "casino__name", "casino__code", "currency", "version", "state"
+        )[:ROWS],
+    }
+
+
+def _bars(standing: QuerySet[Finding]) -> list[dict[str, Any]]:
+    """Return the bars of the chart, one for each gaming day up to the last that has findings. The highest is 100."""
+    newest = standing.order_by("-gaming_day").values_list("gaming_day", flat=True).first()
+    if newest is None:
+        return []
+    first = newest - timedelta(days=CHART_DAYS - 1)
+    counts: dict[Any, int] = dict(
+        standing.filter(gaming_day__gte=first).values_list("gaming_day").annotate(count=Count("pk")).order_by()
+    )
+    most = max(counts.values())
+    bars = []
+    for index in range(CHART_DAYS):
+        day = first + timedelta(days=index)
+        height = round(100 * counts.get(day, 0) / most)
+        bars.append(
+            {
+                "day": day,
+                "count": counts.get(day, 0),
+                "x": index * 40 + 6,
+                "middle": index * 40 + 20,
+                "height": height,
+                "y": 120 - height,
+                "above": 114 - height,
+            }
+        )
+    return bars

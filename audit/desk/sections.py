@@ -1,0 +1,11 @@
+"""Registers the models of every section with the admin site. ``audit.apps`` imports this module once models exist."""
+
+# ruff: noqa: F401
+import audit.desk.findings.admin
+import audit.desk.jobs.admin
+import audit.desk.nights.admin
+import audit.desk.record.quarantine
+import audit.desk.settings.casinos
+import audit.desk.settings.officers
+import audit.desk.tables.admin
+import audit.desk.what_if.admin

@@ -1,0 +1,35 @@
+"""The admin site of the desk: its first page, its sign-in, and the pages that belong to no model.
+
+Django imports this module to create ``admin.site``. Nothing it imports may register a model, ``auth.admin`` included.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, URLResolver, path
+
+from audit.desk.audit_trail import page as audit_trail
+from audit.desk.overview.page import overview_context
+from audit.desk.sign_in import second_factor
+
+
+class DeskSite(admin.AdminSite):
+    login_form = second_factor.SignInForm
+    site_url = None  # there is no other site to view
+
+    def get_urls(self) -> list[URLPattern | URLResolver]:
+        view = self.admin_view
+        return [
+            path("audit-trail/", view(audit_trail.day_view), name="audit_trail"),
+            path("audit-trail/export/<slug:format>/", view(audit_trail.export_view), name="audit_trail_export"),
+            path("second-factor/", view(second_factor.second_factor_view), name="second_factor"),
+            *super().get_urls(),
+        ]
+
+    def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
+        """Show what waits for the officer, above Django's list of all models."""
+        return super().index(request, {"overview": overview_context(request), **(extra_context or {})})
