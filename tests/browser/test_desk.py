@@ -1,4 +1,4 @@
-"""The desk in a real browser: a finding from hand to hand, the scrubber by mouse and keys, and what axe says of it."""
+"""The desk in a real browser: a case closed by two officers, the replay by mouse and keys, accessibility by axe."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"], "r
 
 @pytest.fixture(scope="module")
 def browser(django_db_setup: None) -> Iterator[Browser]:
-    """A browser, in whose loop the tests ask the database too; the two are never in each other's way."""
+    """Yield a browser. Tests query the database within its event loop, one at a time: Django has to be told."""
     with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
         launched = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
@@ -48,8 +48,8 @@ def desk(browser: Browser, transactional_db: None) -> Desk:
     return Desk()
 
 
-class Seat:
-    """An officer before a browser. Whatever the console says is an error."""
+class Session:
+    """An officer signed in with a browser. Errors of its console and the origins it fetched from are collected."""
 
     def __init__(self, browser: Browser, server: LiveServer, officer: Officer, **options: Any) -> None:
         self.server = server
@@ -61,13 +61,13 @@ class Seat:
         cookie = client.cookies["sessionid"]
         self.context.add_cookies([{"name": "sessionid", "value": cookie.value, "url": server.url}])
         self.page: Page = self.context.new_page()
-        self.said: list[str] = []
-        self.page.on("console", lambda message: self.said.append(message.text) if message.type == "error" else None)
-        self.page.on("pageerror", lambda error: self.said.append(str(error)))
-        self.asked: set[str] = set()
-        self.page.on("request", lambda request: self.asked.add(re.sub(r"(//[^/]+).*", r"\1", request.url)))
+        self.errors: list[str] = []
+        self.page.on("console", lambda message: self.errors.append(message.text) if message.type == "error" else None)
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.origins: set[str] = set()
+        self.page.on("request", lambda request: self.origins.add(re.sub(r"(//[^/]+).*", r"\1", request.url)))
 
-    def at(self, address: str) -> Page:
+    def open(self, address: str) -> Page:
         self.page.goto(address)
         return self.page
 
@@ -77,11 +77,11 @@ def address_of(desk: Desk) -> str:
     return f"/admin/audit/finding/{finding.pk}/change/"
 
 
-def test_a_finding_goes_through_the_hands_of_two_officers(
+def test_a_case_is_proposed_by_one_officer_and_closed_by_another(
     browser: Browser, live_server: LiveServer, desk: Desk
 ) -> None:
-    first, second = (Seat(browser, live_server, officer) for officer in (desk.first, desk.second))
-    page = first.at(address_of(desk))
+    first, second = (Session(browser, live_server, officer) for officer in (desk.first, desk.second))
+    page = first.open(address_of(desk))
     page.keyboard.press("a")
     expect(page.locator(".states [aria-current]")).to_have_text("investigating")
     page.wait_for_load_state()  # the keys are there with the page's scripts
@@ -92,26 +92,26 @@ def test_a_finding_goes_through_the_hands_of_two_officers(
     expect(page.locator(".states [aria-current]")).to_have_text("second officer")
     expect(page.get_by_role("button", name="Approve closing")).to_have_count(0)
 
-    page = second.at("/admin/audit/finding/?queue=second")
+    page = second.open("/admin/audit/finding/?queue=second")
     page.locator("#result_list tbody a").first.click()
     expect(page.locator(".case .reason")).to_have_text("camera 4 shows it")
     page.get_by_role("button", name="Approve closing").click()
     expect(page.locator(".states [aria-current]")).to_have_text("closed")
     assert desk.case.approved_by == desk.second
-    assert first.said == second.said == []
-    assert first.asked == {live_server.url}, "nothing is asked of anybody else"
+    assert first.errors == second.errors == []
+    assert first.origins == {live_server.url}, "nothing is fetched from anywhere else"
 
 
-def test_the_scrubber_moves_by_mouse_and_keys_and_an_address_names_its_instant(
+def test_the_replay_moves_by_mouse_and_keys_and_its_url_names_the_event(
     browser: Browser, live_server: LiveServer, desk: Desk
 ) -> None:
-    seat = Seat(browser, live_server, desk.first)
-    page = seat.at(address_of(desk))
+    session = Session(browser, live_server, desk.first)
+    page = session.open(address_of(desk))
     finding = next(each for each in desk.findings if each.case_id == desk.case.pk)
     current = page.locator("#timeline [aria-current] code")
     slider = page.locator("#replay input[type=range]")
     expect(current).to_have_text(str(finding.seq))
-    expect(page.locator("#replay [data-role=found]")).to_be_visible()
+    expect(page.locator("#replay [data-role=findings]")).to_be_visible()
     assert page.url.endswith(f"#e={finding.seq}")
     page.keyboard.press("ArrowLeft")
     expect(current).to_have_text(str(finding.seq - 1))
@@ -131,16 +131,16 @@ def test_the_scrubber_moves_by_mouse_and_keys_and_an_address_names_its_instant(
     expect(page.locator("#timeline li:visible")).to_have_count(page.locator("#timeline li.anomaly").count())
     page.get_by_role("button", name="Previous event").click()
     expect(current).to_have_text("5")
-    seat.at(f"{address_of(desk)}#e=2")
-    seat.page.reload()
+    session.open(f"{address_of(desk)}#e=2")
+    session.page.reload()
     expect(current).to_have_text("2")
     chips = page.locator(".chip:not([data-state=off])").count()
     assert chips == page.locator("#stakes tbody tr").count()
-    assert seat.said == []
+    assert session.errors == []
 
 
 def pages_of(desk: Desk) -> dict[str, str]:
-    """Return every page of the desk. A superuser sees them all."""
+    """Return every page of the desk by name. A superuser may see them all."""
     report = runs.reconcile(desk.tenant.casino, date(2026, 11, 19), actor="test")[0]
     night = f"/admin/audit/nightreport/{report.pk}"
     month = f"{report.casino_id}/2026/11/{report.currency}"
@@ -159,21 +159,21 @@ def pages_of(desk: Desk) -> dict[str, str]:
         "table": f"/admin/audit/loggedstream/{desk.stream.pk}/table/?at=9",
         "events": f"/admin/audit/loggedstream/{desk.stream.pk}/events/",
         "streams": "/admin/audit/loggedstream/",
-        "trail": "/admin/audit-trail/",
+        "audit trail": "/admin/audit-trail/",
         "quarantine": "/admin/audit/quarantined/",
         "nights": "/admin/audit/nightreport/",
         "night": f"{night}/change/",
         "session of a night": f"{night}/session/{desk.stream.pk}/",
         "month": f"/admin/audit/nightreport/month/{month}/",
-        "replays beside": "/admin/audit/whatif/",
-        "replay beside": f"/admin/audit/whatif/{what_if.pk}/change/",
-        "long works": reverse("admin:audit_job_changelist"),
-        "long work done": reverse("admin:audit_job_change", args=(verified.pk,)),
-        "long work waiting": reverse("admin:audit_job_change", args=(waiting.pk,)),
-        "keys": "/admin/audit/apikey/",
-        "key": f"/admin/audit/apikey/{desk.tenant.key.pk}/change/",
+        "what-if runs": "/admin/audit/whatif/",
+        "what-if run": f"/admin/audit/whatif/{what_if.pk}/change/",
+        "jobs": reverse("admin:audit_job_changelist"),
+        "job done": reverse("admin:audit_job_change", args=(verified.pk,)),
+        "job waiting": reverse("admin:audit_job_change", args=(waiting.pk,)),
+        "API keys": "/admin/audit/apikey/",
+        "API key": f"/admin/audit/apikey/{desk.tenant.key.pk}/change/",
         "tables": "/admin/audit/gamingtable/",
-        "houses": "/admin/audit/casino/",
+        "casinos": "/admin/audit/casino/",
         "officers": "/admin/audit/officer/",
         "officer": f"/admin/audit/officer/{desk.first.pk}/change/",
         "deadlines": "/admin/audit/deadline/",
@@ -190,25 +190,23 @@ def test_axe_finds_nothing_on_any_page(
 ) -> None:
     desk.proposed_by(desk.first)
     chief = Officer.objects.create_superuser(f"chief-{desk.tenant.code}")
-    seat = Seat(browser, live_server, chief, color_scheme=theme, viewport={"width": width, "height": 900})
-    found: dict[str, list[str]] = {}
+    session = Session(browser, live_server, chief, color_scheme=theme, viewport={"width": width, "height": 900})
+    faults: dict[str, list[str]] = {}
     for name, address in pages_of(desk).items():
-        page = seat.at(address)
+        page = session.open(address)
         assert page.locator("#content").count(), f"{name} is a page of the desk"
         page.wait_for_timeout(50)
-        page_said = seat.said.copy()
-        answer = Axe().run(page, options=RULES).response
-        told = [f"{each['id']}: {node['html'][:160]}" for each in answer["violations"] for node in each["nodes"][:3]]
-        if told:
-            found[name] = told
-        seat.said.clear()  # on forms, axe itself asks for styles that the page's policy refuses
-        wide = page.evaluate("document.documentElement.scrollWidth")
-        if wide > width:
-            found.setdefault(name, []).append(f"scrolls sideways: {wide}")
-        if page_said:
-            found.setdefault(name, []).extend(page_said)
-    told = [f"{name}: {each}" for name, listed in found.items() for each in listed]
-    assert not told, "\n".join(told)
-    outside = Seat(browser, live_server, desk.second, color_scheme=theme, viewport={"width": width, "height": 900})
-    outside.context.clear_cookies()
-    assert Axe().run(outside.at("/admin/login/"), options=RULES).response["violations"] == []
+        faults[name] = session.errors.copy()
+        violations = Axe().run(page, options=RULES).response["violations"]
+        faults[name] += [f"{each['id']}: {node['html'][:160]}" for each in violations for node in each["nodes"][:3]]
+        session.errors.clear()  # on forms, axe itself asks for styles that the page's policy refuses
+        page_width = page.evaluate("document.documentElement.scrollWidth")
+        if page_width > width:
+            faults[name].append(f"scrolls sideways: {page_width}")
+    lines = [f"{name}: {fault}" for name, listed in faults.items() for fault in listed]
+    assert not lines, "\n".join(lines)
+    signed_out = Session(
+        browser, live_server, desk.second, color_scheme=theme, viewport={"width": width, "height": 900}
+    )
+    signed_out.context.clear_cookies()
+    assert Axe().run(signed_out.open("/admin/login/"), options=RULES).response["violations"] == []

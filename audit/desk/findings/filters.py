@@ -83,7 +83,7 @@ class DayFilter(admin.SimpleListFilter):
 class StandingFilter(admin.SimpleListFilter):
     """Standing findings, unless the officer asks for superseded ones: those that a later replay no longer has."""
 
-    title = _("standing")
+    title = _("validity")
     parameter_name = "standing"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
