@@ -19,7 +19,7 @@ from django.utils.translation import get_language, gettext, ngettext
 from audit.models import Casino, Officer
 from settlement.catalogue import RULES, Language
 from settlement.catalogue.rule import Kind
-from settlement.catalogue.sentences import amount, written
+from settlement.catalogue.sentences import amount, format_fact
 
 MISSING = "—"
 
@@ -75,7 +75,7 @@ def value(fact: object, kind: Kind | None, currency: str) -> str | None:
 
     ``kind`` is ``Rule.expected_is`` or ``Rule.recorded_is``; ``currency`` that of the session.
     """
-    return written(fact, kind, language(), currency)
+    return format_fact(fact, kind, language(), currency)
 
 
 def wager_status(status: str, currency: str) -> str:

@@ -7,14 +7,13 @@ bad payout at 22:15.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 from msgspec import Struct
 
-from settlement.catalogue import message
+from settlement.catalogue import Language, message
 
 Fact: TypeAlias = int | str | Sequence[int | str] | None
-Language: TypeAlias = Literal["en", "fr"]
 
 
 class Finding(Struct, frozen=True, kw_only=True):

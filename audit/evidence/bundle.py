@@ -18,7 +18,7 @@ from typing import Any
 from audit.evidence import verify, wording
 from settlement import AnotherStream, Finding, NeedsReplay, State
 from settlement.catalogue import RULES, Language, Rule, Wording
-from settlement.catalogue.sentences import amount, written
+from settlement.catalogue.sentences import amount, format_fact
 from settlement.codec import decode_all
 from settlement.engine import READINGS
 from settlement.events import EntryCorrected
@@ -143,8 +143,8 @@ def _written(finding: Finding, rule: Rule, difference: int | None, language: Lan
     currency = finding.currency
     plus = "+" if difference is not None and difference > 0 else ""
     return {
-        "expected": written(finding.expected, rule.expected_is, language, currency),
-        "recorded": written(finding.recorded, rule.recorded_is, language, currency),
+        "expected": format_fact(finding.expected, rule.expected_is, language, currency),
+        "recorded": format_fact(finding.recorded, rule.recorded_is, language, currency),
         "difference": None if difference is None else plus + amount(difference, currency, language),
     }
 

@@ -1,4 +1,4 @@
-"""The catalogue: every rule, its clause, and what an officer reads when it was met."""
+"""The catalogue: every rule, its clause, and the message of its findings, in English and French."""
 
 from __future__ import annotations
 
@@ -65,5 +65,5 @@ RULES: Mapping[str, Rule] = MappingProxyType(
 
 
 def message(rule: str, facts: Mapping[str, Any], language: Language, currency: str) -> str:
-    """Return the sentence an officer reads of a finding: see ``sentences.message``."""
+    """Return the message of a finding: see ``sentences.message``."""
     return sentences.message(RULES[rule], facts, language, currency)

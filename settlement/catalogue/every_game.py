@@ -1,4 +1,4 @@
-"""Rules that hold at every game: stakes, payouts, and the stream itself."""
+"""Rules on stakes, at every game."""
 
 from __future__ import annotations
 

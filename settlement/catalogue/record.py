@@ -1,4 +1,4 @@
-"""Rules the record raises, not the rules engine: integrity, reconciliation, and questions put by statistics.
+"""Rules raised by the record and not by the rules engine: integrity, reconciliation, and statistical questions.
 
 A statistical rule is a question, never an accusation: it says that chance alone seldom looks like this, and how seldom.
 """

@@ -1,13 +1,12 @@
-"""What a rule is: one thing that can be wrong at a table, and how it is said.
+"""What a rule is: one thing that can be wrong at a table, and its message.
 
-A rule's name is written into case files, so it is never renamed and never reused.
+A rule's name is stored in case files, so it is never renamed and never reused.
 
-A message is a template. ``{stake}`` is a fact, written the way its kind is written (an amount, a role, a bet …);
-what stands in square brackets is left out when one of its facts is missing. A missing fact elsewhere shows as “—”:
-a message never fails. Besides the facts a rule declares, every message may use ``STANDARD_FACTS`` and what is worked
-out from them (``sentences.DERIVED``).
+A message is a template (``templates``). ``{stake}`` is a fact, formatted by its kind (an amount, a role, a bet …);
+square brackets are left out if one of their facts is missing. Besides the facts that a rule declares, every message may
+use ``STANDARD_FACTS`` and what is derived from them (``sentences.DERIVED``).
 
-French is written here with ordinary spaces; ``Wording`` puts the no-break ones where French wants them.
+French has ordinary spaces in the source; ``Wording`` puts the no-break ones that French typography needs.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ Kind: TypeAlias = Literal[
     "number",  # a count, a total, a point, seconds, a seq
     "numbers",  # a list of them
     "faces",  # of two dice
-    "text",  # an id, a seat, a pocket, a colour: as the table system wrote it
+    "text",  # an id, a seat, a pocket, a colour: as the table system sent it
     "texts",  # a list of them
     "wagers",  # a list of wager ids
     "odds",  # "7:6"
@@ -41,7 +40,7 @@ Kind: TypeAlias = Literal[
     "flags",  # why a throw is irregular
     "loss",  # why events are lost
     "cause",  # why dice were replaced or touched
-    "act",  # the type of an event, said as what was done
+    "act",  # the type of an event, as what was done
     "fault",  # why an odds stake or a correction does not hold
     "switch",  # working or not
     "game",
@@ -62,30 +61,30 @@ STANDARD_FACTS: Mapping[str, Kind] = MappingProxyType(
         "seq": "number",
         "wager": "text",
         "bet": "bet",
-        "stake": "money",  # what stands of it
+        "stake": "money",  # what is left of it
         "player": "text",
         "number": "number",  # craps: the number it is on
         "numbers": "texts",  # roulette: its pockets
         "which": "numbers",  # roulette: its dozens or columns
     }
 )
-"""Facts that any finding may carry, whatever its rule declares: what the event and the wager are."""
+"""Facts that any finding may have, whatever its rule declares: those of the event and of the wager."""
 
 
 _NARROW = "\N{NARROW NO-BREAK SPACE}"
 _NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
-def typeset_french(words: str) -> str:
-    """Return ``words`` with the no-break spaces of French typography."""
-    words = words.replace("« ", f"«{_NO_BREAK}").replace(" »", f"{_NO_BREAK}»").replace(" :", f"{_NO_BREAK}:")
-    words = re.sub(r" ([;?!%])", rf"{_NARROW}\1", words)
-    return re.sub(r"(\d) (s|min|°)\b", rf"\1{_NO_BREAK}\2", words)
+def typeset_french(text: str) -> str:
+    """Return ``text`` with the no-break spaces of French typography."""
+    text = text.replace("« ", f"«{_NO_BREAK}").replace(" »", f"{_NO_BREAK}»").replace(" :", f"{_NO_BREAK}:")
+    text = re.sub(r" ([;?!%])", rf"{_NARROW}\1", text)
+    return re.sub(r"(\d) (s|min|°)\b", rf"\1{_NO_BREAK}\2", text)
 
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """The same words in both languages of the desk."""
+    """The same text in both languages of the desk."""
 
     en: str
     fr: str
@@ -101,11 +100,12 @@ class Wording:
 class Rule:
     """One rule of the catalogue.
 
-    ``provisions`` maps each ruleset the rule applies to onto the labels of the clauses it rests on, the one a finding
-    names first. Where there is none, ``reason`` says why. ``exceptional_severity`` is the one that holds instead in
-    the case the explanation names. ``facts`` are the facts its message needs beside the standard ones;
-    ``expected_is`` and ``recorded_is`` say what those two fields of a finding hold, None that they stay empty.
-    ``raised_by`` is both where an adjudication of a file sees what otherwise only the record does.
+    ``provisions`` maps each ruleset that the rule applies to onto the labels of the clauses it rests on; a finding
+    names the first. If there is none, ``reason`` says why. ``exceptional_severity`` holds instead in the case that the
+    explanation names. ``needs`` is the family of events without which the rule cannot be checked; None: it always can.
+    ``facts`` are what its message needs in addition to the standard facts; ``expected_is`` and ``recorded_is`` are the
+    kinds of those two fields of a finding, None if they are empty. ``raised_by`` is "both" if both the record and
+    ``adjudicate`` raise it.
     """
 
     name: str
@@ -127,7 +127,7 @@ class Rule:
         return frozenset(self.provisions)
 
     def provision_in(self, ruleset: str | None) -> str | None:
-        """Return the label a finding names under ``ruleset``: a provision's, ``WAGER``, ``WITHDRAWAL``, or None."""
+        """Return the label that a finding names under ``ruleset``: a provision, ``WAGER``, ``WITHDRAWAL``, or None."""
         labels = self.provisions.get(ruleset or "", ())
         return labels[0] if labels else None
 

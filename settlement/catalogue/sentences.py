@@ -1,9 +1,10 @@
-"""How a rule and its facts become a sentence.
+"""Messages: how a rule and the facts of a finding become a sentence.
 
-    rule.message  ──► clauses whose facts are missing drop out ──► facts are written by kind ──► sentence
+    facts, each formatted by its kind ──┐
+    facts derived from others ──────────┴──► the template ``rule.message`` is filled ──► sentence
 
-Nothing here decides anything about play, and nothing here fails: a fact that is missing, of another type than declared
-or of an unknown value is shown as it is, or as “—”.
+Nothing here decides anything about play, and nothing here fails: a fact of another type than declared, or of an unknown
+value, is shown as it is; a missing one as “—”.
 """
 
 from __future__ import annotations
@@ -14,12 +15,11 @@ from datetime import date
 from typing import Any
 
 from settlement.catalogue.rule import STANDARD_FACTS, Kind, Language, Rule
-from settlement.catalogue.words import BET_WORDS, WORDS
-
-MISSING = "—"
+from settlement.catalogue.templates import agree, fill
+from settlement.catalogue.words import BET_WORDS, word
 
 DERIVED = ("the_wager", "product", "working", "halving", "missing_events", "difference")
-"""What a message may use without any rule declaring it, worked out from the other facts:
+"""The fields that any message may use, derived from the other facts:
 
 * ``the_wager``: “w2 (right bet on 6, €6.00)”;
 * ``product``: stake × ``odds``; ``working``: the same, and whether it was rounded; ``halving``: stake ÷ 2^``zeros``;
@@ -27,11 +27,7 @@ DERIVED = ("the_wager", "product", "working", "halving", "missing_events", "diff
 * ``difference``: between the amounts expected and recorded.
 """
 
-_CLAUSE = re.compile(r"\[([^\[\]]*)\]")
-_PLURAL = re.compile(r"(\{(\w+)\}[^{}]*?)\(s\)")
-_ELIDED = re.compile(r"\b(le|du|au) \{(\w+)\}")
 _ODDS = re.compile(r"\d+:[1-9]\d*")
-_PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 # ISO 4217 currencies whose minor unit is not a hundredth, and the signs that readers of each language expect.
 _EXPONENTS = {
@@ -61,21 +57,21 @@ _MONTHS: Mapping[Language, tuple[str, ...]] = {
 
 
 def minor_units(units: int, currency: str) -> int:
-    """Return so many whole units of a currency in its minor units: 100 euros are 10,000."""
-    return int(units * 10 ** _EXPONENTS.get(currency, 2))
+    """Return whole ``units`` of a currency in its minor units: 100 euros are 10,000."""
+    return int(units * 10 ** exponent(currency))
 
 
 def exponent(currency: str) -> int:
-    """Return how many decimals an amount of a currency is written with."""
+    """Return the number of decimals of a currency (ISO 4217); 2 for an unknown one."""
     return _EXPONENTS.get(currency, 2)
 
 
 def amount(minor: int, currency: str, language: Language) -> str:
-    """Return an amount of money as its readers write it: “€1,234.50”, « 1 234,50 € »."""
-    places = exponent(currency)
-    whole, fraction = divmod(abs(minor), 10**places)
+    """Return an amount of money in the format of its language: “€1,234.50”, « 1 234,50 € »."""
+    digits_after = exponent(currency)
+    whole, fraction = divmod(abs(minor), 10**digits_after)
     sign = _SIGNS[language].get(currency, currency)
-    decimals = f"{fraction:0{places}}" if places else ""
+    decimals = f"{fraction:0{digits_after}}" if digits_after else ""
     minus = _MINUS if minor < 0 else ""
     if language == "fr":
         digits = f"{whole:,}".replace(",", _NARROW) + (f",{decimals}" if decimals else "")
@@ -90,21 +86,15 @@ def message(rule: Rule, facts: Mapping[str, Any], language: Language, currency: 
     """Return what an officer reads of a finding of ``rule``.
 
     ``facts`` holds the finding's ``expected`` and ``recorded``, the standard facts and those the rule declares; any of
-    them may be missing or None. ``currency`` is the ISO 4217 code of the session, '' where none is known.
+    them may be missing or None. ``currency`` is the ISO 4217 code of the session, "" if it is not known.
     """
-    words = {
-        name: _write(facts[name], kind, language, currency)
+    values = {
+        name: _format(facts[name], kind, language, currency)
         for name, kind in _kinds(rule).items()
         if _is_known(facts.get(name))
     }
-    words |= _derived(facts, words, language, currency)
-    template = _agree(rule.message.in_language(language), facts, language)
-    while (kept := _CLAUSE.sub(lambda clause: _keep(clause[1], words), template)) != template:
-        template = kept
-    if language == "fr":
-        template = _ELIDED.sub(lambda article: _elide(article[1], article[2], words), template)
-    sentence = _PLACEHOLDER.sub(lambda placeholder: words.get(placeholder[1], MISSING), template)
-    return sentence[:1].upper() + sentence[1:]
+    values |= _derived(facts, values, language, currency)
+    return fill(agree(rule.message.in_language(language), facts, language), values, language)
 
 
 def _kinds(rule: Rule) -> Mapping[str, Kind]:
@@ -114,39 +104,16 @@ def _kinds(rule: Rule) -> Mapping[str, Kind]:
     return kinds
 
 
-def _agree(template: str, facts: Mapping[str, Any], language: Language) -> str:
-    """Let each “(s)” agree with the number before it: one is singular, and in French none is as well."""
-
-    def agree(match: re.Match[str]) -> str:
-        is_singular = facts.get(match[2]) in ((0, 1) if language == "fr" else (1,))
-        return match[1] + ("" if is_singular else "s")
-
-    while (agreed := _PLURAL.sub(agree, template)) != template:
-        template = agreed
-    return template
-
-
-def _elide(article: str, name: str, words: Mapping[str, str]) -> str:
-    """Return “le croupier” or “l’employé”, “du croupier” or “de l’employé”."""
-    if words.get(name, "")[:1] not in tuple("aeéiou"):
-        return f"{article} {{{name}}}"
-    return {"le": "l’", "du": "de l’", "au": "à l’"}[article] + f"{{{name}}}"
-
-
-def written(fact: Any, kind: Kind | None, language: Language, currency: str) -> str | None:
-    """Return a finding's ``expected`` or ``recorded`` as its kind is written; None where there is none."""
-    return _write(fact, kind or "text", language, currency) if _is_known(fact) else None
+def format_fact(fact: Any, kind: Kind | None, language: Language, currency: str) -> str | None:
+    """Return a finding's ``expected`` or ``recorded`` in the format of its kind; None if there is nothing to show."""
+    return _format(fact, kind or "text", language, currency) if _is_known(fact) else None
 
 
 def _is_known(fact: Any) -> bool:
     return fact is not None and fact not in ("", [], ())
 
 
-def _keep(clause: str, words: Mapping[str, str]) -> str:
-    return clause if all(name in words for name in _PLACEHOLDER.findall(clause)) else ""
-
-
-def _write(fact: Any, kind: Kind, language: Language, currency: str) -> str:
+def _format(fact: Any, kind: Kind, language: Language, currency: str) -> str:
     match kind:
         case "money" if isinstance(fact, int):
             return amount(fact, currency, language)
@@ -163,14 +130,9 @@ def _write(fact: Any, kind: Kind, language: Language, currency: str) -> str:
         case "numbers" | "texts" | "wagers" if isinstance(fact, list | tuple):
             return ", ".join(str(each) for each in fact)
         case "flags" if isinstance(fact, list | tuple):
-            return ", ".join(_word("flags", each, language) for each in fact)
+            return ", ".join(word("flags", each, language) for each in fact)
         case _:
-            return _word(kind, fact, language)
-
-
-def _word(kind: str, value: Any, language: Language) -> str:
-    english, french = WORDS.get(kind, {}).get(str(value), (str(value), str(value)))
-    return french if language == "fr" else english
+            return word(kind, fact, language)
 
 
 def _day(day: str, language: Language) -> str:
@@ -182,9 +144,9 @@ def _day(day: str, language: Language) -> str:
     return f"{number}{_NO_BREAK}{_MONTHS[language][parsed.month - 1]}{_NO_BREAK}{parsed.year}"
 
 
-def _derived(facts: Mapping[str, Any], words: Mapping[str, str], language: Language, currency: str) -> dict[str, str]:
+def _derived(facts: Mapping[str, Any], values: Mapping[str, str], language: Language, currency: str) -> dict[str, str]:
     derived: dict[str, str] = {}
-    if described := _describe(facts, words, language):
+    if described := _describe(facts, values, language):
         derived["the_wager"] = described
     expected, recorded = facts.get("expected"), facts.get("recorded")
     if isinstance(expected, int) and isinstance(recorded, int):
@@ -195,24 +157,24 @@ def _derived(facts: Mapping[str, Any], words: Mapping[str, str], language: Langu
     stake, odds, zeros = facts.get("stake"), facts.get("odds"), facts.get("zeros")
     if isinstance(stake, int) and isinstance(odds, str) and _ODDS.fullmatch(odds):
         pays, per = (int(part) for part in odds.split(":"))
-        derived["product"] = f"{words['stake']} × {pays if per == 1 else f'{pays}/{per}'}"
+        derived["product"] = f"{values['stake']} × {pays if per == 1 else f'{pays}/{per}'}"
         is_rounded = isinstance(expected, int) and expected * per < stake * pays
         note = ", arrondi à l’unité inférieure" if language == "fr" else ", rounded down"
         derived["working"] = derived["product"] + (note if is_rounded else "")
     if isinstance(stake, int) and isinstance(zeros, int) and 0 < zeros < 64:
-        derived["halving"] = f"{words['stake']} ÷ {2**zeros}"
+        derived["halving"] = f"{values['stake']} ÷ {2**zeros}"
     return derived
 
 
-def _describe(facts: Mapping[str, Any], words: Mapping[str, str], language: Language) -> str:
-    """Return “w2 (right bet on 6, €6.00)”, as far as it is known."""
-    what = words.get("bet", "")
-    places = facts.get("numbers") or facts.get("which")
-    where = "-".join(str(place) for place in places) if isinstance(places, list | tuple) else words.get("number", "")
+def _describe(facts: Mapping[str, Any], values: Mapping[str, str], language: Language) -> str:
+    """Return “w2 (right bet on 6, €6.00)”, without the parts that are not known."""
+    what = values.get("bet", "")
+    spots = facts.get("numbers") or facts.get("which")
+    where = "-".join(str(spot) for spot in spots) if isinstance(spots, list | tuple) else values.get("number", "")
     if what and where:
         what += f" {'sur' if language == 'fr' else 'on'} {where}"
-    inside = ", ".join(part for part in (what, words.get("stake", "")) if part)
-    name = words.get("wager", "")
+    inside = ", ".join(part for part in (what, values.get("stake", "")) if part)
+    name = values.get("wager", "")
     return f"{name} ({inside})" if name and inside else name
 
 

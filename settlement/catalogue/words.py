@@ -1,7 +1,7 @@
-"""What things are called on the screens: bets, roles, statuses, and every other word a fact may be.
+"""The names of things on the screens: bets, roles, statuses, and every other value of a fact, in both languages.
 
-Bets keep the word of their law in both languages, so that an officer can search the text for it. ``BET_LABELS`` puts
-the usual name beside it.
+Bets keep the word of their law in both languages, so that an officer can search the text for it. ``BET_LABELS`` adds
+the usual name.
 """
 
 from __future__ import annotations
@@ -190,4 +190,10 @@ WORDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "american_roulette": ("American roulette", "la roulette américaine"),
     },
 }
-"""English and French of each value, by kind. A value not listed is shown as the table system wrote it."""
+"""English and French of each value, by kind of fact."""
+
+
+def word(kind: str, value: object, language: Language) -> str:
+    """Return the name of ``value``; a value that is not listed is shown as the table system sent it."""
+    english, french = WORDS.get(kind, {}).get(str(value), (str(value), str(value)))
+    return french if language == "fr" else english

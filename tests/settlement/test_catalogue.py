@@ -13,7 +13,8 @@ import pytest
 from settlement import adjudicate
 from settlement.catalogue import BET_LABELS, RULES, WAGER, WITHDRAWAL, message
 from settlement.catalogue.rule import LANGUAGES, RULESET_NAMES, STANDARD_FACTS, Kind, Rule, Wording
-from settlement.catalogue.sentences import DERIVED, MISSING, amount
+from settlement.catalogue.sentences import DERIVED, amount
+from settlement.catalogue.templates import MISSING
 from settlement.catalogue.words import WORDS
 from settlement.provisions import PROVISIONS, WAGER_PROVISIONS
 

@@ -1,12 +1,11 @@
 """Events as sentences: what happened at the table, in the terms of its law, in English and French.
 
-There is one template for each event type. ``{name}`` is a field of the event's data; a part in square brackets is left
-out if one of its fields was not sent. Amounts are written in the session's currency.
+One template for each event type, filled by ``settlement.catalogue.templates``. ``{name}`` is a field of the event's
+data; a clause in square brackets is left out if one of its fields was not sent. Amounts are in the session's currency.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,7 +13,8 @@ import msgspec
 
 from settlement.catalogue import BET_WORDS, Language
 from settlement.catalogue.sentences import amount
-from settlement.catalogue.words import WORDS
+from settlement.catalogue.templates import fill
+from settlement.catalogue.words import word
 from settlement.events import Event
 
 TEMPLATES: Mapping[str, tuple[str, str]] = {
@@ -111,25 +111,19 @@ MEANS: Mapping[str, tuple[str, str]] = {
 AMOUNTS = frozenset({"amount", "float", "stake", "winnings", "stake_returned", "value"})
 ROLES = frozenset({"role", "by", "decided_by", "announced_by"})
 
-_CLAUSE = re.compile(r"\[([^\[\]]*)\]")
-_FIELD = re.compile(r"\{(\w+)\}")
-
 
 def sentence(event: Event, language: Language, currency: str) -> str:
     """Return ``event`` as a sentence. ``currency`` is the ISO 4217 code of its session."""
     english, french = TEMPLATES[event.type]
-    template = french if language == "fr" else english
-    fields = {
-        name: _written(name, value, language, currency)
+    values = {
+        name: _format(name, value, language, currency)
         for name, value in msgspec.to_builtins(event.data).items()
         if value not in (None, [])
     }
-    kept = _CLAUSE.sub(lambda clause: clause[1] if set(_FIELD.findall(clause[1])) <= fields.keys() else "", template)
-    words = _FIELD.sub(lambda field: fields.get(field[1], "—"), kept)
-    return words[:1].upper() + words[1:]
+    return fill(french if language == "fr" else english, values, language)
 
 
-def _written(name: str, value: Any, language: Language, currency: str) -> str:
+def _format(name: str, value: Any, language: Language, currency: str) -> str:
     if name in AMOUNTS and isinstance(value, int):
         return amount(value, currency, language)
     if name == "faces":
@@ -137,18 +131,13 @@ def _written(name: str, value: Any, language: Language, currency: str) -> str:
     if name == "bet":
         return BET_WORDS.get(value, str(value))
     if name == "working":
-        return _word("switch", "on" if value else "off", language)
+        return word("switch", "on" if value else "off", language)
     if name in ("means", "direction") and value in MEANS:
         return MEANS[value][1 if language == "fr" else 0]
     if name in ROLES:
-        return _word("role", value, language)
+        return word("role", value, language)
     if name in ("direction", "choice", "cause"):
-        return _word(name, value, language)
+        return word(name, value, language)
     if isinstance(value, list):
-        return ", ".join(_word("flags", each, language) if name == "flags" else str(each) for each in value)
+        return ", ".join(word("flags", each, language) if name == "flags" else str(each) for each in value)
     return str(value)
-
-
-def _word(kind: str, value: Any, language: Language) -> str:
-    english, french = WORDS.get(kind, {}).get(str(value), (str(value), str(value)))
-    return french if language == "fr" else english

@@ -1,0 +1,60 @@
+"""Templates of sentences, in English and French.
+
+    Buy-in of {amount}[ by {player}] ({means})  ──►  Buy-in of €500.00 (cash)
+
+``{player}`` is a field. Square brackets hold a clause, which is left out if one of its fields has no value; a clause
+may hold others, which are decided first. Outside a clause a field without a value shows as ``MISSING``: nothing fails.
+
+``(s)`` agrees with the number in the field before it. French *le*, *du* and *au* elide before a field whose value
+starts with a vowel: “du {role}” reads « du croupier » and « de l’employé ».
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from settlement.catalogue.rule import Language
+
+MISSING = "—"
+
+_CLAUSE = re.compile(r"\[([^\[\]]*)\]")
+_ELIDED = re.compile(r"\b(le|du|au) \{(\w+)\}")
+_ELISIONS = {"le": "l’", "du": "de l’", "au": "à l’"}
+_FIELD = re.compile(r"\{(\w+)\}")
+_PLURAL = re.compile(r"(\{(\w+)\}[^{}]*?)\(s\)")
+
+
+def fields_of(template: str) -> list[str]:
+    """Return the names of the fields of ``template``, in order; a field that is there twice comes twice."""
+    return _FIELD.findall(template)
+
+
+def fill(template: str, values: Mapping[str, str], language: Language) -> str:
+    """Return ``template`` with ``values`` in its fields, beginning with a capital letter."""
+
+    def clause(match: re.Match[str]) -> str:
+        return match[1] if values.keys() >= set(fields_of(match[1])) else ""
+
+    def elided(match: re.Match[str]) -> str:
+        starts_with_vowel = values.get(match[2], "")[:1] in tuple("aeéiou")
+        return _ELISIONS[match[1]] + f"{{{match[2]}}}" if starts_with_vowel else match[0]
+
+    template = _until_stable(_CLAUSE, clause, template)
+    if language == "fr":
+        template = _ELIDED.sub(elided, template)
+    sentence = _FIELD.sub(lambda field: values.get(field[1], MISSING), template)
+    return sentence[:1].upper() + sentence[1:]
+
+
+def agree(template: str, numbers: Mapping[str, Any], language: Language) -> str:
+    """Return ``template`` with every “(s)” resolved: one is singular, and in French zero is as well."""
+    singular = (0, 1) if language == "fr" else (1,)
+    return _until_stable(_PLURAL, lambda match: match[1] + ("" if numbers.get(match[2]) in singular else "s"), template)
+
+
+def _until_stable(pattern: re.Pattern[str], replace: Callable[[re.Match[str]], str], text: str) -> str:
+    while (replaced := pattern.sub(replace, text)) != text:
+        text = replaced
+    return text
