@@ -1,6 +1,7 @@
-"""Every recorded session of the conformance file, judged as its README says, in one run and cut anywhere.
+"""The conformance cases: recorded sessions and the answer to each, judged as README.md says.
 
-The file is read from ``$CABOCHON_CONFORMANCE`` if it is set, else from the copy that lies here.
+Every case is a test of its own, by its id: ``pytest tests/conformance -k CR-A1-after-point``. The cases are read from
+``$CABOCHON_CONFORMANCE`` (a folder, or its ``cases.jsonl``) if it is set, else from the copy in this folder.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import jsonschema
 import pytest
 
 from settlement import Adjudication, Event, NeedsReplay, State, adjudicate, decode
+from settlement.events import EntryCorrected
 
 HERE = Path(__file__).parent
 
@@ -30,48 +32,59 @@ def folder() -> Path:
 SCHEMA = json.loads((folder() / "case.schema.json").read_text())
 CASES: list[dict[str, Any]] = [json.loads(line) for line in (folder() / "cases.jsonl").read_text().splitlines()]
 
-each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
+
+def case_id(case: dict[str, Any]) -> str:
+    return str(case["id"])
+
+
+def decoded(case: dict[str, Any]) -> list[Event]:
+    return [decode(json.dumps(event)) for event in case["events"]]
+
+
+def has_its_own_order(case: dict[str, Any]) -> bool:
+    """Whether one seq comes twice: of two contents the first counts, so that the order is part of the case."""
+    return len({event["seq"] for event in case["events"]}) < len(case["events"])
 
 
 def judge(answer: Adjudication, expected: dict[str, Any]) -> None:
-    """Fail where ``answer`` is not what a case expects: three values of each wager, and every finding, no other."""
+    """Fail if ``answer`` is not what a case expects: three values of each wager, and every finding, no other."""
     given = answer.as_dict()
     for wager, values in expected["wagers"].items():
         assert {name: given["wagers"][wager][name] for name in values} == values, wager
-    found = [(finding["rule"], finding["seq"], finding.get("wager")) for finding in given["findings"]]
+    unexpected = [(finding["rule"], finding["seq"], finding.get("wager")) for finding in given["findings"]]
     for finding in expected["findings"]:
         rule, seq, wager = finding["rule"], finding["seq"], finding.get("wager")
         # A finding that is expected without a wager may name one or none.
-        match = next((each for each in found if each[:2] == (rule, seq) and wager in (None, each[2])), None)
+        match = next((each for each in unexpected if each[:2] == (rule, seq) and wager in (None, each[2])), None)
         assert match is not None, f"missing: {rule} at {seq} on {wager}"
-        found.remove(match)
-    assert found == [], "found, and not expected"
+        unexpected.remove(match)
+    assert unexpected == []
 
 
-@each_case
-def test_case(case: dict[str, Any]) -> None:
+@pytest.mark.parametrize("case", CASES, ids=case_id)
+def test_as_a_whole(case: dict[str, Any]) -> None:
     judge(adjudicate(json.dumps(event) for event in case["events"]), case["expected"])
 
 
-@each_case
-def test_case_in_reverse_order(case: dict[str, Any]) -> None:
-    events = [decode(json.dumps(event)) for event in case["events"]]
-    if len({event.seq for event in events}) < len(events):
-        pytest.skip("of two contents of one seq the first counts: this order is part of the case")
-    judge(adjudicate(reversed(events)), case["expected"])
+@pytest.mark.parametrize("case", [case for case in CASES if not has_its_own_order(case)], ids=case_id)
+def test_in_reverse_order(case: dict[str, Any]) -> None:
+    judge(adjudicate(reversed(decoded(case))), case["expected"])
 
 
-@each_case
-def test_case_cut_everywhere_and_taken_up_again(case: dict[str, Any]) -> None:
-    by_seq: dict[int, Event] = {}
-    for event in (decode(json.dumps(event)) for event in case["events"]):
-        by_seq.setdefault(event.seq, event)
+@pytest.mark.parametrize("case", CASES, ids=case_id)
+def test_resumed_at_every_event(case: dict[str, Any]) -> None:
+    first: dict[int, Event] = {}
+    for event in decoded(case):
+        first.setdefault(event.seq, event)
+    events = [first[seq] for seq in sorted(first)]
     state = State()
-    for seq in sorted(by_seq):
+    for index, event in enumerate(events):
         try:
-            state.feed(by_seq[seq])
-        except NeedsReplay:
-            pytest.skip("a correction changes what was folded before it: the stream is replayed, not resumed")
+            state.feed(event)
+        except NeedsReplay:  # a correction: replay with all that are known by now
+            known = events[: index + 1]
+            state = State(each for each in known if isinstance(each, EntryCorrected))
+            state.feed_all(known)
         state = State.from_bytes(state.to_bytes())
     judge(state.adjudication(), case["expected"])
 
@@ -82,7 +95,7 @@ def test_the_cases_have_the_shape_of_their_schema() -> None:
         check.validate(case)
 
 
-def test_no_case_was_lost() -> None:
+def test_no_case_is_lost() -> None:
     assert len(CASES) >= 409
     assert Counter(case["id"] for case in CASES).most_common(1)[0][1] == 1
     assert {case["ruleset"] for case in CASES} == {"fr-craps", "qc-craps", "fr-roulette", "fr-american-roulette"}
