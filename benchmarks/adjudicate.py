@@ -1,7 +1,7 @@
-"""``python -m benchmarks.adjudicate``: how fast the law reads, beside a plain reading of the same bytes.
+"""``python -m benchmarks.adjudicate``: events adjudicated per second, compared with ``json.loads`` of the same bytes.
 
-One process, a generated night of each ruleset, decode from bytes included. Each figure is the median of several rounds
-that are taken in turn, so that a machine that slows down slows all of them.
+One process, a generated session of each ruleset, decoding from bytes included. Each figure is the median of several
+rounds; the subjects alternate, so that a machine that slows down slows all of them.
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ from settlement.codec import decode_all
 from settlement.engine import fold
 
 COUPS_A_SESSION = {"fr-craps": 9, "qc-craps": 7, "fr-roulette": 17, "fr-american-roulette": 22}
-"""Events of one coup, about: how many coups make the events asked for."""
+"""Events in one coup, about: they turn a number of events into a number of coups."""
 
-FLOOR, AIM = 2 / 3, 250_000
+MIN_RATIO, TARGET = 2 / 3, 250_000
+"""The slowest ruleset must reach this share of ``json.loads``, and should reach this many events a second."""
 
 
 def night_of(ruleset: str, events: int) -> list[bytes]:
@@ -40,22 +41,22 @@ def night_of(ruleset: str, events: int) -> list[bytes]:
 
 
 def measure(lines: list[bytes], rounds: int) -> dict[str, float]:
-    """Return events a second of each reading, the median of ``rounds``."""
+    """Return events a second of each subject, the median of ``rounds``."""
     decoded = decode_all(lines)
-    readings: dict[str, Callable[[], Any]] = {
+    subjects: dict[str, Callable[[], Any]] = {
         "json.loads": lambda: [json.loads(line) for line in lines],
         "decode": lambda: decode_all(lines),
         "fold": lambda: fold(decoded),
         "adjudicate": lambda: adjudicate(lines),
     }
-    taken: dict[str, list[float]] = {name: [] for name in readings}
+    seconds: dict[str, list[float]] = {name: [] for name in subjects}
     for _ in range(rounds):
-        for name, reading in readings.items():
+        for name, subject in subjects.items():
             gc.collect()
-            began = time.perf_counter()
-            reading()
-            taken[name].append(time.perf_counter() - began)
-    return {name: len(lines) / statistics.median(times) for name, times in taken.items()}
+            started = time.perf_counter()
+            subject()
+            seconds[name].append(time.perf_counter() - started)
+    return {name: len(lines) / statistics.median(times) for name, times in seconds.items()}
 
 
 def main() -> None:
@@ -83,7 +84,8 @@ def main() -> None:
     console = Console(width=None if sys.stdout.isatty() else 110)
     console.print(table)
     console.print(
-        f"Slowest: {min(rates):,.0f} events/s (aim {AIM:,}); {min(ratios):.2f} of json.loads (at least {FLOOR:.2f})."
+        f"Slowest: {min(rates):,.0f} events/s (target {TARGET:,}); "
+        f"{min(ratios):.2f} of json.loads (at least {MIN_RATIO:.2f})."
     )
 
 
