@@ -8,7 +8,7 @@
 
 ``!`` is followed by every rule that the line raises, by name; a line without it raises none. ``rule:w1`` says that the
 finding names the wager w1, ``rule:-`` that it names none. ``?`` is followed by rules that the line comes close to and
-must not raise: near misses. ``=>`` says how wagers stand after the line. A blank or ``#``
+must not raise: near misses. ``=>`` gives the status of wagers after the line. A blank or ``#``
 line is for the reader.
 """
 
@@ -37,7 +37,7 @@ READINGS = {
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One event of a tape: what it says, and the rules it must raise, each with the wager it names if that is said.
+    """One event of a tape, and the rules it must raise, each with the wager that it names if the tape names one.
 
     ``missed`` are the rules that it comes close to, ``standing`` the status of wagers after it.
     """
@@ -106,7 +106,7 @@ def _select(words: list[str], named: dict[str, Any]) -> dict[str, Any]:
 
 Reader = Callable[[list[str], dict[str, Any]], dict[str, Any]]
 
-ACTS: dict[str, tuple[str, Reader]] = {
+VERBS: dict[str, tuple[str, Reader]] = {
     "place": ("wager.placed", _place),
     "take": ("wager.withdrawn", lambda w, n: {"wager": w[0]} | ({"amount": int(w[1])} if len(w) > 1 else {})),
     "switch": ("wager.switched", lambda w, n: {"wager": w[0], "working": w[1] == "on"}),
@@ -154,22 +154,22 @@ ACTS: dict[str, tuple[str, Reader]] = {
 def read(tape: str) -> Iterator[Line]:
     """Yield the lines of a tape as events.
 
-    ``@12`` before an act is its seq, ``+20s`` or ``-2s`` the seconds since the last one, which are one unless told.
+    ``@12`` before a verb is its seq, ``+20s`` or ``-2s`` the seconds since the last one, 1 unless given.
     """
     lines = [line.split("#")[0].rstrip() for line in tape.strip().splitlines()]
     first, *rest = [line.strip() for line in lines if line.strip()]
     yield _opening(first)
     seq, second = 1, 1
     for text in rest:
-        said, wanted, missed, standing = _parts(text)
-        words = shlex.split(said)
+        sentence, wanted, missed, standing = _parts(text)
+        words = shlex.split(sentence)
         seq, second = seq + 1, second + 1
         while words[0][0] in "@+-":
             if words[0].startswith("@"):
                 seq = int(words.pop(0)[1:])
             else:
                 second += int(words.pop(0).removesuffix("s")) - 1
-        kind, reader = ACTS[words[0]]
+        kind, reader = VERBS[words[0]]
         plain, named = _pairs(words[1:]) if words[0] != "correct" else (words[1:], {})
         at = f"2010-11-19T20:{second // 60:02}:{second % 60:02}+01:00"
         yield Line(text, event("s", seq, kind, at=at, **reader(plain, named)), wanted, missed, standing)
@@ -178,16 +178,16 @@ def read(tape: str) -> Iterator[Line]:
 
 
 def _parts(text: str) -> tuple[str, list[tuple[str, str | None]], list[str], dict[str, str]]:
-    """Return what a line says, the rules it must raise, those it comes close to, and how wagers stand after it."""
+    """Return the event of a line, the rules it must raise, those it comes close to, and how its wagers are after it."""
     before, _sign, missed = text.partition("?")
     before, _sign, wanted = before.partition("!")
-    said, _sign, standing = before.partition("=>")
-    return said, _wanted(wanted), missed.split(), dict(word.split(":") for word in standing.split())
+    sentence, _sign, standing = before.partition("=>")
+    return sentence, _wanted(wanted), missed.split(), dict(word.split(":") for word in standing.split())
 
 
 def _opening(text: str) -> Line:
-    said, wanted, missed, standing = _parts(text)
-    plain, named = _pairs(shlex.split(said))
+    sentence, wanted, missed, standing = _parts(text)
+    plain, named = _pairs(shlex.split(sentence))
     ruleset, *observes = plain
     params = {READINGS[name][0]: READINGS[name][1](named.pop(name)) for name in list(named) if name in READINGS}
     if "maximum" in named:
@@ -212,30 +212,30 @@ def _wanted(text: str) -> list[tuple[str, str | None]]:
 
 
 def play(tape: str) -> list[Finding]:
-    """Play a tape and return what it raised. Fail at the first line that raises anything else than it says."""
+    """Play a tape and return its findings. Fail at the first line that raises anything but its rules."""
     lines = list(read(tape))
     events = [decode(line.raw) for line in lines]
     state = State(each for each in events if isinstance(each, EntryCorrected))
     for line, each in zip(lines, events, strict=True):
-        found = state.feed(each)
-        raised = sorted(finding.rule for finding in found)
+        findings = state.feed(each)
+        raised = sorted(finding.rule for finding in findings)
         assert raised == [rule for rule, _wager in line.wanted], line.text
         assert not set(raised) & set(line.missed), line.text
         for rule, wager in line.wanted:
             if wager is not None:
-                named = {finding.wager for finding in found if finding.rule == rule}
+                named = {finding.wager for finding in findings if finding.rule == rule}
                 assert (None if wager == "-" else wager) in named, line.text
-        assert all(finding.seq == each.seq for finding in found), line.text
-        stand = {wager: state.table.wagers[wager].status for wager in line.standing}
-        assert stand == line.standing, line.text
+        assert all(finding.seq == each.seq for finding in findings), line.text
+        statuses = {wager: state.table.wagers[wager].status for wager in line.standing}
+        assert statuses == line.standing, line.text
     return state.adjudication().findings
 
 
 def raised_by(tape: str) -> set[str]:
-    """Return the rules that a tape says it raises."""
+    """Return the rules that the lines of a tape must raise."""
     return {rule for line in read(tape) for rule, _wager in line.wanted}
 
 
 def missed_by(tape: str) -> set[str]:
-    """Return the rules that a tape says it comes close to and does not raise."""
+    """Return the rules that the lines of a tape come close to and must not raise."""
     return {rule for line in read(tape) for rule in line.missed}

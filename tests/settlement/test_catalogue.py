@@ -1,4 +1,4 @@
-"""The catalogue is the table of rules, each rule says itself in two languages, and no message ever fails."""
+"""The catalogue is the table of rules, every rule has its messages in two languages, and no message ever fails."""
 
 from __future__ import annotations
 
@@ -220,8 +220,8 @@ SAMPLES: dict[Kind, Any] = {
 }
 
 
-def table_of(words: str) -> dict[str, tuple[str, str | None]]:
-    rows = (line.split() for line in words.strip().splitlines())
+def table_of(text: str) -> dict[str, tuple[str, str | None]]:
+    rows = (line.split() for line in text.strip().splitlines())
     return {name: (SEVERITIES[letter], None if family == "-" else family) for name, letter, family in rows}
 
 
@@ -248,8 +248,8 @@ def test_the_record_raises_the_rules_of_the_last_section() -> None:
 
 
 def test_two_rules_have_another_severity_in_one_case() -> None:
-    found = {rule.name: rule.exceptional_severity for rule in RULES.values() if rule.exceptional_severity}
-    assert found == EXCEPTIONS
+    exceptional = {rule.name: rule.exceptional_severity for rule in RULES.values() if rule.exceptional_severity}
+    assert exceptional == EXCEPTIONS
 
 
 @pytest.mark.parametrize("row", RULESETS_OF.strip().splitlines(), ids=str.strip)
@@ -270,7 +270,7 @@ def test_a_rule_rests_on_a_provision_or_says_why_on_none(rule: Rule) -> None:
 
 
 @EVERY_RULE
-def test_both_languages_say_the_same_with_the_same_facts(rule: Rule) -> None:
+def test_both_languages_use_the_same_facts(rule: Rule) -> None:
     assert placeholders(rule.message.en) == placeholders(rule.message.fr)
     known = {"expected", "recorded", *STANDARD_FACTS, *rule.facts, *DERIVED}
     assert placeholders(rule.message.en) <= known
@@ -414,7 +414,7 @@ AMOUNTS = """
 
 
 @pytest.mark.parametrize("row", AMOUNTS.strip().splitlines(), ids=str.strip)
-def test_amounts_are_written_as_their_readers_write_them(row: str) -> None:
+def test_amounts_have_the_format_of_their_language(row: str) -> None:
     minor, currency, english, french = re.split(r"\s{2,}", row.strip())
     assert plain(amount(int(minor), currency, "en")) == english
     assert plain(amount(int(minor), currency, "fr")) == french
@@ -430,7 +430,7 @@ def test_every_bet_shows_the_word_of_the_law_and_the_usual_name() -> None:
     assert all(set(labels) == {"en", "fr"} for labels in BET_LABELS.values())
 
 
-def test_every_word_is_said_in_both_languages() -> None:
+def test_every_word_has_both_languages() -> None:
     for words in WORDS.values():
         assert all(english.strip() and french.strip() for english, french in words.values())
 
@@ -442,6 +442,6 @@ def test_wording_puts_the_spaces_of_french() -> None:
     )
 
 
-def plain(words: str) -> str:
-    """Return ``words`` with ordinary spaces."""
-    return words.replace("\N{NARROW NO-BREAK SPACE}", " ").replace("\N{NO-BREAK SPACE}", " ")
+def plain(text: str) -> str:
+    """Return ``text`` with ordinary spaces."""
+    return text.replace("\N{NARROW NO-BREAK SPACE}", " ").replace("\N{NO-BREAK SPACE}", " ")

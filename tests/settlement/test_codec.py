@@ -21,14 +21,14 @@ EVENTS: list[dict[str, Any]] = [
 ]
 
 
-def text(seq: int, said: dict[str, Any]) -> str:
+def text(seq: int, content: dict[str, Any]) -> str:
     event = {
         "stream": "casino.T1",
         "seq": seq,
         "occurred_at": "2026-11-20T21:00:00.125+01:00",
         "v": 1,
         "data": {},
-        **said,
+        **content,
     }
     return json.dumps(event, separators=(",", ":"), ensure_ascii=False)
 
@@ -48,7 +48,7 @@ DISFIGURED = {
     "another version": lambda event: event.replace('"v":1', '"v":2'),
     "a whole number as a float": lambda event: event.replace('"v":1', '"v":1.0'),
     "a whole number with an exponent": lambda event: event.replace('"stake":500', '"stake":5e2'),
-    "a field that is none": lambda event: event.replace('"v":1', '"v":1,"w":1'),
+    "an unknown field": lambda event: event.replace('"v":1', '"v":1,"w":1'),
     "the character NUL": lambda event: event.replace("P1", "P\\u0000"),
     "a year out of range": lambda event: event.replace("2026-", "0001-"),
     "another stream": lambda event: event.replace("casino.T1", "casino T1"),
@@ -65,19 +65,19 @@ events = st.lists(
 
 @given(chosen=events)
 def test_at_once_is_one_by_one_or_not_at_all(chosen: list[tuple[dict[str, Any], list[str]]]) -> None:
-    written: list[bytes] = []
-    for seq, (said, disfigured) in enumerate(chosen, start=1):
-        event = text(seq, said)
+    sent: list[bytes] = []
+    for seq, (content, disfigured) in enumerate(chosen, start=1):
+        event = text(seq, content)
         for name in disfigured:
             event = DISFIGURED[name](event)
-        written.append(event.encode())
-    read = decode_canonical_all(b"[" + b",".join(written) + b"]")
+        sent.append(event.encode())
+    read = decode_canonical_all(b"[" + b",".join(sent) + b"]")
     if read is not None:
-        assert list(zip(*read, strict=True)) == [decode_canonical(event) for event in written]
+        assert list(zip(*read, strict=True)) == [decode_canonical(event) for event in sent]
 
 
 @pytest.mark.parametrize("name", sorted(set(DISFIGURED) - {"nothing", "no version", "no data"}))
-def test_what_is_not_plain_is_looked_at_by_itself(name: str) -> None:
+def test_what_is_not_plain_is_decoded_by_itself(name: str) -> None:
     plain = text(1, EVENTS[2]).encode()
     other = DISFIGURED[name](text(2, EVENTS[2])).encode()
     read = decode_canonical_all(b"[%b,%b]" % (plain, other))
@@ -90,8 +90,8 @@ def test_what_is_not_plain_is_looked_at_by_itself(name: str) -> None:
 
 
 def test_plain_events_are_read_at_once() -> None:
-    written = [text(seq, said).encode() for seq, said in enumerate(EVENTS[:-1], start=1)]
-    read = decode_canonical_all(b"[" + b",".join(written) + b"]")
+    sent = [text(seq, content).encode() for seq, content in enumerate(EVENTS[:-1], start=1)]
+    read = decode_canonical_all(b"[" + b",".join(sent) + b"]")
     assert read is not None
-    assert read[1] == [decode_canonical(event)[1] for event in written]
+    assert read[1] == [decode_canonical(event)[1] for event in sent]
     assert decode_canonical_all(b"[" + text(1, EVENTS[-1]).encode() + b"]") is None, "a loss is looked at by itself"

@@ -39,13 +39,13 @@ def changed(event: dict[str, Any], path: str, value: Any) -> bytes:
     """Return ``event`` with another value at ``path`` (``data/stake``); ``...`` takes the field away."""
     copy = json.loads(json.dumps(event))
     *folders, name = path.split("/")
-    place = copy
+    parent = copy
     for folder in folders:
-        place = place[folder]
+        parent = parent[folder]
     if value is ...:
-        del place[name]
+        del parent[name]
     else:
-        place[name] = value
+        parent[name] = value
     return json.dumps(copy).encode()
 
 
@@ -116,7 +116,7 @@ def test_a_wrong_shape_is_refused_where_it_is(path: str, value: Any, pointer: st
         ("data/staff", [{"person": "p", "role": "king"}], "/data/staff/0/role"),
     ],
 )
-def test_an_opener_is_no_less_looked_at(path: str, value: Any, pointer: str) -> None:
+def test_an_opener_is_checked_as_closely(path: str, value: Any, pointer: str) -> None:
     with pytest.raises(ShapeError) as refused:
         decode(changed(OPENER, path, value))
     assert refused.value.pointer == pointer
@@ -161,7 +161,7 @@ def test_an_irregular_event_happened_so_it_is_taken(kind: str, data: dict[str, A
     ],
     ids=lambda raw: repr(raw[:12]),
 )
-def test_what_is_no_event_at_all_is_refused(raw: bytes) -> None:
+def test_what_is_not_an_event_is_refused(raw: bytes) -> None:
     with pytest.raises(ShapeError):
         decode(raw)
 
@@ -207,9 +207,11 @@ def test_the_canonical_form_sorts_names_and_keeps_what_was_sent() -> None:
     )
 
 
-def test_defaults_are_written_out_and_nothing_else_is() -> None:
-    bare = json.dumps({"stream": "s", "seq": 2, "type": "no_more_bets", "occurred_at": "2026-11-19T21:00:00Z"}).encode()
-    assert canonical(bare) == (
+def test_defaults_are_added_and_nothing_else_is() -> None:
+    minimal = json.dumps(
+        {"stream": "s", "seq": 2, "type": "no_more_bets", "occurred_at": "2026-11-19T21:00:00Z"}
+    ).encode()
+    assert canonical(minimal) == (
         b'{"data":{},"occurred_at":"2026-11-19T21:00:00Z","seq":2,"stream":"s","type":"no_more_bets","v":1}'
     )
     assert b"medium" not in canonical(json.dumps(BASE).encode())

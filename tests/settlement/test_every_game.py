@@ -78,7 +78,7 @@ TAPES = {
         pay w6 700+700                        ? payout-overpaid payout-underpaid stake-not-returned
         throw 1-1                             ? payout-missing
     """,
-    "a payout missing is told once, and may still come": """
+    "a missing payout is found once, and may still come": """
         fr-craps
         place w1 field 1000
         throw 5-6
@@ -334,7 +334,7 @@ TAPES = {
         +20s throw 1-1
         -2s throw 1-1                         ? clock-went-back
         -3s throw 1-1                         ! clock-went-back
-        throw 1-1                             ? clock-went-back         # beside the event before it, not the highest
+        throw 1-1                             ? clock-went-back         # compared with the last event, not the latest
     """,
     "a correction of nothing, or of another shape, changes nothing": """
         fr-craps
@@ -385,12 +385,14 @@ def test_a_clock_may_step_back_two_seconds_and_no_more() -> None:
         stream = [opener("s", "fr-craps")] + [
             event("s", seq, "no_more_bets", at=f"2010-11-19T{moment}") for seq, moment in enumerate(moments, start=2)
         ]
-        return [f"{found.rule} {found.seq}" for found in adjudicate(stream).findings]
+        return [f"{finding.rule} {finding.seq}" for finding in adjudicate(stream).findings]
 
     assert at("20:00:10+01:00", "20:00:08+01:00") == []
     assert at("20:00:10+01:00", "20:00:07.999+01:00") == ["clock-went-back 3"]
     assert at("20:00:10+01:00", "19:00:11Z", "21:00:12+02:00") == []
-    assert at("20:00:10+01:00", "19:00:05Z", "20:00:04+01:00") == ["clock-went-back 3"], "each beside the one before"
+    assert at("20:00:10+01:00", "19:00:05Z", "20:00:04+01:00") == ["clock-went-back 3"], (
+        "each compared with the one before"
+    )
 
 
 def test_a_second_opener_is_ignored() -> None:
@@ -402,7 +404,7 @@ def test_a_second_opener_is_ignored() -> None:
 
 def test_a_stream_that_does_not_begin_with_its_opener_is_not_adjudicated() -> None:
     answer = adjudicate([event("s", 1, "dice.thrown", faces=[9, 9]), event("s", 2, "dice.thrown", faces=[9, 9])])
-    assert [(found.rule, found.seq) for found in answer.findings] == [("unknown-ruleset", 1)]
+    assert [(finding.rule, finding.seq) for finding in answer.findings] == [("unknown-ruleset", 1)]
 
 
 def test_a_count_room_is_no_unknown_game() -> None:
@@ -417,15 +419,15 @@ def test_of_two_contents_of_one_number_the_first_counts() -> None:
     second = event("s", 2, "wager.placed", wager="w", bet="field", stake=900)
     answer = adjudicate([opener("s", "fr-craps"), first, second, first])
     assert answer.wagers["w"].stake == 100
-    assert [(found.rule, found.seq) for found in answer.findings] == [("sequence-conflict", 2)]
+    assert [(finding.rule, finding.seq) for finding in answer.findings] == [("sequence-conflict", 2)]
 
 
 def test_a_conflict_before_a_loss_is_not_after_it() -> None:
     stream = [opener("s", "fr-craps")]
     stream += [event("s", seq, "dice.thrown", faces=[1, 1]) for seq in (2, 9)]
     stream += [event("s", seq, "dice.thrown", faces=[2, 2]) for seq in (2, 9)]
-    conflicts = [found for found in adjudicate(stream).findings if found.rule == "sequence-conflict"]
-    assert [(found.seq, found.after_loss) for found in conflicts] == [(2, False), (9, True)]
+    conflicts = [finding for finding in adjudicate(stream).findings if finding.rule == "sequence-conflict"]
+    assert [(finding.seq, finding.after_loss) for finding in conflicts] == [(2, False), (9, True)]
 
 
 def test_one_event_is_the_same_decoded_and_in_bytes() -> None:
@@ -438,19 +440,19 @@ def test_one_event_is_the_same_decoded_and_in_bytes() -> None:
 def test_two_lines_of_one_number_that_give_a_name_twice_are_two_contents() -> None:
     twice = event("s", 2, "dice.offered", seat="S1").replace(b'"seat"', b'"seat": "S9", "seat"')
     answer = adjudicate([opener("s", "fr-craps"), twice, twice, twice.replace(b"S9", b"S8")])
-    assert [found.rule for found in answer.findings] == ["sequence-conflict"]
+    assert [finding.rule for finding in answer.findings] == ["sequence-conflict"]
 
 
 def test_after_a_loss_later_findings_say_so_and_earlier_ones_do_not() -> None:
     stream = [line.raw for line in read("fr-craps\nthrow 9-9  ! x\nlost 5  ! x\nthrow 9-9  ! x")]
-    flags = [(found.rule, found.after_loss) for found in adjudicate(stream).findings]
+    flags = [(finding.rule, finding.after_loss) for finding in adjudicate(stream).findings]
     assert flags == [("invalid-dice-values", False), ("events-lost", False), ("invalid-dice-values", True)]
 
 
 def test_the_regret_of_a_contract_at_once_is_minor() -> None:
     tape = "fr-craps calls\nplace w1 win 100\ntake w1  ! contract-wager-withdrawn\n"
-    (found,) = play(tape)
-    assert found.severity == "minor"
+    (finding,) = play(tape)
+    assert finding.severity == "minor"
     later = play(tape + "call\ntake w1  ! contract-wager-withdrawn withdrawal-after-no-more-bets")
     assert [each.severity for each in later if each.rule == "contract-wager-withdrawn"] == ["minor", "critical"]
 
@@ -471,7 +473,7 @@ def test_an_opener_is_corrected_like_any_event() -> None:
     correction = event("s", 2, "entry.corrected", corrects=1, data=right, reason="slip", approved_by="chef-1")
     answer = adjudicate([opener("s", "fr-craps"), correction, wager])
     assert answer.ruleset == "qc-craps"
-    assert [found.rule for found in answer.findings] == ["wager-not-permitted"]
+    assert [finding.rule for finding in answer.findings] == ["wager-not-permitted"]
 
 
 def test_a_correction_may_itself_be_corrected() -> None:
@@ -492,8 +494,8 @@ def test_an_engine_fault_would_unbalance_the_ledger() -> None:
     table = msgspec.json.decode(state.to_bytes(), type=Table)
     table.ledger.returned += 1
     faulty = State.from_bytes(msgspec.json.encode(table))
-    found = faulty.feed(decode(event("s", 5, "session.closed", float=0)))
-    assert [(each.rule, each.recorded) for each in found] == [("ledger-imbalance", -1)]
+    findings = faulty.feed(decode(event("s", 5, "session.closed", float=0)))
+    assert [(each.rule, each.recorded) for each in findings] == [("ledger-imbalance", -1)]
     assert [each.rule for each in state.feed(decode(event("s", 5, "session.closed", float=0)))] == []
 
 

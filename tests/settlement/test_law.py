@@ -1,4 +1,4 @@
-"""The law texts are the ones the code was written against, and every quotation stands where it is said to stand."""
+"""The law texts are the ones the code was written against, and every quotation is in them at its span."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ PARAMETERS = """
 """
 
 
-def written(reading: Reading) -> str:
+def default_of(reading: Reading) -> str:
     if isinstance(reading.default, str):
         return reading.default
     assert reading.default is not None
@@ -30,7 +30,7 @@ def written(reading: Reading) -> str:
 
 def test_the_parameters_are_those_of_the_event_contract() -> None:
     expected = dict(line.strip().split(maxsplit=1) for line in PARAMETERS.strip().splitlines())
-    assert {r.name: written(r) for r in READINGS.values() if r.values is not None} == expected
+    assert {r.name: default_of(r) for r in READINGS.values() if r.values is not None} == expected
 
 
 @pytest.mark.parametrize("reading", READINGS.values(), ids=lambda reading: reading.name)

@@ -107,7 +107,7 @@ TAPES = {
         land 3
         pay w1 0+1000                                ? imprisoned-value-not-halved
     """,
-    "B: nobody answered, and the next result came: it goes on as in prison": """
+    "B: no choice before the next result: it goes on as in prison": """
         fr-roulette
         place w1 rouge 1000
         land 0
@@ -208,7 +208,7 @@ TAPES = {
         place w2 rouge 1000
         close                              ! imprisoned-at-close:w1 wager-left-open:w2 ? zero-decision-missing
     """,
-    "a choice still awaited at the close, told once": """
+    "a choice still awaited at the close, found once": """
         fr-roulette
         place w1 rouge 1000
         land 0
@@ -227,7 +227,7 @@ TAPES = {
         pay w2 600+600                               ? imprisoned-stake-paid-winnings
         pay w1 0+1000
     """,
-    "reading zero_rule = half asks nobody": """
+    "reading zero_rule = half leaves no choice": """
         fr-roulette zero=half
         place w1 rouge 1001
         land 0                                       => w1:refunded_half ! indivisible-stake:w1
@@ -325,7 +325,7 @@ TAPES = {
         launch clockwise
         land 1                                       ? no-more-bets-missing
     """,
-    "the checks of art. 57-1 on wheel, payment and people are not made here": """
+    "the checks of art. 57-1 on wheel, payment and people do not apply here": """
         fr-roulette wheel announcements collections colours seating staff handling seats_at_most=1 ? staffing-invalid
         sit Anna
         sit Bruno                                    ? seat-limit-exceeded

@@ -185,7 +185,7 @@ TAPES = {
         throw 1-1 seat=S1
         dice s t u v w x by=chef_de_table cause=lost      ! dice-changed-during-point-series
     """,
-    "without custody nobody saw the dice": """
+    "without custody the dice are not observed": """
         fr-craps
         throw 5-3
         dice g h i j k l by=croupier announced=false
@@ -263,7 +263,7 @@ TAPES = {
         sweep w2
         mark 4
     """,
-    "55-8 A 1°: the point is marked before the next throw, once told": """
+    "55-8 A 1°: the point is marked before the next throw, found once": """
         fr-craps marker
         throw 5-3
         void slid                                 ! point-marker-missing

@@ -250,8 +250,8 @@ def test_what_each_total_does_to_each_bet_on_a_come_out(row: str) -> None:
         # Off the double, so that a hard way's total counts as otherwise formed: 4 as 1-3, 10 as 4-6.
         faces = [1, 3] if total == 4 else [4, 6] if total == 10 else faces_of(total)
         state.feed(decode(event("s", 3, "dice.thrown", faces=faces)))
-        said = {"W": "won", "L": "lost", ".": "open"}[cell]
-        assert state.table.wagers["w"].status == said, (bet, total)
+        expected = {"W": "won", "L": "lost", ".": "open"}[cell]
+        assert state.table.wagers["w"].status == expected, (bet, total)
 
 
 @pytest.mark.parametrize("number", [4, 6, 8, 10])

@@ -48,7 +48,7 @@ TAPES = {
         pay w4 1100+100
         pay w6 0+50                                   ! losing-wager-paid:w6
     """,
-    "reading zero_rule = choice: a double zero asks as a zero does": """
+    "reading zero_rule = choice: a double zero gives the choice that a zero gives": """
         fr-american-roulette zero=choice
         place w1 rouge 1000
         land 00
@@ -139,7 +139,7 @@ TAPES = {
         announce 00 pair                              ! announcement-mismatch
         announce 00
     """,
-    "al. 7: announced before the first payout, told once": """
+    "al. 7: announced before the first payout, found once": """
         fr-american-roulette announcements
         place w1 rouge 100
         place w2 impair 100

@@ -1,4 +1,4 @@
-"""crapssim, written by others, throws the same dice: where its house plays by the same rules, it must say the same.
+"""crapssim, written by others, throws the same dice: where its rules are ours, its results must be.
 
 20,000 throws, every bet below put up again as soon as it is decided, each decision and its winnings compared.
 
@@ -108,9 +108,9 @@ class Tables:
     def throw(self, faces: tuple[int, int]) -> None:
         table = self.their_table
         table.dice.fixed_roll(faces)
-        said = {name: pair.bet.get_result(table) for name, pair in self.up.items()}
+        results = {name: pair.bet.get_result(table) for name, pair in self.up.items()}
         self.feed("dice.thrown", faces=list(faces))
-        for name, result in said.items():
+        for name, result in results.items():
             self.compare(name, result, sum(faces))
         for pair in self.up.values():
             pair.bet.update_number(table)

@@ -1,4 +1,4 @@
-"""The house's exact edge on every bet, worked out from the engine itself, against the published figures.
+"""The house's exact edge on every bet, computed from the engine itself, against the published figures.
 
 Every throw and every pocket is played through ``State``; what is left undecided becomes an unknown of a linear
 equation over fractions. A slip in one odds entry, one losing total or one barred number moves an edge.
@@ -59,17 +59,17 @@ def solve(matrix: list[list[Fraction]], right: list[Fraction]) -> list[Fraction]
 
 def value_at_craps(state: State, wager_id: str) -> Fraction:
     """Return what a wager is worth, in stakes, when the dice are thrown until it is decided."""
-    places: dict[tuple[Any, ...], int] = {}
+    index_of: dict[tuple[Any, ...], int] = {}
     equations: list[tuple[list[tuple[int, Fraction]], Fraction]] = []
     waiting = [state]
 
     def place_of(state: State) -> int:
         wager = state.table.wagers[wager_id]
         key = (state.table.point, wager.number, wager.working)
-        if key not in places:
-            places[key] = len(places)
+        if key not in index_of:
+            index_of[key] = len(index_of)
             waiting.append(state)
-        return places[key]
+        return index_of[key]
 
     waiting.clear()
     start = place_of(state)
@@ -84,7 +84,7 @@ def value_at_craps(state: State, wager_id: str) -> Fraction:
             else:
                 sure += returned(wager) / 36
         equations.append((terms, sure))
-    matrix = [[Fraction(int(row == column)) for column in range(len(places))] for row in range(len(places))]
+    matrix = [[Fraction(int(row == column)) for column in range(len(index_of))] for row in range(len(index_of))]
     for row, (terms, _sure) in enumerate(equations):
         for column, chance in terms:
             matrix[row][column] -= chance
@@ -99,7 +99,7 @@ def with_point(ruleset: str, point: int) -> State:
 
 def placed(state: State, bet: str, **data: Any) -> State:
     state = after(state, "wager.placed", wager="w", bet=bet, stake=STAKE, **data)
-    assert state.table.wagers["w"].status == "open", [found.rule for found in state.table.findings]
+    assert state.table.wagers["w"].status == "open", [finding.rule for finding in state.table.findings]
     return state
 
 
@@ -238,7 +238,7 @@ SIMPLE = ["pair", "impair", "manque", "passe", "rouge", "noir"]
 
 
 def value_of_simple_chance(ruleset: str, layout: Layout, choice: str | None, bet: str, **params: Any) -> Fraction:
-    """Return what a simple chance is worth when every zero is answered by ``choice``; None where none is asked."""
+    """Return what a simple chance is worth when every zero is answered by ``choice``; None if there is no choice."""
     state = placed(started(ruleset, params=params), bet)
     total = Fraction(0)
     for pocket in layout.wheel:

@@ -71,7 +71,7 @@ TAPES = {
         pay w1 700+600
         pay w2 1200+1000
     """,
-    "(1): on, if the player said so, until the next point is set": """
+    "(1): on, if the player switched it on, until the next point is set": """
         qc-craps
         place w1 right_bet 600 number=6 working=true
         place w2 right_bet 600 number=8
@@ -83,7 +83,7 @@ TAPES = {
         throw 3-3
         pay w1 700+600
     """,
-    "(1): what was said before the series ended does not hold on the next come-out": """
+    "(1): a switch made before the series ended does not hold on the next come-out": """
         qc-craps
         throw 4-4
         place w1 right_bet 600 number=6
@@ -92,7 +92,7 @@ TAPES = {
         throw 3-4
         pay w1 0+600                                               ! inactive-wager-settled:w1
     """,
-    "(1): said after the call, it counts from the next throw": """
+    "(1): switched after the call, it counts from the next throw": """
         qc-craps calls
         place w1 right_bet 600 number=6
         call
