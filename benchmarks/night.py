@@ -126,7 +126,7 @@ def _recorded(casino: Any, options: argparse.Namespace, console: Console) -> int
     from datetime import date
 
     from audit.adjudication.replay import advance
-    from audit.event_store.append import Entry, append, open_stream
+    from audit.event_store.append import NewEvent, append, open_stream
     from audit.models import GamingTable
     from audit.simulation import play
     from audit.transparency.sequencer import Sequencer, catch_up
@@ -162,7 +162,7 @@ def _recorded(casino: Any, options: argparse.Namespace, console: Console) -> int
             pairs = list(zip(*read, strict=True))
             for first in range(0, len(pairs), BATCH):
                 part = pairs[first : first + BATCH]
-                entries = [Entry(event.seq, event.occurred_at, envelope) for event, envelope in part]
+                entries = [NewEvent(event.seq, event.occurred_at, envelope) for event, envelope in part]
                 append(stream_id, entries, next_seq=next_seq_after(part[-1][0]), key_id=1)
             streams.append(stream_id)
             total += len(pairs)
@@ -180,7 +180,7 @@ def _recorded(casino: Any, options: argparse.Namespace, console: Console) -> int
 def _count(casino: Any, drops: dict[str, int]) -> None:
     from datetime import UTC, date, datetime
 
-    from audit.event_store.append import Entry, append, open_stream
+    from audit.event_store.append import NewEvent, append, open_stream
 
     moment = datetime(2026, 11, 20, 7, tzinfo=UTC)
     made: list[tuple[str, dict[str, Any]]] = [
@@ -196,7 +196,7 @@ def _count(casino: Any, drops: dict[str, int]) -> None:
         event = {"seq": seq, "stream": "bench.count", "type": kind, "v": 1, "data": data}
         event["occurred_at"] = "2026-11-20T07:00:00+00:00"
         envelope = json.dumps(event, sort_keys=True, separators=(",", ":")).encode()
-        entries.append(Entry(seq, moment, envelope))
+        entries.append(NewEvent(seq, moment, envelope))
     stream_id = open_stream(
         casino_id=casino.pk, table_id=None, name="bench.count", gaming_day=date.fromisoformat(DAY), game=None,
         ruleset=None, currency="EUR",

@@ -22,7 +22,7 @@ from django.utils import timezone
 from audit.adjudication.replay import advance
 from audit.event_store import audit_trail
 from audit.models import Adjudication, Casino, LoggedStream, WhatIf
-from audit.models.event_store import of_days
+from audit.models.event_store import in_gaming_days
 from settlement import ENGINE_VERSION, State
 from settlement.catalogue import RULES
 
@@ -115,7 +115,7 @@ def begin(name: str, *, readings: Mapping[str, Any], selection: Selection, actor
 def streams_of(what_if: WhatIf) -> list[int]:
     """Return the streams that a replay selects, and note how many there are."""
     chosen = what_if.selection
-    streams = of_days(LoggedStream.objects.filter(is_of_desk=False).exclude(ruleset=None), chosen)
+    streams = in_gaming_days(LoggedStream.objects.filter(is_of_desk=False).exclude(ruleset=None), chosen)
     if "casino" in chosen:
         streams = streams.filter(casino__code=chosen["casino"])
     if "ruleset" in chosen:

@@ -13,9 +13,10 @@ from rest_framework.response import Response
 
 from audit.api.keyed_view import KeyedView, key_of
 from audit.api.streams import stream_of, whole
+from audit.event_store.streams import instant
 from audit.models import Scope
 from audit.transparency import signing_keys, tree
-from audit.transparency.proofs import NotThere, prove, prove_consistency
+from audit.transparency.proofs import NotInLog, prove, prove_consistency
 
 MAX_INTEGER = 2**53 - 1
 
@@ -34,7 +35,7 @@ class NewestCheckpoint(KeyedView):
     )
     def get(self, request: Request) -> HttpResponse:
         size = whole(request, "size", default=0, least=1, most=MAX_INTEGER)
-        head = tree.head_of_size(size) if size else tree.newest_head()
+        head = tree.checkpoint_of_size(size) if size else tree.newest_checkpoint()
         if head is None:
             raise Http404
         return HttpResponse(head.note, content_type="text/plain; charset=utf-8")
@@ -63,12 +64,12 @@ class Inclusion(KeyedView):
         logged = stream_of(key_of(request), request.query_params.get("stream", ""))
         seq = whole(request, "seq", default=0, least=1, most=MAX_INTEGER)
         size = whole(request, "size", default=0, least=1, most=MAX_INTEGER)
-        head = tree.head_of_size(size) if size else None
+        head = tree.checkpoint_of_size(size) if size else None
         if not seq or (size and head is None):
             raise Http404
         try:
             return Response(prove(logged.stream_id, seq, head))
-        except NotThere:
+        except NotInLog:
             raise Http404 from None
 
 
@@ -88,11 +89,11 @@ class Consistency(KeyedView):
     )
     def get(self, request: Request) -> Response:
         first = whole(request, "from", default=0, least=1, most=MAX_INTEGER)
-        newest = tree.newest_head()
+        newest = tree.newest_checkpoint()
         second = whole(request, "to", default=newest.size if newest else 0, least=1, most=MAX_INTEGER)
         try:
             proof = prove_consistency(first, second)
-        except NotThere:
+        except NotInLog:
             raise Http404 from None
         return Response({"from": first, "to": second, "path": [sibling.hex() for sibling in proof]})
 
@@ -115,6 +116,6 @@ def _key(key: signing_keys.PublicKey) -> dict[str, Any]:
         "purpose": key.purpose,
         "public_key": base64.b64encode(key.verifier.public).decode(),
         "vkey": str(key.verifier),
-        "valid_from": tree.instant(key.valid_from),
-        "valid_until": tree.instant(key.valid_until) if key.valid_until else None,
+        "valid_from": instant(key.valid_from),
+        "valid_until": instant(key.valid_until) if key.valid_until else None,
     }

@@ -1,1 +1,1 @@
-"""The log. Nothing else touches its tables: events are appended here, read here, and changed nowhere."""
+"""The event store: append-only streams of events, written and read here and by ``audit.transparency`` alone."""

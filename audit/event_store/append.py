@@ -1,4 +1,8 @@
-"""Appending: the only way into the log."""
+"""Appending a batch of events to a stream: the only way into the log.
+
+Optimistic concurrency: a batch names the sequence number it begins at, and is stored only if the stream takes that
+number next. One statement is one round trip and, outside a transaction, durable when it returns.
+"""
 
 from __future__ import annotations
 
@@ -12,16 +16,16 @@ from audit.event_store.binary_copy import BinaryArray, microseconds
 from audit.event_store.read import Batch
 
 
-class StreamMoved(Exception):
-    """The stream takes another number next than the first of the batch: somebody else was there before."""
+class UnexpectedSeq(Exception):
+    """The batch does not begin at ``next_seq``, the number that the stream takes next: another writer was first."""
 
     def __init__(self, next_seq: int) -> None:
         super().__init__(f"the stream takes {next_seq} next")
         self.next_seq = next_seq
 
 
-class Entry(msgspec.Struct, frozen=True, gc=False):
-    """One event to append: its number, its instant, and its canonical bytes."""
+class NewEvent(msgspec.Struct, frozen=True, gc=False):
+    """One event to append: its number, its instant, its canonical bytes."""
 
     seq: int
     occurred_at: datetime
@@ -29,18 +33,18 @@ class Entry(msgspec.Struct, frozen=True, gc=False):
 
 
 class Columns(msgspec.Struct, frozen=True, gc=False):
-    """The events of a batch, ascending by number: their numbers, their instants, their canonical bytes."""
+    """The events of a batch by column, ascending by number: numbers, instants, canonical bytes."""
 
     seqs: list[int]
-    moments: list[datetime]
+    instants: list[datetime]
     envelopes: list[bytes]
 
     def arrays(self) -> tuple[BinaryArray, BinaryArray, BinaryArray]:
-        """Return the columns as the server takes them."""
+        """Return the columns as binary arrays, as ``log.append`` takes them."""
         return (
-            BinaryArray.of_numbers("int8", self.seqs),
-            BinaryArray.of_numbers("timestamptz", microseconds(self.moments)),
-            BinaryArray.of_texts("text", self.envelopes),
+            BinaryArray.from_integers("int8", self.seqs),
+            BinaryArray.from_integers("timestamptz", microseconds(self.instants)),
+            BinaryArray.from_texts("text", self.envelopes),
         )
 
 
@@ -54,7 +58,12 @@ def open_stream(
     ruleset: str | None,
     currency: str,
 ) -> int:
-    """Open a stream and return its id; the id it has, where it is open already. Makes its month's partitions."""
+    """Open a stream and return its id, or the id of the casino's open stream of that name.
+
+    Idempotent: what an open stream was opened with does not change. ``table_id``, ``game`` and ``ruleset`` are None for
+    a count room. Creates the partitions of the gaming day's month. Raise ``IntegrityError`` for a gaming day before
+    1990 or after 2100.
+    """
     [(stream_id,)] = binary_copy.execute(
         "select log.open_stream(%b::bigint, %b::bigint, %b::text, %b::date, %b::text, %b::text, %b::text)",
         (casino_id, table_id, name, gaming_day, game, ruleset, currency),
@@ -63,16 +72,17 @@ def open_stream(
     return stream_id
 
 
-def append(stream_id: int, entries: Sequence[Entry], *, next_seq: int, key_id: int) -> Batch:
-    """Append a batch, ascending by ``seq``, and return it as stored.
+def append(stream_id: int, events: Sequence[NewEvent], *, next_seq: int, key_id: int) -> Batch:
+    """Append a batch, at least one event, ascending by ``seq``, and return it as stored.
 
-    ``next_seq`` is the number that follows the batch: one more than its last, or than a loss declared by its last.
-    Raise ``StreamMoved`` where the batch's first number is not the one the stream takes next; then nothing is stored.
+    ``next_seq`` is the number that follows the batch: one more than its last, or than the end of a loss that its last
+    event declares. ``key_id`` is 0 for the audit trail. Raise ``UnexpectedSeq`` and store nothing if the stream does
+    not take the first event's number next.
     """
     columns = Columns(
-        [entry.seq for entry in entries],
-        [entry.occurred_at for entry in entries],
-        [entry.envelope for entry in entries],
+        [event.seq for event in events],
+        [event.occurred_at for event in events],
+        [event.envelope for event in events],
     )
     root = merkle.root(merkle.leaves(columns.envelopes))
     [(appended, following, chain, received_at)] = binary_copy.execute(
@@ -80,7 +90,7 @@ def append(stream_id: int, entries: Sequence[Entry], *, next_seq: int, key_id: i
         "%b::bigint, %b::bigint, %b::bigint, %b::bytea, %b::bigint, %b::bigint[], %b::timestamptz[], %b::text[])",
         (
             stream_id,
-            entries[0].seq,
+            events[0].seq,
             next_seq,
             root,
             key_id,
@@ -88,8 +98,8 @@ def append(stream_id: int, entries: Sequence[Entry], *, next_seq: int, key_id: i
         ),
     )
     if not appended:
-        raise StreamMoved(following)
-    return Batch(entries[0].seq, entries[-1].seq, following, len(entries), root, chain, received_at, key_id)
+        raise UnexpectedSeq(following)
+    return Batch(events[0].seq, events[-1].seq, following, len(events), root, chain, received_at, key_id)
 
 
 def append_named(
@@ -101,10 +111,11 @@ def append_named(
     next_seq: int,
     key_id: int,
 ) -> tuple[int, Batch] | None:
-    """Append a batch to a stream by its name, in one round trip. Return the stream's id and the batch.
+    """Append a batch, at least one event, to a stream by its name, in one round trip. Return stream id and batch.
 
-    None where there is no such stream, where its table is none of ``tables`` (which none limits), or where it does not
-    take the batch's first number next; then nothing is stored.
+    ``tables`` are the ids of the tables that the key is limited to; empty means no limit. Return None and store nothing
+    if there is no such stream, if its table is not among ``tables``, or if it does not take the first event's number
+    next.
     """
     first_seq, last_seq, count = columns.seqs[0], columns.seqs[-1], len(columns.seqs)
     root = merkle.root(merkle.leaves(columns.envelopes))

@@ -1,7 +1,7 @@
-"""Reading much of the log at once: stretches of streams, each as arrays in one binary row, by libpq itself.
+"""Reading many events at once: ranges of streams, each as arrays in one binary row, by libpq's COPY.
 
 A row an event costs more than everything that is done with the event; an array a thousand events does not. The server
-gathers the next stretch while the one before is looked at.
+gathers the next range while the one before is processed.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ import psycopg
 from django.db import OperationalError, connection
 from psycopg.pq import ExecStatus
 
-_SELECTED = """
-select b.place, a.seqs, a.instants, a.envelopes
+# The rows are put in order once, by the index; an "order by" in the aggregates would sort them again in each.
+_SELECT_RANGES = """
+select b.position, a.seqs, a.instants, a.envelopes
 from unnest('{{{streams}}}'::bigint[], '{{{firsts}}}'::bigint[], '{{{lasts}}}'::bigint[])
-  with ordinality as b (stream_id, first_seq, last_seq, place),
+  with ordinality as b (stream_id, first_seq, last_seq, position),
 lateral (select array_agg(e.seq) as seqs, array_agg(e.occurred_at) as instants,
                 string_agg(e.envelope::text, E',\\n') as envelopes
          from (select seq, occurred_at, envelope from log.event
                where stream_id = b.stream_id and seq between b.first_seq and b.last_seq order by seq) e) a
 """
-# The rows are put in order once, by the index; an "order by" in the aggregates would sort them again in each.
 
 _HEADER = 19  # bytes before the first row: signature, flags, length of an extension
-_END = b"\xff\xff"
-_BETWEEN = b",\n"  # what stands between two envelopes, and in none of them
+_TRAILER = b"\xff\xff"
+_SEPARATOR = b",\n"  # between two envelopes; no canonical envelope contains it
 _COUNT_AT, _ELEMENTS_AT = 12, 20  # in a binary array: dimensions, nulls, type, count, lower bound; then the elements
 _ARRAY_AT = 18  # in a row of a number and an array: columns; eight bytes after their length; the array's length
 _int32 = struct.Struct(">i").unpack_from
@@ -37,12 +37,12 @@ _int64 = struct.Struct(">q").unpack_from
 
 
 PART_EVENTS = 1_000
-"""Envelopes that are handed on together."""
+"""Sequence numbers that one JSON array spans, in ``arrays_between``."""
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
-    """A part of a stream, both ends included."""
+class SeqRange:
+    """A range of a stream's sequence numbers, both ends included."""
 
     stream_id: int
     first_seq: int
@@ -51,7 +51,7 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True)
 class Events:
-    """Stored events, ascending: their numbers, their instants in microseconds since 2000, their envelopes.
+    """Stored events, ascending: their numbers, their instants in microseconds since 2000 UTC, their envelopes.
 
     ``array`` is all envelopes as one JSON array.
     """
@@ -62,98 +62,102 @@ class Events:
     array: bytes = b"[]"
 
 
-def events_of(stretches: Sequence[Stretch]) -> Iterator[Events]:
-    """Yield the stored events of each stretch, in the order of the stretches."""
-    if not stretches:
+def events_in(ranges: Sequence[SeqRange]) -> Iterator[Events]:
+    """Yield the stored events of each range, in the order given. Raise ``OperationalError`` if the copy fails."""
+    if not ranges:
         return
-    selected = _SELECTED.format(
-        streams=",".join(str(stretch.stream_id) for stretch in stretches),
-        firsts=",".join(str(stretch.first_seq) for stretch in stretches),
-        lasts=",".join(str(stretch.last_seq) for stretch in stretches),
+    statement = _SELECT_RANGES.format(
+        streams=",".join(str(each.stream_id) for each in ranges),
+        firsts=",".join(str(each.first_seq) for each in ranges),
+        lasts=",".join(str(each.last_seq) for each in ranges),
     )
-    for place, row in enumerate(_copied(selected), start=1):
-        assert _int64(row, 6)[0] == place, "an ordinality is read in its order"
-        yield _unpacked(row)
+    for position, row in enumerate(_copy_rows(statement), start=1):
+        assert _int64(row, 6)[0] == position, "an ordinality is read in its order"
+        yield _unpack(row)
 
 
-def _copied(selected: str) -> Iterator[bytes]:
+def _copy_rows(statement: str) -> Iterator[bytes]:
+    """Yield the rows of a query in the binary format of COPY."""
     connection.ensure_connection()
     assert isinstance(connection.connection, psycopg.Connection)
-    server = connection.connection.pgconn
-    begun = server.exec_(f"copy ({selected}) to stdout (format binary)".encode())
-    if begun.status != ExecStatus.COPY_OUT:
-        raise OperationalError(begun.get_error_message())
-    length, block = server.get_copy_data(0)
+    pgconn = connection.connection.pgconn
+    started = pgconn.exec_(f"copy ({statement}) to stdout (format binary)".encode())
+    if started.status != ExecStatus.COPY_OUT:
+        raise OperationalError(started.get_error_message())
+    length, block = pgconn.get_copy_data(0)
     row = bytes(block)[_HEADER:]
     while length > 0:
-        if row and row[:2] != _END:
+        if row and row[:2] != _TRAILER:
             yield row
-        length, block = server.get_copy_data(0)
+        length, block = pgconn.get_copy_data(0)
         row = bytes(block)
-    ended = server.get_result()
+    ended = pgconn.get_result()
     while ended is not None:
         if ended.status != ExecStatus.COMMAND_OK:
             raise OperationalError(ended.get_error_message())
-        ended = server.get_result()
+        ended = pgconn.get_result()
 
 
-def _unpacked(row: bytes) -> Events:
-    """Return the events of a binary row: the number of columns, then each after its length, -1 where it is null."""
+def _unpack(row: bytes) -> Events:
+    """Return the events of a binary row: the number of columns, then each after its length, which is -1 for a null."""
     at = 2 + 4 + 8
-    arrays: list[bytes] = []
+    columns: list[bytes] = []
     for _ in range(3):
         [length] = _int32(row, at)
         if length < 0:
             return Events()
-        arrays.append(row[at + 4 : at + 4 + length])
+        columns.append(row[at + 4 : at + 4 + length])
         at += 4 + length
-    seqs, instants, together = arrays
+    seqs, instants, joined = columns
     [count] = _int32(seqs, _COUNT_AT)
-    numbers = _numbers(count)
-    envelopes = together.split(_BETWEEN)
+    elements = _int64_elements(count)
+    envelopes = joined.split(_SEPARATOR)
     if len(envelopes) != count:
-        envelopes = _as_stored(envelopes)
+        envelopes = _rejoin(envelopes)
     return Events(
-        numbers.unpack_from(seqs, _ELEMENTS_AT),
-        numbers.unpack_from(instants, _ELEMENTS_AT),
+        elements.unpack_from(seqs, _ELEMENTS_AT),
+        elements.unpack_from(instants, _ELEMENTS_AT),
         envelopes,
-        b"[%b]" % together,
+        b"[%b]" % joined,
     )
 
 
-def _as_stored(parts: list[bytes]) -> list[bytes]:
-    """Put together what was cut too often: somebody wrote a line's end into an envelope, which no canonical one has.
+def _rejoin(parts: list[bytes]) -> list[bytes]:
+    """Join what was split too often: somebody put the separator into an envelope, which no canonical one contains.
 
-    Each is JSON, and no JSON begins with a shorter one that ends before a comma.
+    Each envelope is JSON, and no JSON value begins with a shorter one that ends before a comma.
     """
     envelopes: list[bytes] = []
-    held: list[bytes] = []
+    pending: list[bytes] = []
     for part in parts:
-        held.append(part)
-        envelope = _BETWEEN.join(held)
+        pending.append(part)
+        envelope = _SEPARATOR.join(pending)
         try:
             msgspec.json.decode(envelope)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             continue
         envelopes.append(envelope)
-        held = []
+        pending = []
     return envelopes
 
 
 @lru_cache(maxsize=4096)
-def _numbers(count: int) -> struct.Struct:
+def _int64_elements(count: int) -> struct.Struct:
     return struct.Struct(">" + "4xq" * count)
 
 
 def arrays_between(stream_id: int, first_seq: int, last_seq: int) -> Iterator[bytes]:
-    """Yield the envelopes of a part of a stream, both ends included, as JSON arrays of some events each, in order."""
-    selected = (
+    """Yield the envelopes of a range of a stream, both ends included, as JSON arrays of up to a thousand, in order.
+
+    Raise ``OperationalError`` if the copy fails.
+    """
+    statement = (
         "select g.low, (select string_agg(e.envelope::text, ',') from ("
         f" select envelope from log.event where stream_id = {stream_id:d} and seq >= g.low"
         f" and seq < least(g.low + {PART_EVENTS:d}, {last_seq + 1:d}) order by seq) e)"
         f" from generate_series({first_seq:d}::bigint, {last_seq:d}::bigint, {PART_EVENTS:d}) as g (low)"
     )
-    for place, row in enumerate(_copied(selected)):
-        assert _int64(row, 6)[0] == first_seq + place * PART_EVENTS, "a series is read in its order"
-        if _int32(row, _ARRAY_AT - 4)[0] > 0:  # nothing where every event of a part was declared lost
+    for index, row in enumerate(_copy_rows(statement)):
+        assert _int64(row, 6)[0] == first_seq + index * PART_EVENTS, "a series is read in its order"
+        if _int32(row, _ARRAY_AT - 4)[0] > 0:  # null if every event of a chunk was declared lost
             yield b"".join((b"[", memoryview(row)[_ARRAY_AT:], b"]"))

@@ -1,4 +1,4 @@
-"""Reading the log: the stored bytes, as they were hashed."""
+"""Reading streams, batches and stream heads. Envelopes are the stored bytes, as they were hashed."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ from functools import lru_cache
 from audit.event_store import binary_copy
 
 PAGE = 1_000
-"""Rows fetched at a time."""
+"""Rows that ``whole`` fetches at a time."""
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
-    """Where a stream stands: the number it takes next, and its chain. ``table_id`` is None for a count room."""
+class StreamHead:
+    """The state of a stream: the number it takes next, and its chain value, 32 bytes.
+
+    ``table_id`` is None for a count room and for a desk; ``game`` is None for both, too.
+    """
 
     stream_id: int
     table_id: int | None
@@ -27,7 +30,10 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """One accepted request, as its receipt says it. ``key_id`` is that of the key it came by, 0 for a desk's acts."""
+    """One accepted request: its first and last number, the number after it, how many events, RFC 6962 root, chain.
+
+    ``key_id`` is the API key's that sent it, 0 for the audit trail.
+    """
 
     first_seq: int
     last_seq: int
@@ -39,19 +45,19 @@ class Batch:
     key_id: int
 
 
-def head_of(casino_id: int, name: str) -> Head | None:
-    """Return where a stream of a casino stands, None where it was never opened."""
+def head_of(casino_id: int, name: str) -> StreamHead | None:
+    """Return the head of a casino's stream, or None if no stream of that name was opened."""
     rows = binary_copy.execute(
         "select s.stream_id, s.table_id, h.next_seq, h.chain, s.is_of_desk, s.game"
         " from log.stream s join log.stream_head h using (stream_id)"
         " where s.casino_id = %b::bigint and s.name = %b::text",
         (casino_id, name),
     )
-    return Head(*rows[0]) if rows else None
+    return StreamHead(*rows[0]) if rows else None
 
 
 def next_seq_of(stream_id: int) -> int:
-    """Return the number that an open stream takes next."""
+    """Return the number that a stream takes next. Raise ``ValueError`` if there is no such stream."""
     [(next_seq,)] = binary_copy.execute(
         "select next_seq from log.stream_head where stream_id = %b::bigint", (stream_id,)
     )
@@ -59,7 +65,7 @@ def next_seq_of(stream_id: int) -> int:
 
 
 def slice_of(stream_id: int, *, after: int = 0, limit: int) -> list[tuple[int, bytes]]:
-    """Return up to ``limit`` events of a stream whose seq is above ``after``: seq and canonical bytes."""
+    """Return the first ``limit`` events of a stream whose seq is above ``after``, in order: seq and canonical bytes."""
     return binary_copy.execute(
         "select seq, envelope from log.event where stream_id = %b::bigint and seq > %b::bigint"
         " order by seq limit %b::bigint",
@@ -68,7 +74,7 @@ def slice_of(stream_id: int, *, after: int = 0, limit: int) -> list[tuple[int, b
 
 
 def before(stream_id: int, *, seq: int, limit: int) -> list[tuple[int, bytes]]:
-    """Return the last ``limit`` events of a stream whose seq is below ``seq``, in order."""
+    """Return the last ``limit`` events of a stream whose seq is below ``seq``, in order: seq and canonical bytes."""
     rows = binary_copy.execute(
         "select seq, envelope from log.event where stream_id = %b::bigint and seq < %b::bigint"
         " order by seq desc limit %b::bigint",
@@ -78,14 +84,14 @@ def before(stream_id: int, *, seq: int, limit: int) -> list[tuple[int, bytes]]:
 
 
 def whole(stream_id: int, *, after: int = 0) -> Iterator[tuple[int, bytes]]:
-    """Yield the events of a stream from ``after`` on, a page at a time: memory stays flat."""
+    """Yield the events of a stream whose seq is above ``after``, in order, a page at a time: memory stays flat."""
     while page := slice_of(stream_id, after=after, limit=PAGE):
         yield from page
         after = page[-1][0]
 
 
 def events_at(stream_id: int, seqs: list[int]) -> dict[int, bytes]:
-    """Return the stored events among ``seqs``, by seq."""
+    """Return the canonical bytes of those of ``seqs`` that are stored, by seq."""
     return dict(
         binary_copy.execute(
             "select seq, envelope from log.event where stream_id = %b::bigint and seq = any (%b::bigint[])",
@@ -102,7 +108,7 @@ def corrections_of(stream_id: int) -> list[bytes]:
 
 @lru_cache(maxsize=256)
 def _corrections_under(stream_id: int, chain: bytes) -> tuple[bytes, ...]:
-    """Look through a whole stream, once: ``chain`` stands for all that is in it."""
+    """Scan a stream once for each chain value, which stands for all that is in it."""
     rows = binary_copy.execute(
         "select envelope from log.event"
         " where stream_id = %b::bigint and envelope ->> 'type' = 'entry.corrected' order by seq",
@@ -112,7 +118,7 @@ def _corrections_under(stream_id: int, chain: bytes) -> tuple[bytes, ...]:
 
 
 def last_of_type(stream_id: int, type: str) -> bytes | None:
-    """Return the last event of a type in a stream, None where it has none."""
+    """Return the last event of a type in a stream, or None if it has none."""
     rows = binary_copy.execute(
         "select envelope from log.event where stream_id = %b::bigint and envelope ->> 'type' = %b::text"
         " order by seq desc limit 1",
@@ -121,8 +127,8 @@ def last_of_type(stream_id: int, type: str) -> bytes | None:
     return rows[0][0] if rows else None
 
 
-def heads_of(stream_ids: list[int]) -> dict[int, int]:
-    """Return the last number of each stream, declared losses included."""
+def last_seqs(stream_ids: list[int]) -> dict[int, int]:
+    """Return the last number of each stream, declared losses included, by stream id; 0 for an empty stream."""
     rows = binary_copy.execute(
         "select stream_id, next_seq - 1 from log.stream_head where stream_id = any (%b::bigint[])", (stream_ids,)
     )
@@ -130,15 +136,16 @@ def heads_of(stream_ids: list[int]) -> dict[int, int]:
 
 
 def last_received(stream_ids: list[int]) -> datetime | None:
-    """Return when the newest batch of some streams came, None where there is none."""
-    [(moment,)] = binary_copy.execute(
+    """Return when the newest batch of the streams was received, or None if they have no batch."""
+    [(received_at,)] = binary_copy.execute(
         "select max(received_at) from log.batch where stream_id = any (%b::bigint[])", (stream_ids,)
     )
-    return moment
+    assert received_at is None or isinstance(received_at, datetime)
+    return received_at
 
 
 def batch_holding(stream_id: int, seq: int) -> Batch | None:
-    """Return the batch that an event came in, None where the event is not there."""
+    """Return the batch that event ``seq`` came in, or None if no batch holds that number."""
     rows = binary_copy.execute(
         "select first_seq, last_seq, next_seq, count, root, chain, received_at, key_id from log.batch"
         " where stream_id = %b::bigint and first_seq <= %b::bigint order by first_seq desc limit 1",
@@ -150,7 +157,7 @@ def batch_holding(stream_id: int, seq: int) -> Batch | None:
 
 
 def batches_through(stream_id: int, seq: int) -> list[Batch]:
-    """Return the batches of a stream up to the one that holds event ``seq``, in order."""
+    """Return the batches of a stream up to and including the one that holds event ``seq``, in order."""
     rows = binary_copy.execute(
         "select first_seq, last_seq, next_seq, count, root, chain, received_at, key_id from log.batch"
         " where stream_id = %b::bigint and first_seq <= %b::bigint order by first_seq",
@@ -160,7 +167,10 @@ def batches_through(stream_id: int, seq: int) -> list[Batch]:
 
 
 def dirty_streams(engine_version: str, *, limit: int) -> list[int]:
-    """Return streams whose events are not all adjudicated under ``engine_version``."""
+    """Return up to ``limit`` streams, the newest first, whose events are not all adjudicated by ``engine_version``.
+
+    Desk streams and what-if runs do not count.
+    """
     rows = binary_copy.execute(
         "select h.stream_id from log.stream_head h join log.stream s using (stream_id)"
         " left join audit_adjudication a on a.stream_id = h.stream_id and a.engine_version = %b::text"

@@ -13,8 +13,8 @@ from typing import Any
 import msgspec
 
 from audit.event_store.read import Batch
+from audit.event_store.streams import instant
 from audit.transparency import signing_keys
-from audit.transparency.tree import instant
 
 CONTEXT = b"cabochon-receipt/v1\n"
 

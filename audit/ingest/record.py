@@ -25,7 +25,7 @@ from django.db import transaction
 
 from audit import task_queue
 from audit.event_store import read
-from audit.event_store.append import Entry, StreamMoved, append, open_stream
+from audit.event_store.append import NewEvent, UnexpectedSeq, append, open_stream
 from audit.ingest import quarantine
 from audit.ingest.bodies import Body
 from audit.ingest.quarantine import Conflict
@@ -98,7 +98,7 @@ class RecordUnavailable(EventsRefused):
     """Nothing can be stored now; the same request can succeed later."""
 
 
-class SentEvent(Entry, frozen=True, gc=False):
+class SentEvent(NewEvent, frozen=True, gc=False):
     """One event of a request: what is appended, the decoded event, and its index in the body."""
 
     event: Event
@@ -133,7 +133,7 @@ def record(key: ApiKey, stream: str, body: Body, *, is_dry: bool = False) -> Ing
     for _ in range(ATTEMPTS):
         try:
             return _store(key, stream, sent, body)
-        except StreamMoved:
+        except UnexpectedSeq:
             continue
     raise RecordUnavailable("Too many requests write to this stream at once; send this one again.")
 
@@ -208,7 +208,7 @@ def _invalid(key: ApiKey, stream: str, body: Body, faults: list[tuple[int, Shape
 
 
 def _store(key: ApiKey, stream: str, sent: list[SentEvent], body: Body) -> IngestResult:
-    """Store what is new of ``sent``. Raise ``EventsRefused``, or ``StreamMoved`` if another request was faster."""
+    """Store what is new of ``sent``. Raise ``EventsRefused``, or ``UnexpectedSeq`` if another request was faster."""
     head = read.head_of(key.casino_id, stream)
     if head is None:
         return _open(key, stream, sent, body)

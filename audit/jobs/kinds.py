@@ -23,7 +23,7 @@ from audit.adjudication.what_if import Selection
 from audit.event_store import read
 from audit.exports.files import findings_of, findings_sheet, made
 from audit.models import Job, JobKind, JobState, LoggedStream, WhatIf
-from audit.models.event_store import of_days
+from audit.models.event_store import in_gaming_days
 from audit.transparency import signing_keys
 from audit.transparency.verify import Outcome, verify
 
@@ -49,11 +49,11 @@ class JobResult:
 def _verified(job: Job, tell: Progress) -> JobResult:
     """Recompute the record from its stored bytes: of a house its streams, of every house the tree as well."""
     params = job.params
-    streams = of_days(LoggedStream.objects.order_by("stream_id"), params)
+    streams = in_gaming_days(LoggedStream.objects.order_by("stream_id"), params)
     if job.casino_id is not None:
         streams = streams.filter(casino_id=job.casino_id)
     wanted = list(streams.values_list("stream_id", flat=True))
-    total = sum(read.heads_of(wanted).values())
+    total = sum(read.last_seqs(wanted).values())
     is_whole = job.casino_id is None and not any(params.values())
     result = verify(
         signing_keys.verifiers("checkpoint"),

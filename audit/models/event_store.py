@@ -1,4 +1,4 @@
-"""The log's tables as Django may read them. ``audit.event_store`` owns them; nothing here can write."""
+"""The event store's tables as read-only Django models. ``audit.event_store`` writes them; saving one raises."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from audit.models.casinos import Casino, GamingTable
 
 
 class AppendOnly(Exception):
-    """Somebody tried to write to the log around ``audit.event_store``."""
+    """A write to the log that does not go through ``audit.event_store``."""
 
 
 class _ReadOnly(models.Model):
@@ -20,14 +20,14 @@ class _ReadOnly(models.Model):
         abstract = True
 
     def save(self, *args: Any, **kwargs: Any) -> NoReturn:
-        raise AppendOnly("the log is written by audit.event_store.append alone")
+        raise AppendOnly("only audit.event_store.append writes to the log")
 
     def delete(self, *args: Any, **kwargs: Any) -> NoReturn:
-        raise AppendOnly("nothing deletes from the log")
+        raise AppendOnly("the log is append-only")
 
 
 class LoggedStream(_ReadOnly):
-    """One session of one table, or one count of one gaming day."""
+    """One session of one table, one count of one gaming day, or one day of a casino's desk (the audit trail)."""
 
     stream_id = models.BigIntegerField(primary_key=True)
     casino = models.ForeignKey(Casino, on_delete=models.DO_NOTHING, related_name="+", verbose_name=_("casino"))
@@ -52,16 +52,16 @@ class LoggedStream(_ReadOnly):
         return self.name
 
 
-def of_days(streams: models.QuerySet[LoggedStream], chosen: Mapping[str, Any]) -> models.QuerySet[LoggedStream]:
-    """Return those of the gaming days from ``first_day`` to ``last_day``, each of which may be missing."""
+def in_gaming_days(streams: models.QuerySet[LoggedStream], days: Mapping[str, Any]) -> models.QuerySet[LoggedStream]:
+    """Filter by gaming day, ``first_day`` to ``last_day`` of ``days``, both included; either may be missing."""
     for name, lookup in (("first_day", "gaming_day__gte"), ("last_day", "gaming_day__lte")):
-        if chosen.get(name):
-            streams = streams.filter(**{lookup: chosen[name]})
+        if days.get(name):
+            streams = streams.filter(**{lookup: days[name]})
     return streams
 
 
 class LoggedBatch(_ReadOnly):
-    """One accepted request: the RFC 6962 root over its events and the stream's chain after it."""
+    """One accepted request: the RFC 6962 root over its events, and the stream's chain after it."""
 
     pk = models.CompositePrimaryKey("stream_id", "first_seq")
     stream_id = models.BigIntegerField()
@@ -80,7 +80,7 @@ class LoggedBatch(_ReadOnly):
 
 
 class LoggedEvent(_ReadOnly):
-    """One event, with the very bytes that were hashed. Read the bytes by ``audit.event_store.read``."""
+    """One event, without its envelope: ``audit.event_store.read`` reads the bytes that were hashed."""
 
     pk = models.CompositePrimaryKey("stream_id", "seq")
     stream_id = models.BigIntegerField()

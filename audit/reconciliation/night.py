@@ -101,7 +101,7 @@ class Night:
     tests: list[TableTest] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     through: dict[int, int] = field(default_factory=dict)
-    head: tree.Head | None = None  # the watermark
+    head: tree.StoredCheckpoint | None = None  # the watermark
 
     @property
     def streams(self) -> list[int]:
@@ -125,7 +125,7 @@ def gather(
 ) -> Night:
     """Return a night in a currency. Every session of ``streams`` that ``through`` names has its figures already."""
     counted = counts_of(counts, day, currency, through)
-    head = tree.newest_head()
+    head = tree.newest_checkpoint()
     size = head.size if head else 0
     sittings = []
     for stream in streams:

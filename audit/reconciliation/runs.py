@@ -49,7 +49,7 @@ def begin(casino: Casino, day: date, *, actor: str) -> NightRun:
         if run is not None:
             return run
         streams = [*session_streams(casino, day), *count_streams(casino, day)]
-        heads = read.heads_of([stream.stream_id for stream in streams])
+        heads = read.last_seqs([stream.stream_id for stream in streams])
         run = NightRun.objects.create(
             casino=casino,
             gaming_day=day,
@@ -179,7 +179,7 @@ def _changed(casino: Casino, now: datetime) -> set[date]:
     for (day, currency), report in newest.items():
         streams = [s for s in [*session_streams(casino, day), *count_streams(casino, day)] if s.currency == currency]
         ids = [s.stream_id for s in streams if s.gaming_day == day or str(s.stream_id) in report.through]
-        heads = read.heads_of(ids)
+        heads = read.last_seqs(ids)
         if {str(stream_id): last for stream_id, last in heads.items()} == report.through:
             continue
         received = read.last_received(ids)

@@ -1,1 +1,1 @@
-"""The transparency log: a Merkle tree over batches, signed checkpoints, proofs, and verification."""
+"""The transparency log over the event store: a tree of batches, its signed checkpoints, proofs and verification."""

@@ -1,7 +1,7 @@
-"""Checkpoints kept outside the database: what shows that the newest part of a log was taken away.
+"""Checkpoints exported out of the database: they show if the newest part of the log was removed.
 
-A target is a folder, or an address that takes a PUT. Each checkpoint goes there as a file of its own, named after the
-size of its tree, and is never written again.
+A target is a folder, or a URL that accepts PUT. Each checkpoint is a file of its own there, named after the size of its
+tree, and is never written again.
 """
 
 from __future__ import annotations
@@ -14,71 +14,71 @@ from urllib.parse import quote
 
 from django.conf import settings
 
-from audit.transparency.signed_notes import BadNote, Checkpoint, Verifier, checkpoint_in
-from audit.transparency.tree import Head
+from audit.transparency.signed_notes import BadNote, Checkpoint, Verifier, open_checkpoint
+from audit.transparency.tree import StoredCheckpoint
 
 PREFIX = "checkpoint-"
 PUT_TIMEOUT_S = 10
 
 
 class ExportFailed(Exception):
-    """A target did not take a checkpoint."""
+    """A target did not accept a checkpoint."""
 
 
 def targets() -> list[str]:
-    """Return the folders and addresses that checkpoints go to."""
+    """Return the folders and URLs of ``CABOCHON_CHECKPOINTS``."""
     return list(settings.CABOCHON_CHECKPOINTS)
 
 
 def name_of(size: int) -> str:
-    """Return the name of the file that keeps the checkpoint of a tree of ``size`` leaves; names sort by size."""
+    """Return the file name of the checkpoint of a tree of ``size`` leaves; names sort by size."""
     return f"{PREFIX}{size:020}"
 
 
-def export(head: Head, target: str) -> None:
-    """Put a checkpoint where it is kept. Raise ``ExportFailed`` where that cannot be done."""
+def export(checkpoint: StoredCheckpoint, target: str) -> None:
+    """Copy a checkpoint to a target. Raise ``ExportFailed`` if that fails."""
     try:
-        if _is_address(target):
-            _put(f"{target.rstrip('/')}/{quote(name_of(head.size))}", head.note.encode())
+        if _is_url(target):
+            _put(f"{target.rstrip('/')}/{quote(name_of(checkpoint.size))}", checkpoint.note.encode())
         else:
-            _write(Path(target), name_of(head.size), head.note.encode())
+            _write(Path(target), name_of(checkpoint.size), checkpoint.note.encode())
     except (OSError, ValueError) as error:
         raise ExportFailed(f"{target}: {error}") from error
 
 
 def notes_in(folder: Path) -> Iterator[tuple[Path, str]]:
-    """Yield the checkpoints that a folder keeps, the smallest first: their files and their text."""
+    """Yield the checkpoints in a folder, the smallest first: path and note."""
     for path in sorted(folder.glob(f"{PREFIX}*")):
         yield path, path.read_text()
 
 
-def exported_heads(verifiers: list[Verifier], origin: str) -> list[Checkpoint]:
-    """Return the largest checkpoint that each folder keeps of this log, as far as its own keys signed it."""
-    found: list[Checkpoint] = []
+def exported_checkpoints(verifiers: list[Verifier], origin: str) -> list[Checkpoint]:
+    """Return, for each folder, the largest checkpoint of this log that one of ``verifiers`` signed."""
+    largest: list[Checkpoint] = []
     for target in targets():
-        if _is_address(target):
+        if _is_url(target):
             continue
         for _path, note in reversed(list(notes_in(Path(target)))):
             try:
-                found.append(checkpoint_in(note, verifiers, origin=origin))
+                largest.append(open_checkpoint(note, verifiers, origin=origin))
             except BadNote:
                 continue
             break
-    return found
+    return largest
 
 
-def _is_address(target: str) -> bool:
+def _is_url(target: str) -> bool:
     return target.startswith(("http://", "https://"))
 
 
-def _put(address: str, note: bytes) -> None:
-    request = urllib.request.Request(address, data=note, method="PUT", headers={"Content-Type": "text/plain"})
+def _put(url: str, note: bytes) -> None:
+    request = urllib.request.Request(url, data=note, method="PUT", headers={"Content-Type": "text/plain"})
     with urllib.request.urlopen(request, timeout=PUT_TIMEOUT_S):
         pass
 
 
 def _write(folder: Path, name: str, note: bytes) -> None:
-    """Write a file whole or not at all, and never again."""
+    """Write a file atomically, unless it exists."""
     path = folder / name
     if path.exists():
         return

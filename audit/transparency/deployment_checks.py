@@ -1,4 +1,4 @@
-"""``manage.py check --deploy --database default``: what stands between the application and the log."""
+"""Deployment checks (``manage.py check --deploy --database default``): is the log protected from the application?"""
 
 from __future__ import annotations
 
@@ -14,23 +14,24 @@ from audit.transparency.signing_keys import NoSigningKey, Purpose
 
 APPEND_ONLY = ("stream", "event", "batch", "leaf", "subtree", "checkpoint", "key")
 
-_POWERS = """
+_PRIVILEGES = """
 select current_user,
        (select rolsuper from pg_roles where rolname = current_user),
        exists (select from pg_class c where c.relnamespace = to_regnamespace('log')
                and c.relkind in ('r', 'p') and pg_has_role(c.relowner, 'member'))
 """
 
-# Of each append-only table and each of its partitions, which of its two triggers does not fire always.
+# For each append-only table and partition: which of its two triggers is missing or not set to fire always.
 _UNPROTECTED = """
-select c.relname, wanted.trigger
+select c.relname, required.trigger
 from pg_class c
 left join pg_inherits i on i.inhrelid = c.oid
 left join pg_class parent on parent.oid = i.inhparent
-cross join unnest(array['no_change', 'no_truncate']) as wanted (trigger)
+cross join unnest(array['no_change', 'no_truncate']) as required (trigger)
 where c.relnamespace = to_regnamespace('log') and c.relkind in ('r', 'p')
   and coalesce(parent.relname, c.relname) = any (%s)
-  and not exists (select from pg_trigger t where t.tgrelid = c.oid and t.tgname = wanted.trigger and t.tgenabled = 'A')
+  and not exists (select from pg_trigger t
+                  where t.tgrelid = c.oid and t.tgname = required.trigger and t.tgenabled = 'A')
 order by 1, 2
 """
 
@@ -39,10 +40,10 @@ _GUARDS = "select evtname from pg_event_trigger where evtname in ('log_no_change
 
 @register(Tags.security, deploy=True)
 def check_log(*, databases: Sequence[str] | None = None, **kwargs: Any) -> list[CheckMessage]:
-    """Warn of powers over the log that the application has and does not need, and of guards that are gone."""
+    """Report privileges on the log that the application does not need, missing guards, and missing keys."""
     if "default" not in (databases or ()):
         return []
-    return [*_powers(), *_guards(), *_keys()]
+    return [*_privileges(), *_guards(), *_keys()]
 
 
 def _rows(statement: str, *parameters: Any) -> list[tuple[Any, ...]]:
@@ -51,8 +52,8 @@ def _rows(statement: str, *parameters: Any) -> list[tuple[Any, ...]]:
         return list(cursor.fetchall())
 
 
-def _powers() -> Iterator[CheckMessage]:
-    [(role, is_superuser, is_owner)] = _rows(_POWERS)
+def _privileges() -> Iterator[CheckMessage]:
+    [(role, is_superuser, is_owner)] = _rows(_PRIVILEGES)
     if is_superuser:
         yield Warning(
             f"The application connects as {role}, a superuser: nothing in the database holds it back.",

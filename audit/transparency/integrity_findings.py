@@ -1,4 +1,4 @@
-"""Findings of the record itself: they rest on what is stored, so no replay raises or supersedes them."""
+"""Integrity findings: they rest on the stored bytes, not on the law, so no replay raises or supersedes them."""
 
 from __future__ import annotations
 
@@ -14,19 +14,18 @@ from settlement.catalogue import RULES
 def integrity_finding(
     stream: LoggedStream, rule: str, seq: int, *, occurred_at: datetime, facts: Mapping[str, Any], **amounts: Any
 ) -> Finding:
-    """Return, not stored, the finding that ``rule`` was met at ``seq``; ``amounts``: what was expected, recorded."""
-    known = RULES[rule]
+    """Return an unsaved finding of ``rule`` at event ``seq``. ``amounts`` are its ``expected`` and ``recorded``."""
     return Finding(
         stream_id=stream.stream_id,
         seq=seq,
         rule=rule,
-        ruleset=stream.ruleset if stream.ruleset in RULESETS else "",
+        ruleset=stream.ruleset if stream.ruleset and stream.ruleset in RULESETS else "",
         engine_version=ENGINE_VERSION,
         casino_id=stream.casino_id,
         table_id=stream.table_id,
         gaming_day=stream.gaming_day,
-        occurred_at=occurred_at.astimezone(UTC),  # whatever its offset
-        severity=known.severity,
+        occurred_at=occurred_at.astimezone(UTC),
+        severity=RULES[rule].severity,
         evidence=[seq],
         facts=dict(facts),
         currency=stream.currency,
@@ -35,7 +34,10 @@ def integrity_finding(
 
 
 def report_tampering(stream_id: int, first_seq: int, *, expected: bytes, recorded: bytes) -> None:
-    """Open the finding that a batch no longer gives the digest it was accepted with; once for each batch."""
+    """Open a ``log-tampered`` finding for a batch whose stored events no longer have the root it was accepted with.
+
+    Idempotent: one finding a batch. A desk stream opens none: findings are of tables and count rooms.
+    """
     stream = LoggedStream.objects.filter(pk=stream_id, is_of_desk=False).first()
     if stream is None:
         return

@@ -1,4 +1,4 @@
-"""Proofs: that an event is in a tree that was signed, and that one signed tree extends another.
+"""Proofs: that an event is in a signed tree, and that one signed tree extends another.
 
 envelope ─ leaf ─ path ─► root of its batch ─ in the entry ─ leaf ─ path ─► root of the tree ─ in the checkpoint
 """
@@ -10,97 +10,107 @@ from typing import Any
 
 from audit.event_store import merkle, read
 from audit.event_store.read import Batch
+from audit.event_store.streams import stream_row
 from audit.transparency import tree
-from audit.transparency.tree import Head
+from audit.transparency.tree import StoredCheckpoint
 
 
-class NotThere(Exception):
-    """There is no such event, batch or tree."""
+class NotInLog(Exception):
+    """The log has no such event, or no tree of such a size."""
 
 
 class NotSealed(Exception):
-    """The batch is accepted, and no checkpoint holds it yet: in a moment one will."""
+    """The batch is accepted, but no checkpoint covers it yet. The sequencer signs one within moments."""
 
 
 @dataclass(frozen=True, slots=True)
 class BatchProof:
-    """That a batch is in a tree: its entry, the number of its leaf, the path to the root of ``head``."""
+    """The proof that a batch is in a tree: its entry, the index of its leaf, the path to the checkpoint's root."""
 
     batch: Batch
     entry: bytes
     index: int
     path: list[bytes]
-    head: Head
+    checkpoint: StoredCheckpoint
 
 
-def prove_batch(stream_id: int, batch: Batch, head: Head | None = None) -> BatchProof:
-    """Prove that ``batch`` is in the tree of ``head``; of the newest checkpoint, where none is given.
+def prove_batch(stream_id: int, batch: Batch, checkpoint: StoredCheckpoint | None = None) -> BatchProof:
+    """Prove that ``batch`` is in the tree of ``checkpoint``, by default the newest.
 
-    Raise ``NotSealed`` where that tree does not hold the batch.
+    Raise ``NotSealed`` if that tree does not have the batch.
     """
-    stream = tree.stream_row(stream_id)
+    stream = stream_row(stream_id)
     index = tree.index_of(stream_id, batch.first_seq)
-    head = head or tree.newest_head()
-    assert stream is not None, "a batch is of a stream"
-    if index is None or head is None or head.size <= index:
+    checkpoint = checkpoint or tree.newest_checkpoint()
+    assert stream is not None, "a batch has its stream"
+    if index is None or checkpoint is None or checkpoint.size <= index:
         raise NotSealed(f"the batch of event {batch.first_seq} is not under a checkpoint yet")
-    path = merkle.inclusion(index, head.size, tree.root_of)
-    return BatchProof(batch, tree.entry(stream, batch), index, path, head)
+    path = merkle.inclusion(index, checkpoint.size, tree.root_of)
+    return BatchProof(batch, tree.entry(stream, batch), index, path, checkpoint)
 
 
 def prove_through(stream_id: int, seq: int) -> list[BatchProof]:
-    """Prove that every batch of a stream up to that of event ``seq`` is in the smallest signed tree that holds it.
+    """Prove every batch of a stream through the one of event ``seq``, all in the smallest signed tree that has it.
 
-    That tree is the same for ever. Raise ``NotSealed`` while there is none.
+    That tree never changes. Raise ``NotSealed`` while there is none.
     """
     batches = read.batches_through(stream_id, seq)
-    stream = tree.stream_row(stream_id)
+    stream = stream_row(stream_id)
     indexes = tree.indexes_of(stream_id)
     unsealed = next((batch for batch in batches if batch.first_seq not in indexes), None)
-    head = None if unsealed or not batches else tree.first_head_holding(indexes[batches[-1].first_seq])
-    if head is None or stream is None:
+    checkpoint = None if unsealed or not batches else tree.first_checkpoint_holding(indexes[batches[-1].first_seq])
+    if checkpoint is None or stream is None:
         first_seq = unsealed.first_seq if unsealed else seq
         raise NotSealed(f"the batch of event {first_seq} is not under a checkpoint yet")
-    root_of = tree.root_of_by_tiles()
+    root_of = tree.cached_root_of()
     return [
-        BatchProof(batch, tree.entry(stream, batch), index, merkle.inclusion(index, head.size, root_of), head)
+        BatchProof(
+            batch, tree.entry(stream, batch), index, merkle.inclusion(index, checkpoint.size, root_of), checkpoint
+        )
         for batch in batches
         for index in (indexes[batch.first_seq],)
     ]
 
 
-def prove(stream_id: int, seq: int, head: Head | None = None) -> dict[str, Any]:
-    """Prove that an event is in a signed tree, as ``GET /log/inclusion`` answers it.
+def prove(stream_id: int, seq: int, checkpoint: StoredCheckpoint | None = None) -> dict[str, Any]:
+    """Prove that an event is in the tree of ``checkpoint``, by default the newest: what ``GET /log/inclusion`` returns.
 
-    Raise ``NotThere`` where the stream has no such event, ``NotSealed`` where no checkpoint holds it.
+    Raise ``NotInLog`` if the stream has no such event, ``NotSealed`` if the tree does not have its batch.
     """
     batch = read.batch_holding(stream_id, seq)
     events = read.slice_of(stream_id, after=batch.first_seq - 1, limit=batch.count) if batch else []
-    place = next((place for place, (found, _) in enumerate(events) if found == seq), None)
-    if batch is None or place is None:
-        raise NotThere(f"the stream has no event {seq}")
-    proof = prove_batch(stream_id, batch, head)
-    leaves = [merkle.leaf(envelope) for _, envelope in events]
-    within = merkle.inclusion(place, len(leaves), lambda low, high: merkle.root(leaves[low:high]))
-    stream = tree.stream_row(stream_id)
-    assert stream is not None
+    position = next((position for position, (stored_seq, _) in enumerate(events) if stored_seq == seq), None)
+    if batch is None or position is None:
+        raise NotInLog(f"the stream has no event {seq}")
+    proof = prove_batch(stream_id, batch, checkpoint)
+    leaves = merkle.leaves(envelope for _, envelope in events)
+    path_in_batch = merkle.inclusion(position, len(leaves), lambda low, high: merkle.root(leaves[low:high]))
+    stream = stream_row(stream_id)
+    assert stream is not None, "a batch has its stream"
     return {
         "stream": stream.name,
         "seq": seq,
-        "event": events[place][1].decode(),
+        "event": events[position][1].decode(),
         "batch": {
             "entry": proof.entry.decode(),
-            "index": place,
+            "index": position,
             "size": len(leaves),
-            "path": [sibling.hex() for sibling in within],
+            "path": [sibling.hex() for sibling in path_in_batch],
         },
-        "log": {"index": proof.index, "size": proof.head.size, "path": [sibling.hex() for sibling in proof.path]},
-        "checkpoint": proof.head.note,
+        "log": {
+            "index": proof.index,
+            "size": proof.checkpoint.size,
+            "path": [sibling.hex() for sibling in proof.path],
+        },
+        "checkpoint": proof.checkpoint.note,
     }
 
 
 def prove_consistency(first: int, second: int) -> list[bytes]:
-    """Prove that the tree of ``second`` leaves extends that of ``first``. Raise ``NotThere`` for a tree that is not."""
+    """Prove that the tree of ``second`` leaves extends that of ``first``: RFC 6962, 2.1.2.
+
+    Raise ``NotInLog`` unless 0 < first ≤ second ≤ the size of the tree.
+    """
     if not 0 < first <= second <= tree.size():
-        raise NotThere("there are no trees of these sizes, the first no larger than the second")
+        raise NotInLog("there are no trees of these sizes, the first no larger than the second")
     return merkle.consistency(first, second, tree.root_of)

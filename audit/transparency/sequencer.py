@@ -1,13 +1,13 @@
-"""The sequencer: takes committed batches out of the outbox, gives each a leaf of the tree, and signs the tree.
+"""The sequencer: takes committed batches from the outbox, gives each a leaf of the tree, and signs the tree.
 
     outbox ─► batch and its stored events ─► root and chain recomputed ─► leaves and signed checkpoint ─► commit
                                                     │                                  │
-                                              do not agree:                     another was faster:
-                                          not sealed, a finding                load the tree again
+                                              do not match:                    another was faster:
+                                          not sealed, a finding                  reload the tree
 
-One works at a time: it holds a lock of the database, which ends with its connection. Should two work all the same, the
-number of the next leaf fences the second. It signs no tree that does not extend every checkpoint it can find, those
-kept outside the database included.
+One process leads at a time: it holds an advisory lock of the database, which ends with its connection. If two run all
+the same, the index of the next leaf fences the second. It signs no tree that does not extend every checkpoint it can
+find, exported ones included.
 
 The leaves of a round and the checkpoint over them are one transaction: what is in the tree is signed.
 """
@@ -26,17 +26,17 @@ from django.db.utils import IntegrityError
 
 from audit.event_store import binary_copy, merkle
 from audit.event_store.read import Batch
+from audit.event_store.streams import StreamRow
 from audit.transparency import signing_keys, tree
-from audit.transparency.checkpoint_export import exported_heads
+from audit.transparency.checkpoint_export import exported_checkpoints
 from audit.transparency.signed_notes import Checkpoint
-from audit.transparency.tree import StreamRow
 
 ROUND_BATCHES, ROUND_EVENTS = 2_000, 20_000
-"""Most of what one round seals; the first batch is always sealed."""
+"""The most that one round seals; the first batch is sealed whatever its size."""
 
 log = structlog.get_logger(__name__)
 
-_WAITING = """
+_PENDING = """
 select s.stream_id, s.name, s.casino_id, s.table_id,
        b.first_seq, b.last_seq, b.next_seq, b.count, b.root, b.chain, b.received_at, b.key_id,
        (select p.chain from log.batch p where p.stream_id = b.stream_id and p.first_seq < b.first_seq
@@ -50,8 +50,8 @@ _ENVELOPES = """
 select (select array_agg(e.envelope)
         from (select envelope from log.event
               where stream_id = b.stream_id and seq between b.first_seq and b.last_seq order by seq) e)
-from unnest(%b::bigint[], %b::bigint[], %b::bigint[]) with ordinality as b (stream_id, first_seq, last_seq, place)
-order by b.place
+from unnest(%b::bigint[], %b::bigint[], %b::bigint[]) with ordinality as b (stream_id, first_seq, last_seq, position)
+order by b.position
 """
 
 
@@ -59,43 +59,47 @@ class Forked(Exception):
     """The stored tree does not extend a checkpoint that was signed: nothing more may be signed on it."""
 
 
-class Moved(Exception):
-    """Another sequencer has appended to the tree."""
+class Fenced(Exception):
+    """Another sequencer has appended to the tree; this one has to reload it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
-    """A batch of the outbox, with the chain of its stream before it."""
+class PendingBatch:
+    """A batch of the outbox, with its stream's chain value before it."""
 
     stream: StreamRow
     batch: Batch
     chain_before: bytes
 
 
-Report: TypeAlias = Callable[[Waiting, bytes], None]
-"""What is told of a batch that does not agree, with the root that its stored events have."""
+ReportTampering: TypeAlias = Callable[[PendingBatch, bytes], None]
+"""Called, after the commit, with a batch that does not match its stored events, and with the root that they have."""
 
 
 class Sequencer:
-    """The tree as this process continues it. ``refused`` are batches whose stored bytes are not what was accepted."""
+    """The tree as this process extends it.
 
-    def __init__(self, report: Report) -> None:
+    ``tampered`` are the batches, as stream id and first number, whose stored bytes are not those that were accepted;
+    they are reported once and skipped.
+    """
+
+    def __init__(self, report: ReportTampering) -> None:
         self.report = report
         self.frontier = merkle.Frontier()
-        self.refused: set[tuple[int, int]] = set()
+        self.tampered: set[tuple[int, int]] = set()
 
     @staticmethod
     def lead() -> bool:
-        """Become the one that works, for as long as this connection lasts. Return whether nobody else is."""
+        """Take the sequencer's lock, held while this connection lasts. Return False if another process has it."""
         [(leads,)] = binary_copy.execute("select pg_try_advisory_lock(hashtext('log.sequencer'))", ())
         return bool(leads)
 
     def load(self) -> None:
-        """Take the tree up where it stands. Raise ``Forked`` where it does not extend what was signed."""
-        newest = tree.newest_head()
+        """Load the tree's right edge. Raise ``Forked`` if the tree does not extend what was signed."""
+        newest = tree.newest_checkpoint()
         signed = [Checkpoint(signing_keys.origin(), newest.size, newest.root)] if newest else []
-        signed += exported_heads(signing_keys.verifiers("checkpoint"), signing_keys.origin())
-        size = tree.size()  # after what was signed: another sequencer may be at work
+        signed += exported_checkpoints(signing_keys.verifiers("checkpoint"), signing_keys.origin())
+        size = tree.size()  # read after the checkpoints, because another sequencer may be running
         self.frontier = tree.frontier(size)
         for checkpoint in signed:
             if checkpoint.size > size:
@@ -104,64 +108,64 @@ class Sequencer:
                 raise Forked(f"the tree's first {checkpoint.size} leaves are not those that were signed")
 
     def round(self) -> int:
-        """Seal what waits, up to a round's worth, and return how many batches.
+        """Seal pending batches, up to the limits of a round, and return how many.
 
-        Raise ``Moved`` for another's work, ``NoSigningKey`` where nothing signs here.
+        Raise ``Fenced`` if another sequencer was faster, ``NoSigningKey`` if this host has no key to sign with.
         """
         with transaction.atomic():
-            sound = self._sound(self._take())
-            if not sound:
+            intact = self._intact(self._next_batches())
+            if not intact:
                 return 0
-            grown = self.frontier.copy()
+            frontier = self.frontier.copy()
             leaves: list[bytes] = []
             subtrees: list[tuple[int, int, bytes]] = []
-            for each in sound:
+            for each in intact:
                 leaves.append(merkle.leaf(tree.entry(each.stream, each.batch)))
-                subtrees += grown.add(leaves[-1])
-            self._seal(sound, leaves, subtrees, Checkpoint(signing_keys.origin(), grown.size, grown.root()))
-        self.frontier = grown
-        return len(sound)
+                subtrees += frontier.add(leaves[-1])
+            self._seal(intact, leaves, subtrees, Checkpoint(signing_keys.origin(), frontier.size, frontier.root()))
+        self.frontier = frontier
+        return len(intact)
 
-    def _take(self) -> list[Waiting]:
-        """Return the batches to seal next, in order of stream and place in it."""
-        taken: list[Waiting] = []
+    def _next_batches(self) -> list[PendingBatch]:
+        """Return the batches to seal next, by stream and number."""
+        pending: list[PendingBatch] = []
         events = 0
-        for row in binary_copy.execute(_WAITING, (ROUND_BATCHES + len(self.refused),)):
-            each = Waiting(StreamRow(*row[:4]), Batch(*row[4:12]), row[12] or merkle.NO_CHAIN)
-            if (each.stream.stream_id, each.batch.first_seq) in self.refused:
+        for row in binary_copy.execute(_PENDING, (ROUND_BATCHES + len(self.tampered),)):
+            each = PendingBatch(StreamRow(*row[:4]), Batch(*row[4:12]), row[12] or merkle.NO_CHAIN)
+            if (each.stream.stream_id, each.batch.first_seq) in self.tampered:
                 continue
             events += each.batch.count
-            if taken and events > ROUND_EVENTS:
+            if pending and events > ROUND_EVENTS:
                 break
-            taken.append(each)
-        return taken
+            pending.append(each)
+        return pending
 
-    def _sound(self, waiting: Sequence[Waiting]) -> list[Waiting]:
+    def _intact(self, pending: Sequence[PendingBatch]) -> list[PendingBatch]:
         """Return the batches whose root and chain follow from the stored bytes; report the others."""
-        if not waiting:
+        if not pending:
             return []
         stored = binary_copy.execute(
             _ENVELOPES,
             (
-                [each.stream.stream_id for each in waiting],
-                [each.batch.first_seq for each in waiting],
-                [each.batch.last_seq for each in waiting],
+                [each.stream.stream_id for each in pending],
+                [each.batch.first_seq for each in pending],
+                [each.batch.last_seq for each in pending],
             ),
         )
-        sound: list[Waiting] = []
-        for each, (envelopes,) in zip(waiting, stored, strict=True):
-            root = merkle.root(map(merkle.leaf, envelopes)) if envelopes else bytes(32)
-            if _agrees(each, root, len(envelopes or ())):
-                sound.append(each)
+        intact: list[PendingBatch] = []
+        for each, (envelopes,) in zip(pending, stored, strict=True):
+            root = merkle.root(merkle.leaves(envelopes)) if envelopes else bytes(32)
+            if _matches(each, root, len(envelopes or ())):
+                intact.append(each)
                 continue
-            self.refused.add((each.stream.stream_id, each.batch.first_seq))
+            self.tampered.add((each.stream.stream_id, each.batch.first_seq))
             log.critical("tampered, not sealed", stream=each.stream.name, first_seq=each.batch.first_seq)
             transaction.on_commit(partial(self.report, each, root))
-        return sound
+        return intact
 
     def _seal(
         self,
-        sound: Sequence[Waiting],
+        batches: Sequence[PendingBatch],
         leaves: list[bytes],
         subtrees: list[tuple[int, int, bytes]],
         checkpoint: Checkpoint,
@@ -173,8 +177,8 @@ class Sequencer:
                 " %b::smallint[], %b::bigint[], %b::bytea[], %b::bytea, %b::text)",
                 (
                     self.frontier.size,
-                    [each.stream.stream_id for each in sound],
-                    [each.batch.first_seq for each in sound],
+                    [each.stream.stream_id for each in batches],
+                    [each.batch.first_seq for each in batches],
                     leaves,
                     [height for height, _, _ in subtrees],
                     [index for _, index, _ in subtrees],
@@ -184,22 +188,22 @@ class Sequencer:
                 ),
             )
         except IntegrityError as error:
-            raise Moved("another sequencer took the number of the next leaf") from error
+            raise Fenced("another sequencer took the index of the next leaf") from error
         except Exception as error:
             if getattr(error.__cause__, "sqlstate", None) == "ES409":
-                raise Moved("another sequencer has appended to the tree") from error
+                raise Fenced("another sequencer has appended to the tree") from error
             raise
 
 
-def _agrees(waiting: Waiting, root: bytes, events: int) -> bool:
-    """Tell whether a batch follows from its stored events, which have ``root``, and from the chain before it."""
-    batch = waiting.batch
-    chain = merkle.chain(waiting.chain_before, batch.root, first_seq=batch.first_seq, count=batch.count)
-    return root == batch.root and events == batch.count and chain == batch.chain
+def _matches(pending: PendingBatch, root: bytes, count: int) -> bool:
+    """Whether a batch follows from its stored events, ``count`` of them with ``root``, and from the chain before it."""
+    batch = pending.batch
+    chain = merkle.chain(pending.chain_before, batch.root, first_seq=batch.first_seq, count=batch.count)
+    return root == batch.root and count == batch.count and chain == batch.chain
 
 
 def catch_up(sequencer: Sequencer) -> int:
-    """Seal everything that waits. Return how many batches."""
+    """Seal every pending batch, round by round. Return how many. Raise as ``Sequencer.round``."""
     sealed = 0
     while batches := sequencer.round():
         sealed += batches

@@ -1,4 +1,4 @@
-"""Signed notes (C2SP signed-note) and the checkpoints written as such (C2SP tlog-checkpoint).
+"""Signed notes (C2SP signed-note) and checkpoints, which are signed notes of one shape (C2SP tlog-checkpoint).
 
     cabochon.example/log                                the origin
     20852163                                            the size of the tree
@@ -6,7 +6,7 @@
 
     — cabochon.example/log Az3grlgtzPICa5OS8npVmf1Myq/5IZniMp+ZJurmRDeOoRDe4URYN7u5/Zhcyv2q1gGzGku9nTo+zyWE+xeMcTOAYQ8=
 
-What is signed is the text up to and with its last line break. A signature line names the key and carries four bytes of
+What is signed is the text, its last line break included. A signature line names the key and carries the four bytes of
 the key's id before the 64 of the signature, so that a reader with several keys knows which to try.
 """
 
@@ -31,12 +31,12 @@ _TREE = re.compile(r"([^\n]+)\n(0|[1-9][0-9]{0,18})\n([A-Za-z0-9+/]{43}=)\n(?:[^
 
 
 class BadNote(Exception):
-    """What was given is no note, or none of the keys given has signed it."""
+    """A note that is malformed, or that none of the given keys signed; a key that is malformed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verifier:
-    """A public key by its name. ``public`` has 32 bytes."""
+    """A public key, 32 bytes, and its name."""
 
     name: str
     public: bytes
@@ -47,7 +47,7 @@ class Verifier:
         return sha256(self.name.encode() + b"\n" + ED25519 + self.public).digest()[:4]
 
     def verifies(self, signature: bytes, signed: bytes) -> bool:
-        """Tell whether ``signature``, 64 bytes, is this key's over ``signed``."""
+        """Whether ``signature``, 64 bytes, is this key's over ``signed``."""
         try:
             Ed25519PublicKey.from_public_bytes(self.public).verify(signature, signed)
         except InvalidSignature:
@@ -55,13 +55,13 @@ class Verifier:
         return True
 
     def __str__(self) -> str:
-        """Return the verifier key as notes are given it: name, id and key."""
+        """Return the key in the format of C2SP signed-note: ``name+id+base64``."""
         return f"{self.name}+{self.key_id.hex()}+{base64.b64encode(ED25519 + self.public).decode()}"
 
     @classmethod
-    def of(cls, written: str) -> Verifier:
-        """Return the key that ``str`` wrote. Raise ``BadNote`` for anything else."""
-        name, _, rest = written.strip().partition("+")
+    def parse(cls, vkey: str) -> Verifier:
+        """Return the key in ``vkey``, ``name+id+base64``. Raise ``BadNote`` for anything else."""
+        name, _, rest = vkey.strip().partition("+")
         key_id, _, encoded = rest.partition("+")
         try:
             typed = base64.b64decode(encoded, validate=True)
@@ -69,23 +69,23 @@ class Verifier:
             typed = b""
         verifier = cls(name, typed[1:])
         if not _NAME.fullmatch(name) or typed[:1] != ED25519 or len(typed) != 33 or verifier.key_id.hex() != key_id:
-            raise BadNote(f"'{written}' is no key of the form name+id+base64")
+            raise BadNote(f"'{vkey}' is not a key of the format name+id+base64")
         return verifier
 
 
 class Signer:
-    """A private key by its name."""
+    """A private key and its name."""
 
     __slots__ = ("_private", "verifier")
 
     def __init__(self, name: str, seed: bytes) -> None:
-        """``seed`` is the private key, 32 bytes."""
+        """``seed`` is the private key, 32 bytes (RFC 8032, 5.1.5)."""
         assert _NAME.fullmatch(name), name
         self._private = Ed25519PrivateKey.from_private_bytes(seed)
         self.verifier = Verifier(name, self._private.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw))
 
     def sign(self, signed: bytes) -> str:
-        """Return the key's id and its signature over ``signed``, base64 as a signature line carries it."""
+        """Return the key's id and its signature over ``signed``, in base64, as a signature line carries them."""
         return base64.b64encode(self.verifier.key_id + self._private.sign(signed)).decode()
 
     def note(self, text: str) -> str:
@@ -96,62 +96,70 @@ class Signer:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """The head of a tree: whose, its size, its root of 32 bytes."""
+    """What a checkpoint says: the log's name, the size of its tree, the root of 32 bytes."""
 
     origin: str
     size: int
     root: bytes
 
     def text(self) -> str:
+        """Return the text to sign."""
         return f"{self.origin}\n{self.size}\n{base64.b64encode(self.root).decode()}\n"
 
     @classmethod
-    def of(cls, text: str) -> Checkpoint:
-        """Return the checkpoint that the text of a note is. Raise ``BadNote`` where it is none."""
+    def parse(cls, text: str) -> Checkpoint:
+        """Return the checkpoint in the text of a note. Raise ``BadNote`` if it is not one."""
         tree = _TREE.fullmatch(text)
         if tree is None:
-            raise BadNote("the note is no checkpoint: origin, size and root, a line each")
+            raise BadNote("the note is not a checkpoint: origin, size and root, a line each")
         return cls(tree[1], int(tree[2]), base64.b64decode(tree[3]))
 
 
-def opened(note: str, verifiers: list[Verifier]) -> str:
-    """Return the text of ``note``, signed by one of ``verifiers``. Raise ``BadNote`` where none of them signed it."""
-    text, parted, lines = note.rpartition("\n\n")
+def open_note(note: str, verifiers: list[Verifier]) -> str:
+    """Return the text of ``note``, signed by at least one of ``verifiers``.
+
+    Signatures of unknown keys are ignored. Raise ``BadNote`` if none of the keys signed it or one did not sign this
+    text.
+    """
+    text, separator, lines = note.rpartition("\n\n")
     text += "\n"
-    if not parted or not lines.endswith("\n"):
+    if not separator or not lines.endswith("\n"):
         raise BadNote("the note has no signature")
     known = {(verifier.name, verifier.key_id): verifier for verifier in verifiers}
     is_signed = False
     for line in lines[:-1].split("\n"):
-        shape = _LINE.fullmatch(line)
-        if shape is None:
-            raise BadNote("a line of the note's signatures is none")
+        match = _LINE.fullmatch(line)
+        if match is None:
+            raise BadNote("a signature line of the note is malformed")
         try:
-            signature = base64.b64decode(shape[2], validate=True)
+            signature = base64.b64decode(match[2], validate=True)
         except binascii.Error:
-            raise BadNote("a signature of the note is no base64") from None
-        verifier = known.get((shape[1], signature[:4]))
-        if verifier is None:  # a witness, or a key we do not know
+            raise BadNote("a signature of the note is not base64") from None
+        verifier = known.get((match[1], signature[:4]))
+        if verifier is None:  # a witness's, or a key we do not know
             continue
         if not verifier.verifies(signature[4:], text.encode()):
             raise BadNote(f"the signature of {verifier.name} is not over this text")
         is_signed = True
     if not is_signed:
-        raise BadNote("none of the keys given has signed the note")
+        raise BadNote("none of the given keys has signed the note")
     return text
 
 
 def signers_in(note: str, verifiers: list[Verifier]) -> list[Verifier]:
-    """Return those of ``verifiers`` whose signatures ``note`` bears, in their order, without checking them."""
+    """Return those of ``verifiers`` that ``note`` names as its signers, in its order. Checks no signature."""
     known = {(verifier.name, verifier.key_id): verifier for verifier in verifiers}
     lines = (_LINE.fullmatch(line) for line in note.rpartition("\n\n")[2].splitlines())
-    borne = [(line[1], base64.b64decode(line[2])[:4]) for line in lines if line]
-    return [known[each] for each in borne if each in known]
+    signers = [(line[1], base64.b64decode(line[2])[:4]) for line in lines if line]
+    return [known[each] for each in signers if each in known]
 
 
-def checkpoint_in(note: str, verifiers: list[Verifier], *, origin: str) -> Checkpoint:
-    """Return the checkpoint of a signed note. Raise ``BadNote`` where it is not signed, or of another tree."""
-    checkpoint = Checkpoint.of(opened(note, verifiers))
+def open_checkpoint(note: str, verifiers: list[Verifier], *, origin: str) -> Checkpoint:
+    """Return the checkpoint of a signed note.
+
+    Raise ``BadNote`` if none of ``verifiers`` signed it, or if it is of another log than ``origin``.
+    """
+    checkpoint = Checkpoint.parse(open_note(note, verifiers))
     if checkpoint.origin != origin:
         raise BadNote(f"the checkpoint is of '{checkpoint.origin}', not of '{origin}'")
     return checkpoint

@@ -1,37 +1,28 @@
-"""The stored tree: one leaf a batch, and what is proved of it.
+"""The stored tree: one leaf a batch, and the signed checkpoints over it.
 
-What a leaf is the hash of is the batch's *entry*: canonical JSON of everything the log says of the batch, so that not
-only its events but also when it came, by which key and for which table are under the signature.
+A leaf is the hash of the batch's *entry*: canonical JSON of everything the log says of the batch. So the signature
+covers not only its events but also when it was received, by which key, and for which table.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import cache
+from typing import TypeAlias
 
 import msgspec
 
 from audit.event_store import binary_copy, merkle
 from audit.event_store.read import Batch
+from audit.event_store.streams import StreamRow, instant
 
 _encode = msgspec.json.Encoder(order="sorted").encode
 
 
 @dataclass(frozen=True, slots=True)
-class StreamRow:
-    """What an entry says of its stream. ``table`` is None for a count room and for a desk."""
-
-    stream_id: int
-    name: str
-    casino: int
-    table: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Head:
-    """A checkpoint as it is stored: the size of the tree, its root, the signed note."""
+class StoredCheckpoint:
+    """A checkpoint as it is stored: the size of the tree, its root of 32 bytes, the signed note."""
 
     size: int
     root: bytes
@@ -58,28 +49,33 @@ def entry(stream: StreamRow, batch: Batch) -> bytes:
     )
 
 
-def instant(moment: datetime) -> str:
-    """Write an instant as entries do: ``2026-11-19T22:04:05.000123Z``."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-
-
 def size() -> int:
     """Return how many leaves the tree has."""
     [(leaves,)] = binary_copy.execute("select coalesce(max(log_index) + 1, 0) from log.leaf", ())
     return int(leaves)
 
 
-def root_of(low: int, high: int) -> bytes:
-    """Return the root over the stored leaves ``low`` … ``high`` - 1. Raise ``LookupError`` where some are missing."""
-    span = high - low
-    if span & (span - 1) or low % span:  # no full subtree: it splits
-        middle = low + merkle.split(span)
-        return merkle.node(root_of(low, middle), root_of(middle, high))
-    height = (span.bit_length() - 1) // merkle.TILE_BITS * merkle.TILE_BITS
-    hashes = _hashes(height, low >> height, high >> height)
-    if len(hashes) != span >> height:
-        raise LookupError(f"the stored tree lacks hashes of height {height} between leaves {low} and {high}")
-    return merkle.root(hashes)
+# Roots of parts of the tree, from the leaves and from the stored roots of full subtrees ------------------------------
+
+Hashes: TypeAlias = Callable[[int, int, int], Sequence[bytes]]
+"""Return the stored hashes of a height, from ``low`` to ``high`` - 1; fewer if some are missing."""
+
+
+def _root_from(hashes: Hashes) -> merkle.RootOf:
+    """Return a function that gives the root over the leaves ``low`` … ``high`` - 1, or raises ``LookupError``."""
+
+    def root_of(low: int, high: int) -> bytes:
+        span = high - low
+        if span & (span - 1) or low % span:  # no full subtree: it splits
+            middle = low + merkle.split(span)
+            return merkle.node(root_of(low, middle), root_of(middle, high))
+        height = (span.bit_length() - 1) // merkle.TILE_BITS * merkle.TILE_BITS
+        stored = hashes(height, low >> height, high >> height)
+        if len(stored) != span >> height:
+            raise LookupError(f"the stored tree lacks hashes of height {height} between leaves {low} and {high}")
+        return merkle.root(stored)
+
+    return root_of
 
 
 def _hashes(height: int, low: int, high: int) -> list[bytes]:
@@ -94,35 +90,29 @@ def _hashes(height: int, low: int, high: int) -> list[bytes]:
             " order by index"
         )
         rows = binary_copy.execute(statement, (height, low, high))
-    return [bytes(found) for (found,) in rows]
+    return [bytes(each) for (each,) in rows]
 
 
-def root_of_by_tiles() -> merkle.RootOf:
-    """Return a ``root_of`` that reads 256 hashes at once and keeps them: for many proofs in one tree."""
-    tile_bits = merkle.TILE_BITS
+root_of = _root_from(_hashes)
+"""Return the root over the stored leaves ``low`` … ``high`` - 1. Raise ``LookupError`` if some are missing."""
+
+
+def cached_root_of() -> merkle.RootOf:
+    """Return a ``root_of`` that reads hashes by tiles of 256 and keeps what it read: for many proofs in one tree."""
 
     @cache
     def tile(height: int, index: int) -> list[bytes]:
-        return _hashes(height, index << tile_bits, index + 1 << tile_bits)
+        return _hashes(height, index << merkle.TILE_BITS, index + 1 << merkle.TILE_BITS)
 
-    @cache
-    def root_of(low: int, high: int) -> bytes:
-        span = high - low
-        if span & (span - 1) or low % span:
-            middle = low + merkle.split(span)
-            return merkle.node(root_of(low, middle), root_of(middle, high))
-        height = (span.bit_length() - 1) // tile_bits * tile_bits
-        index, place = divmod(low >> height, 1 << tile_bits)
-        hashes = tile(height, index)[place : place + (span >> height)]
-        if len(hashes) != span >> height:
-            raise LookupError(f"the stored tree lacks hashes of height {height} between leaves {low} and {high}")
-        return merkle.root(hashes)
+    def hashes(height: int, low: int, high: int) -> list[bytes]:
+        index, first = divmod(low, 1 << merkle.TILE_BITS)
+        return tile(height, index)[first : first + high - low]  # a full subtree of less than 256 is in one tile
 
-    return root_of
+    return cache(_root_from(hashes))
 
 
 def frontier(leaves: int) -> merkle.Frontier:
-    """Return the right edge of the tree of the first ``leaves`` leaves."""
+    """Return the right edge of the tree of the first ``leaves`` leaves. Raise ``LookupError`` if some are missing."""
     edge: list[bytes] = []
     low = 0
     for bit in reversed(range(leaves.bit_length())):
@@ -132,38 +122,44 @@ def frontier(leaves: int) -> merkle.Frontier:
     return merkle.Frontier(leaves, edge)
 
 
-def newest_head() -> Head | None:
-    """Return the newest checkpoint, None before the first."""
-    return _head("order by size desc limit 1")
+# Checkpoints ---------------------------------------------------------------------------------------------------------
 
 
-def head_of_size(leaves: int) -> Head | None:
-    """Return the checkpoint of a tree of just ``leaves`` leaves, None where none was signed at that size."""
-    return _head("where size = %b::bigint", leaves)
+def newest_checkpoint() -> StoredCheckpoint | None:
+    """Return the newest checkpoint, or None before the first."""
+    return _checkpoint("order by size desc limit 1")
 
 
-def first_head_holding(index: int) -> Head | None:
-    """Return the smallest checkpoint whose tree has leaf ``index``, None while there is none."""
-    return _head("where size > %b::bigint order by size limit 1", index)
+def checkpoint_of_size(leaves: int) -> StoredCheckpoint | None:
+    """Return the checkpoint of the tree of exactly ``leaves`` leaves, or None if none was signed at that size."""
+    return _checkpoint("where size = %b::bigint", leaves)
 
 
-def heads(*, after: int = 0) -> Iterable[Head]:
-    """Yield the checkpoints of trees larger than ``after``, the smallest first, a page at a time."""
+def first_checkpoint_holding(index: int) -> StoredCheckpoint | None:
+    """Return the smallest checkpoint whose tree has leaf ``index``, or None while there is none."""
+    return _checkpoint("where size > %b::bigint order by size limit 1", index)
+
+
+def checkpoints(*, after: int = 0) -> Iterator[StoredCheckpoint]:
+    """Yield the checkpoints of trees larger than ``after``, the smallest first. Reads a page at a time."""
     while rows := binary_copy.execute(
         "select size, root, note from log.checkpoint where size > %b::bigint order by size limit 1000", (after,)
     ):
         for leaves, root, note in rows:
-            yield Head(leaves, bytes(root), note)
+            yield StoredCheckpoint(leaves, bytes(root), note)
         after = rows[-1][0]
 
 
-def _head(which: str, *parameters: int) -> Head | None:
-    rows = binary_copy.execute(f"select size, root, note from log.checkpoint {which}", parameters)
-    return Head(rows[0][0], bytes(rows[0][1]), rows[0][2]) if rows else None
+def _checkpoint(condition: str, *parameters: int) -> StoredCheckpoint | None:
+    rows = binary_copy.execute(f"select size, root, note from log.checkpoint {condition}", parameters)
+    return StoredCheckpoint(rows[0][0], bytes(rows[0][1]), rows[0][2]) if rows else None
+
+
+# Where batches are ---------------------------------------------------------------------------------------------------
 
 
 def index_of(stream_id: int, first_seq: int) -> int | None:
-    """Return the number of a batch's leaf, None while the batch is not sealed."""
+    """Return the index of a batch's leaf, or None while the batch is not sealed."""
     rows = binary_copy.execute(
         "select log_index from log.leaf where stream_id = %b::bigint and first_seq = %b::bigint",
         (stream_id, first_seq),
@@ -172,15 +168,7 @@ def index_of(stream_id: int, first_seq: int) -> int | None:
 
 
 def indexes_of(stream_id: int) -> dict[int, int]:
-    """Return the numbers of the leaves of a stream's batches, by their first event."""
+    """Return the leaf indexes of a stream's sealed batches, by the first number of each batch."""
     return dict(
         binary_copy.execute("select first_seq, log_index from log.leaf where stream_id = %b::bigint", (stream_id,))
     )
-
-
-def stream_row(stream_id: int) -> StreamRow | None:
-    """Return what entries say of a stream."""
-    rows = binary_copy.execute(
-        "select stream_id, name, casino_id, table_id from log.stream where stream_id = %b::bigint", (stream_id,)
-    )
-    return StreamRow(*rows[0]) if rows else None

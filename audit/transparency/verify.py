@@ -1,12 +1,14 @@
-"""Verification: everything that the log says of itself, recomputed from the stored bytes.
+"""Verification: everything that the log says about itself, recomputed from the stored bytes.
 
-    streams    each event is where its envelope says; leaf → root → chain of every batch; heads; what openers say
-    leaves     each batch has its leaf, or waits for it; numbers without a hole; the kept roots of full subtrees
-    heads      each checkpoint is signed, numbered, and of the tree that the leaves give at its size
-    outside    each checkpoint kept elsewhere is of this tree, and none of a larger one
+    streams       each event is where its envelope says; leaf → root → chain of every batch; stream heads; openers
+    leaves        each batch has its leaf or is in the outbox; indexes without a gap; stored roots of full subtrees
+    checkpoints   each is signed, numbered, and has the root that the leaves give at its size
+    exported      each checkpoint exported out of the database has the root of this tree, and none is of a larger one
 
-What a superuser changes shows in one of them. Who changes all of it alike, keys included, makes another log: that is
-what checkpoints kept elsewhere, and a key given from outside, are for.
+How it sees a forgery: a changed, lost, added or moved event breaks the root of its batch; a recomputed root breaks the
+batch's chain; a recomputed chain breaks the batch's leaf; a recomputed leaf breaks the root of every later checkpoint,
+which only the private key can sign anew. A forger with the private key, or one who restores an older database, makes a
+consistent log. Only exported checkpoints show that, and a public key that is given instead of read from the log.
 """
 
 from __future__ import annotations
@@ -23,22 +25,22 @@ from django.db import connection, transaction
 
 from audit.event_store import binary_copy, merkle
 from audit.event_store.binary_copy import microseconds
-from audit.event_store.bulk_read import Events, Stretch, events_of
+from audit.event_store.bulk_read import Events, SeqRange, events_in
 from audit.event_store.read import Batch
+from audit.event_store.streams import StreamRow
 from audit.transparency import tree
-from audit.transparency.signed_notes import BadNote, Checkpoint, Verifier, checkpoint_in
-from audit.transparency.tree import StreamRow
+from audit.transparency.signed_notes import BadNote, Checkpoint, Verifier, open_checkpoint
 
 MAX_FAULTS = 1_000
-"""Faults listed; beyond them they are counted."""
+"""Faults listed; further ones are only counted."""
 
 CHUNK_EVENTS = 200_000
-"""Events of streams that are read together."""
+"""Events read by one query, of one or several streams."""
 
 BLOCK_EVENTS = 1_000
-"""Events of a stream that are fetched at once; a batch is fetched whole."""
+"""Events of a stream that are one row of that query; a batch is never divided."""
 
-LAST_KEY = 2**63 - 1
+MAX_STREAM_ID = 2**63 - 1
 
 _BATCHES = """
 select s.stream_id, s.name, s.casino_id, s.table_id,
@@ -58,14 +60,18 @@ where s.stream_id > %b::bigint and s.stream_id <= %b::bigint order by 1
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing that does not hold: which part, what, and where, as far as that can be told."""
+    """One thing that does not hold.
+
+    ``part`` is ``event``, ``batch``, ``head``, ``stream``, ``leaf`` or ``checkpoint``; the rest says where, as far as
+    known.
+    """
 
     part: str
     what: str
     stream: str = ""
     first_seq: int | None = None
     last_seq: int | None = None
-    batch: int | None = None  # the number of its leaf
+    batch: int | None = None  # the index of its leaf
 
     def __str__(self) -> str:
         where = self.part
@@ -82,7 +88,7 @@ class Fault:
 
 @dataclass(slots=True)
 class Outcome:
-    """What was looked at, and what did not hold, in the order of the log."""
+    """What was verified, in numbers, and what did not hold, in the order of the log."""
 
     streams: int = 0
     batches: int = 0
@@ -93,6 +99,7 @@ class Outcome:
     unlisted: int = 0
 
     def add(self, fault: Fault) -> None:
+        """List a fault, or count it as ``unlisted`` if there are too many."""
         if len(self.faults) < MAX_FAULTS:
             self.faults.append(fault)
         else:
@@ -103,14 +110,14 @@ Progress: TypeAlias = Callable[[Outcome], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Sealed:
-    """A batch, its leaf where it has one, and whether it waits for one."""
+class StoredBatch:
+    """A batch, the index and hash of its leaf, or None for each, and whether it is in the outbox."""
 
     stream: StreamRow
     batch: Batch
     index: int | None
     hash: bytes | None
-    waits: bool
+    in_outbox: bool
 
 
 def verify(
@@ -123,14 +130,15 @@ def verify(
     with_tree: bool = True,
     progress: Progress = lambda outcome: None,
 ) -> Outcome:
-    """Recompute the log and return what was found.
+    """Recompute the log, as it is at one instant, and return what was verified and what does not hold.
 
-    ``streams`` limits the events to those of some streams, ``since`` to batches that a checkpoint does not hold.
-    ``outside`` are checkpoints kept elsewhere: where, and the note. Without ``with_tree`` neither they nor the stored
-    ones are looked at. ``progress`` is called now and then.
+    ``verifiers`` are the keys that may sign checkpoints, ``origin`` is the log's name. ``streams`` limits the events to
+    those of some streams, by id; ``since`` to batches that this checkpoint does not cover. ``outside`` are exported
+    checkpoints: a name to report, and the note. If ``with_tree`` is False, leaves and checkpoints are not verified.
+    ``progress`` is called with the outcome so far, about every ``CHUNK_EVENTS`` events.
     """
     outcome = Outcome()
-    with _one_view():
+    with _one_snapshot():
         _Streams(outcome, progress, since.size if since else 0).verify(streams)
         progress(outcome)
         if with_tree:
@@ -140,8 +148,8 @@ def verify(
 
 
 @contextmanager
-def _one_view() -> Iterator[None]:
-    """See the log as it is at one instant, for as long as it takes."""
+def _one_snapshot() -> Iterator[None]:
+    """Read the log as it is at one instant; inside a transaction, as that transaction sees it."""
     if connection.in_atomic_block:
         yield
         return
@@ -151,7 +159,7 @@ def _one_view() -> Iterator[None]:
 
 
 class _Streams:
-    """The events: every stream in order of its id, several small ones at a time. ``after`` leaves are left out."""
+    """The events: every stream by its id, several small ones in one query. Skips the first ``after`` leaves."""
 
     def __init__(self, outcome: Outcome, progress: Progress, after: int) -> None:
         self.outcome = outcome
@@ -159,61 +167,61 @@ class _Streams:
         self.after = after
 
     def verify(self, streams: Sequence[int] | None) -> None:
-        ranges = self._ranges() if streams is None else ((stream - 1, stream) for stream in streams)
-        for low, high in ranges:
-            self._range(low, high)
+        id_ranges = self._id_ranges() if streams is None else ((stream - 1, stream) for stream in streams)
+        for low, high in id_ranges:
+            self._verify_ids(low, high)
             self.progress(self.outcome)
 
-    def _ranges(self) -> Iterator[tuple[int, int]]:
-        """Yield ranges of stream ids, low excluded, that hold every possible one."""
-        low, events = -LAST_KEY, 0
+    def _id_ranges(self) -> Iterator[tuple[int, int]]:
+        """Yield ranges of stream ids, low excluded, that together cover every possible id."""
+        low, events = -MAX_STREAM_ID, 0
         rows = binary_copy.execute("select stream_id, next_seq from log.stream_head order by stream_id", ())
         for stream_id, next_seq in rows:
             events += next_seq
             if events >= CHUNK_EVENTS:
                 yield low, stream_id
                 low, events = stream_id, 0
-        yield low, LAST_KEY
+        yield low, MAX_STREAM_ID
 
-    def _range(self, low: int, high: int) -> None:
+    def _verify_ids(self, low: int, high: int) -> None:
         """Verify the streams whose ids are above ``low`` and at most ``high``."""
-        batches: dict[int, list[Sealed]] = {}
+        batches: dict[int, list[StoredBatch]] = {}
         for row in binary_copy.execute(_BATCHES, (low, high)):
-            sealed = Sealed(StreamRow(*row[:4]), Batch(*row[4:12]), row[12], row[13], row[14])
-            batches.setdefault(row[0], []).append(sealed)
+            stored = StoredBatch(StreamRow(*row[:4]), Batch(*row[4:12]), row[12], row[13], row[14])
+            batches.setdefault(row[0], []).append(stored)
         streams = [
             (row, _OneStream(self.outcome, row[0], row[1], batches.get(row[0], []), self.after))
             for row in binary_copy.execute(_STREAMS, (low, high))
         ]
         blocks = [(one, block) for _, one in streams for block in one.blocks()]
-        stretches = [
-            Stretch(one.stream_id, block[0].batch.first_seq, max(each.batch.last_seq for each in block))
+        ranges = [
+            SeqRange(one.stream_id, block[0].batch.first_seq, max(each.batch.last_seq for each in block))
             for one, block in blocks
         ]
         before = self.outcome.events
-        for (one, block), events in zip(blocks, events_of(stretches), strict=True):
+        for (one, block), events in zip(blocks, events_in(ranges), strict=True):
             one.verify(block, events)
         for row, one in streams:
             one.end(row)
             self.outcome.streams += 1
         if not self.after:
-            self._strays(low, high, self.outcome.events - before)
+            self._find_unbatched(low, high, self.outcome.events - before)
 
-    def _strays(self, low: int, high: int, in_batches: int) -> None:
+    def _find_unbatched(self, low: int, high: int, in_batches: int) -> None:
         """Report events of a range that are in no batch."""
         [(stored,)] = binary_copy.execute(_COUNT, (low, high))
         if stored == in_batches:
             return
-        strays = binary_copy.execute(_STRAYS, (low, high))
-        for stream_id, name, seq in strays:
+        unbatched = binary_copy.execute(_UNBATCHED, (low, high))
+        for stream_id, name, seq in unbatched:
             self.outcome.add(Fault("event", "is in no batch", name or str(stream_id), seq))
-        if not strays:
+        if not unbatched:
             self.outcome.add(Fault("event", f"{in_batches} are in batches, and {stored} are stored"))
 
 
 _COUNT = "select count(*) from log.event where stream_id > %b::bigint and stream_id <= %b::bigint"
 
-_STRAYS = """
+_UNBATCHED = """
 select e.stream_id, s.name, e.seq from log.event e left join log.stream s using (stream_id)
 where e.stream_id > %b::bigint and e.stream_id <= %b::bigint
   and not exists (select from log.batch b
@@ -223,24 +231,24 @@ order by 1, 3 limit 1000
 
 
 class _OneStream:
-    """One stream as its blocks go by: its batches, and the chain so far. ``after`` leaves are left out."""
+    """One stream, verified block by block: its batches, and the chain so far. Skips the first ``after`` leaves."""
 
-    def __init__(self, outcome: Outcome, stream_id: int, name: str, every: list[Sealed], after: int) -> None:
+    def __init__(self, outcome: Outcome, stream_id: int, name: str, stored: list[StoredBatch], after: int) -> None:
         self.outcome = outcome
         self.stream_id = stream_id
         self.name = name
         self.chain = merkle.NO_CHAIN
         self.next_seq = 1
         self.opener: bytes | None = None
-        self.batches = [each for each in every if each.index is None or each.index >= after]
-        for before in every[: len(every) - len(self.batches)]:
-            self.chain, self.next_seq = before.batch.chain, before.batch.next_seq
-        for each in every:
+        self.batches = [each for each in stored if each.index is None or each.index >= after]
+        for skipped in stored[: len(stored) - len(self.batches)]:
+            self.chain, self.next_seq = skipped.batch.chain, skipped.batch.next_seq
+        for each in stored:
             self._check_leaf(each)
 
-    def blocks(self) -> Iterator[list[Sealed]]:
-        """Yield the batches to look at, several small ones together."""
-        block: list[Sealed] = []
+    def blocks(self) -> Iterator[list[StoredBatch]]:
+        """Yield the batches to verify, several small ones together."""
+        block: list[StoredBatch] = []
         events = 0
         for each in self.batches:
             block.append(each)
@@ -251,8 +259,8 @@ class _OneStream:
         if block:
             yield block
 
-    def verify(self, block: list[Sealed], events: Events) -> None:
-        """Look at the events of a block one by one, and then at its batches."""
+    def verify(self, block: list[StoredBatch], events: Events) -> None:
+        """Verify the events of a block, and then its batches."""
         self.outcome.events += len(events.seqs)
         if events.seqs[:1] == (1,):
             self.opener = events.envelopes[0]
@@ -262,66 +270,68 @@ class _OneStream:
         low = 0
         for each in block:
             high = bisect_right(events.seqs, each.batch.last_seq)
-            self._close(each, events.seqs[low:high], leaves[low:high], events.envelopes[high - 1 : high])
+            self._check_batch(each, events.seqs[low:high], leaves[low:high], events.envelopes[high - 1 : high])
             low = max(low, high)
 
     def _are_in_place(self, events: Events) -> bool:
-        """Tell whether every event is where its envelope says: all of them at once, which is the way of every night."""
+        """Whether every event is where its envelope says: all at once, because as a rule every one is."""
         if not events.seqs:
             return True
-        return _places(events.array) == ({self.name}, events.seqs, events.instants_us)
+        return _positions(events.array) == ({self.name}, events.seqs, events.instants_us)
 
-    def _find_misplaced(self, block: list[Sealed], events: Events) -> None:
-        """Name the events whose envelopes say another place, number or instant."""
+    def _find_misplaced(self, block: list[StoredBatch], events: Events) -> None:
+        """Report the events whose envelopes say another stream, number or instant."""
         if len(events.envelopes) != len(events.seqs):
             self.outcome.add(
-                Fault("event", "what is stored is no envelope", self.name, events.seqs[0], events.seqs[-1])
+                Fault("event", "what is stored is not an envelope", self.name, events.seqs[0], events.seqs[-1])
             )
         for seq, instant_us, envelope in zip(events.seqs, events.instants_us, events.envelopes, strict=False):
-            if _places(b"[%b]" % envelope) != ({self.name}, (seq,), (instant_us,)):
-                what = "its place, number or instant is not what its envelope says"
-                held = next((each for each in block if seq <= each.batch.last_seq), None)
-                self.outcome.add(Fault("event", what, self.name, seq, batch=held.index if held else None))
+            if _positions(b"[%b]" % envelope) != ({self.name}, (seq,), (instant_us,)):
+                what = "its stream, number or instant is not what its envelope says"
+                batch = next((each for each in block if seq <= each.batch.last_seq), None)
+                self.outcome.add(Fault("event", what, self.name, seq, batch=batch.index if batch else None))
 
-    def _close(self, sealed: Sealed, seqs: Sequence[int], leaves: list[bytes], last: Sequence[bytes]) -> None:
-        """Compare a batch with its events, of which ``last`` is the last."""
-        batch = sealed.batch
+    def _check_batch(
+        self, stored: StoredBatch, seqs: Sequence[int], leaves: list[bytes], last: Sequence[bytes]
+    ) -> None:
+        """Compare a batch with its events, of which ``last`` is the last, if there is one."""
+        batch = stored.batch
         self.outcome.batches += 1
         if batch.first_seq != self.next_seq:
-            self._fault(sealed, f"it begins at {batch.first_seq}, and the one before it ends at {self.next_seq - 1}")
+            self._fault(stored, f"it begins at {batch.first_seq}, and the one before it ends at {self.next_seq - 1}")
         if len(seqs) != batch.count or (seqs[0], seqs[-1]) != (batch.first_seq, batch.last_seq):
-            self._fault(sealed, f"it has {len(seqs)} events, and was accepted with {batch.count}")
+            self._fault(stored, f"it has {len(seqs)} events, and was accepted with {batch.count}")
         elif merkle.root(leaves) != batch.root:
-            self._fault(sealed, "its events are not those that were accepted: their root is another")
+            self._fault(stored, "its events are not those that were accepted: their root differs")
         elif batch.next_seq != _next_seq(last[0], batch.last_seq):
-            self._fault(sealed, "the number after it is not the one its last event leaves")
+            self._fault(stored, "the number after it is not the one that its last event says")
         if batch.chain != merkle.chain(self.chain, batch.root, first_seq=batch.first_seq, count=batch.count):
-            self._fault(sealed, "its chain does not follow from the batch before it")
+            self._fault(stored, "its chain does not follow from the batch before it")
         self.chain, self.next_seq = batch.chain, batch.next_seq
 
     def end(self, row: Sequence[object]) -> None:
-        """Finish the stream, whose row in the table of streams is ``row``, with its head."""
+        """Compare the stream's row, with its head, to the batches and the first event."""
         _, _, day, game, ruleset, currency, is_of_desk, next_seq, chain = row
         if (next_seq, chain) != (self.next_seq, self.chain):
-            self.outcome.add(Fault("head", "is not where the last batch leaves the stream", self.name))
+            self.outcome.add(Fault("head", "is not where the last batch ends", self.name))
         if self.opener is not None and not is_of_desk and _opened(self.opener) != (str(day), game, ruleset, currency):
-            self.outcome.add(Fault("stream", "is not what its first event opened", self.name, 1))
+            self.outcome.add(Fault("stream", "is not what its first event says", self.name, 1))
 
-    def _check_leaf(self, sealed: Sealed) -> None:
-        if sealed.hash is None:
-            if not sealed.waits:
-                self._fault(sealed, "it has no leaf and does not wait for one")
-        elif merkle.leaf(tree.entry(sealed.stream, sealed.batch)) != sealed.hash:
-            self._fault(sealed, "it is not what its leaf was made of")
-        elif sealed.waits:
-            self._fault(sealed, "it has its leaf and waits for one all the same")
+    def _check_leaf(self, stored: StoredBatch) -> None:
+        if stored.hash is None:
+            if not stored.in_outbox:
+                self._fault(stored, "it has no leaf and is not in the outbox")
+        elif merkle.leaf(tree.entry(stored.stream, stored.batch)) != stored.hash:
+            self._fault(stored, "its leaf is not the hash of its entry")
+        elif stored.in_outbox:
+            self._fault(stored, "it has a leaf and is still in the outbox")
 
-    def _fault(self, sealed: Sealed, what: str) -> None:
-        batch = sealed.batch
-        self.outcome.add(Fault("batch", what, self.name, batch.first_seq, batch.last_seq, sealed.index))
+    def _fault(self, stored: StoredBatch, what: str) -> None:
+        batch = stored.batch
+        self.outcome.add(Fault("batch", what, self.name, batch.first_seq, batch.last_seq, stored.index))
 
 
-class _Place(msgspec.Struct, gc=False):
+class _Position(msgspec.Struct, gc=False):
     """Where an envelope says that its event is."""
 
     stream: str
@@ -329,18 +339,20 @@ class _Place(msgspec.Struct, gc=False):
     occurred_at: datetime
 
 
-_decode_places = msgspec.json.Decoder(list[_Place]).decode
+_decode_positions = msgspec.json.Decoder(list[_Position]).decode
 
 
-def _places(array: bytes) -> tuple[set[str], tuple[int, ...], tuple[int, ...]] | None:
-    """Return the streams, the numbers and the instants that the envelopes of a JSON array, at least one, say; None
-    where any of them says none."""
+def _positions(array: bytes) -> tuple[set[str], tuple[int, ...], tuple[int, ...]] | None:
+    """Return the streams, the numbers and the instants, in microseconds since 2000, of a JSON array of envelopes.
+
+    None if any envelope is malformed, or if there is none.
+    """
     try:
-        places = _decode_places(array)
-        instants_us = tuple(microseconds([place.occurred_at for place in places]))
+        positions = _decode_positions(array)
+        instants_us = tuple(microseconds([each.occurred_at for each in positions]))
     except (msgspec.DecodeError, ValueError, TypeError, OverflowError, RecursionError):
         return None
-    return {place.stream for place in places}, tuple([place.seq for place in places]), instants_us
+    return {each.stream for each in positions}, tuple([each.seq for each in positions]), instants_us
 
 
 class _Loss(msgspec.Struct):
@@ -363,23 +375,23 @@ _decode = msgspec.json.Decoder(_Envelope).decode
 
 
 def _next_seq(envelope: bytes, seq: int) -> int:
-    """Return the number that follows an event: one more, or the one after the loss that it declares."""
+    """Return the number that follows event ``seq``: one more, or the one after the loss that it declares. -1 if bad."""
     try:
-        read = _decode(envelope)
-        if read.type != "events.lost":
+        event = _decode(envelope)
+        if event.type != "events.lost":
             return seq + 1
-        return (msgspec.json.decode(read.data, type=_Loss).through or seq) + 1
+        return (msgspec.json.decode(event.data, type=_Loss).through or seq) + 1
     except msgspec.DecodeError:
         return -1
 
 
 def _opened(envelope: bytes) -> tuple[str | None, str | None, str | None, str | None] | None:
-    """Return what an opener says of its stream: gaming day, game, ruleset, currency."""
+    """Return what a stream's first event says of it: gaming day, game, ruleset, currency. None if it is malformed."""
     try:
-        said = msgspec.json.decode(_decode(envelope).data, type=_Opening)
+        opening = msgspec.json.decode(_decode(envelope).data, type=_Opening)
     except msgspec.DecodeError:
         return None
-    return said.gaming_day, said.game, said.ruleset, said.currency
+    return opening.gaming_day, opening.game, opening.ruleset, opening.currency
 
 
 class _Tree:
@@ -390,50 +402,49 @@ class _Tree:
         self.verifiers = verifiers
         self.origin = origin
         self.frontier = merkle.Frontier()
-        self.roots: dict[int, tuple[str, bytes]] = {}  # by size: whose checkpoint, and the root it states
 
     def verify(self, since: Checkpoint | None, outside: Sequence[tuple[str, str]]) -> None:
-        expected = self._stored_heads()
+        expected = self._stored_checkpoints()
         if since is not None:
-            expected.append(("the checkpoint given", since))
-        for where, note in outside:
+            expected.append(("the given checkpoint", since))
+        for name, note in outside:
             try:
-                expected.append((where, checkpoint_in(note, self.verifiers, origin=self.origin)))
+                expected.append((name, open_checkpoint(note, self.verifiers, origin=self.origin)))
             except BadNote as error:
-                self._fault("checkpoint", f"{where}: {error}")
+                self._fault("checkpoint", f"{name}: {error}")
         by_size: dict[int, list[tuple[str, Checkpoint]]] = {}
-        for where, checkpoint in expected:
-            by_size.setdefault(checkpoint.size, []).append((where, checkpoint))
-        self._leaves(by_size)
+        for name, checkpoint in expected:
+            by_size.setdefault(checkpoint.size, []).append((name, checkpoint))
+        self._verify_leaves(by_size)
         for size in sorted(by_size):
-            for where, _ in by_size[size]:
-                self._fault("checkpoint", f"{where} is of {size} leaves, and there are {self.frontier.size}")
+            for name, _ in by_size[size]:
+                self._fault("checkpoint", f"{name} is of {size} leaves, and there are {self.frontier.size}")
 
-    def _stored_heads(self) -> list[tuple[str, Checkpoint]]:
-        """Return the stored checkpoints that are signed and state what their rows say."""
-        sound: list[tuple[str, Checkpoint]] = []
+    def _stored_checkpoints(self) -> list[tuple[str, Checkpoint]]:
+        """Return the stored checkpoints that are signed, each with a name; report what is wrong with any of them."""
+        signed: list[tuple[str, Checkpoint]] = []
         size = 0
         rows = binary_copy.execute("select number, size, root, note from log.checkpoint order by number", ())
-        for place, (number, leaves, root, note) in enumerate(rows, start=1):
+        for expected_number, (number, leaves, root, note) in enumerate(rows, start=1):
             self.outcome.checkpoints += 1
-            if number != place or leaves <= size:
+            if number != expected_number or leaves <= size:
                 self._fault("checkpoint", f"number {number} of size {leaves} does not follow the one before it")
             size = leaves
             try:
-                checkpoint = checkpoint_in(note, self.verifiers, origin=self.origin)
+                checkpoint = open_checkpoint(note, self.verifiers, origin=self.origin)
             except BadNote as error:
                 self._fault("checkpoint", f"number {number}: {error}")
                 continue
             if (checkpoint.size, checkpoint.root) != (leaves, bytes(root)) or note.count("\n— ") != 1:
                 self._fault("checkpoint", f"number {number} is not what its note says")
-            sound.append((f"number {number}", checkpoint))
+            signed.append((f"number {number}", checkpoint))
         if size != tree.size():
             self._fault("checkpoint", f"the newest is of {size} leaves, and there are {tree.size()}")
-        return sound
+        return signed
 
-    def _leaves(self, by_size: dict[int, list[tuple[str, Checkpoint]]]) -> None:
-        """Let the tree grow leaf by leaf; at each size that a checkpoint is of, compare and take it off the list."""
-        kept = {(height, index): bytes(found) for height, index, found in binary_copy.execute(_SUBTREES, ())}
+    def _verify_leaves(self, by_size: dict[int, list[tuple[str, Checkpoint]]]) -> None:
+        """Build the tree leaf by leaf; at each size, compare and remove the checkpoints of ``by_size``."""
+        subtrees = {(height, index): bytes(root) for height, index, root in binary_copy.execute(_SUBTREES, ())}
         after = -1
         while rows := binary_copy.execute(_LEAVES, (after,)):
             for index, hash, stream_id, first_seq, has_batch in rows:
@@ -441,16 +452,19 @@ class _Tree:
                 if index != self.frontier.size:
                     self._fault("leaf", f"leaf {index} follows {self.frontier.size} leaves", index)
                 if not has_batch:
-                    self._fault("leaf", f"leaf {index} is of a batch that is not there: {stream_id}/{first_seq}", index)
-                for height, place, root in self.frontier.add(bytes(hash)):
-                    if kept.pop((height, place), None) != root:
-                        self._fault("leaf", f"the kept root of subtree {place} of height {height} is another", index)
-                for where, checkpoint in by_size.pop(self.frontier.size, ()):
+                    self._fault(
+                        "leaf", f"leaf {index} is of a batch that does not exist: {stream_id}/{first_seq}", index
+                    )
+                for height, position, root in self.frontier.add(bytes(hash)):
+                    if subtrees.pop((height, position), None) != root:
+                        what = f"the stored root of subtree {position} of height {height} is missing or wrong"
+                        self._fault("leaf", what, index)
+                for name, checkpoint in by_size.pop(self.frontier.size, ()):
                     if self.frontier.root() != checkpoint.root:
-                        self._fault("checkpoint", f"{where} is not of this tree of {checkpoint.size} leaves", index)
+                        self._fault("checkpoint", f"{name} is not of this tree of {checkpoint.size} leaves", index)
             after = rows[-1][0]
-        for height, place in kept:
-            self._fault("leaf", f"a root is kept of subtree {place} of height {height}, which is not there")
+        for height, position in subtrees:
+            self._fault("leaf", f"a root is stored for subtree {position} of height {height}, which the tree has not")
 
     def _fault(self, part: str, what: str, batch: int | None = None) -> None:
         self.outcome.add(Fault(part, what, batch=batch))

@@ -139,7 +139,7 @@ def _act(actor: Callable[[], Any], die_at: CrashPoint | None, writer: int) -> No
 
     psycopg.Cursor.execute = counted("statement", psycopg.Cursor.execute)  # type: ignore[method-assign]
     psycopg.Connection.commit = counted("commit", psycopg.Connection.commit)  # type: ignore[method-assign]
-    bulk_read._copied = counted("copy", bulk_read._copied)
+    bulk_read._copy_rows = counted("copy", bulk_read._copy_rows)
     task_queue.send_soon = counted("message", lambda task, stream_id: add("hint", stream_id))
     try:
         answer = actor()

@@ -18,7 +18,7 @@ from audit.api.fast_path import FastPath
 from audit.event_store import binary_copy, read
 from audit.models import Finding
 from audit.transparency import signing_keys
-from audit.transparency.sequencer import Moved, Sequencer, catch_up
+from audit.transparency.sequencer import Fenced, Sequencer, catch_up
 from audit.transparency.verify import verify
 from settlement import ENGINE_VERSION, adjudicate
 from tests.audit.api.test_fast_path import post
@@ -82,7 +82,7 @@ def seal() -> Any:
     sequencer.load()
     try:
         return catch_up(sequencer)
-    except Moved:
+    except Fenced:
         return "fenced"
 
 

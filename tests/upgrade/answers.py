@@ -322,7 +322,7 @@ def _digest_of(stream_id: int) -> list[Any]:
 
 def proofs_of_the_log() -> dict[str, Any]:
     """Return keys, checkpoints, the tree; of some events of each stream the receipt and the proofs of inclusion."""
-    heads = list(tree.heads())
+    heads = list(tree.checkpoints())
     sizes = [head.size for head in heads]
     newest = heads[-1]
     return {
@@ -353,10 +353,10 @@ def _proofs_of(stream_id: int, name: str, seq: int) -> dict[str, Any]:
     batch = read.batch_holding(stream_id, seq)
     assert batch is not None
     index = tree.index_of(stream_id, batch.first_seq)
-    first = tree.first_head_holding(index) if index is not None else None
+    first = tree.first_checkpoint_holding(index) if index is not None else None
     return {
         "receipt": receipt(name, batch),
-        "newest": proofs.prove(stream_id, seq, tree.newest_head()),
+        "newest": proofs.prove(stream_id, seq, tree.newest_checkpoint()),
         "first": proofs.prove(stream_id, seq, first),
     }
 

@@ -16,7 +16,7 @@ from audit.desk.audited_admin import record_entry
 from audit.desk.downloads import handed_out, words_of
 from audit.desk.record_admin import officer_of
 from audit.event_store import audit_trail
-from audit.event_store.audit_trail import Act
+from audit.event_store.audit_trail import AuditEntry
 from audit.exports.files import FORMS
 from audit.models import Casino
 from audit.models.officers import READERS
@@ -41,11 +41,11 @@ class Selection:
     def casino_id(self) -> int:
         return self.casino.pk if self.casino is not None else audit_trail.INSTALLATION
 
-    def entries(self) -> list[Act]:
+    def entries(self) -> list[AuditEntry]:
         """Return the entries of the day that the filters leave, the earliest first."""
         return [
             entry
-            for entry in audit_trail.acts_of(self.casino_id, self.day)
+            for entry in audit_trail.entries_of(self.casino_id, self.day)
             if (not self.actor or entry.actor == self.actor) and entry.type.startswith(self.type)
         ]
 
@@ -104,7 +104,7 @@ def _selection(request: HttpRequest) -> Selection:
     return Selection(casinos, casino, day, actor, type)
 
 
-def _about(entry: Act) -> str:
+def _about(entry: AuditEntry) -> str:
     """Return what an entry is about, as it was recorded: its data by name."""
     return " · ".join(f"{name} {_text(value)}" for name, value in sorted(entry.data.items()) if value not in ("", []))
 

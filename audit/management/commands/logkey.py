@@ -11,32 +11,32 @@ from audit.transparency.signing_keys import Purpose
 
 
 class Command(BaseCommand):
-    help = "List the keys that sign for the log, make the first ones, or let new ones follow."
+    help = "List the log's signing keys, make the first ones, or rotate one."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        act = parser.add_mutually_exclusive_group()
-        act.add_argument("--make", action="store_true", help="make the keys that are missing, and no other")
-        act.add_argument("--rotate", choices=get_args(Purpose), help="let a new key follow the one of this purpose")
+        action = parser.add_mutually_exclusive_group()
+        action.add_argument("--make", action="store_true", help="make the keys that are missing, and no other")
+        action.add_argument("--rotate", choices=get_args(Purpose), help="make a new key of this purpose")
         parser.add_argument(
             "--at-once",
             action="store_true",
-            help=f"the new key is valid at once, not after {signing_keys.LEAD.seconds} s: the old one is compromised",
+            help=f"make it valid at once, not after {signing_keys.ROTATION_LEAD.seconds} s: the old one is compromised",
         )
-        parser.add_argument("--reason", default="", help="why the key is followed by another")
+        parser.add_argument("--reason", default="", help="why the key is rotated")
         parser.add_argument("--quiet", action="store_true", help="list nothing")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["make"]:
             for purpose in get_args(Purpose):
                 if not signing_keys.public_keys(purpose):
-                    signing_keys.make(purpose, reason=options["reason"] or "first key")
+                    signing_keys.create(purpose, reason=options["reason"] or "first key")
         elif options["rotate"]:
             purpose = cast(Purpose, options["rotate"])
             if not signing_keys.public_keys(purpose):
-                raise CommandError("There is no such key yet: --make makes it.")
+                raise CommandError("There is no such key yet; --make makes it.")
             if not options["reason"]:
-                raise CommandError("Say why, by --reason: it is kept with the key.")
-            signing_keys.make(purpose, reason=options["reason"], at_once=options["at_once"])
+                raise CommandError("Give a --reason: it is recorded with the key.")
+            signing_keys.create(purpose, reason=options["reason"], at_once=options["at_once"])
         for key in signing_keys.public_keys() if not options["quiet"] else []:
             until = key.valid_until.isoformat() if key.valid_until else ""
             self.stdout.write(f"{key.purpose:10} {key.verifier}\n           {key.valid_from.isoformat()} – {until}")

@@ -1,4 +1,4 @@
-"""``manage.py sequence``: the process that seals accepted batches into the tree and signs it."""
+"""``manage.py sequence``: the sequencer's process, which seals accepted batches into the tree and signs it."""
 
 from __future__ import annotations
 
@@ -16,23 +16,25 @@ from django.db.utils import InterfaceError, OperationalError
 from audit.transparency import tree
 from audit.transparency.checkpoint_export import ExportFailed, export, targets
 from audit.transparency.integrity_findings import report_tampering
-from audit.transparency.sequencer import Forked, Moved, Sequencer, Waiting, catch_up
+from audit.transparency.sequencer import Fenced, Forked, PendingBatch, Sequencer, catch_up
 from audit.transparency.signing_keys import NoSigningKey
 
 PAUSE_S = 0.02
-"""The pause between two rounds: what comes meanwhile shares one checkpoint."""
+"""The pause between two rounds: batches that arrive meanwhile share one checkpoint."""
 
-AGAIN_S = 1.0
-"""The pause before another try: to lead, to reach the database."""
+RETRY_S = 1.0
+"""The pause before the lock, the database or the signing key is tried again."""
 
 log = structlog.get_logger(__name__)
 
 
 class Command(BaseCommand):
-    help = "Seal accepted batches into the tree and sign its checkpoints, until a signal comes."
+    help = "Seal accepted batches into the tree and sign checkpoints, until SIGINT or SIGTERM."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--once", action="store_true", help="seal and sign what waits, export, and end")
+        parser.add_argument(
+            "--once", action="store_true", help="seal and sign pending batches, export the newest checkpoint, and end"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         self.stopping = threading.Event()
@@ -40,47 +42,47 @@ class Command(BaseCommand):
             self._once()
             return
         for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, self._ask_to_stop)
-        exporter = threading.Thread(target=self._export_now_and_then, name="exporter", daemon=True)
+            signal.signal(number, self._stop)
+        exporter = threading.Thread(target=self._export_regularly, name="exporter", daemon=True)
         exporter.start()
         while not self.stopping.is_set():
             try:
-                self._work()
-            except Moved as error:
+                self._lead()
+            except Fenced as error:
                 log.warning("fenced", error=str(error))
             except NoSigningKey as error:
                 log.error("nothing to sign with", error=str(error))
-                self.stopping.wait(AGAIN_S)
+                self.stopping.wait(RETRY_S)
             except Forked as error:
                 raise CommandError(f"{error}. Nothing is signed; run manage.py verify.") from error
             except (OperationalError, InterfaceError) as error:
                 log.warning("no database", error=str(error))
                 connection.close()
-                self.stopping.wait(AGAIN_S)
+                self.stopping.wait(RETRY_S)
         connection.close()
-        exporter.join(timeout=AGAIN_S)
+        exporter.join(timeout=RETRY_S)
 
-    def _ask_to_stop(self, number: int, frame: FrameType | None) -> None:
+    def _stop(self, number: int, frame: FrameType | None) -> None:
         self.stopping.set()
 
     def _once(self) -> None:
         sequencer = Sequencer(_report)
         try:
             if not sequencer.lead():
-                raise CommandError("Another sequencer works on this log.")
+                raise CommandError("Another sequencer is running.")
             sequencer.load()
             catch_up(sequencer)
         except (Forked, NoSigningKey) as error:
             raise CommandError(str(error)) from error
-        for problem in _export_newest():
-            self.stderr.write(problem)
+        for failure in _export_newest():
+            self.stderr.write(failure)
         self.stdout.write(f"{sequencer.frontier.size} batches are sealed.")
 
-    def _work(self) -> None:
-        """Seal and sign until there is a reason to begin again."""
+    def _lead(self) -> None:
+        """Wait for the lock; then seal and sign until a signal, or until an exception calls for a new start."""
         sequencer = Sequencer(_report)
         while not sequencer.lead():
-            if self.stopping.wait(AGAIN_S):
+            if self.stopping.wait(RETRY_S):
                 return
         sequencer.load()
         log.info("sequencing", size=sequencer.frontier.size)
@@ -88,36 +90,38 @@ class Command(BaseCommand):
             sequencer.round()
             self.stopping.wait(PAUSE_S)
 
-    def _export_now_and_then(self) -> None:
-        """Keep the newest checkpoint outside, apart from the sealing: a slow address holds nothing up."""
+    def _export_regularly(self) -> None:
+        """Export the newest checkpoint in a thread of its own, so that a slow target delays no sealing."""
         exported = 0
         while True:
-            ends = self.stopping.wait(settings.CABOCHON_EXPORT_S)
+            is_last = self.stopping.wait(settings.CABOCHON_EXPORT_S)
             try:
-                newest = tree.newest_head()
+                newest = tree.newest_checkpoint()
                 if newest is not None and newest.size > exported:
                     exported = newest.size
-                    for problem in _export_newest():
-                        log.error("checkpoint not exported", error=problem)
+                    for failure in _export_newest():
+                        log.error("checkpoint not exported", error=failure)
             except (OperationalError, InterfaceError) as error:
                 log.warning("no database", error=str(error))
                 connection.close()
-            if ends:
+            if is_last:
                 connection.close()
                 return
 
 
 def _export_newest() -> list[str]:
-    """Put the newest checkpoint to every target; return what went wrong."""
-    newest = tree.newest_head()
-    problems: list[str] = []
-    for target in targets() if newest is not None else []:
+    """Export the newest checkpoint to every target; return the errors."""
+    newest = tree.newest_checkpoint()
+    if newest is None:
+        return []
+    errors: list[str] = []
+    for target in targets():
         try:
             export(newest, target)
         except ExportFailed as error:
-            problems.append(str(error))
-    return problems
+            errors.append(str(error))
+    return errors
 
 
-def _report(waiting: Waiting, root: bytes) -> None:
-    report_tampering(waiting.stream.stream_id, waiting.batch.first_seq, expected=waiting.batch.root, recorded=root)
+def _report(pending: PendingBatch, root: bytes) -> None:
+    report_tampering(pending.stream.stream_id, pending.batch.first_seq, expected=pending.batch.root, recorded=root)

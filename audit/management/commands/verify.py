@@ -1,4 +1,4 @@
-"""``manage.py verify``: recompute the log from its stored bytes and say what does not hold."""
+"""``manage.py verify``: recompute the log from its stored bytes and report what does not hold."""
 
 from __future__ import annotations
 
@@ -12,25 +12,27 @@ from rich.console import Console
 from audit.models import LoggedStream
 from audit.transparency import signing_keys, tree, verify
 from audit.transparency.checkpoint_export import notes_in
-from audit.transparency.signed_notes import BadNote, Checkpoint, Verifier, checkpoint_in
+from audit.transparency.signed_notes import BadNote, Checkpoint, Verifier, open_checkpoint
 from audit.transparency.verify import Outcome
 
 
 class Command(BaseCommand):
     help = (
-        "Recompute every leaf, root, chain, tree and signature of the log. Ends with 1 where something does not hold, "
-        "and names the first stream, event and batch that is wrong."
+        "Recompute every leaf, root, chain, tree and signature of the log. If something does not hold, the exit status "
+        "is 1 and the last line names the first stream, event and batch that is wrong."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--stream", help="only the events of this stream")
-        parser.add_argument("--casino", help="the casino of --stream, where several have one of that name")
+        parser.add_argument("--casino", help="the casino of --stream, if several have one of that name")
         parser.add_argument(
-            "--since", metavar="CHECKPOINT", help="only what this checkpoint (a file, or its size) lacks"
+            "--since", metavar="CHECKPOINT", help="only what this checkpoint (a file, or its size) does not cover"
         )
-        parser.add_argument("--against", metavar="DIR", type=Path, help="compare with the checkpoints kept in a folder")
         parser.add_argument(
-            "--key", action="append", metavar="VKEY", help="trust only this public key, not those that the log names"
+            "--against", metavar="DIR", type=Path, help="compare with the checkpoints exported to a folder"
+        )
+        parser.add_argument(
+            "--key", action="append", metavar="VKEY", help="trust only this public key, not those in the log"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -42,64 +44,66 @@ class Command(BaseCommand):
             if not outside:
                 raise CommandError(f"There are no checkpoints in {options['against']}.")
         streams = [self._stream(options["stream"], options["casino"])] if options["stream"] else None
-        begun = time.monotonic()
+        started = time.monotonic()
         with Console(stderr=True).status("Reading the log …") as status:
 
             def show(outcome: Outcome) -> None:
-                rate = outcome.events / max(time.monotonic() - begun, 0.001)
+                rate = outcome.events / max(time.monotonic() - started, 0.001)
                 status.update(f"{outcome.events:,} events of {outcome.streams:,} streams, {rate:,.0f} a second")
 
             outcome = verify.verify(
                 verifiers, signing_keys.origin(), streams=streams, since=since, outside=outside, progress=show
             )
-        self._say(outcome, time.monotonic() - begun, len(outside))
+        self._print(outcome, time.monotonic() - started, len(outside))
         if outcome.faults:
             raise CommandError(f"{len(outcome.faults) + outcome.unlisted} faults. The first: {outcome.faults[0]}")
 
-    def _say(self, outcome: Outcome, took_s: float, outside: int) -> None:
+    def _print(self, outcome: Outcome, duration_s: float, outside: int) -> None:
         for fault in outcome.faults:
             self.stdout.write(str(fault))
         if outcome.unlisted:
             self.stdout.write(f"… and {outcome.unlisted} more")
-        compared = f", {outside} kept elsewhere" if outside else ""
+        compared = f", {outside} exported" if outside else ""
         self.stdout.write(
             f"{outcome.events:,} events, {outcome.batches:,} batches, {outcome.streams:,} streams, "
             f"{outcome.leaves:,} leaves, {outcome.checkpoints:,} checkpoints{compared}; "
-            f"{outcome.events / max(took_s, 0.001):,.0f} events a second"
+            f"{outcome.events / max(duration_s, 0.001):,.0f} events a second"
         )
         if not outcome.faults:
             self.stdout.write("Everything holds.")
 
-    def _verifiers(self, given: list[str] | None) -> list[Verifier]:
-        if given is None:
+    def _verifiers(self, vkeys: list[str] | None) -> list[Verifier]:
+        if vkeys is None:
             return signing_keys.verifiers("checkpoint")
         try:
-            return [Verifier.of(written) for written in given]
+            return [Verifier.parse(vkey) for vkey in vkeys]
         except BadNote as error:
             raise CommandError(str(error)) from None
 
-    def _since(self, given: str, verifiers: list[Verifier]) -> Checkpoint:
-        """Return the checkpoint of a file or of a size, signed by a key that is trusted."""
-        if given.isdecimal():
-            head = tree.head_of_size(int(given))
-            if head is None:
-                raise CommandError(f"No checkpoint was signed at {given} leaves.")
-            note = head.note
+    def _since(self, size_or_file: str, verifiers: list[Verifier]) -> Checkpoint:
+        """Return the checkpoint of a size or in a file, signed by a trusted key."""
+        if size_or_file.isdecimal():
+            stored = tree.checkpoint_of_size(int(size_or_file))
+            if stored is None:
+                raise CommandError(f"No checkpoint was signed at {size_or_file} leaves.")
+            note = stored.note
         else:
             try:
-                note = Path(given).read_text()
+                note = Path(size_or_file).read_text()
             except (OSError, UnicodeDecodeError) as error:
-                raise CommandError(f"{given} cannot be read: {error}") from None
+                raise CommandError(f"{size_or_file} cannot be read: {error}") from None
         try:
-            return checkpoint_in(note, verifiers, origin=signing_keys.origin())
+            return open_checkpoint(note, verifiers, origin=signing_keys.origin())
         except BadNote as error:
-            raise CommandError(f"{given}: {error}") from None
+            raise CommandError(f"{size_or_file}: {error}") from None
 
     def _stream(self, name: str, casino: str | None) -> int:
         streams = LoggedStream.objects.filter(name=name)
         if casino:
             streams = streams.filter(casino__code=casino)
-        found = list(streams.values_list("stream_id", flat=True)[:2])
-        if len(found) != 1:
-            raise CommandError("There is no such stream." if not found else "Several casinos have one: say --casino.")
-        return int(found[0])
+        stream_ids = list(streams.values_list("stream_id", flat=True)[:2])
+        if not stream_ids:
+            raise CommandError("There is no such stream.")
+        if len(stream_ids) > 1:
+            raise CommandError("Several casinos have a stream of this name: give --casino.")
+        return int(stream_ids[0])

@@ -15,7 +15,7 @@ from audit.adjudication import replay, retired_wagers
 from audit.adjudication.replay import advance
 from audit.adjudication.results import answer_of, standing
 from audit.event_store import read
-from audit.event_store.append import Entry, append, open_stream
+from audit.event_store.append import NewEvent, append, open_stream
 from audit.models import Finding, RetiredWagers
 from settlement import adjudicate, decode
 from settlement.codec import decode_canonical, next_seq_after
@@ -82,7 +82,7 @@ def test_a_stream_recorded_in_pieces_and_replayed_in_steps_answers_as_one_run(
         while left:
             batch, left = left[: pieces[0]], left[pieces[0] :]
             pieces = [*pieces[1:], pieces[0]]
-            entries = [Entry(event.seq, event.occurred_at, raw) for event, raw in batch]
+            entries = [NewEvent(event.seq, event.occurred_at, raw) for event, raw in batch]
             append(stream_id, entries, next_seq=next_seq_after(batch[-1][0]), key_id=1)
             replayed(stream_id)
     answer, whole = as_json(stream_id), json.loads(json.dumps(adjudicate(stream).as_dict()))
@@ -111,7 +111,7 @@ def test_a_correction_of_what_is_yet_to_come_is_told_apart_from_one_that_does_no
     stream_id = recorded(tenant, stream)
     with mock.patch.object(replay, "STEP_EVENTS", step):
         for event, raw in map(decode_canonical, stream):
-            append(stream_id, [Entry(event.seq, event.occurred_at, raw)], next_seq=event.seq + 1, key_id=1)
+            append(stream_id, [NewEvent(event.seq, event.occurred_at, raw)], next_seq=event.seq + 1, key_id=1)
             replayed(stream_id)
     assert as_json(stream_id) == json.loads(json.dumps(adjudicate(stream).as_dict()))
 
@@ -145,13 +145,13 @@ def test_a_stream_that_comes_an_event_at_a_time_keeps_few_rows() -> None:
     stream_id = recorded(tenant, stream)
     for raw in stream:
         event = decode(raw)
-        append(stream_id, [Entry(event.seq, event.occurred_at, raw)], next_seq=event.seq + 1, key_id=1)
+        append(stream_id, [NewEvent(event.seq, event.occurred_at, raw)], next_seq=event.seq + 1, key_id=1)
         advance(stream_id)
     rows = RetiredWagers.objects.filter(adjudication__stream_id=stream_id)
     assert rows.count() <= 8
     assert len(as_json(stream_id)["wagers"]) == 100
     again = envelope(202, "wager.placed", {"wager": "0-", "bet": "rouge", "stake": 100}, 202)
-    append(stream_id, [Entry(202, decode(again).occurred_at, again)], next_seq=203, key_id=1)
+    append(stream_id, [NewEvent(202, decode(again).occurred_at, again)], next_seq=203, key_id=1)
     advance(stream_id)
     assert Finding.objects.filter(stream_id=stream_id, rule="wager-id-reused", seq=202).count() == 1
 
@@ -174,7 +174,7 @@ def test_what_happens_to_a_wager_after_it_retired_is_kept_step_by_step() -> None
     stream_id = recorded(tenant, stream)
     for raw in stream:
         event = decode(raw)
-        append(stream_id, [Entry(event.seq, event.occurred_at, raw)], next_seq=event.seq + 1, key_id=1)
+        append(stream_id, [NewEvent(event.seq, event.occurred_at, raw)], next_seq=event.seq + 1, key_id=1)
         advance(stream_id)
     answer = as_json(stream_id)
     assert answer == json.loads(json.dumps(adjudicate(stream).as_dict()))

@@ -96,7 +96,7 @@ def test_two_officers_close_a_case_and_each_act_is_an_event_with_its_reason(desk
     assert (closed.state, closed.approved_by, closed.proposed_by) == ("closed", desk.second, desk.first)
     recorded = [
         (each.type, each.actor, each.reason)
-        for each in audit_trail.acts_of(desk.tenant.casino.pk, before)
+        for each in audit_trail.entries_of(desk.tenant.casino.pk, before)
         if each.type.startswith("case.")
     ]
     first, second = desk.first.username, desk.second.username
@@ -118,7 +118,7 @@ def test_ones_own_proposal_is_refused_by_request_and_the_attempt_is_recorded(des
     assert desk.case.state == State.SECOND
     refused = [
         each
-        for each in audit_trail.acts_of(desk.tenant.casino.pk, timezone.now().date())
+        for each in audit_trail.entries_of(desk.tenant.casino.pk, timezone.now().date())
         if each.type == actions.REFUSED
     ]
     assert [(each.actor, each.data["about"]) for each in refused] == [

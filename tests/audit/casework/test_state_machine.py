@@ -130,4 +130,4 @@ def _same(case: Case, account: Account, people: dict[str, Officer]) -> None:
 
 def _recorded(desk: Desk) -> list[audit_trail.Act]:
     today = timezone.now().date()
-    return [act for act in audit_trail.acts_of(desk.tenant.casino.pk, today) if act.type.startswith("case.")]
+    return [act for act in audit_trail.entries_of(desk.tenant.casino.pk, today) if act.type.startswith("case.")]

@@ -12,7 +12,7 @@ import pytest
 from django.db import Error, connection, transaction
 
 from audit.event_store import read
-from audit.event_store.append import Entry, StreamMoved, append, open_stream
+from audit.event_store.append import NewEvent, UnexpectedSeq, append, open_stream
 from tests.audit.conftest import Tenant
 from tests.audit.event_store.test_merkle import defined
 from tests.audit.sessions import event, session, written
@@ -20,12 +20,12 @@ from tests.audit.sessions import event, session, written
 NOON = datetime(2026, 11, 19, 12, tzinfo=UTC)
 
 
-def entries(first: int, last: int, *, note: str = "") -> list[Entry]:
-    return [Entry(seq, NOON, b'{"note":"%b","seq":%d}' % (note.encode(), seq)) for seq in range(first, last + 1)]
+def new_events(first: int, last: int, *, note: str = "") -> list[NewEvent]:
+    return [NewEvent(seq, NOON, b'{"note":"%b","seq":%d}' % (note.encode(), seq)) for seq in range(first, last + 1)]
 
 
-def _as_sent(event: dict[str, Any]) -> Entry:
-    return Entry(event["seq"], datetime.fromisoformat(event["occurred_at"]), written(event))
+def _as_sent(event: dict[str, Any]) -> NewEvent:
+    return NewEvent(event["seq"], datetime.fromisoformat(event["occurred_at"]), written(event))
 
 
 @pytest.fixture
@@ -60,19 +60,19 @@ def test_the_stored_bytes_are_the_canonical_ones(tenant: Tenant, stream: str) ->
     assert b'"occurred_at":"2026-11-19t20:00:03.120-00:00"' in stored[3]
 
 
-def test_a_batch_that_is_not_next_stores_nothing_and_says_what_is(stream_id: int) -> None:
-    append(stream_id, entries(1, 3), next_seq=4, key_id=1)
+def test_a_batch_that_is_not_next_stores_nothing_and_names_the_next_number(stream_id: int) -> None:
+    append(stream_id, new_events(1, 3), next_seq=4, key_id=1)
     for first in (1, 3, 5):
-        with pytest.raises(StreamMoved) as moved:
-            append(stream_id, entries(first, 9), next_seq=10, key_id=1)
-        assert moved.value.next_seq == 4
+        with pytest.raises(UnexpectedSeq) as refused:
+            append(stream_id, new_events(first, 9), next_seq=10, key_id=1)
+        assert refused.value.next_seq == 4
     assert [seq for seq, _ in read.slice_of(stream_id, limit=10)] == [1, 2, 3]
     assert read.batch_holding(stream_id, 4) is None
 
 
 def test_a_declared_loss_moves_the_head_and_its_numbers_are_in_no_batch(stream_id: int) -> None:
-    append(stream_id, entries(1, 2), next_seq=10, key_id=1)
-    batch = append(stream_id, entries(10, 10), next_seq=11, key_id=1)
+    append(stream_id, new_events(1, 2), next_seq=10, key_id=1)
+    batch = append(stream_id, new_events(10, 10), next_seq=11, key_id=1)
     assert read.batch_holding(stream_id, 2).last_seq == 2
     assert read.batch_holding(stream_id, 5) is None
     assert read.batch_holding(stream_id, 10) == batch
@@ -81,12 +81,12 @@ def test_a_declared_loss_moves_the_head_and_its_numbers_are_in_no_batch(stream_i
 @pytest.mark.parametrize("seqs", [(2, 1), (1, 1), (1, 3, 2)])
 def test_the_events_of_a_batch_ascend(stream_id: int, seqs: tuple[int, ...]) -> None:
     with pytest.raises(Error), transaction.atomic():
-        append(stream_id, [Entry(seq, NOON, b"{}") for seq in seqs], next_seq=9, key_id=1)
+        append(stream_id, [NewEvent(seq, NOON, b"{}") for seq in seqs], next_seq=9, key_id=1)
 
 
-def test_an_unopened_stream_takes_nothing(db: None) -> None:
+def test_an_unopened_stream_accepts_nothing(db: None) -> None:
     with pytest.raises(Error, match="there is no stream"), transaction.atomic():
-        append(-1, entries(1, 1), next_seq=2, key_id=1)
+        append(-1, new_events(1, 1), next_seq=2, key_id=1)
 
 
 def test_an_append_is_one_statement_of_its_own(committed_tenant: Tenant, stream: str) -> None:
@@ -122,8 +122,8 @@ def test_eight_writers_of_the_same_batches_store_each_once(committed_tenant: Ten
             try:
                 append(head.stream_id, batch, next_seq=first + 10, key_id=tenant.key.pk)
                 outcomes.append("stored")
-            except StreamMoved as moved:
-                outcomes.append("moved" if moved.next_seq > first else "early")
+            except UnexpectedSeq as refused:
+                outcomes.append("late" if refused.next_seq > first else "early")
         connection.close()
 
     writers = [Thread(target=write) for _ in range(8)]
@@ -131,13 +131,13 @@ def test_eight_writers_of_the_same_batches_store_each_once(committed_tenant: Ten
         writer.start()
     for writer in writers:
         writer.join()
-    assert sorted(outcomes) == ["moved"] * 49 + ["stored"] * 7
+    assert sorted(outcomes) == ["late"] * 49 + ["stored"] * 7
     assert [raw for _, raw in read.slice_of(head.stream_id, limit=100)] == [written(each) for each in sent]
     assert tenant.send(stream, sent).status_code == 200
 
 
-def test_reading_goes_on_by_seq_and_looks_back(stream_id: int) -> None:
-    append(stream_id, entries(1, 10), next_seq=11, key_id=1)
+def test_events_are_read_after_before_and_at_a_seq(stream_id: int) -> None:
+    append(stream_id, new_events(1, 10), next_seq=11, key_id=1)
     assert [seq for seq, _ in read.slice_of(stream_id, after=3, limit=2)] == [4, 5]
     assert [seq for seq, _ in read.before(stream_id, seq=4, limit=2)] == [2, 3]
     assert [seq for seq, _ in read.whole(stream_id, after=7)] == [8, 9, 10]
@@ -145,7 +145,7 @@ def test_reading_goes_on_by_seq_and_looks_back(stream_id: int) -> None:
     assert set(read.events_at(stream_id, [2, 5, 99])) == {2, 5}
 
 
-def test_corrections_are_found_by_what_they_are(tenant: Tenant, stream: str) -> None:
+def test_corrections_are_found_by_their_type(tenant: Tenant, stream: str) -> None:
     correction = event(
         stream, 3, "entry.corrected", corrects=2, data={"wager": "w2"}, reason="entry.corrected", approved_by="c1"
     )

@@ -1,4 +1,4 @@
-"""Officers' acts: events of the same log, sealed and proved like any other."""
+"""The audit trail: what officers did is recorded in the same log, sealed and proved like any other event."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from django.test import Client
 from django.urls import reverse
 
 from audit.event_store import audit_trail, binary_copy, read
-from audit.event_store.audit_trail import Act
+from audit.event_store.audit_trail import AuditEntry
 from audit.models import Officer
 from tests.audit.conftest import Tenant
 from tests.audit.transparency.sealed import seal, verified
 
 
-def acts_today(casino_id: int) -> list[Act]:
+def entries_today(casino_id: int) -> list[AuditEntry]:
+    """The audit trail's entries of today and yesterday: a test may run over midnight."""
     today = datetime.now(UTC).date()
-    return [act for day in (today - timedelta(days=1), today) for act in audit_trail.acts_of(casino_id, day)]
+    return [entry for day in (today - timedelta(days=1), today) for entry in audit_trail.entries_of(casino_id, day)]
 
 
 def officer_of(tenant: Tenant, *permissions: str) -> Client:
@@ -30,12 +31,12 @@ def officer_of(tenant: Tenant, *permissions: str) -> Client:
     return client
 
 
-def test_an_act_is_an_event_of_the_log_under_the_same_tree(tenant: Tenant) -> None:
+def test_an_entry_is_an_event_of_the_log_under_the_same_tree(tenant: Tenant) -> None:
     audit_trail.record(
         "claire", "finding.assigned", casino_id=tenant.casino.pk, data={"id": 7, "to": "marc"}, reason="fits"
     )
     audit_trail.record("marc", "finding.viewed", casino_id=tenant.casino.pk, data={"id": 7})
-    first, second = acts_today(tenant.casino.pk)
+    first, second = entries_today(tenant.casino.pk)
     assert (first.actor, first.type, first.data, first.reason) == (
         *("claire", "finding.assigned", {"id": 7, "to": "marc"}),
         "fits",
@@ -47,49 +48,49 @@ def test_an_act_is_an_event_of_the_log_under_the_same_tree(tenant: Tenant) -> No
     assert outcome.batches >= 2
 
 
-def test_an_act_that_is_undone_leaves_no_trace(tenant: Tenant) -> None:
+def test_an_entry_is_rolled_back_with_what_it_records(tenant: Tenant) -> None:
     with transaction.atomic():
         audit_trail.record("claire", "key.revoked", casino_id=tenant.casino.pk, data={})
         transaction.set_rollback(True)
-    assert acts_today(tenant.casino.pk) == []
+    assert entries_today(tenant.casino.pk) == []
 
 
-def test_coming_going_and_looking_are_recorded(tenant: Tenant, stream: str) -> None:
+def test_signing_in_viewing_and_signing_out_are_recorded(tenant: Tenant, stream: str) -> None:
     tenant.send(stream, tenant.session(stream, 4))
     client = officer_of(tenant, "view_loggedstream", "view_finding")
     [(stream_id,)] = binary_copy.execute("select stream_id from log.stream where name = %b::text", (stream,))
     assert client.get(reverse("admin:audit_loggedstream_events", args=(stream_id,))).status_code == 200
     client.post(reverse("admin:logout"))
-    assert [(act.actor, act.type) for act in acts_today(tenant.casino.pk)] == [
+    assert [(entry.actor, entry.type) for entry in entries_today(tenant.casino.pk)] == [
         ("claire", "officer.signed_in"),
         ("claire", "events.viewed"),
         ("claire", "officer.signed_out"),
     ]
-    assert acts_today(tenant.casino.pk)[1].data == {"stream": stream, "seqs": [1, 4]}
+    assert entries_today(tenant.casino.pk)[1].data == {"stream": stream, "seqs": [1, 4]}
 
 
-def test_a_refused_sign_in_is_recorded_by_the_name_and_never_the_password(tenant: Tenant) -> None:
-    before = len(acts_today(audit_trail.INSTALLATION))
+def test_a_refused_sign_in_is_recorded_with_the_name_and_never_the_password(tenant: Tenant) -> None:
+    before = len(entries_today(audit_trail.INSTALLATION))
     Client().post(reverse("admin:login"), {"username": "clairvoyant", "password": "wrong secret"})
-    [act] = acts_today(audit_trail.INSTALLATION)[before:]
-    assert (act.actor, act.type, act.data) == ("clairvoyant", "officer.refused", {})
+    [entry] = entries_today(audit_trail.INSTALLATION)[before:]
+    assert (entry.actor, entry.type, entry.data) == ("clairvoyant", "officer.refused", {})
 
 
-def test_what_is_changed_at_the_desk_is_recorded_with_its_fields(tenant: Tenant) -> None:
+def test_a_change_at_the_desk_is_recorded_with_its_fields(tenant: Tenant) -> None:
     client = officer_of(tenant, "view_apikey", "change_apikey", "view_casino", "change_casino")
     change = reverse("admin:audit_casino_change", args=(tenant.casino.pk,))
-    said = {"name": "Grand Casino", "time_zone": "Europe/Paris", "cutoff": "06:00"}
-    assert client.post(change, said).status_code == 302
+    form = {"name": "Grand Casino", "time_zone": "Europe/Paris", "cutoff": "06:00"}
+    assert client.post(change, form).status_code == 302
     revoke = {"action": "revoke", "_selected_action": [tenant.key.pk]}
     assert client.post(reverse("admin:audit_apikey_changelist"), revoke).status_code == 302
-    _, changed, revoked = acts_today(tenant.casino.pk)
+    _, changed, revoked = entries_today(tenant.casino.pk)
     assert (changed.type, changed.data["fields"]) == ("casino.changed", ["Name"])
     assert (revoked.type, revoked.data["prefix"]) == ("key.revoked", tenant.key.prefix)
     tenant.key.refresh_from_db()
     assert tenant.key.revoked_at is not None
 
 
-def test_no_table_system_reads_or_writes_the_desks_stream(tenant: Tenant) -> None:
+def test_no_table_system_reads_or_writes_a_desk_stream(tenant: Tenant) -> None:
     audit_trail.record("claire", "finding.viewed", casino_id=tenant.casino.pk, data={"id": 7})
     [(name,)] = binary_copy.execute(
         "select name from log.stream where is_of_desk and casino_id = %b::bigint", (tenant.casino.pk,)
@@ -104,15 +105,15 @@ def test_no_table_system_reads_or_writes_the_desks_stream(tenant: Tenant) -> Non
     assert head.next_seq == 2
 
 
-def test_a_table_system_that_took_the_name_first_does_not_keep_the_desk_from_its_stream(tenant: Tenant) -> None:
+def test_a_desk_stream_opens_although_a_table_system_took_its_name(tenant: Tenant) -> None:
     name = f"desk:{datetime.now(UTC).date()}"
     assert tenant.send(name, tenant.session(name, 3)).status_code == 201
     audit_trail.record("claire", "finding.viewed", casino_id=tenant.casino.pk, data={"id": 7})
-    assert [act.type for act in acts_today(tenant.casino.pk)] == ["finding.viewed"]
+    assert [entry.type for entry in entries_today(tenant.casino.pk)] == ["finding.viewed"]
     assert len(tenant.ask(f"streams/{name}/events").json()["events"]) == 3
 
 
-def test_no_stream_of_the_desk_waits_for_a_replay(tenant: Tenant) -> None:
+def test_no_desk_stream_waits_for_a_replay(tenant: Tenant) -> None:
     before = set(read.dirty_streams("1", limit=10_000))
     audit_trail.record("claire", "finding.viewed", casino_id=tenant.casino.pk, data={"id": 7})
     assert set(read.dirty_streams("1", limit=10_000)) == before

@@ -1,4 +1,4 @@
-"""The log by attack: what its owner, its writer and a superuser may not do to it."""
+"""Immutability, by attack: what the log's owner, its writer and a superuser may not do to it."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def recorded(tenant: Tenant, stream: str) -> int:
 
 
 @pytest.fixture
-def powers(db: None) -> None:
-    """Skips where this server does not let us make roles and event triggers."""
+def superuser(db: None) -> None:
+    """Skips unless the tests run as a superuser, who makes roles and event triggers."""
     with connection.cursor() as cursor:
         cursor.execute("select rolsuper from pg_roles where rolname = current_user")
         if not cursor.fetchone()[0]:
@@ -33,7 +33,7 @@ def powers(db: None) -> None:
 
 
 def refused(statement: str, *, role: str | None = None, before: str = "") -> str | None:
-    """Run a statement and undo it. Return the SQLSTATE it was refused with, None where it was allowed."""
+    """Run a statement and roll it back. Return the SQLSTATE it was refused with, or None if it was allowed."""
     try:
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute(before or "select 1")
@@ -48,7 +48,7 @@ def refused(statement: str, *, role: str | None = None, before: str = "") -> str
 
 
 class _Allowed(Exception):
-    """Undoes what was allowed."""
+    """Rolls back what was allowed."""
 
 
 def relations(*names: str) -> Iterator[str]:
@@ -63,7 +63,7 @@ def relations(*names: str) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("role", ["cabochon_owner", None])
-def test_nobody_updates_deletes_or_truncates(recorded: int, powers: None, role: str | None) -> None:
+def test_nobody_updates_deletes_or_truncates(recorded: int, superuser: None, role: str | None) -> None:
     tables = list(relations("event", "batch", "stream"))
     assert len(tables) >= 3 + 2 * 3
     for table in tables:
@@ -74,7 +74,7 @@ def test_nobody_updates_deletes_or_truncates(recorded: int, powers: None, role: 
         assert refused(f"delete from {table} where stream_id = {recorded}", role=role) == APPEND_ONLY, table
 
 
-def test_replication_does_not_switch_the_triggers_off(recorded: int, powers: None) -> None:
+def test_replication_does_not_switch_the_triggers_off(recorded: int, superuser: None) -> None:
     off = "set local session_replication_role = replica"
     for table in ("log.event", "log.event_202611", "log.batch_202611", "log.stream"):
         assert refused(f"delete from {table} where stream_id = {recorded}", before=off) == APPEND_ONLY, table
@@ -82,7 +82,7 @@ def test_replication_does_not_switch_the_triggers_off(recorded: int, powers: Non
     assert refused(f"update log.stream_head set next_seq = 1 where stream_id = {recorded}", before=off) == APPEND_ONLY
 
 
-def test_a_head_never_steps_back_nor_goes(recorded: int) -> None:
+def test_a_head_never_moves_back_and_is_never_deleted(recorded: int) -> None:
     where = f"where stream_id = {recorded}"
     assert refused(f"update log.stream_head set next_seq = 5 {where}") == APPEND_ONLY
     assert refused(f"update log.stream_head set chain = 'x' {where}") == APPEND_ONLY
@@ -109,11 +109,11 @@ def test_a_head_never_steps_back_nor_goes(recorded: int) -> None:
         "insert into log_guard.maintenance (reason) values ('mine')",
     ],
 )
-def test_the_writer_may_only_append(recorded: int, powers: None, statement: str) -> None:
+def test_the_writer_may_only_append(recorded: int, superuser: None, statement: str) -> None:
     assert refused(statement, role="cabochon_writer") == NO_PERMISSION
 
 
-def test_the_writer_may_append_and_the_reader_read(recorded: int, powers: None) -> None:
+def test_the_writer_may_append_and_the_reader_read(recorded: int, superuser: None) -> None:
     digest, nothing = f"'\\x{'00' * 32}'::bytea", "array[]::timestamptz[]"
     append = (
         f"select log.append({recorded}, 6, 7, {digest}, 1, array[6::bigint], array[now()],"
@@ -152,7 +152,7 @@ DDL = [
 
 @pytest.mark.parametrize("statement", DDL)
 @pytest.mark.parametrize("role", ["cabochon_owner", None])
-def test_the_guard_refuses_what_would_weaken_the_log(powers: None, statement: str, role: str | None) -> None:
+def test_the_guard_refuses_ddl_that_would_weaken_the_log(superuser: None, statement: str, role: str | None) -> None:
     assert refused(statement, role=role) in (OUTSIDE_MAINTENANCE, NO_PERMISSION)
 
 
@@ -167,21 +167,21 @@ def test_the_guard_refuses_what_would_weaken_the_log(powers: None, statement: st
         "alter schema log rename to gol",
     ],
 )
-def test_the_guard_refuses_a_superuser_who_did_not_open_maintenance(powers: None, statement: str) -> None:
+def test_the_guard_refuses_a_superuser_who_did_not_open_maintenance(superuser: None, statement: str) -> None:
     assert refused(statement) == OUTSIDE_MAINTENANCE
 
 
-def test_a_short_name_does_not_get_round_the_guard(powers: None) -> None:
+def test_a_short_name_does_not_get_round_the_guard(superuser: None) -> None:
     short = "alter table event_202611 disable trigger no_change"
     assert refused(short, before="set local search_path = log") == OUTSIDE_MAINTENANCE
 
 
-def test_making_a_month_does_not_leave_the_guard_open(powers: None) -> None:
-    made = "select log.ensure_month('1993-03-03')"
-    assert refused("alter table log.event disable trigger all", before=made) == OUTSIDE_MAINTENANCE
+def test_creating_a_month_does_not_leave_the_guard_open(superuser: None) -> None:
+    created = "select log.ensure_month('1993-03-03')"
+    assert refused("alter table log.event disable trigger all", before=created) == OUTSIDE_MAINTENANCE
 
 
-def test_maintenance_is_for_its_own_transaction_and_leaves_a_trace(powers: None) -> None:
+def test_maintenance_is_for_its_own_transaction_and_leaves_a_trace(superuser: None) -> None:
     opened = "insert into log_guard.maintenance (reason) values ('a column for tests')"
     assert refused("alter table log.outbox add column x int", before=opened) is None
 
@@ -189,7 +189,7 @@ def test_maintenance_is_for_its_own_transaction_and_leaves_a_trace(powers: None)
 ANY_EARLIER = "update log_guard.maintenance set transaction = pg_current_xact_id()"
 
 
-def test_no_earlier_maintenance_opens_the_guard_again(powers: None) -> None:
+def test_no_earlier_maintenance_opens_the_guard_again(superuser: None) -> None:
     """A cluster that a dump is restored into has yet to reach the transaction ids that the dump holds."""
     disabled = "alter table log.event disable trigger no_change"
     with connection.cursor() as cursor:
@@ -200,19 +200,19 @@ def test_no_earlier_maintenance_opens_the_guard_again(powers: None) -> None:
 
 
 @pytest.mark.parametrize("replication", ["origin", "replica"])
-def test_maintenance_is_closed_at_the_end_of_its_transaction(powers: None, replication: str) -> None:
+def test_maintenance_is_closed_at_the_end_of_its_transaction(superuser: None, replication: str) -> None:
     opened = "insert into log_guard.maintenance (reason) values ('a column for tests')"
     ended = f"set local session_replication_role = {replication}; {opened}; set constraints all immediate"
     assert refused("alter table log.outbox add column x int", before=ended) == OUTSIDE_MAINTENANCE
 
 
-def test_a_writer_who_opens_a_month_closes_its_maintenance_at_the_commit(powers: None) -> None:
+def test_a_writer_who_opens_a_month_closes_its_maintenance_at_the_commit(superuser: None) -> None:
     opened = "select log.open_stream(1, null, 'a-count-of-1992', '1992-02-02', null, null, 'EUR')"
     assert refused("set constraints all immediate", role="cabochon_writer", before=opened) is None
     assert refused(f"{opened}; set constraints all immediate", role="cabochon_writer") is None
 
 
-def test_the_guard_leaves_other_tables_alone(powers: None) -> None:
+def test_the_guard_leaves_other_tables_alone(superuser: None) -> None:
     assert refused("create table audit_log (id int)") is None
     assert refused("grant select on audit_casino to public") is None
     assert refused("create schema other_log create table log (id int)") is None

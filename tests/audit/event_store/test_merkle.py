@@ -56,7 +56,7 @@ def test_the_root_is_as_the_standard_defines_it(leaves: list[bytes]) -> None:
     assert merkle.root(map(merkle.leaf, leaves)) == defined(leaves)
 
 
-def test_a_chain_is_over_the_chain_before_the_root_the_first_seq_and_the_count() -> None:
+def test_a_chain_hashes_the_chain_before_the_root_the_first_seq_and_the_count() -> None:
     before, root = bytes(range(32)), bytes(range(32, 64))
     hashed = before + root + (7).to_bytes(8, "big") + (3).to_bytes(8, "big")
     assert merkle.chain(before, root, first_seq=7, count=3) == sha256(hashed).digest()

@@ -1,4 +1,4 @@
-"""Months: partitions are made when a stream opens, protected, and hold every gaming day from 1990 to 2100."""
+"""Monthly partitions: created and protected when a stream opens, for every gaming day from 1990 to 2100."""
 
 from __future__ import annotations
 
@@ -66,21 +66,21 @@ def test_neighbouring_days_of_two_months_are_in_two_partitions(tenant: Tenant, s
 
 
 @pytest.mark.parametrize("day", [date(1989, 12, 31), date(2101, 1, 1)])
-def test_no_other_day_opens(db: None, day: date) -> None:
+def test_no_stream_opens_on_any_other_day(db: None, day: date) -> None:
     with pytest.raises(IntegrityError), transaction.atomic():
         opened(day)
 
 
-def test_the_current_month_and_the_next_are_there_from_the_beginning(db: None) -> None:
+def test_the_current_and_the_next_month_exist_from_the_start(db: None) -> None:
     with connection.cursor() as cursor:
         cursor.execute(
             "select count(*) from generate_series(0, 2) m where to_regclass('log.event' ||"
             " to_char(current_date + make_interval(months => m), '_YYYYMM')) is not null"
         )
-        assert cursor.fetchone()[0] >= 2  # three at migration, one of them may have passed
+        assert cursor.fetchone()[0] >= 2  # three at migration, one of which may be past
 
 
-def test_opening_again_gives_the_same_stream_whatever_it_says(db: None) -> None:
+def test_opening_again_is_idempotent_whatever_the_day(db: None) -> None:
     name = f"s.{uuid4().hex}"
 
     def again(day: date) -> int:

@@ -1,4 +1,4 @@
-"""The roles of a deployment: what serves requests needs no more than to append and to read."""
+"""The roles of a deployment: the role that serves requests only needs to append and to read."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.audit.conftest import Tenant
 
 @pytest.fixture
 def serving_role(tenant: Tenant) -> str:
-    """A role as a deployment makes it, for this transaction. Skips where this server does not let us."""
+    """A role as a deployment creates it, for this transaction. Skips unless the tests run as a superuser."""
     with connection.cursor() as cursor:
         cursor.execute("select rolsuper from pg_roles where rolname = current_user")
         if not cursor.fetchone()[0]:
@@ -31,9 +31,9 @@ def serving_role(tenant: Tenant) -> str:
     return "serving"
 
 
-def test_the_role_that_serves_records_and_reads(tenant: Tenant, stream: str, serving_role: str) -> None:
+def test_the_serving_role_records_and_reads(tenant: Tenant, stream: str, serving_role: str) -> None:
     sent = tenant.session(stream, 4)
-    sent[0]["data"]["gaming_day"] = "1994-05-05"  # a month that has no partitions yet
+    sent[0]["data"]["gaming_day"] = "1994-05-05"  # a month without partitions
     assert tenant.send(stream, sent).status_code == 201
     assert tenant.send(stream, sent).status_code == 200
     assert len(tenant.ask(f"streams/{stream}/events").json()["events"]) == 4
@@ -47,11 +47,11 @@ def warnings() -> str:
 
 
 @pytest.fixture(autouse=True)
-def _a_name_of_its_own(settings: Settings) -> None:
+def _named_log(settings: Settings) -> None:
     settings.CABOCHON_ORIGIN = "casino.example/log"
 
 
-def test_the_check_warns_of_a_superuser_and_not_of_the_role_that_serves(tenant: Tenant, serving_role: str) -> None:
+def test_the_check_warns_of_a_superuser_and_not_of_the_serving_role(tenant: Tenant, serving_role: str) -> None:
     assert "audit." not in warnings()
     with connection.cursor() as cursor:
         cursor.execute("reset role")
@@ -60,7 +60,7 @@ def test_the_check_warns_of_a_superuser_and_not_of_the_role_that_serves(tenant: 
 
 
 @pytest.mark.parametrize(
-    "weakened, said",
+    "statement, warning",
     [
         ("alter event trigger log_no_change disable", "audit.W003"),
         ("alter event trigger log_no_drop enable", "audit.W003"),
@@ -71,20 +71,22 @@ def test_the_check_warns_of_a_superuser_and_not_of_the_role_that_serves(tenant: 
         ("drop trigger no_change on log.checkpoint", "audit.E001) log.checkpoint lacks its trigger no_change"),
     ],
 )
-def test_the_check_says_which_guard_is_gone(tenant: Tenant, stream: str, weakened: str, said: str) -> None:
-    tenant.send(stream, tenant.session(stream, 1))  # of November 2026, whose partitions there are then
-    assert said not in warnings()
+def test_the_check_names_the_guard_that_is_missing(tenant: Tenant, stream: str, statement: str, warning: str) -> None:
+    tenant.send(stream, tenant.session(stream, 1))  # of November 2026, whose partitions exist then
+    assert warning not in warnings()
     with connection.cursor() as cursor:
         cursor.execute("select rolsuper from pg_roles where rolname = current_user")
         if not cursor.fetchone()[0]:
             pytest.skip("the tests do not run as a superuser")
-        for guard in ("log_no_change", "log_no_drop") if "event trigger" not in weakened else ():
+        for guard in ("log_no_change", "log_no_drop") if "event trigger" not in statement else ():
             cursor.execute(f"alter event trigger {guard} disable")
-        cursor.execute(weakened)
-    assert said in warnings()
+        cursor.execute(statement)
+    assert warning in warnings()
 
 
-def test_the_check_says_that_a_key_or_a_name_is_missing(tenant: Tenant, settings: Settings, tmp_path: Path) -> None:
+def test_the_check_warns_of_missing_keys_and_of_the_default_name(
+    tenant: Tenant, settings: Settings, tmp_path: Path
+) -> None:
     settings.CABOCHON_KEYS = tmp_path
     settings.CABOCHON_ORIGIN = "cabochon.localhost/log"
     signing_keys._keyring = signing_keys._Keyring()

@@ -139,7 +139,7 @@ def test_the_bytes_stay_the_same_however_the_log_grows(
     stream = finding.stream.name
     tenant.send(stream, [event(stream, 6, "dice.thrown", faces=[5, 5])])
     seal()
-    signing_keys.make("checkpoint", reason="rotated", at_once=True)
+    signing_keys.create("checkpoint", reason="rotated", at_once=True)
     tenant.send(stream, [event(stream, 7, "dice.thrown", faces=[5, 5])])
     seal()
     tenant.casino.code = tenant.casino.name = "renamed"
@@ -151,7 +151,7 @@ def test_a_bundle_is_under_the_smallest_checkpoint_that_holds_it(tenant: Tenant,
     size = int(files_in(bundle(tenant, finding).content)["checkpoint"].split(b"\n")[1])
     index = tree.index_of(finding.stream_id, 4)
     assert index is not None
-    sizes = [head.size for head in tree.heads() if head.size > index]
+    sizes = [head.size for head in tree.checkpoints() if head.size > index]
     assert size == sizes[0] < sizes[-1]
 
 

@@ -147,7 +147,7 @@ def test_work_is_stopped_in_its_midst_by_who_may(quick: None, monkeypatch: pytes
     job.refresh_from_db()
     assert (job.state, job.stopped_by) == (JobState.STOPPED, desk.second)
     assert 0 < job.done < job.total
-    did = [(act.type, act.actor) for act in audit_trail.acts_of(desk.tenant.casino.pk, timezone.now().date())]
+    did = [(act.type, act.actor) for act in audit_trail.entries_of(desk.tenant.casino.pk, timezone.now().date())]
     assert [each for each in did if each[0].startswith("work.")] == [
         ("work.asked", desk.first.username),
         ("work.stopped", desk.second.username),

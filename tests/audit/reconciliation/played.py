@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from audit.event_store.append import Entry, append, open_stream
+from audit.event_store.append import NewEvent, append, open_stream
 from audit.models import Casino, GamingTable
 from audit.simulation import play
 from settlement.codec import decode_canonical, next_seq_after
@@ -43,7 +43,7 @@ def record(casino: Casino, events: Events, *, table: str | None = None, next_seq
         from audit.models import LoggedStream
 
         stream_id = LoggedStream.objects.get(casino=casino, name=first["stream"]).stream_id
-    entries = [Entry(event.seq, event.occurred_at, envelope) for event, envelope in read]
+    entries = [NewEvent(event.seq, event.occurred_at, envelope) for event, envelope in read]
     append(stream_id, entries, next_seq=next_seq_after(read[-1][0]), key_id=1)
     return stream_id
 

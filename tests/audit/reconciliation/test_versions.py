@@ -72,7 +72,9 @@ def test_two_different_officers_sign(casino: Casino, played: Events, officers: t
     closed = sign(report, officer=bob, now=MORNING)
     assert (closed.state, closed.closed_by, closed.reviewed_by) == (NightState.CLOSED, bob, ada)
     refused(report, ada, "closed")
-    told = [act.type for act in audit_trail.acts_of(casino.pk, timezone.now().date()) if act.type.startswith("night.")]
+    told = [
+        act.type for act in audit_trail.entries_of(casino.pk, timezone.now().date()) if act.type.startswith("night.")
+    ]
     assert told == [
         "night.started",
         "night.reported",

@@ -1,4 +1,4 @@
-"""A sealed log to look at: several streams in several batches, under several checkpoints."""
+"""A sealed log for tests: several streams in several batches, under several checkpoints."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from tests.audit.sessions import unique_name
 
 
 def seal() -> Sequencer:
-    """Seal what waits, as the sequencer does."""
-    sequencer = Sequencer(lambda waiting, root: None)
+    """Seal pending batches, as the sequencer does."""
+    sequencer = Sequencer(lambda pending, root: None)
     sequencer.load()
     catch_up(sequencer)
     return sequencer
@@ -24,13 +24,14 @@ def several_streams(tenant: Tenant, *, sizes: Sequence[Sequence[int]]) -> list[s
     names = [unique_name() for _ in sizes]
     events = [tenant.session(name, sum(batches)) for name, batches in zip(names, sizes, strict=True)]
     for turn in range(max(map(len, sizes))):
-        for name, batches, of_stream in zip(names, sizes, events, strict=True):
+        for name, batches, stream_events in zip(names, sizes, events, strict=True):
             if turn < len(batches):
                 first = sum(batches[:turn])
-                assert tenant.send(name, of_stream[first : first + batches[turn]]).status_code == 201
+                assert tenant.send(name, stream_events[first : first + batches[turn]]).status_code == 201
         seal()
     return names
 
 
 def verified(**options: object) -> Outcome:
+    """Verify the log under its own keys."""
     return verify(signing_keys.verifiers("checkpoint"), signing_keys.origin(), **options)  # type: ignore[arg-type]

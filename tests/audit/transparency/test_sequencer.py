@@ -15,13 +15,14 @@ from audit.event_store import binary_copy, merkle
 from audit.models import Finding
 from audit.transparency import signing_keys, tree
 from audit.transparency.checkpoint_export import export, name_of
-from audit.transparency.sequencer import Forked, Moved, Sequencer, catch_up
+from audit.transparency.integrity_findings import report_tampering
+from audit.transparency.sequencer import Fenced, Forked, Sequencer, catch_up
 from tests.audit.conftest import Tenant
 from tests.audit.transparency.sealed import seal, several_streams, verified
 
 
 @pytest.fixture(autouse=True)
-def _exports_of_its_own(settings: Settings, tmp_path: Path) -> None:
+def _own_export_folder(settings: Settings, tmp_path: Path) -> None:
     settings.CABOCHON_CHECKPOINTS = [str(tmp_path / "checkpoints")]
 
 
@@ -37,19 +38,19 @@ def test_every_batch_has_one_leaf_and_the_tree_extends_itself(tenant: Tenant) ->
     assert [index for (index,) in rows] == list(range(len(rows)))
     assert tree.size() == before + 7
     assert binary_copy.execute("select count(*) from log.outbox", ()) == [(0,)]
-    heads = list(tree.heads())
-    assert heads[-1].size == tree.size()
-    for earlier, later in pairwise(heads):
+    checkpoints = list(tree.checkpoints())
+    assert checkpoints[-1].size == tree.size()
+    for earlier, later in pairwise(checkpoints):
         path = merkle.consistency(earlier.size, later.size, tree.root_of)
         metamorphic_log.checkpoint_verify_consistency(earlier.note, later.note, vkeys(), path)
     assert verified().faults == []
 
 
-def test_what_the_interface_proves_others_verify(tenant: Tenant) -> None:
+def test_an_independent_verifier_accepts_what_the_api_proves(tenant: Tenant) -> None:
     [name] = several_streams(tenant, sizes=[[6, 7]])
     note = tenant.ask("log/checkpoint").content.decode()
-    published = tenant.client.get("/api/v1/log/key").json()  # without a key: anybody may ask
-    trusted = [key["vkey"] for key in published["keys"] if key["purpose"] == "checkpoint"]
+    published = tenant.client.get("/api/v1/log/key").json()  # without a key: it is public
+    vkeys = [key["vkey"] for key in published["keys"] if key["purpose"] == "checkpoint"]
     for seq in (1, 6, 7, 13):
         proof = tenant.ask(f"log/inclusion?stream={name}&seq={seq}").json()
         assert proof["checkpoint"] == note
@@ -63,7 +64,7 @@ def test_what_the_interface_proves_others_verify(tenant: Tenant) -> None:
         )
         metamorphic_log.checkpoint_verify_inclusion(
             note,
-            trusted,
+            vkeys,
             proof["log"]["index"],
             merkle.leaf(proof["batch"]["entry"].encode()),
             [bytes.fromhex(sibling) for sibling in proof["log"]["path"]],
@@ -71,9 +72,9 @@ def test_what_the_interface_proves_others_verify(tenant: Tenant) -> None:
         assert (batch["stream"], json.loads(proof["event"])["seq"]) == (name, seq)
 
 
-def test_a_consistency_proof_of_the_interface_is_verified_by_others(tenant: Tenant) -> None:
+def test_an_independent_verifier_accepts_a_consistency_proof_of_the_api(tenant: Tenant) -> None:
     several_streams(tenant, sizes=[[2, 2, 2]])
-    old, new = list(tree.heads())[-3], list(tree.heads())[-1]
+    old, new = list(tree.checkpoints())[-3], list(tree.checkpoints())[-1]
     proof = tenant.ask(f"log/consistency?from={old.size}").json()
     assert (proof["from"], proof["to"]) == (old.size, new.size)
     path = [bytes.fromhex(sibling) for sibling in proof["path"]]
@@ -96,12 +97,12 @@ def test_a_consistency_proof_of_the_interface_is_verified_by_others(tenant: Tena
         ("log/checkpoint?size=999999", 404),
     ],
 )
-def test_what_is_not_there_is_not_proved(tenant: Tenant, path: str, status: int) -> None:
+def test_what_does_not_exist_is_not_proved(tenant: Tenant, path: str, status: int) -> None:
     [name] = several_streams(tenant, sizes=[[2]])
     assert tenant.ask(path.format(stream=name)).status_code == status
 
 
-def test_a_batch_that_is_not_sealed_yet_is_told_so(tenant: Tenant, stream: str) -> None:
+def test_a_batch_that_is_not_sealed_yet_is_a_409(tenant: Tenant, stream: str) -> None:
     tenant.send(stream, tenant.session(stream, 2))
     response = tenant.ask(f"log/inclusion?stream={stream}&seq=1")
     assert (response.status_code, response.json()["code"]) == (409, "not-sealed")
@@ -109,18 +110,18 @@ def test_a_batch_that_is_not_sealed_yet_is_told_so(tenant: Tenant, stream: str) 
     assert tenant.ask(f"log/inclusion?stream={stream}&seq=1").status_code == 200
 
 
-def test_a_second_sequencer_is_fenced_and_goes_on_from_where_the_tree_is(tenant: Tenant) -> None:
+def test_a_second_sequencer_is_fenced_and_continues_after_a_reload(tenant: Tenant) -> None:
     first, second = seal(), seal()
     name = several_streams(tenant, sizes=[[2]])[0]
     assert second.frontier.size < tree.size()
     sent = tenant.session(name, 4)
     tenant.send(name, sent)
-    with pytest.raises(Moved):
+    with pytest.raises(Fenced):
         second.round()
     second.load()
     assert second.round() == 1
     tenant.send(name, tenant.session(name, 5))
-    with pytest.raises(Moved):
+    with pytest.raises(Fenced):
         first.round()
     seal()
     assert verified().faults == []
@@ -135,7 +136,7 @@ def test_a_batch_that_was_changed_before_its_seal_is_not_sealed_and_a_finding_op
         _as_superuser(cursor)
         cursor.execute("update log.event set envelope = '{}' where seq = 2 and envelope ->> 'stream' = %s", [stream])
     reported: list[tuple[str, int]] = []
-    sequencer = Sequencer(lambda waiting, root: reported.append((waiting.stream.name, waiting.batch.first_seq)))
+    sequencer = Sequencer(lambda pending, root: reported.append((pending.stream.name, pending.batch.first_seq)))
     sequencer.load()
     before = tree.size()
     with django_capture_on_commit_callbacks(execute=True):
@@ -147,9 +148,9 @@ def test_a_batch_that_was_changed_before_its_seal_is_not_sealed_and_a_finding_op
     assert verified().faults[0].stream == stream
 
 
-def test_nothing_is_signed_on_a_tree_that_lost_what_was_signed_before(tenant: Tenant, tmp_path: Path) -> None:
+def test_nothing_is_signed_on_a_tree_that_lost_leaves_under_a_checkpoint(tenant: Tenant, tmp_path: Path) -> None:
     several_streams(tenant, sizes=[[1, 1, 1]])
-    newest = tree.newest_head()
+    newest = tree.newest_checkpoint()
     assert newest is not None
     export(newest, str(tmp_path / "checkpoints"))
     assert (tmp_path / "checkpoints" / name_of(newest.size)).read_text() == newest.note
@@ -158,12 +159,10 @@ def test_nothing_is_signed_on_a_tree_that_lost_what_was_signed_before(tenant: Te
         cursor.execute("delete from log.leaf where log_index = %s", [newest.size - 1])
         cursor.execute("delete from log.checkpoint where size = %s", [newest.size])
     with pytest.raises(Forked):
-        Sequencer(lambda waiting, root: None).load()
+        Sequencer(lambda pending, root: None).load()
 
 
-def test_a_finding_opens_once_for_a_batch_that_was_changed(tenant: Tenant, stream: str) -> None:
-    from audit.transparency.integrity_findings import report_tampering
-
+def test_reporting_a_tampered_batch_is_idempotent(tenant: Tenant, stream: str) -> None:
     tenant.send(stream, tenant.session(stream, 3))
     [(stream_id,)] = binary_copy.execute("select stream_id from log.stream where name = %b::text", (stream,))
     for _ in range(2):
@@ -174,7 +173,7 @@ def test_a_finding_opens_once_for_a_batch_that_was_changed(tenant: Tenant, strea
 
 
 def _as_superuser(cursor: object) -> None:
-    """Switch off what refuses changes, as somebody with power over the server can."""
+    """Disable what refuses changes, as a superuser can."""
     for statement in (
         "alter event trigger log_no_change disable",
         *(f"alter table log.{table} disable trigger user" for table in ("event", "leaf", "checkpoint")),

@@ -1,4 +1,4 @@
-"""``manage.py sequence`` as a process: it seals what comes, a second waits for its death, notes leave the house."""
+"""``manage.py sequence`` as a process: it seals batches, a second one waits for its death, checkpoints are exported."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ import pytest
 from django.db import connection
 
 from audit.transparency.checkpoint_export import name_of
-from audit.transparency.signed_notes import Checkpoint, Verifier, opened
+from audit.transparency.signed_notes import Checkpoint, Verifier, open_note
 from tests.casino.processes import until
 
 ROOT = Path(__file__).parent.parent.parent.parent
 
 
 def server_parameters() -> dict[str, Any]:
-    """Return how the server of the tests is reached."""
+    """Return the connection parameters of the tests' server."""
     settings = connection.settings_dict
     return {
         "host": str(settings["HOST"]),
@@ -38,15 +38,15 @@ def server_parameters() -> dict[str, Any]:
 
 
 class Deployment:
-    """A database of its own with the commands of a deployment, on the server of the tests."""
+    """A deployment: a database of its own on the tests' server, and its management commands."""
 
-    def __init__(self, data: Path, name: str) -> None:
-        self.parameters = server_parameters() | {"dbname": name}
-        user, password, host, port = (self.parameters[word] or "" for word in ("user", "password", "host", "port"))
-        of_user = f"{quote(user)}:{quote(password)}" if password else quote(user)
-        # A folder of sockets stands in the path of an address, a server's name before it.
-        place = f"/{host}/{name}" if host.startswith("/") else f"{host}:{port}/{name}"
-        self.url = f"postgres://{of_user}@{place}"
+    def __init__(self, data: Path, database: str) -> None:
+        self.parameters = server_parameters() | {"dbname": database}
+        user, password, host, port = (self.parameters[name] or "" for name in ("user", "password", "host", "port"))
+        credentials = f"{quote(user)}:{quote(password)}" if password else quote(user)
+        # A socket folder is part of the URL's path, a host name precedes the path.
+        location = f"/{host}/{database}" if host.startswith("/") else f"{host}:{port}/{database}"
+        self.url = f"postgres://{credentials}@{location}"
         self.data = data
         self.environment = {
             **os.environ,
@@ -56,9 +56,9 @@ class Deployment:
             "DJANGO_SETTINGS_MODULE": "casino.settings",
         }
 
-    def manage(self, *words: str) -> str:
+    def manage(self, *arguments: str) -> str:
         done = subprocess.run(
-            [sys.executable, "manage.py", *words],
+            [sys.executable, "manage.py", *arguments],
             cwd=ROOT,
             env=self.environment,
             capture_output=True,
@@ -83,17 +83,17 @@ class Deployment:
         with psycopg.connect(**self.parameters, autocommit=True) as server:
             return server.execute(statement).fetchall()
 
-    def act(self, number: int = 1) -> None:
-        """Have something to seal: acts of the installation, an event and a batch each."""
+    def record(self, count: int = 1) -> None:
+        """Record something to seal: entries of the installation's audit trail, an event and a batch each."""
         script = (
             "from audit.event_store import audit_trail\n"
-            f"for n in range({number}): audit_trail.record('test', 'noted', data={{'n': n}})"
+            f"for n in range({count}): audit_trail.record('test', 'noted', data={{'n': n}})"
         )
         self.manage("shell", "--no-imports", "-c", script)
 
     def is_sealed(self) -> bool:
-        [(waiting, sealed)] = self.rows("select (select count(*) from log.outbox), (select count(*) from log.leaf)")
-        return waiting == 0 and sealed > 0
+        [(pending, sealed)] = self.rows("select (select count(*) from log.outbox), (select count(*) from log.leaf)")
+        return pending == 0 and sealed > 0
 
 
 @pytest.fixture
@@ -109,59 +109,59 @@ def deployment(db: None, tmp_path: Path) -> Iterator[Deployment]:
         server.execute(f"drop database {name} with (force)")
 
 
-def test_a_second_sequencer_waits_and_goes_on_where_a_killed_one_stopped(deployment: Deployment) -> None:
+def test_a_second_sequencer_waits_and_continues_where_a_killed_one_stopped(deployment: Deployment) -> None:
     with deployment.sequencer() as first:
-        deployment.act(5)
+        deployment.record(5)
         until(deployment.is_sealed, "the first batches sealed")
         with deployment.sequencer() as second:
             first.send_signal(signal.SIGKILL)
             first.wait()
-            deployment.act(5)
+            deployment.record(5)
             until(deployment.is_sealed, "the second sequencer's seals")
             second.send_signal(signal.SIGTERM)
             assert second.wait(20) == 0
     assert "10 batches, 1 streams, 10 leaves" in deployment.manage("verify")
 
 
-def test_checkpoints_are_kept_in_a_folder_and_put_to_an_address(deployment: Deployment) -> None:
-    kept: dict[str, bytes] = {}
+def test_checkpoints_are_exported_to_a_folder_and_put_to_a_url(deployment: Deployment) -> None:
+    uploaded: dict[str, bytes] = {}
 
-    class Keeper(BaseHTTPRequestHandler):
+    class Target(BaseHTTPRequestHandler):
         def do_PUT(self) -> None:
-            kept[self.path] = self.rfile.read(int(self.headers["Content-Length"]))
+            uploaded[self.path] = self.rfile.read(int(self.headers["Content-Length"]))
             self.send_response(201)
             self.end_headers()
 
         def log_message(self, *args: Any) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Keeper)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Target)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     folder = deployment.data / "elsewhere"
     targets = f"{folder},http://127.0.0.1:{server.server_port}/notes/,http://127.0.0.1:9/nobody"
     try:
         with deployment.sequencer(CABOCHON_CHECKPOINTS=targets) as process:
-            deployment.act(3)
-            until(lambda: kept and list(folder.glob("checkpoint-*")), "a checkpoint kept elsewhere")
+            deployment.record(3)
+            until(lambda: uploaded and list(folder.glob("checkpoint-*")), "an exported checkpoint")
             until(deployment.is_sealed, "everything sealed")
             process.send_signal(signal.SIGTERM)
             assert process.wait(30) == 0
     finally:
         server.shutdown()
     newest = name_of(3)
-    assert kept[f"/notes/{newest}"] == (folder / newest).read_bytes()
-    words = deployment.manage("logkey").split()
-    key = next(Verifier.of(word) for word in words if word.startswith("cabochon.localhost/log+"))
-    assert Checkpoint.of(opened(kept[f"/notes/{newest}"].decode(), [key])).size == 3
+    assert uploaded[f"/notes/{newest}"] == (folder / newest).read_bytes()
+    listed = deployment.manage("logkey").split()
+    key = next(Verifier.parse(word) for word in listed if word.startswith("cabochon.localhost/log+"))
+    assert Checkpoint.parse(open_note(uploaded[f"/notes/{newest}"].decode(), [key])).size == 3
     assert "Everything holds." in deployment.manage("verify", "--against", str(folder), "--key", str(key))
 
 
-def test_a_rotated_key_signs_what_comes_after_and_old_receipts_stay_as_they_were(deployment: Deployment) -> None:
-    deployment.act()
+def test_a_rotated_key_signs_later_checkpoints_and_earlier_ones_stay_valid(deployment: Deployment) -> None:
+    deployment.record()
     deployment.manage("sequence", "--once")
     listed = deployment.manage("logkey", "--rotate", "checkpoint", "--reason", "yearly", "--at-once")
     assert listed.count("checkpoint cabochon.localhost/log+") == 2
-    deployment.act()
+    deployment.record()
     deployment.manage("sequence", "--once")
     notes = [note for (note,) in deployment.rows("select note from log.checkpoint order by number")]
     assert len({note.split("— cabochon.localhost/log ")[1][:5] for note in notes}) == 2

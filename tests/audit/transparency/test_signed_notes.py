@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.transparency.signed_notes import BadNote, Checkpoint, Signer, Verifier, checkpoint_in, opened
+from audit.transparency.signed_notes import BadNote, Checkpoint, Signer, Verifier, open_checkpoint, open_note
 
 ORIGIN = "cabochon.example/log"
 SIGNER = Signer(ORIGIN, bytes(range(32)))
@@ -26,30 +26,30 @@ GO_NOTE = (
 )
 
 
-def test_a_note_that_others_signed_opens_with_their_key() -> None:
-    text = opened(GO_NOTE, [Verifier.of(GO_KEY)])
+def test_a_note_of_another_implementation_opens_with_its_key() -> None:
+    text = open_note(GO_NOTE, [Verifier.parse(GO_KEY)])
     assert text.startswith("If you think cryptography")
     assert text.endswith("is.\n")
     with pytest.raises(BadNote):
-        opened(GO_NOTE.replace("answer", "Answer"), [Verifier.of(GO_KEY)])
+        open_note(GO_NOTE.replace("answer", "Answer"), [Verifier.parse(GO_KEY)])
 
 
-def test_our_checkpoint_opens_here_and_with_code_of_others() -> None:
-    assert checkpoint_in(NOTE, [SIGNER.verifier], origin=ORIGIN) == TREE
+def test_our_checkpoint_opens_here_and_in_another_implementation() -> None:
+    assert open_checkpoint(NOTE, [SIGNER.verifier], origin=ORIGIN) == TREE
     head = metamorphic_log.checkpoint_verify(NOTE, [str(SIGNER.verifier)])
     assert (head.origin, head.size, head.root) == (ORIGIN, TREE.size, TREE.root)
 
 
 @given(st.integers(0, len(NOTE.encode()) - 1), st.integers(1, 255))
-def test_a_note_with_any_byte_changed_does_not_open(place: int, flip: int) -> None:
+def test_a_note_with_any_byte_changed_does_not_open(position: int, flip: int) -> None:
     changed = bytearray(NOTE.encode())
-    changed[place] ^= flip
+    changed[position] ^= flip
     try:
         text = bytes(changed).decode()
     except UnicodeDecodeError:
         return
     with pytest.raises(BadNote):
-        checkpoint_in(text, [SIGNER.verifier], origin=ORIGIN)
+        open_checkpoint(text, [SIGNER.verifier], origin=ORIGIN)
 
 
 @pytest.mark.parametrize(
@@ -71,21 +71,21 @@ def test_a_note_with_any_byte_changed_does_not_open(place: int, flip: int) -> No
         Signer("another", bytes(range(32))).note(TREE.text()),
     ],
 )
-def test_what_is_no_signed_checkpoint_of_this_log_is_refused(note: str) -> None:
+def test_anything_but_a_signed_checkpoint_of_this_log_is_refused(note: str) -> None:
     with pytest.raises(BadNote):
-        checkpoint_in(note, [SIGNER.verifier], origin=ORIGIN)
+        open_checkpoint(note, [SIGNER.verifier], origin=ORIGIN)
 
 
 def test_a_witness_may_sign_too() -> None:
     witness = Signer("witness.example", bytes(range(1, 33))).note(TREE.text()).rpartition("\n\n")[2]
-    assert checkpoint_in(NOTE + witness, [SIGNER.verifier], origin=ORIGIN) == TREE
+    assert open_checkpoint(NOTE + witness, [SIGNER.verifier], origin=ORIGIN) == TREE
 
 
 @pytest.mark.parametrize("key", ["", "a+b", "a+00000000+AQ==", str(SIGNER.verifier)[:-2], f"x{SIGNER.verifier}"])
-def test_what_is_no_key_is_refused(key: str) -> None:
+def test_a_malformed_key_is_refused(key: str) -> None:
     with pytest.raises(BadNote):
-        Verifier.of(key)
+        Verifier.parse(key)
 
 
-def test_a_key_is_read_as_it_was_written() -> None:
-    assert Verifier.of(str(SIGNER.verifier)) == SIGNER.verifier
+def test_a_key_is_parsed_as_it_was_formatted() -> None:
+    assert Verifier.parse(str(SIGNER.verifier)) == SIGNER.verifier

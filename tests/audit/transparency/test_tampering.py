@@ -1,6 +1,6 @@
 """Tampering: a superuser flips, drops, swaps or duplicates something, and ``verify`` finds it. Every time.
 
-Each act is random, of a printed seed, done with every trigger switched off, and undone after the look.
+Each attack is random, of a printed seed, runs with every trigger disabled, and is rolled back after the verification.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from audit.transparency.verify import Outcome, verify
 from tests.audit.conftest import Tenant
 from tests.audit.transparency.sealed import seal, several_streams, verified
 
-ACTS = 640
-"""Of each kind on each thing, forty."""
+ATTACKS = 640
+"""Forty of each kind on each table."""
 
 SIZES = [[3, 4, 1], [1, 1, 1, 1, 6], [12], [2, 9], [5, 5]]
 
 
-class Undo(Exception):
-    """Ends an act."""
+class RollBack(Exception):
+    """Ends an attack."""
 
 
 @pytest.fixture
@@ -46,20 +46,20 @@ def streams(tenant: Tenant, settings: Settings, tmp_path: Path) -> list[str]:
     return names
 
 
-def found_after(act: Callable[[CursorWrapper], str | None], **options: Any) -> tuple[str | None, Outcome]:
-    """Do something to the log with every guard off, verify it, undo it. Return what was done and what was found."""
-    told, outcome = None, Outcome()
+def verified_after(attack: Callable[[CursorWrapper], str | None], **options: Any) -> tuple[str | None, Outcome]:
+    """Attack the log with every guard off, verify it, roll back. Return the attack's description and the outcome."""
+    description, outcome = None, Outcome()
     try:
         with transaction.atomic(), connection.cursor() as cursor:
             for guard in ("log_no_change", "log_no_drop"):
                 cursor.execute(f"alter event trigger {guard} disable")
             for table in ("stream", "stream_head", "event", "batch", "leaf", "subtree", "checkpoint", "key", "outbox"):
                 cursor.execute(f"alter table log.{table} disable trigger user")
-            told = act(cursor)
+            description = attack(cursor)
             outcome = verify(signing_keys.verifiers("checkpoint"), signing_keys.origin(), **options)
-            raise Undo
-    except Undo:
-        return told, outcome
+            raise RollBack
+    except RollBack:
+        return description, outcome
 
 
 TABLES = {
@@ -74,49 +74,49 @@ TABLES = {
 
 
 class Superuser:
-    """Somebody with every power over the database and a random mind. Each act returns its description."""
+    """A superuser who attacks at random. Each attack returns its description."""
 
-    def __init__(self, cursor: CursorWrapper, chance: random.Random) -> None:
+    def __init__(self, cursor: CursorWrapper, rng: random.Random) -> None:
         self.cursor = cursor
-        self.chance = chance
+        self.rng = rng
 
     def rows(self, table: str) -> list[str]:
         self.cursor.execute(f"select tableoid::regclass || ' where ctid = ''' || ctid || '''' from log.{table}")
-        return [place for (place,) in self.cursor.fetchall()]
+        return [row for (row,) in self.cursor.fetchall()]
 
-    def value(self, place: str, column: str) -> Any:
-        self.cursor.execute(f"select {column}::text, {column} from {place.replace(' where', ' t where', 1)}")
+    def value(self, row: str, column: str) -> Any:
+        self.cursor.execute(f"select {column}::text, {column} from {row.replace(' where', ' t where', 1)}")
         return self.cursor.fetchone()
 
     def flip(self, table: str) -> str:
         """Change one column of one row: a bit of bytes, a character of text, a number or an instant by a little."""
-        place, column = self.chance.choice(self.rows(table)), self.chance.choice(TABLES[table])
-        text, value = self.value(place, column)
+        row, column = self.rng.choice(self.rows(table)), self.rng.choice(TABLES[table])
+        text, value = self.value(row, column)
         other: Any
         if column == "envelope":
             other = self._other_envelope(text)
         elif isinstance(value, (bytes, memoryview)):
             flipped = bytearray(value)
-            flipped[self.chance.randrange(len(flipped))] ^= 1 << self.chance.randrange(8)
+            flipped[self.rng.randrange(len(flipped))] ^= 1 << self.rng.randrange(8)
             other = bytes(flipped)
         elif column == "note":
-            at = self.chance.randrange(len(text))
-            other = text[:at] + self.chance.choice("abcXYZ019+/=\n —") + text[at + 1 :]
+            at = self.rng.randrange(len(text))
+            other = text[:at] + self.rng.choice("abcXYZ019+/=\n —") + text[at + 1 :]
         elif isinstance(value, int):
-            other = value + self.chance.choice([-3, -2, -1, 1, 2, 3, 1000])
+            other = value + self.rng.choice([-3, -2, -1, 1, 2, 3, 1000])
         else:
-            shift = f"{self.chance.choice(['-', ''])}{self.chance.choice(['1 microsecond', '1 second', '1 day'])}"
+            shift = f"{self.rng.choice(['-', ''])}{self.rng.choice(['1 microsecond', '1 second', '1 day'])}"
             self.cursor.execute("select %s::timestamptz + %s::interval", [text, shift])
             other = self.cursor.fetchone()[0]
-        self.cursor.execute(f"update {place.replace(' where', f' set {column} = %s where', 1)}", [other])
+        self.cursor.execute(f"update {row.replace(' where', f' set {column} = %s where', 1)}", [other])
         assert other != value
-        return f"{table}.{column} of {place}: {text!r} to {other!r}"
+        return f"{table}.{column} of {row}: {text!r} to {other!r}"
 
     def _other_envelope(self, text: str) -> str:
-        """Change a character of an envelope so that it stays JSON: that is all the column asks for."""
+        """Change a character of an envelope so that it stays JSON, which is all that the column requires."""
         while True:
-            at = self.chance.randrange(len(text))
-            other = text[:at] + self.chance.choice("0123456789abcdefXYZ .:-") + text[at + 1 :]
+            at = self.rng.randrange(len(text))
+            other = text[:at] + self.rng.choice("0123456789abcdefXYZ .:-") + text[at + 1 :]
             try:
                 json.loads(other)
             except ValueError:
@@ -125,33 +125,33 @@ class Superuser:
                 return other
 
     def drop(self, table: str) -> str:
-        place = self.chance.choice(self.rows(table))
-        self.cursor.execute(f"delete from {place}")
-        return f"{table}: dropped {place}"
+        row = self.rng.choice(self.rows(table))
+        self.cursor.execute(f"delete from {row}")
+        return f"{table}: dropped {row}"
 
     def swap(self, table: str) -> str:
-        """Exchange what two rows hold beside their keys."""
-        one, other = self.chance.sample(self.rows(table), 2)
-        held = {
+        """Exchange what two rows hold apart from their keys."""
+        one, other = self.rng.sample(self.rows(table), 2)
+        swapped = {
             "event": ("envelope", "occurred_at"),
             "batch": ("root", "chain"),
             "leaf": ("hash",),
             "checkpoint": ("root", "note"),
         }[table]
-        column = ", ".join(held)
+        column = ", ".join(swapped)
         values = []
-        for place in (one, other):
-            self.cursor.execute(f"select {column} from {place}")
+        for row in (one, other):
+            self.cursor.execute(f"select {column} from {row}")
             values.append(self.cursor.fetchone())
-        for place, given in zip((one, other), reversed(values), strict=True):
-            setting = ", ".join(f"{name} = %s" for name in held)
-            sent = [json.dumps(each) if isinstance(each, dict) else each for each in given]
-            self.cursor.execute(f"update {place.replace(' where', f' set {setting} where', 1)}", sent)
+        for row, new in zip((one, other), reversed(values), strict=True):
+            setting = ", ".join(f"{name} = %s" for name in swapped)
+            sent = [json.dumps(each) if isinstance(each, dict) else each for each in new]
+            self.cursor.execute(f"update {row.replace(' where', f' set {setting} where', 1)}", sent)
         return f"{table}: swapped {column} of {one} and {other}"
 
     def duplicate(self, table: str) -> str:
-        """Have a row twice, the second under a key that is free."""
-        place = self.chance.choice(self.rows(table))
+        """Insert a row again, under a key that is free."""
+        row = self.rng.choice(self.rows(table))
         columns = TABLES[table]
         free = {
             "event": {"seq": "(select max(seq) + 1 from log.event)"},
@@ -169,49 +169,49 @@ class Superuser:
             },
         }[table]
         values = ", ".join(free.get(column, column) for column in columns)
-        self.cursor.execute(f"insert into log.{table} ({', '.join(columns)}) select {values} from {place}")
-        return f"{table}: duplicated {place}"
+        self.cursor.execute(f"insert into log.{table} ({', '.join(columns)}) select {values} from {row}")
+        return f"{table}: duplicated {row}"
 
 
-def acts(seed: int) -> Iterator[tuple[str, Callable[[CursorWrapper], str | None]]]:
-    """Yield as many random acts as there are to be, of every kind on everything in turn."""
-    for number in range(ACTS):
+def attacks(seed: int) -> Iterator[tuple[str, Callable[[CursorWrapper], str | None]]]:
+    """Yield ``ATTACKS`` random attacks and their names, of every kind on every table in turn."""
+    for number in range(ATTACKS):
         table = list(TABLES)[number % 4]
         kind = ("flip", "drop", "swap", "duplicate")[number // 4 % 4]
-        chance = random.Random(f"{seed}/{number}")
+        rng = random.Random(f"{seed}/{number}")
 
-        def act(cursor: CursorWrapper, kind: str = kind, table: str = table, chance: Any = chance) -> str | None:
+        def attack(cursor: CursorWrapper, kind: str = kind, table: str = table, rng: Any = rng) -> str | None:
             try:
                 with transaction.atomic():
-                    return str(getattr(Superuser(cursor, chance), kind)(table))
+                    return str(getattr(Superuser(cursor, rng), kind)(table))
             except DatabaseError:  # the server's own constraints made it impossible
                 return None
 
-        yield f"{seed}/{number} {kind} {table}", act
+        yield f"{seed}/{number} {kind} {table}", attack
 
 
 @pytest.mark.parametrize("seed", [1])
-def test_every_random_act_is_found(streams: list[str], seed: int) -> None:
+def test_every_random_attack_is_found(streams: list[str], seed: int) -> None:
     done = 0
-    for name, act in acts(seed):
-        told, outcome = found_after(act)
-        if told is None:
+    for name, attack in attacks(seed):
+        description, outcome = verified_after(attack)
+        if description is None:
             continue
         done += 1
-        assert outcome.faults, f"{name} was not found: {told}"
+        assert outcome.faults, f"{name} was not found: {description}"
     assert done >= 500
-    assert verified().faults == [], "every act was undone"
+    assert verified().faults == [], "every attack was rolled back"
 
 
 def test_the_first_fault_names_stream_event_and_batch(streams: list[str]) -> None:
-    def act(cursor: CursorWrapper) -> None:
+    def change(cursor: CursorWrapper) -> None:
         cursor.execute(
             "update log.event set envelope = replace(envelope::text, '\"stake\":', '\"stake\":1')::json"
             " where seq = 6 and envelope ->> 'stream' = %s",
             [streams[0]],
         )
 
-    _, outcome = found_after(act)
+    _, outcome = verified_after(change)
     first = outcome.faults[0]
     assert (first.stream, first.first_seq, first.last_seq) == (streams[0], 4, 7)
     assert first.batch is not None
@@ -224,7 +224,7 @@ def test_the_first_fault_names_stream_event_and_batch(streams: list[str]) -> Non
             [streams[0]],
         )
 
-    _, outcome = found_after(misplace)
+    _, outcome = verified_after(misplace)
     assert [(fault.stream, fault.first_seq) for fault in outcome.faults] == [(streams[0], 6)]
 
 
@@ -248,58 +248,58 @@ def test_the_first_fault_names_stream_event_and_batch(streams: list[str]) -> Non
         "update log.key set public_key = sha256(public_key)",
     ],
 )
-def test_what_belongs_to_events_and_batches_is_looked_at_too(streams: list[str], statement: str) -> None:
-    def act(cursor: CursorWrapper) -> None:
+def test_everything_around_events_and_batches_is_verified_too(streams: list[str], statement: str) -> None:
+    def attack(cursor: CursorWrapper) -> None:
         cursor.execute("alter table log.stream_head drop constraint stream_head_stream_id_fkey")
         cursor.execute(statement)
 
-    _, outcome = found_after(act)
+    _, outcome = verified_after(attack)
     assert outcome.faults
 
 
-def test_a_rollback_of_everything_shows_against_checkpoints_kept_elsewhere(
+def test_a_restored_older_log_shows_against_exported_checkpoints(
     tenant: Tenant, streams: list[str], tmp_path: Path
 ) -> None:
     old = tree.size()
     several_streams(tenant, sizes=[[2]])
-    newest = tree.newest_head()
+    newest = tree.newest_checkpoint()
     assert newest is not None
-    export(newest, str(tmp_path / "kept"))
-    kept = [("kept", newest.note)]
-    assert verified(outside=kept).faults == []
+    export(newest, str(tmp_path / "exported"))
+    exported = [("exported", newest.note)]
+    assert verified(outside=exported).faults == []
 
     def roll_back(cursor: CursorWrapper) -> None:
-        gone = "stream_id in (select stream_id from log.leaf where log_index >= %s)"
+        newer = "stream_id in (select stream_id from log.leaf where log_index >= %s)"
         for table in ("event", "batch", "stream_head", "stream"):
-            cursor.execute(f"delete from log.{table} where {gone}", [old])
+            cursor.execute(f"delete from log.{table} where {newer}", [old])
         cursor.execute("delete from log.leaf where log_index >= %s", [old])
         cursor.execute("delete from log.checkpoint where size > %s", [old])
 
-    _, inside = found_after(roll_back)
-    assert inside.faults == [], "from inside the database it cannot be told"
-    _, outside = found_after(roll_back, outside=kept)
+    _, inside = verified_after(roll_back)
+    assert inside.faults == [], "inside the database nothing shows it"
+    _, outside = verified_after(roll_back, outside=exported)
     assert [fault.part for fault in outside.faults] == ["checkpoint"]
     assert f"is of {newest.size} leaves, and there are {old}" in outside.faults[0].what
 
 
-def test_the_command_says_what_holds_and_ends_with_a_fault_where_it_does_not(
+def test_the_command_reports_what_holds_and_fails_with_the_first_fault(
     tenant: Tenant, streams: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    newest = tree.newest_head()
+    newest = tree.newest_checkpoint()
     assert newest is not None
     export(newest, str(tmp_path))
     call_command("verify", "--against", str(tmp_path))
-    said = capsys.readouterr().out
-    assert "Everything holds." in said
-    assert f"{newest.size} leaves" in said
+    printed = capsys.readouterr().out
+    assert "Everything holds." in printed
+    assert f"{newest.size} leaves" in printed
     several_streams(tenant, sizes=[[3]])
     call_command("verify", "--since", str(tmp_path / f"checkpoint-{newest.size:020}"))
     assert "3 events, 1 batches" in capsys.readouterr().out
     call_command("verify", "--stream", streams[2])
     assert "12 events, 1 batches, 1 streams" in capsys.readouterr().out
-    with pytest.raises(CommandError, match="none of the keys given has signed"):
+    with pytest.raises(CommandError, match="none of the given keys has signed"):
         call_command("verify", "--key", str(Signer("another", bytes(32)).verifier))
-    with pytest.raises(CommandError, match="is no key"):
+    with pytest.raises(CommandError, match="is not a key"):
         call_command("verify", "--key", "nonsense")
     with pytest.raises(CommandError, match="no such stream"):
         call_command("verify", "--stream", "nowhere")
@@ -309,9 +309,9 @@ def test_the_command_says_what_holds_and_ends_with_a_fault_where_it_does_not(
 
 def test_a_key_that_is_rotated_leaves_old_checkpoints_valid(tenant: Tenant, streams: list[str]) -> None:
     before = signing_keys.verifiers("checkpoint")
-    signing_keys.make("checkpoint", reason="rotated", at_once=True)
+    signing_keys.create("checkpoint", reason="rotated", at_once=True)
     several_streams(tenant, sizes=[[2]])
-    newest = tree.newest_head()
+    newest = tree.newest_checkpoint()
     assert newest is not None
     assert signing_keys.verifiers("checkpoint")[-1].key_id not in {verifier.key_id for verifier in before}
     assert verified().faults == []

@@ -51,7 +51,7 @@ def test_every_form_is_a_file_of_its_kind_and_each_hand_out_an_act(desk: Desk) -
     assert client_of(desk.first).get("/admin/audit/finding/export/csv/").status_code == 405
     recorded = [
         (each.data["form"], each.data["rows"])
-        for each in audit_trail.acts_of(desk.tenant.casino.pk, timezone.now().date())
+        for each in audit_trail.entries_of(desk.tenant.casino.pk, timezone.now().date())
         if each.type == "findings.exported"
     ]
     assert recorded == [("xlsx", len(desk.findings)), ("pdf", len(desk.findings))]

@@ -58,7 +58,7 @@ def test_an_administrator_adds_an_officer_of_his_house(tenant: Tenant, administr
     assert (officer.role_at(tenant.casino.pk), officer.is_staff, officer.is_superuser) == (Role.OFFICER, True, False)
     done = [
         act.type
-        for act in audit_trail.acts_of(audit_trail.INSTALLATION, timezone.now().date())
+        for act in audit_trail.entries_of(audit_trail.INSTALLATION, timezone.now().date())
         if act.actor == "keeper-" + tenant.code
     ]
     assert "officer.added" in done
@@ -141,7 +141,7 @@ def test_a_lost_second_factor_is_taken_away_by_who_keeps_the_officer(tenant: Ten
     assert TOTPDevice.objects.filter(user=elsewhere).exists()
     taken = [
         act
-        for act in audit_trail.acts_of(audit_trail.INSTALLATION, timezone.now().date())
+        for act in audit_trail.entries_of(audit_trail.INSTALLATION, timezone.now().date())
         if act.data.get("id") == own.pk
     ]
     assert [act.type for act in taken] == ["officer.second_factor_taken"]

@@ -57,7 +57,8 @@ def test_failed_tries_lock_a_name_from_an_address_for_a_while(officer: Officer) 
         clock.shift(16 * 60)
         assert sign_in(Client()) == 302
     refused = [
-        act.actor for act in audit_trail.acts_of(audit_trail.INSTALLATION, timezone.now().date().replace(2026, 11, 20))
+        act.actor
+        for act in audit_trail.entries_of(audit_trail.INSTALLATION, timezone.now().date().replace(2026, 11, 20))
     ]
     assert refused.count("claire") >= 6
 
