@@ -1,1 +1,1 @@
-"""Evidence: what of a finding a regulator checks without us."""
+"""Evidence bundles: a finding as one file that a regulator verifies without us."""

@@ -1,17 +1,17 @@
-"""The bundle of a finding, from plain values: the same values give the same bytes, here and anywhere.
+"""Building the bundle of a finding from plain values: the same values give the same bytes, on any machine.
 
     finding ─► finding.json, verdict.*.txt, law/*.txt ─┐
     events, batches, checkpoint, keys ─────────────────┼─► MANIFEST.sha256 ─► verified ─► one ZIP
     verify.py, README.*.txt ───────────────────────────┘
 
-No clock, no address, no number of the database's own that the log does not have goes into one.
+A bundle contains no clock time, no address, and no database id that is not in the log.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
+from importlib import resources
 from itertools import groupby
 from typing import Any
 
@@ -29,12 +29,12 @@ LANGUAGES: tuple[Language, ...] = ("en", "fr")
 
 
 class Unproven(Exception):
-    """What is recorded does not prove the finding: a bundle of it would not verify."""
+    """The record does not prove the finding: its bundle would not verify."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SealedBatch:
-    """A batch in the tree: its entry, the number of its leaf, its path to the root of the checkpoint."""
+    """A batch in the tree: its entry, the index of its leaf, its path to the root of the checkpoint."""
 
     entry: bytes
     index: int
@@ -43,11 +43,11 @@ class SealedBatch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Material:
-    """Everything that a bundle is made of.
+    """The input of a bundle.
 
     ``casino`` and ``table`` are as the first event names them; ``table`` is None for a count room. ``readings`` are the
-    parameters the finding was made under, None where they are not known. ``keys`` are those that signed the
-    checkpoint, in the order of its signatures, as ``name+id+base64``.
+    parameters of the adjudication that made the finding, or None if they are not known. ``keys`` are those that signed
+    the checkpoint, in the order of its signatures, as ``name+id+base64``.
     """
 
     finding: Finding
@@ -68,31 +68,31 @@ class Material:
 
 
 def bundle_of(material: Material) -> bytes:
-    """Return the bundle, a ZIP. Raise ``Unproven`` where the verifier would refuse it."""
-    said = finding_json(material)
-    contents = {
+    """Return the bundle, a ZIP. Raise ``Unproven`` if the verifier refuses it."""
+    content = finding_json(material)
+    files = {
         "README.en.txt": _data("README.en.txt"),
         "README.fr.txt": _data("README.fr.txt"),
-        "batches.json": verify.spread({"batches": [_batch(batch) for batch in material.batches]}),
+        "batches.json": verify.indented({"batches": [_batch(batch) for batch in material.batches]}),
         "checkpoint": material.checkpoint.encode(),
         "events.ndjson": b"".join(envelope + b"\n" for envelope in material.envelopes),
-        "finding.json": verify.spread(said),
-        "keys.json": verify.spread({"keys": list(material.keys), "origin": material.origin}),
+        "finding.json": verify.indented(content),
+        "keys.json": verify.indented({"keys": list(material.keys), "origin": material.origin}),
         "verify.py": _data("verify.py"),
-        **{f"verdict.{language}.txt": wording.verdict(said, language) for language in LANGUAGES},
-        **{text["file"]: LAW_TEXTS[_text_id(text["file"])].content.encode() for text in said["law"]},
+        **{f"verdict.{language}.txt": wording.verdict(content, language) for language in LANGUAGES},
+        **{text["file"]: LAW_TEXTS[_text_id(text["file"])].content.encode() for text in content["law"]},
     }
-    contents["MANIFEST.sha256"] = verify.manifest_of(contents)
+    files["MANIFEST.sha256"] = verify.manifest_of(files)
     try:
-        for _ in verify.checks(contents):
+        for _ in verify.checks(files):
             continue
     except verify.Unverified as reason:
         raise Unproven(str(reason)) from None
-    return verify.zip_of(contents)
+    return verify.zip_of(files)
 
 
 def refold(envelopes: Sequence[bytes]) -> State:
-    """Fold events as a replay does, the corrections among them known beforehand."""
+    """Fold events as a replay does, with their corrections known beforehand. Raise ``Unproven`` if they do not fold."""
     events = decode_all(envelopes)
     state = State(event for event in events if isinstance(event, EntryCorrected))
     try:
@@ -103,13 +103,13 @@ def refold(envelopes: Sequence[bytes]) -> State:
 
 
 def readings_of(state: State) -> dict[str, Any]:
-    """Return the parameters that a session is adjudicated under, by their names; none for a count."""
+    """Return the parameters that a session is adjudicated with, by name; empty for a count."""
     session = state.table.session
     return {} if session is None else {name: getattr(session, name) for name in READINGS}
 
 
 def finding_json(material: Material) -> dict[str, Any]:
-    """Return what ``finding.json`` says."""
+    """Return the content of ``finding.json``: see ``docs/evidence.md``."""
     finding, rule = material.finding, RULES[material.finding.rule]
     is_money = rule.expected_is == rule.recorded_is == "money"
     expected, recorded = finding.expected, finding.recorded
@@ -133,24 +133,24 @@ def finding_json(material: Material) -> dict[str, Any]:
             "difference": None if difference is None else "money",
         },
         "difference": difference,
-        "written": {language: _written(finding, rule, difference, language) for language in LANGUAGES},
+        "written": {language: _amounts(finding, rule, difference, language) for language in LANGUAGES},
         "law": law,
         "no_text": no_text,
     }
 
 
-def _written(finding: Finding, rule: Rule, difference: int | None, language: Language) -> dict[str, str | None]:
+def _amounts(finding: Finding, rule: Rule, difference: int | None, language: Language) -> dict[str, str | None]:
     currency = finding.currency
-    plus = "+" if difference is not None and difference > 0 else ""
+    sign = "+" if difference is not None and difference > 0 else ""
     return {
         "expected": format_fact(finding.expected, rule.expected_is, language, currency),
         "recorded": format_fact(finding.recorded, rule.recorded_is, language, currency),
-        "difference": None if difference is None else plus + amount(difference, currency, language),
+        "difference": None if difference is None else sign + amount(difference, currency, language),
     }
 
 
 def _law(label: str | None, rule: Rule) -> tuple[list[dict[str, Any]], dict[str, str] | None]:
-    """Return the texts that a provision quotes, and why there is none where there is none."""
+    """Return the texts that a provision quotes, or, if it quotes none, why not, in both languages if known."""
     provision = PROVISIONS.get(label or "")
     if provision is not None and provision.citations:
         by_text = groupby(provision.citations, key=lambda citation: citation.text_id)
@@ -183,9 +183,9 @@ def _batch(batch: SealedBatch) -> dict[str, Any]:
     return {"entry": batch.entry.decode(), "index": batch.index, "path": [sibling.hex() for sibling in batch.path]}
 
 
-def _both(words: Wording) -> dict[str, str]:
-    return {"en": words.en, "fr": words.fr}
+def _both(wording: Wording) -> dict[str, str]:
+    return {"en": wording.en, "fr": wording.fr}
 
 
 def _data(name: str) -> bytes:
-    return files("audit.evidence").joinpath(name).read_bytes()
+    return resources.files("audit.evidence").joinpath(name).read_bytes()

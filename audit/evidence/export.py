@@ -1,4 +1,4 @@
-"""Handing a bundle out, which is an act of whoever asks for it."""
+"""Exporting a bundle, which the audit trail records: who has which finding's evidence, and its digest."""
 
 from __future__ import annotations
 
@@ -6,18 +6,19 @@ from audit.event_store import audit_trail
 from audit.evidence.gather import Bundle, evidence_of
 from audit.models import Finding
 
-ACT = "evidence.exported"
+EXPORTED = "evidence.exported"
+"""The type of the audit-trail entry."""
 
 
 def export(finding: Finding, *, actor: str, reason: str = "") -> Bundle:
-    """Return the bundle of a finding, and record who has it, and its digest. Raise as ``evidence_of``."""
+    """Return the bundle of a finding and record the export. Raise as ``evidence_of``."""
     bundle = evidence_of(finding)
     record(finding, bundle, actor=actor, reason=reason)
     return bundle
 
 
 def record(finding: Finding, bundle: Bundle, *, actor: str, reason: str = "") -> None:
-    """Record that ``actor`` was handed the bundle of a finding."""
+    """Record in the audit trail that ``actor`` received the bundle of a finding; ``reason`` may be ""."""
     data = {
         "id": finding.pk,
         "rule": finding.rule,
@@ -25,4 +26,4 @@ def record(finding: Finding, bundle: Bundle, *, actor: str, reason: str = "") ->
         "sha256": bundle.digest,
         "stream": finding.stream.name,
     }
-    audit_trail.record(actor, ACT, casino_id=finding.casino_id, data=data, reason=reason)
+    audit_trail.record(actor, EXPORTED, casino_id=finding.casino_id, data=data, reason=reason)

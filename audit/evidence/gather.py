@@ -1,11 +1,11 @@
-"""From a stored finding to its bundle: what the record has of it, under the first checkpoint that holds it.
+"""From a stored finding to its bundle: the events that prove it, under the first checkpoint that covers them.
 
-    finding ─► events up to the batch of its own ─► folded again: is it found? ─► proofs to one checkpoint ─► bundle
-                              ▲                              │ no
-                              └── and of the correction that makes it so ◄──┘
+    finding ─► events through its batch ─► folded again: is it found? ─► proofs to one checkpoint ─► bundle
+                        ▲                              │ no
+                        └── through the batch of the next correction ◄──┘
 
-Which events and which checkpoint follows from the log alone, which only grows: the same finding gives the same bytes
-for ever. A finding of an engine that is no longer here, or of the record itself, is not folded again.
+Events and checkpoint follow from the log alone, which only grows: the same finding gives the same bytes for ever. A
+finding of another engine version, or an integrity finding, is not folded again.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from audit.models import Finding
 from audit.transparency import proofs, signing_keys
 from audit.transparency.signed_notes import signers_in
 from settlement import ENGINE_VERSION, State, decode
-from settlement import Finding as Found
+from settlement import Finding as FindingValue
 from settlement.catalogue import RULES
 
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """A bundle as it is handed out."""
+    """A bundle as it is exported: its file name and its bytes."""
 
     name: str
     raw: bytes
@@ -44,20 +44,20 @@ class Bundle:
 def evidence_of(finding: Finding) -> Bundle:
     """Return the bundle of a finding.
 
-    Raise ``NotSealed`` while no checkpoint holds its batch, ``Unproven`` where the record does not prove it.
+    Raise ``NotSealed`` while no checkpoint covers its batch, ``Unproven`` if the record does not prove it.
     """
     return Bundle(f"cabochon-finding-{finding.pk}.zip", bundle_of(material_of(finding)))
 
 
 def material_of(finding: Finding) -> Material:
-    """Return what the bundle of a finding is made of. Raise as ``evidence_of``."""
-    found = finding.as_value()
-    envelopes, state = _reach(finding, found)
+    """Return the input of a finding's bundle. Raise as ``evidence_of``."""
+    value = finding.as_value()
+    envelopes, state = _proving_events(finding, value)
     proven = proofs.prove_through(finding.stream_id, decode(envelopes[-1]).seq)
-    note = proven[0].head.note
+    note = proven[0].checkpoint.note
     opener = msgspec.json.decode(envelopes[0])["data"]
     return Material(
-        finding=found,
+        finding=value,
         stream=decode(envelopes[0]).stream,
         casino=opener["casino"],
         table=opener.get("table"),
@@ -75,22 +75,22 @@ def material_of(finding: Finding) -> Material:
     )
 
 
-def _reach(finding: Finding, found: Found) -> tuple[list[bytes], State]:
-    """Return the events that a bundle has to hold, and what they add up to.
+def _proving_events(finding: Finding, value: FindingValue) -> tuple[list[bytes], State]:
+    """Return the events that a bundle has to contain, and their folded state.
 
-    Those through the batch of the finding; where it is found only because an entry was corrected later, those through
-    the batch of the first correction with which it is. Raise ``Unproven`` where it is not found at all.
+    They go through the finding's batch, or, if it is only found because an entry was corrected later, through the batch
+    of the first correction with which it is found. Raise ``Unproven`` if it is never found.
     """
-    own = read.batch_holding(finding.stream_id, finding.seq)
-    if own is None:
+    batch = read.batch_holding(finding.stream_id, finding.seq)
+    if batch is None:
         raise Unproven(f"the record has no event {finding.seq} of this stream")
     refolds = finding.engine_version == ENGINE_VERSION and RULES[finding.rule].raised_by == "engine"
-    for last_seq in (own.last_seq, *_corrected_after(finding.stream_id, own.last_seq)):
+    for last_seq in (batch.last_seq, *_correcting_batches(finding.stream_id, batch.last_seq)):
         envelopes = _through(finding.stream_id, last_seq)
         state = refold(envelopes)
-        if not refolds or any(each.as_dict() == found.as_dict() for each in state.table.findings):
+        if not refolds or any(each.as_dict() == value.as_dict() for each in state.table.findings):
             return envelopes, state
-    raise Unproven("the events that are recorded do not lead to this finding")
+    raise Unproven("the recorded events do not lead to this finding")
 
 
 def _through(stream_id: int, last_seq: int) -> list[bytes]:
@@ -98,8 +98,8 @@ def _through(stream_id: int, last_seq: int) -> list[bytes]:
     return [envelope for _, envelope in events]
 
 
-def _corrected_after(stream_id: int, seq: int) -> Iterator[int]:
-    """Yield the last number of each batch beyond ``seq`` that corrects an entry."""
+def _correcting_batches(stream_id: int, seq: int) -> Iterator[int]:
+    """Yield the last number of each batch after ``seq`` that has a correction."""
     last_seq = seq
     for correction in corrections_of(stream_id):
         if correction.seq > last_seq and (batch := read.batch_holding(stream_id, correction.seq)):

@@ -1,22 +1,23 @@
 #!/usr/bin/env python3
 """The verifier of evidence bundles: this one file, Python 3.9 or newer, and nothing else.
 
-    python3 verify.py [--key VKEY] BUNDLE.zip       a bundle as it was handed out
-    python3 verify.py [--key VKEY] [FOLDER]         one that was unpacked; by default where you are
+    python3 verify.py [--key VKEY] BUNDLE.zip       a bundle as it was exported
+    python3 verify.py [--key VKEY] [FOLDER]         an unpacked one, by default in the current folder
 
     events.ndjson ─ leaf ─► root of each batch ─► chain of the stream
                                  └─ in the batch's entry ─ leaf ─ path ─► root in the checkpoint ─► its signature
 
-``--key`` is the log's public key as its operator published it, ``name+id+base64``. Without it the bundle is checked
-with the key it brings, which shows that nothing was damaged, not who made it.
+``--key`` is the log's public key as its operator publishes it, ``name+id+base64``. Without it, the bundle is checked
+with the key that it contains, which shows that nothing was damaged, not who made it.
 
-A line is printed for each check. Exit status 0: everything holds. 1: something does not, and the last line says what.
-2: there is nothing to check. ``docs/evidence.md`` has every format to the byte, so that anybody can write another.
+Prints a line for each check. Exit status 0: everything holds. 1: something does not, and the last line says what. 2:
+there is nothing to check. ``docs/evidence.md`` specifies every format to the byte, so that anybody can write another.
 """
 
 from __future__ import annotations
 
 import base64
+import io
 import json
 import os
 import re
@@ -25,7 +26,6 @@ import struct
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256, sha512
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -36,11 +36,11 @@ FILES = frozenset(
     "MANIFEST.sha256 README.en.txt README.fr.txt batches.json checkpoint events.ndjson finding.json keys.json"
     " verdict.en.txt verdict.fr.txt verify.py".split()
 )
-"""What every bundle has; the texts of law that its finding quotes are beside them, in ``law/``."""
+"""The files of every bundle. In addition, ``law/`` has the texts of law that the finding quotes."""
 
 
 class Unverified(Exception):
-    """A check that does not hold, and why."""
+    """A check does not hold; the message says why."""
 
 
 # Ed25519: RFC 8032, section 5.1. Points are in extended coordinates (X, Y, Z, T), x = X/Z, y = Y/Z, xy = T/Z. ---------
@@ -73,7 +73,7 @@ def _times(number: int, point: Point) -> Point:
 
 
 def _point(encoded: bytes) -> Point | None:
-    """Section 5.1.3: the point that 32 bytes are, None where they are none."""
+    """Section 5.1.3: decode 32 bytes to a point. None if they encode none."""
     number = int.from_bytes(encoded, "little")
     sign, y = number >> 255, number & ((1 << 255) - 1)
     if y >= P:
@@ -109,7 +109,7 @@ def is_signed(public: bytes, signature: bytes, message: bytes) -> bool:
     return _encoded(_add(_times(s, GENERATOR), _times(k, minus_key))) == signature[:32]
 
 
-# The ZIP: stored, in order of the names, all else constant, so that its files make just one. --------------------------
+# The ZIP: files stored in order of their names, all else constant, so that there is one ZIP of given files. -----------
 
 _LOCAL, _CENTRAL, _END = map(struct.Struct, ("<4s5H3I2H", "<4s6H3I5H2I", "<4s4H2IH"))
 _MADE_BY, _NEEDED, _DAY, _MODE = 3 << 8 | 20, 20, 1 << 5 | 1, (stat.S_IFREG | 0o644) << 16  # unix, 2.0, 1980-01-01
@@ -118,7 +118,7 @@ _NAME = re.compile(rb"(?:law/)?[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
 def zip_of(files: Mapping[str, bytes]) -> bytes:
-    """Return the one ZIP of ``files``."""
+    """Return the one ZIP of ``files``, by name."""
     members: list[bytes] = []
     directory: list[bytes] = []
     offset = 0
@@ -128,13 +128,13 @@ def zip_of(files: Mapping[str, bytes]) -> bytes:
         members += (_LOCAL.pack(b"PK\3\4", *shared), path, raw)
         directory.append(_CENTRAL.pack(b"PK\1\2", _MADE_BY, *shared, 0, 0, 0, _MODE, offset) + path)
         offset += _LOCAL.size + len(path) + len(raw)
-    listed = b"".join(directory)
-    end = _END.pack(b"PK\5\6", 0, 0, len(files), len(files), len(listed), offset, 0)
-    return b"".join(members) + listed + end
+    central = b"".join(directory)
+    end = _END.pack(b"PK\5\6", 0, 0, len(files), len(files), len(central), offset, 0)
+    return b"".join(members) + central + end
 
 
 def files_in(archive: bytes) -> dict[str, bytes]:
-    """Return the files of a ZIP that ``zip_of`` made. Raise ``Unverified`` for every other."""
+    """Return the files of a ZIP, by name. Raise ``Unverified`` unless it is the one that ``zip_of`` makes of them."""
     files: dict[str, bytes] = {}
     at = 0
     while archive[at : at + 4] == b"PK\3\4" and at + _LOCAL.size <= len(archive):
@@ -142,7 +142,7 @@ def files_in(archive: bytes) -> dict[str, bytes]:
         start = at + _LOCAL.size + name_length
         path = archive[at + _LOCAL.size : start]
         if not _NAME.fullmatch(path):
-            raise Unverified(f"the ZIP has a file of a name that no bundle has: {path[:100]!r}")
+            raise Unverified(f"the ZIP has a file whose name no bundle has: {path[:100]!r}")
         name = path.decode("ascii")
         if flags or method or packed != size or extra_length:
             raise Unverified(f"{name} is compressed, encrypted or has extra fields; a bundle's files are stored")
@@ -154,14 +154,12 @@ def files_in(archive: bytes) -> dict[str, bytes]:
         files[name] = raw
         at = start + size
     if zip_of(files) != archive:
-        raise Unverified(
-            "the ZIP is not the one that its files make: its heads, their order, a comment, or bytes beside them"
-        )
+        raise Unverified("the ZIP is not the one that its files make: a header, the order, a comment, or extra bytes")
     return files
 
 
 def files_under(folder: Path) -> dict[str, bytes]:
-    """Return the files of an unpacked bundle. Raise ``Unverified`` for what is no plain file."""
+    """Return the files of an unpacked bundle, by path. Raise ``Unverified`` for a link or any other special file."""
     files: dict[str, bytes] = {}
     for parent, folders, names in os.walk(folder):
         for name in folders + names:
@@ -170,20 +168,20 @@ def files_under(folder: Path) -> dict[str, bytes]:
             if stat.S_ISREG(mode):
                 files[path.relative_to(folder).as_posix()] = path.read_bytes()
             elif not stat.S_ISDIR(mode):
-                raise Unverified(f"{path} is no plain file")
+                raise Unverified(f"{path} is not a regular file")
     return files
 
 
-# JSON: one way to write each value. -----------------------------------------------------------------------------------
+# JSON: each value has one format. -------------------------------------------------------------------------------------
 
 _TYPES = {"int": int, "str": str, "bool": bool, "list": list, "dict": dict, "null": type(None)}
 
 
-def parsed(raw: bytes, what: str) -> Any:
-    """Return the JSON in ``raw``: whole numbers, no name twice. Raise ``Unverified`` for anything else."""
+def parse_json(raw: bytes, what: str) -> Any:
+    """Parse JSON of integers, no name twice. Raise ``Unverified``, naming ``what``, for anything else."""
 
     def no_fraction(number: str) -> None:
-        raise ValueError(f"{number} is no whole number")
+        raise ValueError(f"{number} is not an integer")
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         if len({name for name, _ in pairs}) != len(pairs):
@@ -197,42 +195,42 @@ def parsed(raw: bytes, what: str) -> Any:
 
 
 def canonical(value: Any) -> bytes:
-    """Return ``value`` as RFC 8785 writes it where names are ASCII and numbers whole."""
+    """Format ``value`` as RFC 8785 does if names are ASCII and numbers are integers."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode("utf-8", "replace")
 
 
-def spread(value: Any) -> bytes:
-    """Return ``value`` as the bundle's own files write it, for people to read."""
+def indented(value: Any) -> bytes:
+    """Format ``value`` as the bundle's own JSON files are, for people to read."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True, indent=1).encode("utf-8", "replace") + b"\n"
 
 
-def shaped(value: Any, fields: str, what: str) -> Any:
-    """Return ``value`` if it is an object of just these fields, written ``name:type`` or ``name:type|null``."""
-    shape = dict(field.split(":") for field in fields.split())
-    if type(value) is not dict or value.keys() != shape.keys():
-        raise Unverified(f"{what} has not the fields {', '.join(shape)}")
-    for name, types in shape.items():
+def checked(value: Any, fields: str, what: str) -> Any:
+    """Return ``value`` if it is an object of exactly these fields, each ``name:type`` or ``name:type|null``."""
+    expected = dict(field.split(":") for field in fields.split())
+    if type(value) is not dict or value.keys() != expected.keys():
+        raise Unverified(f"{what} does not have the fields {', '.join(expected)}")
+    for name, types in expected.items():
         if type(value[name]) not in [_TYPES[each] for each in types.split("|")]:
-            raise Unverified(f"{name} of {what} is of a wrong type")
+            raise Unverified(f"{name} of {what} has a wrong type")
     return value
 
 
 def document(files: Mapping[str, bytes], name: str, fields: str) -> Any:
-    """Return what one of the bundle's own JSON files says."""
-    value = shaped(parsed(files[name], name), fields, name)
-    if spread(value) != files[name]:
-        raise Unverified(f"{name} is not written as bundles write it")
+    """Return the content of one of the bundle's own JSON files."""
+    value = checked(parse_json(files[name], name), fields, name)
+    if indented(value) != files[name]:
+        raise Unverified(f"{name} is not formatted as in a bundle")
     return value
 
 
-def unbased(text: str, what: str) -> bytes:
-    """Return the bytes of base64 that is written the one right way."""
+def decoded(text: str, what: str) -> bytes:
+    """Decode base64. Raise ``Unverified``, naming ``what``, unless it is padded and canonical (RFC 4648)."""
     try:
         raw = base64.b64decode(text, validate=True)
     except ValueError:
         raw = b""
     if base64.b64encode(raw).decode() != text:
-        raise Unverified(f"{what} is no base64")
+        raise Unverified(f"{what} is not base64")
     return raw
 
 
@@ -255,15 +253,15 @@ def root_of(leaves: Sequence[bytes]) -> bytes:
     return level[0]
 
 
-def root_by_path(above: bytes, index: int, size: int, path: Sequence[bytes]) -> bytes | None:
-    """Return the root that an audit path leads to, None for a path of another length: RFC 6962, 2.1.1."""
+def root_by_path(subtree: bytes, index: int, size: int, path: Sequence[bytes]) -> bytes | None:
+    """Return the root that a leaf's audit path leads to, or None if its length is wrong: RFC 6962, 2.1.1."""
     inner = (index ^ (size - 1)).bit_length()  # from here up the leaf is on the right edge of the tree
     if len(path) != inner + bin(index >> inner).count("1"):
         return None
-    for height, beside in enumerate(path):
+    for height, sibling in enumerate(path):
         is_right = height >= inner or index >> height & 1
-        above = node(beside, above) if is_right else node(above, beside)
-    return above
+        subtree = node(sibling, subtree) if is_right else node(subtree, sibling)
+    return subtree
 
 
 # The checkpoint: C2SP signed-note and tlog-checkpoint. ----------------------------------------------------------------
@@ -273,40 +271,40 @@ Key = tuple[str, bytes, bytes]
 
 
 def key_of(vkey: str) -> Key:
-    """Return the key that is written ``name+id+base64``."""
+    """Parse a public key, ``name+id+base64``."""
     name, _, rest = vkey.partition("+")
-    typed = unbased(rest[9:], "the public key")
+    typed = decoded(rest[9:], "the public key")
     key_id = sha256(name.encode() + b"\n" + typed).digest()[:4]
     if not re.fullmatch(r"[^\s+]+", name) or len(typed) != 33 or typed[0] != 1 or rest[:9] != key_id.hex() + "+":
-        raise Unverified(f"'{vkey}' is no public key of the form name+id+base64")
+        raise Unverified(f"'{vkey}' is not a public key of the format name+id+base64")
     return name, key_id, typed[1:]
 
 
 def check_checkpoint(files: Mapping[str, bytes], vkey: str | None) -> tuple[int, bytes, str]:
-    """Return the size and the root of the tree that each of the bundle's keys, and nobody else, has signed."""
-    said = document(files, "keys.json", "keys:list origin:str")
-    keys = [key_of(shaped({"key": key}, "key:str", "keys.json")["key"]) for key in said["keys"]]
+    """Return size and root of the tree that exactly the bundle's keys have signed, and the line to print."""
+    listed = document(files, "keys.json", "keys:list origin:str")
+    keys = [key_of(checked({"key": key}, "key:str", "keys.json")["key"]) for key in listed["keys"]]
     note = re.fullmatch(
         "((.+)\n([1-9][0-9]{0,18})\n(.{44})\n)\n((?:— \\S+ \\S+\n)+)", files["checkpoint"].decode("utf-8", "replace")
     )
-    if note is None or note[2] != said["origin"]:
-        raise Unverified("the checkpoint is no signed note of this log: origin, size, root, signatures")
-    signed = [line.split(" ")[1:] for line in note[5].splitlines()]
-    for (name, encoded), key in zip_longest(signed, keys, fillvalue=("", "")):
-        signature = unbased(encoded, "a signature of the checkpoint")
-        if (name, signature[:4]) != key[:2]:
-            raise Unverified("the checkpoint is not signed by the keys of keys.json, in their order")
-        if not is_signed(key[2], signature[4:], note[1].encode()):
+    if note is None or note[2] != listed["origin"]:
+        raise Unverified("the checkpoint is not a signed note of this log: origin, size, root, signatures")
+    lines = [line.split(" ")[1:] for line in note[5].splitlines()]
+    signatures = [(name, decoded(encoded, "a signature of the checkpoint")) for name, encoded in lines]
+    if [(name, signature[:4]) for name, signature in signatures] != [key[:2] for key in keys]:
+        raise Unverified("the checkpoint is not signed by the keys of keys.json, in their order")
+    for index, (name, signature) in enumerate(signatures):
+        if not is_signed(keys[index][2], signature[4:], note[1].encode()):
             raise Unverified(f"the signature of {name} is not over this checkpoint")
     if vkey is not None and key_of(vkey) not in keys:
         raise Unverified("the checkpoint is not signed by the key given with --key")
-    words = f"checkpoint: {note[2]}, {note[3]} batches, signed by {', '.join(said['keys'])}"
-    return int(note[3]), unbased(note[4], "the root of the tree"), words
+    line = f"checkpoint: {note[2]}, {note[3]} batches, signed by {', '.join(listed['keys'])}"
+    return int(note[3]), decoded(note[4], "the root of the tree"), line
 
 
-# What stands in the files. --------------------------------------------------------------------------------------------
+# The content of the files. --------------------------------------------------------------------------------------------
 
-SAID = (
+CONTENT = (
     "format:str stream:str casino:str table:str|null gaming_day:str currency:str ruleset:str engine_version:str"
     " readings:dict rule:dict finding:dict kinds:dict difference:int|null written:dict law:list no_text:dict|null"
 )
@@ -332,24 +330,24 @@ def check_manifest(files: Mapping[str, bytes]) -> str:
         raise Unverified(f"{name} is missing")
     for name in sorted(files.keys() - FILES):
         if not name.startswith("law/"):
-            raise Unverified(f"{name} is not of a bundle")
+            raise Unverified(f"{name} is not a file of a bundle")
     if manifest_of(files) != files["MANIFEST.sha256"]:
-        kept = files["MANIFEST.sha256"].split(b"\n")
-        changed = [line[66:] for line in manifest_of(files).decode().split("\n") if line.encode() not in kept]
-        raise Unverified(f"MANIFEST.sha256 has not the digest of {', '.join(changed) or 'these files and no others'}")
-    return f"manifest: {len(files)} files, none missing, none more, every digest"
+        listed = files["MANIFEST.sha256"].split(b"\n")
+        changed = [line[66:] for line in manifest_of(files).decode().split("\n") if line.encode() not in listed]
+        raise Unverified(f"MANIFEST.sha256 lacks the digest of {', '.join(changed) or 'these files and no others'}")
+    return f"manifest: {len(files)} files, none missing, none extra, every digest"
 
 
 def check_events(files: Mapping[str, bytes], stream: str) -> tuple[list[bytes], list[Any]]:
-    """Return the lines of ``events.ndjson``, and what they say."""
+    """Return the lines of ``events.ndjson``, and the events in them."""
     lines = files["events.ndjson"].split(b"\n")
     if lines.pop() or not lines:
-        raise Unverified("events.ndjson is cut short")
-    events = [parsed(raw, f"line {number} of events.ndjson") for number, raw in enumerate(lines, start=1)]
+        raise Unverified("events.ndjson is truncated")
+    events = [parse_json(raw, f"line {number} of events.ndjson") for number, raw in enumerate(lines, start=1)]
     for number, event in enumerate(events):
         has_actor = type(event) is dict and "actor" in event
         fields = "stream:str seq:int type:str v:int occurred_at:str data:dict" + " actor:str" * has_actor
-        shaped(event, fields, f"line {number + 1} of events.ndjson")
+        checked(event, fields, f"line {number + 1} of events.ndjson")
         if canonical(event) != lines[number]:
             raise Unverified(f"event {event['seq']} is not in its canonical form")
         if event["stream"] != stream:
@@ -358,97 +356,97 @@ def check_events(files: Mapping[str, bytes], stream: str) -> tuple[list[bytes], 
 
 
 def check_batches(files: Mapping[str, bytes], lines: list[bytes], events: list[Any], size: int, root: bytes) -> str:
-    """Follow every batch: its events, its root, the chain, its entry, its path to the root of the tree."""
+    """Check every batch: its events, its root, the chain, its entry, its path to the root of the tree."""
     batches = document(files, "batches.json", "batches:list")["batches"]
-    chain, following, taken, last_index, stream_id = bytes(32), 1, 0, -1, None
+    chain, next_seq, start, last_index, stream_id = bytes(32), 1, 0, -1, None
     for batch in batches:
-        raw = shaped(batch, "entry:str index:int path:list", "a batch")["entry"].encode("utf-8", "replace")
-        entry = shaped(parsed(raw, "an entry"), ENTRY, "an entry")
+        raw = checked(batch, "entry:str index:int path:list", "a batch")["entry"].encode("utf-8", "replace")
+        entry = checked(parse_json(raw, "an entry"), ENTRY, "an entry")
         what = f"the batch of event {entry['first_seq']}"
-        end = taken + entry["count"]
+        end = start + entry["count"]
         if canonical(entry) != raw or entry["stream"] != events[0]["stream"]:
             raise Unverified(f"the entry of {what} is not in its canonical form, or of another stream")
-        if stream_id not in (None, entry["stream_id"]) or entry["first_seq"] != following:
+        if stream_id not in (None, entry["stream_id"]) or entry["first_seq"] != next_seq:
             raise Unverified(f"{what} does not follow the one before it")
-        if not taken < end <= len(events):
-            raise Unverified(f"{what} has not as many events as its entry counts")
-        for event in events[taken:end]:
-            if event["seq"] != following:
-                raise Unverified(f"event {event['seq']} stands where {following} should")
-            lost = event["data"].get("through") if event["type"] == "events.lost" else None
-            following = max(following, lost if type(lost) is int else 0) + 1
-        if (entry["last_seq"], entry["next_seq"]) != (events[end - 1]["seq"], following):
-            raise Unverified(f"{what} ends elsewhere than its entry says")
-        found = root_of([leaf(line) for line in lines[taken:end]])
-        if found.hex() != entry["root"]:
+        if not start < end <= len(events):
+            raise Unverified(f"{what} does not have as many events as its entry says")
+        for event in events[start:end]:
+            if event["seq"] != next_seq:
+                raise Unverified(f"event {event['seq']} is where {next_seq} should be")
+            through = event["data"].get("through") if event["type"] == "events.lost" else None
+            next_seq = max(next_seq, through if type(through) is int else 0) + 1
+        if (entry["last_seq"], entry["next_seq"]) != (events[end - 1]["seq"], next_seq):
+            raise Unverified(f"{what} does not end where its entry says")
+        batch_root = root_of([leaf(line) for line in lines[start:end]])
+        if batch_root.hex() != entry["root"]:
             raise Unverified(f"the events of {what} do not have the root of its entry")
-        chain = sha256(chain + found + struct.pack(">qq", entry["first_seq"], entry["count"])).digest()
+        chain = sha256(chain + batch_root + struct.pack(">qq", entry["first_seq"], entry["count"])).digest()
         if chain.hex() != entry["chain"]:
             raise Unverified(f"the chain of the stream breaks at {what}")
-        path = [bytes.fromhex(beside) for beside in batch["path"]]
+        path = [bytes.fromhex(sibling) for sibling in batch["path"]]
         proved = root_by_path(leaf(raw), batch["index"], size, path)
         if not last_index < batch["index"] < size or proved != root or [each.hex() for each in path] != batch["path"]:
             raise Unverified(f"{what} is not in the tree of the checkpoint")
-        taken, last_index, stream_id = end, batch["index"], entry["stream_id"]
-    if taken != len(lines):
-        raise Unverified("there are events that no batch has")
-    return f"batches: {len(batches)} of {taken} events, each with its root, chained, in the tree of the checkpoint"
+        start, last_index, stream_id = end, batch["index"], entry["stream_id"]
+    if start != len(lines):
+        raise Unverified("there are events that are in no batch")
+    return f"batches: {len(batches)} of {start} events, each with its root, chained, in the tree of the checkpoint"
 
 
-def check_law(files: Mapping[str, bytes], said: Mapping[str, Any]) -> str:
-    for text in said["law"]:
-        shaped(text, "file:str sha256:str language:str article:str title:str instrument:str quotations:list", "a text")
+def check_law(files: Mapping[str, bytes], content: Mapping[str, Any]) -> str:
+    for text in content["law"]:
+        checked(text, "file:str sha256:str language:str article:str title:str instrument:str quotations:list", "a text")
         raw = files.get(text["file"], b"")
         if sha256(raw).hexdigest() != text["sha256"]:
             raise Unverified(f"{text['file']} is not the text that finding.json names")
         for quotation in text["quotations"]:
-            shaped(quotation, "start:int end:int words:str", "a quotation")
+            checked(quotation, "start:int end:int words:str", "a quotation")
             start, end = quotation["start"], quotation["end"]
             if not 0 <= start < end or raw.decode()[start:end] != quotation["words"]:
-                raise Unverified(f"{text['file']} has not the words quoted, at {start} to {end}")
-    if {text["file"] for text in said["law"]} != files.keys() - FILES:
+                raise Unverified(f"{text['file']} does not have the quoted words at {start} to {end}")
+    if {text["file"] for text in content["law"]} != files.keys() - FILES:
         raise Unverified("the texts of law are not those that the finding quotes")
-    return f"law: {len(said['law'])} text, its digest, its quotations" if said["law"] else "law: none is quoted"
+    return f"law: {len(content['law'])} quoted, each with its digest and its quotations"
 
 
-def check_finding(said: Mapping[str, Any], events: list[Any]) -> str:
-    """Check what the finding says against the events, and its figures against its words."""
-    finding = shaped({"wager": None, "after_loss": False, **said["finding"]}, FINDING, "the finding")
+def check_finding(content: Mapping[str, Any], events: list[Any]) -> str:
+    """Check the finding against the events, and its amounts against their text."""
+    finding = checked({"wager": None, "after_loss": False, **content["finding"]}, FINDING, "the finding")
     for name in ("casino", "table", "gaming_day", "currency"):
-        if events[0]["data"].get(name) != said[name]:
+        if events[0]["data"].get(name) != content[name]:
             raise Unverified(f"{name} is not the one that the first event names")
     evidence = finding["evidence"]
     if sorted(set(evidence)) != evidence or finding["seq"] not in evidence:
         raise Unverified("the events that prove the finding are not in order, or do not include its own")
     if not set(evidence) <= {event["seq"] for event in events}:
-        raise Unverified("an event that proves the finding is not there")
-    values = {**finding, "difference": said["difference"]}
-    if said["difference"] is not None and said["difference"] != finding["recorded"] - finding["expected"]:
+        raise Unverified("an event that proves the finding is missing")
+    values = {**finding, "difference": content["difference"]}
+    if content["difference"] is not None and content["difference"] != finding["recorded"] - finding["expected"]:
         raise Unverified("the difference is not that of the two amounts")
     for name in AMOUNTS:
         for language in ("en", "fr"):
-            digits = re.sub(r"\D", "", said["written"][language][name] or "")
-            if said["kinds"][name] == "money" and values[name] is not None and int(digits) != abs(values[name]):
-                raise Unverified(f"{name} is not the amount that is written out")
-    readings = said["readings"]
+            digits = re.sub(r"\D", "", content["written"][language][name] or "")
+            if content["kinds"][name] == "money" and values[name] is not None and int(digits) != abs(values[name]):
+                raise Unverified(f"{name} is not the amount in its text")
+    readings = content["readings"]
     if readings["values"] is not None and sha256(canonical(readings["values"])).hexdigest() != readings["digest"]:
-        raise Unverified("the readings are not those of their digest")
+        raise Unverified("the readings do not have their digest")
     return f"finding: {finding['rule']} at event {finding['seq']}; events {evidence} are there"
 
 
-def check_verdict(files: Mapping[str, bytes], said: Mapping[str, Any], language: str) -> str:
-    """Return the verdict in words. All that ``finding.json`` says must stand in it, in order."""
-    finding, written = said["finding"], said["written"][language]
-    words = [said["rule"]["title"][language], finding["message"][language], *(written[name] for name in AMOUNTS)]
-    words += [finding["provision"], *(quote["words"] for text in said["law"] for quote in text["quotations"])]
-    words += [finding["rule"], said["stream"], said["casino"], said["table"], said["gaming_day"], str(finding["seq"])]
-    words += [", ".join(map(str, finding["evidence"])), finding.get("wager"), said["ruleset"], said["engine_version"]]
+def check_verdict(files: Mapping[str, bytes], content: Mapping[str, Any], language: str) -> str:
+    """Return the verdict's text. It has to contain everything that ``finding.json`` says, in order."""
+    finding, amounts = content["finding"], content["written"][language]
+    expected = [content["rule"]["title"][language], finding["message"][language], *(amounts[name] for name in AMOUNTS)]
+    expected += [finding["provision"], *(quote["words"] for text in content["law"] for quote in text["quotations"])]
+    expected += [finding["rule"], *(content[name] for name in ("stream", "casino", "table", "gaming_day"))]
+    expected += [str(finding["seq"]), ", ".join(map(str, finding["evidence"])), finding.get("wager")]
     text, at = files[f"verdict.{language}.txt"].decode(), 0
-    for each in filter(None, words):
-        found = text.find(each, at)
-        if found < 0:
-            raise Unverified(f"verdict.{language}.txt does not say what finding.json says: {each}")
-        at = found + len(each)
+    for part in filter(None, [*expected, content["ruleset"], content["engine_version"]]):
+        position = text.find(part, at)
+        if position < 0:
+            raise Unverified(f"verdict.{language}.txt does not say what finding.json says: {part}")
+        at = position + len(part)
     return text
 
 
@@ -456,40 +454,41 @@ def checks(files: Mapping[str, bytes], vkey: str | None = None) -> Iterator[str]
     """Yield a line for each check that holds. Raise ``Unverified`` at the first that does not."""
     try:
         yield check_manifest(files)
-        said = document(files, "finding.json", SAID)
-        if said["format"] != FORMAT:
-            raise Unverified(f"the bundle is of the format {said['format']}, this is the verifier of {FORMAT}")
-        size, root, signed = check_checkpoint(files, vkey)
-        yield signed
-        lines, events = check_events(files, said["stream"])
-        yield f"events: {len(events)} of stream {said['stream']}, each in its canonical form"
+        content = document(files, "finding.json", CONTENT)
+        if content["format"] != FORMAT:
+            raise Unverified(f"the bundle is of the format {content['format']}, this is the verifier of {FORMAT}")
+        size, root, line = check_checkpoint(files, vkey)
+        yield line
+        lines, events = check_events(files, content["stream"])
+        yield f"events: {len(events)} of stream {content['stream']}, each in its canonical form"
         yield check_batches(files, lines, events, size, root)
-        yield check_finding(said, events)
-        yield check_law(files, said)
+        yield check_finding(content, events)
+        yield check_law(files, content)
         yield "verdict, as finding.json has it:"
-        yield check_verdict(files, said, "en")
-        yield check_verdict(files, said, "fr")
+        yield check_verdict(files, content, "en")
+        yield check_verdict(files, content, "fr")
     except (AttributeError, LookupError, RecursionError, TypeError, ValueError, struct.error) as error:
-        raise Unverified(f"the bundle is not of the shape it should have: {error}") from error
+        raise Unverified(f"the bundle is malformed: {error}") from error
 
 
 def main(arguments: list[str]) -> int:
-    sys.stdout.reconfigure(encoding="utf-8")
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")
     vkey = arguments[1] if arguments[:1] == ["--key"] and len(arguments) > 1 else None
     paths = arguments[2:] if vkey else arguments
-    place = Path(paths[0] if paths else ".")
-    if len(paths) > 1 or not place.exists() or place.name.startswith("-"):
+    path = Path(paths[0] if paths else ".")
+    if len(paths) > 1 or not path.exists() or path.name.startswith("-"):
         print(__doc__)
         return 2
     try:
-        files = files_under(place) if place.is_dir() else files_in(place.read_bytes())
+        files = files_under(path) if path.is_dir() else files_in(path.read_bytes())
         for line in checks(files, vkey):
             print(line if line.endswith("\n") else f"ok      {line}", flush=True)
     except Unverified as reason:
         print(f"FAILED  {reason}")
         return 1
     if vkey is None:
-        print("TAKE CARE: this trusts the key in the bundle. Compare it with the one its operator has published:")
+        print("TAKE CARE: this trusts the key in the bundle. Compare it with the one that the operator publishes:")
         print("           " + "\n           ".join(json.loads(files["keys.json"])["keys"]))
     print("Everything holds.")
     return 0

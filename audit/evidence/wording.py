@@ -1,7 +1,7 @@
-"""The verdict in words, in both languages: what a regulator reads first, and what the verifier compares.
+"""The verdict as text, in both languages: what a regulator reads first.
 
-Its order is the verifier's too (``verify.check_verdict``): a line added here that says what ``finding.json`` says
-belongs there as well.
+The verifier compares it to ``finding.json`` in the same order (``verify.check_verdict``): a line added here with a
+value of ``finding.json`` has to be added there as well.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 from settlement.catalogue import Language
 from settlement.catalogue.rule import Wording
 
-WORDS: Mapping[str, Wording] = {
+LABELS: Mapping[str, Wording] = {
     "verdict": Wording("VERDICT", "VERDICT"),
     "critical": Wording("critical", "critique"),
     "major": Wording("major", "majeur"),
@@ -40,40 +40,42 @@ WORDS: Mapping[str, Wording] = {
 }
 
 
-def verdict(said: Mapping[str, Any], language: Language) -> bytes:
-    """Return the verdict that ``finding.json`` says, ``said`` being what is in it."""
-    finding, written = said["finding"], said["written"][language]
+def verdict(content: Mapping[str, Any], language: Language) -> bytes:
+    """Return the verdict of ``content``, which is that of ``finding.json``, as UTF-8."""
+    finding, amounts = content["finding"], content["written"][language]
 
-    def words(name: str) -> str:
-        return WORDS[name].in_language(language)
+    def label(name: str) -> str:
+        return LABELS[name].in_language(language)
 
     def rows(**values: object) -> list[str]:
         colon = "\N{NO-BREAK SPACE}: " if language == "fr" else ": "
-        return [f"{words(name)}{colon}{value}" for name, value in values.items() if value not in (None, "")]
+        return [f"{label(name)}{colon}{value}" for name, value in values.items() if value not in (None, "")]
 
     lines = [
-        words("verdict"),
+        label("verdict"),
         "",
-        f"{said['rule']['title'][language]} ({words(finding['severity'])})",
+        f"{content['rule']['title'][language]} ({label(finding['severity'])})",
         "",
         finding["message"][language],
-        *rows(**{name: written[name] for name in ("expected", "recorded", "difference")}),
+        *rows(**{name: amounts[name] for name in ("expected", "recorded", "difference")}),
         "",
         *rows(provision=finding["provision"]),
     ]
-    for text in said["law"]:
+    for text in content["law"]:
         lines.append(f"{text['instrument']}, {text['article']} — {text['title']}")
         lines += [f"    « {quotation['words']} »" for quotation in text["quotations"]]
         lines.append(f"    {text['file']}, SHA-256 {text['sha256']}")
-    if said["no_text"]:
-        lines.append(said["no_text"][language])
+    if content["no_text"]:
+        lines.append(content["no_text"][language])
     lines += [
         "",
         *rows(rule=finding["rule"]),
-        *rows(**{name: said[name] for name in ("stream", "casino", "table", "gaming_day")}),
+        *rows(**{name: content[name] for name in ("stream", "casino", "table", "gaming_day")}),
         *rows(seq=finding["seq"], evidence=", ".join(map(str, finding["evidence"])), wager=finding.get("wager")),
-        *rows(ruleset=said["ruleset"], engine_version=said["engine_version"], readings=said["readings"]["digest"]),
+        *rows(
+            ruleset=content["ruleset"], engine_version=content["engine_version"], readings=content["readings"]["digest"]
+        ),
     ]
     if finding.get("after_loss"):
-        lines += ["", words("after_loss")]
+        lines += ["", label("after_loss")]
     return "\n".join([*lines, ""]).encode()

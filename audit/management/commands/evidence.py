@@ -1,4 +1,4 @@
-"""``manage.py evidence --finding ID``: the evidence of a finding as one file, to hand to a regulator."""
+"""``manage.py evidence --finding ID``: write the evidence bundle of a finding, for a regulator."""
 
 from __future__ import annotations
 
@@ -14,12 +14,17 @@ from audit.transparency.proofs import NotSealed
 
 
 class Command(BaseCommand):
-    help = "Write the evidence bundle of a finding, and record that it was handed out."
+    help = "Write the evidence bundle of a finding to a file, and record the export in the audit trail."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--finding", type=int, required=True, metavar="ID", help="the finding's number")
-        parser.add_argument("--output", type=Path, metavar="FILE", help="where to; default: a name of its own, here")
-        parser.add_argument("--reason", default="", help="who it is for, and why: it is kept with the act")
+        parser.add_argument("--finding", type=int, required=True, metavar="ID", help="the finding's id")
+        parser.add_argument(
+            "--output",
+            type=Path,
+            metavar="FILE",
+            help="the file to write; by default cabochon-finding-ID.zip in the current folder",
+        )
+        parser.add_argument("--reason", default="", help="who it is for, and why: it is recorded in the audit trail")
 
     def handle(self, *args: Any, **options: Any) -> None:
         finding = Finding.objects.select_related("stream").filter(pk=options["finding"]).first()

@@ -1,4 +1,4 @@
-"""The bundle: what is in it, the same bytes everywhere, and one for every rule that can be found."""
+"""The bundle: its content, the same bytes on every machine, and one for every rule that can be found."""
 
 from __future__ import annotations
 
@@ -18,19 +18,21 @@ from audit.evidence.verify import checks, files_in
 from settlement import adjudicate
 from settlement.law import LAW_TEXTS
 from settlement.provisions import PROVISIONS
-from tests.audit.evidence.made import SIGNER, a_small_one, enveloped, made, overpaid
+from tests.audit.evidence.materials import SIGNER, enveloped, material, overpaid, small_material
 
 ROOT = Path(__file__).resolve().parents[3]
 
-BUNDLE = bundle_of(a_small_one())
+BUNDLE = bundle_of(small_material())
 FILES = files_in(BUNDLE)
-SAID = json.loads(FILES["finding.json"])
+CONTENT = json.loads(FILES["finding.json"])
 
 
-def test_the_finding_is_as_the_contract_writes_it_with_where_it_was_found() -> None:
+def test_the_finding_is_as_in_the_contract_with_where_it_was_found() -> None:
     answer = adjudicate(FILES["events.ndjson"].splitlines()).as_dict()
-    assert SAID["finding"] == next(each for each in answer["findings"] if each["rule"] == "payout-overpaid")
-    assert {name: SAID[name] for name in ("stream", "casino", "table", "gaming_day", "ruleset", "engine_version")} == {
+    assert CONTENT["finding"] == next(each for each in answer["findings"] if each["rule"] == "payout-overpaid")
+    assert {
+        name: CONTENT[name] for name in ("stream", "casino", "table", "gaming_day", "ruleset", "engine_version")
+    } == {
         "stream": "deauville.C1.2026-11-19.1",
         "casino": "deauville",
         "table": "C1",
@@ -38,11 +40,11 @@ def test_the_finding_is_as_the_contract_writes_it_with_where_it_was_found() -> N
         "ruleset": "fr-craps",
         "engine_version": "1",
     }
-    assert SAID["readings"]["values"]["commission_rounding"] == "ceil"
+    assert CONTENT["readings"]["values"]["commission_rounding"] == "ceil"
 
 
-def test_the_law_is_there_word_for_word_with_its_digest_and_the_span_quoted() -> None:
-    [text] = SAID["law"]
+def test_the_law_is_included_word_for_word_with_its_digest_and_the_span_quoted() -> None:
+    [text] = CONTENT["law"]
     raw = FILES[text["file"]]
     assert raw == LAW_TEXTS["fr-art-55-8"].content.encode()
     assert text["sha256"] == sha256(raw).hexdigest() == LAW_TEXTS["fr-art-55-8"].sha256
@@ -52,7 +54,7 @@ def test_the_law_is_there_word_for_word_with_its_digest_and_the_span_quoted() ->
 
 def test_the_verdict_says_expected_recorded_difference_and_clause_in_both_languages() -> None:
     english = FILES["verdict.en.txt"].decode()
-    for words in (
+    for text in (
         "Paid too much (critical)",
         "The house paid €40.00 too much.",
         "Expected by the rules: €10.00\nRecorded by the table: €50.00\nDifference: +€40.00\n",
@@ -60,23 +62,23 @@ def test_the_verdict_says_expected_recorded_difference_and_clause_in_both_langua
         "Events that prove it: 6, 7\n",
         "Events had been lost before this one",
     ):
-        assert words in english
+        assert text in english
     french = FILES["verdict.fr.txt"].decode().replace("\N{NO-BREAK SPACE}", " ")
-    for words in (
+    for text in (
         "Paiement excessif (critique)",
         "La banque a payé 40,00 € de trop.",
         "Attendu selon les règles : 10,00 €\nEnregistré par la table : 50,00 €\nÉcart : +40,00 €\n",
         "Disposition : art. 55-8 A 1°\n",
         "« Le win qui se joue au premier jet.",
     ):
-        assert words in french
+        assert text in french
 
 
 BUILD = """
 import sys
-from tests.audit.evidence.made import a_small_one
+from tests.audit.evidence.materials import small_material
 from audit.evidence.bundle import bundle_of
-sys.stdout.buffer.write(bundle_of(a_small_one()))
+sys.stdout.buffer.write(bundle_of(small_material()))
 """
 
 
@@ -89,7 +91,7 @@ sys.stdout.buffer.write(bundle_of(a_small_one()))
     ],
     ids=lambda environment: environment["TZ"],
 )
-def test_the_same_finding_gives_the_same_bytes_anywhere(environment: dict[str, str]) -> None:
+def test_the_same_finding_gives_the_same_bytes_on_every_machine(environment: dict[str, str]) -> None:
     built = subprocess.run(
         [sys.executable, "-c", f"import os; os.umask(0o77)\n{BUILD}"],
         cwd=ROOT,
@@ -102,8 +104,8 @@ def test_the_same_finding_gives_the_same_bytes_anywhere(environment: dict[str, s
 
 @pytest.mark.parametrize("sizes", [[5], [1, 1, 1, 1, 1], [4, 1]])
 @pytest.mark.parametrize("others", [0, 1, 70])
-def test_however_the_events_came_they_are_proved(sizes: list[int], others: int) -> None:
-    files = files_in(bundle_of(made(overpaid(), rule="payout-overpaid", sizes=sizes, others=others)))
+def test_events_are_proved_whatever_their_batches(sizes: list[int], others: int) -> None:
+    files = files_in(bundle_of(material(overpaid(), rule="payout-overpaid", sizes=sizes, others=others)))
     assert len(json.loads(files["batches.json"])["batches"]) == len(sizes)
 
 
@@ -111,18 +113,18 @@ CASES = [json.loads(line) for line in (ROOT / "tests" / "conformance" / "cases.j
 
 
 def first_of_each_rule() -> dict[str, dict[str, Any]]:
-    """Return, for each rule that the conformance file meets, its first session of well-ordered numbers that meets it.
+    """Return, for each rule that a conformance case breaks, the first session that breaks it and could be recorded.
 
-    A record has no gaps but those declared, begins with the opener, and keeps one content of a number.
+    The record accepts no gap but a declared one, and one event for each number; a session begins with its opener.
     """
     first: dict[str, dict[str, Any]] = {}
     for case in CASES:
         events = case["events"]
-        following = 1
+        next_seq = 1
         for event in events:
-            if event["seq"] != following:
+            if event["seq"] != next_seq:
                 break
-            following = event["data"]["through"] + 1 if event["type"] == "events.lost" else following + 1
+            next_seq = event["data"]["through"] + 1 if event["type"] == "events.lost" else next_seq + 1
         else:
             if events[0]["type"] == "session.opened":
                 for finding in case["expected"]["findings"]:
@@ -133,30 +135,27 @@ def first_of_each_rule() -> dict[str, dict[str, Any]]:
 RULE_CASES = first_of_each_rule()
 
 
-def test_the_sessions_meet_nearly_every_rule() -> None:
+def test_the_sessions_break_nearly_every_rule() -> None:
     assert len(RULE_CASES) > 80
 
 
 @pytest.mark.parametrize("rule", RULE_CASES)
 def test_a_finding_of_every_rule_makes_a_bundle_that_holds(rule: str) -> None:
     sent = [{"data": {}, "v": 1} | event for event in RULE_CASES[rule]["events"]]
-    material = made(sent, rule=rule, sizes=[len(sent)])
-    files = files_in(bundle_of(material))
-    said = json.loads(files["finding.json"])
-    assert said["finding"] in adjudicate(map(json.dumps, sent)).as_dict()["findings"]
-    assert bool(said["law"]) != bool(said["no_text"]), "a clause, or why there is none"
+    files = files_in(bundle_of(material(sent, rule=rule, sizes=[len(sent)])))
+    content = json.loads(files["finding.json"])
+    assert content["finding"] in adjudicate(map(json.dumps, sent)).as_dict()["findings"]
+    assert bool(content["law"]) != bool(content["no_text"]), "a clause, or why there is none"
 
 
-def test_what_does_not_prove_the_finding_is_not_handed_out() -> None:
-    material = a_small_one()
+def test_material_that_does_not_prove_the_finding_makes_no_bundle() -> None:
+    sound = small_material()
     with pytest.raises(Unproven, match="the root of its entry"):
-        bundle_of(
-            replace(material, envelopes=[*enveloped(overpaid()[:-1]), material.envelopes[-1].replace(b"50", b"51")])
-        )
+        bundle_of(replace(sound, envelopes=[*enveloped(overpaid()[:-1]), sound.envelopes[-1].replace(b"50", b"51")]))
     with pytest.raises(Unproven, match="not in the tree"):
-        bundle_of(replace(material, batches=[*material.batches[:-1], replace(material.batches[-1], path=[])]))
+        bundle_of(replace(sound, batches=[*sound.batches[:-1], replace(sound.batches[-1], path=[])]))
     with pytest.raises(Unproven, match="an event that proves"):
-        bundle_of(replace(material, finding=_with_evidence(material.finding, (6, 7, 8))))
+        bundle_of(replace(sound, finding=_with_evidence(sound.finding, (6, 7, 8))))
 
 
 def _with_evidence(finding: Any, evidence: tuple[int, ...]) -> Any:
@@ -165,6 +164,6 @@ def _with_evidence(finding: Any, evidence: tuple[int, ...]) -> Any:
     )
 
 
-def test_the_verifier_of_the_bundle_is_the_one_that_checks_it() -> None:
+def test_the_bundle_contains_the_verifier_that_checks_it() -> None:
     assert FILES["verify.py"] == (ROOT / "audit" / "evidence" / "verify.py").read_bytes()
     assert list(checks(FILES, str(SIGNER.verifier)))

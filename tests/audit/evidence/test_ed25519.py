@@ -1,4 +1,4 @@
-"""The verifier's own Ed25519 against the vectors of RFC 8032 and against the library that signs."""
+"""The verifier's own Ed25519, against the vectors of RFC 8032 and against ``cryptography``, which signs."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def is_signed_by_the_library(public: bytes, signature: bytes, message: bytes) ->
 
 @settings(max_examples=60, deadline=None)
 @given(seed=st.binary(min_size=32, max_size=32), message=st.binary(max_size=300), data=st.data())
-def test_it_agrees_with_the_library_on_what_is_signed_and_on_every_bit_that_is_not(
+def test_it_agrees_with_the_library_on_signatures_and_on_every_flipped_bit(
     seed: bytes, message: bytes, data: st.DataObject
 ) -> None:
     key = Ed25519PrivateKey.from_private_bytes(seed)
@@ -72,11 +72,11 @@ def test_it_agrees_with_the_library_on_what_is_signed_and_on_every_bit_that_is_n
 
 @settings(max_examples=40, deadline=None)
 @given(public=st.binary(min_size=32, max_size=32), signature=st.binary(min_size=64, max_size=64))
-def test_noise_is_no_signature(public: bytes, signature: bytes) -> None:
+def test_random_bytes_are_not_a_signature(public: bytes, signature: bytes) -> None:
     assert is_signed(public, signature, b"") is is_signed_by_the_library(public, signature, b"") is False
 
 
-def test_a_signature_has_one_form() -> None:
+def test_a_signature_has_one_encoding() -> None:
     public, message, signature = map(bytes.fromhex, VECTORS["TEST 2"])
     s = int.from_bytes(signature[32:], "little")
     assert s < ORDER
@@ -93,7 +93,7 @@ def test_a_signature_has_one_form() -> None:
         pytest.param(b"\1" * 31, id="31 bytes"),
     ],
 )
-def test_what_is_no_point_is_no_key(public: bytes) -> None:
+def test_bytes_that_encode_no_point_are_not_a_key(public: bytes) -> None:
     _, message, signature = map(bytes.fromhex, VECTORS["TEST 2"])
     assert not is_signed(public, signature, message)
 

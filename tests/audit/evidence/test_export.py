@@ -1,4 +1,4 @@
-"""A bundle as it is handed out: by the interface, at the desk, by the command; to whom it is due, and on record."""
+"""Exporting a bundle: by the API, at the desk, by the command; who may, and what the audit trail records."""
 
 from __future__ import annotations
 
@@ -19,19 +19,20 @@ from django.urls import reverse
 
 from audit.adjudication.replay import advance
 from audit.event_store import audit_trail
+from audit.event_store.audit_trail import AuditEntry
 from audit.evidence.gather import evidence_of, material_of
 from audit.evidence.verify import checks, files_in
 from audit.models import Finding, LoggedStream, Membership, Officer, Role
 from audit.transparency import proofs, signing_keys, tree
 from settlement import adjudicate
 from tests.audit.conftest import Tenant, make_tenant
-from tests.audit.event_store.test_audit_trail import acts_today, officer_of
+from tests.audit.event_store.test_audit_trail import entries_today, officer_of
 from tests.audit.sessions import Event, event, opener, unique_name
 from tests.audit.transparency.sealed import seal
 
 ROOT = Path(__file__).resolve().parents[3]
 
-NOBODY = 2**31 - 1
+UNKNOWN_ID = 2**31 - 1
 
 
 def overpaid(tenant: Tenant, stream: str, *, table: str = "C1") -> list[Event]:
@@ -56,18 +57,23 @@ def record(tenant: Tenant, sent: list[Event], *sizes: int) -> None:
         continue
 
 
-def found(tenant: Tenant, rule: str = "payout-overpaid") -> Finding:
+def finding_of(tenant: Tenant, rule: str = "payout-overpaid") -> Finding:
     return Finding.objects.get(casino=tenant.casino, rule=rule)
 
 
 @pytest.fixture
 def finding(tenant: Tenant, stream: str) -> Finding:
-    """A finding in the third of four batches, sealed, and much sealed after it."""
+    """A finding in the third of four batches, sealed, with more sealed after it."""
     record(tenant, overpaid(tenant, stream), 1, 2, 1)
     seal()
-    audit_trail.record("claire", "test.made", casino_id=tenant.casino.pk, data={})
+    audit_trail.record("claire", "test.recorded", casino_id=tenant.casino.pk, data={})
     seal()
-    return found(tenant)
+    return finding_of(tenant)
+
+
+def exports(tenant: Tenant) -> list[AuditEntry]:
+    """Return the audit trail's entries of exported evidence."""
+    return [entry for entry in entries_today(tenant.casino.pk) if entry.type == "evidence.exported"]
 
 
 def verified(raw: bytes) -> dict[str, bytes]:
@@ -80,14 +86,14 @@ def verified(raw: bytes) -> dict[str, bytes]:
     return files
 
 
-# By the interface ---------------------------------------------------------------------------------------------------
+# By the API ---------------------------------------------------------------------------------------------------------
 
 
 def bundle(tenant: Tenant, finding: Finding, **headers: str) -> HttpResponse:
     return tenant.ask(f"findings/{finding.pk}/bundle", **headers)
 
 
-def test_the_interface_hands_out_a_bundle_that_holds(tenant: Tenant, finding: Finding) -> None:
+def test_the_api_exports_a_bundle_that_holds(tenant: Tenant, finding: Finding) -> None:
     answer = bundle(tenant, finding)
     assert (answer.status_code, answer["Content-Type"]) == (200, "application/zip")
     assert answer["ETag"] == f'"{sha256(answer.content).hexdigest()}"'
@@ -98,10 +104,10 @@ def test_the_interface_hands_out_a_bundle_that_holds(tenant: Tenant, finding: Fi
     assert json.loads(files["finding.json"])["finding"].items() <= listed.items()
 
 
-def test_what_is_in_the_bundle_adjudicated_anew_gives_the_finding(tenant: Tenant, finding: Finding) -> None:
+def test_adjudicating_the_bundles_events_gives_the_finding(tenant: Tenant, finding: Finding) -> None:
     files = verified(bundle(tenant, finding).content)
-    said = json.loads(files["finding.json"])
-    assert said["finding"] in adjudicate(files["events.ndjson"].splitlines()).as_dict()["findings"]
+    content = json.loads(files["finding.json"])
+    assert content["finding"] in adjudicate(files["events.ndjson"].splitlines()).as_dict()["findings"]
     done = subprocess.run(
         [sys.executable, "manage.py", "adjudicate", "-", "--json"],
         cwd=ROOT,
@@ -110,14 +116,14 @@ def test_what_is_in_the_bundle_adjudicated_anew_gives_the_finding(tenant: Tenant
         capture_output=True,
         check=True,
     )
-    assert said["finding"] in json.loads(done.stdout)["findings"]
+    assert content["finding"] in json.loads(done.stdout)["findings"]
 
 
-def test_each_one_handed_out_is_recorded(tenant: Tenant, finding: Finding) -> None:
+def test_every_export_is_recorded(tenant: Tenant, finding: Finding) -> None:
     answer = bundle(tenant, finding)
-    [act] = [act for act in acts_today(tenant.casino.pk) if act.type == "evidence.exported"]
-    assert act.actor == f"key:{tenant.key.pk}"
-    assert act.data == {
+    [entry] = exports(tenant)
+    assert entry.actor == f"key:{tenant.key.pk}"
+    assert entry.data == {
         "id": finding.pk,
         "rule": "payout-overpaid",
         "seq": 4,
@@ -126,15 +132,14 @@ def test_each_one_handed_out_is_recorded(tenant: Tenant, finding: Finding) -> No
     }
     again = bundle(tenant, finding, **{"If-None-Match": answer["ETag"]})
     assert (again.status_code, again.content) == (304, b"")
-    assert len([act for act in acts_today(tenant.casino.pk) if act.type == "evidence.exported"]) == 1
+    assert len(exports(tenant)) == 1
 
 
 def test_the_bytes_stay_the_same_however_the_log_grows(
     tenant: Tenant, finding: Finding, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        signing_keys, "_keyring", signing_keys._Keyring()
-    )  # the new key ends with this test, for the process as well
+    # The process forgets the new key with this test, as the database does.
+    monkeypatch.setattr(signing_keys, "_keyring", signing_keys._Keyring())
     first = bundle(tenant, finding).content
     stream = finding.stream.name
     tenant.send(stream, [event(stream, 6, "dice.thrown", faces=[5, 5])])
@@ -147,25 +152,25 @@ def test_the_bytes_stay_the_same_however_the_log_grows(
     assert bundle(tenant, finding).content == first
 
 
-def test_a_bundle_is_under_the_smallest_checkpoint_that_holds_it(tenant: Tenant, finding: Finding) -> None:
+def test_a_bundle_is_under_the_smallest_checkpoint_that_covers_it(tenant: Tenant, finding: Finding) -> None:
     size = int(files_in(bundle(tenant, finding).content)["checkpoint"].split(b"\n")[1])
     index = tree.index_of(finding.stream_id, 4)
     assert index is not None
-    sizes = [head.size for head in tree.checkpoints() if head.size > index]
+    sizes = [checkpoint.size for checkpoint in tree.checkpoints() if checkpoint.size > index]
     assert size == sizes[0] < sizes[-1]
 
 
-def test_before_it_is_sealed_there_is_none(
+def test_there_is_no_bundle_before_the_batch_is_sealed(
     tenant: Tenant, stream: str, code_of: Callable[[HttpResponse], tuple[int, str]]
 ) -> None:
     record(tenant, overpaid(tenant, stream))
-    assert code_of(bundle(tenant, found(tenant))) == (409, "not-sealed")
-    assert [act for act in acts_today(tenant.casino.pk) if act.type == "evidence.exported"] == []
+    assert code_of(bundle(tenant, finding_of(tenant))) == (409, "not-sealed")
+    assert exports(tenant) == []
     seal()
-    assert bundle(tenant, found(tenant)).status_code == 200
+    assert bundle(tenant, finding_of(tenant)).status_code == 200
 
 
-def test_what_was_altered_is_not_handed_out(
+def test_altered_events_are_not_exported(
     tenant: Tenant, finding: Finding, code_of: Callable[[HttpResponse], tuple[int, str]]
 ) -> None:
     with connection.cursor() as cursor:
@@ -181,7 +186,7 @@ def test_what_was_altered_is_not_handed_out(
     assert code_of(bundle(tenant, finding)) == (409, "unproven")
 
 
-def test_a_finding_that_the_events_do_not_lead_to_is_not_handed_out(
+def test_a_finding_that_the_events_do_not_lead_to_is_not_exported(
     tenant: Tenant, finding: Finding, code_of: Callable[[HttpResponse], tuple[int, str]]
 ) -> None:
     Finding.objects.filter(pk=finding.pk).update(expected=2_000)
@@ -205,14 +210,14 @@ def test_a_bundle_is_for_the_keys_of_its_casino_and_table(
     assert code_of(bundle(tenant, finding)) == (401, "unauthenticated")
 
 
-def test_no_finding_no_bundle(tenant: Tenant, code_of: Callable[[HttpResponse], tuple[int, str]]) -> None:
-    assert code_of(tenant.ask(f"findings/{NOBODY}/bundle")) == (404, "not-found")
+def test_an_unknown_finding_has_no_bundle(tenant: Tenant, code_of: Callable[[HttpResponse], tuple[int, str]]) -> None:
+    assert code_of(tenant.ask(f"findings/{UNKNOWN_ID}/bundle")) == (404, "not-found")
 
 
-# What is in it ------------------------------------------------------------------------------------------------------
+# Its content --------------------------------------------------------------------------------------------------------
 
 
-def test_a_finding_that_a_later_correction_made_reaches_to_that_correction(tenant: Tenant, stream: str) -> None:
+def test_the_bundle_of_a_finding_made_by_a_correction_goes_through_that_correction(tenant: Tenant, stream: str) -> None:
     sent = overpaid(tenant, stream)[:3]
     sent += [event(stream, 4, "payout.made", wager="w1", winnings=1_000, stake_returned=1_000)]
     sent += [event(stream, 5, "no_more_bets"), event(stream, 6, "no_more_bets")]
@@ -223,40 +228,40 @@ def test_a_finding_that_a_later_correction_made_reaches_to_that_correction(tenan
     ]
     record(tenant, sent, 3, 1, 1, 1, 1)
     seal()
-    assert found(tenant).seq == 4
-    files = verified(evidence_of(found(tenant)).raw)
-    assert len(files["events.ndjson"].splitlines()) == 7, "the correction is in, what came after it is not"
+    assert finding_of(tenant).seq == 4
+    files = verified(evidence_of(finding_of(tenant)).raw)
+    assert len(files["events.ndjson"].splitlines()) == 7, "the correction is in, later events are not"
     assert (
         json.loads(files["finding.json"])["finding"]
         in (adjudicate(files["events.ndjson"].splitlines()).as_dict()["findings"])
     )
 
 
-def test_a_superseded_finding_is_proved_as_it_was(tenant: Tenant, stream: str) -> None:
+def test_a_superseded_finding_is_still_proved(tenant: Tenant, stream: str) -> None:
     sent = overpaid(tenant, stream)
     record(tenant, sent, 4)
     right = {"wager": "w1", "winnings": 1_000, "stake_returned": 1_000}
     tenant.send(
         stream, [event(stream, 6, "entry.corrected", corrects=4, data=right, reason="slip", approved_by="chef")]
     )
-    while (progress := advance(found(tenant).stream_id)) and progress.behind:
+    while (progress := advance(finding_of(tenant).stream_id)) and progress.behind:
         continue
     seal()
-    assert found(tenant).superseded_at is not None
-    files = verified(evidence_of(found(tenant)).raw)
+    assert finding_of(tenant).superseded_at is not None
+    files = verified(evidence_of(finding_of(tenant)).raw)
     assert len(files["events.ndjson"].splitlines()) == 4
 
 
-def test_a_finding_of_the_record_itself_has_a_bundle(tenant: Tenant, stream: str) -> None:
+def test_an_integrity_finding_has_a_bundle(tenant: Tenant, stream: str) -> None:
     sent = overpaid(tenant, stream)
     record(tenant, sent)
     assert tenant.send(stream, [sent[3] | {"actor": "another"}]).status_code == 409
     record(tenant, [event(stream, 6, "session.closed", float=0), event(stream, 7, "no_more_bets")])
     seal()
     for rule in ("sequence-conflict", "late-after-close"):
-        said = json.loads(verified(evidence_of(found(tenant, rule)).raw)["finding.json"])
-        assert said["finding"]["rule"] == rule
-        assert said["no_text"]["fr"].startswith("Cette règle porte sur l’enregistrement lui-même")
+        content = json.loads(verified(evidence_of(finding_of(tenant, rule)).raw)["finding.json"])
+        assert content["finding"]["rule"] == rule
+        assert content["no_text"]["fr"].startswith("Cette règle porte sur l’enregistrement lui-même")
 
 
 def test_a_stream_of_many_batches_between_others_is_proved_batch_by_batch(tenant: Tenant) -> None:
@@ -271,11 +276,11 @@ def test_a_stream_of_many_batches_between_others_is_proved_batch_by_batch(tenant
     proven = proofs.prove_through(last.stream_id, 129)
     assert len(proven) == 129
     for proof in proven:
-        alone = proofs.prove_batch(last.stream_id, proof.batch, proof.head)
+        alone = proofs.prove_batch(last.stream_id, proof.batch, proof.checkpoint)
         assert (alone.entry, alone.index, alone.path) == (proof.entry, proof.index, proof.path)
 
 
-def test_its_material_is_from_the_record_alone(finding: Finding) -> None:
+def test_its_material_comes_from_the_record_alone(finding: Finding) -> None:
     material = material_of(finding)
     assert material.casino == finding.casino.code
     assert material.table == "C1"
@@ -297,17 +302,17 @@ def test_an_officer_downloads_it_from_the_page_of_the_finding(tenant: Tenant, fi
     answer = at_the_desk(client, finding)
     assert answer["Content-Type"] == "application/zip"
     assert answer.content == evidence_of(finding).raw
-    [act] = [act for act in acts_today(tenant.casino.pk) if act.type == "evidence.exported"]
-    assert (act.actor, act.data["sha256"]) == ("claire", sha256(answer.content).hexdigest())
+    [entry] = exports(tenant)
+    assert (entry.actor, entry.data["sha256"]) == ("claire", sha256(answer.content).hexdigest())
 
 
-def test_a_link_downloads_nothing(tenant: Tenant, finding: Finding) -> None:
+def test_only_a_post_downloads_it(tenant: Tenant, finding: Finding) -> None:
     client = officer_of(tenant, "view_finding")
     assert client.get(reverse("admin:audit_finding_evidence", args=(finding.pk,))).status_code == 405
     strict = Client(enforce_csrf_checks=True)
     strict.login(username="claire", password="right horse")
     assert at_the_desk(strict, finding).status_code == 403
-    assert [act for act in acts_today(tenant.casino.pk) if act.type == "evidence.exported"] == []
+    assert exports(tenant) == []
 
 
 def test_nobody_else_downloads_it(tenant: Tenant, finding: Finding) -> None:
@@ -324,15 +329,15 @@ def test_an_officer_who_may_not_see_findings_downloads_none(tenant: Tenant, find
 
 
 @pytest.mark.parametrize(
-    ("language", "words"), [("en", "not under a signed checkpoint yet"), ("fr", "pas encore sous une racine signée")]
+    ("language", "message"), [("en", "not under a signed checkpoint yet"), ("fr", "pas encore sous une racine signée")]
 )
-def test_before_it_is_sealed_the_desk_says_so(tenant: Tenant, stream: str, language: str, words: str) -> None:
+def test_before_the_batch_is_sealed_the_desk_says_so(tenant: Tenant, stream: str, language: str, message: str) -> None:
     record(tenant, overpaid(tenant, stream))
     answer = at_the_desk(
-        officer_of(tenant, "view_finding"), found(tenant), follow=True, headers={"accept-language": language}
+        officer_of(tenant, "view_finding"), finding_of(tenant), follow=True, headers={"accept-language": language}
     )
     assert answer.status_code == 200
-    assert words in answer.content.decode()
+    assert message in answer.content.decode()
 
 
 # By the command -----------------------------------------------------------------------------------------------------
@@ -342,15 +347,15 @@ def test_the_command_writes_the_same_file(tenant: Tenant, finding: Finding, tmp_
     path = tmp_path / "evidence.zip"
     call_command("evidence", "--finding", str(finding.pk), "--output", str(path), "--reason", "asked for by the police")
     assert path.read_bytes() == evidence_of(finding).raw
-    [act] = [act for act in acts_today(tenant.casino.pk) if act.type == "evidence.exported"]
-    assert (act.actor, act.reason) == ("manage.py evidence", "asked for by the police")
+    [entry] = exports(tenant)
+    assert (entry.actor, entry.reason) == ("manage.py evidence", "asked for by the police")
 
 
-def test_the_command_says_what_is_wrong(tenant: Tenant, stream: str, tmp_path: Path) -> None:
-    with pytest.raises(CommandError, match=f"There is no finding {NOBODY}"):
-        call_command("evidence", "--finding", str(NOBODY))
+def test_the_command_reports_errors(tenant: Tenant, stream: str, tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match=f"There is no finding {UNKNOWN_ID}"):
+        call_command("evidence", "--finding", str(UNKNOWN_ID))
     record(tenant, overpaid(tenant, stream))
-    number = str(found(tenant).pk)
+    number = str(finding_of(tenant).pk)
     with pytest.raises(CommandError, match="not under a checkpoint yet"):
         call_command("evidence", "--finding", number)
     seal()

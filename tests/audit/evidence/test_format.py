@@ -1,4 +1,4 @@
-"""The format as ``docs/evidence.md`` has it: another verifier, written from that page alone, comes to the same end.
+"""The format in ``docs/evidence.md``: another verifier, written from that page alone, comes to the same result.
 
 It shares nothing with ours: the ZIP is read by ``zipfile``, signatures are checked by ``cryptography``, trees are the
 recursive definition of RFC 6962, and a path is followed from the root downwards.
@@ -22,7 +22,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from audit.evidence import verify
 from audit.evidence.bundle import bundle_of
 from audit.evidence.verify import files_in, zip_of
-from tests.audit.evidence.made import SIGNER, a_small_one, made, overpaid
+from tests.audit.evidence.materials import SIGNER, material, overpaid, small_material
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "evidence.md").read_text()
 
@@ -45,10 +45,10 @@ def path_hash(leaf: bytes, index: int, size: int, path: list[bytes]) -> bytes:
     if size == 1:
         assert path == []
         return sha256(b"\0" + leaf).digest()
-    left, (*below, sibling) = split(size), path
+    left, (*lower, sibling) = split(size), path
     if index < left:
-        return sha256(b"\1" + path_hash(leaf, index, left, below) + sibling).digest()
-    return sha256(b"\1" + sibling + path_hash(leaf, index - left, size - left, below)).digest()
+        return sha256(b"\1" + path_hash(leaf, index, left, lower) + sibling).digest()
+    return sha256(b"\1" + sibling + path_hash(leaf, index - left, size - left, lower)).digest()
 
 
 def signed_tree(note: bytes, vkey: str) -> tuple[int, bytes]:
@@ -56,8 +56,8 @@ def signed_tree(note: bytes, vkey: str) -> tuple[int, bytes]:
     name, key_id, key = vkey.split("+", 2)
     typed = b64decode(key)
     assert sha256(name.encode() + b"\n" + typed).hexdigest()[:8] == key_id
-    carried = [line.split(" ") for line in signatures.decode().splitlines()]
-    [signature] = [b64decode(encoded) for dash, of, encoded in carried if (dash, of) == ("—", name)]
+    lines = [line.split(" ") for line in signatures.decode().splitlines()]
+    [signature] = [b64decode(encoded) for dash, signer, encoded in lines if (dash, signer) == ("—", name)]
     assert signature[:4].hex() == key_id
     Ed25519PublicKey.from_public_bytes(typed[1:]).verify(signature[4:], text + b"\n")
     _, size, root = text.decode().split("\n")
@@ -65,7 +65,7 @@ def signed_tree(note: bytes, vkey: str) -> tuple[int, bytes]:
 
 
 def another_verifier(raw: bytes, vkey: str) -> dict[str, Any]:
-    """Return what ``finding.json`` says, having checked everything that is under the signature, and the law."""
+    """Check everything under the signature, and the law. Return the content of ``finding.json``."""
     with zipfile.ZipFile(io.BytesIO(raw)) as archive:
         files = {name: archive.read(name) for name in archive.namelist()}
     for line in files.pop("MANIFEST.sha256").decode().splitlines():
@@ -73,29 +73,29 @@ def another_verifier(raw: bytes, vkey: str) -> dict[str, Any]:
         assert sha256(files[name]).hexdigest() == digest
     size, root = signed_tree(files["checkpoint"], vkey)
     lines = files["events.ndjson"].split(b"\n")[:-1]
-    chain, following = bytes(32), 1
+    chain, next_seq = bytes(32), 1
     for batch in json.loads(files["batches.json"])["batches"]:
         entry = json.loads(batch["entry"])
-        mine, lines = lines[: entry["count"]], lines[entry["count"] :]
-        assert entry["first_seq"] == following
-        for line in mine:
+        own, lines = lines[: entry["count"]], lines[entry["count"] :]
+        assert entry["first_seq"] == next_seq
+        for line in own:
             event = json.loads(line)
-            assert event["seq"] == following
-            following = (event["data"]["through"] if event["type"] == "events.lost" else following) + 1
-        assert entry["next_seq"] == following
-        assert tree_hash(mine).hex() == entry["root"]
+            assert event["seq"] == next_seq
+            next_seq = (event["data"]["through"] if event["type"] == "events.lost" else next_seq) + 1
+        assert entry["next_seq"] == next_seq
+        assert tree_hash(own).hex() == entry["root"]
         numbers = entry["first_seq"].to_bytes(8, "big") + entry["count"].to_bytes(8, "big")
         chain = sha256(chain + bytes.fromhex(entry["root"]) + numbers).digest()
         assert chain.hex() == entry["chain"]
         path = [bytes.fromhex(sibling) for sibling in batch["path"]]
         assert path_hash(batch["entry"].encode(), batch["index"], size, path) == root
     assert lines == []
-    said: dict[str, Any] = json.loads(files["finding.json"])
-    for text in said["law"]:
+    content: dict[str, Any] = json.loads(files["finding.json"])
+    for text in content["law"]:
         assert sha256(files[text["file"]]).hexdigest() == text["sha256"]
         for quotation in text["quotations"]:
             assert files[text["file"]].decode()[quotation["start"] : quotation["end"]] == quotation["words"]
-    return said
+    return content
 
 
 VKEY = str(SIGNER.verifier)
@@ -103,12 +103,12 @@ VKEY = str(SIGNER.verifier)
 
 @pytest.mark.parametrize("others", [0, 1, 2, 61])
 def test_a_verifier_written_from_the_page_accepts_it(others: int) -> None:
-    raw = bundle_of(made(overpaid(), rule="payout-overpaid", sizes=[1, 3, 1], others=others))
+    raw = bundle_of(material(overpaid(), rule="payout-overpaid", sizes=[1, 3, 1], others=others))
     assert another_verifier(raw, VKEY)["difference"] == 4_000
 
 
 def test_a_verifier_written_from_the_page_refuses_what_ours_refuses() -> None:
-    files = files_in(bundle_of(a_small_one()))
+    files = files_in(bundle_of(small_material()))
     forged = {
         "events.ndjson": files["events.ndjson"].replace(b'"stake":1000', b'"stake":1001'),
         "checkpoint": files["checkpoint"].replace(b"\n23\n", b"\n24\n"),
@@ -126,11 +126,11 @@ def test_a_verifier_written_from_the_page_refuses_what_ours_refuses() -> None:
 
 
 def test_the_page_names_every_file_and_every_field() -> None:
-    files = files_in(bundle_of(a_small_one()))
+    files = files_in(bundle_of(small_material()))
     for name in files:
         assert f"`{name}`" in PAGE or name.startswith("law/"), name
     entry = json.loads(json.loads(files["batches.json"])["batches"][0]["entry"])
-    said = json.loads(files["finding.json"])
-    for name in (*entry, *said, *said["finding"], *said["law"][0], *said["law"][0]["quotations"][0]):
+    content = json.loads(files["finding.json"])
+    for name in (*entry, *content, *content["finding"], *content["law"][0], *content["law"][0]["quotations"][0]):
         assert re.search(rf"`{name}`", PAGE), name
     assert verify.FORMAT in PAGE

@@ -1,11 +1,12 @@
-"""The verifier: what holds is accepted by every Python there is, and no changed byte is.
+"""The verifier accepts a sound bundle on every Python, and refuses every changed byte.
 
-Every byte of a bundle is changed, of the ZIP and of each file where it is unpacked. Then a forger who makes manifest
-and ZIP anew, and lacks only the private key, changes every byte of what the signature covers.
+Every byte of a bundle is changed, in the ZIP and in each unpacked file. Then a forger who remakes manifest and ZIP, and
+lacks only the private key, changes every byte of what the signature covers.
 """
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import random
@@ -24,9 +25,9 @@ from audit.evidence import verify
 from audit.evidence.bundle import bundle_of
 from audit.evidence.verify import Unverified, checks, files_in, manifest_of, zip_of
 from audit.transparency.signed_notes import Checkpoint, Signer
-from tests.audit.evidence.made import ORIGIN, SIGNER, a_small_one
+from tests.audit.evidence.materials import ORIGIN, SIGNER, small_material
 
-BUNDLE = bundle_of(a_small_one())
+BUNDLE = bundle_of(small_material())
 FILES = files_in(BUNDLE)
 VKEY = str(SIGNER.verifier)
 VERIFIER = Path(verify.__file__)
@@ -42,13 +43,13 @@ def holds(files: dict[str, bytes], vkey: str | None = VKEY) -> bool:
 
 
 def forged(**changed: bytes) -> dict[str, bytes]:
-    """Return the files as a forger leaves them: some changed, the manifest made anew."""
+    """Return the files as a forger leaves them: some changed, the manifest remade."""
     files = FILES | {name.replace("__", "."): raw for name, raw in changed.items()}
     return files | {"MANIFEST.sha256": manifest_of(files)}
 
 
-def flipped(raw: bytes, place: int, bits: int) -> bytes:
-    return raw[:place] + bytes([raw[place] ^ bits]) + raw[place + 1 :]
+def flipped(raw: bytes, position: int, bits: int) -> bytes:
+    return raw[:position] + bytes([raw[position] ^ bits]) + raw[position + 1 :]
 
 
 def test_the_bundle_holds() -> None:
@@ -61,9 +62,9 @@ def test_the_bundle_holds() -> None:
 
 
 def test_every_byte_of_the_zip_counts() -> None:
-    for place in range(len(BUNDLE)):
+    for position in range(len(BUNDLE)):
         with pytest.raises(Unverified):
-            files_in(flipped(BUNDLE, place, 1 << place % 8))
+            files_in(flipped(BUNDLE, position, 1 << position % 8))
 
 
 def test_every_bit_of_the_structure_of_the_zip_counts() -> None:
@@ -71,83 +72,87 @@ def test_every_bit_of_the_structure_of_the_zip_counts() -> None:
     for raw in FILES.values():
         start = BUNDLE.index(raw)
         contents.update(range(start, start + len(raw)))
-    structure = [place for place in range(len(BUNDLE)) if place not in contents]
+    structure = [position for position in range(len(BUNDLE)) if position not in contents]
     assert len(structure) == 76 * len(FILES) + 22 + 2 * sum(map(len, FILES))
-    for place in structure:
+    for position in structure:
         for bit in range(8):
             with pytest.raises(Unverified):
-                files_in(flipped(BUNDLE, place, 1 << bit))
+                files_in(flipped(BUNDLE, position, 1 << bit))
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_every_byte_of_an_unpacked_file_counts(name: str) -> None:
-    for place in range(len(FILES[name])):
-        assert not holds(FILES | {name: flipped(FILES[name], place, 1 << place % 8)}), place
+    for position in range(len(FILES[name])):
+        assert not holds(FILES | {name: flipped(FILES[name], position, 1 << position % 8)}), position
 
 
 @pytest.mark.parametrize("name", ["checkpoint", "events.ndjson", "batches.json", "keys.json"])
-def test_every_byte_of_what_is_signed_counts_even_where_manifest_and_zip_are_made_anew(name: str) -> None:
-    for place in range(len(FILES[name])):
-        files = FILES | {name: flipped(FILES[name], place, 1 << place % 8)}
-        assert not holds(files | {"MANIFEST.sha256": manifest_of(files)}), place
+def test_every_byte_of_what_is_signed_counts_even_if_manifest_and_zip_are_remade(name: str) -> None:
+    for position in range(len(FILES[name])):
+        files = FILES | {name: flipped(FILES[name], position, 1 << position % 8)}
+        assert not holds(files | {"MANIFEST.sha256": manifest_of(files)}), position
 
 
 @pytest.mark.parametrize("name", ["law/fr-art-55-8.txt"])
-def test_every_byte_of_the_law_counts_even_where_the_manifest_is_made_anew(name: str) -> None:
-    said = json.loads(FILES["finding.json"])
-    for place in range(len(FILES[name])):
+def test_every_byte_of_the_law_counts_even_if_the_manifest_is_remade(name: str) -> None:
+    content = json.loads(FILES["finding.json"])
+    for position in range(len(FILES[name])):
         with pytest.raises(Unverified):
-            verify.check_law(FILES | {name: flipped(FILES[name], place, 1 << place % 8)}, said)
+            verify.check_law(FILES | {name: flipped(FILES[name], position, 1 << position % 8)}, content)
 
 
 @given(st.data())
-def test_a_byte_that_goes_or_comes_counts(data: st.DataObject) -> None:
-    place = data.draw(st.integers(0, len(BUNDLE) - 1))
+def test_a_removed_or_added_byte_counts(data: st.DataObject) -> None:
+    position = data.draw(st.integers(0, len(BUNDLE) - 1))
     more = data.draw(st.binary(min_size=1, max_size=4))
-    for changed in (BUNDLE[:place] + BUNDLE[place + 1 :], BUNDLE[:place] + more + BUNDLE[place:], BUNDLE + more):
+    for changed in (
+        BUNDLE[:position] + BUNDLE[position + 1 :],
+        BUNDLE[:position] + more + BUNDLE[position:],
+        BUNDLE + more,
+    ):
         with pytest.raises(Unverified):
             files_in(changed)
 
 
-# Forgeries that are well made ---------------------------------------------------------------------------------------
+# Careful forgeries --------------------------------------------------------------------------------------------------
 
 
 def lines() -> list[bytes]:
     return FILES["events.ndjson"].splitlines(keepends=True)
 
 
-def said(**changed: Any) -> bytes:
-    return verify.spread(json.loads(FILES["finding.json"]) | changed)
+def finding_json(**changed: Any) -> bytes:
+    return verify.indented(json.loads(FILES["finding.json"]) | changed)
 
 
-def found(**changed: Any) -> bytes:
-    return said(finding=json.loads(FILES["finding.json"])["finding"] | changed)
+def with_finding(**changed: Any) -> bytes:
+    return finding_json(finding=json.loads(FILES["finding.json"])["finding"] | changed)
 
 
 def entries(change: Callable[[list[dict[str, Any]]], object]) -> bytes:
     batches = json.loads(FILES["batches.json"])["batches"]
     change(batches)
-    return verify.spread({"batches": batches})
+    return verify.indented({"batches": batches})
 
 
 def signed_by_another() -> dict[str, bytes]:
-    """Return a bundle in which everything holds, under a key that is not the log's but bears its name."""
-    return files_in(bundle_of(a_small_one(signer=Signer(ORIGIN, bytes(32)))))
+    """Return a bundle in which everything holds, under a key that has the log's name but is not its key."""
+    return files_in(bundle_of(small_material(signer=Signer(ORIGIN, bytes(32)))))
 
 
 def with_another_tree() -> dict[str, bytes]:
-    """Return the bundle with a root that the right key has signed, of a tree without its batches."""
+    """Return the bundle with a root that the right key signed, of a tree without its batches."""
     leaves = [merkle.leaf(b"%d" % number) for number in range(23)]
     return forged(checkpoint=SIGNER.note(Checkpoint(ORIGIN, 23, merkle.root(leaves)).text()).encode())
 
 
 FORGERIES: dict[str, tuple[dict[str, bytes], str]] = {
-    "an event left out": (forged(events__ndjson=b"".join(lines()[:3] + lines()[4:])), "has not as many events"),
-    "the last event left out": (forged(events__ndjson=b"".join(lines()[:-1])), "has not as many events"),
-    "an event twice": (forged(events__ndjson=b"".join([*lines(), lines()[-1]])), "events that no batch has"),
+    "an event left out": (forged(events__ndjson=b"".join(lines()[:3] + lines()[4:])), "does not have as many events"),
+    "the last event left out": (forged(events__ndjson=b"".join(lines()[:-1])), "does not have as many events"),
+    "an event twice": (forged(events__ndjson=b"".join([*lines(), lines()[-1]])), "events that are in no batch"),
     "two events exchanged": (
         forged(events__ndjson=b"".join([*lines()[:3], lines()[4], lines()[3]])),
-        "event 7 stands where 6 should",
+        "event 7 is where 6 should be",
     ),
     "a stake changed": (
         forged(events__ndjson=FILES["events.ndjson"].replace(b'"stake":1000', b'"stake":1001')),
@@ -157,15 +162,15 @@ FORGERIES: dict[str, tuple[dict[str, bytes], str]] = {
         forged(events__ndjson=FILES["events.ndjson"].replace(b'"seq":7', b'"seq": 7')),
         "event 7 is not in its canonical form",
     ),
-    "no line break at the end": (forged(events__ndjson=FILES["events.ndjson"][:-1]), "cut short"),
-    "no events": (forged(events__ndjson=b""), "cut short"),
-    "no batches": (forged(batches__json=entries(list.clear)), "events that no batch has"),
+    "no line break at the end": (forged(events__ndjson=FILES["events.ndjson"][:-1]), "truncated"),
+    "no events": (forged(events__ndjson=b""), "truncated"),
+    "no batches": (forged(batches__json=entries(list.clear)), "events that are in no batch"),
     "a batch left out": (forged(batches__json=entries(lambda all: all.pop(1))), "does not follow"),
-    "a batch that came at another time": (
+    "a batch received at another time": (
         forged(batches__json=entries(lambda all: all[2].update(entry=all[2]["entry"].replace("22:04", "22:05")))),
         "the batch of event 6 is not in the tree",
     ),
-    "a batch at another place": (forged(batches__json=entries(lambda all: all[2].update(index=16))), "not in the tree"),
+    "a batch at another index": (forged(batches__json=entries(lambda all: all[2].update(index=16))), "not in the tree"),
     "a path that is longer": (
         forged(batches__json=entries(lambda all: all[0]["path"].append("00" * 32))),
         "not in the tree",
@@ -181,59 +186,65 @@ FORGERIES: dict[str, tuple[dict[str, bytes], str]] = {
         "not signed by the keys of keys.json",
     ),
     "another origin": (
-        forged(keys__json=verify.spread({"keys": [VKEY], "origin": "evidence.test/other"})),
-        "no signed note of this log",
+        forged(keys__json=verify.indented({"keys": [VKEY], "origin": "evidence.test/other"})),
+        "not a signed note of this log",
     ),
-    "one key more": (forged(keys__json=verify.spread({"keys": [VKEY, VKEY], "origin": ORIGIN})), "in their order"),
-    "no key": (forged(keys__json=verify.spread({"keys": [], "origin": ORIGIN})), "not signed by the keys"),
-    "a key that is none": (forged(keys__json=verify.spread({"keys": ["a+b+c"], "origin": ORIGIN})), "is no public key"),
-    "a key that is no text": (forged(keys__json=verify.spread({"keys": [7], "origin": ORIGIN})), "of a wrong type"),
-    "no signature": (forged(checkpoint=FILES["checkpoint"].split(b"\n\n")[0] + b"\n\n"), "no signed note"),
-    "a difference that is none": (forged(finding__json=said(difference=1)), "the difference is not"),
-    "a figure that is not the one in words": (
-        forged(finding__json=verify.spread(json.loads(found(recorded=6_000)) | {"difference": 5_000})),
-        "recorded is not the amount that is written out",
+    "an extra key": (forged(keys__json=verify.indented({"keys": [VKEY, VKEY], "origin": ORIGIN})), "in their order"),
+    "no key": (forged(keys__json=verify.indented({"keys": [], "origin": ORIGIN})), "not signed by the keys"),
+    "a malformed key": (
+        forged(keys__json=verify.indented({"keys": ["a+b+c"], "origin": ORIGIN})),
+        "is not a public key",
+    ),
+    "a key that is not text": (forged(keys__json=verify.indented({"keys": [7], "origin": ORIGIN})), "has a wrong type"),
+    "no signature": (forged(checkpoint=FILES["checkpoint"].split(b"\n\n")[0] + b"\n\n"), "not a signed note"),
+    "a wrong difference": (forged(finding__json=finding_json(difference=1)), "the difference is not"),
+    "a figure that is not the one in its text": (
+        forged(finding__json=verify.indented(json.loads(with_finding(recorded=6_000)) | {"difference": 5_000})),
+        "recorded is not the amount in its text",
     ),
     "another message": (
-        forged(finding__json=found(message={"en": "Nothing.", "fr": "Rien."})),
+        forged(finding__json=with_finding(message={"en": "Nothing.", "fr": "Rien."})),
         "verdict.en.txt does not say what finding.json says: Nothing.",
     ),
     "another verdict": (
         forged(verdict__fr__txt=FILES["verdict.fr.txt"].replace(b"50,00", b"40,00")),
         "verdict.fr.txt does not say",
     ),
-    "evidence that is not there": (forged(finding__json=found(evidence=[6, 7, 99])), "an event that proves"),
-    "evidence without the event itself": (forged(finding__json=found(evidence=[6])), "do not include its own"),
-    "another casino": (forged(finding__json=said(casino="enghien")), "casino is not the one"),
-    "another stream": (forged(finding__json=said(stream="x")), "of another stream"),
+    "missing evidence": (forged(finding__json=with_finding(evidence=[6, 7, 99])), "an event that proves"),
+    "evidence without the event itself": (forged(finding__json=with_finding(evidence=[6])), "do not include its own"),
+    "another casino": (forged(finding__json=finding_json(casino="enghien")), "casino is not the one"),
+    "another stream": (forged(finding__json=finding_json(stream="x")), "of another stream"),
     "other readings": (
-        forged(finding__json=said(readings={"digest": "0" * 64, "values": {}})),
-        "not those of their digest",
+        forged(finding__json=finding_json(readings={"digest": "0" * 64, "values": {}})),
+        "do not have their digest",
     ),
     "another law": (forged(**{"law/fr-art-55-8__txt": b"Tout est permis."}), "is not the text that finding.json names"),
-    "words that the law has not": (
+    "a quotation that is not in the law": (
         forged(finding__json=FILES["finding.json"].replace(b'"start": 175', b'"start": 174')),
-        "has not the words quoted",
+        "does not have the quoted words",
     ),
-    "one law more": (forged(**{"law/fr-art-54__txt": b""}), "not those that the finding quotes"),
-    "another format": (forged(finding__json=said(format="cabochon-evidence/v2")), "of the format cabochon-evidence/v2"),
-    "a finding written otherwise": (
+    "an extra text of law": (forged(**{"law/fr-art-54__txt": b""}), "not those that the finding quotes"),
+    "another format": (
+        forged(finding__json=finding_json(format="cabochon-evidence/v2")),
+        "of the format cabochon-evidence/v2",
+    ),
+    "a finding in another format": (
         forged(finding__json=json.dumps(json.loads(FILES["finding.json"])).encode()),
-        "not written as bundles write it",
+        "not formatted as in a bundle",
     ),
     "a finding with a name twice": (
         forged(finding__json=FILES["finding.json"].replace(b"{", b'{"casino": "x",', 1)),
         "a name is given twice",
     ),
-    "a fraction": (forged(finding__json=said(difference=1.5)), "1.5 is no whole number"),
-    "no JSON": (forged(finding__json=b"{"), "finding.json is not the JSON"),
-    "bottomless JSON": (forged(finding__json=b"[" * 200_000), "finding.json"),
-    "a list": (forged(finding__json=b"[]\n"), "has not the fields"),
-    "half a character": (forged(finding__json=b'"\\ud800"\n'), "has not the fields"),
-    "no text": (forged(events__ndjson=b"\xff\n"), "line 1 of events.ndjson"),
-    "one file more": (forged(notes__txt=b""), "notes.txt is not of a bundle"),
-    "one file less": ({name: raw for name, raw in FILES.items() if name != "checkpoint"}, "checkpoint is missing"),
-    "a manifest of its own": (
+    "a fraction": (forged(finding__json=finding_json(difference=1.5)), "1.5 is not an integer"),
+    "not JSON": (forged(finding__json=b"{"), "finding.json is not the JSON"),
+    "deeply nested JSON": (forged(finding__json=b"[" * 200_000), "finding.json"),
+    "a list": (forged(finding__json=b"[]\n"), "does not have the fields"),
+    "a lone surrogate": (forged(finding__json=b'"\\ud800"\n'), "does not have the fields"),
+    "not UTF-8": (forged(events__ndjson=b"\xff\n"), "line 1 of events.ndjson"),
+    "an extra file": (forged(notes__txt=b""), "notes.txt is not a file of a bundle"),
+    "a missing file": ({name: raw for name, raw in FILES.items() if name != "checkpoint"}, "checkpoint is missing"),
+    "a manifest with an extra line": (
         FILES | {"MANIFEST.sha256": FILES["MANIFEST.sha256"] + b"0" * 64 + b"  other\n"},
         "these files and no others",
     ),
@@ -241,14 +252,14 @@ FORGERIES: dict[str, tuple[dict[str, bytes], str]] = {
 
 
 @pytest.mark.parametrize("name", FORGERIES)
-def test_a_forgery_is_refused_in_clear_words(name: str) -> None:
+def test_a_forgery_is_refused_with_the_reason(name: str) -> None:
     files, why = FORGERIES[name]
     with pytest.raises(Unverified) as refused:
         list(checks(files, VKEY))
     assert why in str(refused.value)
 
 
-def test_a_key_of_another_is_accepted_only_where_none_is_asked_for() -> None:
+def test_another_key_is_accepted_only_if_no_key_is_given() -> None:
     assert holds(signed_by_another(), None)
     assert not holds(signed_by_another(), VKEY)
 
@@ -265,18 +276,18 @@ def test_a_key_of_another_is_accepted_only_where_none_is_asked_for() -> None:
         max_leaves=20,
     )
 )
-def test_whatever_json_a_file_has_it_is_refused_and_nothing_else_happens(value: object) -> None:
+def test_any_other_json_is_refused_and_raises_nothing_else(value: object) -> None:
     for name in ("finding.json", "batches.json", "keys.json"):
-        files = FILES | {name: verify.spread(value)}
+        files = FILES | {name: verify.indented(value)}
         assert not holds(files | {"MANIFEST.sha256": manifest_of(files)})
 
 
 @given(st.data())
-def test_whatever_one_field_says_it_is_refused_or_changes_nothing_that_is_signed(data: st.DataObject) -> None:
+def test_any_value_of_any_field_raises_nothing_but_unverified(data: st.DataObject) -> None:
     document = json.loads(FILES["finding.json"])
     name = data.draw(st.sampled_from(sorted(document)))
     document[name] = data.draw(st.none() | st.integers() | st.text() | st.lists(st.integers()) | st.just({}))
-    files = FILES | {"finding.json": verify.spread(document)}
+    files = FILES | {"finding.json": verify.indented(document)}
     holds(files | {"MANIFEST.sha256": manifest_of(files)})  # which raises nothing but Unverified
 
 
@@ -284,7 +295,7 @@ def test_whatever_one_field_says_it_is_refused_or_changes_nothing_that_is_signed
 
 
 def run(*arguments: object, at: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run the verifier by itself: without our packages, without a site, without a home."""
+    """Run the verifier alone: without our packages, site-packages or a home folder."""
     return subprocess.run(
         [sys.executable, "-I", "-S", str(VERIFIER), *map(str, arguments)],
         cwd=at,
@@ -312,7 +323,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "unpacked"
 
 
-def test_it_accepts_a_bundle_and_says_the_verdict_in_both_languages(bundle: Path) -> None:
+def test_it_accepts_a_bundle_and_prints_the_verdict_in_both_languages(bundle: Path) -> None:
     done = run("--key", VKEY, bundle)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("ok      ") == 7
@@ -322,27 +333,27 @@ def test_it_accepts_a_bundle_and_says_the_verdict_in_both_languages(bundle: Path
     assert "TAKE CARE" not in done.stdout
 
 
-def test_it_warns_where_it_trusts_the_key_of_the_bundle(bundle: Path) -> None:
+def test_it_warns_if_it_trusts_the_key_in_the_bundle(bundle: Path) -> None:
     done = run(bundle)
     assert done.returncode == 0
     assert "TAKE CARE: this trusts the key in the bundle." in done.stdout
     assert VKEY in done.stdout.partition("TAKE CARE")[2]
 
 
-def test_it_writes_french_where_the_locale_knows_only_ascii(bundle: Path) -> None:
+def test_it_prints_french_in_an_ascii_locale(bundle: Path) -> None:
     done = run(bundle, LC_ALL="C", PYTHONIOENCODING="ascii")
     assert done.returncode == 0
     assert "Événements qui l’établissent" in done.stdout
 
 
-def test_it_refuses_the_key_of_another(bundle: Path) -> None:
+def test_it_refuses_another_key(bundle: Path) -> None:
     done = run("--key", Signer(ORIGIN, bytes(32)).verifier, bundle)
     assert done.returncode == 1
     assert done.stdout.splitlines()[-1] == "FAILED  the checkpoint is not signed by the key given with --key"
 
 
 @pytest.mark.parametrize("arguments", [["missing.zip"], ["a", "b"], ["--key"], ["--help"], ["--key", "x", "missing"]])
-def test_it_says_how_it_is_used_where_there_is_nothing_to_check(arguments: list[str], tmp_path: Path) -> None:
+def test_it_prints_its_usage_if_there_is_nothing_to_check(arguments: list[str], tmp_path: Path) -> None:
     done = run(*arguments, at=tmp_path)
     assert done.returncode == 2
     assert "python3 verify.py [--key VKEY] BUNDLE.zip" in done.stdout
@@ -350,15 +361,15 @@ def test_it_says_how_it_is_used_where_there_is_nothing_to_check(arguments: list[
 
 
 def test_it_refuses_a_sample_of_changed_bytes(bundle: Path) -> None:
-    places = random.Random(20261119).sample(range(len(BUNDLE)), 20)
-    for place in [0, 10, *places, len(BUNDLE) - 1]:
-        bundle.write_bytes(flipped(BUNDLE, place, 1))
+    positions = random.Random(20261119).sample(range(len(BUNDLE)), 20)
+    for position in [0, 10, *positions, len(BUNDLE) - 1]:
+        bundle.write_bytes(flipped(BUNDLE, position, 1))
         done = run(bundle)
-        assert (done.returncode, done.stderr) == (1, ""), place
-        assert done.stdout.splitlines()[-1].startswith("FAILED  "), place
+        assert (done.returncode, done.stderr) == (1, ""), position
+        assert done.stdout.splitlines()[-1].startswith("FAILED  "), position
 
 
-def test_it_runs_inside_the_folder_by_the_copy_that_lies_there(folder: Path) -> None:
+def test_the_copy_in_an_unpacked_bundle_verifies_it(folder: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-I", "verify.py", "--key", VKEY], cwd=folder, capture_output=True, text=True, check=False
     )
@@ -366,12 +377,12 @@ def test_it_runs_inside_the_folder_by_the_copy_that_lies_there(folder: Path) -> 
     assert run("--key", VKEY, folder).returncode == 0
 
 
-@pytest.mark.parametrize("case", ["a file more", "a file less", "a link", "a changed file"])
-def test_it_refuses_a_folder_that_is_not_just_the_bundle(folder: Path, case: str) -> None:
+@pytest.mark.parametrize("case", ["an extra file", "a missing file", "a link", "a changed file"])
+def test_it_refuses_a_folder_that_is_not_exactly_the_bundle(folder: Path, case: str) -> None:
     match case:
-        case "a file more":
+        case "an extra file":
             (folder / "law" / "more.txt").write_bytes(b"")
-        case "a file less":
+        case "a missing file":
             (folder / "README.fr.txt").unlink()
         case "a link":
             (folder / "checkpoint").rename(folder.parent / "checkpoint")
@@ -392,6 +403,7 @@ def test_the_manifest_is_one_that_sha256sum_reads(folder: Path) -> None:
 
 
 def test_it_needs_nothing_but_the_standard_library_of_python_3_9(bundle: Path) -> None:
+    ast.parse(VERIFIER.read_text(), feature_version=(3, 9))
     tried = 0
     for name in ("python3.9", "python3.10", "python3.11", "python3.12", "python3.13"):
         try:
@@ -405,14 +417,14 @@ def test_it_needs_nothing_but_the_standard_library_of_python_3_9(bundle: Path) -
     assert tried >= 1
 
 
-def test_zip_and_folder_have_one_form(folder: Path) -> None:
+def test_zip_and_folder_have_the_same_files(folder: Path) -> None:
     assert zip_of(verify.files_under(folder)) == BUNDLE
 
 
 # Its trees ----------------------------------------------------------------------------------------------------------
 
 
-def test_its_trees_are_the_logs() -> None:
+def test_its_trees_are_those_of_the_log() -> None:
     leaves = [merkle.leaf(b"%d" % number) for number in range(70)]
     for size in range(1, 71):
         root = verify.root_of(leaves[:size])

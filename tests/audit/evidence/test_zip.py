@@ -1,4 +1,4 @@
-"""The ZIP of a bundle: plain to every reader, one form only, and nothing hostile gets past the verifier."""
+"""The ZIP of a bundle: every reader reads it, it has one form, and the verifier refuses hostile ones."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FILES = {"law/fr-art-54.txt": "pièce".encode(), "b": b"", "a": b"\0" * 300}
 
 
 def by_the_library(members: Iterable[tuple[str, bytes]], *, comment: bytes = b"", **changed: Any) -> bytes:
-    """Write a ZIP with the standard library, each member as a bundle's is but for what ``changed`` says."""
+    """Write a ZIP with the standard library, its members as in a bundle except for ``changed``."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive, warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -66,8 +66,8 @@ HOSTILE = {
     "another system": by_the_library(members(), create_system=0),
     "another order": by_the_library(members()[::-1]),
     "a name twice": by_the_library([("a", b"1"), ("a", b"2")]),
-    "up and away": by_the_library([("../a", b"")]),
-    "up and away below law": by_the_library([("law/../../a", b"")]),
+    "a path to the parent": by_the_library([("../a", b"")]),
+    "a path to the parent below law": by_the_library([("law/../../a", b"")]),
     "an absolute path": by_the_library([("/etc/passwd", b"")]),
     "a drive": by_the_library([("C:a", b"")]),
     "a backslash": by_the_library([("law\\a", b"")]),
@@ -76,9 +76,9 @@ HOSTILE = {
     "a folder": by_the_library([("law/", b"")]),
     "bytes before": b"\0" + zip_of(FILES),
     "bytes after": zip_of(FILES) + b"\0",
-    "two in one": zip_of(FILES) + zip_of(FILES),
-    "half of one": zip_of(FILES)[: len(zip_of(FILES)) // 2],
-    "a head alone": zip_of(FILES)[:20],
+    "two ZIPs": zip_of(FILES) + zip_of(FILES),
+    "half a ZIP": zip_of(FILES)[: len(zip_of(FILES)) // 2],
+    "a header alone": zip_of(FILES)[:20],
     "no directory": zip_of(FILES)[: zip_of(FILES).index(b"PK\1\2")],
     "no bytes": b"",
     "no ZIP": b"%PDF-1.7 something else",
@@ -86,11 +86,11 @@ HOSTILE = {
 
 
 def commented() -> bytes:
-    """Return a ZIP whose first file has a comment in the directory, which the library's writer has no word for here."""
+    """Return a ZIP whose first file has a comment in the central directory."""
     out = io.BytesIO(zip_of(FILES))
     with zipfile.ZipFile(out, "a") as archive:
         archive.infolist()[0].comment = b"x"
-        archive._didModify = True  # so that the directory is written again
+        archive._didModify = True  # so that the directory is rewritten
     return out.getvalue()
 
 
@@ -98,13 +98,13 @@ HOSTILE["a comment of a file"] = commented()
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_every_other_form_is_refused(name: str) -> None:
+def test_every_other_zip_is_refused(name: str) -> None:
     with pytest.raises(Unverified):
         files_in(HOSTILE[name])
 
 
 @given(st.binary(max_size=300))
-def test_noise_is_refused_and_never_fails_otherwise(noise: bytes) -> None:
+def test_random_bytes_are_refused_and_raise_nothing_else(noise: bytes) -> None:
     for archive in (noise, b"PK\3\4" + noise, zip_of(FILES)[: len(noise)] + noise):
         if archive != zip_of(FILES):
             with pytest.raises(Unverified):
@@ -112,12 +112,12 @@ def test_noise_is_refused_and_never_fails_otherwise(noise: bytes) -> None:
 
 
 @given(st.data())
-def test_a_length_that_lies_is_refused(data: st.DataObject) -> None:
+def test_a_wrong_length_is_refused(data: st.DataObject) -> None:
     whole = bytearray(zip_of(FILES))
-    place = data.draw(st.sampled_from([14, 18, 22, 26, 28]), "CRC, packed, size, name and extra length")
+    offset = data.draw(st.sampled_from([14, 18, 22, 26, 28]), "CRC, packed, size, name and extra length")
     value = data.draw(st.integers(0, 65_535))
-    was = struct.unpack_from("<H", whole, place)[0]
-    struct.pack_into("<H", whole, place, value)
+    was = struct.unpack_from("<H", whole, offset)[0]
+    struct.pack_into("<H", whole, offset, value)
     if value != was:
         with pytest.raises(Unverified):
             files_in(bytes(whole))

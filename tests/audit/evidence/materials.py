@@ -1,4 +1,4 @@
-"""A sealed session made in memory: a key, a tree and a finding of the test's own, without a database."""
+"""Sealed sessions built in memory, without a database: a key, a tree and a finding of the test's own."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 
 from audit.event_store import merkle
 from audit.event_store.read import Batch
+from audit.event_store.streams import StreamRow
 from audit.evidence.bundle import Material, SealedBatch, readings_of, refold
 from audit.transparency import tree
 from audit.transparency.signed_notes import Checkpoint, Signer
-from audit.transparency.tree import StreamRow
 from settlement import ENGINE_VERSION, decode
 from tests.audit.sessions import Event, event, opener
 
@@ -23,7 +23,7 @@ RECEIVED = datetime(2026, 11, 19, 22, 4, 5, 123, tzinfo=UTC)
 
 
 def overpaid(stream: str = STREAM) -> list[Event]:
-    """A session in which a winner is paid too much, by a croupier whose name is not ASCII."""
+    """A session with an overpaid winner, and a croupier whose name is not ASCII."""
     return [
         opener(stream, casino="deauville", observes=[]),
         event(stream, 2, "wager.placed", wager="w1", bet="win", stake=1_000),
@@ -40,7 +40,7 @@ def enveloped(events: Iterable[Event]) -> list[bytes]:
     ]
 
 
-def made(
+def material(
     events: Sequence[Event],
     *,
     rule: str,
@@ -49,27 +49,27 @@ def made(
     signer: Signer = SIGNER,
     **changed: Any,
 ) -> Material:
-    """Return what a bundle of the first finding of ``rule`` is made of.
+    """Return the input of the bundle of the first finding of ``rule``.
 
-    ``sizes`` are those of the batches the events come in. Before each of them, and after the last, the tree gets
-    ``others`` leaves of other streams.
+    ``sizes`` are the sizes of the batches. Before each batch, and after the last, the tree has ``others`` leaves of
+    other streams. ``changed`` replaces fields.
     """
     envelopes = enveloped(events)
     state = refold(envelopes)
-    opened = events[0]["data"]
+    opener_data = events[0]["data"]
     leaves: list[bytes] = []
     entries: list[tuple[bytes, int]] = []
     chain, first = merkle.NO_CHAIN, 0
     row = StreamRow(stream_id=2_515 << 32 | 1, name=str(events[0]["stream"]), casino=3, table=7)
     for number, count in enumerate(sizes):
         leaves += [merkle.leaf(b"another %d" % len(leaves)) for _ in range(others)]
-        mine = envelopes[first : first + count]
-        root = merkle.root(map(merkle.leaf, mine))
+        envelopes_of_batch = envelopes[first : first + count]
+        root = merkle.root(merkle.leaves(envelopes_of_batch))
         seqs = [decode(each).seq for each in envelopes]
-        following = seqs[first + count] if first + count < len(seqs) else seqs[-1] + 1
+        next_seq = seqs[first + count] if first + count < len(seqs) else seqs[-1] + 1
         chain = merkle.chain(chain, root, first_seq=seqs[first], count=count)
         received_at = RECEIVED + timedelta(seconds=number)
-        batch = Batch(seqs[first], seqs[first + count - 1], following, count, root, chain, received_at, 11)
+        batch = Batch(seqs[first], seqs[first + count - 1], next_seq, count, root, chain, received_at, 11)
         entries.append((tree.entry(row, batch), len(leaves)))
         leaves.append(merkle.leaf(entries[-1][0]))
         first += count
@@ -81,11 +81,11 @@ def made(
     values: dict[str, Any] = {
         "finding": next(each for each in state.table.findings if each.rule == rule),
         "stream": row.name,
-        "casino": opened["casino"],
-        "table": opened.get("table"),
-        "gaming_day": opened["gaming_day"],
-        "currency": opened["currency"],
-        "ruleset": opened.get("ruleset", ""),
+        "casino": opener_data["casino"],
+        "table": opener_data.get("table"),
+        "gaming_day": opener_data["gaming_day"],
+        "currency": opener_data["currency"],
+        "ruleset": opener_data.get("ruleset", ""),
         "engine_version": ENGINE_VERSION,
         "readings_digest": state.readings_digest,
         "readings": readings_of(state),
@@ -101,5 +101,5 @@ def made(
     return Material(**(values | changed))
 
 
-def a_small_one(**changed: Any) -> Material:
-    return made(overpaid(), rule="payout-overpaid", sizes=[1, 2, 2], **changed)
+def small_material(**changed: Any) -> Material:
+    return material(overpaid(), rule="payout-overpaid", sizes=[1, 2, 2], **changed)
