@@ -1,17 +1,17 @@
-"""What the code of this tree answers about the record in ``DATABASE_URL``, as JSON.
+"""Questions to this tree's code about the record in ``DATABASE_URL``; the answers are JSON.
 
     python -m tests.upgrade.answers record                  everything that an upgrade must not change; reads only
     python -m tests.upgrade.answers log                     the part of it that is the log
-    python -m tests.upgrade.answers verify deploy tasks     whether the log verifies, is guarded, and has its tasks
-    python -m tests.upgrade.answers check=FILE              the lines of the evidence verifier about a bundle
-    python -m tests.upgrade.answers evidence=FILE           makes the bundle of a finding anew, and checks it
+    python -m tests.upgrade.answers verify deploy tasks     does the log verify, is it guarded, are its tasks known?
+    python -m tests.upgrade.answers check=FILE              the lines that the evidence verifier prints for a bundle
+    python -m tests.upgrade.answers evidence=FILE           makes the bundle of a finding again, and verifies it
     python -m tests.upgrade.answers replay                  replays every stream from its first event, as a what-if
     python -m tests.upgrade.answers append=SECRET           sends an event to the open stream, replays it and seals it
 
-``make_0_1_0.py`` asked 0.1.0, and ``test_upgrade.py`` asks the head, by the same names. **Whoever renames a model, a
-field or a module edits the first part of this file and nothing else of the fixture**: the names on the left of the
-tables are those of the answers and stay; on the right is where today's code has them. The schema ``log`` is read by
-SQL, because its names do not change.
+``make_0_1_0.py`` asked 0.1.0; ``test_upgrade.py`` asks the head, by the same names. **After renaming a model, a field
+or a module, edit the first part of this file and nothing else of the fixture**: the names on the left of the tables are
+those of the answers and stay; the right says where today's code has them. The schema ``log`` is read by SQL, because
+its names do not change.
 """
 
 # ruff: noqa: E402 - Django is set up before its models are imported
@@ -218,17 +218,17 @@ TABLES: Mapping[str, tuple[type[Any], Mapping[str, str]]] = {
 }
 
 VALUES = {("jobs", "kind", "what_if"): "what-if"}
-"""Stored words that a later version writes otherwise: table, name and word of today, and the word of the answers."""
+"""Stored values that a later version renamed: table, name and value of today, and the value in the answers."""
 
 SHOWN = {"rule": "payout-overpaid", "superseded_at": None}
-"""Which findings can be handed out as evidence; the first of the log is."""
+"""The findings whose evidence is exported: the first of them in the log."""
 
 UNGUARDED = (".E001", ".W003")
-"""Ends of the ids of the deployment checks that say that the log is not protected."""
+"""Suffixes of the deployment checks' ids that report an unprotected log."""
 
 
 def found_by_what_if(name: str) -> tuple[list[dict[str, Any]], int]:
-    """Replay every stream under a new name. Return what that found, and how much of it is not as it stands."""
+    """Replay every stream as a new what-if run. Return its findings, and how many differ from the standing ones."""
     what_if = begin(name, readings={}, selection=Selection(), actor="test")
     for stream_id in streams_of(what_if):
         replay_one(what_if, stream_id)
@@ -237,20 +237,20 @@ def found_by_what_if(name: str) -> tuple[list[dict[str, Any]], int]:
 
 
 def standing() -> list[dict[str, Any]]:
-    """Return the findings of the law that stand; those of the record itself and of the nights are of no replay."""
+    """Return the standing findings of replays: not the integrity findings, nor those of the nights."""
     return rows_of("findings", FOUND, superseded_at=None, run__gt=0)
 
 
 # The questions --------------------------------------------------------------------------------------------------------
 
 
-def rows_of(table: str, fields: Mapping[str, str], **chosen: Any) -> list[dict[str, Any]]:
-    """Return rows by the names of the answers, in an order that only what they say decides."""
-    rows = models_of(table).filter(**chosen).order_by("pk").values_list(*fields.values())
+def rows_of(table: str, fields: Mapping[str, str], **filters: Any) -> list[dict[str, Any]]:
+    """Return rows by the names of the answers, ordered by their content alone."""
+    rows = models_of(table).filter(**filters).order_by("pk").values_list(*fields.values())
     named = [{name: _plain(value) for name, value in zip(fields, row, strict=True)} for row in rows]
     for row in named:
         row.update({name: VALUES.get((table, name, str(value)), value) for name, value in row.items()})
-    return sorted(named, key=_written)
+    return sorted(named, key=_canonical)
 
 
 def models_of(table: str) -> Any:
@@ -258,7 +258,7 @@ def models_of(table: str) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as JSON has it; of bytes their SHA-256."""
+    """Return a value as JSON; bytes as their SHA-256."""
     match value:
         case bytes() | memoryview():
             return f"sha256:{sha256(value).hexdigest()}"
@@ -268,7 +268,7 @@ def _plain(value: Any) -> Any:
             return value
 
 
-def _written(row: Any) -> str:
+def _canonical(row: Any) -> str:
     return json.dumps(row, sort_keys=True, ensure_ascii=False)
 
 
@@ -282,7 +282,9 @@ def record() -> dict[str, Any]:
     """Return everything that an upgrade must leave as it was."""
     tables = {name: rows_of(name, fields) for name, (_model, fields) in TABLES.items()}
     differences = [
-        _written([name, change.kind, change.stream, change.seq, change.rule, change.wager, change.before, change.after])
+        _canonical(
+            [name, change.kind, change.stream, change.seq, change.rule, change.wager, change.before, change.after]
+        )
         for name, what_if in sorted((each.name, each) for each in models_of("what_ifs"))
         for change in difference(what_if)
     ]
@@ -290,7 +292,7 @@ def record() -> dict[str, Any]:
 
 
 def log() -> dict[str, Any]:
-    """Return what the log holds: of each stream its head and a digest of its bytes, each batch, each act in full."""
+    """Return the log: head and digest of each stream, every batch, every entry of the audit trail in full."""
     streams = _select(
         "select stream_id, casino_id, table_id, name, gaming_day, game, ruleset, currency, opened_at, is_of_desk,"
         " next_seq, encode(chain, 'hex') from log.stream join log.stream_head using (stream_id) order by 1"
@@ -312,7 +314,7 @@ def log() -> dict[str, Any]:
 
 
 def _digest_of(stream_id: int) -> list[Any]:
-    """Return how many events a stream has, and the SHA-256 of their stored bytes, each after its length."""
+    """Return how many events a stream has, and the SHA-256 over length and bytes of each."""
     digest, count = sha256(), 0
     for _seq, raw in read.whole(stream_id):
         digest.update(len(raw).to_bytes(4, "big") + raw)
@@ -321,15 +323,15 @@ def _digest_of(stream_id: int) -> list[Any]:
 
 
 def proofs_of_the_log() -> dict[str, Any]:
-    """Return keys, checkpoints, the tree; of some events of each stream the receipt and the proofs of inclusion."""
-    heads = list(tree.checkpoints())
-    sizes = [head.size for head in heads]
-    newest = heads[-1]
+    """Return keys, checkpoints and tree, and receipt and inclusion proofs of some events of each stream."""
+    checkpoints = list(tree.checkpoints())
+    sizes = [checkpoint.size for checkpoint in checkpoints]
+    newest = checkpoints[-1]
     return {
         "keys": [
             [key.purpose, str(key.verifier), _plain(key.valid_from), key.reason] for key in signing_keys.public_keys()
         ],
-        "checkpoints": {str(head.size): head.note for head in heads},
+        "checkpoints": {str(checkpoint.size): checkpoint.note for checkpoint in checkpoints},
         "size": newest.size,
         "root": newest.root.hex(),
         "recomputed": tree.frontier(newest.size).root().hex(),
@@ -362,51 +364,51 @@ def _proofs_of(stream_id: int, name: str, seq: int) -> dict[str, Any]:
 
 
 def verify() -> dict[str, Any]:
-    """Return what ``manage.py verify`` says, in lines, and whether everything holds."""
-    said = StringIO()
+    """Return the lines of ``manage.py verify``, and whether everything holds."""
+    output = StringIO()
     try:
-        call_command("verify", stdout=said)
+        call_command("verify", stdout=output)
     except (CommandError, SystemExit) as error:
-        return {"holds": False, "said": [*said.getvalue().splitlines(), str(error)]}
-    return {"holds": "Everything holds." in said.getvalue(), "said": said.getvalue().splitlines()}
+        return {"holds": False, "lines": [*output.getvalue().splitlines(), str(error)]}
+    return {"holds": "Everything holds." in output.getvalue(), "lines": output.getvalue().splitlines()}
 
 
 def deploy() -> list[str]:
-    """Return what the deployment checks say that means an unprotected log."""
+    """Return the deployment checks' messages that mean an unprotected log."""
     messages = system_checks.run_checks(databases=["default"], include_deployment_checks=True)
     return [str(message) for message in messages if str(message.id).endswith(UNGUARDED)]
 
 
 def tasks() -> dict[str, Any]:
-    """Return the tasks that the schedule in the database names, and those of them that no worker knows."""
+    """Return how many tasks the schedule in the database has, and those of them that no worker knows."""
     app.loader.import_default_modules()
     scheduled = sorted({task for task in PeriodicTask.objects.values_list("task", flat=True) if task})
     return {"scheduled": len(scheduled), "unknown": [name for name in scheduled if name not in app.tasks]}
 
 
 def check(path: str) -> list[str]:
-    """Return the lines of the evidence verifier, under the published keys. A bundle that does not hold raises."""
+    """Return the lines of the evidence verifier, with the published key. Raise ``Unverified`` if it fails."""
     files = files_in(Path(path).read_bytes())
-    brought = set(json.loads(files["keys.json"])["keys"])
-    [published] = brought & {str(verifier) for verifier in signing_keys.verifiers("checkpoint")}
+    in_bundle = set(json.loads(files["keys.json"])["keys"])
+    [published] = in_bundle & {str(verifier) for verifier in signing_keys.verifiers("checkpoint")}
     return list(checks(files, published))
 
 
 def evidence(path: str) -> dict[str, Any]:
-    """Make the bundle of the first finding to show. Return what it proves and the lines of its verifier."""
+    """Make the bundle of the first finding of ``SHOWN``. Return its id and the lines of the verifier."""
     finding = models_of("findings").filter(**SHOWN).order_by("stream_id", "seq", "pk")[0]
     Path(path).write_bytes(evidence_of(finding).raw)
     return {"finding": finding.pk, "lines": check(path)}
 
 
 def replay() -> dict[str, Any]:
-    """Return what a replay of every stream from its first event finds, and what stands."""
+    """Return the findings of a replay of every stream from its first event, and the standing ones."""
     found, differences = found_by_what_if("after the upgrade")
     return {"found": found, "standing": standing(), "differences": differences}
 
 
 def append(secret: str) -> dict[str, Any]:
-    """Send the next event of the open stream by the interface, replay it, seal it, and prove it."""
+    """Send the next event of the open stream by the API, replay it, seal it, and prove it."""
     stream_id, name, next_seq, moment = _select(
         "select stream_id, name, next_seq, (select max(occurred_at) from log.event e where e.stream_id = s.stream_id)"
         " from log.stream s join log.stream_head using (stream_id) where not is_of_desk and game is not null"
@@ -442,7 +444,7 @@ def append(secret: str) -> dict[str, Any]:
     }
 
 
-ASKED: Mapping[str, Callable[..., Any]] = {
+QUESTIONS: Mapping[str, Callable[..., Any]] = {
     each.__name__: each for each in (record, log, verify, deploy, tasks, check, evidence, replay, append)
 }
 
@@ -451,8 +453,8 @@ def main(questions: list[str]) -> None:
     """Print the answers as one JSON object, by question, in the order of the questions."""
     answers = {}
     for question in questions:
-        name, _equals, about = question.partition("=")
-        answers[name] = ASKED[name](*([about] if about else []))
+        name, _equals, argument = question.partition("=")
+        answers[name] = QUESTIONS[name](*([argument] if argument else []))
     json.dump(answers, sys.stdout, ensure_ascii=False, sort_keys=True)
 
 

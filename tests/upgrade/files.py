@@ -1,4 +1,4 @@
-"""The record of 0.1.0 as files: where they are, how they are loaded, what a process needs to read the record."""
+"""The files of the 0.1.0 record: where they are, how they are loaded, and how a process reads the record."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ ROLES = ("cabochon_owner", "cabochon_writer", "cabochon_reader", "cabochon_seque
 
 
 def environment(database_url: str, data: Path) -> dict[str, str]:
-    """Return the environment of a process that works on the record; ``data`` is a folder of its own."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("CABOCHON_", "DJANGO_"))}
-    return kept | {
+    """Return the environment of a process that reads the record; ``data`` is its data folder."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("CABOCHON_", "DJANGO_"))}
+    return inherited | {
         "DJANGO_SETTINGS_MODULE": "casino.settings",
         "DATABASE_URL": database_url,
         "CELERY_BROKER_URL": "memory://",
@@ -41,7 +41,7 @@ def environment(database_url: str, data: Path) -> dict[str, str]:
 
 
 def run(arguments: list[str], *, database_url: str, data: Path) -> str:
-    """Run Python on the record in a process of its own and return what it printed."""
+    """Run Python in a process of its own and return what it printed."""
     done = subprocess.run(
         [sys.executable, *arguments],
         cwd=ROOT,
@@ -54,7 +54,7 @@ def run(arguments: list[str], *, database_url: str, data: Path) -> str:
 
 
 def ask(*questions: str, database_url: str, data: Path) -> dict[str, Any]:
-    """Return what the code of this tree answers; ``answers.py`` lists the questions."""
+    """Return the answers of this tree's code; ``answers.py`` lists the questions."""
     answers: dict[str, Any] = json.loads(
         run(["-m", "tests.upgrade.answers", *questions], database_url=database_url, data=data)
     )
@@ -67,12 +67,12 @@ def load(database_url: str) -> None:
         for role in ROLES:
             try:
                 connection.execute(f"create role {role} nologin")
-            except (psycopg.errors.DuplicateObject, psycopg.errors.UniqueViolation):  # the roles are the server's
+            except (psycopg.errors.DuplicateObject, psycopg.errors.UniqueViolation):  # roles belong to the server
                 continue
         connection.execute(lzma.decompress(DUMP.read_bytes()))
 
 
 def answered_by_0_1_0() -> dict[str, Any]:
-    """Return what 0.1.0 answered about its own record."""
+    """Return the answers of 0.1.0 about its own record."""
     answers: dict[str, Any] = json.loads(lzma.decompress(ANSWERS.read_bytes()))
     return answers

@@ -1,4 +1,4 @@
-"""A record that 0.1.0 made, migrated to the head: it says what it said, proves what it proved, and goes on."""
+"""A record of 0.1.0, migrated to the head: same answers, same proofs, and it can be continued."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Answers = dict[str, Any]
 
 @contextmanager
 def database(*, template: str = "template0") -> Iterator[str]:
-    """Make a database on the server of this run, drop it at the end, and give its address."""
+    """Create a database on the server of this run, yield its URL, and drop it."""
     server = os.environ.get("DATABASE_URL") or EmbeddedPostgres(Path(os.environ["CABOCHON_DATA"])).url("postgres")
     name = f"cabochon_{uuid4().hex[:12]}"
     with psycopg.connect(server, autocommit=True) as connection:
@@ -35,13 +35,13 @@ def database(*, template: str = "template0") -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def before() -> Answers:
-    """What 0.1.0 answered."""
+    """The answers of 0.1.0."""
     return answered_by_0_1_0()
 
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory, before: Answers) -> Path:
-    """The data folder of who works on the record, with the checkpoints that 0.1.0 kept outside the database."""
+    """The data folder for the record, with the checkpoints that 0.1.0 exported."""
     folder = tmp_path_factory.mktemp("record")
     (folder / "checkpoints").mkdir()
     for size, note in before["record"]["proofs"]["checkpoints"].items():
@@ -51,7 +51,7 @@ def data(tmp_path_factory: pytest.TempPathFactory, before: Answers) -> Path:
 
 @pytest.fixture(scope="module")
 def migrated(data: Path) -> Iterator[str]:
-    """The address of the record, migrated to the head. Tests that write to it take a copy."""
+    """The URL of the record, migrated to the head. Tests that write to it use ``copy``."""
     with database() as url:
         load(url)
         run(["manage.py", "migrate", "--verbosity", "0"], database_url=url, data=data)
@@ -60,26 +60,26 @@ def migrated(data: Path) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def after(migrated: str, data: Path) -> Answers:
-    """What the head answers about the migrated record, and what its verifiers say."""
+    """The head's answers about the migrated record, and the output of its verifiers."""
     questions = ("record", "verify", "deploy", "tasks", f"check={BUNDLE}", f"evidence={data / 'evidence.zip'}")
     return ask(*questions, database_url=migrated, data=data)
 
 
 @pytest.fixture
 def copy(migrated: str) -> Iterator[str]:
-    """The address of a copy of the migrated record, to write to."""
+    """The URL of a copy of the migrated record, to write to."""
     with database(template=urlsplit(migrated).path.removeprefix("/")) as url:
         yield url
 
 
-def test_the_record_holds_what_an_upgrade_could_lose(before: Answers) -> None:
+def test_the_record_has_what_an_upgrade_could_lose(before: Answers) -> None:
     record = before["record"]
     assert {row["code"] for row in record["casinos"]} == {"deauville", "trouville"}
     assert len({row["gaming_day"] for row in record["nights"]}) == 3
     assert {row["state"] for row in record["cases"]} == {"new", "investigating", "second", "closed"}
     assert {row["outcome"] for row in record["cases"]} == {"", "confirmed", "explained", "mistaken"}
-    acts = {row["type"] for row in record["case_acts"]}
-    assert acts == {
+    actions = {row["type"] for row in record["case_acts"]}
+    assert actions == {
         *("case.taken", "case.assigned", "case.released", "case.commented"),
         *("case.proposed", "case.closed", "case.sent_back", "case.reopened"),
     }
@@ -103,8 +103,8 @@ def test_the_record_holds_what_an_upgrade_could_lose(before: Answers) -> None:
     assert len(record["proofs"]["checkpoints"]) > 5
     assert len(record["proofs"]["keys"]) == 4
     assert record["log"]["waiting"] == 0
-    for kept in ("saved_views", "night_subscribers", "night_deliveries", "api_keys", "session_figures", "cursors"):
-        assert record[kept], kept
+    for table in ("saved_views", "night_subscribers", "night_deliveries", "api_keys", "session_figures", "cursors"):
+        assert record[table], table
     assert before["verify"]["holds"]
 
 
@@ -128,7 +128,7 @@ def test_the_migrated_record_answers_as_0_1_0_did(before: Answers, after: Answer
 
 
 def test_the_log_verifies_and_is_protected(after: Answers) -> None:
-    assert after["verify"]["holds"], after["verify"]["said"]
+    assert after["verify"]["holds"], after["verify"]["lines"]
     assert after["deploy"] == []
 
 
@@ -137,39 +137,39 @@ def test_every_scheduled_task_has_a_worker_that_knows_it(after: Answers) -> None
     assert after["tasks"]["unknown"] == []
 
 
-def test_evidence_handed_out_before_and_after_verifies_under_the_same_checkpoint(after: Answers) -> None:
-    handed_out, anew = after["check"], after["evidence"]["lines"]
-    assert len(handed_out) == len(anew) > 5
-    assert handed_out[1:4] == anew[1:4]  # the checkpoint and its key, the events, the batches
+def test_evidence_exported_before_and_after_verifies_under_the_same_checkpoint(after: Answers) -> None:
+    exported_before, exported_after = after["check"], after["evidence"]["lines"]
+    assert len(exported_before) == len(exported_after) > 5
+    assert exported_before[1:4] == exported_after[1:4]  # the checkpoint and its key, the events, the batches
 
 
-def test_replayed_from_the_first_event_every_stream_has_the_findings_that_stand(
+def test_every_stream_replayed_from_its_first_event_has_its_standing_findings(
     copy: str, data: Path, before: Answers
 ) -> None:
     replayed = ask("replay", database_url=copy, data=data)["replay"]
     assert replayed["found"] == replayed["standing"]
     assert replayed["differences"] == 0
-    stood = [row for row in before["record"]["findings"] if row["run"] > 0 and row["superseded_at"] is None]
-    assert len(replayed["found"]) == len(stood) > 10
+    standing = [row for row in before["record"]["findings"] if row["run"] > 0 and row["superseded_at"] is None]
+    assert len(replayed["found"]) == len(standing) > 10
 
 
-def test_the_record_goes_on(copy: str, data: Path, tmp_path: Path, before: Answers) -> None:
-    shutil.copytree(data / "checkpoints", tmp_path / "checkpoints")  # what is signed now extends what was kept
+def test_the_record_can_be_continued(copy: str, data: Path, tmp_path: Path, before: Answers) -> None:
+    shutil.copytree(data / "checkpoints", tmp_path / "checkpoints")  # new checkpoints extend the exported ones
     answers = ask(f"append={before['secret']}", "verify", "record", database_url=copy, data=tmp_path)
-    done = answers["append"]
-    assert done["folded"] == 1  # by a key of 0.1.0, from the state that 0.1.0 saved
-    assert done["proof"]["event"]
-    [found] = done["findings"]
-    assert (found["severity"], found["state"]) == ("critical", "new")
-    assert answers["verify"]["holds"], answers["verify"]["said"]
-    was, now = before["record"], answers["record"]
-    assert now["proofs"]["size"] == was["proofs"]["size"] + 1
-    assert now["proofs"]["checkpoints"].items() > was["proofs"]["checkpoints"].items()
-    assert len(now["findings"]) == len(was["findings"]) + 1
-    assert len(now["cases"]) == len(was["cases"]) + 1
+    appended = answers["append"]
+    assert appended["folded"] == 1  # by a key of 0.1.0, from the state that 0.1.0 saved
+    assert appended["proof"]["event"]
+    [finding] = appended["findings"]
+    assert (finding["severity"], finding["state"]) == ("critical", "new")
+    assert answers["verify"]["holds"], answers["verify"]["lines"]
+    earlier, now = before["record"], answers["record"]
+    assert now["proofs"]["size"] == earlier["proofs"]["size"] + 1
+    assert now["proofs"]["checkpoints"].items() > earlier["proofs"]["checkpoints"].items()
+    assert len(now["findings"]) == len(earlier["findings"]) + 1
+    assert len(now["cases"]) == len(earlier["cases"]) + 1
 
 
-def test_one_event_that_was_altered_is_seen(copy: str, data: Path, before: Answers) -> None:
+def test_one_altered_event_is_detected(copy: str, data: Path, before: Answers) -> None:
     with psycopg.connect(copy) as connection:
         for guard in ("log_no_change", "log_no_drop"):
             connection.execute(f"alter event trigger {guard} disable")
@@ -188,7 +188,7 @@ def test_one_event_that_was_altered_is_seen(copy: str, data: Path, before: Answe
 
 
 def test_maintenance_that_0_1_0_left_open_never_opens_the_guard(copy: str) -> None:
-    """As in the transaction whose id is that of one of them: it comes, in a cluster that a dump is restored into."""
+    """In a cluster that a dump is restored into, a later transaction has the id of one of them; here this one has."""
     with psycopg.connect(copy) as connection:
         connection.execute("update log_guard.maintenance set transaction = pg_current_xact_id()")
         with pytest.raises(psycopg.DatabaseError) as refused:
