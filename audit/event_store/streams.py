@@ -1,4 +1,4 @@
-"""Streams: what the log says of one besides its events, and how instants are written in the log."""
+"""Streams: their identity in the log, and how the log formats instants."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def dry_record(key: ApiKey, stream: str, body: Body) -> DryRunResult:
     return DryRunResult(ingested, findings)
 
 
-def _new_findings(head: read.Head) -> list[Finding]:
+def _new_findings(head: read.StreamHead) -> list[Finding]:
     """Adjudicate a whole stream and return the findings that stand then and did not stand before."""
     standing_findings = Finding.objects.filter(stream_id=head.stream_id, superseded_at=None)
     before = set(standing_findings.values_list("pk", flat=True))
@@ -76,7 +76,7 @@ def _new_findings(head: read.Head) -> list[Finding]:
     return list(standing_findings.exclude(pk__in=before).order_by("seq", "rule", "wager"))
 
 
-def _waiting(head: read.Head) -> int:
+def _waiting(head: read.StreamHead) -> int:
     """Return how many events of a stream wait to be adjudicated."""
     adjudication = standing(head.stream_id)
     return head.next_seq - (adjudication.next_seq if adjudication else 1)

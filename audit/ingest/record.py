@@ -276,7 +276,7 @@ def _following(new: list[SentEvent], next_seq: int) -> int:
     return expected
 
 
-def _compare(key: ApiKey, stream: str, duplicates: list[SentEvent], head: read.Head, body: Body) -> None:
+def _compare(key: ApiKey, stream: str, duplicates: list[SentEvent], head: read.StreamHead, body: Body) -> None:
     """Compare events that the stream has passed with what is stored under their numbers.
 
     Raise ``SequenceConflict`` for other content, ``SequenceGap`` for a number that was declared lost.

@@ -297,7 +297,7 @@ def log() -> dict[str, Any]:
         "select stream_id, casino_id, table_id, name, gaming_day, game, ruleset, currency, opened_at, is_of_desk,"
         " next_seq, encode(chain, 'hex') from log.stream join log.stream_head using (stream_id) order by 1"
     )
-    acts = _select(
+    audit_trail = _select(
         "select envelope::text from log.event join log.stream using (stream_id) where is_of_desk"
         " order by stream_id, seq"
     )
@@ -308,7 +308,7 @@ def log() -> dict[str, Any]:
     return {
         "streams": [[_plain(value) for value in row] + _digest_of(row[0]) for row in streams],
         "batches": [[_plain(value) for value in row] for row in batches],
-        "acts": [text for (text,) in acts],
+        "acts": [text for (text,) in audit_trail],
         "waiting": _select("select count(*) from log.outbox")[0][0],
     }
 
