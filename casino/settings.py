@@ -1,4 +1,4 @@
-"""Settings, by environment. None is needed on the embedded default; ``docs/deployment.md`` lists every variable."""
+"""Settings, from environment variables. The embedded default needs none; ``docs/deployment.md`` lists them all."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
 
 DATA_DIR = Path(env.str("CABOCHON_DATA", default=str(BASE_DIR / ".data"))).resolve()
-"""Everything this machine keeps: the embedded servers' data, collected static files, the secret key."""
+"""All local data: the embedded servers' files, collected static files, the secret key."""
 
 # Security
 
 DEBUG = False
 SECRET_KEY = env.str("CABOCHON_SECRET_KEY", default="") or secret_key(DATA_DIR)
-# This machine's own names stay allowed beside those given: health checks ask for them.
+# The local names stay allowed in addition to the configured ones: health checks use them.
 ALLOWED_HOSTS = [*env.list("CABOCHON_ALLOWED_HOSTS", default=[]), "localhost", "127.0.0.1", "[::1]"]
 HTTPS = env.bool("CABOCHON_HTTPS", default=False)
 CSRF_TRUSTED_ORIGINS = env.list("CABOCHON_TRUSTED_ORIGINS", default=[])
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
-SESSION_COOKIE_AGE = 12 * 60 * 60  # one night's work, in seconds
+SESSION_COOKIE_AGE = 12 * 60 * 60  # one shift, in seconds
 SECURE_SSL_REDIRECT = HTTPS
 SECURE_REDIRECT_EXEMPT = ["^health/"]
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
@@ -58,7 +58,7 @@ AUTHENTICATION_BACKENDS = [
     "audit.access.roles.RoleBackend",
 ]
 
-# Who fails to sign in too often waits. The second factor is offered to everybody, and may be required of everybody.
+# Sign-in: locked for a while after too many failures. A second factor is offered to all officers, and may be required.
 
 AXES_FAILURE_LIMIT = 6
 AXES_COOLOFF_TIME = timedelta(minutes=15)
@@ -145,7 +145,8 @@ LOCALE_PATHS = [BASE_DIR / "locale"]
 
 if env.str("DATABASE_URL", default=""):
     DATABASES = {"default": env.db_url("DATABASE_URL")}
-    DATABASES["default"]["HOST"] = unquote(DATABASES["default"].get("HOST", ""))  # a socket's folder, as libpq has it
+    # The host is percent-encoded if it is the folder of a socket, as in libpq's URLs.
+    DATABASES["default"]["HOST"] = unquote(DATABASES["default"].get("HOST", ""))
 else:
     DATABASES = {
         "default": {
@@ -156,17 +157,17 @@ else:
             "NAME": DATABASE,
         }
     }
-# Each thread of the web server keeps its connection: to open one for a request would cost more than the request.
+# Each thread of the web server keeps its connection open: opening one costs more than most requests.
 if env.str("CABOCHON_PROCESS", default="") == "web":
     DATABASES["default"]["CONN_MAX_AGE"] = 600
-    DATABASES["default"]["CONN_HEALTH_CHECKS"] = True  # after the database was restarted, its dead connections go
-    # A page or a request that nobody waits for any more ends at the server, too.
-    given = DATABASES["default"].setdefault("OPTIONS", {})
+    DATABASES["default"]["CONN_HEALTH_CHECKS"] = True  # replaces connections that died with the database
+    # The server cancels a query whose client has long given up.
+    options = DATABASES["default"].setdefault("OPTIONS", {})
     limit = f"-c statement_timeout={env.int('CABOCHON_STATEMENT_S', default=20)}s"
-    given["options"] = f"{given.get('options', '')} {limit}".strip()
+    options["options"] = f"{options.get('options', '')} {limit}".strip()
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-# The interface of table systems
+# The API of table systems
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["audit.api.authentication.KeyAuthentication"],
@@ -190,14 +191,14 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
 }
 
-# The log: its name, the keys that sign for it, where its checkpoints are kept besides
+# The transparency log: its origin, its signing keys, the folders to which its checkpoints are exported
 
 CABOCHON_ORIGIN = env.str("CABOCHON_ORIGIN", default="cabochon.localhost/log")
 CABOCHON_KEYS = Path(env.str("CABOCHON_KEYS", default=str(DATA_DIR / "keys")))
 CABOCHON_CHECKPOINTS = env.list("CABOCHON_CHECKPOINTS", default=[str(DATA_DIR / "checkpoints")])
 CABOCHON_EXPORT_S = env.float("CABOCHON_EXPORT_S", default=60.0)
 
-# What was refused: how long its bytes are kept, and how many of one key in a day
+# Retention: of surveillance video, in days; of refused requests, in days and in bytes a day and API key
 
 CABOCHON_VIDEO_DAYS = env.int("CABOCHON_VIDEO_DAYS", default=7)
 CABOCHON_QUARANTINE_DAYS = env.int("CABOCHON_QUARANTINE_DAYS", default=400)
@@ -215,7 +216,7 @@ CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TASK_DEFAULT_QUEUE = "replay"
 CELERY_TASK_ROUTES = {
-    # What takes long never stands before a stream that waits to be adjudicated.
+    # Long tasks have a queue of their own, so that no stream waits behind them to be adjudicated.
     "audit.tasks.night_*": {"queue": "night"},
     "audit.tasks.run_job": {"queue": "night"},
     "audit.tasks.*": {"queue": "replay"},
@@ -223,7 +224,7 @@ CELERY_TASK_ROUTES = {
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TIMEZONE = "UTC"
 if CELERY_BROKER_URL.startswith("redis"):
-    # A task longer than the timeout would be run twice at once; ours are cut into steps of seconds.
+    # A task that ran longer than this timeout would be started a second time; ours take steps of seconds.
     CELERY_BROKER_TRANSPORT_OPTIONS = {
         "visibility_timeout": 600,
         "unacked_restore_interval": 5,
@@ -239,13 +240,13 @@ CELERY_BEAT_SCHEDULE = {
         "options": {"queue": "replay", "expires": 30},
     },
     "purge": {"task": "audit.tasks.purge_quarantine", "schedule": 6 * 3600, "options": {"queue": "replay"}},
-    # Each casino's own cutoff is a periodic task of its own, in the database; this one catches up with what was missed.
+    # Each casino has a periodic task in the database, at its own cutoff; this one catches up on missed nights.
     "nights": {
         "task": "audit.tasks.night_sweep",
         "schedule": env.float("CABOCHON_NIGHTS_S", default=600.0),
         "options": {"queue": "night", "expires": 600},
     },
-    "works": {
+    "works": {  # background jobs; the name is stored in the database
         "task": "audit.tasks.sweep_jobs",
         "schedule": env.float("CABOCHON_WORKS_S", default=30.0),
         "options": {"queue": "replay", "expires": 30},
@@ -253,12 +254,12 @@ CELERY_BEAT_SCHEDULE = {
 }
 CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
 
-# Mail: reports to those who asked for them. Without an address of a server it goes to the worker's log.
+# Mail: night reports to their subscribers. Without a mail server it goes to the worker's log.
 
 vars().update(env.email_url("CABOCHON_EMAIL_URL", default="consolemail://"))
 DEFAULT_FROM_EMAIL = env.str("CABOCHON_EMAIL_FROM", default="cabochon@localhost")
 
-# The count of each key's requests, which all web processes share where they have a Redis or Valkey to keep it in
+# The cache, which counts the requests of the rate limit. All web processes share it if there is a Redis or Valkey.
 
 CACHE_URL = env.str("CABOCHON_CACHE_URL", default="" if BROKER_GIVEN else EmbeddedValkey(DATA_DIR).cache_url())
 CACHES: dict[str, dict[str, Any]] = {
@@ -267,13 +268,13 @@ CACHES: dict[str, dict[str, Any]] = {
     else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
 }
 
-# Logs: one line an event, for people at a terminal and JSON elsewhere
+# Log messages: one a line, for people at a terminal and as JSON elsewhere
 
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "handlers": {"stderr": {"class": "logging.StreamHandler"}},
-    # What nobody foresaw is told with its traceback; that a page does not exist is no error of ours.
+    # Unhandled exceptions are logged with their traceback; a 404 is not an error.
     "loggers": {"django.request": {"handlers": ["stderr"], "level": "ERROR", "propagate": False}},
 }
 

@@ -98,7 +98,7 @@ class FindingAdmin(CaseworkAdmin):
         context = {
             "tabs": tabs(request),
             "queue": request.GET.get("queue"),
-            "can_work": can_work_cases(officer),
+            "can_work_cases": can_work_cases(officer),
             "formats": list(FORMS),
             "views": saved_views.saved_views_of(officer),
             "filter_query": saved_views.filter_query(request.GET.urlencode()),

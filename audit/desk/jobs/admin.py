@@ -185,8 +185,8 @@ class JobAdmin(RecordAdmin[Job]):
     def _may_stop(self, request: HttpRequest, job: Job) -> bool:
         """Return whether the officer may stop a job: they requested it, or work on cases at its casino."""
         officer = officer_of(request)
-        works_there = job.casino_id is not None and officer.role_at(job.casino_id) in WORKING
-        return officer.is_superuser or job.officer_id == officer.pk or works_there
+        is_case_officer = job.casino_id is not None and officer.role_at(job.casino_id) in WORKING
+        return officer.is_superuser or job.officer_id == officer.pk or is_case_officer
 
 
 def _what_if_of(job: Job) -> WhatIf | None:

@@ -30,7 +30,7 @@ def overview_context(request: HttpRequest) -> dict[str, Any] | None:
     reports = in_own_casinos(NightReport.objects.all(), request).select_related("casino")
     return {
         "tabs": tabs(request),
-        "can_work": can_work_cases(officer),
+        "can_work_cases": can_work_cases(officer),
         "due": [
             {"finding": finding, "title": finding_title(finding.rule), "countdown": countdown(finding.case.deadline)}
             for finding in due.order_by("case__deadline", "case__weight", "-pk")[:ROWS]

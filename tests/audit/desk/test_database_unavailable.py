@@ -1,4 +1,4 @@
-"""A page that the database takes too long for, and a database that is not there."""
+"""A query that ran into its time limit, and a database that is down."""
 
 from __future__ import annotations
 
@@ -25,33 +25,33 @@ def desk() -> Client:
     return client
 
 
-def test_what_takes_too_long_is_ended_and_said_so(desk: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = FindingAdmin.get_queryset
+def test_a_page_that_takes_too_long_is_answered_with_503(desk: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    original = FindingAdmin.get_queryset
 
     def slow(admin: FindingAdmin, request: HttpRequest) -> Any:
         with connection.cursor() as cursor:
             cursor.execute("select pg_sleep(20)")
-        return whole(admin, request)
+        return original(admin, request)
 
     monkeypatch.setattr(FindingAdmin, "get_queryset", slow)
     try:
         with connection.cursor() as cursor:
             cursor.execute("set statement_timeout = '50ms'")
-        answer = desk.get(LIST, headers={"accept-language": "en"})
+        response = desk.get(LIST, headers={"accept-language": "en"})
     finally:
         with connection.cursor() as cursor:
             cursor.execute("reset statement_timeout")
-    assert (answer.status_code, answer["Retry-After"]) == (503, "10")
-    assert b"Narrow the filter" in answer.content
-    assert "default-src" in answer["Content-Security-Policy"]
+    assert (response.status_code, response["Retry-After"]) == (503, "10")
+    assert b"Narrow the filter" in response.content
+    assert "default-src" in response["Content-Security-Policy"]
 
 
-def test_a_database_that_is_gone_is_no_error_of_the_page(desk: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    def gone(admin: FindingAdmin, request: HttpRequest) -> Any:
+def test_a_database_that_is_down_is_answered_with_503(desk: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    def down(admin: FindingAdmin, request: HttpRequest) -> Any:
         raise OperationalError("connection refused")
 
-    monkeypatch.setattr(FindingAdmin, "get_queryset", gone)
-    answer = desk.get(LIST, headers={"accept-language": "fr"})
-    assert answer.status_code == 503
-    assert "ne répond pas" in answer.content.decode()
-    assert "connection refused" not in answer.content.decode()
+    monkeypatch.setattr(FindingAdmin, "get_queryset", down)
+    response = desk.get(LIST, headers={"accept-language": "fr"})
+    assert response.status_code == 503
+    assert "ne répond pas" in response.content.decode()
+    assert "connection refused" not in response.content.decode()

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+import time_machine
+from django.contrib import admin
 from django.contrib.auth.models import Permission
 from django.test import Client
 from django.urls import reverse
 
 from audit.adjudication.replay import advance
-from audit.models import Finding, LoggedEvent, LoggedStream, Officer
+from audit.casework import actions
+from audit.models import Finding, LoggedEvent, LoggedStream, Officer, Role
 from audit.models.event_store import AppendOnly
+from tests.audit.casework.test_actions import client_of, hired
 from tests.audit.tables import Tenant, dice_changed_in_mid_series
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -53,7 +59,7 @@ def test_a_finding_shows_rule_clause_and_the_events_around_it(tenant: Tenant, de
     assert 'class="completes" id="e9"' in page
     assert 'class="evidence" id="e7"' in page
     assert "Throw 5 – 3 by seat S1" in page
-    assert "20:00:09" in page, "the instant is the house's, not UTC"
+    assert "20:00:09" in page, "the time is in the casino's zone, not in UTC"
 
 
 def test_the_same_finding_reads_well_in_french(tenant: Tenant, desk: Client) -> None:
@@ -77,7 +83,7 @@ def test_findings_are_listed_and_filtered(tenant: Tenant, desk: Client, query: s
     assert b"Paid too much" in response.content
 
 
-def test_a_filter_that_makes_no_sense_is_no_error(tenant: Tenant, desk: Client) -> None:
+def test_an_invalid_filter_is_ignored(tenant: Tenant, desk: Client) -> None:
     response = desk.get(reverse("admin:audit_finding_changelist") + "?day=nonsense&table=x&rule=no-such-rule")
     assert response.status_code == 200
     assert desk.get(reverse("admin:audit_finding_changelist") + "?rule=%00").status_code == 400
@@ -99,7 +105,7 @@ def test_events_are_paged_by_key_in_both_directions(
     assert numbers("?after=nonsense") == [1, 2, 3, 4, 5]
 
 
-def test_an_officer_sees_his_own_house_and_no_other(tenant: Tenant) -> None:
+def test_an_officer_sees_their_own_casino_and_no_other(tenant: Tenant) -> None:
     stranger = officer_of(Tenant())
     finding = Finding.objects.filter(casino=tenant.casino).first()
     assert finding is not None
@@ -114,8 +120,8 @@ def test_nothing_of_the_record_can_be_added_changed_or_deleted_from_the_desk(ten
     finding = Finding.objects.filter(casino=tenant.casino).first()
     assert finding is not None
     for model, pk in (("finding", finding.pk), ("loggedstream", tenant.stream("s").stream_id)):
-        for act, args in (("add", ()), ("delete", (pk,))):
-            address = reverse(f"admin:audit_{model}_{act}", args=args)
+        for verb, args in (("add", ()), ("delete", (pk,))):
+            address = reverse(f"admin:audit_{model}_{verb}", args=args)
             assert desk.post(address, {"post": "yes"}).status_code == 403, address
     desk.post(page_of(finding), {"severity": "minor", "rule": "x"})
     finding.refresh_from_db()
@@ -167,7 +173,7 @@ def test_a_corrected_entry_shows_what_was_entered_and_what_it_was_corrected_to(t
         assert "<ins>Wager w2 paid: winnings €7.00, stake returned €6.00</ins>" in page
         assert "corrected by event 13, approved by Chef &amp; Co: misread &lt;slip&gt;" in page
     finding.refresh_from_db()
-    assert finding.superseded_at is not None, "what was found before the correction is kept, and no longer stands"
+    assert finding.superseded_at is not None, "the finding from before the correction is kept, but superseded"
 
 
 def test_a_correction_without_effect_is_shown_as_such(tenant: Tenant, desk: Client) -> None:
@@ -175,3 +181,29 @@ def test_a_correction_without_effect_is_shown_as_such(tenant: Tenant, desk: Clie
     page = desk.get(reverse("admin:audit_loggedstream_events", args=(tenant.stream("s").stream_id,))).content.decode()
     assert "correction by event 13 without effect, approved by Chef &amp; Co" in page
     assert "<del>" not in page
+
+
+def test_every_section_is_registered_with_the_desks_own_site(tenant: Tenant, desk: Client) -> None:
+    assert type(admin.site._wrapped).__name__ == "DeskSite"
+    models = {model._meta.model_name for model in admin.site._registry}
+    assert models >= {"finding", "loggedstream", "nightreport", "whatif", "job", "quarantined", "casino", "officer"}
+    page = desk.get(reverse("admin:index")).content.decode()
+    for name in ("audit_trail", "second_factor"):
+        assert reverse(f"admin:{name}") in page
+        assert desk.get(reverse(f"admin:{name}")).status_code == 200
+
+
+def test_the_panel_of_a_case_has_its_history_with_outcomes_in_the_casinos_time_zone(tenant: Tenant) -> None:
+    officers = [hired(tenant, Role.SECOND, name) for name in ("first", "second")]
+    finding = Finding.objects.get(casino=tenant.casino, rule="payout-overpaid")
+    with time_machine.travel("2026-11-20 22:30:00Z", tick=False):
+        actions.perform(finding.case_id, officers[0], "take")
+        actions.perform(finding.case_id, officers[0], "propose", reason="a training night", outcome="explained")
+        actions.perform(finding.case_id, officers[1], "approve")
+        page = client_of(officers[1]).get(page_of(finding), headers={"accept-language": "en"}).content.decode()
+    lines = re.findall(r"<li><span><strong>(.*?)</strong> (.*?)</span> <time [^>]*>(.*?)</time>", page)
+    assert lines == [
+        (officers[0].username, "took the case", "11/20/2026 11:30 p.m."),
+        (officers[0].username, "proposed closing: explained", "11/20/2026 11:30 p.m."),
+        (officers[1].username, "approved closing: explained", "11/20/2026 11:30 p.m."),
+    ]

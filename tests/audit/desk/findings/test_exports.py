@@ -1,4 +1,4 @@
-"""Lists as files: what the filter leaves and nothing else, harmless in a spreadsheet, each hand-out recorded."""
+"""Exports of lists: the filtered rows and no other, safe in a spreadsheet, each download in the audit trail."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ def desk() -> Desk:
     return Desk()
 
 
-def exported(desk: Desk, form: str, query: str = "") -> Any:
-    return client_of(desk.first).post(f"/admin/audit/finding/export/{form}/{query}")
+def exported(desk: Desk, format: str, query: str = "") -> Any:
+    return client_of(desk.first).post(f"/admin/audit/finding/export/{format}/{query}")
 
 
 def rows_of(body: bytes) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(body.decode())))
 
 
-def test_a_file_has_exactly_what_the_filter_of_the_list_leaves(desk: Desk) -> None:
+def test_a_file_has_exactly_the_rows_of_the_filtered_list(desk: Desk) -> None:
     assert {int(row["id"]) for row in rows_of(exported(desk, "csv").content)} == {each.pk for each in desk.findings}
     rule = desk.findings[0].rule
     filtered = rows_of(exported(desk, "csv", f"?rule={rule}").content)
@@ -43,7 +43,7 @@ def test_a_file_has_exactly_what_the_filter_of_the_list_leaves(desk: Desk) -> No
     assert client_of(desk.administrator).post("/admin/audit/finding/export/csv/").status_code == 403
 
 
-def test_every_form_is_a_file_of_its_kind_and_each_hand_out_an_act(desk: Desk) -> None:
+def test_every_format_is_a_file_of_its_kind_and_each_download_is_in_the_audit_trail(desk: Desk) -> None:
     book = zipfile.ZipFile(io.BytesIO(exported(desk, "xlsx").content))
     assert "xl/worksheets/sheet1.xml" in book.namelist()
     assert exported(desk, "pdf").content.startswith(b"%PDF-")
@@ -57,25 +57,25 @@ def test_every_form_is_a_file_of_its_kind_and_each_hand_out_an_act(desk: Desk) -
     assert recorded == [("xlsx", len(desk.findings)), ("pdf", len(desk.findings))]
 
 
-def test_what_a_table_wrote_is_no_formula_in_a_spreadsheet(desk: Desk) -> None:
+def test_a_value_from_a_table_is_no_formula_in_a_spreadsheet(desk: Desk) -> None:
     Finding.objects.filter(pk=desk.findings[0].pk).update(recorded="=cmd|' /C calc'!A0")
-    written = [row["recorded"] for row in rows_of(exported(desk, "csv").content)]
-    assert any("cmd" in each for each in written)
-    assert not any(each.startswith(("=", "+", "-", "@")) for each in written)
+    values = [row["recorded"] for row in rows_of(exported(desk, "csv").content)]
+    assert any("cmd" in each for each in values)
+    assert not any(each.startswith(("=", "+", "-", "@")) for each in values)
 
 
-def test_the_trail_shows_and_hands_out_a_days_acts_to_readers_of_the_house_alone(desk: Desk) -> None:
+def test_the_audit_trail_of_a_day_is_for_readers_of_the_casino_alone(desk: Desk) -> None:
     client = client_of(desk.auditor)
     client.get(f"/admin/audit/finding/{desk.findings[0].pk}/change/")
     page = client.get("/admin/audit-trail/?type=finding.viewed")
     assert [each["entry"].actor for each in page.context["entries"]] == [desk.auditor.username]
     assert client.get("/admin/audit-trail/?actor=nobody").context["entries"] == []
     assert client.get("/admin/audit-trail/?day=nonsense").status_code == 200
-    handed = rows_of(client.post("/admin/audit-trail/export/csv/?type=finding.viewed").content)
-    assert [row["action"] for row in handed] == ["finding.viewed"]
+    rows = rows_of(client.post("/admin/audit-trail/export/csv/?type=finding.viewed").content)
+    assert [row["action"] for row in rows] == ["finding.viewed"]
     other = client_of(hired(Tenant(), Role.AUDITOR, "other"))
-    answer = other.get(f"/admin/audit-trail/?casino={desk.tenant.code}&type=finding.viewed")
-    assert answer.context["entries"] == []
+    page = other.get(f"/admin/audit-trail/?casino={desk.tenant.code}&type=finding.viewed")
+    assert page.context["entries"] == []
     assert client_of(desk.administrator).get("/admin/audit-trail/").status_code == 403
 
 

@@ -1,4 +1,4 @@
-"""Views that are kept and shared, and findings in groups."""
+"""Saved views, own and shared, and findings in groups."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ def desk() -> Desk:
     return Desk()
 
 
-def test_a_view_keeps_the_filter_and_is_shared_with_officers_of_the_house_alone(desk: Desk) -> None:
+def test_a_saved_view_has_the_filter_and_is_shared_with_officers_of_the_same_casino_alone(desk: Desk) -> None:
     mine, colleague = client_of(desk.first), client_of(desk.second)
     stranger = client_of(hired(Tenant(), Role.SECOND, "stranger"))
-    said = {"name": "Dice", "query": "queue=open&rule=throw-delayed&next=//evil.example", "shared": "on"}
-    assert mine.post("/admin/audit/finding/views/save/", said)["Location"].endswith("?queue=open&rule=throw-delayed")
+    form = {"name": "Dice", "query": "queue=open&rule=throw-delayed&next=//evil.example", "shared": "on"}
+    assert mine.post("/admin/audit/finding/views/save/", form)["Location"].endswith("?queue=open&rule=throw-delayed")
     mine.post("/admin/audit/finding/views/save/", {"name": "Own", "query": "queue=mine"})
     assert mine.post("/admin/audit/finding/views/save/", {"name": " ", "query": ""}).status_code == 302
     for client, names in ((mine, {"Dice", "Own"}), (colleague, {"Dice"}), (stranger, set())):
@@ -31,18 +31,18 @@ def test_a_view_keeps_the_filter_and_is_shared_with_officers_of_the_house_alone(
     assert view.query == "queue=open&rule=throw-delayed"
     assert colleague.post(f"/admin/audit/finding/views/{view.pk}/delete/").status_code == 404
     assert mine.get(f"/admin/audit/finding/views/{view.pk}/delete/").status_code == 405
-    mine.post("/admin/audit/finding/views/save/", {**said, "query": "queue=closed"})
+    mine.post("/admin/audit/finding/views/save/", {**form, "query": "queue=closed"})
     assert SavedView.objects.get(name="Dice").query == "queue=closed"
     assert mine.post(f"/admin/audit/finding/views/{view.pk}/delete/").status_code == 302
     assert not SavedView.objects.filter(name="Dice").exists()
 
 
-def test_only_filters_are_kept() -> None:
+def test_only_filter_parameters_are_saved() -> None:
     assert filter_query("p=7&queue=open&_popup=1&q=w1&q=") == "queue=open&q=w1"
     assert len(filter_query("q=" + "x" * 5_000)) <= 500
 
 
-def test_groups_hold_what_is_open_of_ones_own_houses_and_open_as_its_list(desk: Desk) -> None:
+def test_a_group_of_open_findings_at_ones_own_casinos_opens_as_its_list(desk: Desk) -> None:
     client = client_of(desk.first)
     rows = client.get("/admin/audit/finding/groups/").context["rows"]
     assert sum(row["count"] for row in rows) == len(desk.findings)

@@ -1,4 +1,4 @@
-"""Signing in: locked after failed tries, with a second factor where there is one or one is required."""
+"""Signing in: locked after failed attempts, and with a second factor if the officer has one or one is required."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def as_deployed(settings: Any) -> Iterator[None]:
 
 
 def sign_in(client: Client, *, password: str = PASSWORD, code: str = "", name: str = "claire", **extra: str) -> int:
-    said = {"username": name, "password": password, "code": code, "next": "/admin/"}
-    return client.post("/admin/login/", said, **extra).status_code
+    form = {"username": name, "password": password, "code": code, "next": "/admin/"}
+    return client.post("/admin/login/", form, **extra).status_code
 
 
 def code_of(device: TOTPDevice) -> str:
@@ -47,23 +47,21 @@ def code_of(device: TOTPDevice) -> str:
     return f"{totp.token():06}"
 
 
-def test_failed_tries_lock_a_name_from_an_address_for_a_while(officer: Officer) -> None:
+def test_failed_attempts_lock_a_name_at_an_address_for_fifteen_minutes(officer: Officer) -> None:
     with time_machine.travel("2026-11-20 12:00:00Z", tick=False) as clock:
-        tries = [sign_in(Client(), password="wrong") for _ in range(7)]
-        assert tries[:5] == [200] * 5
-        assert tries[-1] == 429
+        statuses = [sign_in(Client(), password="wrong") for _ in range(7)]
+        assert statuses[:5] == [200] * 5
+        assert statuses[-1] == 429
         assert sign_in(Client()) == 429, "not with the right password either"
         assert sign_in(Client(), REMOTE_ADDR="192.0.2.9") == 302, "the officer elsewhere is not locked out"
         clock.shift(16 * 60)
         assert sign_in(Client()) == 302
-    refused = [
-        act.actor
-        for act in audit_trail.entries_of(audit_trail.INSTALLATION, timezone.now().date().replace(2026, 11, 20))
-    ]
+    day = timezone.now().date().replace(2026, 11, 20)
+    refused = [entry.actor for entry in audit_trail.entries_of(audit_trail.INSTALLATION, day)]
     assert refused.count("claire") >= 6
 
 
-def test_a_second_factor_is_set_up_by_its_first_code_and_asked_for_from_then_on(officer: Officer) -> None:
+def test_a_second_factor_is_set_up_by_its_first_code_and_required_from_then_on(officer: Officer) -> None:
     client = Client()
     assert sign_in(client) == 302
     page = client.get("/admin/second-factor/")
@@ -73,12 +71,12 @@ def test_a_second_factor_is_set_up_by_its_first_code_and_asked_for_from_then_on(
     device.refresh_from_db()
     assert not device.confirmed
     TOTPDevice.objects.update(throttling_failure_count=0, throttling_failure_timestamp=None)
-    made = client.post("/admin/second-factor/", {"code": code_of(device)}).content.decode()
-    paper = re.findall(r"<li><code>(\w+)</code></li>", made)
-    assert len(paper) == 10
+    page = client.post("/admin/second-factor/", {"code": code_of(device)}).content.decode()
+    recovery_codes = re.findall(r"<li><code>(\w+)</code></li>", page)
+    assert len(recovery_codes) == 10
     device.refresh_from_db()
     assert device.confirmed
-    assert paper[0] not in client.get("/admin/second-factor/").content.decode()
+    assert recovery_codes[0] not in client.get("/admin/second-factor/").content.decode()
 
     assert sign_in(Client()) == 200, "the password alone is not enough"
     assert sign_in(Client(), code="12345") == 200
@@ -89,26 +87,26 @@ def test_a_second_factor_is_set_up_by_its_first_code_and_asked_for_from_then_on(
     assert sign_in(Client(), code=code_of(device)) == 200, "a code is good once"
 
 
-def test_a_code_on_paper_is_good_once(officer: Officer) -> None:
+def test_a_recovery_code_is_good_once(officer: Officer) -> None:
     client = Client()
     sign_in(client)
     client.get("/admin/second-factor/")
     device = TOTPDevice.objects.get(user=officer)
-    made = client.post("/admin/second-factor/", {"code": code_of(device)}).content.decode()
-    paper = re.findall(r"<li><code>(\w+)</code></li>", made)
-    assert sign_in(Client(), code=paper[3]) == 302
+    page = client.post("/admin/second-factor/", {"code": code_of(device)}).content.decode()
+    recovery_codes = re.findall(r"<li><code>(\w+)</code></li>", page)
+    assert sign_in(Client(), code=recovery_codes[3]) == 302
     officer.staticdevice_set.update(throttling_failure_count=0, throttling_failure_timestamp=None)
     TOTPDevice.objects.update(throttling_failure_count=0, throttling_failure_timestamp=None)
-    assert sign_in(Client(), code=paper[3]) == 200
+    assert sign_in(Client(), code=recovery_codes[3]) == 200
 
 
-def test_where_it_is_required_nobody_sees_the_desk_without_one(officer: Officer, settings: Any) -> None:
+def test_an_installation_may_require_a_second_factor_of_everybody(officer: Officer, settings: Any) -> None:
     settings.CABOCHON_SECOND_FACTOR = "required"
     client = Client()
     sign_in(client)
     for page in ("/admin/", "/admin/audit/finding/", "/admin/audit/officer/"):
-        answer = client.get(page)
-        assert (answer.status_code, answer["Location"]) == (302, "/admin/second-factor/")
+        response = client.get(page)
+        assert (response.status_code, response["Location"]) == (302, "/admin/second-factor/")
     assert client.post("/admin/audit/finding/take-next/").status_code == 302
     assert b"need a second factor" in client.get("/admin/second-factor/").content
     device = TOTPDevice.objects.get(user=officer)
