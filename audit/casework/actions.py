@@ -82,15 +82,15 @@ def _check(case: Case, officer: Officer, step: Transition, reason: str, outcome:
     if officer.role_at(case.casino_id) not in step.roles:
         raise ActionRefused(_("Your role at this casino does not allow this."))
     if case.state not in step.begins:
-        raise ActionRefused(_("The case is no longer where this can be done; look at it again."))
+        raise ActionRefused(_("The case has changed in the meantime. Reload the page and try again."))
     if step.by_another and case.proposed_by_id == officer.pk:
-        raise ActionRefused(_("You proposed this closing. Another officer decides on it."))
+        raise ActionRefused(_("You proposed closing this case. Another officer must decide."))
     if step.needs_reason and not reason:
-        raise ActionRefused(_("Say why."))
+        raise ActionRefused(_("Give a reason."))
     if step.needs_outcome and outcome not in Outcome.values:
-        raise ActionRefused(_("Say how the case ends."))
+        raise ActionRefused(_("Choose an outcome."))
     if step.name == "assign" and (assignee is None or assignee.role_at(case.casino_id) not in WORKING):
-        raise ActionRefused(_("Nobody of that name works on cases at this casino."))
+        raise ActionRefused(_("No officer of that name works on cases at this casino."))
 
 
 def _apply(case: Case, officer: Officer, step: Transition, reason: str, outcome: str, assignee: Officer | None) -> str:

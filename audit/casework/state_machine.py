@@ -50,7 +50,7 @@ TRANSITIONS = {
             WORKING,
             "case.assigned",
         ),
-        Transition("release", _("Put back"), frozenset({State.INVESTIGATING}), State.NEW, WORKING, "case.released"),
+        Transition("release", _("Release"), frozenset({State.INVESTIGATING}), State.NEW, WORKING, "case.released"),
         Transition(
             "comment", _("Add a note"), _OPEN | {State.CLOSED}, None, WORKING, "case.commented", needs_reason=True
         ),

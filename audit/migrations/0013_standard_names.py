@@ -138,6 +138,15 @@ class Migration(migrations.Migration):
                 verbose_name="officer",
             ),
         ),
+        migrations.AlterField(
+            "job", "requested_at", models.DateTimeField(auto_now_add=True, verbose_name="requested")
+        ),
+        migrations.AlterField("job", "started_at", models.DateTimeField(null=True, verbose_name="started")),
+        migrations.AlterField(
+            "quarantined",
+            "purged_at",
+            models.DateTimeField(blank=True, null=True, verbose_name="bytes deleted"),
+        ),
         migrations.AlterField("nightrun", "error", models.TextField(blank=True, verbose_name="error")),
         migrations.AlterField(
             "signoffexception",

@@ -48,8 +48,8 @@ class Job(models.Model):
     state = models.CharField(_("state"), max_length=16, choices=JobState, default=JobState.WAITING)
     done = models.BigIntegerField(default=0)
     total = models.BigIntegerField(default=0)  # 0 until it is known
-    requested_at = models.DateTimeField(_("asked for"), auto_now_add=True)
-    started_at = models.DateTimeField(_("begun"), null=True)
+    requested_at = models.DateTimeField(_("requested"), auto_now_add=True)
+    started_at = models.DateTimeField(_("started"), null=True)
     heartbeat_at = models.DateTimeField(null=True)
     ended_at = models.DateTimeField(_("ended"), null=True)
     runner = models.UUIDField(null=True)

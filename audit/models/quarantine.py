@@ -23,7 +23,7 @@ class Quarantined(models.Model):
     digest = models.BinaryField(_("SHA-256 of the bytes"), max_length=32, editable=False)
     size = models.IntegerField(_("bytes"), default=0)
     received_at = models.DateTimeField(_("received"), default=timezone.now)
-    purged_at = models.DateTimeField(_("bytes let go"), null=True, blank=True)
+    purged_at = models.DateTimeField(_("bytes deleted"), null=True, blank=True)
 
     class Meta:
         verbose_name = _("quarantined request")
