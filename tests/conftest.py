@@ -1,19 +1,25 @@
-"""The servers of the tests: a real PostgreSQL always, servers of the machine where they run.
+"""The servers of the tests: a PostgreSQL always, the machine's own PostgreSQL, RabbitMQ and Redis if they run.
 
-Without ``DATABASE_URL`` the embedded PostgreSQL is started once, by the process that leads the run, and stopped at its
-end. Tests about a PostgreSQL, RabbitMQ or Redis of the machine skip where it does not answer, unless
-``CABOCHON_REQUIRE_SERVICES=1`` forbids it.
+Without ``DATABASE_URL`` the process that leads the run starts the embedded PostgreSQL, and stops it at the end. The
+migrations run once, in a template from which every database of the run is copied. Tests about a PostgreSQL, RabbitMQ or
+Redis of the machine are skipped if it does not answer, unless ``CABOCHON_REQUIRE_SERVICES=1`` forbids it.
+
+``CABOCHON_TEST_RUN=kept`` keeps the server's data, and so the template, for the next such run.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import socket
 import subprocess
+import sys
 from collections.abc import Iterator
+from functools import partial
 from io import StringIO
 from pathlib import Path
+from typing import TextIO
 from urllib.parse import urlsplit
 from uuid import uuid4
 
@@ -23,34 +29,40 @@ import pytest
 from django.core.management import call_command
 from pytest_django import DjangoDbBlocker
 
-from casino.embedded.postgres import EmbeddedPostgres
+from casino.embedded.postgres import DATABASE, EmbeddedPostgres
+from tests.settings import MIGRATED
 
 POSTGRES = os.environ.get("CABOCHON_TEST_POSTGRES", "postgres://postgres@127.0.0.1:5432/postgres")
 RABBITMQ = os.environ.get("CABOCHON_TEST_RABBITMQ", "amqp://guest:guest@127.0.0.1:5672//")
 REDIS = os.environ.get("CABOCHON_TEST_REDIS", "redis://127.0.0.1:6379/15")
 
+ROOT = Path(__file__).parent.parent
 
 DATA = Path(os.environ["CABOCHON_DATA"])
-"""The folder of this run; see ``tests/settings.py``."""
+"""The data folder of this run; see ``tests/settings.py``."""
 
+IS_KEPT = os.environ["CABOCHON_TEST_RUN"] == "kept"
 
-WITHOUT_FSYNC = "-c fsync=off -c full_page_writes=off"
-"""The tests' database needs to survive no power cut: a commit does not wait for the disk."""
+EMBEDDED = EmbeddedPostgres(DATA, "-c fsync=off -c full_page_writes=off")
+"""This run's server. It need not survive a power cut: no commit waits for the disk."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    if not _leads(config):
+    if hasattr(config, "workerinput"):  # a worker, which uses its leader's server
         return
-    for left in DATA.parent.glob("test-*"):  # by a run that was killed
-        if not psutil.pid_exists(int(left.name.removeprefix("test-"))):
-            _remove(left)
-    if not os.environ.get("DATABASE_URL"):
-        EmbeddedPostgres(DATA, WITHOUT_FSYNC).start()
-
-
-def pytest_unconfigure(config: pytest.Config) -> None:
-    if _leads(config):
-        _remove(DATA)
+    for folder in DATA.parent.glob("test-*"):  # of runs that were killed
+        leader = folder.name.removeprefix("test-")
+        if leader.isdecimal() and not psutil.pid_exists(int(leader)):
+            _remove(folder)
+    if IS_KEPT:
+        config.add_cleanup(_lock_kept_data().close)
+    if "DATABASE_URL" in os.environ:
+        config.add_cleanup(partial(_drop_databases, f"datname = '{MIGRATED}'"))
+    else:
+        EMBEDDED.start()
+        config.add_cleanup(EMBEDDED.stop if IS_KEPT else partial(_remove, DATA))
+        # Of a run that was killed, or of other migrations.
+        _drop_databases(f"not datistemplate and datname not in ('postgres', '{DATABASE}', '{MIGRATED}')")
 
 
 def _remove(data: Path) -> None:
@@ -58,41 +70,88 @@ def _remove(data: Path) -> None:
     shutil.rmtree(data)
 
 
-def _leads(config: pytest.Config) -> bool:
-    """Whether this process leads the run, rather than being one of its workers."""
-    return not hasattr(config, "workerinput")
+def _lock_kept_data() -> TextIO:
+    """Lock the kept data until the file is closed. Raise ``UsageError`` if another run uses them."""
+    DATA.mkdir(parents=True, exist_ok=True)
+    lock = (DATA / "lock").open("w")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        lock.close()
+        raise pytest.UsageError("Another run uses the kept database.") from error
+    return lock
+
+
+def _drop_databases(condition: str) -> None:
+    with psycopg.connect(_server(), autocommit=True) as connection:
+        for (name,) in connection.execute(f"select datname from pg_database where {condition}").fetchall():
+            connection.execute(f'drop database "{name}" with (force)')
+
+
+def _server() -> str:
+    """Return the address of the PostgreSQL of this run."""
+    return os.environ.get("DATABASE_URL") or EMBEDDED.url("postgres")
+
+
+@pytest.fixture(scope="session")
+def migrated_template() -> str:
+    """The name of the template, which the first worker that needs it makes."""
+    with psycopg.connect(_server(), autocommit=True) as connection:
+        connection.execute("select pg_advisory_lock(hashtext(%s))", (MIGRATED,))  # until the connection is closed
+        if not connection.execute("select 1 from pg_database where datname = %s", (MIGRATED,)).fetchone():
+            unfinished = f"{MIGRATED}_unfinished"
+            connection.execute(f'drop database if exists "{unfinished}"')
+            connection.execute(f'create database "{unfinished}"')
+            environment = {
+                **os.environ,
+                "DJANGO_SETTINGS_MODULE": "casino.settings",
+                "DATABASE_URL": _address_of(unfinished),
+            }
+            migrate = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
+            subprocess.run(migrate, cwd=ROOT, env=environment, check=True)
+            connection.execute(f'alter database "{unfinished}" rename to "{MIGRATED}"')
+    return MIGRATED
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None, migrated_template: str) -> None:
+    """Before Django makes its test database, which is a copy of the template."""
 
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> None:
-    """The keys of the log, as a deployment makes them once."""
+    """The log's signing keys, which a deployment makes once."""
     with django_db_blocker.unblock():
         call_command("logkey", "--make", stdout=StringIO())
 
 
 @pytest.fixture
 def postgres_url() -> Iterator[str]:
-    """The address of a new database on the machine's own PostgreSQL, dropped when the test is over."""
+    """The address of a new, empty database on the machine's own PostgreSQL. It is dropped after the test."""
     yield from _new_database(_answering("PostgreSQL", POSTGRES))
 
 
 @pytest.fixture
-def database_url() -> Iterator[str]:
-    """The address of a new database on the PostgreSQL of this run, which is always there."""
-    yield from _new_database(os.environ.get("DATABASE_URL") or EmbeddedPostgres(DATA).url("postgres"))
+def migrated_url(migrated_template: str) -> Iterator[str]:
+    """The address of a new, migrated database on the PostgreSQL of this run. It is dropped after the test."""
+    yield from _new_database(_server(), template=migrated_template)
 
 
-def _new_database(server: str) -> Iterator[str]:
+def _new_database(server: str, *, template: str = "template1") -> Iterator[str]:
     name = f"cabochon_{uuid4().hex[:12]}"
     with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute(f"create database {name}")
-        yield urlsplit(server)._replace(path=f"/{name}").geturl()
+        connection.execute(f'create database {name} template "{template}"')
+        yield _address_of(name, server)
         connection.execute(f"drop database {name} with (force)")
+
+
+def _address_of(database: str, server: str | None = None) -> str:
+    return urlsplit(server or _server())._replace(path=f"/{database}").geturl()
 
 
 @pytest.fixture
 def rabbitmq_url() -> Iterator[str]:
-    """The address of a real RabbitMQ: of a virtual host of the test's own, where we may make one."""
+    """The address of a real RabbitMQ: a virtual host of the test's own, if the test may add one."""
     server = _answering("RabbitMQ", RABBITMQ)
     user = urlsplit(server).username or "guest"
     host = f"cabochon-{uuid4().hex[:12]}"
@@ -106,8 +165,8 @@ def rabbitmq_url() -> Iterator[str]:
     _rabbitmqctl("delete_vhost", host)
 
 
-def _rabbitmqctl(*words: str) -> None:
-    subprocess.run(["rabbitmqctl", "--quiet", *words], capture_output=True, check=True)
+def _rabbitmqctl(*arguments: str) -> None:
+    subprocess.run(["rabbitmqctl", "--quiet", *arguments], capture_output=True, check=True)
 
 
 @pytest.fixture
@@ -117,6 +176,7 @@ def redis_url() -> str:
 
 
 def _answering(name: str, url: str) -> str:
+    """Return ``url`` if something listens there. Otherwise skip the test, or fail it if services are required."""
     address = urlsplit(url)
     try:
         socket.create_connection((address.hostname or "", address.port or 0), timeout=2).close()

@@ -1,15 +1,27 @@
-"""The settings of the tests: a data folder for each run, so that no running stack and no other run is touched."""
+"""The settings of the tests: a data folder and a database server of their own, so that no other run is touched."""
 
+import hashlib
 import os
 from pathlib import Path
 
-RUN = os.environ.setdefault("CABOCHON_TEST_RUN", str(os.getpid()))
-"""The number of the process that leads the run; its workers inherit it, and so use the same servers."""
+ROOT = Path(__file__).resolve().parent.parent
 
-os.environ["CABOCHON_DATA"] = str(Path(__file__).resolve().parent.parent / ".data" / f"test-{RUN}")
+RUN = os.environ.setdefault("CABOCHON_TEST_RUN", str(os.getpid()))
+"""The process id of the run's leader, which its workers inherit; or ``kept``, whose server's data outlive the run."""
+
+os.environ["CABOCHON_DATA"] = str(ROOT / ".data" / f"test-{RUN}")
+os.environ["SPT_NOENV"] = "1"  # a process that sets its title leaves its environment legible: see ``running_on``
 
 from casino.settings import *  # noqa: E402, F403
 
+_schema = hashlib.sha256()
+for _path in [ROOT / "requirements.lock", *sorted((ROOT / "audit" / "migrations").rglob("*.*"))]:
+    if _path.suffix in {".lock", ".py", ".sql"}:
+        _schema.update(_path.read_bytes())
+MIGRATED = f"migrated_{RUN}_{_schema.hexdigest()[:16]}"
+"""The database from which the run copies every other: migrated, and named after the files it was made from."""
+
+DATABASES["default"]["TEST"] = {"TEMPLATE": MIGRATED}  # noqa: F405
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # fast; no password here guards anything
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},

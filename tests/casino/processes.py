@@ -1,7 +1,8 @@
-"""What the tests about processes share: who runs on whose data, and waiting until something holds."""
+"""For tests about processes: their environment, which of them use a data folder, and waiting for a condition."""
 
 from __future__ import annotations
 
+import os
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -10,46 +11,49 @@ from pathlib import Path
 
 import psutil
 
-PATIENCE_S = 60
+TIMEOUT_S = 60
+
+ENVIRONMENT = {"PATH": os.environ["PATH"], "PYTHONUNBUFFERED": "1", "SPT_NOENV": "1"}
+"""What a process needs of the environment of the tests. See ``tests/settings.py`` for ``SPT_NOENV``."""
 
 
 def running_on(data: Path) -> list[psutil.Process]:
-    """Return the processes, servers included, that work on ``data``."""
-    return [process for process in psutil.process_iter() if _works_on(data, process)]
+    """Return the processes, servers included, that use ``data``."""
+    return [process for process in psutil.process_iter() if _uses(data, process)]
 
 
-def _works_on(data: Path, process: psutil.Process) -> bool:
-    # Ours have the folder in their environment; servers write over theirs, and have it in their command or stand in it.
+def _uses(data: Path, process: psutil.Process) -> bool:
+    # Ours have the folder in their environment; servers overwrite theirs, and have it in their command or as their cwd.
     try:
         return process.status() != psutil.STATUS_ZOMBIE and (
             process.environ().get("CABOCHON_DATA") == str(data)
-            or any(str(data) in word for word in process.cmdline())
+            or any(str(data) in argument for argument in process.cmdline())
             or Path(process.cwd()).is_relative_to(data)
         )
     except psutil.Error:
         return False
 
 
-def leader(data: Path, words: str) -> psutil.Process:
-    """Return the process on ``data`` whose command holds ``words`` and whose parent's does not."""
-    (found,) = [
+def leader(data: Path, command: str) -> psutil.Process:
+    """Return the process on ``data`` whose command or title contains ``command`` and whose parent's does not."""
+    (process,) = [
         process
         for process in running_on(data)
-        if words in " ".join(process.cmdline()) and words not in " ".join(process.parent().cmdline())
+        if command in " ".join(process.cmdline()) and command not in " ".join(process.parent().cmdline())
     ]
-    return found
+    return process
 
 
-def until(holds: Callable[[], object], what: str) -> None:
-    """Wait until ``holds`` says something true."""
-    deadline = time.monotonic() + PATIENCE_S
-    while not holds():
-        assert time.monotonic() < deadline, f"waited {PATIENCE_S} s in vain: {what}"
+def until(condition: Callable[[], object], what: str) -> None:
+    """Wait until ``condition`` is true. Fail after ``TIMEOUT_S``, naming ``what`` did not come."""
+    deadline = time.monotonic() + TIMEOUT_S
+    while not condition():
+        assert time.monotonic() < deadline, f"waited {TIMEOUT_S} s in vain: {what}"
         time.sleep(0.1)
 
 
 def is_ready(url: str) -> bool:
-    """Whether the web server at ``url`` answers and reaches its record."""
+    """Whether the web server at ``url`` answers and reaches its database."""
     try:
         with urllib.request.urlopen(f"{url}/health/ready", timeout=5) as answer:
             return bool(answer.status == 200)
@@ -59,7 +63,7 @@ def is_ready(url: str) -> bool:
 
 @contextmanager
 def nothing_left_on(data: Path) -> Iterator[None]:
-    """End whatever still runs on ``data`` when a test is over, passed or not."""
+    """Kill whatever still uses ``data`` when a test is over, passed or not."""
     try:
         yield
     finally:

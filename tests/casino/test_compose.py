@@ -1,4 +1,4 @@
-"""The compose file says what Docker reads, and its commands are commands that run."""
+"""The compose file is valid and closed: no root, no writable disk, no default secret, and an image with every file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_the_compose_file_follows_the_published_schema() -> None:
     assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
-def test_every_process_of_ours_runs_without_root_on_a_read_only_disk() -> None:
+def test_every_service_of_ours_runs_without_root_on_a_read_only_disk() -> None:
     services = yaml.safe_load(COMPOSE.read_text())["services"]
     ours = [name for name, service in services.items() if service["image"] == "cabochon"]
     assert sorted(ours) == ["beat", "keys", "migrate", "sequencer", "web", "worker"]
@@ -48,10 +48,10 @@ def test_no_secret_has_a_default() -> None:
 
 def test_the_image_has_every_file_that_runs() -> None:
     copied = {
-        word.rstrip("/")
+        name.rstrip("/")
         for line in (ROOT / "docker" / "Dockerfile").read_text().splitlines()
         if line.startswith("COPY ") and "--from" not in line
-        for word in line.split()[1:-1]
+        for name in line.split()[1:-1]
     }
     assert copied == {"requirements-runtime.lock", "manage.py", "settlement", "audit", "casino", "templates", "locale"}
     assert all((ROOT / name).exists() for name in copied)

@@ -1,6 +1,6 @@
 """The processes of ``docker/compose.yaml``, started by hand with its own commands on this machine's servers.
 
-The file's broker is RabbitMQ; a Redis in its place is a line, and so is tried as well.
+The file's broker is RabbitMQ. Redis takes its place by one changed line, and is tested as well.
 
 a night over HTTP ─► web ─► PostgreSQL, RabbitMQ ─► worker ─► findings
                               └─► sequencer ─► checkpoints
@@ -8,7 +8,6 @@ a night over HTTP ─► web ─► PostgreSQL, RabbitMQ ─► worker ─► fi
 
 from __future__ import annotations
 
-import os
 import socket
 import subprocess
 import sys
@@ -21,7 +20,7 @@ import psycopg
 import pytest
 import yaml
 
-from tests.casino.processes import is_ready, nothing_left_on, running_on, until
+from tests.casino.processes import ENVIRONMENT, is_ready, nothing_left_on, running_on, until
 
 ROOT = Path(__file__).parent.parent.parent
 COMPOSE = yaml.safe_load((ROOT / "docker" / "compose.yaml").read_text())["services"]
@@ -29,13 +28,13 @@ STOPS_WITHIN_S = 30
 
 
 class Containers:
-    """What compose would start, without containers: its commands and environments, other addresses."""
+    """What compose would start, without containers: its commands and environments, with other addresses."""
 
     def __init__(self, data: Path, *, database: str, broker: str) -> None:
-        with socket.create_server(("127.0.0.1", 0)) as line:
-            self.url = f"http://127.0.0.1:{line.getsockname()[1]}"
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            self.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         self.data = data
-        self.given = {
+        self.values = {
             "CABOCHON_SECRET_KEY": "a secret of this test",
             "CABOCHON_ALLOWED_HOSTS": "cabochon.example",
             "CABOCHON_HTTPS": "false",
@@ -45,25 +44,24 @@ class Containers:
         }
 
     def command(self, service: str) -> list[str]:
-        """Return a service's command, its program taken from the environment these tests run in."""
-        program, *words = COMPOSE[service]["command"]
-        found = sys.executable if program == "python" else str(Path(sys.executable).parent / program)
-        return [found, *(word.replace("/tmp/", f"{self.data}/") for word in words)]
+        """Return a service's command, with the program of the virtual environment these tests run in."""
+        program, *arguments = COMPOSE[service]["command"]
+        path = sys.executable if program == "python" else str(Path(sys.executable).parent / program)
+        return [path, *(argument.replace("/tmp/", f"{self.data}/") for argument in arguments)]
 
     def environment(self, service: str) -> dict[str, str]:
         """Return a service's environment: every variable the file names, with this machine's value."""
         named: dict[str, Any] = COMPOSE[service]["environment"]
-        values = {**named, **self.given}
-        assert set(self.given) <= set(named)
+        values = {**named, **self.values}
+        assert set(self.values) <= set(named)
         if "CABOCHON_BIND" in named:
             values["CABOCHON_BIND"] = self.url.removeprefix("http://")
-        image = {"PATH": os.environ["PATH"], "CABOCHON_DATA": str(self.data), "PYTHONUNBUFFERED": "1"}
-        return {**image, **values}
+        return {**ENVIRONMENT, "CABOCHON_DATA": str(self.data), **values}
 
-    def run(self, service: str, *words: str) -> str:
+    def run(self, service: str, *command: str) -> str:
         """Run a service's command, or another in its environment, to its end."""
         done = subprocess.run(
-            words or self.command(service),
+            command or self.command(service),
             cwd=ROOT,
             env=self.environment(service),
             capture_output=True,
@@ -93,9 +91,9 @@ class Containers:
             for process in started:
                 process.terminate()
             codes = [process.wait(STOPS_WITHIN_S) for process in started]
-        assert codes == [0] * len(services), self.said(*services)
+        assert codes == [0] * len(services), self.logs(*services)
 
-    def said(self, *services: str) -> str:
+    def logs(self, *services: str) -> str:
         return "\n".join((self.data / f"{service}.log").read_text() for service in services)
 
 
@@ -113,7 +111,7 @@ def test_the_commands_of_compose_turn_a_night_into_findings(containers: Containe
         _play_a_table(containers, seed=1)
         until(lambda: _findings(containers) > 0, "findings by way of the broker")
 
-    # Without a worker or a broker that remembers, what was posted waits; beat's sweep finds it.
+    # Without a worker what was posted waits; beat's sweep finds it, whatever the broker remembers.
     with containers.up("web"):
         until(lambda: is_ready(containers.url), "the web server")
         _play_a_table(containers, seed=2)
@@ -121,28 +119,28 @@ def test_the_commands_of_compose_turn_a_night_into_findings(containers: Containe
     with containers.up("worker", "beat"):
         until(lambda: _findings(containers) > before, "findings of the second night")
     assert running_on(containers.data) == []
-    _check_the_record(containers)
+    _verify_the_log(containers)
 
 
 def _play_a_table(containers: Containers, *, seed: int) -> None:
-    """Post the night of one table, with everything irregular a table of its kind can show."""
+    """Post one table's night with every irregularity that such a table can have."""
     manage = (sys.executable, "manage.py")
-    casino = f"house-{seed}"
+    casino = f"casino-{seed}"
     key = containers.run("web", *manage, "createkey", "--casino", casino, "--register", "C1").strip()
-    words = ("--casino", casino, "--tables", "1", "--seed", str(seed), "--irregularities", "all")
-    containers.run("web", *manage, "simulate", *words, "--post", containers.url, "--key", key)
+    night = ("--casino", casino, "--tables", "1", "--seed", str(seed), "--irregularities", "all")
+    containers.run("web", *manage, "simulate", *night, "--post", containers.url, "--key", key)
 
 
-def _check_the_record(containers: Containers) -> None:
-    """Seal what came while no sequencer ran, and recompute everything against the checkpoints that were exported."""
+def _verify_the_log(containers: Containers) -> None:
+    """Seal what came while no sequencer ran, then verify everything against the exported checkpoints."""
     manage = (sys.executable, "manage.py")
     containers.run("sequencer", *manage, "sequence", "--once")
-    said = containers.run("sequencer", *manage, "verify", "--against", str(containers.data / "checkpoints"))
-    assert "Everything holds." in said
+    output = containers.run("sequencer", *manage, "verify", "--against", str(containers.data / "checkpoints"))
+    assert "Everything holds." in output
 
 
 def _findings(containers: Containers) -> int:
-    with psycopg.connect(containers.given["DATABASE_URL"]) as connection:
+    with psycopg.connect(containers.values["DATABASE_URL"]) as connection:
         row = connection.execute("select count(*) from audit_finding").fetchone()
         assert row is not None
         return int(row[0])

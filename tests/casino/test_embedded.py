@@ -1,4 +1,4 @@
-"""The embedded servers: started from nothing, started again after a kill, stopped, and refused where unfit."""
+"""The embedded servers: started from nothing and again after a kill, stopped, and refused on data that do not fit."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ def valkey(tmp_path: Path) -> Iterator[EmbeddedValkey]:
     server.stop()
 
 
-def test_postgres_keeps_its_data_over_a_kill(postgres: EmbeddedPostgres) -> None:
+def test_postgres_keeps_its_data_when_killed(postgres: EmbeddedPostgres) -> None:
     postgres.start()
     with psycopg.connect(postgres.url()) as connection:
-        connection.execute("create table kept (word text)")
-        connection.execute("insert into kept values ('cabochon')")
+        connection.execute("create table survivor (name text)")
+        connection.execute("insert into survivor values ('cabochon')")
     os.kill(int((postgres.cluster / "postmaster.pid").read_text().split()[0]), signal.SIGKILL)
 
     postgres.start()
 
     with psycopg.connect(postgres.url()) as connection:
-        assert connection.execute("select word from kept").fetchall() == [("cabochon",)]
+        assert connection.execute("select name from survivor").fetchall() == [("cabochon",)]
         assert connection.execute("show data_checksums").fetchone() == ("on",)
         assert connection.execute("show listen_addresses").fetchone() == ("",)
 
@@ -56,7 +56,7 @@ def test_postgres_started_twice_is_one_server(postgres: EmbeddedPostgres) -> Non
     postgres.stop()
 
 
-def test_data_of_another_major_version_are_refused_in_plain_words(postgres: EmbeddedPostgres) -> None:
+def test_data_of_another_major_version_are_refused_with_advice(postgres: EmbeddedPostgres) -> None:
     postgres.start()
     postgres.stop()
     version = postgres.cluster / "PG_VERSION"
@@ -65,7 +65,7 @@ def test_data_of_another_major_version_are_refused_in_plain_words(postgres: Embe
         postgres.start()
 
 
-def test_valkey_keeps_its_messages_over_a_kill(valkey: EmbeddedValkey) -> None:
+def test_valkey_keeps_its_messages_when_killed(valkey: EmbeddedValkey) -> None:
     valkey.start()
     with redis.Redis(unix_socket_path=str(valkey.socket)) as client:
         client.rpush("replay", "a hint")

@@ -1,4 +1,4 @@
-"""What a deployment is by default: closed."""
+"""The default settings: everything closed that a deployment does not open."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_debug_is_off_and_hosts_are_named() -> None:
     assert "*" not in settings.ALLOWED_HOSTS
 
 
-def test_the_secret_key_is_made_once_for_its_owner_alone(tmp_path: Path) -> None:
+def test_the_secret_key_is_generated_once_and_readable_by_its_owner_only(tmp_path: Path) -> None:
     first = secret_key(tmp_path)
     assert len(first) >= 50
     assert secret_key(tmp_path) == first
@@ -40,13 +40,13 @@ def test_no_page_may_run_a_script_from_elsewhere_or_inline(client: Client) -> No
 
 
 @pytest.mark.django_db
-def test_health_says_alive_and_ready(client: Client) -> None:
+def test_the_health_checks_answer_live_and_ready(client: Client) -> None:
     assert client.get("/health/live").json() == {"status": "live"}
     assert client.get("/health/ready").json() == {"status": "ready"}
 
 
 @pytest.mark.django_db
-def test_the_schema_is_openapi_3_1_and_names_every_address(client: Client) -> None:
+def test_the_schema_is_openapi_3_1_and_has_the_path_of_ingestion(client: Client) -> None:
     response = client.get("/api/v1/schema/?format=json")
     assert response.status_code == 200
     schema = response.json()

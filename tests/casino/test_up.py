@@ -1,4 +1,4 @@
-"""``python -m casino.up``: up from nothing, up again on its data, kept up, and gone when told to."""
+"""``python -m casino.up``: it starts from nothing and again on its data, restarts what dies, and stops on a signal."""
 
 from __future__ import annotations
 
@@ -19,14 +19,15 @@ from tests.casino.processes import is_ready, leader, nothing_left_on, running_on
 
 ROOT = Path(__file__).parent.parent.parent
 STOPS_WITHIN_S = 60
+WORKER = "-A casino worker"
 
 
 class Stack:
-    """A supervisor in a process of its own, on data of its own, and what it printed."""
+    """A supervisor in a process of its own, on data of its own, and its output."""
 
     def __init__(self, data: Path) -> None:
         self.data = data
-        self.printed = data / "printed"
+        self.output = data / "output"
         without_servers = {
             name: value for name, value in os.environ.items() if name not in {"DATABASE_URL", "CELERY_BROKER_URL"}
         }
@@ -34,37 +35,38 @@ class Stack:
             **without_servers,
             "CABOCHON_DATA": str(data),
             "CABOCHON_PORT": "8700",
+            "CABOCHON_WEB_WORKERS": "1",
             "DJANGO_SETTINGS_MODULE": "casino.settings",
         }
 
     def start(self, *, tables: int = 0) -> subprocess.Popen[bytes]:
-        """Start the supervisor, for a first night of so many tables; wait until it has said where the desk is."""
+        """Start the supervisor with a first night of ``tables`` tables; wait until it prints the desk's address."""
         self.data.mkdir(exist_ok=True)
-        with self.printed.open("wb") as output:
+        with self.output.open("wb") as file:
             process = subprocess.Popen(
                 [sys.executable, "-m", "casino.up"],
                 cwd=ROOT,
                 env={**self.environment, "CABOCHON_FIRST_NIGHT_TABLES": str(tables)},
                 stdin=subprocess.DEVNULL,
-                stdout=output,
+                stdout=file,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
-        until(lambda: "Ctrl-C" in self.printed.read_text() or process.poll() is not None, "the desk's address")
-        assert process.poll() is None, self.printed.read_text()
+        until(lambda: "Ctrl-C" in self.output.read_text() or process.poll() is not None, "the desk's address")
+        assert process.poll() is None, self.output.read_text()
         return process
 
     @property
     def url(self) -> str:
-        found = re.search(r"http://localhost:\d+", self.printed.read_text())
-        assert found, self.printed.read_text()
-        return found[0]
+        match = re.search(r"http://localhost:\d+", self.output.read_text())
+        assert match, self.output.read_text()
+        return match[0]
 
     @property
     def password(self) -> str:
-        found = re.search(r"password\s+(\S+)", self.printed.read_text())
-        assert found, self.printed.read_text()
-        return found[1]
+        match = re.search(r"password\s+(\S+)", self.output.read_text())
+        assert match, self.output.read_text()
+        return match[1]
 
 
 @pytest.fixture
@@ -74,11 +76,11 @@ def stack(tmp_path: Path) -> Iterator[Stack]:
         yield Stack(data)
 
 
-def test_it_comes_up_from_nothing_and_again_on_its_data_and_leaves_nothing_behind(stack: Stack) -> None:
+def test_it_starts_from_nothing_and_again_on_its_data_and_leaves_nothing_behind(stack: Stack) -> None:
     process = stack.start(tables=1)
     assert is_ready(stack.url)
     first = stack.password
-    assert re.search(r"A finding .*/admin/audit/finding/\d+/", stack.printed.read_text())
+    assert re.search(r"A finding .*/admin/audit/finding/\d+/", stack.output.read_text())
 
     twin = subprocess.run(
         [sys.executable, "-m", "casino.up"],
@@ -101,34 +103,34 @@ def test_it_comes_up_from_nothing_and_again_on_its_data_and_leaves_nothing_behin
 
     again = stack.start(tables=1)
     assert stack.password == first
-    assert "events posted" not in stack.printed.read_text()
+    assert "events posted" not in stack.output.read_text()
     again.send_signal(signal.SIGTERM)
     assert again.wait(STOPS_WITHIN_S) == 0
     assert running_on(stack.data) == []
 
 
-def test_what_dies_is_started_again(stack: Stack) -> None:
+def test_what_dies_is_restarted(stack: Stack) -> None:
     process = stack.start()
     postgres, valkey = EmbeddedPostgres(stack.data), EmbeddedValkey(stack.data)
     web = leader(stack.data, "gunicorn")
-    worker = leader(stack.data, "celery -A casino worker")
+    worker = leader(stack.data, WORKER)
     os.kill(int((postgres.cluster / "postmaster.pid").read_text().split()[0]), signal.SIGKILL)
     os.kill(int((valkey.folder / "pid").read_text()), signal.SIGKILL)
     web.kill()
     worker.kill()
 
-    until(lambda: "worker has died" in stack.printed.read_text(), "the news of the worker's death")
-    until(lambda: "web has died" in stack.printed.read_text(), "the news of the web server's death")
-    until(lambda: is_ready(stack.url) and valkey.is_running(), "an answer of what was started again")
-    until(lambda: _leads(stack.data, "celery -A casino worker"), "a new worker")
-    assert leader(stack.data, "celery -A casino worker").pid != worker.pid
+    until(lambda: "worker has died" in stack.output.read_text(), "the message about the worker")
+    until(lambda: "web has died" in stack.output.read_text(), "the message about the web server")
+    until(lambda: is_ready(stack.url) and valkey.is_running(), "answers of the restarted servers")
+    until(lambda: _has_leader(stack.data, WORKER), "a new worker")
+    assert leader(stack.data, WORKER).pid != worker.pid
 
     process.send_signal(signal.SIGTERM)
     assert process.wait(STOPS_WITHIN_S) == 0
     assert running_on(stack.data) == []
 
 
-def test_what_a_killed_supervisor_left_is_ended_by_the_next(stack: Stack) -> None:
+def test_processes_left_by_a_killed_supervisor_are_ended_by_the_next(stack: Stack) -> None:
     killed = stack.start()
     orphan = leader(stack.data, "gunicorn")
     killed.kill()
@@ -144,9 +146,9 @@ def test_what_a_killed_supervisor_left_is_ended_by_the_next(stack: Stack) -> Non
     assert running_on(stack.data) == []
 
 
-def _leads(data: Path, words: str) -> bool:
+def _has_leader(data: Path, command: str) -> bool:
     try:
-        leader(data, words)
+        leader(data, command)
     except ValueError:
         return False
     return True

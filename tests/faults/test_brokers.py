@@ -131,14 +131,14 @@ class Stack:
 
 
 @pytest.fixture
-def stack(tmp_path: Path, database_url: str, broker: Broker) -> Iterator[Stack]:
+def stack(tmp_path: Path, migrated_url: str, broker: Broker) -> Iterator[Stack]:
     with socket.create_server(("127.0.0.1", 0)) as line:
         port = line.getsockname()[1]
     environment = {
         "PATH": os.environ["PATH"],
         "PYTHONUNBUFFERED": "1",
         "CABOCHON_DATA": str(tmp_path),
-        "DATABASE_URL": database_url,
+        "DATABASE_URL": migrated_url,
         "CABOCHON_BIND": f"127.0.0.1:{port}",
         "CABOCHON_WEB_WORKERS": "1",
         "CABOCHON_SWEEP_S": "1",
@@ -147,7 +147,6 @@ def stack(tmp_path: Path, database_url: str, broker: Broker) -> Iterator[Stack]:
     }
     stack = Stack(tmp_path, environment, f"http://localhost:{port}")
     with nothing_left_on(tmp_path):
-        stack.manage("migrate", "-v", "0")
         stack.manage("logkey", "--make", "--quiet")
         yield stack
         for name in list(stack.running):

@@ -97,13 +97,12 @@ class Deployment:
 
 
 @pytest.fixture
-def deployment(db: None, tmp_path: Path) -> Iterator[Deployment]:
+def deployment(db: None, migrated_template: str, tmp_path: Path) -> Iterator[Deployment]:
     name = f"sealed_{uuid4().hex[:12]}"
     server = psycopg.connect(**server_parameters(), dbname="postgres", autocommit=True)
     with server:
-        server.execute(f"create database {name}")
+        server.execute(f'create database {name} template "{migrated_template}"')
         deployment = Deployment(tmp_path, name)
-        deployment.manage("migrate", "--verbosity", "0")
         deployment.manage("logkey", "--make", "--quiet")
         yield deployment
         server.execute(f"drop database {name} with (force)")
