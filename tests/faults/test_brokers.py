@@ -1,10 +1,10 @@
-"""The same deaths with nothing simulated: real processes and a real broker, killed while tables report.
+"""Real processes and a real broker, killed while tables report.
 
-    tables ─► web ─► PostgreSQL, broker ─► two workers ─► findings      each killed by SIGKILL, again and again
-                         └─► sequencer ─► checkpoints                   the broker's messages lost, or come twice
+    tables ─► web ─► PostgreSQL, broker ─► two workers ─► findings      each killed by SIGKILL, repeatedly
+                         └─► sequencer ─► checkpoints                   the broker's messages lost or delivered twice
 
-``test_crash_points`` dies at every step there is, a process at a time. Here are Celery, gunicorn and the broker
-themselves, whose steps nobody counts: where they die is left to a seed and to the clock.
+``test_crash_points`` kills one process at a time, at every step. Here Celery, gunicorn and the broker themselves are
+killed, whose steps are not counted: when each is killed is left to a seed and the clock.
 """
 
 from __future__ import annotations
@@ -36,12 +36,11 @@ from kombu import Connection
 from audit.simulation import IRREGULARITIES, RULESET_NAMES, play
 from casino.embedded.valkey import EmbeddedValkey
 from settlement import adjudicate
-from tests.casino.processes import is_ready, nothing_left_on, until
+from tests.casino.processes import ENVIRONMENT, is_ready, nothing_left_on, until
 
 ROOT = Path(__file__).parents[2]
 TABLES = 8
 BATCH = 25
-DEATHS = 18
 PROGRAMS = {
     "web": ("-m", "gunicorn", "casino.wsgi", "--config", "casino/gunicorn.py"),
     "worker one": ("-m", "celery", "-A", "casino", "worker", "-Q", "replay", "-c", "2", "-n", "one@%h"),
@@ -55,19 +54,19 @@ Stream = tuple[str, list[bytes]]
 
 @dataclass
 class Broker:
-    """A broker, and what can happen to it: ``fails`` takes away every message, or all of it for a moment."""
+    """A broker and its failure: ``fail`` loses every message, or kills and restarts the broker."""
 
-    url: str  # "" is the embedded one
-    fails: Callable[[], object]
+    url: str  # "" for the embedded broker
+    fail: Callable[[], object]
 
 
-@pytest.fixture(params=["rabbitmq", "redis", "embedded"])
+@pytest.fixture
 def broker(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Broker]:
     if request.param == "rabbitmq":
         url = request.getfixturevalue("rabbitmq_url")
         yield Broker(url, lambda: purge(url))
     elif request.param == "redis":
-        # A database of its own, which no other test empties or fills.
+        # A database that no other test uses.
         url = urlsplit(request.getfixturevalue("redis_url"))._replace(path="/14").geturl()
         with redis.Redis.from_url(url) as server:
             server.flushdb()
@@ -81,29 +80,29 @@ def broker(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Broker]:
 
 
 def purge(url: str) -> None:
-    """Lose what waits in the queue of hints."""
+    """Lose the hints that wait in the queue."""
     with Connection(url) as connection, connection.channel() as channel:
         channel.queue_purge("replay")
 
 
 def kill_and_start(valkey: EmbeddedValkey) -> None:
     os.kill(int((valkey.folder / "pid").read_text()), signal.SIGKILL)
-    until(lambda: not valkey.is_running(), "the end of the broker")
+    until(lambda: not valkey.is_running(), "the end of the broker's process")
     valkey.start()
 
 
 @dataclass
 class Stack:
-    """The processes of a deployment, each in a session of its own, so that its children die with it."""
+    """The processes of a deployment, each in a session of its own, so that its children are killed with it."""
 
     data: Path
     environment: dict[str, str]
     url: str
     running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
 
-    def manage(self, *words: str) -> str:
+    def manage(self, *arguments: str) -> str:
         done = subprocess.run(
-            [sys.executable, "manage.py", *words],
+            [sys.executable, "manage.py", *arguments],
             cwd=ROOT,
             env=self.environment,
             capture_output=True,
@@ -124,7 +123,7 @@ class Stack:
         )
 
     def kill(self, name: str) -> None:
-        """Pull the plug: no process of it does anything any more."""
+        """Kill a program with all its processes, and wait for its end."""
         process = self.running.pop(name)
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
@@ -132,11 +131,10 @@ class Stack:
 
 @pytest.fixture
 def stack(tmp_path: Path, migrated_url: str, broker: Broker) -> Iterator[Stack]:
-    with socket.create_server(("127.0.0.1", 0)) as line:
-        port = line.getsockname()[1]
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
     environment = {
-        "PATH": os.environ["PATH"],
-        "PYTHONUNBUFFERED": "1",
+        **ENVIRONMENT,
         "CABOCHON_DATA": str(tmp_path),
         "DATABASE_URL": migrated_url,
         "CABOCHON_BIND": f"127.0.0.1:{port}",
@@ -154,24 +152,24 @@ def stack(tmp_path: Path, migrated_url: str, broker: Broker) -> Iterator[Stack]:
 
 
 def nights(casino: str) -> list[Stream]:
-    """Return the tables' nights, with everything irregular in them that they find an occasion for."""
-    found = []
-    for place in range(TABLES):
+    """Return one session of each table, with every irregularity it has an occasion for."""
+    streams = []
+    for number in range(TABLES):
         night = play(
-            RULESET_NAMES[place % len(RULESET_NAMES)],
+            RULESET_NAMES[number % len(RULESET_NAMES)],
             casino=casino,
-            code=f"T{place}",
+            code=f"T{number}",
             gaming_day=date(2010, 11, 19),
-            seed=place,
+            seed=number,
             coups=100,
             irregularities=list(IRREGULARITIES),
         )
-        found.append((night.stream, [json.dumps(event).encode() for event in night.events]))
-    return found
+        streams.append((night.stream, [json.dumps(event).encode() for event in night.events]))
+    return streams
 
 
 def report(stack: Stack, key: str, stream: Stream, stop: threading.Event) -> list[dict[str, Any]]:
-    """Send a night in batches, each until it is acknowledged, and return the receipts."""
+    """Send a session in batches, each until it is acknowledged; return the receipts."""
     name, lines = stream
     receipts = []
     for low in range(0, len(lines), BATCH):
@@ -197,7 +195,7 @@ def report(stack: Stack, key: str, stream: Stream, stop: threading.Event) -> lis
 
 @contextmanager
 def reporting(stack: Stack, key: str, streams: list[Stream]) -> Iterator[dict[str, list[dict[str, Any]]]]:
-    """Let the tables report meanwhile, each in its thread. Afterwards all have, and the receipts are there."""
+    """Let every table report in a thread of its own; yield the receipts by stream, complete after the block."""
     receipts: dict[str, list[dict[str, Any]]] = {}
     stop = threading.Event()
 
@@ -229,24 +227,34 @@ where not s.is_of_desk and (a.next_seq is distinct from h.next_seq or a.complete
 """
 
 
-def test_processes_and_broker_die_while_tables_report_and_nothing_is_lost_or_counted_twice(
-    stack: Stack, broker: Broker
+@pytest.mark.parametrize(
+    ("broker", "kills"),
+    [
+        ("embedded", 6),  # the short form: every program and the broker, once each
+        pytest.param("embedded", 18, marks=pytest.mark.faults),
+        pytest.param("rabbitmq", 18, marks=pytest.mark.faults),
+        pytest.param("redis", 18, marks=pytest.mark.faults),
+    ],
+    indirect=["broker"],
+)
+def test_processes_and_broker_are_killed_while_tables_report_and_nothing_is_lost_or_counted_twice(
+    stack: Stack, broker: Broker, kills: int
 ) -> None:
     chance = random.Random(20_261_119)
-    codes = [word for place in range(TABLES) for word in ("--register", f"T{place}")]
-    key = stack.manage("createkey", "--casino", "deauville", *codes).strip()
+    tables = [argument for number in range(TABLES) for argument in ("--register", f"T{number}")]
+    key = stack.manage("createkey", "--casino", "deauville", *tables).strip()
     streams = nights("deauville")
     for name in PROGRAMS:
         stack.start(name)
     until(lambda: is_ready(stack.url), "the web server")
     with reporting(stack, key, streams) as receipts:
         victims = [*PROGRAMS, "broker"]
-        for place in range(DEATHS):
+        for number in range(kills):
             time.sleep(chance.uniform(0.2, 1.2))
-            victim = victims[place % len(victims)]
+            victim = victims[number % len(victims)]
             if victim == "broker":
                 with suppress(ConnectionError):
-                    broker.fails()
+                    broker.fail()
             else:
                 stack.kill(victim)
                 stack.start(victim)
@@ -265,7 +273,7 @@ def test_processes_and_broker_die_while_tables_report_and_nothing_is_lost_or_cou
 def check_stream(
     connection: psycopg.Connection[Any], name: str, lines: list[bytes], receipts: list[dict[str, Any]]
 ) -> None:
-    """Each event is stored once, each receipt is of a stored batch, and the findings are those of one clean run."""
+    """Check that each event is stored once, each receipt has a stored batch, the findings are those of a clean run."""
     stored = connection.execute(
         "select e.envelope from log.event e join log.stream s using (stream_id) where s.name = %s order by e.seq",
         (name,),
@@ -277,7 +285,7 @@ def check_stream(
         (name,),
     ).fetchall()
     assert [receipt["chain"] for receipt in receipts] == [chain for (chain,) in batches]
-    found = connection.execute(
+    findings = connection.execute(
         "select f.seq, f.rule, f.wager, f.severity, f.evidence, f.expected, f.recorded from audit_finding f"
         " join log.stream s using (stream_id) where s.name = %s and f.superseded_at is null",
         (name,),
@@ -286,5 +294,5 @@ def check_stream(
         (each.seq, each.rule, each.wager or "", each.severity, list(each.evidence), each.expected, each.recorded)
         for each in adjudicate(lines).findings
     ]
-    assert clean, "a night with everything irregular has findings"
-    assert sorted(found, key=str) == sorted(clean, key=str)
+    assert clean, "a session with every irregularity has findings"
+    assert sorted(findings, key=str) == sorted(clean, key=str)
