@@ -1,4 +1,4 @@
-"""What a replay writes: findings by their identity, wagers by their id. Writing the same again changes nothing."""
+"""Storing findings by their identity: idempotent, and superseded by those of a later run."""
 
 from __future__ import annotations
 
@@ -15,24 +15,36 @@ from settlement.rulesets import RULESETS
 
 IDENTITY = ("stream", "seq", "rule", "wager", "ruleset", "engine_version", "readings_digest")
 
-FOUND_ANEW = ("severity", "evidence", "expected", "recorded", "provision", "facts", "after_loss", "occurred_at", "run")
-"""What a later run may see otherwise in the same finding."""
+UPDATED_FIELDS = (
+    "severity",
+    "evidence",
+    "expected",
+    "recorded",
+    "provision",
+    "facts",
+    "after_loss",
+    "occurred_at",
+    "run",
+)
+"""What a later run may change in the same finding."""
 
 
 def known_ruleset(state: State) -> str:
-    """Return the ruleset that a stream is adjudicated under, "" where it names none that is known."""
+    """Return the ruleset that a stream is adjudicated under, "" if it names no known one."""
     ruleset = state.table.ruleset
-    return ruleset if ruleset in RULESETS else ""
+    return ruleset if ruleset is not None and ruleset in RULESETS else ""
 
 
-def add_findings(adjudication: Adjudication, state: State, found: Sequence[Finding], events: Iterable[Event]) -> None:
-    """Store ``found``. While another set of findings stands, what is new among them waits for the end of the run."""
-    if not found:
+def add_findings(
+    adjudication: Adjudication, state: State, findings: Sequence[Finding], events: Iterable[Event]
+) -> None:
+    """Store ``findings``. While those of another run stand, new ones are stored as superseded until the run ends."""
+    if not findings:
         return
     stream = LoggedStream.objects.get(pk=adjudication.stream_id)
-    wanted = {finding.seq for finding in found}
+    seqs = {finding.seq for finding in findings}
     # In UTC: a table's offset may be one that the database does not know.
-    moments = {event.seq: event.occurred_at.astimezone(UTC) for event in events if event.seq in wanted}
+    occurred_at = {event.seq: event.occurred_at.astimezone(UTC) for event in events if event.seq in seqs}
     now = timezone.now()
     fields = [
         {
@@ -46,7 +58,7 @@ def add_findings(adjudication: Adjudication, state: State, found: Sequence[Findi
             "casino_id": stream.casino_id,
             "table_id": stream.table_id,
             "gaming_day": stream.gaming_day,
-            "occurred_at": moments[finding.seq],
+            "occurred_at": occurred_at[finding.seq],
             "severity": finding.severity,
             "evidence": list(finding.evidence),
             "expected": finding.expected,
@@ -58,34 +70,34 @@ def add_findings(adjudication: Adjudication, state: State, found: Sequence[Findi
             "opened_at": now,
             "run": adjudication.run,
         }
-        for finding in found
+        for finding in findings
     ]
     if adjudication.what_if_id is not None:
         WhatIfFinding.objects.bulk_create(
             [WhatIfFinding(what_if_id=adjudication.what_if_id, **each) for each in fields],
             update_conflicts=True,
             unique_fields=["what_if", "stream", "seq", "rule", "wager"],
-            update_fields=FOUND_ANEW,
+            update_fields=UPDATED_FIELDS,
             batch_size=1_000,
         )
         return
-    waiting = now if adjudication.replaces else None
+    superseded_at = now if adjudication.replaces else None
     FindingRow.objects.bulk_create(
-        [FindingRow(superseded_at=waiting, **each) for each in fields],
+        [FindingRow(superseded_at=superseded_at, **each) for each in fields],
         update_conflicts=True,
         unique_fields=IDENTITY,
-        update_fields=FOUND_ANEW,
+        update_fields=UPDATED_FIELDS,
         batch_size=1_000,
     )
 
 
-def forget(what_if: WhatIf, stream_id: int) -> None:
-    """Drop what a replay beside found in a stream that it has to read anew. Nothing rested on it."""
+def delete_what_if_findings(what_if: WhatIf, stream_id: int) -> None:
+    """Delete the findings of a what-if run in a stream that it has to read again."""
     WhatIfFinding.objects.filter(what_if=what_if, stream_id=stream_id).delete()
 
 
 def promote_run(adjudication: Adjudication) -> None:
-    """Let the findings of a run that came to its end take the place of those that stood before it."""
+    """Have the findings of a complete run stand, and supersede those that stood before it."""
     of_stream = FindingRow.objects.filter(stream_id=adjudication.stream_id).exclude(run=0)
     of_run = {"engine_version": adjudication.engine_version, "run": adjudication.run}
     of_stream.filter(**of_run).exclude(superseded_at=None).update(superseded_at=None)
@@ -93,5 +105,5 @@ def promote_run(adjudication: Adjudication) -> None:
 
 
 def has_standing_run(stream_id: int) -> bool:
-    """Tell whether findings of a replay stand for a stream."""
+    """Return whether findings of a run stand for a stream."""
     return FindingRow.objects.filter(stream_id=stream_id, superseded_at=None).exclude(run=0).exists()

@@ -1,15 +1,16 @@
-"""Replay: one stream of the log through the law, from where it stopped.
+"""Replay: fold one stream of the event store through the law, from the cursor on, in steps.
 
-    lock the cursor ─► read what follows ─► recall wagers ─► fold ─► findings, retired wagers, state, cursor ─► commit
-         │                                                   │                   in one transaction
-         └─ another worker holds it: leave it to that one    └─ a correction: begin another run
+    lock the cursor ─► read a step ─► recall wagers ─► fold ─► findings, retired wagers, snapshot, cursor ─► commit
+         │                                              │                 in one transaction
+         └─ another worker holds it: return             └─ an unknown correction: begin another run
 
-A message to a worker is only a hint that a stream is dirty; the tables are the truth. A worker that dies anywhere has
-committed a whole step or nothing, so the next one takes up at the cursor and finds the same things. Two workers never
-fold one stream at once, and none waits for a stream that another holds.
+The findings, the wagers and the snapshot of the state are projections: the event store is the truth, and a message to a
+worker is only a hint that a stream is dirty. A worker that dies anywhere has committed a whole step or nothing, so the
+next one goes on from the cursor and finds the same: replay is idempotent. Two workers never fold one stream at once,
+and none waits for a stream that another holds.
 
-A run reads the stream from its beginning, step by step. What it finds takes the place of what stood before, of an
-earlier run or an earlier version of the engine, in one transaction when it comes to the end.
+A *run* reads the stream from its beginning, step by step. When it comes to the end its findings supersede, in one
+transaction, those of an earlier run or an earlier version of the engine.
 """
 
 from __future__ import annotations
@@ -34,12 +35,12 @@ STEP_EVENTS = 32_000
 """Events folded in one transaction: enough to be cheap, few enough to lose little to a crash."""
 
 STEP_BYTES = 32 * 1024 * 1024
-"""Bytes after which a step takes no more, though its events are fewer: the largest are a hundred times the usual."""
+"""Bytes after which a step takes no more events, however few: the largest are a hundred times the usual."""
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What one call of ``advance`` did. ``behind`` says that more of the stream may be waiting."""
+    """What one call of ``advance`` did: events folded, the cursor after them, whether more events may be waiting."""
 
     folded: int
     cursor: int
@@ -47,16 +48,16 @@ class Progress:
 
 
 def advance(stream_id: int, what_if: WhatIf | None = None) -> Progress | None:
-    """Fold the next step of a stream and commit what it found. Return None where another worker has the stream.
+    """Fold the next step of a stream and commit its findings. Return None if another worker holds the stream.
 
-    ``what_if`` is the replay that this is a part of; without one it is the standing adjudication.
+    ``what_if`` is the what-if run that this is a part of; None is the standing adjudication.
     """
-    of_stream = {"stream_id": stream_id, "engine_version": ENGINE_VERSION, "what_if": what_if}
-    if not Adjudication.objects.filter(**of_stream).exists():
-        with async_commit():  # committed by itself: nobody waits for a cursor that another worker makes
-            Adjudication.objects.bulk_create([Adjudication(**of_stream)], ignore_conflicts=True)
+    identity = {"stream_id": stream_id, "engine_version": ENGINE_VERSION, "what_if": what_if}
+    if not Adjudication.objects.filter(**identity).exists():
+        with async_commit():  # in a transaction of its own: no worker waits for one that creates the same cursor
+            Adjudication.objects.bulk_create([Adjudication(**identity)], ignore_conflicts=True)
     with gc_paused(), async_commit():
-        adjudication = Adjudication.objects.select_for_update(skip_locked=True).filter(**of_stream).first()
+        adjudication = Adjudication.objects.select_for_update(skip_locked=True).filter(**identity).first()
         if adjudication is None:
             return None
         return _step(adjudication, what_if.readings if what_if else {})
@@ -64,7 +65,7 @@ def advance(stream_id: int, what_if: WhatIf | None = None) -> Progress | None:
 
 @contextmanager
 def async_commit() -> Iterator[None]:
-    """Open a transaction whose commit does not wait for the disk: what a crash takes of it is found again."""
+    """Open a transaction whose commit does not wait for the disk: what a crash loses of it is replayed."""
     with transaction.atomic():
         binary_copy.execute("select set_config('synchronous_commit', 'off', true)", ())
         yield
@@ -91,14 +92,14 @@ def _step(adjudication: Adjudication, readings: Mapping[str, Any]) -> Progress:
     )
     recalled = retired_wagers.recall(adjudication, state, events)
     try:
-        found = _fold(state, events)
+        new_findings = _fold(state, events)
     except NeedsReplay:
         _begin_another_run(adjudication)
         return Progress(folded=len(events), cursor=0, behind=True)
     state.forget_findings()
-    findings.add_findings(adjudication, state, found, events)
+    findings.add_findings(adjudication, state, new_findings, events)
     retired_wagers.retire(adjudication, state, recalled, through=events[-1].seq)
-    _note(adjudication, state, events[-1])
+    _move_cursor(adjudication, state, events[-1])
     behind = adjudication.next_seq <= last_seq
     if not behind:
         _complete(adjudication)
@@ -107,10 +108,10 @@ def _step(adjudication: Adjudication, readings: Mapping[str, Any]) -> Progress:
 
 
 def _begin_another_run(adjudication: Adjudication) -> None:
-    """Go back to the beginning, knowing every correction there is by now."""
+    """Return to the beginning of the stream, with every correction that is stored by now known beforehand."""
     adjudication.retired.filter(run=adjudication.run).delete()
     if adjudication.what_if is not None:
-        findings.forget(adjudication.what_if, adjudication.stream_id)
+        findings.delete_what_if_findings(adjudication.what_if, adjudication.stream_id)
     adjudication.run += 1
     adjudication.known_ids = {}
     adjudication.corrected_through = stream_reader.corrections_of(adjudication.stream_id)[-1].seq
@@ -121,10 +122,7 @@ def _begin_another_run(adjudication: Adjudication) -> None:
 
 
 def _complete(adjudication: Adjudication) -> bool:
-    """Note that this run has come to the end of what there is; the first time, let what it found stand.
-
-    Return whether that is to be saved.
-    """
+    """Mark this run as complete, and the first time promote its findings. Return whether anything changed."""
     if adjudication.completed_run == adjudication.run or not adjudication.cursor:
         return False
     if adjudication.replaces:
@@ -135,11 +133,11 @@ def _complete(adjudication: Adjudication) -> bool:
 
 
 def _fold(state: State, events: Sequence[Event]) -> list[Finding]:
-    """Feed ``events`` and return what they complete, with what the record itself finds in them."""
-    closing = 0 if state.table.closed_by else len(events)
-    closing = next((place for place, event in enumerate(events) if type(event) is SessionClosed), closing)
-    state.feed_all(events[:closing])
-    for event in events[closing:]:
+    """Fold ``events`` and return the findings they complete, with `late-after-close` for what follows the close."""
+    first_late = 0 if state.table.closed_by else len(events)
+    first_late = next((index for index, event in enumerate(events) if type(event) is SessionClosed), first_late)
+    state.feed_all(events[:first_late])
+    for event in events[first_late:]:
         was_closed = state.table.closed_by
         state.feed(event)
         if was_closed and not isinstance(event, EntryCorrected):
@@ -147,8 +145,8 @@ def _fold(state: State, events: Sequence[Event]) -> list[Finding]:
     return list(state.table.findings)
 
 
-def _note(adjudication: Adjudication, state: State, last: Event) -> None:
-    """Note where a step has come to, and the state it leaves."""
+def _move_cursor(adjudication: Adjudication, state: State, last: Event) -> None:
+    """Set the cursor after the last event of a step, with a snapshot of the state."""
     table = state.table
     adjudication.cursor = last.seq
     adjudication.next_seq = next_seq_after(last)

@@ -1,8 +1,8 @@
-"""Retired wagers: kept many in a row, found again by their id.
+"""Retired wagers: settled wagers are stored outside the snapshot, many in a row, and found again by their id.
 
-Which wagers a step mentions that its state does not hold is known before it is folded. Nearly all of them are new. That
-one is new is certain where its id ends in a larger number than any before it with the same beginning, or has a
-beginning that none before it had; only the others are looked for.
+Before a step is folded it is known which wagers its events mention that the state does not hold. Nearly all of them are
+new: certainly so if the id ends in a larger number than any retired id with the same prefix, or has a prefix that no
+retired id had. Only the others are looked up.
 """
 
 from __future__ import annotations
@@ -16,40 +16,40 @@ from audit.models import Adjudication
 from settlement import Event, State, load_wagers, save_wagers
 from settlement.state import Wager
 
-MAX_BEGINNINGS = 256
-"""Beginnings of ids that are remembered; ids of more, as random ones have, are all looked for."""
+MAX_PREFIXES = 256
+"""Prefixes of ids that are remembered; if there are more, as with random ids, every id is looked up."""
 
 MAX_IN_A_ROW = 10_000
-"""Wagers of a row that takes in no other."""
+"""Wagers of a row that is not merged with another."""
 
 DIGITS = "0123456789"
 
 
 def recall(adjudication: Adjudication, state: State, events: Iterable[Event]) -> dict[str, int]:
-    """Have the state hold the retired wagers that ``events`` mention; return their ids, each with its last change."""
+    """Load the retired wagers that ``events`` mention into the state; return the seq of the last change of each, by id."""
     if not adjudication.cursor:
         return {}
-    sought = state.unheld(events)
+    ids = state.unheld(events)
     if not adjudication.closed:
-        sought = _not_surely_new(adjudication.known_ids, sought)
-    if not sought:
+        ids = _possibly_retired(adjudication.known_ids, ids)
+    if not ids:
         return {}
-    found = list(find(adjudication, sought))
-    state.recall(found)
-    return {wager.id: wager.changed_by for wager in found}
+    wagers = list(find(adjudication, ids))
+    state.recall(wagers)
+    return {wager.id: wager.changed_by for wager in wagers}
 
 
 def retire(adjudication: Adjudication, state: State, recalled: dict[str, int], *, through: int) -> None:
-    """Let settled wagers go and keep them. Those recalled in vain are kept already."""
+    """Take settled wagers out of the state and store them, except those ``recalled`` that have not changed since."""
     retired = state.retire()
     if recalled:
         retired = [wager for wager in retired if recalled.get(wager.id) != wager.changed_by]
     if not retired:
         return
-    if not state.table.closed_by:  # what comes after the close is rare, and all looked for
+    if not state.table.closed_by:  # after the close every id is looked up
         _remember(adjudication.known_ids, retired)
-    if adjudication.cursor:  # the first step of a run has none before it
-        retired = _together_with_the_last(adjudication, retired)
+    if adjudication.cursor:  # the first step of a run has no rows before it
+        retired = _merged_with_last_rows(adjudication, retired)
     digests = array("I", map(crc32, map(str.encode, [wager.id for wager in retired])))
     binary_copy.execute(
         "insert into audit_retiredwagers (adjudication_id, run, through, digests, saved)"
@@ -58,9 +58,11 @@ def retire(adjudication: Adjudication, state: State, recalled: dict[str, int], *
     )
 
 
-def _together_with_the_last(adjudication: Adjudication, retired: list[Wager]) -> list[Wager]:
-    """Return ``retired`` with the wagers of the last rows, which are taken away, where these hold no more than twice as
-    many: a stream that came an event at a time has hardly more rows in the end than one that came at once."""
+def _merged_with_last_rows(adjudication: Adjudication, retired: list[Wager]) -> list[Wager]:
+    """Return ``retired`` with the wagers of the last rows, which are deleted, if those hold no more than twice as many.
+
+    So a stream that arrived an event at a time has hardly more rows in the end than one that arrived at once.
+    """
     of_run = (adjudication.pk, adjudication.run)
     last = binary_copy.execute(
         "select through, octet_length(digests) / 4 from audit_retiredwagers"
@@ -75,25 +77,25 @@ def _together_with_the_last(adjudication: Adjudication, retired: list[Wager]) ->
         merged.append(through)
     if not merged:
         return retired
-    taken = binary_copy.execute(
+    deleted = binary_copy.execute(
         "delete from audit_retiredwagers where adjudication_id = %b::bigint and run = %b::integer"
         " and through = any (%b::bigint[]) returning through, saved",
         (*of_run, merged),
     )
-    kept = {wager.id: wager for _, saved in sorted(taken) for wager in load_wagers(saved)}
-    kept.update((wager.id, wager) for wager in retired)
-    return list(kept.values())
+    wagers = {wager.id: wager for _, saved in sorted(deleted) for wager in load_wagers(saved)}
+    wagers.update((wager.id, wager) for wager in retired)
+    return list(wagers.values())
 
 
 def retired(adjudication: Adjudication) -> Iterator[Wager]:
-    """Yield the retired wagers of an adjudication; one that changed later comes again."""
+    """Yield the retired wagers of an adjudication in the order of their rows; one that changed later is in two."""
     rows = adjudication.retired.filter(run=adjudication.run).order_by("through")
     for saved in rows.values_list("saved", flat=True).iterator(chunk_size=1):
         yield from load_wagers(bytes(saved))
 
 
 def find(adjudication: Adjudication, ids: set[str]) -> Iterator[Wager]:
-    """Yield the retired wagers of these ids, each as it was left last."""
+    """Yield the retired wagers of these ids, each as it was stored last."""
     by_digest: dict[int, set[str]] = {}
     for wager_id in ids:
         by_digest.setdefault(crc32(wager_id.encode()), set()).add(wager_id)
@@ -113,28 +115,28 @@ def find(adjudication: Adjudication, ids: set[str]) -> Iterator[Wager]:
             return
 
 
-def _not_surely_new(known: dict[str, int], ids: set[str]) -> set[str]:
-    """Return those of ``ids`` that may be of retired wagers."""
-    otherwise = -1 if len(known) < MAX_BEGINNINGS else None
-    sought: set[str] = set()
+def _possibly_retired(known: dict[str, int], ids: set[str]) -> set[str]:
+    """Return those of ``ids`` that are not certainly new. ``known`` is what ``_remember`` wrote."""
+    if_unknown = -1 if len(known) < MAX_PREFIXES else None
+    possible: set[str] = set()
     for wager_id in ids:
-        beginning = wager_id.rstrip(DIGITS)
-        number = int(wager_id[len(beginning) :] or 0)
-        largest = known.get(beginning, otherwise)
+        prefix = wager_id.rstrip(DIGITS)
+        number = int(wager_id[len(prefix) :] or 0)
+        largest = known.get(prefix, if_unknown)
         if largest is None or number <= largest:
-            sought.add(wager_id)
-    return sought
+            possible.add(wager_id)
+    return possible
 
 
 def _remember(known: dict[str, int], retired: Iterable[Wager]) -> None:
-    """Note in ``known`` the largest number that the ids of retired wagers end in, by what is before it."""
+    """Write into ``known`` the largest number that ids of retired wagers end in, by their prefix."""
     for wager in retired:
         wager_id = wager.id
-        beginning = wager_id.rstrip(DIGITS)
-        number = int(wager_id[len(beginning) :] or 0)
-        largest = known.get(beginning)
+        prefix = wager_id.rstrip(DIGITS)
+        number = int(wager_id[len(prefix) :] or 0)
+        largest = known.get(prefix)
         if largest is None:
-            if len(known) < MAX_BEGINNINGS:
-                known[beginning] = number
+            if len(known) < MAX_PREFIXES:
+                known[prefix] = number
         elif number > largest:
-            known[beginning] = number
+            known[prefix] = number

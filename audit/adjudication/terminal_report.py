@@ -1,4 +1,4 @@
-"""An adjudication as a person reads it at a terminal: the wagers, then each finding with its clause."""
+"""An adjudication printed at a terminal: the wagers, then each finding with its provision."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Language = Literal["en", "fr"]
 
 COLOURS = {"critical": "red", "major": "yellow", "minor": "cyan", "info": "blue"}
 
-WORDS = {
+LABELS = {
     "en": {
         "wager": "wager",
         "bet": "bet",
@@ -54,37 +54,37 @@ WORDS = {
 
 def print_report(answer: Adjudication, out: TextIO, *, language: Language) -> None:
     """Print ``answer`` to ``out``; amounts are in minor units, as recorded."""
-    words = WORDS[language]
+    labels = LABELS[language]
     # Wide enough for the table when the output is no terminal and has no width of its own.
     console = Console(file=out, highlight=False, width=None if out.isatty() else 120)
     console.print(
-        Text.assemble((answer.stream, "bold"), f"  {answer.ruleset}  {answer.events} {words['events']}"),
+        Text.assemble((answer.stream, "bold"), f"  {answer.ruleset}  {answer.events} {labels['events']}"),
         soft_wrap=True,
     )
     if answer.wagers:
         console.print(_wagers(answer, language))
     for correction in answer.corrections:
         console.print(
-            f"#{correction['corrects']} {words['corrected']} #{correction['seq']} "
+            f"#{correction['corrects']} {labels['corrected']} #{correction['seq']} "
             f"({correction['approved_by']}: {correction['reason']})",
             markup=False,
         )
     if not answer.findings:
-        console.print(Text(words["none"], style="green"))
+        console.print(Text(labels["none"], style="green"))
     else:
-        console.print(Text(f"{len(answer.findings)} {words['findings']}", style="bold"))
+        console.print(Text(f"{len(answer.findings)} {labels['findings']}", style="bold"))
     for finding in answer.findings:
         console.print(_finding(finding, language))
     if answer.unchecked:
-        console.print(Text(f"{words['unchecked']}: {', '.join(answer.unchecked)}", style="dim"))
+        console.print(Text(f"{labels['unchecked']}: {', '.join(answer.unchecked)}", style="dim"))
 
 
 def _wagers(answer: Adjudication, language: Language) -> Table:
-    words = WORDS[language]
+    labels = LABELS[language]
     table = Table(box=None, header_style="dim", pad_edge=False)
     for name in ("wager", "bet", "stake", "status", "due", "paid", "by"):
         right = name in ("stake", "due", "paid")
-        table.add_column(words[name], justify="right" if right else "left")
+        table.add_column(labels[name], justify="right" if right else "left")
     for wager_id, wager in answer.wagers.items():
         label = BET_LABELS.get(wager.bet)
         due = f"{wager.winnings_due} + {wager.stake_due}"
@@ -111,7 +111,7 @@ def _finding(finding: Finding, language: Language) -> Panel:
     elif rule.reason is not None:
         lines.append(Padding(Text(rule.reason.in_language(language), style="italic dim"), (0, 0, 0, 2)))
     events = ", ".join(f"#{seq}" for seq in finding.evidence)
-    lines.append(Text(f"{finding.provision or '—'} · {WORDS[language]['evidence']} {events}", style="dim"))
+    lines.append(Text(f"{finding.provision or '—'} · {LABELS[language]['evidence']} {events}", style="dim"))
     colour = COLOURS[finding.severity]
     title = Text.assemble(
         (f"#{finding.seq} ", "bold"),

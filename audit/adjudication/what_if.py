@@ -1,19 +1,18 @@
-"""Replays beside the standing one: what would be found under other readings, or by another version of the engine.
+"""What-if runs: what would be found under other readings, or by another version of the engine.
 
-    selection of streams ─► each replayed under its own cursor ─► findings of its own ─► the difference
+    selection of streams ─► each replayed with a cursor of its own ─► what-if findings ─► the difference
 
-Nothing of it is shown among the standing findings. It can be stopped at any moment and taken up again: each stream
-goes on from its cursor.
+The standing findings are untouched. A run can be stopped at any moment and resumed: each stream goes on from its
+cursor. ``audit.exports.what_if_difference`` writes a difference as a file.
 """
 
 from __future__ import annotations
 
-import csv
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
-from typing import Any, Literal, TextIO, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 from django.db import connection, transaction
@@ -30,12 +29,12 @@ Kind: TypeAlias = Literal["appeared", "disappeared", "changed"]
 
 
 class WhatIfRejected(Exception):
-    """What was asked for cannot be replayed."""
+    """The run cannot be started: an unknown casino, readings that are not NAME=VALUE, or a name that is taken."""
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which streams: those of a casino, of gaming days (both included), of a ruleset. None does not limit."""
+    """Which streams: those of a casino, of gaming days (both included), of a ruleset. None is no limit."""
 
     casino: str | None = None
     first_day: date | None = None
@@ -48,7 +47,7 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One finding that is not the same in both, ``before`` standing and ``after`` beside; None where it is in one."""
+    """A finding that differs: ``before`` is the standing one, ``after`` that of the run; None if it has none."""
 
     kind: Kind
     stream: str
@@ -64,8 +63,8 @@ class Change:
 
 
 @dataclass(slots=True)
-class Sum:
-    """What changed of a rule in a currency. Amounts: recorded less expected, in minor units, where both are money."""
+class Total:
+    """The changes of one rule in one currency. Amounts are recorded less expected, in minor units, if both are money."""
 
     rule: str
     currency: str
@@ -76,60 +75,61 @@ class Sum:
     after_minor: int = 0
 
 
-def readings_in(written: str) -> dict[str, Any]:
-    """Read ``zero_rule=half,payout_unit=5``; a value that is not JSON is text. Raise ``WhatIfRejected``."""
-    found: dict[str, Any] = {}
-    for part in filter(None, written.split(",")):
+def parse_readings(text: str) -> dict[str, Any]:
+    """Parse ``zero_rule=half,payout_unit=5``; a value that is not JSON is a string. Raise ``WhatIfRejected``."""
+    readings: dict[str, Any] = {}
+    for part in filter(None, text.split(",")):
         name, equals, value = part.partition("=")
         if not equals:
             raise WhatIfRejected(f"'{part}' is not NAME=VALUE")
         try:
-            found[name.strip()] = msgspec.json.decode(value.encode())
+            readings[name.strip()] = msgspec.json.decode(value.encode())
         except msgspec.DecodeError:
-            found[name.strip()] = value.strip()
-    return found
+            readings[name.strip()] = value.strip()
+    return readings
 
 
 def begin(name: str, *, readings: Mapping[str, Any], selection: Selection, actor: str) -> WhatIf:
-    """Begin a replay beside the standing one; the one of that name, where it has been begun the same way before.
+    """Begin a what-if run, or return the run of that name if it was begun with the same parameters.
 
-    Raise ``ShapeError`` for readings that section 5 does not have, ``WhatIfRejected`` where the name is another one's.
+    Raise ``ShapeError`` for readings that section 5 does not have, ``WhatIfRejected`` for an unknown casino or a name
+    that another run has.
     """
     State((), readings)
     if selection.casino is not None and not Casino.objects.filter(code=selection.casino).exists():
         raise WhatIfRejected(f"There is no casino '{selection.casino}'.")
-    asked = {"readings": dict(readings), "selection": selection.as_json(), "engine_version": ENGINE_VERSION}
+    params = {"readings": dict(readings), "selection": selection.as_json(), "engine_version": ENGINE_VERSION}
     with transaction.atomic():
-        what_if, is_new = WhatIf.objects.get_or_create(name=name, defaults={**asked, "started_by": actor})
-        if any(getattr(what_if, field) != value for field, value in asked.items()):
+        what_if, is_new = WhatIf.objects.get_or_create(name=name, defaults={**params, "started_by": actor})
+        if any(getattr(what_if, field) != value for field, value in params.items()):
             raise WhatIfRejected(f"'{name}' is a replay of other streams or under other readings.")
         if is_new:
             casino_id = Casino.objects.get(code=selection.casino).pk if selection.casino else audit_trail.INSTALLATION
             audit_trail.record(
                 actor, "replay.started", casino_id=casino_id, data={"name": name, "readings": dict(readings)}
             )
-        streams_of(what_if)  # counts them
+        streams_of(what_if)  # stores how many there are
     return what_if
 
 
 def streams_of(what_if: WhatIf) -> list[int]:
-    """Return the streams that a replay selects, and note how many there are."""
-    chosen = what_if.selection
-    streams = in_gaming_days(LoggedStream.objects.filter(is_of_desk=False).exclude(ruleset=None), chosen)
-    if "casino" in chosen:
-        streams = streams.filter(casino__code=chosen["casino"])
-    if "ruleset" in chosen:
-        streams = streams.filter(ruleset=chosen["ruleset"])
-    found = list(streams.order_by("stream_id").values_list("stream_id", flat=True))
-    WhatIf.objects.filter(pk=what_if.pk).update(streams=len(found))
-    return found
+    """Return the ids of the streams that a run selects, and store how many there are."""
+    selection = what_if.selection
+    streams = in_gaming_days(LoggedStream.objects.filter(is_of_desk=False).exclude(ruleset=None), selection)
+    if "casino" in selection:
+        streams = streams.filter(casino__code=selection["casino"])
+    if "ruleset" in selection:
+        streams = streams.filter(ruleset=selection["ruleset"])
+    stream_ids = list(streams.order_by("stream_id").values_list("stream_id", flat=True))
+    WhatIf.objects.filter(pk=what_if.pk).update(streams=len(stream_ids))
+    return stream_ids
 
 
 def replay_one(what_if: WhatIf, stream_id: int, progress: Callable[[int], None] = lambda folded: None) -> None:
-    """Replay a stream to its end, from where it stopped; ``progress`` is told the events of each step."""
+    """Replay a stream from its cursor to its end. ``progress`` is called with the events of each step."""
     while True:
         step = advance(stream_id, what_if)
-        if step is None:  # another worker has it
+        if step is None:  # another worker holds it
             return
         progress(step.folded)
         if not step.behind:
@@ -137,14 +137,13 @@ def replay_one(what_if: WhatIf, stream_id: int, progress: Callable[[int], None] 
 
 
 def end(what_if: WhatIf) -> None:
-    """Note that every stream of a replay has come to its end."""
+    """Mark a run as ended: every stream was replayed to its end."""
     WhatIf.objects.filter(pk=what_if.pk).update(ended_at=timezone.now())
 
 
-def done(what_if: WhatIf) -> int:
-    """Return how many streams of a replay have come to their end."""
-    of_what_if = Adjudication.objects.filter(what_if=what_if)
-    return of_what_if.filter(completed_run__gte=1).count()
+def completed_streams(what_if: WhatIf) -> int:
+    """Return how many streams of a run were replayed to their end."""
+    return Adjudication.objects.filter(what_if=what_if, completed_run__gte=1).count()
 
 
 _DIFFERENCE = """
@@ -166,69 +165,43 @@ where (s.id is null or b.id is null
 order by 1, 5, 6, 7
 """
 
-_AMOUNTS = ("severity", "expected", "recorded", "provision")
+COMPARED = ("severity", "expected", "recorded", "provision")
+"""The fields of a finding that are compared."""
 
 
 def difference(what_if: WhatIf, casinos: Sequence[int] | None = None) -> Iterator[Change]:
-    """Yield what is not the same, in the order of the log; of ``casinos`` alone, where they are given."""
+    """Yield the findings that differ, in order of stream and seq; those of ``casinos`` (ids), None for all."""
     with connection.cursor() as cursor:
         cursor.execute(_DIFFERENCE, {"what_if": what_if.pk, "casinos": list(casinos) if casinos is not None else None})
         for row in cursor.fetchall():
             stream_id, stream, casino_id, finding_id, seq, rule, wager, currency = row[:8]
-            before = _said(row[9:13]) if row[8] else None
-            after = _said(row[14:18]) if row[13] else None
+            before = _compared(row[9:13]) if row[8] else None
+            after = _compared(row[14:18]) if row[13] else None
             kind: Kind = "changed" if before and after else "disappeared" if before else "appeared"
             yield Change(kind, stream, stream_id, finding_id, casino_id, seq, rule, wager, currency, before, after)
 
 
-def _said(columns: Sequence[Any]) -> dict[str, Any]:
+def _compared(columns: Sequence[Any]) -> dict[str, Any]:
     return {
         name: json.loads(value) if name in ("expected", "recorded") and isinstance(value, str) else value
-        for name, value in zip(_AMOUNTS, columns, strict=True)
+        for name, value in zip(COMPARED, columns, strict=True)
     }
 
 
-def sums(changes: Iterator[Change] | Sequence[Change]) -> list[Sum]:
-    """Return what changed by rule and currency, in the order of the rules' names."""
-    found: dict[tuple[str, str], Sum] = {}
+def totals(changes: Iterable[Change]) -> list[Total]:
+    """Return the totals of changes by rule and currency, sorted by them."""
+    by_rule: dict[tuple[str, str], Total] = {}
     for change in changes:
-        total = found.setdefault((change.rule, change.currency), Sum(change.rule, change.currency))
+        total = by_rule.setdefault((change.rule, change.currency), Total(change.rule, change.currency))
         setattr(total, change.kind, getattr(total, change.kind) + 1)
         if RULES[change.rule].expected_is == RULES[change.rule].recorded_is == "money":
-            total.before_minor += _amount(change.before)
-            total.after_minor += _amount(change.after)
-    return [found[key] for key in sorted(found)]
+            total.before_minor += _excess_minor(change.before)
+            total.after_minor += _excess_minor(change.after)
+    return [by_rule[key] for key in sorted(by_rule)]
 
 
-def _amount(said: dict[str, Any] | None) -> int:
-    if said is None or not isinstance(said["expected"], int) or not isinstance(said["recorded"], int):
+def _excess_minor(compared: dict[str, Any] | None) -> int:
+    """Return recorded less expected, 0 if there is no finding or no amount."""
+    if compared is None or not isinstance(compared["expected"], int) or not isinstance(compared["recorded"], int):
         return 0
-    return int(said["recorded"]) - int(said["expected"])
-
-
-COLUMNS = ("kind", "stream", "seq", "rule", "wager", "currency")
-
-
-def write_csv(changes: Iterator[Change], out: TextIO) -> None:
-    """Write changes as CSV, a line each. What a spreadsheet would take for a formula is quoted with an apostrophe."""
-    writer = csv.writer(out)
-    writer.writerow([*COLUMNS, *(f"{when}_{name}" for when in ("before", "after") for name in _AMOUNTS)])
-    for change in changes:
-        row = [getattr(change, name) for name in COLUMNS]
-        row += [(said or {}).get(name) for said in (change.before, change.after) for name in _AMOUNTS]
-        writer.writerow([guarded(value) for value in row])
-
-
-def guarded(value: Any) -> Any:
-    """Return a value that no spreadsheet takes for a formula."""
-    return f"'{value}" if isinstance(value, str) and value[:1] in "=+-@\t\r" and value else value
-
-
-def write_json(changes: Iterator[Change], out: TextIO) -> None:
-    """Write changes as JSON: an array of objects."""
-    listed = [
-        {**{name: getattr(change, name) for name in COLUMNS}, "before": change.before, "after": change.after}
-        for change in changes
-    ]
-    json.dump(listed, out, indent=1, ensure_ascii=False)
-    out.write("\n")
+    return int(compared["recorded"]) - int(compared["expected"])

@@ -1,4 +1,4 @@
-"""What a process does that was spawned to replay: it knows nothing of Django until it has set it up."""
+"""The worker process of a what-if run: it is spawned, so it sets up Django before it imports anything else of ours."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import signal
 
 
 def set_up() -> None:
-    """Make this process ready. The parent says when to stop, and a signal of the terminal is for the parent."""
+    """Set up Django, and ignore SIGINT: at a terminal it is for the parent, which stops its workers."""
     import django
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -14,7 +14,7 @@ def set_up() -> None:
 
 
 def replay_one(what_if_id: int, stream_id: int) -> int:
-    """Replay a stream beside the standing adjudication and return how many events were folded."""
+    """Replay a stream of a what-if run and return how many events were folded."""
     from audit.adjudication import what_if
     from audit.models import WhatIf
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import xlsxwriter
 
-from audit.adjudication.what_if import guarded
+from audit.exports.csv_injection import guarded
 from audit.models import NightReport
 from audit.reconciliation import wording
 from settlement.catalogue.sentences import exponent

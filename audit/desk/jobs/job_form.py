@@ -71,7 +71,7 @@ def _start_what_if(
         raise InvalidRequest(gettext("Give the what-if run a name."))
     first, last = (date.fromisoformat(days[each]) if each in days else None for each in ("first_day", "last_day"))
     try:
-        readings = what_if_runs.readings_in(form.get("readings", ""))
+        readings = what_if_runs.parse_readings(form.get("readings", ""))
         selection = Selection(casino.code if casino else None, first, last, ruleset)
         what_if_runs.begin(name, readings=readings, selection=selection, actor=officer.get_username())
     except (what_if_runs.WhatIfRejected, ShapeError) as error:

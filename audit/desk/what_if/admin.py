@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from audit.adjudication import what_if as what_if_runs
 from audit.desk.audited_admin import record_entry
 from audit.desk.record_admin import RecordAdmin, officer_of
+from audit.exports.what_if_difference import write_csv, write_json
 from audit.models import WhatIf
 from audit.presentation import MISSING, date_time, finding_title, money, value
 from settlement.catalogue import RULES
@@ -48,7 +49,7 @@ class WhatIfAdmin(RecordAdmin[WhatIf]):
 
     @admin.display(description=_("streams"))
     def progress(self, what_if: WhatIf) -> str:
-        return f"{what_if_runs.done(what_if)} / {what_if.streams}"
+        return f"{what_if_runs.completed_streams(what_if)} / {what_if.streams}"
 
     def get_urls(self) -> list[URLPattern]:
         file_view = self.admin_site.admin_view(self.file_view)
@@ -66,8 +67,8 @@ class WhatIfAdmin(RecordAdmin[WhatIf]):
             "opts": self.opts,
             "title": what_if.name,
             "what_if": what_if,
-            "done": what_if_runs.done(what_if),
-            "sums": [_sum_line(each) for each in what_if_runs.sums(what_if_runs.difference(what_if, casino_ids))],
+            "done": what_if_runs.completed_streams(what_if),
+            "sums": [_sum_line(each) for each in what_if_runs.totals(what_if_runs.difference(what_if, casino_ids))],
             "changes": [_change_line(change) for change in islice(changes, MAX_CHANGES)],
             "max_changes": MAX_CHANGES,
         }
@@ -76,14 +77,14 @@ class WhatIfAdmin(RecordAdmin[WhatIf]):
     def file_view(self, request: HttpRequest, pk: int, format: str) -> HttpResponse:
         """Download the whole difference as CSV or JSON."""
         what_if = self.row_or_404(request, pk)
-        write = {"csv": what_if_runs.write_csv, "json": what_if_runs.write_json}.get(format)
+        write = {"csv": write_csv, "json": write_json}.get(format)
         if write is None:
             raise Http404
         record_entry(request, "difference.exported", id=what_if.pk, named=what_if.name, form=format)
         content_type = "text/csv; charset=utf-8" if format == "csv" else "application/json"
         headers = {"Content-Disposition": f'attachment; filename="what-if-{what_if.pk}.{format}"'}
         response = HttpResponse(content_type=content_type, headers=headers)
-        write(what_if_runs.difference(what_if, _own_casino_ids(request)), response)  # type: ignore[arg-type]
+        write(what_if_runs.difference(what_if, _own_casino_ids(request)), response)
         return response
 
 
@@ -93,7 +94,7 @@ def _own_casino_ids(request: HttpRequest) -> list[int] | None:
     return None if officer.is_superuser else list(officer.casinos_with_role().values_list("pk", flat=True))
 
 
-def _sum_line(total: what_if_runs.Sum) -> dict[str, Any]:
+def _sum_line(total: what_if_runs.Total) -> dict[str, Any]:
     return {
         "title": finding_title(total.rule),
         "total": total,

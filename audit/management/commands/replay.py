@@ -1,4 +1,4 @@
-"""``manage.py replay``: a stream brought up to date, or many replayed beside the standing adjudication."""
+"""``manage.py replay``: replay one stream to its end now, or run a what-if over many and show the difference."""
 
 from __future__ import annotations
 
@@ -21,29 +21,36 @@ from audit.adjudication import what_if as what_if_runs
 from audit.adjudication import what_if_worker
 from audit.adjudication.replay import advance
 from audit.adjudication.what_if import Selection, WhatIfRejected
+from audit.exports.what_if_difference import write_csv, write_json
 from audit.models import LoggedStream, WhatIf
 from settlement import RULESETS, ShapeError
 
 
-def _readings(written: str) -> dict[str, Any]:
+def _readings(text: str) -> dict[str, Any]:
     try:
-        return what_if_runs.readings_in(written)
+        return what_if_runs.parse_readings(text)
     except WhatIfRejected as error:
         raise ArgumentTypeError(str(error)) from None
 
 
 class Command(BaseCommand):
     help = (
-        "Bring a stream up to date now; or replay streams beside the standing adjudication, under other readings or by "
-        "this version of the engine, and say what is different. Stopped at any moment, it goes on where it was."
+        "Replay a stream to its end now; or run a what-if: replay streams under other readings or by this version of "
+        "the engine, and show what differs from the standing findings. A what-if that was stopped is resumed."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        what = parser.add_mutually_exclusive_group(required=True)
-        what.add_argument("--stream", help="bring this stream up to date")
-        what.add_argument("--what-if", metavar="NAME", help="replay beside, under this name")
-        what.add_argument("--diff", metavar="NAME", help="what a replay beside finds otherwise, as a file")
-        parser.add_argument("--readings", type=_readings, default={}, metavar="NAME=VALUE,…", help="read otherwise")
+        mode = parser.add_mutually_exclusive_group(required=True)
+        mode.add_argument("--stream", help="replay this stream to its end")
+        mode.add_argument("--what-if", metavar="NAME", help="start or resume the what-if run of this name")
+        mode.add_argument("--diff", metavar="NAME", help="write the difference of this what-if run")
+        parser.add_argument(
+            "--readings",
+            type=_readings,
+            default={},
+            metavar="NAME=VALUE,…",
+            help="readings that replace those of the sessions",
+        )
         parser.add_argument("--casino", metavar="CODE", help="streams of this casino")
         parser.add_argument("--from", type=date.fromisoformat, dest="first_day", metavar="DAY", help="gaming days from")
         parser.add_argument("--to", type=date.fromisoformat, dest="last_day", metavar="DAY", help="gaming days through")
@@ -64,16 +71,17 @@ class Command(BaseCommand):
         streams = LoggedStream.objects.filter(name=name, is_of_desk=False)
         if casino:
             streams = streams.filter(casino__code=casino)
-        found = list(streams.values_list("stream_id", flat=True)[:2])
-        if len(found) != 1:
-            raise CommandError("There is no such stream." if not found else "Several casinos have one: say --casino.")
+        stream_ids = list(streams.values_list("stream_id", flat=True)[:2])
+        if len(stream_ids) != 1:
+            reason = "Several casinos have one: add --casino." if stream_ids else "There is no such stream."
+            raise CommandError(reason)
         folded = 0
-        while (progress := advance(found[0])) is not None:
+        while (progress := advance(stream_ids[0])) is not None:
             folded += progress.folded
             if not progress.behind:
                 self.stdout.write(f"{folded} events; adjudicated through {progress.cursor}")
                 return
-        raise CommandError("Another worker has the stream.")
+        raise CommandError("Another worker holds the stream.")
 
     def _what_if(self, options: dict[str, Any]) -> None:
         selection = Selection(options["casino"], options["first_day"], options["last_day"], options["ruleset"])
@@ -103,15 +111,15 @@ class Command(BaseCommand):
                     elapsed = bar.tasks[task].elapsed or 0.001
                     bar.update(task, advance=1, rate=f"{events:,} events, {events / elapsed:,.0f} a second")
         except KeyboardInterrupt:
-            raise CommandError("Stopped; the same command goes on from here.", returncode=130) from None
+            raise CommandError("Stopped; the same command resumes it.", returncode=130) from None
         what_if_runs.end(what_if)
-        self._sum_up(what_if)
+        self._print_totals(what_if)
 
-    def _sum_up(self, what_if: WhatIf) -> None:
-        table = Table(box=None, title=f"{what_if.name}: what is found otherwise")
+    def _print_totals(self, what_if: WhatIf) -> None:
+        table = Table(box=None, title=f"{what_if.name}: findings that differ")
         for heading in ("rule", "appeared", "disappeared", "changed", "recorded − expected", "", "currency"):
             table.add_column(heading, justify="left" if heading in ("rule", "currency") else "right")
-        totals = what_if_runs.sums(what_if_runs.difference(what_if))
+        totals = what_if_runs.totals(what_if_runs.difference(what_if))
         for total in totals:
             table.add_row(
                 total.rule,
@@ -122,22 +130,22 @@ class Command(BaseCommand):
         if totals:
             console.print(table)
         else:
-            console.print("Nothing is found otherwise.")
+            console.print("No finding differs.")
 
     def _difference(self, options: dict[str, Any]) -> None:
         what_if = WhatIf.objects.filter(name=options["diff"]).first()
         if what_if is None:
-            raise CommandError(f"There is no replay beside called '{options['diff']}'.")
-        write = what_if_runs.write_csv if options["format"] == "csv" else what_if_runs.write_json
+            raise CommandError(f"There is no what-if run '{options['diff']}'.")
+        write = write_csv if options["format"] == "csv" else write_json
         if options["output"]:
             with open(options["output"], "w", encoding="utf-8", newline="") as file:
                 write(what_if_runs.difference(what_if), file)
         else:
-            write(what_if_runs.difference(what_if), self.stdout)  # type: ignore[arg-type]
+            write(what_if_runs.difference(what_if), self.stdout)
 
 
 def _replayed(what_if: WhatIf, streams: list[int], workers: int) -> Iterator[int]:
-    """Replay streams, in several processes where asked; yield the events of each that is done."""
+    """Replay streams in ``workers`` processes; yield how many events were folded of each stream, as it ends."""
     if workers < 2:
         for stream_id in streams:
             yield what_if_worker.replay_one(what_if.pk, stream_id)

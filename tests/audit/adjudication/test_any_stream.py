@@ -1,4 +1,4 @@
-"""What must hold on any stream whatever: recorded in pieces and replayed in steps, the tables answer as one run."""
+"""Any stream, recorded in pieces and replayed in steps, gives the same adjudication as in one run."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ SHAPES = {**EVENTS, "wager.placed": placements}
 
 @st.composite
 def corrected_streams(draw: st.DrawFn) -> list[bytes]:
-    """A stream among whose events, and after them, are corrections: of what was before, of each other, of nothing."""
+    """Draw a stream with corrections among and after its events: of earlier events, of each other, of nothing."""
     events = [json.loads(raw) for raw in draw(streams())]
     for _ in range(draw(st.integers(0, 4))):
-        place = draw(st.integers(1, len(events)))
+        index = draw(st.integers(1, len(events)))
         target = draw(st.integers(1, len(events) + 2))
         fitting = [SHAPES[event["type"]] for event in events[target - 1 : target] if event["type"] in SHAPES]
         right = draw(st.one_of(*fitting, st.just({"stake": 5})))
-        said = {"corrects": target, "data": dict(right), "reason": "misread", "approved_by": "chef-4"}
-        events.insert(place, {"type": "entry.corrected", "data": said})
+        data = {"corrects": target, "data": dict(right), "reason": "misread", "approved_by": "chef-4"}
+        events.insert(index, {"type": "entry.corrected", "data": data})
     return [envelope(seq, event["type"], event["data"], seq) for seq, event in enumerate(events, start=1)]
 
 
 def recorded(tenant: Tenant, stream: list[bytes]) -> int:
-    """Open a stream in the log and return its id; its events are yet to come."""
+    """Open a stream in the event store, without events, and return its id."""
     return open_stream(
         casino_id=tenant.casino.pk,
         table_id=tenant.table.pk,
@@ -66,21 +66,21 @@ def replayed(stream_id: int) -> None:
     pieces=st.lists(st.integers(1, 12), min_size=1, max_size=8),
     step=st.integers(1, 9),
     in_a_row=st.sampled_from([1, 4, 10_000]),
-    beginnings=st.sampled_from([0, 256]),
+    prefixes=st.sampled_from([0, 256]),
 )
 def test_a_stream_recorded_in_pieces_and_replayed_in_steps_answers_as_one_run(
-    stream: list[bytes], pieces: list[int], step: int, in_a_row: int, beginnings: int
+    stream: list[bytes], pieces: list[int], step: int, in_a_row: int, prefixes: int
 ) -> None:
     tenant = Tenant()
     stream_id = recorded(tenant, stream)
-    left = [decode_canonical(raw) for raw in stream]
+    remaining = [decode_canonical(raw) for raw in stream]
     with (
         mock.patch.object(replay, "STEP_EVENTS", step),
         mock.patch.object(retired_wagers, "MAX_IN_A_ROW", in_a_row),
-        mock.patch.object(retired_wagers, "MAX_BEGINNINGS", beginnings),
+        mock.patch.object(retired_wagers, "MAX_PREFIXES", prefixes),
     ):
-        while left:
-            batch, left = left[: pieces[0]], left[pieces[0] :]
+        while remaining:
+            batch, remaining = remaining[: pieces[0]], remaining[pieces[0] :]
             pieces = [*pieces[1:], pieces[0]]
             entries = [NewEvent(event.seq, event.occurred_at, raw) for event, raw in batch]
             append(stream_id, entries, next_seq=next_seq_after(batch[-1][0]), key_id=1)
@@ -97,7 +97,7 @@ def test_a_stream_recorded_in_pieces_and_replayed_in_steps_answers_as_one_run(
 
 
 @pytest.mark.parametrize("step", [1, 2, 3, 4, 6, 9])
-def test_a_correction_of_what_is_yet_to_come_is_told_apart_from_one_that_does_not_fit(step: int) -> None:
+def test_a_correction_of_a_later_event_is_distinguished_from_one_that_does_not_fit(step: int) -> None:
     wrong = {"data": {"stake": 5}, "reason": "misread", "approved_by": "chef-4"}
     data = {"casino": "demo", "table": "T1", "gaming_day": "2010-11-19", "game": "craps", "ruleset": "fr-craps"}
     opener = {**data, "currency": "EUR", "float": 0, "observes": []}
@@ -123,7 +123,7 @@ def as_json(stream_id: int) -> dict[str, Any]:
     return answer
 
 
-def test_a_stream_that_comes_an_event_at_a_time_keeps_few_rows() -> None:
+def test_a_stream_that_arrives_an_event_at_a_time_has_few_rows_of_retired_wagers() -> None:
     tenant = Tenant()
     stream = [
         json.dumps(tenant.opener("s", game="french_roulette", ruleset="fr-roulette", observes=[])).encode(),
@@ -156,7 +156,7 @@ def test_a_stream_that_comes_an_event_at_a_time_keeps_few_rows() -> None:
     assert Finding.objects.filter(stream_id=stream_id, rule="wager-id-reused", seq=202).count() == 1
 
 
-def test_what_happens_to_a_wager_after_it_retired_is_kept_step_by_step() -> None:
+def test_what_happens_to_a_wager_after_it_retired_is_stored_step_by_step() -> None:
     tenant = Tenant()
     opener = tenant.opener(
         "s", game="american_roulette", ruleset="fr-american-roulette", observes=["announcements"], seats=["S1"]

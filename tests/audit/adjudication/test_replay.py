@@ -1,4 +1,4 @@
-"""Replay: the log through the law, in steps, with the same answer as one run, whatever stops it."""
+"""Replay: a stream folded in steps gives the same adjudication as in one run, whatever stops it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from django.db import connection, transaction
+from django.db import connection
 
 from audit.adjudication import findings, replay, retired_wagers
 from audit.adjudication.replay import advance
@@ -42,7 +42,7 @@ def test_every_conformance_stream_recorded_and_replayed_in_small_steps_answers_a
 ) -> None:
     monkeypatch.setattr(replay, "STEP_EVENTS", 3)
     tenant = Tenant()
-    told = 0
+    compared = 0
     for case in map(json.loads, CASES.read_text().splitlines()):
         events = [
             event
@@ -67,11 +67,11 @@ def test_every_conformance_stream_recorded_and_replayed_in_small_steps_answers_a
         ]
         assert from_the_tables == json.loads(json.dumps(answer.as_dict())), case["id"]
         assert list(from_the_tables["wagers"]) == list(answer.wagers)
-        told += 1
-    assert told > 400
+        compared += 1
+    assert compared > 400
 
 
-def test_what_arrives_later_is_folded_from_the_cursor_on() -> None:
+def test_events_that_arrive_later_are_folded_from_the_cursor_on() -> None:
     tenant = Tenant()
     events = dice_changed_in_mid_series(tenant, "s")
     tenant.post("s", events[:5])
@@ -109,27 +109,27 @@ def test_a_worker_that_dies_in_the_middle_leaves_nothing_behind(
     assert len(standing(stream_id)) == 2
 
 
-def test_a_stream_that_another_worker_holds_is_left_to_it() -> None:
+def test_a_worker_leaves_a_stream_that_another_holds_without_waiting() -> None:
     tenant = Tenant()
     tenant.post("s", dice_changed_in_mid_series(tenant, "s"))
     stream_id = tenant.stream("s").stream_id
     Adjudication.objects.create(stream_id=stream_id, engine_version=ENGINE_VERSION)
     other = connection.copy()
+    other.set_autocommit(False)
     try:
-        with transaction.atomic():
-            Adjudication.objects.select_for_update().get(stream_id=stream_id)
-            with other.cursor() as cursor:
-                cursor.execute("set lock_timeout = '1s'")
-                cursor.execute(
-                    "select 1 from audit_adjudication where stream_id = %s for update skip locked", (stream_id,)
-                )
-                assert cursor.fetchone() is None
+        with other.cursor() as worker, connection.cursor() as own:
+            worker.execute("select from audit_adjudication where stream_id = %s for update", (stream_id,))
+            own.execute("set lock_timeout = '1s'")  # to wait would be an error here, and not a matter of time
+            assert advance(stream_id) is None
+            own.execute("reset lock_timeout")
+            assert Adjudication.objects.get(stream_id=stream_id).cursor == 0
+        other.rollback()
     finally:
         other.close()
     assert replayed(stream_id) == 1
 
 
-def test_a_correction_replays_the_stream_and_supersedes_what_it_takes_away() -> None:
+def test_a_correction_replays_the_stream_and_supersedes_findings_that_it_removes() -> None:
     tenant = Tenant()
     events = dice_changed_in_mid_series(tenant, "s")
     tenant.post("s", events)
@@ -153,7 +153,7 @@ def test_a_correction_replays_the_stream_and_supersedes_what_it_takes_away() -> 
 
 
 @pytest.mark.parametrize("stopped_at", range(1, 7))
-def test_another_run_is_resumed_and_what_stood_stands_until_its_end(
+def test_another_run_is_resumed_and_the_findings_before_it_stand_until_its_end(
     monkeypatch: pytest.MonkeyPatch, stopped_at: int
 ) -> None:
     monkeypatch.setattr(replay, "STEP_EVENTS", 3)
@@ -187,7 +187,7 @@ def test_another_run_is_resumed_and_what_stood_stands_until_its_end(
     assert not RetiredWagers.objects.filter(adjudication=adjudication, run=1).exists()
 
 
-def test_findings_of_an_earlier_engine_stand_until_the_new_one_has_come_to_the_end(
+def test_findings_of_an_earlier_engine_stand_until_the_run_of_the_new_one_is_complete(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     tenant = Tenant()
@@ -212,7 +212,7 @@ def test_findings_of_an_earlier_engine_stand_until_the_new_one_has_come_to_the_e
     assert stream_id not in read.dirty_streams(ENGINE_VERSION, limit=100_000)
 
 
-def test_what_comes_after_the_close_is_stored_and_found_corrections_excepted() -> None:
+def test_events_after_the_close_are_stored_and_found_except_corrections() -> None:
     tenant = Tenant()
     late = numbered(
         tenant.opener("s"),
@@ -229,7 +229,7 @@ def test_what_comes_after_the_close_is_stored_and_found_corrections_excepted() -
     assert standing(stream_id) == [("late-after-close", 3, "")]
 
 
-def test_a_conflict_found_at_the_door_outlives_every_replay() -> None:
+def test_a_conflict_found_at_ingestion_outlives_every_replay() -> None:
     tenant = Tenant()
     events = dice_changed_in_mid_series(tenant, "s")
     tenant.post("s", events[:5])
@@ -254,7 +254,7 @@ def test_the_sweep_finds_every_dirty_stream_and_no_other(monkeypatch: pytest.Mon
     assert tenant.stream("done").stream_id not in hinted
 
 
-def test_a_declared_loss_leaves_no_stream_dirty_for_ever() -> None:
+def test_a_stream_with_a_declared_loss_does_not_stay_dirty() -> None:
     tenant = Tenant()
     tenant.post("s", numbered(tenant.opener("s"), ("events.lost", {"through": 9, "reason": "spool_lost"})))
     stream_id = tenant.stream("s").stream_id

@@ -1,4 +1,4 @@
-"""Replays beside the standing one: other readings find otherwise, and nothing standing moves."""
+"""What-if runs: other readings give other findings, and the standing findings are untouched."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from django.urls import reverse
 from audit.adjudication import replay
 from audit.adjudication import what_if as what_if_runs
 from audit.adjudication.what_if import Selection, WhatIfRejected
+from audit.exports.csv_injection import guarded
 from audit.models import Finding, Officer, WhatIf, WhatIfFinding
 from settlement import ShapeError, adjudicate
 from tests.audit.tables import Tenant, dice_changed_in_mid_series, numbered
@@ -25,7 +26,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def tenant() -> Tenant:
-    """A house with a roulette table whose zero was a choice, and a craps table."""
+    """A casino with a roulette table at which the player chose half on zero, and a craps table."""
     tenant = Tenant()
     opener = tenant.opener("r", game="french_roulette", ruleset="fr-roulette", observes=[])
     coup = [
@@ -54,7 +55,7 @@ def standing(tenant: Tenant) -> list[tuple[str, int, bool]]:
     return [(finding.rule, finding.seq, finding.superseded_at is None) for finding in found]
 
 
-def test_other_readings_find_what_the_engine_finds_under_them_and_what_stands_stays(tenant: Tenant) -> None:
+def test_a_run_finds_what_the_engine_finds_under_its_readings_and_the_standing_findings_stay(tenant: Tenant) -> None:
     before = standing(tenant)
     what_if = replayed(tenant, f"lose-{tenant.code}", zero_rule="lose")
     assert standing(tenant) == before
@@ -71,14 +72,14 @@ def test_other_readings_find_what_the_engine_finds_under_them_and_what_stands_st
     changes = list(what_if_runs.difference(what_if))
     assert {(change.kind, change.stream) for change in changes} == {("appeared", "r")}
     assert len(changes) == len(expected)
-    assert what_if_runs.done(what_if) == 2
+    assert what_if_runs.completed_streams(what_if) == 2
 
 
-def test_the_same_readings_find_nothing_otherwise(tenant: Tenant) -> None:
+def test_the_same_readings_give_no_difference(tenant: Tenant) -> None:
     assert list(what_if_runs.difference(replayed(tenant, f"same-{tenant.code}"))) == []
 
 
-def test_it_is_taken_up_again_where_it_stopped(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stopped_run_is_resumed_at_its_cursor(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(replay, "STEP_EVENTS", 2)
     name = f"stopped-{tenant.code}"
     begun = what_if_runs.begin(
@@ -93,9 +94,7 @@ def test_it_is_taken_up_again_where_it_stopped(tenant: Tenant, monkeypatch: pyte
     ]
 
 
-def test_a_correction_met_on_the_way_leaves_nothing_of_what_was_found_before_it(
-    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_correction_leaves_no_finding_of_the_run_before_it(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
     right = {"wager": "w2", "winnings": 700, "stake_returned": 600}
     entry = {"corrects": 12, "data": right, "reason": "misread chip", "approved_by": "chef-4"}
     tenant.post("c", numbered(tenant.opener("c"), *[("x", {})] * 11, ("entry.corrected", entry))[12:])
@@ -110,19 +109,19 @@ def test_a_correction_met_on_the_way_leaves_nothing_of_what_was_found_before_it(
 
 
 def test_only_money_is_added_up() -> None:
-    said = {"severity": "major", "expected": 7, "recorded": 9, "provision": ""}
+    finding = {"severity": "major", "expected": 7, "recorded": 9, "provision": ""}
     common = {"stream": "s", "stream_id": 1, "finding_id": None, "casino_id": 1, "seq": 2, "wager": ""}
     changes = [
-        what_if_runs.Change(kind="appeared", rule=rule, currency="EUR", before=None, after=said, **common)  # type: ignore[arg-type]
+        what_if_runs.Change(kind="appeared", rule=rule, currency="EUR", before=None, after=finding, **common)  # type: ignore[arg-type]
         for rule in ("seat-limit-exceeded", "payout-overpaid", "payout-overpaid")
     ]
-    assert [(total.rule, total.appeared, total.after_minor) for total in what_if_runs.sums(changes)] == [
+    assert [(total.rule, total.appeared, total.after_minor) for total in what_if_runs.totals(changes)] == [
         ("payout-overpaid", 2, 4),
         ("seat-limit-exceeded", 1, 0),
     ]
 
 
-def test_what_makes_no_sense_is_refused(tenant: Tenant) -> None:
+def test_an_unknown_casino_an_unknown_reading_and_a_taken_name_are_refused(tenant: Tenant) -> None:
     nowhere, here = Selection(casino="nowhere"), Selection(casino=tenant.code)
     with pytest.raises(WhatIfRejected):
         what_if_runs.begin("x", readings={}, selection=nowhere, actor="test")
@@ -149,11 +148,11 @@ def test_the_command_replays_in_several_processes_and_writes_the_difference(
     assert "adjudicated through 5" in capsys.readouterr().out
     with pytest.raises(CommandError, match="Invalid enum value"):
         call_command("replay", "--what-if", "x", "--readings", "zero_rule=x", "--casino", tenant.code)
-    with pytest.raises(CommandError, match="no replay beside"):
+    with pytest.raises(CommandError, match="no what-if run"):
         call_command("replay", "--diff", "nothing")
 
 
-def test_the_page_shows_the_difference_of_the_officers_own_houses(tenant: Tenant) -> None:
+def test_the_page_shows_the_difference_of_the_officers_own_casinos(tenant: Tenant) -> None:
     other = Tenant()
     what_if = what_if_runs.begin(
         f"page-{tenant.code}", readings={"zero_rule": "lose"}, selection=Selection(), actor="test"
@@ -182,6 +181,6 @@ def test_the_page_shows_the_difference_of_the_officers_own_houses(tenant: Tenant
     assert stranger.get(page).status_code == 302
 
 
-@pytest.mark.parametrize("text, written", [("=1+1", "'=1+1"), ("-2", "'-2"), ("w1", "w1"), (-2, -2), ("", "")])
-def test_no_cell_of_a_file_is_a_formula(text: object, written: object) -> None:
-    assert what_if_runs.guarded(text) == written
+@pytest.mark.parametrize("text, cell", [("=1+1", "'=1+1"), ("-2", "'-2"), ("w1", "w1"), (-2, -2), ("", "")])
+def test_no_cell_of_a_file_is_a_formula(text: object, cell: object) -> None:
+    assert guarded(text) == cell
