@@ -64,7 +64,7 @@ class Change:
 
 @dataclass(slots=True)
 class Total:
-    """The changes of one rule in one currency. Amounts are recorded less expected, in minor units, if both are money."""
+    """The changes of one rule in one currency. Amounts are recorded less expected in minor units, if both are money."""
 
     rule: str
     currency: str
