@@ -26,7 +26,7 @@ DIGITS = "0123456789"
 
 
 def recall(adjudication: Adjudication, state: State, events: Iterable[Event]) -> dict[str, int]:
-    """Load the retired wagers that ``events`` mention into the state; return each id with the seq of its last change."""
+    """Load the retired wagers that ``events`` mention into the state; return the seq of their last changes by id."""
     if not adjudication.cursor:
         return {}
     ids = state.unheld(events)

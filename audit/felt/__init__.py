@@ -1,14 +1,14 @@
-"""The felt: any table at any instant, as data and as a drawing.
+"""The felt: a table at any event, as data and as an SVG drawing.
 
-    stream, seq ─► moments ─► what stood, what was thrown, the point         the engine's own state
-                                 │
-                                 ▼
-                              drawing ─► SVG of the layout, chips where players put them
+    stream, seq ─► frames ─► wagers, point, last result           from the engine's own state
+                     │
+                     ▼
+                  drawing ─► SVG of the layout (geometry, shapes), with chips where players put them
 
-One drawing for page, print and PDF. The page flips states of chips that are drawn once; nothing else draws.
+Page, print and PDF share one drawing. The page switches the states of chips that are drawn once.
 """
 
 from audit.felt.drawing import draw, standalone
-from audit.felt.moments import Moment, Replay, Stake, replay_of, table_at
+from audit.felt.frames import Frame, Playback, Stake, playback_of, table_at
 
-__all__ = ["Moment", "Replay", "Stake", "draw", "replay_of", "standalone", "table_at"]
+__all__ = ["Frame", "Playback", "Stake", "draw", "playback_of", "standalone", "table_at"]

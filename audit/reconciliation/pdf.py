@@ -14,8 +14,8 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 
 from audit.exports.pdf import printed
-from audit.felt import draw, replay_of, standalone
-from audit.felt.moments import stretch_around
+from audit.felt import draw, playback_of, standalone
+from audit.felt.frames import range_around
 from audit.models import NightReport
 from audit.models.nights import NightState
 from audit.reconciliation import wording
@@ -81,9 +81,9 @@ def _felt(report: NightReport, said: dict[str, Any], language: Language) -> dict
     worst = said.get("worst")
     if not worst:
         return None
-    first, last = stretch_around(worst["seq"], worst["evidence"])
-    replay = replay_of(worst["stream_id"], first, last, known_through=report.through.get(str(worst["stream_id"])))
-    svg = draw(replay, replay.place_of(worst["seq"]), language=language, disputed={worst["wager"]})
+    first, last = range_around(worst["seq"], worst["evidence"])
+    playback = playback_of(worst["stream_id"], first, last, known_through=report.through.get(str(worst["stream_id"])))
+    svg = draw(playback, playback.index_of(worst["seq"]), language=language, disputed={worst["wager"]})
     if not svg:
         return None
     title = RULES[worst["rule"]].title.in_language(language)

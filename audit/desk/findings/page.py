@@ -12,7 +12,7 @@ from audit.desk.tables.corrections import Correction, corrections_to
 from audit.desk.tables.event_sentences import sentence
 from audit.desk.tables.replay import replay_context
 from audit.event_store import merkle, read
-from audit.felt.moments import stretch_around
+from audit.felt.frames import range_around
 from audit.models import Finding
 from audit.presentation import language, local, money, signed_money, value, wager_status
 from settlement import decode
@@ -75,7 +75,7 @@ def _replay(finding: Finding) -> dict[str, Any] | None:
     """Return the table around the finding, at the event that completes it; None if the stream is not a table's."""
     if finding.table_id is None:
         return None
-    first, last = stretch_around(finding.seq, finding.evidence)
+    first, last = range_around(finding.seq, finding.evidence)
     wagers = {finding.wager} if finding.wager else ()
     return replay_context(finding.stream, first, last, finding.seq, disputed=wagers)
 

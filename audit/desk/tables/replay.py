@@ -9,7 +9,7 @@ from django.utils.safestring import mark_safe
 
 from audit.desk.tables.event_sentences import sentence
 from audit.felt import drawing
-from audit.felt.moments import Moment, Replay, Stake, player_of, players_in, replay_of
+from audit.felt.frames import Frame, Playback, Stake, playback_of, player_of, players_in
 from audit.models import Finding, LoggedStream
 from audit.presentation import MISSING, clock, finding_title, language, money, wager_status
 from settlement.catalogue import BET_WORDS
@@ -24,20 +24,20 @@ def replay_context(
 
     Return None if there are no such events. ``disputed`` are ids of wagers whose chips are ringed.
     """
-    replay = replay_of(stream.pk, first_seq, last_seq)
-    if not replay.moments:
+    playback = playback_of(stream.pk, first_seq, last_seq)
+    if not playback.frames:
         return None
-    focus_index = replay.place_of(focus)
-    findings = _finding_titles(stream, replay)
-    chips = drawing.chips_of(replay)
-    steps = [_step(stream, moment, findings, replay.currency) for moment in replay.moments]
+    focus_index = playback.index_of(focus)
+    findings = _finding_titles(stream, playback)
+    chips = drawing.chips_of(playback)
+    steps = [_step(stream, frame, findings, playback.currency) for frame in playback.frames]
     for index, step in enumerate(steps):
-        step["chips"] = drawing.states_at(replay, chips, index)
+        step["chips"] = drawing.states_at(playback, chips, index)
         step["stakes"] = {
-            stake.wager.id: [stake.state, *_amounts(stake, replay.currency)]
-            for stake in drawing.stakes_at(replay, index)
+            stake.wager.id: [stake.state, *_amounts(stake, playback.currency)]
+            for stake in drawing.stakes_at(playback, index)
         }
-    svg = drawing.draw(replay, focus_index, language=language(), disputed=disputed)
+    svg = drawing.draw(playback, focus_index, language=language(), disputed=disputed)
     return {
         "svg": mark_safe(svg),
         "focus": focus_index,
@@ -46,12 +46,12 @@ def replay_context(
         "last": len(steps) - 1,
         "current": steps[focus_index],
         "anomalies": sum(bool(step["findings"]) for step in steps),
-        "data": {"steps": steps, "stakes": _stakes(replay, disputed)},
+        "data": {"steps": steps, "stakes": _stakes(playback, disputed)},
     }
 
 
-def _step(stream: LoggedStream, moment: Moment, findings: dict[int, list[str]], currency: str) -> dict[str, Any]:
-    event = moment.event
+def _step(stream: LoggedStream, frame: Frame, findings: dict[int, list[str]], currency: str) -> dict[str, Any]:
+    event = frame.event
     return {
         "seq": event.seq,
         "time": clock(event.occurred_at, stream.casino),
@@ -59,15 +59,15 @@ def _step(stream: LoggedStream, moment: Moment, findings: dict[int, list[str]], 
         "text": sentence(event, language(), currency),
         "type": event.type,
         "findings": findings.get(event.seq, []),
-        "point": moment.point,
-        "pocket": moment.pocket,
-        "faces": moment.faces,
+        "point": frame.point,
+        "pocket": frame.pocket,
+        "faces": frame.faces,
     }
 
 
-def _finding_titles(stream: LoggedStream, replay: Replay) -> dict[int, list[str]]:
+def _finding_titles(stream: LoggedStream, playback: Playback) -> dict[int, list[str]]:
     """Return the titles of the standing findings in the range, by the seq of their event."""
-    first, last = replay.moments[0].event.seq, replay.moments[-1].event.seq
+    first, last = playback.frames[0].event.seq, playback.frames[-1].event.seq
     rows = Finding.objects.filter(stream_id=stream.pk, seq__range=(first, last), superseded_at=None)
     titles: dict[int, list[str]] = {}
     for seq, rule in rows.order_by("seq", "rule").values_list("seq", "rule").distinct():
@@ -75,12 +75,12 @@ def _finding_titles(stream: LoggedStream, replay: Replay) -> dict[int, list[str]
     return titles
 
 
-def _stakes(replay: Replay, disputed: Collection[str]) -> dict[str, dict[str, Any]]:
+def _stakes(playback: Playback, disputed: Collection[str]) -> dict[str, dict[str, Any]]:
     """Return what stays the same of each stake in the range, by wager: player, colour, bet, whether it is disputed."""
-    colours = players_in(replay.moments)
+    colours = players_in(playback.frames)
     stakes: dict[str, dict[str, Any]] = {}
-    for moment in replay.moments:
-        for stake in moment.stakes.values():
+    for frame in playback.frames:
+        for stake in frame.stakes.values():
             wager = stake.wager
             on = "-".join(wager.pockets) or ", ".join(map(str, wager.which)) or (str(stake.number or ""))
             stakes[wager.id] = {

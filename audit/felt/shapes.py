@@ -1,11 +1,11 @@
-"""What every layout is drawn of: boxes, words, dice, chips. SVG without scripts or styles; classes say what is what."""
+"""The SVG shapes that layouts are drawn with: boxes, text, dice, chips. No scripts and no styles, only classes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from html import escape
 
-from audit.felt.places import TRAY, Box, Spot
+from audit.felt.geometry import TRAY, Box, Spot
 
 PIPS: dict[int, tuple[tuple[int, int], ...]] = {
     1: ((0, 0),),
@@ -18,7 +18,7 @@ PIPS: dict[int, tuple[tuple[int, int], ...]] = {
 
 
 def n(number: float) -> str:
-    """Write a length: two decimals at most, whatever the locale."""
+    """Format a length: two decimals at most, independent of the locale."""
     return f"{number:.2f}".rstrip("0").rstrip(".")
 
 
@@ -26,10 +26,10 @@ def at(spot: Spot) -> str:
     return f'transform="translate({n(spot[0])} {n(spot[1])})"'
 
 
-def text(spot: Spot, words: str | int, kind: str = "label", *, anchor: str = "middle") -> str:
-    """Write words whose baseline's middle, start or end is at a spot."""
+def text(spot: Spot, content: str | int, kind: str = "label", *, anchor: str = "middle") -> str:
+    """Draw text whose baseline has its middle, start or end (``anchor``) at a spot."""
     placed = "" if anchor == "middle" else f' text-anchor="{anchor}"'
-    return f'<text class="{kind}" x="{n(spot[0])}" y="{n(spot[1])}"{placed}>{escape(str(words))}</text>'
+    return f'<text class="{kind}" x="{n(spot[0])}" y="{n(spot[1])}"{placed}>{escape(str(content))}</text>'
 
 
 def rectangle(box: Box, kind: str = "line") -> str:
@@ -40,8 +40,8 @@ def little_dice(spot: Spot, faces: Iterable[int]) -> str:
     """Draw dice as they are printed on the layout, side by side around a spot."""
     drawn = []
     shown = list(faces)
-    for place, face in enumerate(shown):
-        x = spot[0] + (place - (len(shown) - 1) / 2) * 19
+    for index, face in enumerate(shown):
+        x = spot[0] + (index - (len(shown) - 1) / 2) * 19
         pips = "".join(f'<circle cx="{n(a * 4)}" cy="{n(b * 4)}" r="1.5"/>' for a, b in PIPS[face])
         drawn.append(
             f'<g class="printed-die" {at((x, spot[1]))}><rect x="-8" y="-8" width="16" height="16" rx="3"/>{pips}</g>'
@@ -49,13 +49,13 @@ def little_dice(spot: Spot, faces: Iterable[int]) -> str:
     return "".join(drawn)
 
 
-def die(spot: Spot, place: int, face: int | None) -> str:
+def die(spot: Spot, index: int, face: int | None) -> str:
     """Draw a die of the tray with all its faces, of which the one thrown is shown."""
     faces = []
     for value, pips in PIPS.items():
         shown = " data-on" if value == face else ""
         circles = "".join(f'<circle cx="{a * 14}" cy="{b * 14}" r="5"/>' for a, b in pips)
-        faces.append(f'<g class="face" data-die="{place}" data-face="{value}"{_flag(shown)}>{circles}</g>')
+        faces.append(f'<g class="face" data-die="{index}" data-face="{value}"{_flag(shown)}>{circles}</g>')
     return f'<g class="die" {at(spot)}><rect x="-26" y="-26" width="52" height="52" rx="10"/>{"".join(faces)}</g>'
 
 
@@ -64,7 +64,7 @@ def _flag(shown: str) -> str:
 
 
 def tray(faces: tuple[int, int] | None, title: str) -> str:
-    """Draw the tray with the dice of the last throw; before any, the dice are blank."""
+    """Draw the tray with the dice of the last throw; before the first throw they are blank."""
     first, second = faces or (None, None)
     total = "" if faces is None else str(sum(faces))
     return (
@@ -76,18 +76,18 @@ def tray(faces: tuple[int, int] | None, title: str) -> str:
 
 
 def puck(spot: Spot, where: str, *, shown: bool, big: bool = False) -> str:
-    """Draw the marker of the point, the cabochon, at one of the places it can lie."""
+    """Draw the marker of the point, the cabochon, at one of its spots. ``where`` is a number, or "off"."""
     on = ' data-on=""' if shown else ""
-    word = "OFF" if where == "off" else "ON"
+    label = "OFF" if where == "off" else "ON"
     radius, stone = (20, 14) if big else (13, 9)
     return (
-        f'<g class="puck {word.lower()}" data-puck="{where}"{on} {at(spot)}>'
-        f'<circle r="{radius}"/><circle class="stone" r="{stone}"/><text y="3.5">{word}</text></g>'
+        f'<g class="puck {label.lower()}" data-puck="{where}"{on} {at(spot)}>'
+        f'<circle r="{radius}"/><circle class="stone" r="{stone}"/><text y="3.5">{label}</text></g>'
     )
 
 
 def chip(spot: Spot, key: str, *, colour: int, amount: str, title: str, state: str, disputed: bool) -> str:
-    """Draw a chip. ``colour`` is its player's, of fourteen, each with an edge of its own; ``key`` names it."""
+    """Draw a chip. ``colour`` is its player's, 0 to 13, each with an edge of its own; ``key`` identifies the chip."""
     flag = ' data-disputed=""' if disputed else ""
     return (
         f'<g class="chip player-{colour}" data-chip="{escape(key)}" data-state="{state}"{flag} {at(spot)}>'

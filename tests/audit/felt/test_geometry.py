@@ -1,4 +1,4 @@
-"""Every stake has a place of its own on its layout, and it is the one that the law's combination has on the cloth."""
+"""Every stake has a spot of its own on its layout: the one that its combination has on the cloth."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from audit.felt import craps, places, roulette
+from audit.felt import craps, geometry, roulette
 from audit.felt.drawing import standalone
 from settlement.layouts import DOZEN_SHAPES, LAYOUT_37, LAYOUT_38, SIMPLE_CHANCES, Layout
 from settlement.rulesets import RULESETS
@@ -15,10 +15,10 @@ from settlement.state import Wager
 
 
 def wager(bet: str, **fields: object) -> Wager:
-    made = Wager("w1", bet, 100, 100, 1)
+    built = Wager("w1", bet, 100, 100, 1)
     for name, value in fields.items():
-        setattr(made, name, value)
-    return made
+        setattr(built, name, value)
+    return built
 
 
 def roulette_wagers(layout: Layout) -> list[Wager]:
@@ -32,23 +32,23 @@ def roulette_wagers(layout: Layout) -> list[Wager]:
 
 
 @pytest.mark.parametrize(("layout", "double"), [(LAYOUT_37, False), (LAYOUT_38, True)])
-def test_no_two_shapes_of_a_roulette_lie_at_one_place_and_all_lie_on_the_cloth(layout: Layout, double: bool) -> None:
-    made = roulette_wagers(layout)
-    spots = [places.roulette_spot(each, has_double_zero=double) for each in made]
+def test_every_shape_of_a_roulette_has_a_spot_of_its_own_on_the_cloth(layout: Layout, double: bool) -> None:
+    wagers = roulette_wagers(layout)
+    spots = [geometry.roulette_spot(each, has_double_zero=double) for each in wagers]
     assert None not in spots
-    assert {each.bet for each in made} == set(RULESETS["fr-roulette"].kinds)
+    assert {each.bet for each in wagers} == set(RULESETS["fr-roulette"].kinds)
     by_spot: dict[object, list[Wager]] = {}
-    for each, spot in zip(made, spots, strict=True):
+    for each, spot in zip(wagers, spots, strict=True):
         by_spot.setdefault(spot, []).append(each)
     assert [shared for shared in by_spot.values() if len(shared) > 1] == []
-    assert all(0 < spot[0] < places.WIDTH and 0 < spot[1] < places.ROULETTE_HEIGHT for spot in spots if spot)
+    assert all(0 < spot[0] < geometry.WIDTH and 0 < spot[1] < geometry.ROULETTE_HEIGHT for spot in spots if spot)
 
 
 def test_a_stake_on_several_numbers_touches_each_of_them_and_no_other() -> None:
     for layout, double in ((LAYOUT_37, False), (LAYOUT_38, True)):
         for bet in ("cheval", "carre"):
             for pockets in layout.shapes[bet].values():
-                spot = places.roulette_spot(wager(bet, pockets=pockets), has_double_zero=double)
+                spot = geometry.roulette_spot(wager(bet, pockets=pockets), has_double_zero=double)
                 assert spot is not None
                 touched = {each for each in layout.wheel if is_at(spot, each, double=double)}
                 if bet == "carre" and "0" in pockets:  # the first four lie at the foot of the line before the row
@@ -58,32 +58,32 @@ def test_a_stake_on_several_numbers_touches_each_of_them_and_no_other() -> None:
 
 
 def is_at(spot: tuple[float, float], pocket: str, *, double: bool) -> bool:
-    box = places.number_box(pocket, has_double_zero=double)
+    box = geometry.number_box(pocket, has_double_zero=double)
     across = box.x <= spot[0] <= box.x + box.width
     return across and box.y <= spot[1] <= box.y + box.height
 
 
 def test_a_stake_in_prison_lies_on_the_line_of_its_box() -> None:
     for chance in SIMPLE_CHANCES:
-        free = places.roulette_spot(wager(chance), has_double_zero=False)
-        barred = places.roulette_spot(wager(chance, status="imprisoned"), has_double_zero=False)
-        box = places.chance_box(chance)
+        free = geometry.roulette_spot(wager(chance), has_double_zero=False)
+        barred = geometry.roulette_spot(wager(chance, status="imprisoned"), has_double_zero=False)
+        box = geometry.chance_box(chance)
         assert barred == (box.middle[0], box.y + box.height)
         assert free is not None
         assert box.y < free[1] < box.y + box.height
 
 
-def test_every_bet_of_the_craps_rulesets_has_a_place_and_none_is_another_bets() -> None:
-    for ruleset, place in (("fr-craps", places.craps_spot), ("qc-craps", places.quebec_spot)):
+def test_every_bet_of_the_craps_rulesets_has_a_spot_of_its_own() -> None:
+    for ruleset, place in (("fr-craps", geometry.craps_spot), ("qc-craps", geometry.quebec_spot)):
         spots = {}
         for bet in RULESETS[ruleset].kinds:
             numbers: tuple[int | None, ...] = (None,)
             if bet == "hardway":
                 numbers = (4, 6, 8, 10)
             elif bet in ("come", "dont_come"):
-                numbers = (None, *places.POINTS)
-            elif bet not in places.ZONES and not bet.startswith(("win", "dont_win")):
-                numbers = places.POINTS
+                numbers = (None, *geometry.POINTS)
+            elif bet not in geometry.ZONES and not bet.startswith(("win", "dont_win")):
+                numbers = geometry.POINTS
             for number in numbers:
                 spot = place(wager(bet), number)
                 assert spot is not None, (bet, number)
@@ -91,14 +91,14 @@ def test_every_bet_of_the_craps_rulesets_has_a_place_and_none_is_another_bets() 
 
 
 def test_bets_for_a_number_lie_before_it_and_bets_against_it_behind() -> None:
-    for number in places.POINTS:
-        box = places.point_box(number)
-        rear, front = box.y + places.REAR_HEIGHT, box.y + box.height - places.FRONT_HEIGHT
+    for number in geometry.POINTS:
+        box = geometry.point_box(number)
+        rear, front = box.y + geometry.REAR_HEIGHT, box.y + box.height - geometry.FRONT_HEIGHT
         for bet in ("dont_come", "dont_come_odds", "wrong_bet"):
-            assert places.craps_spot(wager(bet), number)[1] < rear
-        assert places.craps_spot(wager("right_bet"), number)[1] > front
+            assert geometry.craps_spot(wager(bet), number)[1] < rear
+        assert geometry.craps_spot(wager("right_bet"), number)[1] > front
         for bet in ("come", "come_odds"):
-            assert rear < places.craps_spot(wager(bet), number)[1] < front
+            assert rear < geometry.craps_spot(wager(bet), number)[1] < front
 
 
 def test_the_layouts_are_drawn_without_scripts_or_styles_and_show_what_they_are_told() -> None:

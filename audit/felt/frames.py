@@ -1,7 +1,7 @@
-"""A table between two events, and a stretch of such instants: what the engine's own state says stood where.
+"""The state of a table just after an event (a frame), and frames over a range of events (a playback).
 
-A stream is folded from its beginning to the stretch: what stands at an event is what all before it left. The state at
-the beginning of a stretch is kept in the cache for a while, for whoever moves along the same session.
+Frames are read off the engine's own state: the stream is folded from its beginning. The state at the beginning of a
+range is cached for a while, for an officer who moves along the session.
 """
 
 from __future__ import annotations
@@ -21,57 +21,58 @@ from settlement.engine import mentioned
 from settlement.events import BallSettled, DiceThrown, NoMoreBets, ThrowVoided, WagerPlaced
 from settlement.state import UNDECIDED, Table, Wager
 
-MAX_MOMENTS = 400
-"""Events of one stretch."""
+MAX_FRAMES = 400
+"""Most events of one playback."""
 
-KEPT_S = 600
-"""How long the state at the beginning of a stretch is kept."""
+CACHED_S = 600
+"""How long the state at the beginning of a range is cached."""
 
-MAX_KEPT_BYTES = 4 * 1024 * 1024
+MAX_CACHED_BYTES = 4 * 1024 * 1024
 
 log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Stake:
-    """A wager at an instant, as ``state`` shows it: ``on``, ``jail`` (in prison), ``won`` (to be paid), ``paid``,
-    ``lost``, ``off`` (no longer there). Amounts are in minor units."""
+    """A wager in a frame. ``state`` is ``on``, ``jail`` (in prison), ``won`` (to be paid), ``paid``, ``lost`` or
+    ``off``
+    (no longer on the table). Amounts are in minor units."""
 
     wager: Wager
     state: str
-    number: int | None  # on which it stands, odds on that of the wager they belong to
+    number: int | None  # that it is placed on; for odds, that of the wager they belong to
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class Frame:
     """The table just after an event."""
 
     event: Event
     point: int | None
-    pocket: str | None  # in which the ball rests, until new stakes are placed
+    pocket: str | None  # of the last result, until new stakes are placed
     faces: tuple[int, int] | None
     stakes: dict[str, Stake]  # by the wager's id
 
 
 @dataclass(frozen=True, slots=True)
-class Replay:
-    """A stretch of a stream: the instants after each of its events, and the table's session."""
+class Playback:
+    """The frames of a range of events, with the table's session."""
 
     game: str | None
     ruleset: str | None
     currency: str
-    moments: list[Moment] = field(default_factory=list)
+    frames: list[Frame] = field(default_factory=list)
 
-    def place_of(self, seq: int) -> int:
-        """Return the place of the last moment that is not after ``seq``, 0 where all are."""
-        before = [place for place, moment in enumerate(self.moments) if moment.event.seq <= seq]
+    def index_of(self, seq: int) -> int:
+        """Return the index of the last frame that is not after ``seq``, 0 if all are."""
+        before = [index for index, frame in enumerate(self.frames) if frame.event.seq <= seq]
         return before[-1] if before else 0
 
 
 def table_at(stream_id: int, seq: int) -> dict[str, Any] | None:
-    """Return the table just after event ``seq``, or after the last before it, as the interface says it.
+    """Return the table just after event ``seq``, or after the last event before it, as the API has it.
 
-    None before the first.
+    None before the first event.
     """
     state = _state_before(stream_id, seq + 1)
     table = state.table
@@ -90,11 +91,11 @@ def table_at(stream_id: int, seq: int) -> dict[str, Any] | None:
         "result": table.result or None,
         "shooter": table.dice.shooter,
         "dice": list(table.dice.selected),
-        "wagers": [_said(table, table.wagers[wager_id]) for wager_id in (*table.live, *table.due)],
+        "wagers": [_wager_json(table, table.wagers[wager_id]) for wager_id in (*table.live, *table.due)],
     }
 
 
-def _said(table: Table, wager: Wager) -> dict[str, Any]:
+def _wager_json(table: Table, wager: Wager) -> dict[str, Any]:
     return {
         "wager": wager.id,
         "bet": wager.bet,
@@ -115,25 +116,25 @@ def _said(table: Table, wager: Wager) -> dict[str, Any]:
     }
 
 
-def replay_of(stream_id: int, first_seq: int, last_seq: int, *, known_through: int | None = None) -> Replay:
-    """Return the moments of a stretch of a stream, both ends included; at most ``MAX_MOMENTS``, the first ones.
+def playback_of(stream_id: int, first_seq: int, last_seq: int, *, known_through: int | None = None) -> Playback:
+    """Return the frames of events ``first_seq`` to ``last_seq``, both included; the first ``MAX_FRAMES`` of them.
 
-    ``known_through`` is the last event known of: corrections after it are left out.
+    ``known_through`` is the last event that counts: later events and corrections are left out.
     """
     state = _state_before(stream_id, first_seq, known_through)
-    raw = read.slice_of(stream_id, after=first_seq - 1, limit=MAX_MOMENTS)
+    raw = read.slice_of(stream_id, after=first_seq - 1, limit=MAX_FRAMES)
     last_seq = min(last_seq, known_through or last_seq)
     events = [decode(envelope) for seq, envelope in raw if seq <= last_seq]
     table = state.table
     shown = dict.fromkeys((*table.live, *table.due, *table.swept))
     shown.update(dict.fromkeys(sorted(mentioned(events))))
-    moments: list[Moment] = []
+    frames: list[Frame] = []
     pocket = faces = None
     if table.result and not table.call:
         pocket, faces = _result(table)
-    last: dict[str, Stake] = {}
+    previous: dict[str, Stake] = {}
     for event in events:
-        if isinstance(event, WagerPlaced):  # a new coup: what was decided before is off the table
+        if isinstance(event, WagerPlaced):  # a new coup: decided wagers are taken off the table
             pocket = None
             for wager_id in [each for each in shown if _is_done(table, each)]:
                 del shown[wager_id]
@@ -144,18 +145,18 @@ def replay_of(stream_id: int, first_seq: int, last_seq: int, *, known_through: i
             faces = event.data.faces or None
         elif isinstance(event, NoMoreBets):
             pocket = None
-        last = {
-            wager_id: _stake(table, wager, last.get(wager_id))
+        previous = {
+            wager_id: _stake(table, wager, previous.get(wager_id))
             for wager_id, wager in ((each, table.wagers.get(each)) for each in shown)
             if wager is not None
         }
-        moments.append(Moment(event, table.point, pocket, faces, last))
+        frames.append(Frame(event, table.point, pocket, faces, previous))
     session = table.session
-    return Replay(session.game if session else None, table.ruleset, session.currency if session else "", moments)
+    return Playback(session.game if session else None, table.ruleset, session.currency if session else "", frames)
 
 
 def _stake(table: Table, wager: Wager, before: Stake | None) -> Stake:
-    """Return a wager as it is now: the one from ``before`` where nothing of it is new, else a copy of its own."""
+    """Return a wager as it is now: ``before`` itself if nothing has changed, else a copy."""
     state, number = _state(table, wager), _number_of(table, wager)
     if before is not None and (before.state, before.number, before.wager) == (state, number, wager):
         return before
@@ -189,51 +190,51 @@ def _number_of(table: Table, wager: Wager) -> int | None:
 
 
 def _result(table: Table) -> tuple[str | None, tuple[int, int] | None]:
-    """Return the last result as a pocket or as faces: it is kept as it is said, "17" or "3-4"."""
+    """Return the last result as a pocket or as faces; the state has it as text, "17" or "3-4"."""
     first, dash, second = table.result.partition("-")
     return (None, (int(first), int(second))) if dash else (table.result, None)
 
 
 def _state_before(stream_id: int, seq: int, known_through: int | None = None) -> State:
-    """Return the state that the events below ``seq`` leave, with every correction there is by now, or was then."""
+    """Return the state before event ``seq``, from the cache if it is there; see ``stream_reader.state_at``."""
     last = min(seq, read.next_seq_of(stream_id)) - 1
     is_corrected = bool(stream_reader.corrections_of(stream_id, known_through=known_through))
     batch = None if is_corrected else read.batch_holding(stream_id, last)
-    name = f"felt:{batch.chain.hex()}:{seq}" if batch else ""  # the chain stands for all that was before
-    kept = cache.get(name) if name else None
-    if kept is not None:
-        return State.from_bytes(kept)
+    name = f"felt:{batch.chain.hex()}:{seq}" if batch else ""  # the chain is a digest of all events before
+    cached = cache.get(name) if name else None
+    if cached is not None:
+        return State.from_bytes(cached)
     state = stream_reader.state_at(stream_id, seq - 1, known_through=known_through)
-    if name and state.table.events > MAX_MOMENTS:
-        _keep(name, state)
+    if name and state.table.events > MAX_FRAMES:
+        _cache_state(name, state)
     return state
 
 
-def _keep(name: str, state: State) -> None:
+def _cache_state(name: str, state: State) -> None:
     saved = state.to_bytes()
-    if len(saved) > MAX_KEPT_BYTES:
+    if len(saved) > MAX_CACHED_BYTES:
         return
     try:
-        cache.set(name, saved, timeout=KEPT_S)
-    except Exception as error:  # a page is not worth less for a cache that is gone
-        log.warning("state not kept", error=str(error))
+        cache.set(name, saved, timeout=CACHED_S)
+    except Exception as error:  # the page works without a cache
+        log.warning("state not cached", error=str(error))
 
 
-def players_in(moments: Sequence[Moment]) -> dict[str, int]:
-    """Return the colour of every player among the stakes of a stretch, in order of their stakes."""
+def players_in(frames: Sequence[Frame]) -> dict[str, int]:
+    """Return the colour (0 to 13) of every player among the stakes of frames, in order of their stakes."""
     colours: dict[str, int] = {}
-    for moment in moments:
-        for stake in moment.stakes.values():
+    for frame in frames:
+        for stake in frame.stakes.values():
             colours.setdefault(player_of(stake.wager), len(colours) % 14)
     return colours
 
 
 def player_of(wager: Wager) -> str:
-    """Return who placed a wager: the player, else the seat, else nobody."""
+    """Return the player who placed a wager, else the seat, else ""."""
     return wager.player or wager.seat or ""
 
 
-def stretch_around(seq: int, evidence: Iterable[int], *, before: int = 60, after: int = 14) -> tuple[int, int]:
-    """Return the stretch that shows how a finding came about: from its evidence, as far as that is not long ago."""
-    recent = [each for each in evidence if seq - each < MAX_MOMENTS - before - after]
+def range_around(seq: int, evidence: Iterable[int], *, before: int = 60, after: int = 14) -> tuple[int, int]:
+    """Return the first and last seq that show how a finding arose: from its evidence, as far as it fits a playback."""
+    recent = [each for each in evidence if seq - each < MAX_FRAMES - before - after]
     return max(1, min([seq, *recent]) - before), seq + after

@@ -1,4 +1,4 @@
-"""The table at an instant is what the engine's state says, from wherever one comes; and who may look at it."""
+"""A frame shows what the engine's own state has, wherever the playback begins; and who may see it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from django.test import Client
 
 from audit.adjudication.replay import advance
-from audit.felt import draw, replay_of, table_at
+from audit.felt import draw, playback_of, table_at
 from audit.felt.drawing import chips_of, spot_of, states_at
 from audit.models import GamingTable, LoggedStream, Officer
 from audit.simulation import IRREGULARITIES, RULESET_NAMES, play
@@ -47,7 +47,7 @@ def played(tenant: Tenant, ruleset: str, *, coups: int = 40) -> tuple[LoggedStre
 
 
 @pytest.mark.parametrize("ruleset", RULESET_NAMES)
-def test_a_stretch_shows_at_each_event_what_a_fold_from_the_beginning_leaves(tenant: Tenant, ruleset: str) -> None:
+def test_each_frame_shows_the_state_that_a_fold_from_the_beginning_leaves(tenant: Tenant, ruleset: str) -> None:
     stream, events = played(tenant, ruleset)
     state = State()
     folded = {}
@@ -59,32 +59,32 @@ def test_a_stretch_shows_at_each_event_what_a_fold_from_the_beginning_leaves(ten
     chance = random.Random(1)
     for _ in range(4):
         first = chance.choice(seqs)
-        replay = replay_of(stream.pk, first, first + 60)
-        assert [moment.event.seq for moment in replay.moments] == [seq for seq in seqs if first <= seq <= first + 60]
-        for moment in replay.moments:
-            point, live, due = folded[moment.event.seq]
-            assert moment.point == point
-            shown = {key: stake for key, stake in moment.stakes.items() if stake.state in ("on", "jail")}
+        playback = playback_of(stream.pk, first, first + 60)
+        assert [frame.event.seq for frame in playback.frames] == [seq for seq in seqs if first <= seq <= first + 60]
+        for frame in playback.frames:
+            point, live, due = folded[frame.event.seq]
+            assert frame.point == point
+            shown = {key: stake for key, stake in frame.stakes.items() if stake.state in ("on", "jail")}
             assert {key: stake.wager.status for key, stake in shown.items()} == live
-            assert {key for key, stake in moment.stakes.items() if stake.state == "won"} == due
+            assert {key for key, stake in frame.stakes.items() if stake.state == "won"} == due
         at = chance.choice(seqs)
-        said = table_at(stream.pk, at)
-        assert said is not None
+        answer = table_at(stream.pk, at)
+        assert answer is not None
         point, live, due = folded[at]
-        assert (said["at"], said["point"]) == (at, point)
-        assert {each["wager"] for each in said["wagers"]} == set(live) | due
+        assert (answer["at"], answer["point"]) == (at, point)
+        assert {each["wager"] for each in answer["wagers"]} == set(live) | due
 
 
 @pytest.mark.parametrize("ruleset", RULESET_NAMES)
-def test_every_stake_on_the_table_is_a_chip_and_the_drawing_is_sound(tenant: Tenant, ruleset: str) -> None:
+def test_every_stake_on_the_table_is_a_chip_and_the_drawing_is_well_formed(tenant: Tenant, ruleset: str) -> None:
     stream, events = played(tenant, ruleset)
-    replay = replay_of(stream.pk, 1, min(300, len(events)))
-    chips = chips_of(replay)
-    for place, moment in enumerate(replay.moments):
-        lying = [stake for stake in moment.stakes.values() if stake.state != "off" and spot_of(replay, stake)]
-        assert len(states_at(replay, chips, place)) == len(lying)
+    playback = playback_of(stream.pk, 1, min(300, len(events)))
+    chips = chips_of(playback)
+    for index, frame in enumerate(playback.frames):
+        lying = [stake for stake in frame.stakes.values() if stake.state != "off" and spot_of(playback, stake)]
+        assert len(states_at(playback, chips, index)) == len(lying)
     disputed = next(iter(chips.values())).wager.id
-    svg = draw(replay, len(replay.moments) - 1, language="fr", disputed={disputed})
+    svg = draw(playback, len(playback.frames) - 1, language="fr", disputed={disputed})
     tree = ElementTree.fromstring(svg)
     drawn = [each for each in tree.iter() if each.get("data-chip")]
     assert {each.get("data-chip") for each in drawn} == {chip.key for chip in chips.values()}
@@ -92,7 +92,7 @@ def test_every_stake_on_the_table_is_a_chip_and_the_drawing_is_sound(tenant: Ten
     assert not re.search(r"<script|style=|\bon\w+=", svg)
 
 
-def test_what_players_are_called_cannot_break_out_of_the_drawing(tenant: Tenant) -> None:
+def test_a_players_name_cannot_inject_markup_into_the_drawing(tenant: Tenant) -> None:
     stream = "hostile"
     bad = '"><script>alert(1)</script>'
     events = [
@@ -102,19 +102,19 @@ def test_what_players_are_called_cannot_break_out_of_the_drawing(tenant: Tenant)
     events[1]["data"] = {"wager": "w1", "bet": "field", "stake": 500, "player": bad}
     assert tenant.post(stream, events).status_code in (201, 422)
     logged = LoggedStream.objects.filter(casino=tenant.casino, name=stream).first()
-    if logged is None:  # such a name is no player's at all
+    if logged is None:  # such a name is not a valid player
         return
-    svg = draw(replay_of(logged.pk, 1, 2), 1, language="en")
+    svg = draw(playback_of(logged.pk, 1, 2), 1, language="en")
     assert "<script" not in svg
     ElementTree.fromstring(svg)
 
 
-def test_the_interface_says_the_table_at_an_instant(tenant: Tenant) -> None:
+def test_the_api_shows_the_table_at_an_event(tenant: Tenant) -> None:
     stream, events = played(tenant, "fr-roulette")
     placed = next(event for event in events if event["type"] == "wager.placed")
-    said = tenant.get(f"/streams/{stream.name}/table?at={placed['seq']}").json()
-    assert (said["at"], said["ruleset"], said["bets_open"]) == (placed["seq"], "fr-roulette", True)
-    (one,) = [each for each in said["wagers"] if each["wager"] == placed["data"]["wager"]]
+    answer = tenant.get(f"/streams/{stream.name}/table?at={placed['seq']}").json()
+    assert (answer["at"], answer["ruleset"], answer["bets_open"]) == (placed["seq"], "fr-roulette", True)
+    (one,) = [each for each in answer["wagers"] if each["wager"] == placed["data"]["wager"]]
     assert (one["bet"], one["standing"], one["status"]) == (placed["data"]["bet"], placed["data"]["stake"], "open")
     assert tenant.get(f"/streams/{stream.name}/table").json()["at"] == events[-1]["seq"]
     assert tenant.get(f"/streams/{stream.name}/table?at=0").status_code == 422
@@ -122,7 +122,7 @@ def test_the_interface_says_the_table_at_an_instant(tenant: Tenant) -> None:
     assert Tenant().get(f"/streams/{stream.name}/table").status_code == 404
 
 
-def test_the_page_of_a_table_shows_any_instant_to_officers_of_its_house_alone(tenant: Tenant) -> None:
+def test_the_page_of_a_table_shows_any_event_to_officers_of_its_casino_only(tenant: Tenant) -> None:
     stream, _ = played(tenant, "qc-craps")
     assert stream.pk < 0  # of an early day: addresses must take its sign
     address = f"/admin/audit/loggedstream/{stream.pk}/table/"

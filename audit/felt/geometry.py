@@ -1,4 +1,4 @@
-"""Where things are on the layouts, in units of the drawing: boxes, and the spot of a stake.
+"""The geometry of the layouts, in units of the drawing: boxes, and the spot of a stake.
 
 Art. 54 and art. 57-1 share the grid of 36 numbers; art. 55-8 has the craps layout of French casinos, s. 95.17 the six
 numbers of the place bets alone.
@@ -56,8 +56,8 @@ def number_box(pocket: str, *, has_double_zero: bool) -> Box:
         case "0":
             return Box(24, TOP, ZERO_WIDTH, CELL_HEIGHT * 3)
         case _:
-            row, place = divmod(int(pocket) - 1, 3)
-            return Box(LEFT + row * CELL_WIDTH, TOP + (2 - place) * CELL_HEIGHT, CELL_WIDTH, CELL_HEIGHT)
+            row, column = divmod(int(pocket) - 1, 3)
+            return Box(LEFT + row * CELL_WIDTH, TOP + (2 - column) * CELL_HEIGHT, CELL_WIDTH, CELL_HEIGHT)
 
 
 def dozen_box(which: int) -> Box:
@@ -74,7 +74,7 @@ def chance_box(chance: str) -> Box:
 
 
 def roulette_spot(wager: Wager, *, has_double_zero: bool) -> Spot | None:
-    """Return where a stake of art. 54 or 57-1 lies, None where its bet is none of theirs."""
+    """Return the spot of a stake of art. 54 or 57-1, None if they have no such bet."""
     if wager.bet in CHANCES:
         box = chance_box(wager.bet)
         # Art. 54 B: a stake in prison is put on the line of its box.
@@ -141,7 +141,7 @@ ZONES: Mapping[str, Box] = MappingProxyType(
         "any_craps": Box(730, 274, 250, 34),
     }
 )
-"""The boxes of art. 55-8 that are no number's."""
+"""The boxes of art. 55-8, apart from those of the numbers."""
 
 TRAY: Spot = (1056, 86)
 PUCK_OFF: Spot = (68, 169)
@@ -155,16 +155,16 @@ def point_box(number: int) -> Box:
 
 
 def craps_spot(wager: Wager, number: int | None) -> Spot | None:
-    """Return where a stake of art. 55-8 lies, None where its bet is none of it.
+    """Return the spot of a stake of art. 55-8, None if it has no such bet.
 
-    ``number`` is the one it stands on; odds have that of the wager they are associated with.
+    ``number`` is the number it is placed on; odds have that of the wager they belong to.
     """
     bet = wager.bet
     if bet in _ON_THE_LINE:
         return _ON_THE_LINE[bet]
     if bet == "hardway":
         box = ZONES.get(f"hardway_{number}")
-        return box and (box.middle[0] + 34, box.middle[1])
+        return (box.middle[0] + 34, box.middle[1]) if box is not None else None
     if number in POINTS and number is not None and bet not in ("big_6", "big_8"):
         return _on_number(point_box(number), bet)
     match bet:
@@ -181,7 +181,7 @@ def craps_spot(wager: Wager, number: int | None) -> Spot | None:
 
 
 def _on_number(box: Box, bet: str) -> Spot | None:
-    """Return the place of a bet in a number's box: those against it in the rear, those for it before it."""
+    """Return the spot of a bet in a number's box: bets against it at the rear, bets for it at the front."""
     across = box.middle[0]
     rear, front = box.y + REAR_HEIGHT / 2, box.y + box.height - FRONT_HEIGHT / 2
     middle = box.y + REAR_HEIGHT + (box.height - REAR_HEIGHT - FRONT_HEIGHT) / 2
@@ -214,7 +214,7 @@ def quebec_box(number: int, row: str) -> Box:
 
 
 def quebec_spot(wager: Wager, number: int | None) -> Spot | None:
-    """Return where a stake of s. 95.17 lies, None where its bet is none of it."""
+    """Return the spot of a stake of s. 95.17, None if it has no such bet."""
     if number not in POINTS or number is None or wager.bet not in _QUEBEC_ROWS:
         return None
     return quebec_box(number, wager.bet).middle
