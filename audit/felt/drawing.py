@@ -107,7 +107,8 @@ def draw(playback: Playback, index: int, *, language: str, disputed: Collection[
     height = _HEIGHTS[playback.ruleset]
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {geometry.WIDTH} {height}"'
-        f' class="felt {playback.ruleset}" role="img" aria-label="{title}">{table}<g class="chips">{"".join(drawn)}</g></svg>'
+        f' class="felt {playback.ruleset}" role="img" aria-label="{title}">'
+        f'{table}<g class="chips">{"".join(drawn)}</g></svg>'
     )
 
 

@@ -34,9 +34,10 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Stake:
-    """A wager in a frame. ``state`` is ``on``, ``jail`` (in prison), ``won`` (to be paid), ``paid``, ``lost`` or
-    ``off``
-    (no longer on the table). Amounts are in minor units."""
+    """A wager in a frame. Amounts are in minor units.
+
+    ``state`` is ``on``, ``jail`` (in prison), ``won`` (to be paid), ``paid``, ``lost`` or ``off`` (off the table).
+    """
 
     wager: Wager
     state: str
