@@ -91,10 +91,10 @@ def night_reconcile(*, casino_id: int, day: str | None = None, actor: str = BEAT
     casino = Casino.objects.get(pk=casino_id)
     gaming_day = date.fromisoformat(day) if day else last_ended(casino, timezone.now())
     run = runs.begin(casino, gaming_day, actor=actor)
-    left = runs.pieces(run)
-    for stream_id, last_seq in left:
+    pending = runs.pending_sessions(run)
+    for stream_id, last_seq in pending:
         night_session.delay(run_id=run.pk, stream_id=stream_id, last_seq=last_seq)
-    if not left:
+    if not pending:
         night_finish.delay(run_id=run.pk)
 
 
@@ -102,7 +102,7 @@ def night_reconcile(*, casino_id: int, day: str | None = None, actor: str = BEAT
 def night_session(*, run_id: int, stream_id: int, last_seq: int, **kwargs: Any) -> None:
     """Make the figures of one session; whoever makes the last of a run has it finished."""
     try:
-        sessions.make(stream_id, last_seq)
+        sessions.compute_figures(stream_id, last_seq)
     except sessions.StreamLocked:
         again = {"run_id": run_id, "stream_id": stream_id, "last_seq": last_seq}
         night_session.apply_async(kwargs=again, countdown=BUSY_AGAIN_S)
@@ -110,7 +110,7 @@ def night_session(*, run_id: int, stream_id: int, last_seq: int, **kwargs: Any) 
     except Exception as error:  # an officer sees it on the night's page; the sweep tries again
         NightRun.objects.filter(pk=run_id).update(error=f"{stream_id}: {type(error).__name__}: {error}"[:MAX_ERROR])
         raise
-    if not runs.pieces(NightRun.objects.get(pk=run_id)):
+    if not runs.pending_sessions(NightRun.objects.get(pk=run_id)):
         night_finish.delay(run_id=run_id)
 
 

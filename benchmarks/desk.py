@@ -176,7 +176,7 @@ def _pages(rounds: int) -> dict[str, dict[str, Any]]:
     what_if = _what_if()
     desk = "/admin/audit"
     night = f"{desk}/nightreport/{reconciled.pk}"
-    session = reconciled.said()["sessions"][0]["stream_id"]
+    session = reconciled.parsed_content()["sessions"][0]["stream_id"]
     month = f"{reconciled.casino_id}/{reconciled.gaming_day:%Y}/{reconciled.gaming_day.month}/{reconciled.currency}"
     addresses = {
         "first page": "/admin/",

@@ -1,9 +1,9 @@
 """``python -m benchmarks.night``: a night of 200 tables and 2 million events, reconciled in one go.
 
-On a real PostgreSQL, on a database of its own, dropped at the end. The events are recorded and adjudicated first, which
-is the day's work and not the night's; then the night alone is timed: verification, figures, the bridge, findings, the
-report, and every form of it. Tables are played from as many seeds as ``--different`` says and recorded under their own
-names. Memory is the peak of the process that does all of it; with ``--workers`` several processes share the sessions.
+It runs on a real PostgreSQL, in a database that is dropped at the end. Recording and adjudicating the events happens
+during the day and is not timed; the night is: verification, figures, the bridge, findings, the report, and its files.
+``--different`` sessions are simulated and recorded under the names of all tables. Memory is the peak of this process;
+with ``--workers``, several processes compute the figures of the sessions.
 """
 
 from __future__ import annotations
@@ -32,32 +32,32 @@ BATCH = 1_000
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.night", description=__doc__)
     parser.add_argument("--tables", type=int, default=200)
-    parser.add_argument("--events", type=int, default=2_000_000, help="of the night, about")
-    parser.add_argument("--different", type=int, default=24, help="sessions played; the others are the same again")
-    parser.add_argument("--workers", type=int, default=1, help="processes that make figures")
+    parser.add_argument("--events", type=int, default=2_000_000, help="of the night, approximately")
+    parser.add_argument("--different", type=int, default=24, help="sessions simulated; the others repeat them")
+    parser.add_argument("--workers", type=int, default=1, help="processes that compute figures")
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.inside:
         _measure(options)
         return
     with database() as environment:
-        again = [sys.executable, "-m", "benchmarks.night", "--inside", *sys.argv[1:]]
-        subprocess.run(again, env=environment, cwd=ROOT, check=True)
+        command = [sys.executable, "-m", "benchmarks.night", "--inside", *sys.argv[1:]]
+        subprocess.run(command, env=environment, cwd=ROOT, check=True)
 
 
 def set_up() -> None:
-    """Make this process one of the project's."""
+    """Set up Django in this process."""
     import django
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "casino.settings")
     django.setup()
 
 
-def one_session(piece: tuple[int, int]) -> int:
-    """Make the figures of one session; return the peak memory of this process, in KiB."""
+def one_session(session: tuple[int, int]) -> int:
+    """Compute the figures of one session, a stream id and its last seq. Return this process's peak memory in KiB."""
     from audit.reconciliation import sessions
 
-    sessions.make(*piece)
+    sessions.compute_figures(*session)
     return _peak_kib()
 
 
@@ -76,9 +76,9 @@ def _measure(options: argparse.Namespace) -> None:
 
     casino = Casino.objects.create(code="bench", name="Benchmark")
     events = _recorded(casino, options, console)
-    taken: dict[str, float] = {}
+    elapsed: dict[str, float] = {}
     run = runs.begin(casino, date.fromisoformat(DAY), actor="benchmark")
-    pieces = runs.pieces(run)
+    pending = runs.pending_sessions(run)
     began = time.perf_counter()
     peak = _peak_kib()
     if options.workers > 1:
@@ -86,38 +86,36 @@ def _measure(options: argparse.Namespace) -> None:
 
         connections.close_all()
         with ProcessPoolExecutor(options.workers, mp_context=get_context("spawn"), initializer=set_up) as pool:
-            peak = max(pool.map(one_session, pieces))
+            peak = max(pool.map(one_session, pending))
     else:
-        for piece in pieces:
-            peak = one_session(piece)
-    taken["sessions: verify, read, figures"] = time.perf_counter() - began
+        for session in pending:
+            peak = one_session(session)
+    elapsed["sessions: verify, read, figures"] = time.perf_counter() - began
     began = time.perf_counter()
     (report,) = runs.finish(NightRun.objects.get(pk=run.pk), now=datetime(2026, 11, 20, 12, tzinfo=UTC))
-    taken["bridge, lines, findings, report"] = time.perf_counter() - began
-    for name, make in (
+    elapsed["bridge, lines, findings, report"] = time.perf_counter() - began
+    for name, render in (
         ("PDF", lambda: as_pdf(report, "fr")),
         ("XLSX", lambda: sheets.as_xlsx(report)),
         ("JSON", lambda: sheets.as_json(report)),
     ):
         began = time.perf_counter()
-        make()
-        taken[name] = time.perf_counter() - began
-    said = report.said()
-    assert said["total"]["bridge"]["accounting_variance"] == 0
-    assert said["total"]["W_acct"] == sum(
-        amount for name, amount in said["total"]["bridge"].items() if name != "accounting_win"
-    )
-    table = Table(title=f"A night of {len(pieces)} tables, {events:,} events, {options.workers} process(es)")
+        render()
+        elapsed[name] = time.perf_counter() - began
+    total = report.parsed_content()["total"]
+    assert total["bridge"]["accounting_variance"] == 0
+    assert total["W_acct"] == sum(amount for name, amount in total["bridge"].items() if name != "accounting_win")
+    table = Table(title=f"A night of {len(pending)} tables, {events:,} events, {options.workers} process(es)")
     for heading in ("", "s", "events/s"):
         table.add_column(heading, justify="left" if not heading else "right")
-    for name, seconds in taken.items():
+    for name, seconds in elapsed.items():
         rate = f"{events / seconds:,.0f}" if name.startswith("sessions") else ""
         table.add_row(name, f"{seconds:.2f}", rate)
-    night = sum(list(taken.values())[:2])
+    night = sum(list(elapsed.values())[:2])
     table.add_row("the night", f"{night:.2f}", f"{events / night:,.0f}")
     console.print(table)
     console.print(
-        f"Peak memory: {peak / 1024:,.0f} MiB a process that reads sessions, {_peak_kib() / 1024:,.0f} MiB here."
+        f"Peak memory: {peak / 1024:,.0f} MiB in a process that reads sessions, {_peak_kib() / 1024:,.0f} MiB here."
     )
 
 
@@ -142,7 +140,7 @@ def _recorded(casino: Any, options: argparse.Namespace, console: Console) -> int
             play(ruleset, casino="bench", code="T", gaming_day=date.fromisoformat(DAY), seed=number, coups=coups)
         )
     total, streams, drops = 0, [], {}
-    with console.status("The night is recorded …"):
+    with console.status("Recording the night …"):
         for number in range(options.tables):
             night = played[number % len(played)]
             table = GamingTable.objects.create(casino=casino, code=f"T{number + 1:03}")
@@ -153,7 +151,7 @@ def _recorded(casino: Any, options: argparse.Namespace, console: Console) -> int
             text = text.replace('"T-', f'"{table.code}-').replace('"table":"T"', f'"table":"{table.code}"')
             text = text.replace("croupier-1", f"croupier-{number + 1}")
             read = decode_canonical_all(text.encode())
-            assert read is not None, "what was played is shaped well"
+            assert read is not None, "the simulation writes valid events"
             data = night.events[0]["data"]
             stream_id = open_stream(
                 casino_id=casino.pk, table_id=table.pk, name=name, gaming_day=date.fromisoformat(DAY),
@@ -183,7 +181,7 @@ def _count(casino: Any, drops: dict[str, int]) -> None:
     from audit.event_store.append import NewEvent, append, open_stream
 
     moment = datetime(2026, 11, 20, 7, tzinfo=UTC)
-    made: list[tuple[str, dict[str, Any]]] = [
+    events: list[tuple[str, dict[str, Any]]] = [
         ("count.opened", {"casino": "bench", "gaming_day": DAY, "currency": "EUR"}),
         *(
             ("drop.counted", {"session": name, "amount": drop, "counted_by": ["a", "b"]})
@@ -192,7 +190,7 @@ def _count(casino: Any, drops: dict[str, int]) -> None:
         ("count.closed", {}),
     ]
     entries = []
-    for seq, (kind, data) in enumerate(made, start=1):
+    for seq, (kind, data) in enumerate(events, start=1):
         event = {"seq": seq, "stream": "bench.count", "type": kind, "v": 1, "data": data}
         event["occurred_at"] = "2026-11-20T07:00:00+00:00"
         envelope = json.dumps(event, sort_keys=True, separators=(",", ":")).encode()

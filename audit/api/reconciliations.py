@@ -1,4 +1,4 @@
-"""Reading night reports: those of a gaming day, in JSON, CSV, XLSX and PDF, any version."""
+"""Reports of a gaming day over the API: any version, as JSON, CSV, XLSX and PDF."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from rest_framework.response import Response
 from audit.api.keyed_view import KeyedView, key_of
 from audit.api.problems import Problem
 from audit.api.streams import whole
+from audit.exports.pdf import PDF
+from audit.exports.sheets import CSV, XLSX, as_csv
 from audit.models import NightReport, Scope
 from audit.reconciliation import sheets
 from audit.reconciliation.pdf import as_pdf
@@ -26,39 +28,42 @@ _VERSION = OpenApiParameter("version", int, description="Default: the newest.")
 
 
 class NightView(KeyedView):
-    """What every view of a night shares: a key that reads reports, and reports on the whole of its casino."""
+    """A view of one casino's night, for a key that reads reports and is not limited to some tables."""
 
     scope = Scope.REPORTS_READ
     parameters = frozenset({"currency", "version"})
 
     def nights(self, request: Request, casino: str, gaming_day: str) -> list[NightReport]:
-        """Return the requested version in each currency. Raise 404 if there is none, 403 for a key of some tables."""
+        """Return the reports of a night, the requested version or the newest, one per currency.
+
+        Raise 404 if there is none, 403 for a key that is limited to tables.
+        """
         key = key_of(request)
         if key.casino.code != casino:
-            raise Http404  # one casino does not learn which nights another has
+            raise Http404  # a tenant learns nothing of another
         if not key.reports_on(None):
             raise Problem(403, "forbidden", "This key reports on tables, not on the whole casino.")
         try:
             day = date.fromisoformat(gaming_day)
         except ValueError:
             raise Http404 from None
-        found = NightReport.objects.select_related("casino", "reviewed_by", "closed_by").filter(
+        reports = NightReport.objects.select_related("casino", "reviewed_by", "closed_by").filter(
             casino=key.casino, gaming_day=day
         )
         if "currency" in request.query_params:
-            found = found.filter(currency=request.query_params["currency"])
+            reports = reports.filter(currency=request.query_params["currency"])
         if "version" in request.query_params:
             version = whole(request, "version", default=1, least=1, most=MAX_VERSIONS)
-            found = found.filter(version=version)
+            reports = reports.filter(version=version)
         newest: dict[str, NightReport] = {}
-        for report in found.order_by("currency", "version"):
+        for report in reports.order_by("currency", "version"):
             newest[report.currency] = report
         if not newest:
             raise Http404
         return list(newest.values())
 
     def night(self, request: Request, casino: str, gaming_day: str) -> NightReport:
-        """Return the requested report. Raise 422 if the night has several currencies and the request names none."""
+        """Return one report of a night. Raise 422 if the night has several currencies and the request names none."""
         reports = self.nights(request, casino, gaming_day)
         if len(reports) > 1:
             currencies = ", ".join(report.currency for report in reports)
@@ -78,7 +83,7 @@ class NightDocuments(NightView):
 
 
 class NightVersions(NightView):
-    """Every version of the reports of a gaming day, without its content."""
+    """Every version of the reports of a gaming day, without their content."""
 
     parameters = frozenset()
 
@@ -105,7 +110,7 @@ class NightVersions(NightView):
 
 
 class _NightFile(NightView):
-    """A report as a file."""
+    """A report as a file: its media type and its extension."""
 
     media_type = ""
     extension = ""
@@ -113,7 +118,7 @@ class _NightFile(NightView):
     def body(self, request: Request, report: NightReport) -> bytes:
         raise NotImplementedError
 
-    def _answer(self, request: Request, casino: str, gaming_day: str) -> HttpResponse:
+    def _respond(self, request: Request, casino: str, gaming_day: str) -> HttpResponse:
         report = self.night(request, casino, gaming_day)
         name = f"night-{report.casino.code}-{report.gaming_day}-{report.currency}-{report.version}.{self.extension}"
         headers = {"Content-Disposition": f'attachment; filename="{name}"'}
@@ -123,16 +128,16 @@ class _NightFile(NightView):
 class NightPdf(_NightFile):
     """A report as PDF."""
 
-    media_type, extension = "application/pdf", "pdf"
+    media_type, extension = PDF, "pdf"
     parameters = frozenset({"currency", "version", "language"})
 
     @extend_schema(
         summary="A report as PDF",
         parameters=[_DAY, _CURRENCY, _VERSION, OpenApiParameter("language", str, enum=["en", "fr"])],
-        responses={(200, "application/pdf"): OpenApiTypes.BINARY},
+        responses={(200, PDF): OpenApiTypes.BINARY},
     )
     def get(self, request: Request, casino: str, gaming_day: str) -> HttpResponse:
-        return self._answer(request, casino, gaming_day)
+        return self._respond(request, casino, gaming_day)
 
     def body(self, request: Request, report: NightReport) -> bytes:
         language: Any = request.query_params.get("language", "fr")
@@ -144,36 +149,36 @@ class NightPdf(_NightFile):
 class NightCsv(_NightFile):
     """One table of a report."""
 
-    media_type, extension = "text/csv; charset=utf-8", "csv"
+    media_type, extension = CSV, "csv"
     parameters = frozenset({"currency", "version", "table"})
 
     @extend_schema(
         summary="A table of a report as CSV",
-        parameters=[_DAY, _CURRENCY, _VERSION, OpenApiParameter("table", str, enum=list(sheets.names()))],
+        parameters=[_DAY, _CURRENCY, _VERSION, OpenApiParameter("table", str, enum=sheets.sheet_names())],
         responses={(200, "text/csv"): OpenApiTypes.STR},
     )
     def get(self, request: Request, casino: str, gaming_day: str) -> HttpResponse:
-        return self._answer(request, casino, gaming_day)
+        return self._respond(request, casino, gaming_day)
 
     def body(self, request: Request, report: NightReport) -> bytes:
         sheet = sheets.sheet_named(report, request.query_params.get("table", "sessions"))
         if sheet is None:
-            raise Problem(422, "invalid", f"'table' is one of {', '.join(sheets.names())}.")
-        return sheets.as_csv(sheet, report.currency)
+            raise Problem(422, "invalid", f"'table' is one of {', '.join(sheets.sheet_names())}.")
+        return as_csv(sheet, report.currency)
 
 
 class NightXlsx(_NightFile):
     """Every table of a report as one workbook."""
 
-    media_type, extension = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "xlsx"
+    media_type, extension = XLSX, "xlsx"
 
     @extend_schema(
         summary="A report as a workbook",
         parameters=[_DAY, _CURRENCY, _VERSION],
-        responses={(200, media_type): OpenApiTypes.BINARY},
+        responses={(200, XLSX): OpenApiTypes.BINARY},
     )
     def get(self, request: Request, casino: str, gaming_day: str) -> HttpResponse:
-        return self._answer(request, casino, gaming_day)
+        return self._respond(request, casino, gaming_day)
 
     def body(self, request: Request, report: NightReport) -> bytes:
         return sheets.as_xlsx(report)

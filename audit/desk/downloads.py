@@ -1,31 +1,30 @@
-"""Lists handed out as files; each hand-out is an act of the log, recorded by who hands out."""
+"""Downloads: files as HTTP responses. The view that offers a download records it in the audit trail."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date
-from typing import Any
 
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpResponse, QueryDict
 
-from audit.exports.files import FORMS, made
-from audit.reconciliation.sheets import Sheet
+from audit.exports.lists import FORMATS, render_list
+from audit.exports.sheets import Sheet
 
 
-def handed_out(sheet: Sheet, form: str, *, title: str, said: Sequence[str], day: date) -> HttpResponse:
-    """Return a table as a file. ``said`` is what its filter was, in words; ``day`` dates the paper."""
-    if form not in FORMS:
+def list_response(sheet: Sheet, format: str, *, title: str, filters: Sequence[str], day: date) -> HttpResponse:
+    """Return a table as a file; the arguments are those of ``render_list``. Raise 404 for an unknown format."""
+    if format not in FORMATS:
         raise Http404
-    name, body = made(sheet, form, title=title, said=said, day=day)
-    return attached(name, FORMS[form], body)
+    name, body = render_list(sheet, format, title=title, filters=filters, day=day)
+    return file_response(name, FORMATS[format], body)
 
 
-def attached(name: str, content_type: str, body: bytes) -> HttpResponse:
-    """Return a file that a browser keeps and does not show."""
+def file_response(name: str, content_type: str, body: bytes) -> HttpResponse:
+    """Return a file that a browser saves under ``name`` instead of showing it."""
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return HttpResponse(body, content_type=content_type, headers=headers)
 
 
-def words_of(parameters: Any) -> list[str]:
-    """Return the parameters of an address as words: what a filter was."""
+def filter_texts(parameters: QueryDict) -> list[str]:
+    """Return the query parameters of a list as text, each ``name = value``; empty ones are left out."""
     return [f"{name} = {value}" for name, values in sorted(parameters.lists()) for value in values if value]

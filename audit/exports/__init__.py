@@ -1,1 +1,9 @@
-"""Exports: lists as CSV, XLSX and PDF."""
+"""Exports: a table of rows as CSV, XLSX or PDF.
+
+    sheets.py     Column, Sheet; CSV and XLSX with a guard against spreadsheet formulas
+    pdf.py        PDF by typst
+    lists.py      one list in the format that the user chose
+    findings.py   the columns of the findings list, and its rows for a file
+
+The same data gives the same bytes. What is exported, and who may, is the caller's business.
+"""

@@ -1,6 +1,6 @@
-"""Paper: PDF by typst, the same bytes for the same data.
+"""PDF by typst: the same bytes for the same data.
 
-Fonts are those that typst brings, so every machine prints the same.
+Only the fonts that typst ships are used, so every machine prints the same.
 """
 
 from __future__ import annotations
@@ -12,13 +12,15 @@ from typing import Any
 
 import typst
 
+PDF = "application/pdf"
 
-def printed(template: Path, data: Mapping[str, Any]) -> bytes:
-    """Return what ``template`` makes of ``data``, which it reads as JSON."""
-    made: bytes = typst.compile(
+
+def render_pdf(template: Path, data: Mapping[str, Any]) -> bytes:
+    """Render a typst template, which reads ``data`` as JSON from ``sys.inputs.data``."""
+    rendered: bytes = typst.compile(
         template.read_bytes(),
         format="pdf",
         sys_inputs={"data": json.dumps(data, ensure_ascii=False)},
         ignore_system_fonts=True,
     )
-    return made
+    return rendered

@@ -21,7 +21,8 @@ from django.utils.translation import gettext
 from audit.adjudication import what_if as what_if_runs
 from audit.adjudication.what_if import Selection
 from audit.event_store import read
-from audit.exports.files import findings_of, findings_sheet, made
+from audit.exports.findings import findings_by_id, findings_sheet
+from audit.exports.lists import render_list
 from audit.models import Job, JobKind, JobState, LoggedStream, WhatIf
 from audit.models.event_store import in_gaming_days
 from audit.transparency import signing_keys
@@ -92,9 +93,10 @@ def _exported(job: Job, tell: Progress) -> JobResult:
     params = job.params
     ids = params["findings"]
     with translation.override(params["language"]):
-        sheet = findings_sheet(findings_of(ids), lambda rows: tell(rows, len(ids)))
+        sheet = findings_sheet(findings_by_id(ids), lambda rows: tell(rows, len(ids)))
         title = gettext("Findings")
-        name, body = made(sheet, params["form"], title=title, said=params["said"], day=job.requested_at.date())
+        day = job.requested_at.date()
+        name, body = render_list(sheet, params["form"], title=title, filters=params["said"], day=day)
     return JobResult(total=len(ids), result={"bytes": len(body)}, file=body, file_name=name)
 
 

@@ -1,4 +1,4 @@
-"""Reconciled nights: figures of sessions, reports in versions, who signed them, with which sign-off exceptions."""
+"""Reconciled nights: figures of sessions, runs, versions of reports with signatures and sign-off exceptions, mail."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from audit.models.event_store import LoggedStream
 
 
 class NightState(models.TextChoices):
-    """How far a report is. What it says never changes with it."""
+    """How far a report is from being closed. Its content does not depend on it."""
 
     OPEN = "open", _("open")
     COUNTING = "counting", _("counting")
@@ -26,13 +26,13 @@ class NightState(models.TextChoices):
 
 
 class SessionFigures(models.Model):
-    """What a session came to through an event: made once, and again by anybody from the log."""
+    """The figures of a session through an event: a projection, which can be computed again from the event store."""
 
     stream = models.ForeignKey(LoggedStream, on_delete=models.DO_NOTHING, db_constraint=False, related_name="figures")
     last_seq = models.BigIntegerField()
     engine_version = models.CharField(max_length=32)
     figures = models.BinaryField()
-    faults = models.IntegerField(default=0)  # what a verification of its chain found wrong
+    faults = models.IntegerField(default=0)  # of its chain, as verified then
     made_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -45,14 +45,14 @@ class SessionFigures(models.Model):
 
 
 class NightRun(models.Model):
-    """One reconciliation of one gaming day: how far it is. The sessions that have their figures are its progress."""
+    """One reconciliation of one gaming day. Its progress is the sessions whose figures are stored."""
 
     casino = models.ForeignKey(Casino, on_delete=models.PROTECT, related_name="night_runs", verbose_name=_("casino"))
     gaming_day = models.DateField(_("gaming day"))
     started_at = models.DateTimeField(_("started"), auto_now_add=True)
     started_by = models.CharField(_("started by"), max_length=200)
     ended_at = models.DateTimeField(_("ended"), null=True, blank=True)
-    through = models.JSONField(default=dict)  # by the stream's id, the last event that it reads
+    through = models.JSONField(default=dict)  # the last seq that it reads, by stream id
     error = models.TextField(_("error"), blank=True)
 
     class Meta:
@@ -70,10 +70,11 @@ class NightRun(models.Model):
 
 
 class NightReport(models.Model):
-    """One version of what a casino came to on a gaming day in a currency. Never rewritten: the database refuses it.
+    """One version of the report of a casino's gaming day in a currency. A trigger forbids to change its content.
 
-    ``content`` is canonical JSON. ``digest`` is the SHA-256 of what it says apart from its watermark, so the same
-    inputs have the same digest. The watermark is the tree that all it rests on was sealed under.
+    ``content`` is canonical JSON. ``digest`` is the SHA-256 of the content without its watermark, so the same inputs
+    have the same digest. The watermark, ``tree_size`` and ``tree_root``, is the signed tree at that time. ``through``
+    is the last seq that it read, by stream id; ``sheet`` the restatement of the version before, empty for the first.
     """
 
     casino = models.ForeignKey(Casino, on_delete=models.PROTECT, related_name="nights", verbose_name=_("casino"))
@@ -129,25 +130,25 @@ class NightReport(models.Model):
     def __str__(self) -> str:
         return f"{self.casino} · {self.gaming_day} · {self.currency} · {self.version}"
 
-    def said(self) -> dict[str, Any]:
-        """Return what the report says."""
-        said: dict[str, Any] = json.loads(bytes(self.content))
-        return said
+    def parsed_content(self) -> dict[str, Any]:
+        """Return the content; ``audit.reconciliation.content`` describes it."""
+        content: dict[str, Any] = json.loads(bytes(self.content))
+        return content
 
     @classmethod
     def newest(cls, casino: Casino, day: date, currency: str) -> NightReport | None:
-        """Return the newest version of a night, None before the first."""
+        """Return the newest version of a night, or None before the first."""
         return cls.objects.filter(casino=casino, gaming_day=day, currency=currency).order_by("-version").first()
 
     def is_newest(self) -> bool:
-        """Whether no later version restates this one."""
+        """Whether there is no later version."""
         return not NightReport.objects.filter(
             casino=self.casino_id, gaming_day=self.gaming_day, currency=self.currency, version__gt=self.version
         ).exists()
 
 
 class SignoffException(models.Model):
-    """A known shortcoming that a report is signed with: which, why, and the officer who accepts it."""
+    """A known shortcoming that a report is signed with: its code, the reason, and the officer who accepts it."""
 
     report = models.ForeignKey(NightReport, on_delete=models.PROTECT, related_name="signoff_exceptions")
     code = models.CharField(_("what"), max_length=40)
@@ -169,7 +170,7 @@ class SignoffException(models.Model):
 
 
 class NightSubscriber(models.Model):
-    """An officer who is sent a casino's reports."""
+    """An officer who receives a casino's reports by mail."""
 
     casino = models.ForeignKey(Casino, on_delete=models.CASCADE, related_name="subscribers", verbose_name=_("casino"))
     officer = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, verbose_name=_("officer"))
@@ -185,7 +186,7 @@ class NightSubscriber(models.Model):
 
 
 class NightDelivery(models.Model):
-    """That a subscriber was sent a version."""
+    """A version that was sent to a subscriber."""
 
     subscriber = models.ForeignKey(NightSubscriber, on_delete=models.CASCADE, related_name="delivered")
     report = models.ForeignKey(NightReport, on_delete=models.PROTECT, related_name="+")

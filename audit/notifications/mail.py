@@ -1,4 +1,4 @@
-"""Reports by mail: to a casino's subscribers, in their language, each version once."""
+"""Notifications by mail: each version of a report once to a casino's subscribers, in their language."""
 
 from __future__ import annotations
 
@@ -11,17 +11,21 @@ from django.utils.translation import gettext as _
 
 from audit.event_store import audit_trail
 from audit.models import NightReport, NightSubscriber
-from audit.reconciliation.pdf import Language, as_pdf
-from audit.reconciliation.wording import money
+from audit.reconciliation.pdf import as_pdf
+from audit.reconciliation.presentation import boxes
+from settlement.catalogue import Language
+
+MAILED = ("W_acct", "payout_errors", "accounting_variance")
+"""The headline figures in the text of a message."""
 
 
 def send(report: NightReport) -> int:
-    """Send a report to the subscribers who have not had it. Return how many had it now.
+    """Send a report to the subscribers who have not received it. Return how many receive it now. Idempotent.
 
-    Who was sent what is an act of the log. A subscriber whose act is not written, because the sending failed, is sent
-    it again when this is called again.
+    Each delivery is recorded in the audit trail. If sending fails, its record is rolled back, and the next call tries
+    again.
     """
-    told = 0
+    sent = 0
     subscribers = NightSubscriber.objects.select_related("officer").filter(casino=report.casino).order_by("pk")
     for subscriber in subscribers.exclude(delivered__report=report):
         officer = subscriber.officer
@@ -37,14 +41,12 @@ def send(report: NightReport) -> int:
                 data={"report": report.pk, "digest": report.digest, "to": officer.get_username()},
             )
             message(report, officer.email, language).send()
-        told += 1
-    return told
+        sent += 1
+    return sent
 
 
 def message(report: NightReport, address: str, language: Language) -> EmailMessage:
-    """Return a report as a message: the totals in its text, the whole attached as PDF."""
-    said = report.said()
-    total = said["total"]
+    """Return a report as a message: its headline amounts as text, and the PDF attached."""
     with translation.override(language):
         subject = _("Night of %(day)s at %(casino)s, %(currency)s: version %(version)s") % {
             "day": report.gaming_day,
@@ -52,12 +54,9 @@ def message(report: NightReport, address: str, language: Language) -> EmailMessa
             "currency": report.currency,
             "version": report.version,
         }
-        rows = [
-            (_("Accounting win"), total["W_acct"]),
-            (_("Payout errors"), total["bridge"]["payout_errors"]),
-            (_("Accounting variance"), total["bridge"].get("accounting_variance")),
-        ]
-        body = "\n".join(f"{label}: {money(minor, report.currency)}" for label, minor in rows)
+        by_key = {box.key: box for box in boxes(report.parsed_content())}
+        listed = [by_key[key] for key in MAILED]
+        body = "\n".join(f"{box.label}: {box.text}" for box in listed)
         body += f"\n\n{_('Digest of the report')} {report.digest}\n"
     mail = EmailMessage(" ".join(subject.split()), body, to=[address])
     name = f"night-{report.casino.code}-{report.gaming_day}-{report.currency}-{report.version}.pdf"

@@ -1,7 +1,7 @@
-"""The twelve lines of a night: what was expected, what was found, the verdict, and the events that show it.
+"""The twelve checks of a night: what was expected, what was found, the verdict, and the events that show it.
 
-A row is plain data without words: ``note`` names a sentence of ``wording``, ``facts`` fill it. A row without a
-stream is about the night as a whole.
+A report stores a check as a *line* and its comparisons as the line's *rows*, plain data without text: ``note`` is a key
+of ``wording.NOTES``, and ``facts`` fill that text in. A row without a stream is about the whole night.
 """
 
 from __future__ import annotations
@@ -16,22 +16,29 @@ from audit.models import Deadline, NightReport
 from audit.reconciliation import slips
 from audit.reconciliation.night import QUESTION, Night, SessionResult
 from settlement.night.fairness import summary
-from settlement.night.variance import hold_interval
 
 Verdict: TypeAlias = Literal["agrees", "differs", "question", "unknown"]
 Kind: TypeAlias = Literal["money", "number", "share", "text"]
 
 SERIOUSNESS: tuple[Verdict, ...] = ("agrees", "unknown", "question", "differs")
 
-ROWS_OF_A_LINE = 2_000
-"""Rows kept of one line; how many more there were is said."""
+MAX_ROWS_PER_LINE = 2_000
+"""Rows stored of one line; the line says how many more there were."""
+
+MAX_SEQS = 50
+"""Events that a row names."""
+
+SEVERITIES = ("critical", "major", "minor", "info")
 
 MILLION = 10**6
 
 
 @dataclass(slots=True, kw_only=True)
 class Row:
-    """One comparison. ``share`` is in millionths; ``seqs`` are events of ``stream``."""
+    """One comparison. ``kind`` says what ``expected`` and ``found`` are: minor units, or millionths for a share.
+
+    ``seqs`` are events of ``stream``.
+    """
 
     verdict: Verdict
     stream: str = ""
@@ -44,9 +51,9 @@ class Row:
     facts: dict[str, Any] = field(default_factory=dict)
 
 
-def lines_of(night: Night, before: NightReport | None) -> list[dict[str, Any]]:
-    """Return the twelve lines as plain data. ``before`` is the version that this one would follow."""
-    makers: list[tuple[str, Callable[[Night], Iterator[Row]]]] = [
+def run_checks(night: Night, before: NightReport | None) -> list[dict[str, Any]]:
+    """Return the twelve lines as plain data. ``before`` is the version that this report follows."""
+    checks: list[tuple[str, Callable[[Night], Iterator[Row]]]] = [
         ("completeness", completeness),
         ("opener", opener),
         ("slips", slip_numbers),
@@ -60,137 +67,149 @@ def lines_of(night: Night, before: NightReport | None) -> list[dict[str, Any]]:
         ("chance", chance),
         ("unchecked", unchecked),
     ]
-    return [_line(number, code, maker(night)) for number, (code, maker) in enumerate(makers, start=1)]
+    return [_line(number, code, check(night)) for number, (code, check) in enumerate(checks, start=1)]
 
 
 def _line(number: int, code: str, rows: Iterable[Row]) -> dict[str, Any]:
-    listed = list(rows)
-    verdict = max((row.verdict for row in listed), key=SERIOUSNESS.index, default="agrees")
-    # What is not as it should be comes first, and is what is kept of too many.
-    listed.sort(key=lambda row: -SERIOUSNESS.index(row.verdict))
-    kept = listed[:ROWS_OF_A_LINE]
+    every = list(rows)
+    verdict = max((row.verdict for row in every), key=SERIOUSNESS.index, default="agrees")
+    # The most serious rows come first, so that they are the ones listed.
+    every.sort(key=lambda row: -SERIOUSNESS.index(row.verdict))
+    listed = every[:MAX_ROWS_PER_LINE]
     return {
         "number": number,
         "code": code,
         "verdict": verdict,
-        "left_off": len(listed) - len(kept),
-        "rows": [asdict(row) for row in kept],
+        "left_off": len(every) - len(listed),
+        "rows": [asdict(row) for row in listed],
     }
 
 
-def _about(sitting: SessionResult, **said: Any) -> Row:
-    return Row(stream=sitting.stream.name, table=sitting.figures.table, **said)
+def _about(result: SessionResult, **columns: Any) -> Row:
+    return Row(stream=result.stream.name, table=result.figures.table, **columns)
 
 
 def completeness(night: Night) -> Iterator[Row]:
-    """1: every number is there or declared lost, chain and seal hold."""
-    for sitting in night.sittings:
-        figures = sitting.figures
+    """1: every seq is there or declared lost, the chain holds, and the session is sealed."""
+    for result in night.sessions:
+        figures = result.figures
         lost = sum(last - first + 1 for first, last in figures.lost)
-        said: dict[str, Any] = {"kind": "number", "expected": figures.last_seq, "found": figures.last_seq - lost}
+        columns: dict[str, Any] = {"kind": "number", "expected": figures.last_seq, "found": figures.last_seq - lost}
         if lost:
             seqs = [first for first, _last in figures.lost]
-            yield _about(sitting, verdict="differs", note="lost", seqs=seqs, facts={"lost": lost}, **said)
-        elif sitting.faults:
-            yield _about(sitting, verdict="differs", note="chain", facts={"faults": sitting.faults}, **said)
+            yield _about(result, verdict="differs", note="lost", seqs=seqs, facts={"lost": lost}, **columns)
+        elif result.faults:
+            yield _about(result, verdict="differs", note="chain", facts={"faults": result.faults}, **columns)
         elif not figures.closed_by:
-            yield _about(sitting, verdict="unknown", note="still_open", seqs=[figures.last_seq], **said)
-        elif not sitting.is_sealed:
-            yield _about(sitting, verdict="unknown", note="not_sealed", **said)
+            yield _about(result, verdict="unknown", note="still_open", seqs=[figures.last_seq], **columns)
+        elif not result.is_sealed:
+            yield _about(result, verdict="unknown", note="not_sealed", **columns)
         else:
-            yield _about(sitting, verdict="agrees", note="complete", **said)
+            yield _about(result, verdict="agrees", note="complete", **columns)
 
 
 def opener(night: Night) -> Iterator[Row]:
-    """2: a table opens with what it was closed with."""
-    for sitting in night.sittings:
-        opened = sitting.figures.bridge.bank.opening_float
-        if sitting.before is None:
-            yield _about(sitting, verdict="unknown", kind="money", found=opened, seqs=[1], note="no_closer")
+    """2: the opening float is the closing float of the table's previous session."""
+    for result in night.sessions:
+        opened = result.figures.bridge.bank.opening_float
+        if result.previous is None:
+            yield _about(result, verdict="unknown", kind="money", found=opened, seqs=[1], note="no_closer")
             continue
         yield _about(
-            sitting,
-            verdict="agrees" if opened == sitting.before.amount else "differs",
+            result,
+            verdict="agrees" if opened == result.previous.amount else "differs",
             kind="money",
-            expected=sitting.before.amount,
+            expected=result.previous.amount,
             found=opened,
             seqs=[1],
             note="closer",
-            facts={"previous": sitting.before.stream},
+            facts={"previous": result.previous.stream},
         )
 
 
 def slip_numbers(night: Night) -> Iterator[Row]:
-    """3: slips have no holes and no doubles."""
-    used = slips.uses(sitting.figures for sitting in night.sittings)
-    tables = {sitting.stream.name: sitting.figures.table for sitting in night.sittings}
-    for double in slips.doubles(used):
-        where = {"stream": double.again.stream, "table": tables[double.again.stream]}
-        facts = {"slip": double.again.slip.slip, "first_stream": double.first.stream, "first": double.first.slip.seq}
-        yield Row(verdict="differs", kind="text", seqs=[double.again.slip.seq], note="double", facts=facts, **where)
-    missing = 0
-    for hole in slips.holes(used):
-        missing += hole.numbers
-        where = {"stream": hole.after.stream, "table": tables[hole.after.stream]}
-        facts = {"slips": hole.written, "missing": hole.numbers}
-        yield Row(verdict="differs", kind="text", seqs=[hole.after.slip.seq], note="hole", facts=facts, **where)
+    """3: slip numbers have no gaps and no duplicates."""
+    used = slips.uses(result.figures for result in night.sessions)
+    tables = {result.stream.name: result.figures.table for result in night.sessions}
+
+    def at(use: slips.Use, note: str, **facts: Any) -> Row:
+        return Row(
+            verdict="differs",
+            kind="text",
+            stream=use.stream,
+            table=tables[use.stream],
+            seqs=[use.slip.seq],
+            note=note,
+            facts=facts,
+        )
+
+    for each in slips.duplicates(used):
+        first = each.first
+        yield at(each.again, "double", slip=each.again.slip.slip, first_stream=first.stream, first=first.slip.seq)
+    gaps = slips.gaps(used)
+    for gap in gaps:
+        yield at(gap.next_use, "hole", slips=gap.label, missing=gap.count)
+    missing = sum(gap.count for gap in gaps)
     yield Row(
         verdict="differs" if missing else "agrees", expected=len(used) + missing, found=len(used), note="slips_used"
     )
 
 
 def drop(night: Night) -> Iterator[Row]:
-    """4: the drop counted, against the buy-ins announced."""
-    for sitting in night.sittings:
-        announced = sitting.figures.bridge.bank.buy_ins
-        entries = night.counts.by_session.get(sitting.stream.name, [])
+    """4: the drop counted against the buy-ins announced."""
+    for result in night.sessions:
+        announced = result.figures.bridge.bank.buy_ins
+        entries = night.counts.by_session.get(result.stream.name, [])
         facts = {"counts": [f"{entry.count}#{entry.seq}" for entry in entries]}
-        said: dict[str, Any] = {"kind": "money", "expected": announced, "found": sitting.drop}
-        if sitting.drop is None:
-            yield _about(sitting, verdict="unknown", note="uncounted", **said)
-        elif "bank" not in _families(sitting):
-            yield _about(sitting, verdict="unknown", note="buy_ins_unobserved", facts=facts, **said)
+        columns: dict[str, Any] = {"kind": "money", "expected": announced, "found": result.drop}
+        if result.drop is None:
+            yield _about(result, verdict="unknown", note="uncounted", **columns)
+        elif "bank" not in result.figures.observes:
+            yield _about(result, verdict="unknown", note="buy_ins_unobserved", facts=facts, **columns)
         else:
-            verdict: Verdict = "agrees" if sitting.drop == announced else "differs"
-            yield _about(sitting, verdict=verdict, note="counted", facts=facts, **said)
-    names = [sitting.stream.name for sitting in night.sittings]
-    for entry in night.counts.strangers(names):
-        facts = {"session": entry.session}
+            verdict: Verdict = "agrees" if result.drop == announced else "differs"
+            yield _about(result, verdict=verdict, note="counted", facts=facts, **columns)
+    for entry in night.counts.for_unknown_sessions(result.stream.name for result in night.sessions):
         yield Row(
-            verdict="differs", stream=entry.count, kind="money", found=entry.amount, seqs=[entry.seq],
-            note="stranger", facts=facts,
-        )  # fmt: skip
+            verdict="differs",
+            stream=entry.count,
+            kind="money",
+            found=entry.amount,
+            seqs=[entry.seq],
+            note="stranger",
+            facts={"session": entry.event.data.session},
+        )
 
 
 def accounting(night: Night) -> Iterator[Row]:
-    """5: W_acct against W_rec."""
-    for sitting in night.sittings:
-        bridge = sitting.bridge
+    """5: the accounting win against the recorded win."""
+    for result in night.sessions:
+        bridge = result.bridge
         counted = bridge.bank.accounting_win
         verdict: Verdict = "unknown" if counted is None else "differs" if bridge.accounting_variance else "agrees"
-        if not sitting.figures.is_adjudicated:
+        if not result.figures.is_adjudicated:
             verdict = "unknown"
         yield _about(
-            sitting, verdict=verdict, kind="money", expected=bridge.recorded.total, found=counted, seqs=[sitting.end]
+            result, verdict=verdict, kind="money", expected=bridge.recorded.total, found=counted, seqs=[result.end]
         )
 
 
 def payouts(night: Night) -> Iterator[Row]:
-    """6: W_rec against W_adj, session by session and wager by wager."""
-    for sitting in night.sittings:
-        bridge, errors = sitting.bridge, sitting.figures.errors
+    """6: the recorded win against the adjudicated win, and the wagers that were not paid as due."""
+    for result in night.sessions:
+        bridge, errors = result.bridge, result.figures.errors
         facts = {
             "errors": len(errors),
             "for_house": sum(error.amount for error in errors if error.amount > 0),
             "for_players": -sum(error.amount for error in errors if error.amount < 0),
         }
         yield _about(
-            sitting,
-            verdict="differs" if errors else "agrees" if sitting.figures.is_adjudicated else "unknown",
+            result,
+            verdict="differs" if errors else "agrees" if result.figures.is_adjudicated else "unknown",
             kind="money",
             expected=bridge.adjudicated.total,
             found=bridge.recorded.total,
-            seqs=sorted({error.seq for error in errors})[:50],
+            seqs=sorted({error.seq for error in errors})[:MAX_SEQS],
             note="paid_wrong" if errors else "",
             facts=facts,
         )
@@ -198,119 +217,115 @@ def payouts(night: Night) -> Iterator[Row]:
 
 def limits(night: Night) -> Iterator[Row]:
     """7: stakes within the table's limits."""
-    for sitting in night.sittings:
-        found = [f.seq for f in night.findings if f.rule == "stake-out-of-limits" and f.stream_id == sitting.stream.pk]
-        yield _about(
-            sitting, verdict="differs" if found else "agrees", expected=0, found=len(found), seqs=sorted(found)[:50]
-        )
+    for result in night.sessions:
+        seqs = [f.seq for f in night.findings if f.rule == "stake-out-of-limits" and f.stream_id == result.stream.pk]
+        verdict: Verdict = "differs" if seqs else "agrees"
+        yield _about(result, verdict=verdict, expected=0, found=len(seqs), seqs=sorted(seqs)[:MAX_SEQS])
 
 
 def standing(night: Night) -> Iterator[Row]:
-    """8: at the end nothing stands, and prisoners were refunded."""
-    for sitting in night.sittings:
-        stands = sitting.figures.standing
-        amount = sum(stake.amount for stake in stands)
-        closed = bool(sitting.figures.closed_by)
+    """8: at the end no stake stands, in prison or undecided."""
+    for result in night.sessions:
+        stakes = result.figures.standing
+        if not stakes:
+            yield _about(result, verdict="agrees", kind="money", expected=0, found=0)
+            continue
         yield _about(
-            sitting,
-            verdict="agrees" if not stands else "differs" if closed else "unknown",
+            result,
+            verdict="differs" if result.figures.closed_by else "unknown",
             kind="money",
             expected=0,
-            found=amount,
-            seqs=[stake.seq for stake in stands][:50],
-            note="stands" if stands else "",
-            facts={"stakes": len(stands)} if stands else {},
+            found=sum(stake.amount for stake in stakes),
+            seqs=[stake.seq for stake in stakes][:MAX_SEQS],
+            note="stands",
+            facts={"stakes": len(stakes)},
         )
 
 
 def late(night: Night, before: NightReport | None) -> Iterator[Row]:
-    """9: what came since the version before."""
+    """9: the events that arrived after the previous version."""
     if before is None:
         yield Row(verdict="agrees", expected=0, found=0, note="first_version")
         return
     known = {int(stream_id): last for stream_id, last in before.through.items()}
-    names = {sitting.stream.stream_id: sitting.stream.name for sitting in night.sittings} | night.counts.streams
-    came = 0
-    for stream_id, last in sorted(night.through.items()):
-        first = known.get(stream_id, 0)
-        if last > first:
-            came += 1
-            facts = {"first": first + 1, "last": last}
-            yield Row(
-                verdict="question", stream=names.get(stream_id, ""), expected=0, found=last - first,
-                seqs=[first + 1, last] if last > first + 1 else [last], note="came_late", facts=facts,
-            )  # fmt: skip
-    if not came:
+    names = {result.stream.stream_id: result.stream.name for result in night.sessions} | night.counts.streams
+    arrived = [
+        (stream_id, known.get(stream_id, 0) + 1, last)
+        for stream_id, last in sorted(night.through.items())
+        if last > known.get(stream_id, 0)
+    ]
+    for stream_id, first, last in arrived:
+        yield Row(
+            verdict="question",
+            stream=names.get(stream_id, ""),
+            expected=0,
+            found=last - first + 1,
+            seqs=[first, last] if last > first else [last],
+            note="came_late",
+            facts={"first": first, "last": last},
+        )
+    if not arrived:
         yield Row(verdict="agrees", expected=0, found=0, note="nothing_late")
 
 
 def open_findings(night: Night) -> Iterator[Row]:
-    """10: findings that stand, by weight and rule, with the hours in which their cases are to be closed."""
-    weights: Counter[tuple[str, str]] = Counter((finding.severity, finding.rule) for finding in night.findings)
-    order = ("critical", "major", "minor", "info")
+    """10: the standing findings by severity and rule, with the hours within which their cases must be closed."""
+    counts: Counter[tuple[str, str]] = Counter((finding.severity, finding.rule) for finding in night.findings)
     hours = dict(Deadline.objects.values_list("severity", "hours"))
-    if not weights:
+    if not counts:
         yield Row(verdict="agrees", expected=0, found=0)
-    for (severity, rule), number in sorted(weights.items(), key=lambda item: (order.index(item[0][0]), item[0][1])):
+    for (severity, rule), number in sorted(counts.items(), key=lambda item: (SEVERITIES.index(item[0][0]), item[0][1])):
         verdict: Verdict = "differs" if severity in ("critical", "major") else "question"
         facts = {"severity": severity, "rule": rule, "hours": hours.get(severity, 0)}
         yield Row(verdict=verdict, expected=0, found=number, note="finding", facts=facts)
 
 
 def chance(night: Night) -> Iterator[Row]:
-    """11: the hold against its interval; dice and wheels."""
-    for sitting in night.sittings:
-        bridge = sitting.bridge
-        hold = bridge.hold
-        interval = None
-        if hold is not None and bridge.bank.drop and sitting.figures.is_adjudicated:
-            interval = hold_interval(bridge.theoretical, sitting.figures.variance, bridge.bank.drop, QUESTION)
+    """11: the hold against its interval; the fairness of dice and wheels."""
+    for result in night.sessions:
+        hold, interval = result.hold_test()
         if hold is None or interval is None:
-            yield _about(sitting, verdict="unknown", kind="share", note="no_hold")
+            yield _about(result, verdict="unknown", kind="share", note="no_hold")
             continue
         facts = {"low": in_millionths(interval.low), "high": in_millionths(interval.high), "level": str(QUESTION)}
         verdict: Verdict = "agrees" if interval.holds(hold) else "question"
         yield _about(
-            sitting,
+            result,
             verdict=verdict,
             kind="share",
             found=in_millionths(hold),
-            seqs=[sitting.end],
+            seqs=[result.end],
             note="hold",
             facts=facts,
         )
     for test in night.tests:
-        said = summary(test.fairness, QUESTION)
+        evidence = summary(test.fairness, QUESTION)
         yield Row(
-            verdict="question" if said["asks"] else "agrees",
+            verdict="question" if evidence["asks"] else "agrees",
             stream=test.asked_in or "",
             table=test.table,
-            found=said["draws"],
+            found=evidence["draws"],
             seqs=[test.asked_at] if test.asked_at else [],
             note=test.kind,
-            facts={"p_millionths": said["p_millionths"], "level": str(QUESTION)},
+            facts={"p_millionths": evidence["p_millionths"], "level": str(QUESTION)},
         )
 
 
 def unchecked(night: Night) -> Iterator[Row]:
-    """12: what was not checked, because the table does not report it."""
-    for sitting in night.sittings:
-        families = list(sitting.figures.unchecked)
-        if "bank" not in _families(sitting):
+    """12: what was not checked because the table does not report it."""
+    for result in night.sessions:
+        families = list(result.figures.unchecked)
+        if "bank" not in result.figures.observes:
             families = sorted({*families, "bank"})
-        if not sitting.figures.is_adjudicated:
-            yield _about(sitting, verdict="unknown", kind="text", note="no_ruleset")
+        if not result.figures.is_adjudicated:
+            yield _about(result, verdict="unknown", kind="text", note="no_ruleset")
         elif families:
             yield _about(
-                sitting, verdict="unknown", kind="text", found=", ".join(families), note="unobserved",
+                result, verdict="unknown", kind="text", found=", ".join(families), note="unobserved",
                 facts={"families": families},
             )  # fmt: skip
 
 
 def in_millionths(share: Fraction) -> int:
-    """Return a share in millionths, rounded to the nearest, a half to the even."""
+    """Return a share in millionths, rounded to the nearest, half to even."""
     return round(share * MILLION)
-
-
-def _families(sitting: SessionResult) -> frozenset[str]:
-    return frozenset(sitting.figures.observes)

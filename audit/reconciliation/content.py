@@ -1,21 +1,27 @@
-"""What a report says, as plain data: whole numbers, words of the record, fractions as ``n/d``. No sentence, no clock.
+"""The content of a report: plain data, whole numbers, codes, and fractions written ``n/d``. No text to read, no clock.
 
 The same log, counts and findings give the same bytes. Amounts are minor units; shares and p-values are millionths; z is
-in thousandths.
+in thousandths. ``presentation`` says what an officer reads of it.
+
+    key            figure                                       key         figure
+    O F C K        opening float, fills, credits, closing float  S U I      stakes decided, undecided, in prison
+    D B            drop counted, buy-ins announced               L Z V G    lost, halves, commissions, winnings
+    W_acct         accounting win K + C + D − O − F              W_rec      recorded win L + Z + V − G
+    W_adj          adjudicated win, the same by the rules        bridge     how the theoretical win leads to W_acct
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import ROUND_CEILING
 from fractions import Fraction
 from typing import Any
 
 from audit.models import Finding, NightReport
-from audit.reconciliation.checks import in_millionths, lines_of
-from audit.reconciliation.findings import tallies
+from audit.reconciliation.checks import SEVERITIES, in_millionths, run_checks
+from audit.reconciliation.findings import croupier_tallies
 from audit.reconciliation.gaming_days import bounds
 from audit.reconciliation.night import (
     FALSE_NAMES,
@@ -30,17 +36,26 @@ from audit.reconciliation.night import (
 )
 from settlement import ENGINE_VERSION
 from settlement.night.bridge import Bridge, Win
-from settlement.night.croupiers import compare
+from settlement.night.croupiers import Assessment, compare
 from settlement.night.figures import NOBODY
 from settlement.night.variance import surprise
 
-LISTED = 5_000
-"""Wagers listed in a report; the pages of each session have all."""
+BRIDGE = ("theoretical", "luck", "payout_errors", "accounting_variance")
+BANK = ("O", "F", "C", "K", "D", "B")
+PLAY = ("S", "L", "Z", "V", "G", "U", "I")
+WINS = ("W_acct", "W_rec", "W_adj")
+TOTALS = (*BANK, "S", "U", "I", *WINS)
+"""The figures that a session, a table, a game and the night each have at the top level of their row."""
+
+MAX_LISTED = 5_000
+"""Payout errors, and standing stakes, listed in a report; the page of each session has all."""
 
 
-def content_of(night: Night, before: NightReport | None) -> dict[str, Any]:
-    """Return everything a report says of a night, without its watermark."""
+def build_content(night: Night, before: NightReport | None) -> dict[str, Any]:
+    """Return the content of a report, without version and watermark. ``before`` is the version that it follows."""
     day = bounds(night.casino, night.day)
+    games = grouped(night.sessions, lambda session: session.figures.game)
+    tables = grouped(night.sessions, lambda session: session.figures.table)
     return {
         "casino": night.casino.code,
         "gaming_day": night.day.isoformat(),
@@ -55,16 +70,11 @@ def content_of(night: Night, before: NightReport | None) -> dict[str, Any]:
             "interval": str(INTERVAL),
             "false_names": str(FALSE_NAMES),
         },
-        "total": _sum("", night.sittings, night.currency),
-        "games": [
-            _sum(name, each, night.currency) for name, each in grouped(night.sittings, lambda s: s.figures.game).items()
-        ],
-        "tables": [
-            _sum(name, each, night.currency)
-            for name, each in grouped(night.sittings, lambda s: s.figures.table).items()
-        ],
-        "sessions": [_session(sitting, night.currency) for sitting in night.sittings],
-        "lines": lines_of(night, before),
+        "total": _sum_row("", night.sessions, night.currency),
+        "games": [_sum_row(name, results, night.currency) for name, results in games.items()],
+        "tables": [_sum_row(name, results, night.currency) for name, results in tables.items()],
+        "sessions": [_session_row(result, night.currency) for result in night.sessions],
+        "lines": run_checks(night, before),
         "errors": _errors(night),
         "standing": _standing(night),
         "croupiers": _croupiers(night),
@@ -72,42 +82,60 @@ def content_of(night: Night, before: NightReport | None) -> dict[str, Any]:
     }
 
 
-def written(content: dict[str, Any]) -> bytes:
-    """Return content as canonical JSON."""
+def canonical_json(content: Mapping[str, Any]) -> bytes:
+    """Return content as canonical JSON: sorted keys, UTF-8, no white space."""
     return json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def digest(content: dict[str, Any]) -> str:
-    """Return the SHA-256 of what a report says: of all but its line 9, which is about versions, not about the night."""
-    said = {**content, "lines": [line for line in content["lines"] if line["code"] != "late"]}
-    return hashlib.sha256(written(said)).hexdigest()
+def digest(content: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of content without check 9, which compares versions and says nothing of the night itself."""
+    lines = [line for line in content["lines"] if line["code"] != "late"]
+    return hashlib.sha256(canonical_json({**content, "lines": lines})).hexdigest()
+
+
+def figures_of(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return every figure of a row (a session, a table, a game, the total) by its key; see the module's docstring.
+
+    A line of the bridge that is not known yet has no key.
+    """
+    return {**row, **row["recorded"], **row["bridge"]}
+
+
+def croupier_row(croupier: str, assessment: Assessment) -> dict[str, Any]:
+    """Return what a report, or a month, says of one croupier. p-values are rounded up, so that none looks smaller."""
+    return {
+        "croupier": croupier,
+        "payouts": assessment.tally.payouts,
+        "for_house": assessment.tally.for_house,
+        "for_player": assessment.tally.for_player,
+        "rate_millionths": in_millionths(assessment.rate.rate),
+        "low_millionths": in_millionths(assessment.rate.low),
+        "high_millionths": in_millionths(assessment.rate.high),
+        "p_errors_millionths": _upward(assessment.p_errors),
+        "p_side_millionths": _upward(assessment.p_side),
+        "noteworthy": assessment.noteworthy,
+    }
 
 
 def _worst(night: Night) -> dict[str, Any] | None:
-    """Return the finding of a table that weighs most: by severity, then by money, then the first."""
-    severities = ("critical", "major", "minor", "info")
-
-    def money(finding: Finding) -> int:
-        both = isinstance(finding.expected, int) and isinstance(finding.recorded, int)
-        return abs(finding.recorded - finding.expected) if both else 0
-
-    at_tables = [each for each in night.findings if each.stream_id in night.streams]
+    """Return the most serious finding of a table: by severity, then by money, then the first."""
+    at_tables = [finding for finding in night.findings if finding.stream_id in night.stream_ids]
     if not at_tables:
         return None
     worst = min(
         at_tables,
-        key=lambda each: (
-            severities.index(each.severity),
-            -money(each),
-            each.stream_id,
-            each.seq,
-            each.rule,
-            each.wager,
+        key=lambda finding: (
+            SEVERITIES.index(finding.severity),
+            -_money_at_stake(finding),
+            finding.stream_id,
+            finding.seq,
+            finding.rule,
+            finding.wager,
         ),
     )
     return {
         "stream_id": worst.stream_id,
-        "stream": next(s.stream.name for s in night.sittings if s.stream.stream_id == worst.stream_id),
+        "stream": next(s.stream.name for s in night.sessions if s.stream.stream_id == worst.stream_id),
         "seq": worst.seq,
         "rule": worst.rule,
         "wager": worst.wager,
@@ -115,16 +143,22 @@ def _worst(night: Night) -> dict[str, Any] | None:
     }
 
 
-def _sum(name: str, sittings: Sequence[SessionResult], currency: str) -> dict[str, Any]:
-    total = total_of(sittings, currency)
-    return {"name": name, "sessions": total.sessions, "uncounted": total.uncounted, **_money(total)}
+def _money_at_stake(finding: Finding) -> int:
+    """Return the difference between what was recorded and what was expected, 0 unless both are amounts."""
+    expected, recorded = finding.expected, finding.recorded
+    return abs(recorded - expected) if isinstance(expected, int) and isinstance(recorded, int) else 0
 
 
-def _session(sitting: SessionResult, currency: str) -> dict[str, Any]:
-    figures = sitting.figures
+def _sum_row(name: str, results: Sequence[SessionResult], currency: str) -> dict[str, Any]:
+    total = total_of(results, currency)
+    return {"name": name, "sessions": total.sessions, "uncounted": total.uncounted, **_figures(total)}
+
+
+def _session_row(result: SessionResult, currency: str) -> dict[str, Any]:
+    figures = result.figures
     return {
-        "stream": sitting.stream.name,
-        "stream_id": sitting.stream.stream_id,
+        "stream": result.stream.name,
+        "stream_id": result.stream.stream_id,
         "table": figures.table,
         "game": figures.game,
         "ruleset": figures.ruleset,
@@ -133,7 +167,7 @@ def _session(sitting: SessionResult, currency: str) -> dict[str, Any]:
         "events": figures.events,
         "last_seq": figures.last_seq,
         "draws": len(figures.draws),
-        **_money(total_of([sitting], currency)),
+        **_figures(total_of([result], currency)),
         "bets": {
             bet: {
                 "wagers": each.wagers,
@@ -147,7 +181,7 @@ def _session(sitting: SessionResult, currency: str) -> dict[str, Any]:
     }
 
 
-def _money(total: Total) -> dict[str, Any]:
+def _figures(total: Total) -> dict[str, Any]:
     bridge, bank = total.bridge, total.bridge.bank
     unusual = surprise(total.luck, total.variance)
     return {
@@ -189,11 +223,9 @@ def _win(win: Win) -> dict[str, int]:
 
 
 def _errors(night: Night) -> list[dict[str, Any]]:
-    found = [
+    errors = [
         {
-            "stream": sitting.stream.name,
-            "stream_id": sitting.stream.stream_id,
-            "table": sitting.figures.table,
+            **_origin(result),
             "wager": error.wager,
             "bet": error.bet,
             "status": error.status,
@@ -201,18 +233,16 @@ def _errors(night: Night) -> list[dict[str, Any]]:
             "amount": error.amount,
             "croupier": error.croupier,
         }
-        for sitting in night.sittings
-        for error in sitting.figures.errors
+        for result in night.sessions
+        for error in result.figures.errors
     ]
-    return found[:LISTED]
+    return errors[:MAX_LISTED]
 
 
 def _standing(night: Night) -> list[dict[str, Any]]:
-    found = [
+    stakes = [
         {
-            "stream": sitting.stream.name,
-            "stream_id": sitting.stream.stream_id,
-            "table": sitting.figures.table,
+            **_origin(result),
             "wager": stake.wager,
             "bet": stake.bet,
             "status": stake.status,
@@ -222,29 +252,19 @@ def _standing(night: Night) -> list[dict[str, Any]]:
             "refund": stake.refund,
             "present_value": str(stake.present_value),
         }
-        for sitting in night.sittings
-        for stake in sitting.figures.standing
+        for result in night.sessions
+        for stake in result.figures.standing
     ]
-    return found[:LISTED]
+    return stakes[:MAX_LISTED]
+
+
+def _origin(result: SessionResult) -> dict[str, Any]:
+    return {"stream": result.stream.name, "stream_id": result.stream.stream_id, "table": result.figures.table}
 
 
 def _croupiers(night: Night) -> list[dict[str, Any]]:
-    named = {who: tally for who, (tally, _last) in tallies(night).items() if who != NOBODY}
-    return [
-        {
-            "croupier": who,
-            "payouts": each.tally.payouts,
-            "for_house": each.tally.for_house,
-            "for_player": each.tally.for_player,
-            "rate_millionths": in_millionths(each.rate.rate),
-            "low_millionths": in_millionths(each.rate.low),
-            "high_millionths": in_millionths(each.rate.high),
-            "p_errors_millionths": _upward(each.p_errors),
-            "p_side_millionths": _upward(each.p_side),
-            "noteworthy": each.noteworthy,
-        }
-        for who, each in compare(named, alpha=INTERVAL, q=FALSE_NAMES).items()
-    ]
+    tallies = {name: tally for name, (tally, _last) in croupier_tallies(night).items() if name != NOBODY}
+    return [croupier_row(name, each) for name, each in compare(tallies, alpha=INTERVAL, q=FALSE_NAMES).items()]
 
 
 def _upward(p_value: Fraction) -> int:

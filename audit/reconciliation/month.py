@@ -1,40 +1,46 @@
-"""The month: what the newest versions of its nights add up to, in one currency.
+"""The month: the sum of the newest versions of its nights, in one currency.
 
-Win by table and day, every adjustment that was made, every line that differs, and each croupier's errors over the month
-with their interval; who stands out is named under a control of false names that holds whatever the dependence.
+Win by table and day, every restatement, every line that differs, and each croupier's errors over the month with their
+interval. Croupiers who stand out are named under a false discovery rate that holds under any dependence.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from typing import Any
 
+from django.utils.translation import gettext_lazy as _
+
+from audit.exports.sheets import Sheet
 from audit.models import Casino, NightReport
-from audit.reconciliation.checks import in_millionths
+from audit.reconciliation.content import BRIDGE, croupier_row, figures_of
+from audit.reconciliation.findings import add_tallies
 from audit.reconciliation.night import FALSE_NAMES, INTERVAL
-from audit.reconciliation.sheets import BRIDGE, Column, Sheet
-from settlement.night.croupiers import Tally, error_rate, more_than_others, noteworthy, one_sidedness
+from audit.reconciliation.presentation import (
+    COMPARISONS,
+    CROUPIERS,
+    RESTATEMENT,
+    Column,
+    Section,
+    comparisons_of,
+    money_columns,
+    sheet_of,
+)
+from settlement.night.croupiers import Assessment, Tally, error_rate, more_than_others, noteworthy, one_sidedness
 
-
-@dataclass(slots=True)
-class Croupier:
-    """One croupier over a month. RateCounter and p-values are millionths, p-values rounded up."""
-
-    name: str
-    tally: Tally
-    rate: int
-    low: int
-    high: int
-    p_errors: int
-    p_side: int
-    is_noteworthy: bool
+FIGURES = (*BRIDGE, "W_acct", "D", "S")
+"""The figures of the night that a month adds up."""
 
 
 @dataclass(slots=True)
 class Month:
-    """A month of a casino in a currency. ``win`` is by table and day, None where a count is missing."""
+    """A month of a casino in a currency.
+
+    ``reports`` are the newest version of each day. Amounts are minor units: ``win`` by table and day, ``totals`` by day
+    and figure; None where a count is missing.
+    """
 
     casino: Casino
     first: date
@@ -45,25 +51,34 @@ class Month:
     totals: dict[date, dict[str, int | None]] = field(default_factory=dict)
     adjustments: list[dict[str, Any]] = field(default_factory=list)
     exceptions: list[dict[str, Any]] = field(default_factory=list)
-    croupiers: list[Croupier] = field(default_factory=list)
+    croupiers: dict[str, Assessment] = field(default_factory=dict)
 
     @property
     def missing(self) -> list[date]:
-        """The days that have no report."""
+        """The days without a report."""
         return [day for day in self.days if day not in self.reports]
 
+    @property
+    def reported(self) -> list[date]:
+        """The days with a report."""
+        return [day for day in self.days if day in self.reports]
+
     def table_total(self, table: str) -> int | None:
-        """Return what a table won in the month, None where any of its nights is not counted."""
+        """Return what a table won in the month, or None if any of its nights is not counted."""
         return _sum(self.win[table].values())
 
-    def total(self, name: str) -> int | None:
-        """Return the month's sum of a figure, None where any night lacks it."""
-        return _sum(figures[name] for figures in self.totals.values())
+    def total(self, figure: str) -> int | None:
+        """Return the month's sum of a figure, or None if any night lacks it."""
+        return _sum(figures[figure] for figures in self.totals.values())
 
 
 def _sum(amounts: Iterable[int | None]) -> int | None:
-    known = list(amounts)
-    return None if any(amount is None for amount in known) else sum(amount for amount in known if amount is not None)
+    total = 0
+    for amount in amounts:
+        if amount is None:
+            return None
+        total += amount
+    return total
 
 
 def month_of(casino: Casino, first: date, currency: str) -> Month:
@@ -74,123 +89,108 @@ def month_of(casino: Casino, first: date, currency: str) -> Month:
     reports = NightReport.objects.filter(
         casino=casino, currency=currency, gaming_day__gte=first, gaming_day__lt=following
     ).order_by("gaming_day", "version")
-    tallies: dict[str, Tally] = {}
     for report in reports:
-        month.reports[report.gaming_day] = report
+        month.reports[report.gaming_day] = report  # a later version replaces an earlier one
         month.adjustments += [
-            {**row, "day": report.gaming_day, "version": report.version, "report": report.pk} for row in report.sheet
+            {**row, "day": str(report.gaming_day), "version": report.version, "report": report.pk}
+            for row in report.sheet
         ]
+    tallies: dict[str, list[Tally]] = {}
     for day, report in month.reports.items():
         _add(month, day, report, tallies)
     month.win = dict(sorted(month.win.items()))
-    month.croupiers = _compared(tallies)
+    month.croupiers = _compared({name: add_tallies(*each) for name, each in sorted(tallies.items())})
     return month
 
 
-def _add(month: Month, day: date, report: NightReport, tallies: dict[str, Tally]) -> None:
-    said = report.said()
-    for table in said["tables"]:
+def _add(month: Month, day: date, report: NightReport, tallies: dict[str, list[Tally]]) -> None:
+    content = report.parsed_content()
+    for table in content["tables"]:
         month.win.setdefault(table["name"], {})[day] = table["W_acct"]
-    total = said["total"]
-    month.totals[day] = {
-        name: total["bridge"].get(name) if name in BRIDGE else total[name] for name in (*BRIDGE, "W_acct", "D", "S")
-    }
+    total = figures_of(content["total"])
+    month.totals[day] = {figure: total.get(figure) for figure in FIGURES}
     month.exceptions += [
-        {"day": day, "report": report.pk, "number": line["number"], "code": line["code"], "row": row}
-        for line in said["lines"]
-        if line["code"] != "findings"  # they have a list of their own
-        for row in line["rows"]
+        {**row, "day": str(day), "report": report.pk}
+        for line in content["lines"]
+        if line["code"] != "findings"  # findings have a list of their own
+        for row in comparisons_of(line)
         if row["verdict"] == "differs"
     ]
-    for each in said["croupiers"]:
-        before = tallies.get(each["croupier"], Tally(0))
-        tallies[each["croupier"]] = Tally(
-            before.payouts + each["payouts"],
-            before.for_house + each["for_house"],
-            before.for_player + each["for_player"],
-        )
+    for each in content["croupiers"]:
+        tally = Tally(each["payouts"], each["for_house"], each["for_player"])
+        tallies.setdefault(each["croupier"], []).append(tally)
 
 
-def _compared(tallies: dict[str, Tally]) -> list[Croupier]:
-    everybody = Tally(*(sum(counts) for counts in zip(*tallies.values(), strict=True))) if tallies else Tally(0)
+def _compared(tallies: dict[str, Tally]) -> dict[str, Assessment]:
+    """Return the assessment of every croupier who paid something. Both tests are under one false discovery rate."""
+    everybody = add_tallies(*tallies.values())
     p_errors = {name: more_than_others(tally, everybody) for name, tally in tallies.items()}
     p_side = {name: one_sidedness(tally) for name, tally in tallies.items()}
-    # Two questions of each croupier, all under one control: the tests share their totals, so whatever the dependence.
-    asked = {f"errors/{name}": p for name, p in p_errors.items()} | {f"side/{name}": p for name, p in p_side.items()}
-    named = {name.partition("/")[2] for name in noteworthy(asked, FALSE_NAMES, any_dependence=True)}
-    found = []
-    for name, tally in sorted(tallies.items()):
+    # Fisher's tests share their totals, so the p-values are dependent.
+    p_values = {f"errors/{name}": p for name, p in p_errors.items()} | {f"side/{name}": p for name, p in p_side.items()}
+    named = {key.partition("/")[2] for key in noteworthy(p_values, FALSE_NAMES, any_dependence=True)}
+    assessments = {}
+    for name, tally in tallies.items():
         rate = error_rate(tally, INTERVAL)
         if rate is not None:
-            shares = (in_millionths(rate.rate), in_millionths(rate.low), in_millionths(rate.high))
-            p_values = [-(-p.numerator * 10**6 // p.denominator) for p in (p_errors[name], p_side[name])]
-            found.append(Croupier(name, tally, *shares, *p_values, name in named))
-    return found
+            assessments[name] = Assessment(tally, rate, p_errors[name], p_side[name], name in named)
+    return assessments
+
+
+# Its tables
+
+_DAY = Column("day", _("Day"))
+
+ADJUSTMENTS = replace(
+    RESTATEMENT,
+    name="adjustments",
+    title=_("Adjustments"),
+    columns=(_DAY, Column("version", _("Version"), "ordinal"), *RESTATEMENT.columns),
+    page=("day", "version", "of", "line", "was", "is", "reasons"),
+    sheet=("day", "version", "of", "line", "was", "is", "reasons"),
+)
+
+EXCEPTIONS = replace(
+    COMPARISONS,
+    name="exceptions",
+    columns=(_DAY, *COMPARISONS.columns),
+    page=("day", "line", "stream", "expected", "found", "note"),
+    sheet=("day", "number", "line", "stream", "table", "expected", "found", "note"),
+)
+
+
+def croupier_rows(month: Month) -> list[dict[str, Any]]:
+    return [croupier_row(name, assessment) for name, assessment in month.croupiers.items()]
 
 
 def sheets(month: Month) -> list[Sheet]:
-    """Return the tables of a month, as forms write them."""
-    days = [day for day in month.days if day in month.reports]
-    by_day = [Column(day.isoformat(), "money") for day in days]
+    """Return the tables of a month. Headings are keys; amounts are minor units."""
+    days, currency = month.reported, month.currency
+    by_day = [Column(day.isoformat(), kind="money") for day in days]
     wins = [
-        [table, *(amounts.get(day) for day in days), month.table_total(table)] for table, amounts in month.win.items()
+        {"table": table, **{day.isoformat(): won.get(day) for day in days}, "total": month.table_total(table)}
+        for table, won in month.win.items()
     ]
-    figures = (*BRIDGE, "W_acct", "D", "S")
+    nights = [
+        {
+            "day": day.isoformat(),
+            "version": month.reports[day].version,
+            "state": month.reports[day].state,
+            **month.totals[day],
+        }
+        for day in days
+    ]
+    bridge = [Column("day"), Column("version", kind="number"), Column("state"), *money_columns(FIGURES)]
+    # The note of an exception is its code here, to filter by; the note of a line in a report's workbook is its text.
+    exceptions = [replace(column, kind="text") if column.kind == "note" else column for column in _select(EXCEPTIONS)]
     return [
-        Sheet("win", [Column("table"), *by_day, Column("total", "money")], wins),
-        Sheet(
-            "bridge",
-            [Column("day"), Column("version", "number"), Column("state"), *(Column(name, "money") for name in figures)],
-            [
-                [
-                    day.isoformat(),
-                    month.reports[day].version,
-                    month.reports[day].state,
-                    *(month.totals[day][name] for name in figures),
-                ]
-                for day in days
-            ],
-        ),
-        Sheet(
-            "adjustments",
-            [Column(name) for name in ("day", "version", "of", "line", "was", "is", "reasons")],
-            [
-                [
-                    str(row["day"]),
-                    *(row[name] for name in ("version", "of", "line", "was", "is")),
-                    "; ".join(row["reasons"]),
-                ]
-                for row in month.adjustments
-            ],
-        ),
-        Sheet(
-            "exceptions",
-            [Column(name) for name in ("day", "number", "line", "stream", "table", "expected", "found", "note")],
-            [
-                [
-                    str(each["day"]),
-                    each["number"],
-                    each["code"],
-                    *(each["row"][name] for name in ("stream", "table", "expected", "found", "note")),
-                ]
-                for each in month.exceptions
-            ],
-        ),
-        Sheet(
-            "croupiers",
-            [
-                Column(name)
-                for name in (
-                    *("croupier", "payouts", "for_house", "for_player", "rate_millionths", "low_millionths"),
-                    *("high_millionths", "p_errors_millionths", "p_side_millionths", "noteworthy"),
-                )
-            ],
-            [
-                [
-                    *(each.name, each.tally.payouts, each.tally.for_house, each.tally.for_player, each.rate, each.low),
-                    *(each.high, each.p_errors, each.p_side, each.is_noteworthy),
-                ]
-                for each in month.croupiers
-            ],
-        ),
+        sheet_of("win", [Column("table"), *by_day, Column("total", kind="money")], wins, currency),
+        sheet_of("bridge", bridge, nights, currency),
+        sheet_of("adjustments", _select(ADJUSTMENTS), month.adjustments, currency),
+        sheet_of("exceptions", exceptions, month.exceptions, currency),
+        sheet_of("croupiers", _select(CROUPIERS), croupier_rows(month), currency),
     ]
+
+
+def _select(section: Section) -> list[Column]:
+    return section.select(section.sheet)

@@ -1,4 +1,4 @@
-"""One night in one currency, gathered: its sessions with their counts, and the sums of their bridges."""
+"""One night in one currency: its sessions with their counts, the sums of their bridges, and its fairness tests."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from fractions import Fraction
+from typing import Literal
 
 from msgspec.structs import replace
 
@@ -13,7 +14,7 @@ from audit.adjudication import stream_reader
 from audit.event_store import read
 from audit.models import Casino, Finding, LoggedStream, SessionFigures
 from audit.reconciliation import sessions
-from audit.reconciliation.counts import Counts, counts_of
+from audit.reconciliation.counts import Counts, read_counts
 from audit.transparency import tree
 from settlement import ENGINE_VERSION, decode
 from settlement.corrections import as_corrected
@@ -21,24 +22,25 @@ from settlement.events import SessionClosed
 from settlement.night.bridge import Bank, Bridge
 from settlement.night.fairness import DiceFairness, Fairness, WheelFairness
 from settlement.night.figures import Figures
+from settlement.night.variance import Interval, hold_interval
 from settlement.rulesets import RULESETS
 
 QUESTION = Fraction(1, 1000)
-"""Level of every statistical question of a session or a table: its rate of false alarms."""
+"""Level of a statistical question about a session, or a table and month: its rate of false alarms."""
 
 ONE_SIDED = Fraction(1, 100)
-"""Level of the question whether a croupier's errors lean one way, a night."""
+"""Level of the question whether a croupier's errors of a night favour one side."""
 
 INTERVAL = Fraction(1, 20)
-"""What the intervals of error rates leave out."""
+"""α of the intervals of error rates: they have confidence 1 − α."""
 
 FALSE_NAMES = Fraction(1, 10)
-"""Expected share of false names among the croupiers that are named."""
+"""False discovery rate among the croupiers that are named."""
 
 
 @dataclass(frozen=True, slots=True)
 class Closer:
-    """How a table was closed the time before: by which session, with what in the rack, in minor units."""
+    """How the previous session of a table was closed: its stream, and its closing float in minor units."""
 
     stream: str
     amount: int
@@ -46,14 +48,17 @@ class Closer:
 
 @dataclass(slots=True)
 class SessionResult:
-    """One session with what others say of it. ``drop`` is None while it is not counted."""
+    """One session of a night: its figures, joined with its count and with the previous session of its table.
+
+    ``drop`` is in minor units, None if the session has not been counted. ``faults`` are those of its chain.
+    """
 
     stream: LoggedStream
     figures: Figures
     faults: int
     is_sealed: bool
     drop: int | None
-    before: Closer | None
+    previous: Closer | None
 
     @property
     def bridge(self) -> Bridge:
@@ -62,28 +67,41 @@ class SessionResult:
 
     @property
     def end(self) -> int:
-        """The event that ends the session, or the last there is."""
+        """The seq of the event that closed the session, or of its last event."""
         return self.figures.closed_by or self.figures.last_seq
+
+    def hold_test(self) -> tuple[Fraction | None, Interval | None]:
+        """Return the hold and the interval that luck leaves it in at level ``QUESTION``.
+
+        Neither without a count and a drop; no interval without adjudication.
+        """
+        bridge = self.bridge
+        hold, drop = bridge.hold, bridge.bank.drop
+        if hold is None or not drop or not self.figures.is_adjudicated:
+            return hold, None
+        return hold, hold_interval(bridge.theoretical, self.figures.variance, drop, QUESTION)
 
 
 @dataclass(slots=True)
 class Total:
-    """The sum of some sessions: their bridge, the luck of their draws and its variance."""
+    """The sum of some sessions. ``uncounted`` of them are open or not counted: then there is no accounting win."""
 
     bridge: Bridge
     luck: Fraction
     variance: Fraction
     sessions: int
     uncounted: int
-    """Sessions that are not closed or not counted, so that the sum has no accounting win."""
 
 
 @dataclass(slots=True)
-class TableTest:
-    """The fairness of a table's dice or wheel since the first of the month; where it first asked."""
+class FairnessTest:
+    """The fairness of a table's dice or wheel since the first of the month, and the event where it first asked.
+
+    ``asked_in`` is the name of a session, None if the test does not ask.
+    """
 
     table: str
-    kind: str
+    kind: Literal["dice", "wheel"]
     fairness: Fairness
     asked_in: str | None = None
     asked_at: int = 0
@@ -91,25 +109,28 @@ class TableTest:
 
 @dataclass(slots=True)
 class Night:
-    """Everything one report rests on."""
+    """Everything that one report is computed from.
+
+    ``through`` is the last event read of each stream, by stream id; ``head`` the signed tree, None before the first.
+    """
 
     casino: Casino
     day: date
     currency: str
-    sittings: list[SessionResult]
+    sessions: list[SessionResult]
     counts: Counts
-    tests: list[TableTest] = field(default_factory=list)
+    tests: list[FairnessTest] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     through: dict[int, int] = field(default_factory=dict)
-    head: tree.StoredCheckpoint | None = None  # the watermark
+    head: tree.StoredCheckpoint | None = None
 
     @property
-    def streams(self) -> list[int]:
-        return [sitting.stream.stream_id for sitting in self.sittings]
+    def stream_ids(self) -> list[int]:
+        return [session.stream.stream_id for session in self.sessions]
 
 
 def session_streams(casino: Casino, day: date) -> list[LoggedStream]:
-    """Return the sessions of a gaming day, in the order they were opened."""
+    """Return the sessions of a gaming day in the order in which they were opened."""
     streams = LoggedStream.objects.filter(casino=casino, gaming_day=day, is_of_desk=False, table__isnull=False)
     return list(streams.select_related("table").order_by("stream_id"))
 
@@ -123,37 +144,36 @@ def gather(
     counts: Iterable[LoggedStream],
     through: dict[int, int],
 ) -> Night:
-    """Return a night in a currency. Every session of ``streams`` that ``through`` names has its figures already."""
-    counted = counts_of(counts, day, currency, through)
+    """Return a night in a currency, without its findings. ``through`` says how far to read each stream."""
+    counted = read_counts(counts, day, currency, through)
     head = tree.newest_checkpoint()
-    size = head.size if head else 0
-    sittings = []
+    results = []
     for stream in streams:
         if stream.currency != currency or stream.stream_id not in through:
             continue
         last = through[stream.stream_id]
-        row = sessions.make(stream.stream_id, last)
-        sittings.append(
+        row = sessions.compute_figures(stream.stream_id, last)
+        results.append(
             SessionResult(
                 stream=stream,
-                figures=sessions.read_figures(row),
+                figures=sessions.decode_figures(row),
                 faults=row.faults,
-                is_sealed=sessions.is_sealed(stream.stream_id, last, size),
+                is_sealed=sessions.is_sealed(stream.stream_id, last, head.size if head else 0),
                 drop=counted.drop(stream.name),
-                before=closer_before(stream),
+                previous=previous_closer(stream),
             )
         )
-    of_night = {sitting.stream.stream_id for sitting in sittings}
-    used = of_night | {entry.stream_id for listed in counted.by_session.values() for entry in listed}
-    night = Night(casino, day, currency, sittings, counted)
+    night = Night(casino, day, currency, results, counted)
     night.head = head
-    night.through = {stream_id: last for stream_id, last in through.items() if stream_id in used | counted.of_day}
-    night.tests = tests_of(sittings, day)
+    count_ids = {entry.stream_id for entries in counted.by_session.values() for entry in entries}
+    used = {*night.stream_ids, *count_ids, *counted.of_day}
+    night.through = {stream_id: last for stream_id, last in through.items() if stream_id in used}
+    night.tests = fairness_tests(results, day)
     return night
 
 
-def closer_before(stream: LoggedStream) -> Closer | None:
-    """Return how the table was closed before this session; None where it is the first, or the one before is open."""
+def previous_closer(stream: LoggedStream) -> Closer | None:
+    """Return how the table was closed before this session, or None if this is its first or the previous one is open."""
     earlier = LoggedStream.objects.filter(
         table=stream.table_id, currency=stream.currency, is_of_desk=False, stream_id__lt=stream.stream_id
     )
@@ -166,61 +186,60 @@ def closer_before(stream: LoggedStream) -> Closer | None:
     return Closer(previous.name, event.data.float)
 
 
-def total_of(sittings: Sequence[SessionResult], currency: str) -> Total:
-    """Return the sum of sessions; of none, too."""
-    bridges = [sitting.bridge for sitting in sittings]
+def total_of(results: Sequence[SessionResult], currency: str) -> Total:
+    """Return the sum of sessions, zero for none."""
+    bridges = [result.bridge for result in results]
     bridge = Bridge.of(Bank(currency=currency, opening_float=0, closing_float=0, drop=0), ())
     for each in bridges:
         bridge = bridge + each
     return Total(
         bridge=bridge,
-        luck=sum((sitting.figures.luck for sitting in sittings), Fraction(0)),
-        variance=sum((sitting.figures.variance for sitting in sittings), Fraction(0)),
-        sessions=len(sittings),
+        luck=sum((result.figures.luck for result in results), Fraction(0)),
+        variance=sum((result.figures.variance for result in results), Fraction(0)),
+        sessions=len(results),
         uncounted=sum(each.bank.accounting_win is None for each in bridges),
     )
 
 
-def grouped(sittings: Iterable[SessionResult], key: Callable[[SessionResult], str]) -> dict[str, list[SessionResult]]:
-    """Return sessions by what ``key`` says of them, in the order of its words."""
+def grouped(results: Iterable[SessionResult], key: Callable[[SessionResult], str]) -> dict[str, list[SessionResult]]:
+    """Return sessions grouped by ``key``, in the order of the keys."""
     groups: dict[str, list[SessionResult]] = {}
-    for sitting in sittings:
-        groups.setdefault(key(sitting), []).append(sitting)
+    for result in results:
+        groups.setdefault(key(result), []).append(result)
     return dict(sorted(groups.items()))
 
 
-# Dice and wheels, through the month
+# Fairness of dice and wheels through the month
 
 
-def tests_of(sittings: Sequence[SessionResult], day: date) -> list[TableTest]:
+def fairness_tests(results: Sequence[SessionResult], day: date) -> list[FairnessTest]:
     """Return the fairness test of every table that played, from the first of the month through this night."""
-    found = []
-    for (table_id, game), played in sorted(_by_table(sittings).items()):
-        ruleset = played[0].figures.ruleset
-        book = RULESETS.get(ruleset)
-        if book is None:
+    tests = []
+    for (table_id, name), played in sorted(_by_table(results).items()):
+        ruleset = RULESETS.get(name)
+        if ruleset is None:
             continue
-        fairness: Fairness = WheelFairness(book.layout) if book.layout else DiceFairness()
-        test = TableTest(played[0].figures.table, "wheel" if book.layout else "dice", fairness)
-        for figures in _earlier(table_id, game, day):
-            _watch(test, figures)
-        for sitting in played:
-            _watch(test, sitting.figures)
-        found.append(test)
-    return found
+        fairness: Fairness = WheelFairness(ruleset.layout) if ruleset.layout else DiceFairness()
+        test = FairnessTest(played[0].figures.table, "wheel" if ruleset.layout else "dice", fairness)
+        for figures in _earlier_this_month(table_id, name, day):
+            _feed(test, figures)
+        for result in played:
+            _feed(test, result.figures)
+        tests.append(test)
+    return tests
 
 
-def _by_table(sittings: Iterable[SessionResult]) -> dict[tuple[int, str], list[SessionResult]]:
+def _by_table(results: Iterable[SessionResult]) -> dict[tuple[int, str], list[SessionResult]]:
     tables: dict[tuple[int, str], list[SessionResult]] = {}
-    for sitting in sittings:
-        if sitting.figures.is_adjudicated:
-            assert sitting.stream.table_id is not None
-            tables.setdefault((sitting.stream.table_id, sitting.figures.ruleset), []).append(sitting)
+    for result in results:
+        if result.figures.is_adjudicated:
+            assert result.stream.table_id is not None
+            tables.setdefault((result.stream.table_id, result.figures.ruleset), []).append(result)
     return tables
 
 
-def _earlier(table_id: int, ruleset: str, day: date) -> Iterable[Figures]:
-    """Yield the sessions of a table since the first of the month and before ``day``, as last reconciled."""
+def _earlier_this_month(table_id: int, ruleset: str, day: date) -> Iterable[Figures]:
+    """Yield the figures of a table's sessions from the first of the month to before ``day``, as last reconciled."""
     streams = LoggedStream.objects.filter(
         table=table_id, ruleset=ruleset, gaming_day__gte=day.replace(day=1), gaming_day__lt=day, is_of_desk=False
     ).order_by("stream_id")
@@ -228,16 +247,16 @@ def _earlier(table_id: int, ruleset: str, day: date) -> Iterable[Figures]:
         rows = SessionFigures.objects.filter(stream=stream_id, engine_version=ENGINE_VERSION)
         newest = rows.order_by("-last_seq").first()
         if newest is not None:
-            yield sessions.read_figures(newest)
+            yield sessions.decode_figures(newest)
 
 
-def _watch(test: TableTest, figures: Figures) -> None:
+def _feed(test: FairnessTest, figures: Figures) -> None:
     fairness = test.fairness
-    for seq, *came in figures.draws:
+    for seq, *draw in figures.draws:
         if isinstance(fairness, WheelFairness):
-            fairness.spin(str(came[0]))
+            fairness.spin(str(draw[0]))
         else:
             assert isinstance(fairness, DiceFairness)
-            fairness.throw([int(face) for face in came[:2]], [str(die) for die in came[2:]])
+            fairness.throw([int(face) for face in draw[:2]], [str(die) for die in draw[2:]])
         if test.asked_in is None and fairness.alarms(QUESTION):
             test.asked_in, test.asked_at = figures.stream, int(seq)

@@ -1,61 +1,67 @@
-"""The restatement sheet: what a version says otherwise than the one before, line by line, with events and reasons."""
+"""The restatement sheet: what a version changes against the previous one, line by line, with events and reasons."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from audit.event_store import read
 from audit.models import NightReport
+from audit.reconciliation.content import BRIDGE, TOTALS
 from audit.reconciliation.night import Night
 from settlement import decode
 from settlement.events import EntryCorrected
 
-FIGURES = ("O", "F", "C", "K", "D", "B", "S", "U", "I", "W_acct", "W_rec", "W_adj")
-BRIDGE = ("theoretical", "luck", "payout_errors", "accounting_variance")
-
-EVENTS_LISTED = 50
+MAX_EVENTS = 50
+"""Events that a row names, and that are looked at for its reasons, per stream."""
 
 
-def sheet_between(before: NightReport, content: Mapping[str, Any], night: Night) -> list[dict[str, Any]]:
-    """Return the rows of the sheet: which line of what, was, is, the events that came, and why."""
-    was, known = before.said(), {int(stream): last for stream, last in before.through.items()}
-    came = {
-        stream_id: _came(stream_id, known.get(stream_id, 0), last)
+class Arrival(NamedTuple):
+    """The events of one stream that arrived since the previous version, each ``stream#seq``, and the reasons."""
+
+    events: list[str]
+    reasons: list[str]
+
+
+def restatement_rows(before: NightReport, content: Mapping[str, Any], night: Night) -> list[dict[str, Any]]:
+    """Return the rows of the sheet: of which session ("" for the total), which line, was, is, events and reasons.
+
+    ``line`` is the key of a figure, or ``line.CODE`` for the verdict of a check.
+    """
+    was = before.parsed_content()
+    known = {int(stream_id): last for stream_id, last in before.through.items()}
+    arrivals = {
+        stream_id: _arrival(stream_id, known.get(stream_id, 0), last)
         for stream_id, last in night.through.items()
         if last > known.get(stream_id, 0)
     }
-    names = {sitting.stream.name: sitting.stream.stream_id for sitting in night.sittings}
-    rows = list(_figures("", was["total"], content["total"]))
-    old = {session["stream"]: session for session in was["sessions"]}
+    rows = list(_changed_figures("", was["total"], content["total"]))
+    earlier_sessions = {session["stream"]: session for session in was["sessions"]}
     for session in content["sessions"]:
-        rows += _figures(session["stream"], old.get(session["stream"], {}), session)
+        rows += _changed_figures(session["stream"], earlier_sessions.get(session["stream"], {}), session)
     for line, earlier in zip(content["lines"], was["lines"], strict=True):
         if line["code"] != "late" and line["verdict"] != earlier["verdict"]:
             rows.append({"of": "", "line": f"line.{line['code']}", "was": earlier["verdict"], "is": line["verdict"]})
-    counts = {stream_id for stream_id in came if stream_id in night.counts.streams}
+    ids = {session.stream.name: session.stream.stream_id for session in night.sessions}
     for row in rows:
-        about = set(came) if not row["of"] else {names[row["of"]]} | counts
-        row["events"] = [event for stream_id in sorted(about & came.keys()) for event in came[stream_id]["events"]]
-        row["events"] = row["events"][:EVENTS_LISTED]
-        row["reasons"] = sorted({reason for stream_id in about & came.keys() for reason in came[stream_id]["reasons"]})
-        if not row["reasons"]:
-            row["reasons"] = ["findings"]
+        streams = {ids[row["of"]], *night.counts.streams} if row["of"] else set(arrivals)
+        relevant = [arrivals[stream_id] for stream_id in sorted(streams & arrivals.keys())]
+        row["events"] = [event for arrival in relevant for event in arrival.events][:MAX_EVENTS]
+        row["reasons"] = sorted({reason for arrival in relevant for reason in arrival.reasons}) or ["findings"]
     return rows
 
 
-def _figures(of: str, was: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    pairs = [(name, was.get(name), now.get(name)) for name in FIGURES]
-    pairs += [(name, was.get("bridge", {}).get(name), now["bridge"].get(name)) for name in BRIDGE]
-    for name, before, after in pairs:
+def _changed_figures(of: str, was: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    pairs = [(key, was.get(key), now.get(key)) for key in TOTALS]
+    pairs += [(key, was.get("bridge", {}).get(key), now["bridge"].get(key)) for key in BRIDGE]
+    for key, before, after in pairs:
         if before != after:
-            yield {"of": of, "line": name, "was": before, "is": after}
+            yield {"of": of, "line": key, "was": before, "is": after}
 
 
-def _came(stream_id: int, after: int, last: int) -> dict[str, list[str]]:
-    """Return the events of a stream after one, and why they came: a correction's own words, or that they are late."""
+def _arrival(stream_id: int, after: int, last: int) -> Arrival:
     events, reasons = [], set()
-    for _seq, raw in read.slice_of(stream_id, after=after, limit=EVENTS_LISTED):
+    for _seq, raw in read.slice_of(stream_id, after=after, limit=MAX_EVENTS):
         event = decode(raw)
         if event.seq > last:
             break
@@ -65,4 +71,4 @@ def _came(stream_id: int, after: int, last: int) -> dict[str, list[str]]:
             reasons.add(f"corrected: #{data.corrects}, {data.reason} ({data.approved_by})")
         else:
             reasons.add(f"late: {event.type}")
-    return {"events": events, "reasons": sorted(reasons)}
+    return Arrival(events, sorted(reasons))

@@ -1,7 +1,7 @@
-"""When a casino's night is reconciled: at its cutoff, by its own clock. An officer may change it at the desk.
+"""The schedule: a casino's night is reconciled at its cutoff, in its time zone. Officers may change it at the desk.
 
-django-celery-beat keeps the schedule in the database. A casino's entry is made with the casino and follows its
-cutoff and time zone when they are changed; what an officer sets there by hand stays until then.
+django-celery-beat keeps the schedule in the database. A casino's entry is created with the casino and follows its
+cutoff and time zone; what an officer changes by hand stays until one of them changes.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ def _follow(sender: type[Casino], instance: Casino, raw: bool = False, **kwargs:
 
 
 def schedule(casino: Casino) -> PeriodicTask:
-    """Have the night of a casino reconciled at its cutoff."""
+    """Return the periodic task of a casino, created or updated if its cutoff or time zone has changed."""
     casino.refresh_from_db(fields=["cutoff"])
     at = f"{casino.cutoff:%H:%M} {casino.time_zone}"
-    task = PeriodicTask.objects.filter(name=name_of(casino)).first()
+    task = PeriodicTask.objects.filter(name=task_name(casino)).first()
     if task is not None and task.description == at:
         return task
     crontab, _is_new = CrontabSchedule.objects.get_or_create(
@@ -40,7 +40,7 @@ def schedule(casino: Casino) -> PeriodicTask:
         timezone=casino.time_zone,
     )
     task, _is_new = PeriodicTask.objects.update_or_create(
-        name=name_of(casino),
+        name=task_name(casino),
         defaults={
             "task": TASK,
             "crontab": crontab,
@@ -52,5 +52,5 @@ def schedule(casino: Casino) -> PeriodicTask:
     return task
 
 
-def name_of(casino: Casino) -> str:
+def task_name(casino: Casino) -> str:
     return f"night of {casino.code}"

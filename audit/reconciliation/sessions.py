@@ -1,6 +1,6 @@
-"""The figures of one session of the log: brought up to date, verified, read once, and kept.
+"""Figures of one session: adjudicated up to date, verified, read once, and stored.
 
-They depend on the stream through its last event alone, so they are kept under that event and never made twice.
+They depend on nothing but the stream through its last event, so they are stored under that event and computed once.
 """
 
 from __future__ import annotations
@@ -23,44 +23,47 @@ from settlement.state import Wager
 
 
 class StreamLocked(Exception):
-    """Another worker adjudicates the stream: it is asked again later."""
+    """Another worker is adjudicating the stream. Try again later."""
 
 
-def make(stream_id: int, last_seq: int) -> SessionFigures:
-    """Return the figures of a stream through ``last_seq``, made now where nobody did before. Raise ``StreamLocked``."""
-    known = of(stream_id, last_seq)
-    if known is not None:
-        return known
+def compute_figures(stream_id: int, last_seq: int) -> SessionFigures:
+    """Return the figures of a stream through ``last_seq``, computed unless they are stored. Raise ``StreamLocked``."""
+    stored = stored_figures(stream_id, last_seq)
+    if stored is not None:
+        return stored
     while (progress := advance(stream_id)) is not None and progress.behind:
         continue
     if progress is None:
         raise StreamLocked(str(stream_id))
     outcome = verify([], "", streams=[stream_id], with_tree=False)
-    saved = night.encode(_read(stream_id, last_seq, follows_luck=True).figures())
-    identity = {"stream_id": stream_id, "last_seq": last_seq, "engine_version": ENGINE_VERSION}
+    encoded = night.encode(_read(stream_id, last_seq, follows_luck=True).figures())
     faults = len(outcome.faults) + outcome.unlisted
     with transaction.atomic():
-        made, _is_new = SessionFigures.objects.get_or_create(**identity, defaults={"figures": saved, "faults": faults})
-    return made
+        row, _is_new = SessionFigures.objects.get_or_create(
+            stream_id=stream_id,
+            last_seq=last_seq,
+            engine_version=ENGINE_VERSION,
+            defaults={"figures": encoded, "faults": faults},
+        )
+    return row
 
 
-def of(stream_id: int, last_seq: int) -> SessionFigures | None:
-    """Return the figures of a stream through an event, None where they were never made."""
-    identity = {"stream_id": stream_id, "last_seq": last_seq, "engine_version": ENGINE_VERSION}
-    return SessionFigures.objects.filter(**identity).first()
+def stored_figures(stream_id: int, last_seq: int) -> SessionFigures | None:
+    """Return the figures of a stream through an event, or None if this engine version has not computed them."""
+    return SessionFigures.objects.filter(stream_id=stream_id, last_seq=last_seq, engine_version=ENGINE_VERSION).first()
 
 
-def read_figures(row: SessionFigures) -> Figures:
+def decode_figures(row: SessionFigures) -> Figures:
     return night.decode(bytes(row.figures))
 
 
-def lines(stream: LoggedStream, last_seq: int) -> Iterator[tuple[WagerLine, Wager | None]]:
-    """Yield the bridge of every wager of a session through an event: what its figures open down to."""
+def wager_lines(stream: LoggedStream, last_seq: int) -> Iterator[tuple[WagerLine, Wager | None]]:
+    """Yield the bridge of every wager of a session through an event. A payout on no known wager has none."""
     return _read(stream.stream_id, last_seq, follows_luck=False).lines()
 
 
 def is_sealed(stream_id: int, last_seq: int, tree_size: int) -> bool:
-    """Whether every batch of a stream through an event is under the checkpoint of that size."""
+    """Whether every batch of a stream through an event is in the signed tree of that size."""
     indexes = tree.indexes_of(stream_id)
     batches = read.batches_through(stream_id, last_seq)
     return all(indexes.get(batch.first_seq, tree_size) < tree_size for batch in batches)

@@ -1,8 +1,8 @@
-"""Slips of fills and credits: numbered without holes, each used once.
+"""Slips of fills and credits: numbered without gaps, each used once.
 
-A slip is what comes before its last digits, its *series*, and its number. Within a casino's gaming day and currency a
-series runs from its lowest to its highest number; where it began is not known here, and a slip without a number can
-only be doubled.
+A slip is a *series*, everything before its last digits, and a number. Within a casino's gaming day and currency a
+series runs from its lowest to its highest number; where it should begin is not known. A slip without a number can only
+be a duplicate.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ class Use:
 
 
 @dataclass(frozen=True, slots=True)
-class Hole:
-    """Numbers of a series that no movement bears: the first and the last of them, and the use right after."""
+class Gap:
+    """Numbers of a series that no fill or credit uses: the first and last slip, how many, and the next use."""
 
     first: str
     last: str
-    numbers: int
-    after: Use
+    count: int
+    next_use: Use
 
     @property
-    def written(self) -> str:
-        return self.first if self.numbers == 1 else f"{self.first} … {self.last}"
+    def label(self) -> str:
+        return self.first if self.count == 1 else f"{self.first} … {self.last}"
 
 
 @dataclass(frozen=True, slots=True)
-class Double:
+class Duplicate:
     """A slip that was used again."""
 
     again: Use
@@ -51,31 +51,30 @@ def uses(sessions: Iterable[Figures]) -> list[Use]:
     return [Use(figures.stream, slip) for figures in sessions for slip in figures.slips]
 
 
-def doubles(used: Iterable[Use]) -> list[Double]:
+def duplicates(used: Iterable[Use]) -> list[Duplicate]:
     """Return every use of a slip after its first."""
-    first: dict[str, Use] = {}
-    found = []
+    first_uses: dict[str, Use] = {}
+    repeated = []
     for use in used:
-        known = first.setdefault(use.slip.slip, use)
-        if known is not use:
-            found.append(Double(use, known))
-    return found
+        first = first_uses.setdefault(use.slip.slip, use)
+        if first is not use:
+            repeated.append(Duplicate(use, first))
+    return repeated
 
 
-def holes(used: Iterable[Use]) -> list[Hole]:
-    """Return the holes in every series, each as one, whatever its width."""
+def gaps(used: Iterable[Use]) -> list[Gap]:
+    """Return the gaps in every series, adjacent missing numbers as one."""
     series: dict[str, dict[int, Use]] = {}
     for use in used:
         numbered = _NUMBERED.match(use.slip.slip)
         if numbered:
             series.setdefault(numbered[1], {}).setdefault(int(numbered[2]), use)
-    found = []
+    missing = []
     for prefix, numbers in sorted(series.items()):
-        ordered = sorted(numbers)
-        for before, number in pairwise(ordered):
-            if number - before > 1:
-                use = numbers[number]
+        for below, above in pairwise(sorted(numbers)):
+            if above - below > 1:
+                use = numbers[above]
                 width = len(use.slip.slip) - len(prefix)
-                first, last = (f"{prefix}{missing:0{width}}" for missing in (before + 1, number - 1))
-                found.append(Hole(first, last, number - before - 1, use))
-    return found
+                first, last = (f"{prefix}{number:0{width}}" for number in (below + 1, above - 1))
+                missing.append(Gap(first, last, above - below - 1, use))
+    return missing

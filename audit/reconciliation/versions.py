@@ -1,10 +1,10 @@
-"""Versions of a report: made when what it says has changed, signed by two, never rewritten.
+"""Versions of a report: created when its content changes, signed by two officers, never rewritten.
 
-    open ─► counting ─► provisional ─► reviewed (first signature) ─► closed (second, another officer)
+    open ─► counting ─► provisional ─► reviewed (first signature) ─► closed (second, by another officer)
 
-The first three say how complete a version was when it was made; a later version is another row. Only the newest
-version is signed. Closing in spite of a gap, a missing count or an open critical finding takes a reservation for each,
-named and signed.
+The first three say how complete a version was when it was created; a later version is another row. Only the newest
+version is signed. A report with a gap, a missing count or an open critical finding can only be signed with a sign-off
+exception for each: its code, a reason, and the officer who accepts it.
 """
 
 from __future__ import annotations
@@ -16,21 +16,19 @@ from django.db import transaction
 from django.utils import timezone
 
 from audit.event_store import audit_trail
-from audit.models import Finding, NightReport, NightState, Officer, SignoffException
-from audit.reconciliation.content import content_of, digest, written
+from audit.models import Casino, Finding, NightReport, NightState, Officer, SignoffException
+from audit.reconciliation.content import build_content, canonical_json, digest
 from audit.reconciliation.gaming_days import has_ended
 from audit.reconciliation.night import Night
-from audit.reconciliation.restatement import sheet_between
+from audit.reconciliation.restatement import restatement_rows
 from settlement import ENGINE_VERSION
 
-NEEDS_SIGNOFF_EXCEPTION = ("gap", "session-open", "count-missing", "critical-open", "not-sealed")
-"""What a report can be closed in spite of, each with a reservation."""
-
-MAX_WORDS = 2_000
+MAX_REASON = 2_000
+"""Characters of a reason."""
 
 
 class SignatureRefused(Exception):
-    """The report cannot be signed so; ``code`` says why, ``missing`` what still needs a reservation."""
+    """The officer cannot sign this report. ``code`` says why, ``missing`` names what needs a sign-off exception."""
 
     def __init__(self, code: str, missing: list[str] | None = None) -> None:
         super().__init__(f"{code}: {', '.join(missing or [])}")
@@ -38,16 +36,16 @@ class SignatureRefused(Exception):
         self.missing = missing or []
 
 
-def version_of(night: Night, *, actor: str, now: datetime) -> tuple[NightReport, bool]:
-    """Return the newest version of a night, and whether it was made now, because it says something new."""
+def create_version(night: Night, *, actor: str, now: datetime) -> tuple[NightReport, bool]:
+    """Return the newest version of a night, and whether it is new. A version is created only if its content differs."""
     with transaction.atomic():
-        # One writer at a time for a house: two runs at once would make two versions of one number.
-        type(night.casino).objects.select_for_update(no_key=True).get(pk=night.casino.pk)
+        # One writer per casino at a time: two runs at once would create two versions with one number.
+        Casino.objects.select_for_update(no_key=True).get(pk=night.casino.pk)
         before = NightReport.newest(night.casino, night.day, night.currency)
-        content = content_of(night, before)
+        content = build_content(night, before)
         content["needs"] = needs_of(night)
-        says = digest(content)
-        if before is not None and before.digest == says and before.engine_version == ENGINE_VERSION:
+        content_digest = digest(content)
+        if before is not None and before.digest == content_digest and before.engine_version == ENGINE_VERSION:
             return before, False
         head = night.head
         content["watermark"] = {"size": head.size if head else 0, "root": head.root.hex() if head else ""}
@@ -57,14 +55,14 @@ def version_of(night: Night, *, actor: str, now: datetime) -> tuple[NightReport,
             gaming_day=night.day,
             currency=night.currency,
             version=content["version"],
-            state=_state(night, now),
+            state=_completeness(night, now),
             tree_size=content["watermark"]["size"],
             tree_root=content["watermark"]["root"],
             engine_version=ENGINE_VERSION,
-            content=written(content),
-            digest=says,
+            content=canonical_json(content),
+            digest=content_digest,
             through={str(stream_id): last for stream_id, last in sorted(night.through.items())},
-            sheet=sheet_between(before, content, night) if before else [],
+            sheet=restatement_rows(before, content, night) if before else [],
             made_by=actor,
         )
         _record(report, actor, "night.reported")
@@ -72,54 +70,52 @@ def version_of(night: Night, *, actor: str, now: datetime) -> tuple[NightReport,
 
 
 def needs_of(night: Night) -> list[str]:
-    """Return what the report can only be closed in spite of."""
-    needs = []
-    if any(sitting.figures.lost or sitting.faults for sitting in night.sittings):
-        needs.append("gap")
-    if any(not sitting.figures.closed_by for sitting in night.sittings):
-        needs.append("session-open")
-    if any(sitting.drop is None for sitting in night.sittings):
-        needs.append("count-missing")
-    if any(finding.severity == "critical" for finding in night.findings):
-        needs.append("critical-open")
-    if any(not sitting.is_sealed for sitting in night.sittings):
-        needs.append("not-sealed")
-    return needs
+    """Return the codes of the shortcomings that a signature needs a sign-off exception for."""
+    sessions = night.sessions
+    needs = {
+        "gap": any(session.figures.lost or session.faults for session in sessions),
+        "session-open": any(not session.figures.closed_by for session in sessions),
+        "count-missing": any(session.drop is None for session in sessions),
+        "critical-open": any(finding.severity == "critical" for finding in night.findings),
+        "not-sealed": any(not session.is_sealed for session in sessions),
+    }
+    return [code for code, is_needed in needs.items() if is_needed]
 
 
-def _state(night: Night, now: datetime) -> NightState:
-    is_open = any(not sitting.figures.closed_by for sitting in night.sittings)
+def _completeness(night: Night, now: datetime) -> NightState:
+    """Return the state that a new version has before anybody signs it."""
+    is_open = any(not session.figures.closed_by for session in night.sessions)
     if is_open or not has_ended(night.casino, night.day, now):
         return NightState.OPEN
-    if any(sitting.drop is None for sitting in night.sittings):
+    if any(session.drop is None for session in night.sessions):
         return NightState.COUNTING
     return NightState.PROVISIONAL
 
 
 def add_signoff_exception(report: NightReport, code: str, reason: str, *, officer: Officer) -> SignoffException:
-    """Take on oneself that a report is closed in spite of ``code``. Raise ``SignatureRefused``."""
+    """Sign a report's shortcoming ``code`` in an officer's name. Raise ``SignatureRefused``."""
     reason = reason.strip()
-    if code not in report.said()["needs"]:
+    if code not in report.parsed_content()["needs"]:
         raise SignatureRefused("exception-not-needed", [code])
-    if not reason or len(reason) > MAX_WORDS or "\0" in reason:
+    if not reason or len(reason) > MAX_REASON or "\0" in reason:
         raise SignatureRefused("reason-missing", [code])
     with transaction.atomic():
         locked = _locked(report)
         if locked.state == NightState.CLOSED:
             raise SignatureRefused("closed")
-        made, is_new = SignoffException.objects.get_or_create(
+        exception, is_new = SignoffException.objects.get_or_create(
             report=locked, code=code, defaults={"reason": reason, "officer": officer}
         )
         if not is_new:
             raise SignatureRefused("exception-already-signed", [code])
         _record(locked, officer.get_username(), "night.reserved", code=code, reason=reason)
-    return made
+    return exception
 
 
 def sign(report: NightReport, *, officer: Officer, now: datetime | None = None) -> NightReport:
-    """Put an officer's signature under a report: the first reviews it, the second closes it.
+    """Sign a report: the first signature reviews it, the second, by another officer, closes it.
 
-    Raise ``SignatureRefused``.
+    A refusal is recorded in the audit trail. Raise ``SignatureRefused``.
     """
     try:
         return _sign(report, officer, now or timezone.now())
@@ -152,15 +148,15 @@ def _sign(report: NightReport, officer: Officer, now: datetime) -> NightReport:
 
 
 def missing_signoff_exceptions(report: NightReport) -> list[str]:
-    """Return what of a report's needs nobody has taken on himself yet."""
-    settled = set(report.signoff_exceptions.values_list("code", flat=True))
+    """Return the codes of a report's shortcomings that no officer has signed an exception for."""
+    accepted = set(report.signoff_exceptions.values_list("code", flat=True))
     if not _has_open_critical_case(report):
-        settled.add("critical-open")
-    return [code for code in report.said()["needs"] if code not in settled]
+        accepted.add("critical-open")
+    return [code for code in report.parsed_content()["needs"] if code not in accepted]
 
 
 def _has_open_critical_case(report: NightReport) -> bool:
-    """Tell whether two officers have not closed every case of a critical finding of the night yet."""
+    """Whether the night has a standing critical finding whose case is not closed."""
     critical = Finding.objects.filter(
         casino=report.casino,
         gaming_day=report.gaming_day,

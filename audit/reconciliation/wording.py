@@ -1,16 +1,16 @@
-"""The words of a report: for every code that its content has, what an officer reads, in the language of the moment."""
+"""Text for every code in a report's content, and amounts, shares and probabilities as text, in the active language."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from django.utils.translation import get_language
-from django.utils.translation import gettext as _now
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from settlement.catalogue import RULES
-from settlement.catalogue.sentences import amount
+from audit import presentation
+from audit.presentation import MISSING, language
+from settlement.catalogue import BET_LABELS, RULES
 
 LINES: Mapping[str, Any] = {
     "completeness": _("Completeness"),
@@ -116,59 +116,62 @@ NOTES: Mapping[str, Any] = {
 _MONEY_FACTS = {"paid_wrong": ("for_house", "for_players")}
 
 
-def tongue() -> Any:
-    """Return the language of the moment as the catalogue names it."""
-    return "fr" if (get_language() or "").startswith("fr") else "en"
-
-
 def money(minor: int | None, currency: str) -> str:
-    return "—" if minor is None else amount(minor, currency, tongue())
+    """Return an amount with its currency, “—” if it is not known."""
+    return MISSING if minor is None else presentation.money(minor, currency)
 
 
-def share(millionths: int | None, places: int = 2) -> str:
-    """Write a share in millionths as a percentage."""
+def share(millionths: int | None, digits: int = 2) -> str:
+    """Return a share in millionths as a percentage."""
     if millionths is None:
-        return "—"
-    units = (abs(millionths) * 10**places + 5_000) // 10_000
-    whole, rest = divmod(units, 10**places)
+        return MISSING
+    units = (abs(millionths) * 10**digits + 5_000) // 10_000
+    whole, fraction = divmod(units, 10**digits)
     sign = "−" if millionths < 0 and units else ""
-    if tongue() == "fr":
-        return f"{sign}{whole},{rest:0{places}}\N{NO-BREAK SPACE}%"
-    return f"{sign}{whole}.{rest:0{places}}%"
+    if language() == "fr":
+        return f"{sign}{whole},{fraction:0{digits}}\N{NO-BREAK SPACE}%"
+    return f"{sign}{whole}.{fraction:0{digits}}%"
 
 
 def probability(millionths: int | None) -> str:
-    """Write a probability in millionths, which was rounded up."""
+    """Return a probability, rounded up to the millionth, without trailing zeros."""
     if millionths is None:
-        return "—"
-    written = f"{millionths // 10**6}.{millionths % 10**6:06}".rstrip("0").rstrip(".") or "0"
-    return written.replace(".", ",") if tongue() == "fr" else written
+        return MISSING
+    text = f"{millionths // 10**6}.{millionths % 10**6:06}".rstrip("0").rstrip(".") or "0"
+    return text.replace(".", ",") if language() == "fr" else text
 
 
 def thousandths(value: int | None) -> str:
+    """Return a number in thousandths with two decimals, rounded towards zero."""
     if value is None:
-        return "—"
+        return MISSING
     sign = "−" if value < 0 else ""
-    written = f"{sign}{abs(value) // 1000}.{abs(value) % 1000 // 10:02}"
-    return written.replace(".", ",") if tongue() == "fr" else written
+    text = f"{sign}{abs(value) // 1000}.{abs(value) % 1000 // 10:02}"
+    return text.replace(".", ",") if language() == "fr" else text
 
 
-def value(row: Mapping[str, Any], which: str, currency: str) -> str:
-    """Write what a row of a line expected or found."""
-    said = row[which]
-    if said is None:
+def bet(code: str) -> str:
+    """Return the label of a bet, or the code of one that is not in the catalogue."""
+    label = BET_LABELS.get(code)
+    return label[language()] if label else code
+
+
+def compared(row: Mapping[str, Any], key: str, currency: str) -> str:
+    """Return ``expected`` or ``found`` of a line's row, "" where there is nothing to compare."""
+    value = row[key]
+    if value is None:
         return ""
     match row["kind"]:
         case "money":
-            return money(said, currency)
+            return money(value, currency)
         case "share":
-            return share(said)
+            return share(value)
         case _:
-            return str(said)
+            return str(value)
 
 
 def note(row: Mapping[str, Any], currency: str) -> str:
-    """Write the note of a row."""
+    """Return the note of a line's row, "" where it has none."""
     template = NOTES.get(row["note"])
     if template is None:
         return ""
@@ -183,32 +186,32 @@ def note(row: Mapping[str, Any], currency: str) -> str:
     if "counts" in facts:
         facts["counts"] = ", ".join(facts["counts"])
     if "rule" in facts:
-        known = RULES.get(facts["rule"])
-        facts["rule"] = known.title.in_language(tongue()) if known else facts["rule"]
+        # A report outlives the rules of its engine.
+        facts["rule"] = presentation.finding_title(facts["rule"]) if facts["rule"] in RULES else facts["rule"]
     return str(template) % facts
 
 
-def figure(name: str) -> str:
-    """Return what a line of a restatement sheet is about: a figure, or one of the twelve lines."""
-    if name.startswith("line."):
-        return str(LINES.get(name[5:], name))
-    return str(FIGURES.get(name, name))
+def restated_line(key: str) -> str:
+    """Return what a row of a restatement sheet is about: a figure, or one of the twelve lines."""
+    if key.startswith("line."):
+        return str(LINES.get(key.removeprefix("line."), key))
+    return str(FIGURES.get(key, key))
 
 
-def restated(said: Any, currency: str) -> str:
-    """Write what a figure was or is."""
-    if isinstance(said, int):
-        return money(said, currency)
-    return str(VERDICTS.get(said, "—"))
+def restated(value: Any, currency: str) -> str:
+    """Return what a figure or a verdict was or is."""
+    if isinstance(value, int):
+        return money(value, currency)
+    return str(VERDICTS.get(value, MISSING))
 
 
-def reason(said: str) -> str:
-    """Write why a figure was restated."""
-    kind, _colon, rest = said.partition(": ")
+def reason(code: str) -> str:
+    """Return why a figure was restated: ``corrected: …``, ``late: …`` or ``findings``."""
+    kind, _colon, rest = code.partition(": ")
     match kind:
         case "corrected":
-            return _now("corrected: %(what)s") % {"what": rest}
+            return gettext("corrected: %(what)s") % {"what": rest}
         case "late":
-            return _now("late event: %(what)s") % {"what": rest}
+            return gettext("late event: %(what)s") % {"what": rest}
         case _:
-            return _now("findings changed")
+            return gettext("findings changed")

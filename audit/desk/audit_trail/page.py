@@ -13,14 +13,14 @@ from django.template.response import TemplateResponse
 from django.utils.translation import gettext as _
 
 from audit.desk.audited_admin import record_entry
-from audit.desk.downloads import handed_out, words_of
+from audit.desk.downloads import filter_texts, list_response
 from audit.desk.record_admin import officer_of
 from audit.event_store import audit_trail
 from audit.event_store.audit_trail import AuditEntry
-from audit.exports.files import FORMS
+from audit.exports.lists import FORMATS
+from audit.exports.sheets import Column, Sheet
 from audit.models import Casino
 from audit.models.officers import READERS
-from audit.reconciliation.sheets import Column, Sheet
 
 MAX_ENTRIES = 2_000
 """Entries of one day on the page, the latest ones; the file has all."""
@@ -64,7 +64,7 @@ def day_view(request: HttpRequest) -> HttpResponse:
         "day_after": day + timedelta(days=1) if day < datetime.now(UTC).date() else None,
         "entries": [{"entry": entry, "about": _about(entry)} for entry in entries[-MAX_ENTRIES:]],
         "left_out": max(0, len(entries) - MAX_ENTRIES),
-        "formats": list(FORMS),
+        "formats": list(FORMATS),
         "query": request.GET.urlencode(),
     }
     return TemplateResponse(request, "admin/audit/audit_trail/day.html", context)
@@ -83,7 +83,7 @@ def export_view(request: HttpRequest, format: str) -> HttpResponse:
     record_entry(request, "trail.exported", casino_id=casino_id, day=day.isoformat(), form=format, rows=len(rows))
     names = (_("seq"), _("at"), _("officer"), _("action"), _("about"), _("reason"))
     sheet = Sheet("trail", [Column(name) for name in names], rows)
-    return handed_out(sheet, format, title=_("Audit trail"), said=words_of(request.GET), day=day)
+    return list_response(sheet, format, title=_("Audit trail"), filters=filter_texts(request.GET), day=day)
 
 
 def _selection(request: HttpRequest) -> Selection:

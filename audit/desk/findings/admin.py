@@ -17,7 +17,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from audit.desk.audited_admin import actor, record_entry
-from audit.desk.downloads import attached, handed_out, words_of
+from audit.desk.downloads import file_response, filter_texts, list_response
 from audit.desk.findings import saved_views
 from audit.desk.findings.casework import CaseworkAdmin, case_context
 from audit.desk.findings.filters import DayFilter, QueueFilter, RuleFilter, StandingFilter, TableFilter
@@ -26,7 +26,8 @@ from audit.desk.findings.queues import can_work_cases, tabs
 from audit.desk.record_admin import officer_of
 from audit.evidence.bundle import Unproven
 from audit.evidence.export import export
-from audit.exports.files import FORMS, MAX_ROWS, findings_of, findings_sheet
+from audit.exports.findings import MAX_ROWS, findings_by_id, findings_sheet
+from audit.exports.lists import FORMATS
 from audit.jobs.queue import ask
 from audit.models import Finding
 from audit.models.adjudication import Severity
@@ -99,7 +100,7 @@ class FindingAdmin(CaseworkAdmin):
             "tabs": tabs(request),
             "queue": request.GET.get("queue"),
             "can_work_cases": can_work_cases(officer),
-            "formats": list(FORMS),
+            "formats": list(FORMATS),
             "views": saved_views.saved_views_of(officer),
             "filter_query": saved_views.filter_query(request.GET.urlencode()),
         }
@@ -125,23 +126,21 @@ class FindingAdmin(CaseworkAdmin):
 
         A large export becomes a background job, and the answer leads to its page.
         """
-        if request.method != "POST" or format not in FORMS:
+        if request.method != "POST" or format not in FORMATS:
             return HttpResponseNotAllowed(["POST"])
         if not self.has_view_permission(request):
             raise PermissionDenied
         officer = officer_of(request)
         filtered = self.get_changelist_instance(request).get_queryset(request)
         ids = list(filtered.values_list("pk", flat=True)[:MAX_ROWS])
-        filter_text = words_of(request.GET)
+        filters = filter_texts(request.GET)
         for casino_id in officer.casinos_with_role().values_list("pk", flat=True):
-            record_entry(
-                request, "findings.exported", casino_id=casino_id, form=format, rows=len(ids), filter=filter_text
-            )
+            record_entry(request, "findings.exported", casino_id=casino_id, form=format, rows=len(ids), filter=filters)
         if len(ids) > MAX_ROWS_AT_ONCE:
-            params = {"findings": ids, "form": format, "said": filter_text, "language": language()}
+            params = {"findings": ids, "form": format, "said": filters, "language": language()}
             return redirect("admin:audit_job_change", ask(JobKind.EXPORT, officer, None, params).pk)
-        sheet = findings_sheet(findings_of(ids))
-        return handed_out(sheet, format, title=gettext("Findings"), said=filter_text, day=timezone.now().date())
+        sheet = findings_sheet(findings_by_id(ids))
+        return list_response(sheet, format, title=gettext("Findings"), filters=filters, day=timezone.now().date())
 
     def evidence_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Download the evidence bundle of a finding. By POST, because the download enters the audit trail."""
@@ -155,5 +154,5 @@ class FindingAdmin(CaseworkAdmin):
         except Unproven as reason:
             messages.error(request, _("The record does not prove this finding: %(reason)s.") % {"reason": reason})
         else:
-            return attached(bundle.name, "application/zip", bundle.raw)
+            return file_response(bundle.name, "application/zip", bundle.raw)
         return redirect("admin:audit_finding_change", pk)

@@ -16,11 +16,11 @@ from django.utils.translation import gettext_lazy as _
 
 from audit.casework.state_machine import WORKING
 from audit.desk.audited_admin import record_entry
-from audit.desk.downloads import attached
+from audit.desk.downloads import file_response
 from audit.desk.jobs.job_form import EVERY_CASINO, InvalidRequest, cleaned, job_params
 from audit.desk.jobs.progress import percentage, progress_text
 from audit.desk.record_admin import RecordAdmin, officer_of
-from audit.exports.files import FORMS
+from audit.exports.lists import FORMATS
 from audit.jobs.queue import ask, stop
 from audit.models import Job, JobKind, JobState, WhatIf
 from audit.models.officers import READERS
@@ -180,7 +180,7 @@ class JobAdmin(RecordAdmin[Job]):
         if job.file is None or job.officer_id != request.user.pk:
             raise Http404
         record_entry(request, "export.taken", id=job.pk, named=job.file_name)
-        return attached(job.file_name, FORMS[job.params["form"]], bytes(job.file))
+        return file_response(job.file_name, FORMATS[job.params["form"]], bytes(job.file))
 
     def _may_stop(self, request: HttpRequest, job: Job) -> bool:
         """Return whether the officer may stop a job: they requested it, or work on cases at its casino."""

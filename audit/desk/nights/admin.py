@@ -1,4 +1,4 @@
-"""Nights at the desk: what each came to, what makes every figure, two signatures; and the month."""
+"""Nights at the desk: the report, what each figure adds up, sign-off exceptions, two signatures; and the month."""
 
 from __future__ import annotations
 
@@ -18,24 +18,25 @@ from django.utils.translation import gettext_lazy as _
 from audit import task_queue
 from audit.casework.state_machine import WORKING
 from audit.desk.audited_admin import AuditedAdmin, actor, record_entry
-from audit.desk.downloads import attached
-from audit.desk.nights import page
+from audit.desk.downloads import file_response
+from audit.desk.nights import month_page, page
 from audit.desk.record_admin import RecordAdmin, officer_of
+from audit.exports.pdf import PDF
+from audit.exports.sheets import CSV, XLSX, as_csv, workbook
 from audit.models import NightReport, NightState, NightSubscriber
 from audit.models.officers import READERS
 from audit.reconciliation import month, sheets, wording
 from audit.reconciliation.pdf import as_pdf
 from audit.reconciliation.versions import SignatureRefused, add_signoff_exception, missing_signoff_exceptions, sign
-from audit.reconciliation.wording import money, probability, share
 
-CSV, XLSX = "text/csv; charset=utf-8", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+JSON = "application/json"
 
 REFRESH_S = 5
-"""How often the page asks again while a run goes on."""
+"""How often the page reloads while a run goes on."""
 
 
 class VersionFilter(admin.SimpleListFilter):
-    """What a later version restates is out of the way unless asked for."""
+    """Hides versions that a later one restates, unless the user asks for all."""
 
     title = _("versions")
     parameter_name = "versions"
@@ -71,10 +72,11 @@ class NightAdmin(RecordAdmin[NightReport]):
         view = self.admin_site.admin_view
         own = [
             path("<int:pk>/session/<signed:stream_id>/", view(self.session_view), name="audit_nightreport_session"),
+            path("<int:pk>/figure/<str:figure>/", view(self.figure_view), name="audit_nightreport_figure"),
             path("<int:pk>/sign/", view(self.sign_view), name="audit_nightreport_sign"),
             path("<int:pk>/exception/", view(self.exception_view), name="audit_nightreport_exception"),
             path("<int:pk>/again/", view(self.again_view), name="audit_nightreport_again"),
-            path("<int:pk>/file/<str:name>.<str:form>", view(self.file_view), name="audit_nightreport_file"),
+            path("<int:pk>/file/<str:name>.<str:format>", view(self.file_view), name="audit_nightreport_file"),
             path("month/<int:casino_id>/<int:year>/<int:number>/<str:currency>/", view(self.month_view),
                  name="audit_nightreport_month"),
             path("month/<int:casino_id>/<int:year>/<int:number>/<str:currency>.xlsx", view(self.month_file),
@@ -85,7 +87,7 @@ class NightAdmin(RecordAdmin[NightReport]):
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """Show a night: its bridge, the twelve lines, who signed, and with which sign-off exceptions."""
+        """Show a night: its bridge, the twelve lines, signatures and sign-off exceptions."""
         report = self.row_or_404(request, object_id)
         record_entry(request, "night.viewed", casino_id=report.casino_id, report=report.pk, version=report.version)
         newest = NightReport.newest(report.casino, report.gaming_day, report.currency)
@@ -93,7 +95,7 @@ class NightAdmin(RecordAdmin[NightReport]):
         run = page.run_of(report)
         context = {
             **self.admin_site.each_context(request),
-            **page.page_of(report),
+            **page.night_page(report),
             "opts": self.opts,
             "title": f"{report.casino} · {report.gaming_day} · {report.currency}",
             "report": report,
@@ -112,7 +114,7 @@ class NightAdmin(RecordAdmin[NightReport]):
             "may_sign": self._may_sign(request, report),
             "is_mine": report.reviewed_by_id == request.user.pk,
             "run": run,
-            "csv_tables": list(sheets.names()),
+            "csv_tables": sheets.sheet_names(),
         }
         response = TemplateResponse(request, "admin/audit/night/night.html", context)
         if run is not None:
@@ -120,13 +122,14 @@ class NightAdmin(RecordAdmin[NightReport]):
         return response
 
     def session_view(self, request: HttpRequest, pk: int, stream_id: int) -> HttpResponse:
-        """Show what makes the figures of one session: ``?line=`` names one, ``?after=`` goes on."""
+        """Show what a figure of one session adds up: ``?line=`` names it, ``?after=`` skips rows."""
         report = self.row_or_404(request, pk)
-        session = next((each for each in report.said()["sessions"] if each["stream_id"] == stream_id), None)
+        sessions = report.parsed_content()["sessions"]
+        session = next((each for each in sessions if each["stream_id"] == stream_id), None)
         if session is None:
             raise Http404
-        given = request.GET.get("after", "")
-        after = int(given) if given.isascii() and given.isdigit() and len(given) < 10 else 0
+        skipped = request.GET.get("after", "")
+        after = int(skipped) if skipped.isascii() and skipped.isdigit() and len(skipped) < 10 else 0
         line = request.GET.get("line", "")
         record_entry(request, "wagers.viewed", casino_id=report.casino_id, report=report.pk, stream=session["stream"])
         context = {
@@ -138,25 +141,40 @@ class NightAdmin(RecordAdmin[NightReport]):
         }
         return TemplateResponse(request, "admin/audit/night/session.html", context)
 
+    def figure_view(self, request: HttpRequest, pk: int, figure: str) -> HttpResponse:
+        """Show the sessions that a total adds up."""
+        report = self.row_or_404(request, pk)
+        if figure not in page.ADDITIVE:
+            raise Http404
+        record_entry(request, "night.viewed", casino_id=report.casino_id, report=report.pk, version=report.version)
+        context = {
+            **self.admin_site.each_context(request),
+            **page.figure_page(report, figure),
+            "opts": self.opts,
+            "title": str(report),
+            "report": report,
+        }
+        return TemplateResponse(request, "admin/audit/night/figure.html", context)
+
     def sign_view(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """Put the officer's signature under a report."""
+        """Sign a report in the name of the requesting officer."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
-        report = self._to_sign(request, pk)
+        report = self._report_to_sign(request, pk)
         try:
             signed = sign(report, officer=officer_of(request))
         except SignatureRefused as refused:
             messages.error(request, wording.REFUSALS[refused.code])
         else:
-            said = _("The night is closed.") if signed.state == NightState.CLOSED else _("The night is reviewed.")
-            messages.success(request, said)
+            is_closed = signed.state == NightState.CLOSED
+            messages.success(request, _("The night is closed.") if is_closed else _("The night is reviewed."))
         return redirect("admin:audit_nightreport_change", pk)
 
     def exception_view(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """Sign an exception in the name of the officer who asks."""
+        """Sign an exception in the name of the requesting officer."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
-        report = self._to_sign(request, pk)
+        report = self._report_to_sign(request, pk)
         try:
             add_signoff_exception(
                 report, request.POST.get("code", ""), request.POST.get("reason", ""), officer=officer_of(request)
@@ -166,10 +184,10 @@ class NightAdmin(RecordAdmin[NightReport]):
         return HttpResponseRedirect(f"{self._address(pk)}#signatures")
 
     def again_view(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """Have the night reconciled again, by the workers."""
+        """Enqueue another reconciliation of the night."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
-        report = self._to_sign(request, pk)
+        report = self._report_to_sign(request, pk)
         try:
             task_queue.send(
                 task_queue.NIGHT_RECONCILE,
@@ -183,88 +201,44 @@ class NightAdmin(RecordAdmin[NightReport]):
             messages.info(request, _("The night is reconciled again; a new version comes where anything has changed."))
         return redirect("admin:audit_nightreport_change", pk)
 
-    def file_view(self, request: HttpRequest, pk: int, name: str, form: str) -> HttpResponse:
-        """Hand out a report as a file."""
+    def file_view(self, request: HttpRequest, pk: int, name: str, format: str) -> HttpResponse:
+        """Return a report as a file."""
         report = self.row_or_404(request, pk)
-        made = _file(report, name, form)
-        if made is None:
+        file = _file(report, name, format)
+        if file is None:
             raise Http404
-        body, kind = made
+        body, content_type = file
         record_entry(
-            request, "night.exported", casino_id=report.casino_id, report=report.pk, digest=report.digest, name=name,
-            form=form,
-        )  # fmt: skip
-        called = f"night-{report.casino.code}-{report.gaming_day}-{report.currency}-{report.version}-{name}.{form}"
-        return attached(called, kind, body)
+            request,
+            "night.exported",
+            casino_id=report.casino_id,
+            report=report.pk,
+            digest=report.digest,
+            name=name,
+            form=format,
+        )
+        night = f"{report.casino.code}-{report.gaming_day}-{report.currency}-{report.version}"
+        return file_response(f"night-{night}-{name}.{format}", content_type, body)
 
     def month_view(self, request: HttpRequest, casino_id: int, year: int, number: int, currency: str) -> HttpResponse:
         """Show a month of nights."""
-        found = self._month(request, casino_id, year, number, currency)
-        days = [day for day in found.days if day in found.reports]
+        shown = self._month(request, casino_id, year, number, currency)
         record_entry(request, "month.viewed", casino_id=casino_id, month=f"{year}-{number:02}", currency=currency)
         context = {
             **self.admin_site.each_context(request),
+            **month_page.month_page(shown),
             "opts": self.opts,
-            "title": f"{found.casino} · {year}-{number:02} · {currency}",
-            "month": found,
-            "days": [{"day": day, "report": found.reports[day]} for day in days],
-            "rows": [
-                {
-                    "table": table,
-                    "amounts": [money(won.get(day), currency) if day in won else "" for day in days],
-                    "total": money(found.table_total(table), currency),
-                }
-                for table, won in found.win.items()
-            ],
-            "sums": [
-                {
-                    "words": wording.FIGURES[name],
-                    "amounts": [money(found.totals[day][name], currency) for day in days],
-                    "total": money(found.total(name), currency),
-                }
-                for name in (*sheets.BRIDGE, "W_acct", "D", "S")
-            ],
-            "adjustments": [
-                {
-                    **row,
-                    "words": wording.figure(row["line"]),
-                    "was": wording.restated(row["was"], currency),
-                    "now": wording.restated(row["is"], currency),
-                    "why": "; ".join(wording.reason(each) for each in row["reasons"]),
-                }
-                for row in found.adjustments[: page.ROWS_SHOWN]
-            ],
-            "exceptions": [
-                {
-                    **each,
-                    "words": wording.LINES[each["code"]],
-                    "note": wording.note(each["row"], currency),
-                    "expected": wording.value(each["row"], "expected", currency),
-                    "found": wording.value(each["row"], "found", currency),
-                }
-                for each in found.exceptions[: page.ROWS_SHOWN]
-            ],
-            "croupiers": [
-                {
-                    "each": each,
-                    "rate": share(each.rate),
-                    "low": share(each.low),
-                    "high": share(each.high),
-                    "p_errors": probability(each.p_errors),
-                    "p_side": probability(each.p_side),
-                }
-                for each in found.croupiers
-            ],
+            "title": f"{shown.casino} · {year}-{number:02} · {currency}",
+            "month": shown,
         }
         return TemplateResponse(request, "admin/audit/night/month.html", context)
 
     def month_file(self, request: HttpRequest, casino_id: int, year: int, number: int, currency: str) -> HttpResponse:
-        """Hand out a month as a workbook."""
-        found = self._month(request, casino_id, year, number, currency)
+        """Return a month as a workbook."""
+        exported = self._month(request, casino_id, year, number, currency)
         record_entry(request, "month.exported", casino_id=casino_id, month=f"{year}-{number:02}", currency=currency)
-        called = f"month-{found.casino.code}-{year}-{number:02}-{currency}.xlsx"
-        body = sheets.workbook(month.sheets(found), currency, called)
-        return attached(called, XLSX, body)
+        name = f"month-{exported.casino.code}-{year}-{number:02}-{currency}.xlsx"
+        return file_response(name, XLSX, workbook(month.sheets(exported), currency, name))
 
     def _month(self, request: HttpRequest, casino_id: int, year: int, number: int, currency: str) -> month.Month:
         if not self.has_view_permission(request):
@@ -274,7 +248,7 @@ class NightAdmin(RecordAdmin[NightReport]):
             raise Http404
         return month.month_of(casino, date(year, number, 1), currency)
 
-    def _to_sign(self, request: HttpRequest, pk: int) -> NightReport:
+    def _report_to_sign(self, request: HttpRequest, pk: int) -> NightReport:
         report = self.row_or_404(request, pk)
         if not self._may_sign(request, report):
             raise PermissionDenied
@@ -287,18 +261,20 @@ class NightAdmin(RecordAdmin[NightReport]):
         return reverse("admin:audit_nightreport_change", args=(pk,))
 
 
-def _file(report: NightReport, name: str, form: str) -> tuple[bytes, str] | None:
-    match form:
-        case "pdf" if name in ("en", "fr"):
-            return as_pdf(report, "fr" if name == "fr" else "en"), "application/pdf"
-        case "xlsx" if name == "all":
+def _file(report: NightReport, name: str, format: str) -> tuple[bytes, str] | None:
+    """Return a report as bytes with their media type, or None for a file that there is not."""
+    match format, name:
+        case "pdf", "en" | "fr":
+            return as_pdf(report, "fr" if name == "fr" else "en"), PDF
+        case "xlsx", "all":
             return sheets.as_xlsx(report), XLSX
-        case "json" if name == "all":
-            return sheets.as_json(report), "application/json"
-        case "csv":
+        case "json", "all":
+            return sheets.as_json(report), JSON
+        case "csv", _:
             sheet = sheets.sheet_named(report, name)
-            return (sheets.as_csv(sheet, report.currency), CSV) if sheet else None
-    return None
+            return (as_csv(sheet, report.currency), CSV) if sheet else None
+        case _:
+            return None
 
 
 @admin.register(NightSubscriber)
@@ -308,9 +284,10 @@ class NightSubscriberAdmin(AuditedAdmin[NightSubscriber]):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[NightSubscriber]:
         rows = super().get_queryset(request)
-        return rows if request.user.is_superuser else rows.filter(casino__in=request.user.casinos_with_role())
+        officer = officer_of(request)
+        return rows if officer.is_superuser else rows.filter(casino__in=officer.casinos_with_role())
 
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         if db_field.name == "casino":
-            kwargs["queryset"] = request.user.casinos_with_role()  # type: ignore[union-attr]
+            kwargs["queryset"] = officer_of(request).casinos_with_role()
         return super().formfield_for_foreignkey(db_field, request, **kwargs)

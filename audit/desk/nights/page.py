@@ -1,35 +1,60 @@
-"""What the pages of a night show: the report's own data in words, each figure with the address of what makes it."""
+"""What the pages of a night show: the sections of the report, each figure with a link to what it adds up.
+
+night ─► total of a figure ─► its sessions ─► letter of the bank ─► its events
+                                          └─► figure of play     ─► its wagers ─► the event that placed each
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
-from itertools import islice
 from typing import Any
 from urllib.parse import urlencode
 
 from django.urls import reverse
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
+from audit.desk.nights.tables import Addresses, Link, Table, build_table
+from audit.desk.tables.event_sentences import sentence
 from audit.models import LoggedStream, NightReport, NightRun
+from audit.presentation import MISSING, language
 from audit.reconciliation import runs, sessions, wording
+from audit.reconciliation.bank import bank_entries
+from audit.reconciliation.content import BANK, BRIDGE, PLAY, figures_of
+from audit.reconciliation.presentation import (
+    CHANCE,
+    COMPARISONS,
+    CROUPIERS,
+    ERRORS,
+    GAMES,
+    LINES,
+    RESTATEMENT,
+    SESSIONS,
+    STANDING,
+    TABLES,
+    Column,
+    Section,
+    boxes,
+    comparisons_of,
+    load_content,
+    money_columns,
+    total_row,
+)
 from audit.reconciliation.wording import money
-from settlement.catalogue import BET_LABELS
-from settlement.catalogue.words import WORDS
 from settlement.night.bridge import WagerLine, in_minor_units
 from settlement.state import Wager
 
-BRIDGE = ("theoretical", "luck", "payout_errors", "accounting_variance")
-BANK = ("O", "F", "C", "K", "D", "B")
-PLAY = ("S", "L", "Z", "V", "G", "U", "I")
-
 ROWS_SHOWN = 200
-"""Rows of a line on the page; the workbook has all."""
+"""Rows of a section on the page; the workbook has all."""
 
 ROWS_OPEN = 12
-"""Rows of a line that differs up to which the page shows them unasked."""
+"""Up to this many rows, a line that differs is open when the page loads."""
 
-WAGERS_SHOWN = 500
+EVENTS_SHOWN = 6
+"""Events linked from one row."""
+
+PAGE_ROWS = 500
+"""Wagers, or events of the bank, on one page."""
 
 WORTH: dict[str, Callable[[WagerLine], int | Fraction]] = {
     "theoretical": lambda line: line.theoretical,
@@ -45,121 +70,147 @@ WORTH: dict[str, Callable[[WagerLine], int | Fraction]] = {
     "U": lambda line: line.undecided,
     "I": lambda line: line.imprisoned,
 }
-"""What a wager adds to each figure that wagers make."""
+"""What a wager adds to each figure of play, in minor units."""
+
+FORMULAS: dict[str, dict[str, int]] = {
+    "W_acct": {"K": 1, "C": 1, "D": 1, "O": -1, "F": -1},
+    "accounting_variance": {"W_acct": 1, "W_rec": -1},
+}
+"""The figures that other figures add up to, each with its sign."""
+
+ADDITIVE = (*BANK, *PLAY, "W_acct", "W_rec", "W_adj", "payout_errors", "accounting_variance")
+"""Figures whose total is the sum of its sessions as printed. Theoretical win and luck are rounded apart from it."""
 
 
-def page_of(report: NightReport) -> dict[str, Any]:
-    """Return what the page of a night shows."""
-    said = report.said()
-    currency = said["currency"]
-    ids = {session["stream"]: session["stream_id"] for session in said["sessions"]}
-    total = said["total"]
+def night_page(report: NightReport) -> dict[str, Any]:
+    """Return the context of the page of a night."""
+    content = load_content(report)
+    currency = content["currency"]
+    ids = _stream_ids(report)
     return {
-        "said": said,
-        "total": total,
-        "boxes": _boxes(said),
-        "bridge_heads": [wording.FIGURES[name] for name in (*BRIDGE, "W_acct")],
-        "games": [_sum(each, currency, wording.GAMES) for each in said["games"]],
-        "tables": [_sum(each, currency, {}) for each in said["tables"]],
-        "grand": _sum({**total, "name": _("Total")}, currency, {}),
-        "sessions": [_session(report, each, currency) for each in said["sessions"]],
-        "letters": [
-            {
-                "letter": name,
-                "words": wording.FIGURES[name],
-                "amount": money({**total, **total["recorded"]}[name], currency),
-            }
-            for name in (*BANK, *PLAY)
-        ],
-        "chance": [
-            (_("Hold, of the drop"), wording.share(total["hold_millionths"])),
-            (_("Edge by the rules, of stakes"), wording.share(total["edge_millionths"])),
-            (_("Edge in theory, of stakes"), wording.share(total["theoretical_edge_millionths"])),
-            (_("Luck, in standard deviations"), wording.thousandths(total["z_thousandths"])),
-            (_("Chance of as much luck, either way"), wording.probability(total["p_millionths"])),
-        ],
-        "lines": [_line(report, line, currency, ids) for line in said["lines"]],
-        "errors": [_error(each, currency, ids) for each in said["errors"][:ROWS_SHOWN]],
-        "standing": [_standing(each, currency, ids) for each in said["standing"][:ROWS_SHOWN]],
-        "croupiers": [_croupier(each) for each in said["croupiers"]],
-        "sheet": [
-            {
-                "of": row["of"],
-                "line": wording.figure(row["line"]),
-                "was": wording.restated(row["was"], currency),
-                "now": wording.restated(row["is"], currency),
-                "events": [_event(each, ids) for each in row["events"][:6]],
-                "reasons": [wording.reason(each) for each in row["reasons"]],
-            }
-            for row in report.sheet[:ROWS_SHOWN]
-        ],
-        "shown": ROWS_SHOWN,
+        "content": content,
+        "boxes": boxes(content),
+        "sessions": _sessions_table(report, content),
+        "sums": _sums_table(content),
+        "letters": _letters(report, content),
+        "lines": [_line(report, line, currency, ids) for line in LINES.rows(content)],
+        "errors": _listed(ERRORS, content, {"seq": lambda row: events_address(ids[row["stream"]], row["seq"])}),
+        "standing": _listed(STANDING, content, {"wager": lambda row: events_address(ids[row["stream"]], row["seq"])}),
+        "croupiers": croupiers_table(CROUPIERS.rows(content), currency),
+        "restatement": _listed(
+            RESTATEMENT, content, {"events": lambda row: [_reference(each, ids) for each in row["events"]]}
+        ),
     }
 
 
-def _boxes(said: dict[str, Any]) -> list[dict[str, Any]]:
-    currency, total = said["currency"], said["total"]
-    variance = total["bridge"].get("accounting_variance")
-    errors = total["bridge"]["payout_errors"]
-    wrong = sum(line["verdict"] == "differs" for line in said["lines"])
-    sessions = total["sessions"]
-    return [
-        _box(
-            _("Accounting win"),
-            money(total["W_acct"], currency),
-            _("of %(n)s sessions") % {"n": sessions},
-            "unknown" if total["W_acct"] is None else "ok",
-        ),
-        _box(
-            _("Accounting variance"),
-            money(variance, currency),
-            _("counted − recorded"),
-            "ok" if variance == 0 else "unknown" if variance is None else "bad",
-        ),
-        _box(_("Payout errors"), money(errors, currency), _("recorded − adjudicated"), "bad" if errors else "ok"),
-        _box(_("Lines that differ"), f"{wrong} / 12", _("see below"), "bad" if wrong else "ok"),
+def _stream_ids(report: NightReport) -> dict[str, int]:
+    """Return the ids of the sessions and counts that a report read, by name."""
+    return dict(LoggedStream.objects.filter(pk__in=map(int, report.through)).values_list("name", "stream_id"))
+
+
+def _listed(section: Section, content: Mapping[str, Any], addresses: Addresses) -> Table:
+    rows = section.rows(content)[:ROWS_SHOWN]
+    return build_table(section.select(section.page), rows, content["currency"], addresses)
+
+
+def croupiers_table(rows: Sequence[Mapping[str, Any]], currency: str) -> Table:
+    """Return the errors by croupier, of a night or of a month, with a mark at those who stand out."""
+    table = build_table(CROUPIERS.select(CROUPIERS.page), rows, currency)
+    for shown, row in zip(table.rows, rows, strict=True):
+        shown.cells[0].is_question = row["noteworthy"]
+    return table
+
+
+def _sessions_table(report: NightReport, content: Mapping[str, Any]) -> Table:
+    def of_figure(key: str) -> Callable[[Mapping[str, Any]], str]:
+        return lambda row: _session_address(report, row["stream_id"], key)
+
+    rows = SESSIONS.rows(content)
+    columns = SESSIONS.select(SESSIONS.page)
+    addresses: Addresses = {key: of_figure(key) for key in (*BRIDGE, "W_acct")}
+    addresses["stream"] = lambda row: _session_address(report, row["stream_id"])
+    table = build_table(columns, rows, content["currency"], addresses, marks_negative=True)
+    for shown, row in zip(table.rows, rows, strict=True):
+        shown.id = f"t-{row['table']}"
+        shown.cells[0].remark = str(wording.GAMES.get(row["game"], row["game"]))
+    foot: Addresses = {key: _total_address(report, key) for key in ADDITIVE}
+    total = {**total_row(content, "table"), "stream": ""}
+    table.foot = build_table(columns, [total], content["currency"], foot, marks_negative=True).rows
+    return table
+
+
+def _sums_table(content: Mapping[str, Any]) -> Table:
+    """Return the bridge by game, then by table."""
+    currency = content["currency"]
+    table = build_table(GAMES.select(GAMES.page), GAMES.rows(content), currency, marks_negative=True)
+    to_sessions: Addresses = {"table": lambda row: f"#t-{row['table']}"}
+    by_table = build_table(TABLES.select(TABLES.page), TABLES.rows(content), currency, to_sessions, marks_negative=True)
+    for row in by_table.rows:
+        row.css = "of-table"
+    table.rows += by_table.rows
+    return table
+
+
+def _letters(report: NightReport, content: Mapping[str, Any]) -> list[dict[str, Any]]:
+    total, currency = figures_of(content["total"]), content["currency"]
+    letters = [
+        {
+            "letter": key,
+            "label": wording.FIGURES[key],
+            "text": money(total[key], currency),
+            "address": figure_address(report, key),
+        }
+        for key in (*BANK, *PLAY)
     ]
+    return letters + [{"label": column.label, "text": column.text(total, currency)} for column in CHANCE]
 
 
-def _box(label: str, value: str, note: str, state: str) -> dict[str, str]:
-    return {"label": label, "value": value, "note": note, "state": state}
-
-
-def _sum(each: dict[str, Any], currency: str, names: Any) -> dict[str, Any]:
-    amounts = [*(each["bridge"].get(name) for name in BRIDGE), each["W_acct"]]
+def _line(report: NightReport, line: Mapping[str, Any], currency: str, ids: Mapping[str, int]) -> dict[str, Any]:
+    rows = comparisons_of(line)
+    shown = rows[:ROWS_SHOWN]
+    addresses: Addresses = {
+        "note": lambda row: _findings_address(report, row["facts"]["rule"]) if row["note"] == "finding" else "",
+        "events": lambda row: [_event_link(ids.get(row["stream"]), seq) for seq in row["events"][:EVENTS_SHOWN]],
+    }
     return {
-        "name": names.get(each["name"], each["name"]),
-        "anchor": each["name"],
-        "sessions": each["sessions"],
-        "amounts": [{"written": money(amount, currency), "is_negative": (amount or 0) < 0} for amount in amounts],
+        "number": line["number"],
+        "title": wording.LINES[line["code"]],
+        "verdict": line["verdict"],
+        "verdict_text": wording.VERDICTS[line["verdict"]],
+        "exceptions": line["exceptions"],
+        "table": build_table(COMPARISONS.select(COMPARISONS.page), shown, currency, addresses),
+        "is_open": line["verdict"] == "differs" and len(shown) <= ROWS_OPEN,
+        "omitted": len(rows) - len(shown) + line["left_off"],
     }
 
 
-def _session(report: NightReport, each: dict[str, Any], currency: str) -> dict[str, Any]:
-    amounts = [(name, each["bridge"].get(name)) for name in BRIDGE]
-    amounts += [("W_acct", each["W_acct"])]
-    return {
-        "stream": each["stream"],
-        "table": each["table"],
-        "game": wording.GAMES.get(each["game"], each["game"]),
-        "address": _wagers(report, each["stream_id"]),
-        "amounts": [
-            {
-                "written": money(amount, currency),
-                "is_negative": (amount or 0) < 0,
-                "address": _wagers(report, each["stream_id"], name),
-            }
-            for name, amount in amounts
-        ],
-    }
+def run_of(report: NightReport) -> dict[str, Any] | None:
+    """Return the unfinished run of a report's day with its progress, or None."""
+    run = NightRun.objects.filter(casino=report.casino_id, gaming_day=report.gaming_day, ended_at=None).first()
+    if run is None:
+        return None
+    done, total = runs.progress(run)
+    return {"run": run, "done": done, "total": total}
 
 
-def _wagers(report: NightReport, stream_id: int, line: str = "") -> str:
+# Addresses
+
+
+def _session_address(report: NightReport, stream_id: int, figure: str = "") -> str:
     address = reverse("admin:audit_nightreport_session", args=(report.pk, stream_id))
-    return address + ("?" + urlencode({"line": line}) if line else "")
+    return address + ("?" + urlencode({"line": figure}) if figure else "")
+
+
+def figure_address(report: NightReport, figure: str) -> str:
+    return reverse("admin:audit_nightreport_figure", args=(report.pk, figure))
+
+
+def _total_address(report: NightReport, figure: str) -> Callable[[Mapping[str, Any]], str]:
+    return lambda row: figure_address(report, figure)
 
 
 def events_address(stream_id: int, seq: int) -> str:
+    """Return the address of an event, on the page of its stream with some events before it."""
     return reverse("admin:audit_loggedstream_events", args=(stream_id,)) + f"?after={max(0, seq - 8)}#e{seq}"
 
 
@@ -168,189 +219,177 @@ def _findings_address(report: NightReport, rule: str) -> str:
     return reverse("admin:audit_finding_changelist") + f"?{query}"
 
 
-def _line(report: NightReport, line: dict[str, Any], currency: str, ids: dict[str, int]) -> dict[str, Any]:
-    rows = [
-        {
-            "stream": row["stream"] or row["table"],
-            "verdict": row["verdict"],
-            "verdict_words": wording.VERDICTS[row["verdict"]],
-            "expected": wording.value(row, "expected", currency),
-            "found": wording.value(row, "found", currency),
-            "note": wording.note(row, currency),
-            "address": _findings_address(report, row["facts"]["rule"]) if row["note"] == "finding" else "",
-            "events": [
-                {"seq": seq, "address": events_address(ids[row["stream"]], seq) if row["stream"] in ids else ""}
-                for seq in row["seqs"][:6]
-            ],
-        }
-        for row in line["rows"][:ROWS_SHOWN]
-    ]
-    return {
-        "number": line["number"],
-        "title": wording.LINES[line["code"]],
-        "verdict": line["verdict"],
-        "verdict_words": wording.VERDICTS[line["verdict"]],
-        "exceptions": sum(row["verdict"] != "agrees" for row in line["rows"]) + line["left_off"],
-        "rows": rows,
-        "is_open": line["verdict"] == "differs" and len(rows) <= ROWS_OPEN,
-        "more": max(0, len(line["rows"]) - ROWS_SHOWN) + line["left_off"],
-    }
+def _event_link(stream_id: int | None, seq: int) -> Link:
+    return Link(f"#{seq}", events_address(stream_id, seq) if stream_id is not None else "")
 
 
-def _bet(code: str) -> str:
-    label = BET_LABELS.get(code)
-    return label[wording.tongue()] if label else code
+def _reference(reference: str, ids: Mapping[str, int]) -> Link:
+    """Return the link of an event that is named ``stream#seq``."""
+    stream, _hash, seq = reference.rpartition("#")
+    return Link(reference, events_address(ids[stream], int(seq)) if stream in ids else "")
 
 
-def status_words(status: str) -> str:
-    english, french = WORDS.get("status", {}).get(status, (status, status))
-    return french if wording.tongue() == "fr" else english
+# One figure of the night: its sessions
 
 
-def _error(each: dict[str, Any], currency: str, ids: dict[str, int]) -> dict[str, Any]:
-    return {
-        **each,
-        "bet": _bet(each["bet"]),
-        "amount": money(each["amount"], currency),
-        "side": _("house") if each["amount"] > 0 else _("player"),
-        "address": events_address(ids[each["stream"]], each["seq"]),
-    }
-
-
-def _standing(each: dict[str, Any], currency: str, ids: dict[str, int]) -> dict[str, Any]:
-    value = in_minor_units([Fraction(each["present_value"])])[0]
-    return {
-        **each,
-        "bet": _bet(each["bet"]),
-        "status": status_words(each["status"]),
-        "amount": money(each["amount"], currency),
-        "refund": money(each["refund"], currency),
-        "present_value": money(value, currency),
-        "address": events_address(ids[each["stream"]], each["seq"]),
-    }
-
-
-def _croupier(each: dict[str, Any]) -> dict[str, Any]:
-    return {
-        **each,
-        "rate": wording.share(each["rate_millionths"]),
-        "low": wording.share(each["low_millionths"]),
-        "high": wording.share(each["high_millionths"]),
-        "p_errors": wording.probability(each["p_errors_millionths"]),
-        "p_side": wording.probability(each["p_side_millionths"]),
-    }
-
-
-def _event(written: str, ids: dict[str, int]) -> dict[str, Any]:
-    stream, _hash, seq = written.rpartition("#")
-    return {"words": written, "address": events_address(ids[stream], int(seq)) if stream in ids else ""}
-
-
-def run_of(report: NightReport) -> dict[str, Any] | None:
-    """Return the run of a report's day that goes on, with its progress; None where there is none."""
-    run = NightRun.objects.filter(casino=report.casino_id, gaming_day=report.gaming_day, ended_at=None).first()
-    if run is None:
-        return None
-    done, every = runs.progress(run)
-    return {"run": run, "done": done, "every": every}
-
-
-# What a figure of a session opens down to
-
-
-def session_page(report: NightReport, session: dict[str, Any], line: str, after: int) -> dict[str, Any]:
-    """Return what makes a figure of a session: its wagers, in order of placement, from the ``after``-th on."""
+def figure_page(report: NightReport, figure: str) -> dict[str, Any]:
+    """Return the context of the page of a total: its sessions, whose amounts add up to it."""
+    content = load_content(report)
     currency = report.currency
-    stream_id = session["stream_id"]
-    shown = {**session, **session["recorded"], **session["bridge"]}
-    bank = [{"letter": name, "words": wording.FIGURES[name], "amount": money(session[name], currency)} for name in BANK]
-    figures = [
-        {
-            "name": name,
-            "words": wording.FIGURES[name],
-            "amount": money(shown.get(name), currency),
-            "address": _wagers(report, stream_id, name),
-            "is_chosen": name == line,
-        }
-        for name in (*BRIDGE[:3], "W_rec", "W_adj", *PLAY)
-    ]
-    worth = WORTH.get(line)
-    stream = LoggedStream.objects.get(pk=stream_id)
-    every = sessions.lines(stream, session["last_seq"])
-    listed = list(_that_count(every, worth)) if worth else list(every)
-    printed = in_minor_units([worth(each) for each, _wager in listed]) if worth else []
-    rows = [
-        _wager_row(stream_id, each, wager, currency, printed[place] if worth else None)
-        for place, (each, wager) in islice(enumerate(listed), after, after + WAGERS_SHOWN)
-    ]
+    columns = [*SESSIONS.select(("table", "stream")), *money_columns([figure])]
+    addresses: Addresses = {
+        "stream": lambda row: _session_address(report, row["stream_id"]),
+        figure: lambda row: _session_address(report, row["stream_id"], figure),
+    }
+    table = build_table(columns, SESSIONS.rows(content), currency, addresses)
+    total = figures_of(content["total"]).get(figure)
+    return {"label": wording.FIGURES[figure], "total": money(total, currency), "table": table}
+
+
+# One session: what each of its figures adds up
+
+
+def session_page(report: NightReport, session: Mapping[str, Any], line: str, after: int) -> dict[str, Any]:
+    """Return the context of the page of a session: its figures, and what ``line`` adds up from the ``after``-th row on.
+
+    An unknown ``line`` shows every wager.
+    """
+    currency, stream_id = report.currency, session["stream_id"]
+    figures = figures_of(session)
+    if line in BANK:
+        detail = _bank_detail(report, session, line, after)
+    elif line in FORMULAS:
+        detail = _formula_detail(report, figures, line)
+    else:
+        detail = _wagers_detail(session, line, currency, after)
+
+    def listed(keys: Iterable[str]) -> list[dict[str, Any]]:
+        return [
+            {
+                "name": key,
+                "label": wording.FIGURES[key],
+                "amount": money(figures.get(key), currency),
+                "address": _session_address(report, stream_id, key),
+                "is_chosen": key == line,
+            }
+            for key in keys
+        ]
+
     return {
         "session": session,
-        "currency": currency,
-        "bank": bank,
-        "figures": figures,
-        "line": line if worth else "",
-        "line_words": wording.FIGURES.get(line, "") if worth else "",
-        "rows": rows,
-        "count": len(listed),
-        "sum": money(sum(printed), currency) if worth else "",
-        "later": after + WAGERS_SHOWN if after + WAGERS_SHOWN < len(listed) else None,
+        "figures": listed((*BRIDGE[:3], "W_rec", "W_adj", *PLAY)),
+        "bank": listed((*BANK, "W_acct", "accounting_variance")),
+        "line": line if line in WORTH or line in BANK or line in FORMULAS else "",
+        "line_label": wording.FIGURES.get(line, ""),
         "opener": events_address(stream_id, 1),
         "closer": events_address(stream_id, session["last_seq"]),
+        **detail,
     }
 
 
-EVENTS_SHOWN = 40
+def _bank_detail(report: NightReport, session: Mapping[str, Any], letter: str, after: int) -> dict[str, Any]:
+    entries = bank_entries(report, session, letter)
+    currency = report.currency
+    rows = [
+        {
+            "event": f"{entry.stream}#{entry.event.seq}" if letter == "D" else f"#{entry.event.seq}",
+            "address": events_address(entry.stream_id, entry.event.seq),
+            "sentence": sentence(entry.event, language(), currency),
+            "amount": entry.amount,
+        }
+        for entry in entries[after : after + PAGE_ROWS]
+    ]
+    columns = [
+        Column("event", gettext_lazy("Event"), "name"),
+        Column("sentence", gettext_lazy("What happened")),
+        Column("amount", wording.FIGURES[letter], "money"),
+    ]
+    known = session[letter] is not None
+    return {
+        "kind": "bank",
+        "table": build_table(columns, rows, currency, {"event": lambda row: row["address"]}),
+        "count": len(entries),
+        "sum": money(sum(entry.amount for entry in entries) if known else None, currency),
+        "later": _later(after, len(entries)),
+    }
 
 
-def _events_of_bank(report: NightReport, session: dict[str, Any], letter: str) -> list[dict[str, Any]]:
-    """Return the events that make a figure of the bank, with their addresses."""
-    stream_id = session["stream_id"]
-    row = sessions.of(stream_id, session["last_seq"])
-    if row is None:
-        return []
-    figures = sessions.read_figures(row)
-    if letter == "D":
-        return _entries_of_count(report, session["stream"])
-    seqs = {
-        "O": [1],
-        "F": [slip.seq for slip in figures.slips if slip.kind == "fill"],
-        "C": [slip.seq for slip in figures.slips if slip.kind == "credit"],
-        "K": [figures.closed_by] if figures.closed_by else [],
-        "B": figures.buy_ins,
-    }[letter]
-    return [{"words": f"#{seq}", "address": events_address(stream_id, seq)} for seq in seqs[:EVENTS_SHOWN]]
+def _formula_detail(report: NightReport, figures: Mapping[str, Any], figure: str) -> dict[str, Any]:
+    formula = FORMULAS[figure]
+    amounts = [figures.get(key) for key in formula]
+    rows = [
+        {
+            "sign": "+" if sign > 0 else "−",
+            "label": str(wording.FIGURES[key]),
+            "amount": amount,
+            "address": _session_address(report, figures["stream_id"], key),
+        }
+        for (key, sign), amount in zip(formula.items(), amounts, strict=True)
+    ]
+    columns = [Column("sign"), Column("label", gettext_lazy("Line"), "name"), *_amount_column(figure)]
+    signed = [amount * sign for amount, sign in zip(amounts, formula.values(), strict=True) if amount is not None]
+    return {
+        "kind": "formula",
+        "table": build_table(columns, rows, report.currency, {"label": lambda row: row["address"]}),
+        "sum": money(sum(signed) if len(signed) == len(rows) else None, report.currency),
+    }
 
 
-def _entries_of_count(report: NightReport, stream: str) -> list[dict[str, Any]]:
-    rows = next(line["rows"] for line in report.said()["lines"] if line["code"] == "drop")
-    written = next((row["facts"].get("counts", []) for row in rows if row["stream"] == stream), [])
-    names = {each.rpartition("#")[0] for each in written}
-    counts = LoggedStream.objects.filter(casino=report.casino_id, name__in=names)
-    ids = dict(counts.values_list("name", "stream_id"))
-    return [_event(each, ids) for each in written]
+def _amount_column(figure: str) -> list[Column]:
+    return [Column("amount", wording.FIGURES[figure], "money")]
 
 
-def _that_count(
-    lines: Iterable[tuple[WagerLine, Wager | None]], worth: Callable[[WagerLine], int | Fraction]
-) -> Iterator[tuple[WagerLine, Wager | None]]:
-    return ((line, wager) for line, wager in lines if worth(line))
+WAGER_COLUMNS = (
+    Column("wager", gettext_lazy("Wager"), "name"),
+    Column("bet", gettext_lazy("Bet"), "bet"),
+    Column("status", gettext_lazy("Status"), "status"),
+    Column("placed", gettext_lazy("Placed"), "formatted"),
+    Column("stake", gettext_lazy("Stake"), "money"),
+    Column("theoretical", gettext_lazy("Theoretical win"), "money"),
+    Column("luck", gettext_lazy("Luck"), "money"),
+    Column("error", gettext_lazy("Payout error"), "formatted"),
+    Column("recorded", gettext_lazy("Recorded win"), "money"),
+)
 
 
-def _wager_row(
-    stream_id: int, line: WagerLine, wager: Wager | None, currency: str, worth: int | None
-) -> dict[str, Any]:
+def _wagers_detail(session: Mapping[str, Any], line: str, currency: str, after: int) -> dict[str, Any]:
+    """Return the wagers of a session in order of placement; with a figure of play, those that add to it."""
+    stream_id, worth = session["stream_id"], WORTH.get(line)
+    stream = LoggedStream.objects.get(pk=stream_id)
+    wagers = sessions.wager_lines(stream, session["last_seq"])
+    listed = [(wager_line, wager) for wager_line, wager in wagers if worth is None or worth(wager_line)]
+    printed = in_minor_units([worth(wager_line) for wager_line, _wager in listed]) if worth else [0] * len(listed)
+    rows = [
+        {**_wager_row(stream_id, wager_line, wager, currency), "worth": amount}
+        for (wager_line, wager), amount in list(zip(listed, printed, strict=True))[after : after + PAGE_ROWS]
+    ]
+    columns = [*WAGER_COLUMNS, *([Column("worth", wording.FIGURES[line], "money")] if worth else [])]
+    table = build_table(columns, rows, currency, {"placed": lambda row: row["address"]})
+    return {
+        "kind": "wagers",
+        "table": table,
+        "count": len(listed),
+        "sum": money(sum(printed), currency) if worth else "",
+        "later": _later(after, len(listed)),
+    }
+
+
+def _wager_row(stream_id: int, line: WagerLine, wager: Wager | None, currency: str) -> dict[str, Any]:
     theoretical, luck = in_minor_units([line.theoretical, line.luck])
-    seq = wager.placed_by if wager else 0
     return {
         "wager": line.wager,
-        "bet": _bet(line.bet),
-        "status": status_words(line.status),
-        "seq": seq,
-        "address": events_address(stream_id, seq) if seq else "",
-        "stake": money(line.decided or line.undecided or line.imprisoned, currency),
-        "theoretical": money(theoretical, currency),
-        "luck": money(luck, currency),
+        "bet": line.bet,
+        "status": line.status,
+        "placed": f"#{wager.placed_by}" if wager else MISSING,
+        "address": events_address(stream_id, wager.placed_by) if wager else "",
+        "stake": line.decided or line.undecided or line.imprisoned,
+        "theoretical": theoretical,
+        "luck": luck,
         "error": money(line.payout_error, currency) if line.payout_error else "",
-        "recorded": money(line.recorded.total, currency),
-        "worth": money(worth, currency) if worth is not None else "",
+        "recorded": line.recorded.total,
     }
+
+
+def _later(after: int, count: int) -> int | None:
+    """Return where the next page begins, or None on the last."""
+    return after + PAGE_ROWS if after + PAGE_ROWS < count else None

@@ -14,7 +14,7 @@ from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 
 from audit.desk.audited_admin import record_entry
-from audit.desk.downloads import attached
+from audit.desk.downloads import file_response
 from audit.desk.record_admin import RecordAdmin
 from audit.event_store import read
 from audit.models import Quarantined
@@ -48,7 +48,7 @@ class QuarantinedAdmin(RecordAdmin[Quarantined]):
         if refused.purged_at is not None:
             raise Http404
         _record_view(request, "quarantine.exported", refused)
-        return attached(f"refused-{refused.pk}.bin", "application/octet-stream", bytes(refused.body))
+        return file_response(f"refused-{refused.pk}.bin", "application/octet-stream", bytes(refused.body))
 
     def change_view(self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any) -> HttpResponse:
         refused = self.get_object(request, object_id)

@@ -1,4 +1,4 @@
-"""``manage.py reconcile``: a night by hand, of any day."""
+"""``manage.py reconcile``: reconcile one night, of any day, in this process."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from rich.table import Table
 
 from audit.models import Casino, NightReport
 from audit.reconciliation import runs
+from audit.reconciliation.content import BRIDGE, figures_of
 from audit.reconciliation.sessions import StreamLocked
 from settlement.catalogue.sentences import amount
 
-BRIDGE = ("theoretical", "luck", "payout_errors", "accounting_variance", "accounting_win", "recorded_win")
+FIGURES = (*BRIDGE, "accounting_win")
 
 
 class Command(BaseCommand):
@@ -42,28 +43,31 @@ class Command(BaseCommand):
                     casino,
                     options["day"],
                     actor=getpass.getuser(),
-                    tell=lambda done, every: bar.update(task, completed=done, total=every),
+                    on_progress=lambda done, total: bar.update(task, completed=done, total=total),
                 )
-        except StreamLocked as busy:
-            raise CommandError(f"Another worker adjudicates stream {busy}; the same command goes on later.") from None
+        except StreamLocked as locked:
+            raise CommandError(
+                f"Another worker is adjudicating stream {locked}. Run the command again later."
+            ) from None
         except KeyboardInterrupt:
-            raise CommandError("Stopped; the same command goes on from here.", returncode=130) from None
+            raise CommandError("Stopped. Run the command again to resume.", returncode=130) from None
         for report in reports:
             self._show(report)
 
     def _show(self, report: NightReport) -> None:
-        said = report.said()
+        content = report.parsed_content()
         self.stdout.write(
             f"{report.casino.code} {report.gaming_day} {report.currency}: version {report.version}, {report.state}; "
             f"tree {report.tree_size}, root {report.tree_root or '—'}"
         )
         table = Table(box=None)
-        for heading in ("table", "sessions", *BRIDGE[:5]):
+        for heading in ("table", "sessions", *FIGURES):
             table.add_column(heading.replace("_", " "), justify="left" if heading == "table" else "right")
-        for each in [*said["tables"], {**said["total"], "name": "total"}]:
-            amounts = [each["bridge"].get(name) for name in BRIDGE[:5]]
-            shown = ["—" if a is None else amount(a, report.currency, "en") for a in amounts]
-            table.add_row(each["name"], str(each["sessions"]), *shown)
+        for row in [*content["tables"], {**content["total"], "name": "total"}]:
+            figures = figures_of(row)
+            amounts = [figures.get(figure) for figure in FIGURES]
+            texts = ["—" if minor is None else amount(minor, report.currency, "en") for minor in amounts]
+            table.add_row(row["name"], str(row["sessions"]), *texts)
         Console(file=self.stdout, width=130).print(table)  # type: ignore[arg-type]
-        for line in said["lines"]:
+        for line in content["lines"]:
             self.stdout.write(f"{line['number']:>2} {line['code']:<14} {line['verdict']:<9} {len(line['rows'])} rows")

@@ -85,7 +85,7 @@ def test_the_same_night_has_the_digest_that_it_always_had(db: None) -> None:
     reports = eventful_night(casino)
     contents = [without_record_numbers(report) for report in reports]
     assert [(digest(content), sha256(canonical(content)).hexdigest()) for content in contents] == PINNED
-    assert [bytes(report.content) for report in reports] == [canonical(report.said()) for report in reports]
+    assert [bytes(report.content) for report in reports] == [canonical(report.parsed_content()) for report in reports]
 
 
 def canonical(content: dict[str, Any]) -> bytes:

@@ -26,7 +26,7 @@ def casino(tenant: Tenant) -> Casino:
 
 def reported(casino: Casino, day: date = DAY, now: datetime = MORNING) -> dict[str, Any]:
     (report,) = runs.reconcile(casino, day, actor="test", now=now)
-    return {**report.said(), "state": report.state}
+    return {**report.parsed_content(), "state": report.state}
 
 
 def standing(casino: Casino, rule: str) -> list[Finding]:
@@ -171,7 +171,7 @@ def test_a_casino_whose_day_ends_at_six_and_a_session_across_midnight(casino: Ca
     assert said["sessions"][0]["closed_at"].startswith("2026-11-20T0")
     assert said["total"]["bridge"]["accounting_variance"] == 0
     (empty,) = runs.reconcile(casino, DAY + timedelta(days=1), actor="test", now=MORNING + timedelta(days=1))
-    assert empty.said()["sessions"] == []
+    assert empty.parsed_content()["sessions"] == []
 
 
 @pytest.mark.parametrize("day, hours", [(date(2026, 3, 28), 23), (date(2026, 10, 24), 25), (DAY, 24)])
@@ -209,7 +209,7 @@ def test_two_currencies_are_two_reports_and_never_one_sum(casino: Casino) -> Non
     cad, eur = runs.reconcile(casino, DAY, actor="test", now=MORNING)
     assert (cad.currency, eur.currency) == ("CAD", "EUR")
     for report, events in ((cad, dollars), (eur, euros)):
-        said = report.said()
+        said = report.parsed_content()
         assert [each["stream"] for each in said["sessions"]] == [events[0]["stream"]]
         assert said["total"]["bridge"]["accounting_variance"] == 0
 

@@ -73,7 +73,7 @@ def test_a_loaded_die_is_asked_about_at_the_throw_that_tells(casino: Casino) -> 
     assert finding.facts["throws"] == 400
     assert finding.facts["p_value"].startswith("0.00")
     assert "fair dice show with probability" in finding.as_value().message("en")
-    rows = [row for row in report.said()["lines"][10]["rows"] if row["note"] == "dice"]
+    rows = [row for row in report.parsed_content()["lines"][10]["rows"] if row["note"] == "dice"]
     assert [(row["verdict"], row["seqs"]) for row in rows] == [("question", [finding.seq])]
 
 
@@ -90,7 +90,7 @@ def test_a_wheel_is_followed_from_night_to_night_through_the_month(casino: Casin
             stream(casino, "R1", [*spins, ("session.closed", {"float": 100_000})], gaming_day=day.isoformat()),
         )
         (report,) = runs.reconcile(casino, day, actor="test", now=MORNING)
-        (row,) = [row for row in report.said()["lines"][10]["rows"] if row["note"] == "wheel"]
+        (row,) = [row for row in report.parsed_content()["lines"][10]["rows"] if row["note"] == "wheel"]
         assert row["found"] == 150 * (7 - back), "the test goes on where the night before left it"
         asked_on.append(len(found(casino, "wheel-fairness")))
     assert asked_on[0] == 0, "one night shows nothing yet"
@@ -143,7 +143,7 @@ def test_a_hold_that_luck_seldom_gives_is_a_question(casino: Casino) -> None:
     record(casino, events)
     record(casino, count(casino, {events[0]["stream"]: 200_000}))
     report = reconcile(casino)
-    assert report.said()["total"]["bridge"]["accounting_variance"] == 0
+    assert report.parsed_content()["total"]["bridge"]["accounting_variance"] == 0
     (finding,) = found(casino, "hold-outside-interval")
     assert finding.recorded == "75.00 %"
     assert finding.facts["level"] == "99.90 %"
@@ -159,9 +159,13 @@ def test_a_month_names_croupiers_under_its_control_of_false_names(casino: Casino
             record(casino, stream(casino, person, made, gaming_day=gaming_day.isoformat(), staff=staff))
         runs.reconcile(casino, gaming_day, actor="test", now=MORNING)
     found_month = month.month_of(casino, DAY.replace(day=1), "EUR")
-    named = {each.name: (each.tally.payouts, each.tally.errors, each.is_noteworthy) for each in found_month.croupiers}
+    named = {
+        name: (each.tally.payouts, each.tally.errors, each.noteworthy) for name, each in found_month.croupiers.items()
+    }
     assert named == {"Ben": (150, 0, False), "Ida": (150, 0, False), "Max": (150, 150, True)}
-    assert found_month.croupiers[0].high < 30_000, "no error in 150: below 2.5 %, with confidence 95 %"
+    assert found_month.croupiers["Ben"].rate.high < Fraction(3, 100), (
+        "no error in 150: below 2.5 %, with confidence 95 %"
+    )
 
 
 def test_shares_are_written_as_they_are() -> None:

@@ -13,7 +13,7 @@ from django_celery_beat.models import PeriodicTask
 from audit import tasks
 from audit.models import Casino, LoggedStream, NightReport, NightRun, SessionFigures
 from audit.reconciliation import runs, sessions
-from audit.reconciliation.schedule import name_of
+from audit.reconciliation.schedule import task_name
 from tests.audit.conftest import Tenant
 from tests.audit.reconciliation.played import DAY, MORNING, buy_ins, count, record, session
 
@@ -74,8 +74,10 @@ def test_a_run_that_died_goes_on_where_it_was(
         run = NightRun.objects.get(casino=casino)
         assert runs.progress(run) == (1, 3)
         asked: list[int] = []
-        made = sessions.make
-        monkeypatch.setattr(sessions, "make", lambda stream, last: asked.append(stream) or made(stream, last))
+        made = sessions.compute_figures
+        monkeypatch.setattr(
+            sessions, "compute_figures", lambda stream, last: asked.append(stream) or made(stream, last)
+        )
         tasks.night_sweep()
         assert work(hints) >= 3
         own = set(LoggedStream.objects.filter(casino=casino, table__isnull=False).values_list("pk", flat=True))
@@ -108,7 +110,7 @@ def test_what_stops_a_session_is_said_and_tried_again(
     with time_machine.travel(MORNING, tick=False):
         tasks.night_reconcile(casino_id=casino.pk)
         task, kwargs = hints.pop(0)
-        monkeypatch.setattr(sessions, "make", breaks)
+        monkeypatch.setattr(sessions, "compute_figures", breaks)
         with pytest.raises(RuntimeError):
             task(**kwargs)
         assert "RuntimeError: no space left" in NightRun.objects.get(casino=casino).error
@@ -163,15 +165,15 @@ def test_a_count_that_comes_restates_the_night_once_it_is_quiet(casino: Casino) 
 
 
 def test_each_casino_has_its_cutoff_in_the_schedule_by_its_own_clock(casino: Casino) -> None:
-    task = PeriodicTask.objects.get(name=name_of(casino))
+    task = PeriodicTask.objects.get(name=task_name(casino))
     assert (task.crontab.hour, task.crontab.minute, str(task.crontab.timezone)) == ("6", "0", "Europe/Paris")
     assert json.loads(task.kwargs) == {"casino_id": casino.pk}
     assert task.queue == "night"
     casino.cutoff, casino.time_zone = time(9, 30), "America/Montreal"
     casino.save()
-    task = PeriodicTask.objects.get(name=name_of(casino))
+    task = PeriodicTask.objects.get(name=task_name(casino))
     assert (task.crontab.hour, task.crontab.minute, str(task.crontab.timezone)) == ("9", "30", "America/Montreal")
     task.enabled = False
     task.save()
     casino.save()
-    assert not PeriodicTask.objects.get(name=name_of(casino)).enabled, "what an officer set by hand stays"
+    assert not PeriodicTask.objects.get(name=task_name(casino)).enabled, "what an officer set by hand stays"

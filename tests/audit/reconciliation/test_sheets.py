@@ -1,4 +1,4 @@
-"""A report in every form: the same bytes for the same report, in both languages, safe to open."""
+"""A report in every format: the same bytes for the same report, in both languages, safe to open."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ import pytest
 from django.core import mail as outbox
 from django.utils import translation
 
+from audit.exports.sheets import Column, Sheet, as_csv, workbook
 from audit.models import Casino, NightReport, NightSubscriber, Officer
 from audit.notifications.mail import send
 from audit.reconciliation import runs, sheets
+from audit.reconciliation.content import BRIDGE
 from audit.reconciliation.pdf import as_pdf
 from audit.reconciliation.versions import sign
 from audit.reconciliation.wording import money
@@ -62,31 +64,31 @@ def test_the_paper_is_the_same_every_time_and_another_once_it_is_signed(report: 
 def test_csv_adds_up_and_has_no_formula(report: NightReport, casino: Casino) -> None:
     sheet = sheets.sheet_named(report, "tables")
     assert sheet is not None
-    written = sheets.as_csv(sheet, report.currency)
-    assert written == sheets.as_csv(sheet, report.currency)
+    written = as_csv(sheet, report.currency)
+    assert written == as_csv(sheet, report.currency)
     rows = list(csv.DictReader(io.StringIO(written.decode())))
     assert [row["table"] for row in rows] == ["C1", "R1"]
     for row in rows:
-        cents = {name: int(row[name].replace(".", "")) for name in sheets.BRIDGE}
+        cents = {name: int(row[name].replace(".", "")) for name in BRIDGE}
         assert sum(cents.values()) == int(row["W_acct"].replace(".", ""))
     assert rows[0]["accounting_variance"] == "123.45"
-    hostile = sheets.Sheet("x", [sheets.Column("a")], [["=cmd|' /C calc'!A0"], ["+1"], ["plain"]])
-    assert [line[:2] for line in sheets.as_csv(hostile, "EUR").decode().split("\r\n")[1:4]] == ["'=", "'+", "pl"]
+    hostile = Sheet("x", [Column("a")], [["=cmd|' /C calc'!A0"], ["+1"], ["plain"]])
+    assert [line[:2] for line in as_csv(hostile, "EUR").decode().split("\r\n")[1:4]] == ["'=", "'+", "pl"]
 
 
 def test_the_workbook_has_every_table_and_no_formula(report: NightReport) -> None:
     written = sheets.as_xlsx(report)
     assert sheets.as_xlsx(report) == written
-    hostile = sheets.workbook([sheets.Sheet("x", [sheets.Column("a")], [["=1+1"]])], "EUR", "t")
+    hostile = workbook([Sheet("x", [Column("a")], [["=1+1"]])], "EUR", "t")
     with zipfile.ZipFile(io.BytesIO(hostile)) as book:
         assert b"<f>" not in book.read("xl/worksheets/sheet1.xml")
     with zipfile.ZipFile(io.BytesIO(written)) as book:
-        for name in sheets.names():
+        for name in sheets.sheet_names():
             assert f'name="{name}"'.encode() in book.read("xl/workbook.xml")
 
 
 def test_every_table_is_named_and_json_holds_all(report: NightReport) -> None:
-    assert [sheet.name for sheet in sheets.sheets(report)] == list(sheets.names())
+    assert [sheet.name for sheet in sheets.report_sheets(report)] == sheets.sheet_names()
     said = json.loads(json.dumps(sheets.document(report)))
     assert said["state"] == "provisional"
     assert said["watermark"]["root"] == report.tree_root
@@ -98,7 +100,7 @@ def test_notes_are_written_in_both_languages(report: NightReport) -> None:
 
     for language in ("en", "fr"):
         with translation.override(language):
-            for line in report.said()["lines"]:
+            for line in report.parsed_content()["lines"]:
                 assert str(wording.LINES[line["code"]])
                 for row in line["rows"]:
                     assert wording.note(row, "EUR") or row["note"] == ""
@@ -112,5 +114,5 @@ def test_a_subscriber_is_sent_each_version_once(report: NightReport, casino: Cas
     assert night_mail(report_id=report.pk) == 0
     (message,) = outbox.outbox
     assert message.to == ["ada@example.org"]
-    assert f"Accounting win: {money(report.said()['total']['W_acct'], 'EUR')}\n" in message.body
+    assert f"Accounting win: {money(report.parsed_content()['total']['W_acct'], 'EUR')}\n" in message.body
     assert message.attachments[0][1] == as_pdf(report, "en")

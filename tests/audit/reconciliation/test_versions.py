@@ -149,7 +149,7 @@ def test_an_open_critical_finding_needs_a_reservation(casino: Casino, officers: 
     seal()
     report = made(casino)
     assert Finding.objects.filter(casino=casino, rule="payout-overpaid").exists()
-    assert report.said()["needs"] == ["critical-open"]
+    assert report.parsed_content()["needs"] == ["critical-open"]
     refused(report, officers[0], "needs-signoff-exceptions")
 
 
@@ -189,7 +189,7 @@ def test_a_late_event_is_on_line_nine_and_on_the_sheet(casino: Casino, played: E
     last = played[-1]["seq"]
     append(casino, played, last + 1, "bank.filled", amount=1000, slip="late-1")
     second = made(casino)
-    (row,) = [row for row in second.said()["lines"][8]["rows"] if row["note"] == "came_late"]
+    (row,) = [row for row in second.parsed_content()["lines"][8]["rows"] if row["note"] == "came_late"]
     assert (row["stream"], row["found"], row["seqs"]) == (played[0]["stream"], 1, [last + 1])
     rows = {(row["of"], row["line"]): row for row in second.sheet}
     fills = rows[played[0]["stream"], "F"]
@@ -213,7 +213,7 @@ def test_a_corrected_entry_restates_what_it_changes(casino: Casino, played: Even
         approved_by="Ida",
     )
     second = made(casino)
-    was, now = first.said()["total"]["bridge"], second.said()["total"]["bridge"]
+    was, now = first.parsed_content()["total"]["bridge"], second.parsed_content()["total"]["bridge"]
     assert now["payout_errors"] - was["payout_errors"] == -100
     assert now["accounting_variance"] - was["accounting_variance"] == 100
     assert {row["line"] for row in second.sheet} >= {"W_rec", "payout_errors", "accounting_variance"}

@@ -66,7 +66,7 @@ def test_a_night_of_the_years_whose_streams_have_negative_numbers_opens(casino: 
     (made,) = runs.reconcile(casino, long_ago, actor="test", now=MORNING)
     desk = officer(casino, "ada")
     assert desk.get(at(made)).status_code == 200
-    (played,) = made.said()["sessions"]
+    (played,) = made.parsed_content()["sessions"]
     assert played["stream_id"] < 0
     assert desk.get(at(made, "session", played["stream_id"])).status_code == 200
 
@@ -74,14 +74,14 @@ def test_a_night_of_the_years_whose_streams_have_negative_numbers_opens(casino: 
 @pytest.mark.parametrize("line", [*WORTH, "", "nonsense"])
 def test_every_figure_opens_the_wagers_that_make_it(report: NightReport, casino: Casino, line: str) -> None:
     desk = officer(casino, "ada")
-    for each in report.said()["sessions"]:
+    for each in report.parsed_content()["sessions"]:
         answer = desk.get(at(report, "session", each["stream_id"]) + f"?line={line}")
         assert answer.status_code == 200
         shown = {**each, **each["recorded"], **each["bridge"]}
         if line in WORTH:
             chosen = [figure for figure in answer.context["figures"] if figure["is_chosen"]]
             assert answer.context["sum"] == chosen[0]["amount"], "the wagers add up to the figure, to the minor unit"
-            assert bool(answer.context["rows"]) == bool(shown[line]) or line in (
+            assert bool(answer.context["table"].rows) == bool(shown[line]) or line in (
                 "theoretical",
                 "luck",
                 "W_rec",
@@ -115,7 +115,7 @@ def test_signing_takes_the_right_and_a_post(report: NightReport, casino: Casino)
 
 def test_a_night_of_another_house_is_not_there(report: NightReport) -> None:
     stranger = officer(make_tenant().casino, "mallory")
-    stream_id = report.said()["sessions"][0]["stream_id"]
+    stream_id = report.parsed_content()["sessions"][0]["stream_id"]
     for address in (at(report), at(report, "session", stream_id), at(report, "file", "en", "pdf")):
         assert stranger.get(address).status_code in (302, 404)
     assert stranger.post(at(report, "sign")).status_code == 404
@@ -131,8 +131,8 @@ def test_a_session_of_another_night_is_not_opened_here(report: NightReport, casi
 
 
 def test_a_later_version_is_pointed_to_and_shows_its_sheet(report: NightReport, casino: Casino) -> None:
-    stream = report.said()["sessions"][0]["stream"]
-    last = report.said()["sessions"][0]["last_seq"]
+    stream = report.parsed_content()["sessions"][0]["stream"]
+    last = report.parsed_content()["sessions"][0]["last_seq"]
     event = {"stream": stream, "seq": last, "occurred_at": "2026-11-20T04:00:00+01:00", "v": 1}
     append(casino, [event], last + 1, "bank.credited", amount=900, slip="late-9")
     (later,) = runs.reconcile(casino, DAY, actor="test", now=MORNING)
@@ -162,9 +162,9 @@ def test_the_month_adds_up_and_lists_what_differs(report: NightReport, casino: C
     address = reverse("admin:audit_nightreport_month", args=(casino.pk, 2026, 11, "EUR"))
     answer = desk.get(address, headers={"accept-language": "en"})
     month = answer.context["month"]
-    assert month.total("W_acct") == report.said()["total"]["W_acct"]
-    assert sum(month.table_total(table) or 0 for table in month.win) == report.said()["total"]["W_acct"]
-    assert {each["code"] for each in month.exceptions} >= {"accounting", "payouts", "drop"}
+    assert month.total("W_acct") == report.parsed_content()["total"]["W_acct"]
+    assert sum(month.table_total(table) or 0 for table in month.win) == report.parsed_content()["total"]["W_acct"]
+    assert {each["line"] for each in month.exceptions} >= {"accounting", "payouts", "drop"}
     assert len(month.missing) == 29
     book = reverse("admin:audit_nightreport_month_file", args=(casino.pk, 2026, 11, "EUR"))
     assert desk.get(book).content == desk.get(book).content

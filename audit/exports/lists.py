@@ -1,0 +1,52 @@
+"""A list as a file: exactly the rows that a filter selects, as CSV, XLSX or PDF."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from django.utils.translation import gettext
+
+from audit.exports.pdf import PDF, render_pdf
+from audit.exports.sheets import CSV, XLSX, Sheet, as_csv, workbook
+from audit.presentation import language
+
+FORMATS = {"csv": CSV, "xlsx": XLSX, "pdf": PDF}
+"""Media type by the format's name, which is also the file's extension."""
+
+MAX_PRINTED = 1_000
+"""Rows of a PDF, which is for reading; CSV and XLSX have all."""
+
+TEMPLATE = Path(__file__).with_name("list.typ")
+
+
+def render_list(sheet: Sheet, format: str, *, title: str, filters: Sequence[str], day: date) -> tuple[str, bytes]:
+    """Return the name and the bytes of a table as a file.
+
+    ``format`` is a key of ``FORMATS``; ``filters`` describe the selection, each as text; ``day`` dates the file. A list
+    has amounts in several currencies, so none of its columns is ``money``.
+    """
+    name = f"{sheet.name}-{day.isoformat()}.{format}"
+    match format:
+        case "csv":
+            return name, as_csv(sheet, "")
+        case "xlsx":
+            return name, workbook([sheet], "", title)
+        case _:
+            return name, render_pdf(TEMPLATE, _pdf_data(sheet, title, filters, day))
+
+
+def _pdf_data(sheet: Sheet, title: str, filters: Sequence[str], day: date) -> dict[str, Any]:
+    omitted = max(0, len(sheet.rows) - MAX_PRINTED)
+    return {
+        "lang": language(),
+        "title": title,
+        "filters": " · ".join(filters),
+        "date": [day.year, day.month, day.day],
+        "headings": [column.name for column in sheet.columns],
+        "rows": [["" if value is None else str(value) for value in row] for row in sheet.rows[:MAX_PRINTED]],
+        "count": gettext("%(rows)d rows") % {"rows": len(sheet.rows)},
+        "omitted": gettext("%(rows)d further rows are in the workbook.") % {"rows": omitted} if omitted else "",
+    }

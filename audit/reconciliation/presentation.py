@@ -1,0 +1,503 @@
+"""The presentation of a report: its sections, their columns, and what stands in them, once for every medium.
+
+    content ─► Section.rows ─► Column ─┬─► text    page, PDF, month     in the active language
+                                       └─► value   CSV, XLSX            codes, minor units, millionths
+
+A section names the columns that each medium shows, in order. A heading of a sheet is a column's key, which is public:
+spreadsheets of casinos refer to it. The desk adds addresses, the PDF its layout; neither knows a figure by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from types import MappingProxyType
+from typing import Any, Literal, TypeAlias
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from audit.exports import sheets
+from audit.models import NightReport, SignoffException
+from audit.presentation import MISSING, wager_status
+from audit.reconciliation import wording
+from audit.reconciliation.content import BANK, BRIDGE, PLAY, TOTALS, figures_of
+from settlement.night.bridge import in_minor_units
+
+Row: TypeAlias = Mapping[str, Any]
+
+Kind: TypeAlias = Literal[
+    "name",  # heads its row
+    "text",
+    "ordinal",
+    "number",
+    "money",  # minor units
+    "present_value",  # minor units as a fraction n/d
+    "share",  # millionths
+    "probability",  # millionths
+    "thousandths",
+    "formatted",  # text already, of a number
+    "interval",  # between low_millionths and high_millionths
+    "bet",
+    "game",
+    "status",
+    "verdict",
+    "line",  # one of the twelve
+    "numbered_line",
+    "origin",  # the session, else the table
+    "compared",  # of the kind that the row says
+    "note",
+    "figure",  # of a restatement
+    "restated",
+    "scope",  # of a restatement: a session, "" for the total
+    "reasons",
+    "person",
+    "side",
+    "event",  # a seq
+    "events",  # seqs of the row's stream
+    "references",  # events of any stream, each stream#seq
+]
+
+RIGHT_ALIGNED: frozenset[Kind] = frozenset(
+    (
+        *("number", "money", "present_value", "share", "probability", "thousandths", "formatted", "interval"),
+        *("compared", "restated"),
+    )
+)
+
+EVENTS_IN_TEXT = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column: its key, its heading, and the kind of its cells. ``is_wide`` takes the space that others leave."""
+
+    key: str
+    label: str | Promise = ""
+    kind: Kind = "text"
+    is_wide: bool = False
+
+    @property
+    def is_right_aligned(self) -> bool:
+        return self.kind in RIGHT_ALIGNED
+
+    def text(self, row: Row, currency: str) -> str:
+        """Return the cell of a row as an officer reads it, in the active language."""
+        return _TEXT[self.kind](row, self.key, currency)
+
+    def value(self, row: Row, currency: str) -> Any:
+        """Return the cell of a row as a spreadsheet takes it, None if empty."""
+        match self.kind:
+            case "note":
+                return wording.note(row, currency)
+            case "events" | "references":
+                return " ".join(map(str, row[self.key]))
+            case "reasons":
+                return "; ".join(row[self.key])
+            case _:
+                return row.get(self.key)
+
+
+_TEXT: Mapping[Kind, Callable[[Row, str, str], str]] = MappingProxyType(
+    {
+        "name": lambda row, key, currency: str(row[key]),
+        "text": lambda row, key, currency: str(row[key]),
+        "ordinal": lambda row, key, currency: str(row[key]),
+        "number": lambda row, key, currency: str(row[key]),
+        "money": lambda row, key, currency: wording.money(row.get(key), currency),
+        "present_value": lambda row, key, currency: wording.money(in_minor_units([Fraction(row[key])])[0], currency),
+        "share": lambda row, key, currency: wording.share(row[key]),
+        "probability": lambda row, key, currency: wording.probability(row[key]),
+        "thousandths": lambda row, key, currency: wording.thousandths(row[key]),
+        "formatted": lambda row, key, currency: str(row[key]),
+        "interval": lambda row, key, currency: (
+            f"{wording.share(row['low_millionths'])} – {wording.share(row['high_millionths'])}"
+        ),
+        "bet": lambda row, key, currency: wording.bet(row[key]),
+        "game": lambda row, key, currency: str(wording.GAMES.get(row[key], row[key])),
+        "status": lambda row, key, currency: wager_status(row[key], currency),
+        "verdict": lambda row, key, currency: str(wording.VERDICTS[row[key]]),
+        "line": lambda row, key, currency: str(wording.LINES[row[key]]),
+        "numbered_line": lambda row, key, currency: f"{row['number']} · {wording.LINES[row[key]]}",
+        "origin": lambda row, key, currency: row["stream"] or row["table"],
+        "compared": lambda row, key, currency: wording.compared(row, key, currency),
+        "note": lambda row, key, currency: wording.note(row, currency),
+        "figure": lambda row, key, currency: wording.restated_line(row[key]),
+        "restated": lambda row, key, currency: wording.restated(row[key], currency),
+        "scope": lambda row, key, currency: row[key] or gettext("Total"),
+        "reasons": lambda row, key, currency: "; ".join(map(wording.reason, row[key])),
+        "person": lambda row, key, currency: row[key] or MISSING,
+        "side": lambda row, key, currency: gettext("house") if row["amount"] > 0 else gettext("player"),
+        "event": lambda row, key, currency: f"#{row[key]}",
+        "events": lambda row, key, currency: ", ".join(f"#{seq}" for seq in row[key][:EVENTS_IN_TEXT]),
+        "references": lambda row, key, currency: ", ".join(row[key][:EVENTS_IN_TEXT]),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One table of a report: its name, its title, its rows of the content, and the columns of each medium by key."""
+
+    name: str
+    title: str | Promise
+    columns: Sequence[Column]
+    rows: Callable[[Row], list[dict[str, Any]]]
+    page: Sequence[str] = ()
+    paper: Sequence[str] = ()
+    sheet: Sequence[str] = ()
+    note: str | Promise = ""
+
+    def select(self, keys: Iterable[str]) -> list[Column]:
+        by_key = {column.key: column for column in self.columns}
+        return [by_key[key] for key in keys]
+
+
+def load_content(report: NightReport) -> dict[str, Any]:
+    """Return what the sections take their rows from: the content, the restatement sheet and the sign-off exceptions."""
+    exceptions = report.signoff_exceptions.select_related("officer")
+    return {
+        **report.parsed_content(),
+        "restatement": report.sheet,
+        "signoff_exceptions": [_signoff_exception(exception) for exception in exceptions],
+    }
+
+
+def as_sheet(section: Section, content: Row) -> sheets.Sheet:
+    """Return a section as a table for CSV and XLSX."""
+    columns = section.select(section.sheet)
+    rows = section.rows(content)
+    return sheet_of(section.name, columns, rows, content["currency"])
+
+
+def sheet_of(name: str, columns: Sequence[Column], rows: Iterable[Row], currency: str) -> sheets.Sheet:
+    return sheets.Sheet(
+        name,
+        [sheets.Column(column.key, _sheet_kind(column.kind)) for column in columns],
+        [[column.value(row, currency) for column in columns] for row in rows],
+    )
+
+
+def _sheet_kind(kind: Kind) -> sheets.Kind:
+    match kind:
+        case "money" | "number":
+            return kind
+        case _:
+            return "text"
+
+
+def money_columns(keys: Iterable[str]) -> list[Column]:
+    """Return a column of money for each figure, under its label."""
+    return [Column(key, wording.FIGURES[key], "money") for key in keys]
+
+
+# The rows of each section
+
+
+def _sums(key: str, column: str) -> Callable[[Row], list[dict[str, Any]]]:
+    return lambda content: [{**figures_of(row), column: row["name"]} for row in content[key]]
+
+
+def total_row(content: Row, column: str = "of") -> dict[str, Any]:
+    """Return the night's figures, with ``column`` saying that they are the total."""
+    return {**figures_of(content["total"]), column: gettext("Total")}
+
+
+def _lines(content: Row) -> list[dict[str, Any]]:
+    return [
+        {**line, "exceptions": sum(row["verdict"] != "agrees" for row in line["rows"]) + line["left_off"]}
+        for line in content["lines"]
+    ]
+
+
+def comparisons_of(line: Row) -> list[dict[str, Any]]:
+    """Return the rows of one of the twelve lines, each with the line's number and code."""
+    return [{**row, "events": row["seqs"], "number": line["number"], "line": line["code"]} for row in line["rows"]]
+
+
+def _exceptions(content: Row) -> list[dict[str, Any]]:
+    return [row for row in _comparisons(content) if row["verdict"] != "agrees"]
+
+
+def _comparisons(content: Row) -> list[dict[str, Any]]:
+    return [row for line in content["lines"] for row in comparisons_of(line)]
+
+
+def _restatement(content: Row) -> list[dict[str, Any]]:
+    return list(content["restatement"])
+
+
+def _signoff_exception(exception: SignoffException) -> dict[str, Any]:
+    code = exception.code
+    return {
+        "code": code,
+        "what": wording.NEEDS.get(code, code),
+        "reason": exception.reason,
+        "officer": exception.officer.get_username(),
+    }
+
+
+def _letters(content: Row) -> list[dict[str, Any]]:
+    """Return the figures of the bank and of play, each with its letter, then those of chance, which have none."""
+    total, currency = figures_of(content["total"]), content["currency"]
+    letters = [
+        {"letter": key, "label": wording.FIGURES[key], "amount": wording.money(total[key], currency)}
+        for key in (*BANK, *PLAY)
+    ]
+    return letters + [{"letter": "", "label": each.label, "amount": each.text(total, currency)} for each in CHANCE]
+
+
+CHANCE = (
+    Column("hold_millionths", _("Hold, of the drop"), "share"),
+    Column("edge_millionths", _("Edge by the rules, of stakes"), "share"),
+    Column("theoretical_edge_millionths", _("Edge in theory, of stakes"), "share"),
+    Column("z_thousandths", _("Luck, in standard deviations"), "thousandths"),
+    Column("p_millionths", _("Chance of as much luck, either way"), "probability"),
+)
+"""The figures of the night that are no amounts."""
+
+# The sections, in the order of the paper
+
+_BRIDGE_NOTE = _("Theoretical win + luck + payout errors + accounting variance = accounting win, to the minor unit.")
+_BRIDGE_AND_WIN = (*BRIDGE, "W_acct")
+_AMOUNTS = (*TOTALS, *BRIDGE)
+
+
+def _sums_section(
+    name: str, title: str | Promise, first: Column, rows: Callable[[Row], list[dict[str, Any]]]
+) -> Section:
+    counts = (Column("sessions", _("Sessions"), "number"), Column("uncounted", kind="number"))
+    shown = (first.key, "sessions", *_BRIDGE_AND_WIN)
+    every = (first.key, "sessions", "uncounted", *_AMOUNTS)
+    columns = (first, *counts, *money_columns(_AMOUNTS))
+    return Section(name, title, columns, rows, page=shown, paper=shown, sheet=every, note=_BRIDGE_NOTE)
+
+
+TABLES = _sums_section("tables", _("By table"), Column("table", kind="name"), _sums("tables", "table"))
+GAMES = _sums_section("games", _("By game"), Column("game", kind="game"), _sums("games", "game"))
+TOTAL = _sums_section(
+    "total", _("Total"), Column("of", kind="name"), lambda content: [{**total_row(content), "of": ""}]
+)
+
+SESSIONS = Section(
+    "sessions",
+    _("The bridge, session by session"),
+    (
+        Column("stream", _("Session")),
+        Column("table", _("Table"), "name"),
+        Column("game", kind="text"),
+        Column("ruleset"),
+        Column("opened_at"),
+        Column("closed_at"),
+        Column("events", kind="number"),
+        *money_columns(_AMOUNTS),
+        *CHANCE,
+    ),
+    lambda content: [figures_of(row) for row in content["sessions"]],
+    page=("table", "stream", *_BRIDGE_AND_WIN),
+    sheet=(
+        *("stream", "table", "game", "ruleset", "opened_at", "closed_at", "events", *_AMOUNTS),
+        *("hold_millionths", "edge_millionths", "z_thousandths", "p_millionths"),
+    ),
+)
+
+LETTERS = Section(
+    "letters",
+    _("The night’s figures"),
+    (Column("letter"), Column("label", is_wide=True), Column("amount", kind="formatted")),
+    _letters,
+    page=("letter", "label", "amount"),
+    paper=("letter", "label", "amount"),
+)
+
+LINES = Section(
+    "checks",
+    _("The twelve lines"),
+    (
+        Column("number", kind="ordinal"),
+        Column("code", kind="line", is_wide=True),
+        Column("exceptions", _("Exceptions"), "number"),
+        Column("verdict", _("Verdict"), "verdict"),
+    ),
+    _lines,
+    paper=("number", "code", "exceptions", "verdict"),
+)
+
+_COMPARISON_COLUMNS = (
+    Column("number", kind="ordinal"),
+    Column("line", _("Line"), "numbered_line"),
+    Column("verdict", _("Verdict"), "verdict"),
+    Column("stream", _("Session"), "origin"),
+    Column("table", _("Table")),
+    Column("kind"),
+    Column("expected", _("Expected"), "compared"),
+    Column("found", _("Found"), "compared"),
+    Column("events", _("Events"), "events"),
+    Column("note", _("Note"), "note", is_wide=True),
+)
+
+COMPARISONS = Section(
+    "lines",
+    _("Exceptions"),
+    _COMPARISON_COLUMNS,
+    _comparisons,
+    page=("stream", "verdict", "expected", "found", "note", "events"),
+    paper=("number", "stream", "note", "verdict", "expected", "found", "events"),
+    sheet=("number", "line", "verdict", "stream", "table", "kind", "expected", "found", "events", "note"),
+)
+
+EXCEPTIONS = replace(COMPARISONS, rows=_exceptions)
+
+ERRORS = Section(
+    "errors",
+    _("Payout errors, wager by wager"),
+    (
+        Column("stream", _("Session")),
+        Column("table"),
+        Column("wager", _("Wager")),
+        Column("bet", _("Bet"), "bet"),
+        Column("status", kind="status"),
+        Column("seq", _("Event"), "event"),
+        Column("amount", _("For the house"), "money"),
+        Column("croupier", _("Croupier"), "person"),
+        Column("side", _("In favour of"), "side"),
+    ),
+    lambda content: list(content["errors"]),
+    page=("stream", "wager", "bet", "croupier", "amount", "side", "seq"),
+    paper=("stream", "wager", "bet", "croupier", "seq", "amount"),
+    sheet=("stream", "table", "wager", "bet", "status", "seq", "amount", "croupier"),
+)
+
+STANDING = Section(
+    "standing",
+    _("Undecided and imprisoned stakes"),
+    (
+        Column("stream", _("Session")),
+        Column("table"),
+        Column("wager", _("Wager")),
+        Column("bet", _("Bet"), "bet"),
+        Column("status", _("Status"), "status"),
+        Column("seq", kind="event"),
+        Column("amount", _("Stake"), "money"),
+        Column("zeros", _("Zeros"), "number"),
+        Column("refund", _("Refund"), "money"),
+        Column("present_value", _("Present value"), "present_value"),
+    ),
+    lambda content: list(content["standing"]),
+    page=("stream", "wager", "bet", "status", "zeros", "amount", "refund", "present_value"),
+    paper=("stream", "wager", "bet", "zeros", "amount", "refund"),
+    sheet=("stream", "table", "wager", "bet", "status", "seq", "amount", "zeros", "refund", "present_value"),
+)
+
+CROUPIERS = Section(
+    "croupiers",
+    _("Errors by croupier"),
+    (
+        Column("croupier", _("Croupier"), "name"),
+        Column("payouts", _("Payouts"), "number"),
+        Column("for_house", _("For the house"), "number"),
+        Column("for_player", _("For players"), "number"),
+        Column("rate_millionths", _("Errors"), "share"),
+        Column("interval", _("Interval, 95%"), "interval"),
+        Column("low_millionths", kind="share"),
+        Column("high_millionths", kind="share"),
+        Column("p_errors_millionths", _("More than others, p"), "probability"),
+        Column("p_side_millionths", _("One side, p"), "probability"),
+        Column("noteworthy"),
+    ),
+    lambda content: list(content["croupiers"]),
+    page=(
+        *("croupier", "payouts", "for_house", "for_player", "rate_millionths", "interval"),
+        *("p_errors_millionths", "p_side_millionths"),
+    ),
+    paper=("croupier", "payouts", "for_house", "for_player", "rate_millionths", "interval", "p_side_millionths"),
+    sheet=(
+        *("croupier", "payouts", "for_house", "for_player", "rate_millionths", "low_millionths"),
+        *("high_millionths", "p_errors_millionths", "p_side_millionths", "noteworthy"),
+    ),
+    note=_("* more errors than the others, under a false discovery rate of one in ten."),
+)
+
+RESTATEMENT = Section(
+    "restatement",
+    _("Restatement: what this version says otherwise"),
+    (
+        Column("of", _("Of"), "scope"),
+        Column("line", _("Line"), "figure"),
+        Column("was", _("Was"), "restated"),
+        Column("is", _("Is"), "restated"),
+        Column("reasons", _("Reason"), "reasons", is_wide=True),
+        Column("events", _("Events"), "references"),
+    ),
+    _restatement,
+    page=("of", "line", "was", "is", "reasons", "events"),
+    paper=("of", "line", "reasons", "was", "is"),
+    sheet=("of", "line", "was", "is", "events", "reasons"),
+)
+
+SIGNOFF_EXCEPTIONS = Section(
+    "signoff_exceptions",
+    _("Sign-off exceptions"),
+    (
+        Column("what", _("In spite of")),
+        Column("reason", _("Reason"), is_wide=True),
+        Column("officer", _("Officer")),
+    ),
+    lambda content: list(content["signoff_exceptions"]),
+    paper=("what", "reason", "officer"),
+)
+
+SHEETS = (TABLES, GAMES, TOTAL, SESSIONS, COMPARISONS, ERRORS, STANDING, CROUPIERS, RESTATEMENT)
+"""The tables of the workbook, in order. Their names are public: ``?table=`` of the interface takes them."""
+
+PAPER = (TABLES, GAMES, LETTERS, LINES, EXCEPTIONS, ERRORS, STANDING, CROUPIERS, RESTATEMENT, SIGNOFF_EXCEPTIONS)
+"""The sections of the PDF, in order."""
+
+
+# The headline figures
+
+State: TypeAlias = Literal["ok", "unknown", "bad"]
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """One headline figure: its key, its label, its text, a remark, and whether it needs an officer's attention."""
+
+    key: str
+    label: str
+    text: str
+    remark: str
+    state: State
+
+
+def boxes(content: Row) -> list[Box]:
+    """Return the headline figures of a night."""
+    currency, total = content["currency"], figures_of(content["total"])
+    win, variance, errors = total["W_acct"], total.get("accounting_variance"), total["payout_errors"]
+    differing = sum(line["verdict"] == "differs" for line in content["lines"])
+    sessions_and_hold = gettext("%(sessions)s sessions, hold %(hold)s") % {
+        "sessions": total["sessions"],
+        "hold": wording.share(total["hold_millionths"]),
+    }
+    return [
+        _money_box("W_acct", win, currency, sessions_and_hold, "unknown" if win is None else "ok"),
+        _money_box("accounting_variance", variance, currency, gettext("counted − recorded"), _zero_is_ok(variance)),
+        _money_box("payout_errors", errors, currency, gettext("recorded − adjudicated"), _zero_is_ok(errors)),
+        Box(
+            "differing",
+            gettext("Lines that differ"),
+            f"{differing} / {len(content['lines'])}",
+            gettext("see below"),
+            _zero_is_ok(differing),
+        ),
+    ]
+
+
+def _money_box(key: str, minor: int | None, currency: str, remark: str, state: State) -> Box:
+    return Box(key, str(wording.FIGURES[key]), wording.money(minor, currency), remark, state)
+
+
+def _zero_is_ok(value: int | None) -> State:
+    return "unknown" if value is None else "bad" if value else "ok"
