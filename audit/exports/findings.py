@@ -21,7 +21,7 @@ BATCH_ROWS = 500
 """Rows read by one query, and rows between two reports of progress."""
 
 RELATED = ("stream", "table", "casino", "case__assigned_to")
-"""What a row shows besides the finding itself."""
+"""What a row shows in addition to the finding itself."""
 
 
 @dataclass(frozen=True, slots=True)

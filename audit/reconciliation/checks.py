@@ -302,10 +302,10 @@ def chance(night: Night) -> Iterator[Row]:
         evidence = summary(test.fairness, QUESTION)
         yield Row(
             verdict="question" if evidence["asks"] else "agrees",
-            stream=test.asked_in or "",
+            stream=test.raised_in or "",
             table=test.table,
             found=evidence["draws"],
-            seqs=[test.asked_at] if test.asked_at else [],
+            seqs=[test.raised_at] if test.raised_at else [],
             note=test.kind,
             facts={"p_millionths": evidence["p_millionths"], "level": str(QUESTION)},
         )

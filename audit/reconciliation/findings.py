@@ -150,13 +150,13 @@ def _of_hold(result: SessionResult) -> Iterator[Finding]:
 
 def _of_fairness(night: Night, by_name: dict[str, SessionResult]) -> Iterator[Finding]:
     for test in night.tests:
-        result = by_name.get(test.asked_in or "")
-        if result is None:  # the test does not ask, or first asked on an earlier night
+        result = by_name.get(test.raised_in or "")
+        if result is None:  # no question, or one of an earlier night
             continue
         rule = "wheel-fairness" if test.kind == "wheel" else "dice-fairness"
         draws = "spins" if test.kind == "wheel" else "throws"
         facts = {draws: test.fairness.draws, "p_value": decimal(test.fairness.p_value, 6)}
-        yield _finding(result, rule, test.asked_at, facts=facts)
+        yield _finding(result, rule, test.raised_at, facts=facts)
 
 
 def _of_croupiers(night: Night) -> Iterator[Finding]:

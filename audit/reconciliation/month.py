@@ -15,19 +15,11 @@ from django.utils.translation import gettext_lazy as _
 
 from audit.exports.sheets import Sheet
 from audit.models import Casino, NightReport
+from audit.reconciliation.columns import Column, money_columns, sheet_of
 from audit.reconciliation.content import BRIDGE, croupier_row, figures_of
 from audit.reconciliation.findings import add_tallies
 from audit.reconciliation.night import FALSE_NAMES, INTERVAL
-from audit.reconciliation.presentation import (
-    COMPARISONS,
-    CROUPIERS,
-    RESTATEMENT,
-    Column,
-    Section,
-    comparisons_of,
-    money_columns,
-    sheet_of,
-)
+from audit.reconciliation.presentation import COMPARISONS, CROUPIERS, RESTATEMENT, Section, comparisons_of
 from settlement.night.croupiers import Assessment, Tally, error_rate, more_than_others, noteworthy, one_sidedness
 
 FIGURES = (*BRIDGE, "W_acct", "D", "S")

@@ -95,16 +95,16 @@ class Total:
 
 @dataclass(slots=True)
 class FairnessTest:
-    """The fairness of a table's dice or wheel since the first of the month, and the event where it first asked.
+    """The fairness of a table's dice or wheel since the first of the month, and the event that raised the question.
 
-    ``asked_in`` is the name of a session, None if the test does not ask.
+    ``raised_in`` is the name of a session, None while there is no question.
     """
 
     table: str
     kind: Literal["dice", "wheel"]
     fairness: Fairness
-    asked_in: str | None = None
-    asked_at: int = 0
+    raised_in: str | None = None
+    raised_at: int = 0
 
 
 @dataclass(slots=True)
@@ -258,5 +258,5 @@ def _feed(test: FairnessTest, figures: Figures) -> None:
         else:
             assert isinstance(fairness, DiceFairness)
             fairness.throw([int(face) for face in draw[:2]], [str(die) for die in draw[2:]])
-        if test.asked_in is None and fairness.alarms(QUESTION):
-            test.asked_in, test.asked_at = figures.stream, int(seq)
+        if test.raised_in is None and fairness.alarms(QUESTION):
+            test.raised_in, test.raised_at = figures.stream, int(seq)

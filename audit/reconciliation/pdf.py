@@ -20,6 +20,7 @@ from audit.felt.frames import range_around
 from audit.models import NightReport
 from audit.models.nights import NightState
 from audit.presentation import MISSING, finding_title, local
+from audit.reconciliation.columns import Column
 from audit.reconciliation.presentation import (
     CROUPIERS,
     GAMES,
@@ -27,7 +28,6 @@ from audit.reconciliation.presentation import (
     LINES,
     PAPER,
     TABLES,
-    Column,
     Section,
     boxes,
     load_content,

@@ -4,15 +4,13 @@
                                        └─► value   CSV, XLSX            codes, minor units, millionths
 
 A section names the columns that each medium shows, in order. A heading of a sheet is a column's key, which is public:
-spreadsheets of casinos refer to it. The desk adds addresses, the PDF its layout; neither knows a figure by itself.
+spreadsheets of casinos refer to it. The desk adds links and the PDF its layout; neither defines a figure.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
-from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 from django.utils.functional import Promise
@@ -21,120 +19,9 @@ from django.utils.translation import gettext_lazy as _
 
 from audit.exports import sheets
 from audit.models import NightReport, SignoffException
-from audit.presentation import MISSING, wager_status
 from audit.reconciliation import wording
+from audit.reconciliation.columns import Column, Row, money_columns, sheet_of
 from audit.reconciliation.content import BANK, BRIDGE, PLAY, TOTALS, figures_of
-from settlement.night.bridge import in_minor_units
-
-Row: TypeAlias = Mapping[str, Any]
-
-Kind: TypeAlias = Literal[
-    "name",  # heads its row
-    "text",
-    "ordinal",
-    "number",
-    "money",  # minor units
-    "present_value",  # minor units as a fraction n/d
-    "share",  # millionths
-    "probability",  # millionths
-    "thousandths",
-    "formatted",  # text already, of a number
-    "interval",  # between low_millionths and high_millionths
-    "bet",
-    "game",
-    "status",
-    "verdict",
-    "line",  # one of the twelve
-    "numbered_line",
-    "origin",  # the session, else the table
-    "compared",  # of the kind that the row says
-    "note",
-    "figure",  # of a restatement
-    "restated",
-    "scope",  # of a restatement: a session, "" for the total
-    "reasons",
-    "person",
-    "side",
-    "event",  # a seq
-    "events",  # seqs of the row's stream
-    "references",  # events of any stream, each stream#seq
-]
-
-RIGHT_ALIGNED: frozenset[Kind] = frozenset(
-    (
-        *("number", "money", "present_value", "share", "probability", "thousandths", "formatted", "interval"),
-        *("compared", "restated"),
-    )
-)
-
-EVENTS_IN_TEXT = 4
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """One column: its key, its heading, and the kind of its cells. ``is_wide`` takes the space that others leave."""
-
-    key: str
-    label: str | Promise = ""
-    kind: Kind = "text"
-    is_wide: bool = False
-
-    @property
-    def is_right_aligned(self) -> bool:
-        return self.kind in RIGHT_ALIGNED
-
-    def text(self, row: Row, currency: str) -> str:
-        """Return the cell of a row as an officer reads it, in the active language."""
-        return _TEXT[self.kind](row, self.key, currency)
-
-    def value(self, row: Row, currency: str) -> Any:
-        """Return the cell of a row as a spreadsheet takes it, None if empty."""
-        match self.kind:
-            case "note":
-                return wording.note(row, currency)
-            case "events" | "references":
-                return " ".join(map(str, row[self.key]))
-            case "reasons":
-                return "; ".join(row[self.key])
-            case _:
-                return row.get(self.key)
-
-
-_TEXT: Mapping[Kind, Callable[[Row, str, str], str]] = MappingProxyType(
-    {
-        "name": lambda row, key, currency: str(row[key]),
-        "text": lambda row, key, currency: str(row[key]),
-        "ordinal": lambda row, key, currency: str(row[key]),
-        "number": lambda row, key, currency: str(row[key]),
-        "money": lambda row, key, currency: wording.money(row.get(key), currency),
-        "present_value": lambda row, key, currency: wording.money(in_minor_units([Fraction(row[key])])[0], currency),
-        "share": lambda row, key, currency: wording.share(row[key]),
-        "probability": lambda row, key, currency: wording.probability(row[key]),
-        "thousandths": lambda row, key, currency: wording.thousandths(row[key]),
-        "formatted": lambda row, key, currency: str(row[key]),
-        "interval": lambda row, key, currency: (
-            f"{wording.share(row['low_millionths'])} – {wording.share(row['high_millionths'])}"
-        ),
-        "bet": lambda row, key, currency: wording.bet(row[key]),
-        "game": lambda row, key, currency: str(wording.GAMES.get(row[key], row[key])),
-        "status": lambda row, key, currency: wager_status(row[key], currency),
-        "verdict": lambda row, key, currency: str(wording.VERDICTS[row[key]]),
-        "line": lambda row, key, currency: str(wording.LINES[row[key]]),
-        "numbered_line": lambda row, key, currency: f"{row['number']} · {wording.LINES[row[key]]}",
-        "origin": lambda row, key, currency: row["stream"] or row["table"],
-        "compared": lambda row, key, currency: wording.compared(row, key, currency),
-        "note": lambda row, key, currency: wording.note(row, currency),
-        "figure": lambda row, key, currency: wording.restated_line(row[key]),
-        "restated": lambda row, key, currency: wording.restated(row[key], currency),
-        "scope": lambda row, key, currency: row[key] or gettext("Total"),
-        "reasons": lambda row, key, currency: "; ".join(map(wording.reason, row[key])),
-        "person": lambda row, key, currency: row[key] or MISSING,
-        "side": lambda row, key, currency: gettext("house") if row["amount"] > 0 else gettext("player"),
-        "event": lambda row, key, currency: f"#{row[key]}",
-        "events": lambda row, key, currency: ", ".join(f"#{seq}" for seq in row[key][:EVENTS_IN_TEXT]),
-        "references": lambda row, key, currency: ", ".join(row[key][:EVENTS_IN_TEXT]),
-    }
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,27 +57,6 @@ def as_sheet(section: Section, content: Row) -> sheets.Sheet:
     columns = section.select(section.sheet)
     rows = section.rows(content)
     return sheet_of(section.name, columns, rows, content["currency"])
-
-
-def sheet_of(name: str, columns: Sequence[Column], rows: Iterable[Row], currency: str) -> sheets.Sheet:
-    return sheets.Sheet(
-        name,
-        [sheets.Column(column.key, _sheet_kind(column.kind)) for column in columns],
-        [[column.value(row, currency) for column in columns] for row in rows],
-    )
-
-
-def _sheet_kind(kind: Kind) -> sheets.Kind:
-    match kind:
-        case "money" | "number":
-            return kind
-        case _:
-            return "text"
-
-
-def money_columns(keys: Iterable[str]) -> list[Column]:
-    """Return a column of money for each figure, under its label."""
-    return [Column(key, wording.FIGURES[key], "money") for key in keys]
 
 
 # The rows of each section

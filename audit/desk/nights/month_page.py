@@ -11,8 +11,8 @@ from django.utils.translation import gettext_lazy
 from audit.desk.nights.page import ROWS_SHOWN, croupiers_table
 from audit.desk.nights.tables import Table, build_table
 from audit.reconciliation import wording
+from audit.reconciliation.columns import Column
 from audit.reconciliation.month import ADJUSTMENTS, EXCEPTIONS, FIGURES, Month, croupier_rows
-from audit.reconciliation.presentation import Column
 from audit.reconciliation.wording import money
 
 

@@ -20,6 +20,7 @@ from audit.models import LoggedStream, NightReport, NightRun
 from audit.presentation import MISSING, language
 from audit.reconciliation import runs, sessions, wording
 from audit.reconciliation.bank import bank_entries
+from audit.reconciliation.columns import Column, money_columns
 from audit.reconciliation.content import BANK, BRIDGE, PLAY, figures_of
 from audit.reconciliation.presentation import (
     CHANCE,
@@ -32,12 +33,10 @@ from audit.reconciliation.presentation import (
     SESSIONS,
     STANDING,
     TABLES,
-    Column,
     Section,
     boxes,
     comparisons_of,
     load_content,
-    money_columns,
     total_row,
 )
 from audit.reconciliation.wording import money

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from audit.reconciliation.presentation import Column
+from audit.reconciliation.columns import Column
 
 Row: TypeAlias = Mapping[str, Any]
 

@@ -1,4 +1,4 @@
-"""Nights by the interface: every form and version, and nothing of another house."""
+"""Night reports over the API: every format and version, and nothing of another tenant."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ def address(tenant: Tenant, rest: str = "") -> str:
 
 def test_a_night_is_answered_whole_in_its_newest_version(played: Tenant) -> None:
     for rest in ("", ".json"):
-        said = json.loads(played.ask(address(played, rest)).content)
-        assert [(each["currency"], each["version"]) for each in said["reports"]] == [("CAD", 1), ("EUR", 2)]
-        assert said["reports"][1]["total"]["bridge"]["accounting_variance"] == 0
-        assert said["reports"][1]["restatement"]
-    said = json.loads(played.ask(address(played, "?currency=EUR&version=1")).content)
-    assert [each["state"] for each in said["reports"]] == ["counting"]
+        content = json.loads(played.ask(address(played, rest)).content)
+        assert [(each["currency"], each["version"]) for each in content["reports"]] == [("CAD", 1), ("EUR", 2)]
+        assert content["reports"][1]["total"]["bridge"]["accounting_variance"] == 0
+        assert content["reports"][1]["restatement"]
+    content = json.loads(played.ask(address(played, "?currency=EUR&version=1")).content)
+    assert [each["state"] for each in content["reports"]] == ["counting"]
 
 
 def test_its_versions(played: Tenant) -> None:
-    said = json.loads(played.ask(address(played, "/versions")).content)["versions"]
-    assert [(each["currency"], each["version"], each["state"]) for each in said] == [
+    content = json.loads(played.ask(address(played, "/versions")).content)["versions"]
+    assert [(each["currency"], each["version"], each["state"]) for each in content] == [
         ("CAD", 1, "counting"),
         ("EUR", 1, "counting"),
         ("EUR", 2, "provisional"),
@@ -86,7 +86,7 @@ def test_what_makes_no_sense_is_a_problem(played: Tenant, rest: str, status: int
     assert answer.headers["Content-Type"] == "application/problem+json"
 
 
-def test_another_day_another_house_another_key(played: Tenant) -> None:
+def test_another_day_another_tenant_another_key(played: Tenant) -> None:
     assert played.ask(f"reconciliations/{played.casino.code}/{DAY - timedelta(days=1)}").status_code == 404
     assert played.ask(f"reconciliations/{played.casino.code}/yesterday").status_code == 404
     other = make_tenant()

@@ -59,7 +59,7 @@ def session(
     irregularities: Sequence[str] = (),
     **opened: Any,
 ) -> Events:
-    """Return a simulated session of a house; ``opened`` changes what its opener says."""
+    """Return a simulated session of a casino; ``opened`` changes what its opener says."""
     played = play(
         ruleset,
         casino=casino.code,
@@ -84,14 +84,14 @@ def count(
 ) -> Events:
     """Return a count-room stream: one entry a session, three hours after the cutoff."""
     stream = f"{casino.code}.count.{day}.{currency}"
-    made: list[tuple[str, dict[str, Any]]] = [
+    entries: list[tuple[str, dict[str, Any]]] = [
         ("count.opened", {"casino": casino.code, "gaming_day": day.isoformat(), "currency": currency})
     ]
-    made += [
+    entries += [
         ("drop.counted", {"session": name, "amount": amount, "counted_by": ["Ida", "Max"]})
         for name, amount in drops.items()
     ]
-    made += [("count.closed", {})] if closed else []
+    entries += [("count.closed", {})] if closed else []
     return [
         {
             "stream": stream,
@@ -100,13 +100,13 @@ def count(
             "occurred_at": f"{day}T23:30:{seq % 60:02}+00:00",
             "data": data,
         }
-        for seq, (kind, data) in enumerate(made, start=1)
+        for seq, (kind, data) in enumerate(entries, start=1)
     ]
 
 
-def inserted(events: Events, place: int, kind: str, data: dict[str, Any]) -> Events:
-    """Return ``events`` with one more at ``place``, numbered anew."""
-    new = {**events[place - 1], "type": kind, "data": data}
+def inserted(events: Events, index: int, kind: str, data: dict[str, Any]) -> Events:
+    """Return ``events`` with one more at ``index``, numbered anew."""
+    new = {**events[index - 1], "type": kind, "data": data}
     new.pop("actor", None)
-    changed = [*events[:place], new, *events[place:]]
+    changed = [*events[:index], new, *events[index:]]
     return [{**event, "seq": seq} for seq, event in enumerate(changed, start=1)]

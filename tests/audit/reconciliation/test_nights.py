@@ -33,8 +33,8 @@ def standing(casino: Casino, rule: str) -> list[Finding]:
     return list(Finding.objects.filter(casino=casino, rule=rule, superseded_at=None).order_by("stream_id", "seq"))
 
 
-def line(said: dict[str, Any], code: str) -> dict[str, Any]:
-    return next(each for each in said["lines"] if each["code"] == code)
+def line(content: dict[str, Any], code: str) -> dict[str, Any]:
+    return next(each for each in content["lines"] if each["code"] == code)
 
 
 def play_and_count(casino: Casino, events: Events, **drop: int) -> None:
@@ -46,17 +46,17 @@ def test_an_orderly_night_closes_with_nothing_but_luck(casino: Casino) -> None:
     events = session(casino, "R1")
     play_and_count(casino, events)
     seal()
-    said = reported(casino)
-    total = said["total"]
-    assert said["state"] == "provisional"
+    content = reported(casino)
+    total = content["total"]
+    assert content["state"] == "provisional"
     assert total["W_acct"] == total["W_rec"] == total["W_adj"]
     assert total["bridge"]["theoretical"] + total["bridge"]["luck"] == total["W_acct"]
     assert (total["bridge"]["payout_errors"], total["bridge"]["accounting_variance"]) == (0, 0)
     assert total["D"] == total["B"] == buy_ins(events)
-    assert said["watermark"]["size"] > 0
-    assert len(said["watermark"]["root"]) == 64
+    assert content["watermark"]["size"] > 0
+    assert len(content["watermark"]["root"]) == 64
     for code in ("completeness", "slips", "drop", "accounting", "payouts", "limits", "standing", "late"):
-        assert line(said, code)["verdict"] == "agrees", line(said, code)
+        assert line(content, code)["verdict"] == "agrees", line(content, code)
     assert not Finding.objects.filter(casino=casino, rule__in=["accounting-variance", "count-missing"]).exists()
 
 
@@ -64,8 +64,8 @@ def test_an_orderly_night_closes_with_nothing_but_luck(casino: Casino) -> None:
 def test_a_variance_is_critical_from_a_hundred_units_on(casino: Casino, amount: int, severity: str) -> None:
     events = session(casino, "R1")
     play_and_count(casino, events, drop=buy_ins(events) + amount)
-    said = reported(casino)
-    assert said["total"]["bridge"]["accounting_variance"] == amount
+    content = reported(casino)
+    assert content["total"]["bridge"]["accounting_variance"] == amount
     (finding,) = standing(casino, "accounting-variance")
     assert (finding.severity, finding.recorded - finding.expected) == (severity, amount)
     assert finding.seq == next(event["seq"] for event in events if event["type"] == "session.closed")
@@ -94,8 +94,8 @@ def test_a_missing_count_is_found_and_superseded_when_it_comes(casino: Casino) -
 
 def test_before_the_day_is_over_no_count_is_missing(casino: Casino) -> None:
     record(casino, session(casino, "R1"))
-    said = reported(casino, now=datetime(2026, 11, 20, 4, 59, tzinfo=UTC))
-    assert said["state"] == "open"
+    content = reported(casino, now=datetime(2026, 11, 20, 4, 59, tzinfo=UTC))
+    assert content["state"] == "open"
     assert not standing(casino, "count-missing")
 
 
@@ -104,28 +104,28 @@ def test_a_table_opens_with_what_it_was_closed_with(casino: Casino) -> None:
     closing = next(event["data"]["float"] for event in first if event["type"] == "session.closed")
     record(casino, first)
     record(casino, session(casino, "R1", float=closing + 7))
-    said = reported(casino)
+    content = reported(casino)
     (finding,) = standing(casino, "opener-differs-from-closer")
     assert (finding.seq, finding.expected, finding.recorded) == (1, closing, closing + 7)
     assert finding.facts == {"previous_stream": first[0]["stream"]}
-    assert line(said, "opener")["verdict"] == "differs"
+    assert line(content, "opener")["verdict"] == "differs"
 
 
 def test_holes_and_doubles_among_slips(casino: Casino) -> None:
     events = session(casino, "R1")
-    for place, slip in enumerate(["F-001", "F-002", "F-005", "F-002", "loose", "loose"], start=5):
-        events = inserted(events, place, "bank.filled", {"amount": 0, "slip": slip})
+    for index, slip in enumerate(["F-001", "F-002", "F-005", "F-002", "loose", "loose"], start=5):
+        events = inserted(events, index, "bank.filled", {"amount": 0, "slip": slip})
     record(casino, events)
     other = inserted(session(casino, "R2", seed=2), 5, "bank.credited", {"amount": 0, "slip": "F-001"})
     record(casino, other)
-    said = reported(casino)
+    content = reported(casino)
     missing = standing(casino, "slip-number-missing")
     assert [(finding.seq, finding.facts["slip"]) for finding in missing] == [(8, "F-003 … F-004")]
     doubled = standing(casino, "slip-number-duplicated")
     assert [(finding.seq, finding.facts["slip"]) for finding in doubled] == [(9, "F-002"), (11, "loose"), (6, "F-001")]
     assert doubled[0].evidence == [7, 9]
     assert {finding.severity for finding in doubled} == {"critical"}
-    assert line(said, "slips")["verdict"] == "differs"
+    assert line(content, "slips")["verdict"] == "differs"
 
 
 def test_a_slip_from_far_away_is_one_hole_not_a_million(casino: Casino) -> None:
@@ -167,9 +167,9 @@ def test_a_casino_whose_day_ends_at_six_and_a_session_across_midnight(casino: Ca
     for event in events[len(events) // 2 :]:
         event["occurred_at"] = event["occurred_at"].replace("2026-11-19T2", "2026-11-20T0")
     play_and_count(casino, events)
-    said = reported(casino)
-    assert said["sessions"][0]["closed_at"].startswith("2026-11-20T0")
-    assert said["total"]["bridge"]["accounting_variance"] == 0
+    content = reported(casino)
+    assert content["sessions"][0]["closed_at"].startswith("2026-11-20T0")
+    assert content["total"]["bridge"]["accounting_variance"] == 0
     (empty,) = runs.reconcile(casino, DAY + timedelta(days=1), actor="test", now=MORNING + timedelta(days=1))
     assert empty.parsed_content()["sessions"] == []
 
@@ -196,9 +196,9 @@ def test_a_night_of_a_clock_change_closes(casino: Casino, day: date, hours: int)
     events = session(casino, "R1", day=day, coups=15)
     record(casino, events)
     record(casino, count(casino, {events[0]["stream"]: buy_ins(events)}, day=day))
-    said = reported(casino, day, datetime.combine(day, time(12), UTC) + timedelta(days=1))
-    assert said["hours"] == hours
-    assert said["total"]["bridge"]["accounting_variance"] == 0
+    content = reported(casino, day, datetime.combine(day, time(12), UTC) + timedelta(days=1))
+    assert content["hours"] == hours
+    assert content["total"]["bridge"]["accounting_variance"] == 0
 
 
 def test_two_currencies_are_two_reports_and_never_one_sum(casino: Casino) -> None:
@@ -209,33 +209,33 @@ def test_two_currencies_are_two_reports_and_never_one_sum(casino: Casino) -> Non
     cad, eur = runs.reconcile(casino, DAY, actor="test", now=MORNING)
     assert (cad.currency, eur.currency) == ("CAD", "EUR")
     for report, events in ((cad, dollars), (eur, euros)):
-        said = report.parsed_content()
-        assert [each["stream"] for each in said["sessions"]] == [events[0]["stream"]]
-        assert said["total"]["bridge"]["accounting_variance"] == 0
+        content = report.parsed_content()
+        assert [each["stream"] for each in content["sessions"]] == [events[0]["stream"]]
+        assert content["total"]["bridge"]["accounting_variance"] == 0
 
 
 def test_an_empty_night_is_reported_as_empty(casino: Casino) -> None:
-    said = reported(casino)
-    assert (said["state"], said["currency"], said["sessions"]) == ("provisional", "XXX", [])
-    assert said["total"]["W_acct"] == 0
-    assert sum(said["total"]["bridge"].values()) == 0
+    content = reported(casino)
+    assert (content["state"], content["currency"], content["sessions"]) == ("provisional", "XXX", [])
+    assert content["total"]["W_acct"] == 0
+    assert sum(content["total"]["bridge"].values()) == 0
 
 
-def test_a_session_left_open_stays_open_and_needs_a_reservation(casino: Casino) -> None:
+def test_a_session_left_open_stays_open_and_needs_a_signoff_exception(casino: Casino) -> None:
     events = [event for event in session(casino, "R1") if event["type"] != "session.closed"]
     record(casino, events)
-    said = reported(casino)
-    assert said["state"] == "open"
-    assert "session-open" in said["needs"]
-    assert line(said, "completeness")["rows"][0]["note"] == "still_open"
+    content = reported(casino)
+    assert content["state"] == "open"
+    assert "session-open" in content["needs"]
+    assert line(content, "completeness")["rows"][0]["note"] == "still_open"
 
 
 def test_losses_and_unobserved_families_are_said(casino: Casino) -> None:
     record(casino, session(casino, "C1", ruleset="fr-craps", irregularities=["events-lost"], observes=["calls"]))
-    said = reported(casino)
-    assert line(said, "completeness")["rows"][0]["note"] == "lost"
-    assert "gap" in said["needs"]
-    (row,) = line(said, "unchecked")["rows"]
+    content = reported(casino)
+    assert line(content, "completeness")["rows"][0]["note"] == "lost"
+    assert "gap" in content["needs"]
+    (row,) = line(content, "unchecked")["rows"]
     assert row["facts"]["families"] == ["bank", "collections", "custody", "marker"]
 
 

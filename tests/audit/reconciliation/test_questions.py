@@ -1,4 +1,4 @@
-"""What statistics ask, through the record: never of fair play beyond their level, and of what is not fair."""
+"""Statistical questions, through the record: about unfair play, and about fair play no more often than their level."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def casino(tenant: Tenant) -> Casino:
     return tenant.casino
 
 
-def stream(casino: Casino, code: str, made: list[tuple[str, dict[str, Any]]], **opened: Any) -> Events:
+def stream(casino: Casino, code: str, following: list[tuple[str, dict[str, Any]]], **opened: Any) -> Events:
     data = {
         "casino": casino.code,
         "table": code,
@@ -35,7 +35,7 @@ def stream(casino: Casino, code: str, made: list[tuple[str, dict[str, Any]]], **
         "observes": ["bank"],
     } | opened
     begun = datetime.fromisoformat(f"{data['gaming_day']}T20:00:00+01:00")
-    events = [("session.opened", data), *made]
+    events = [("session.opened", data), *following]
     name = f"{casino.code}.{code}.{data['gaming_day']}.1"
     return [
         {
@@ -81,7 +81,7 @@ def test_a_wheel_is_followed_from_night_to_night_through_the_month(casino: Casin
     chance = random.Random(5)
     pockets = [str(number) for number in range(37)]
     weights = [3 if pocket == "17" else 1 for pocket in pockets]
-    asked_on = []
+    questions_by_night = []
     for back in range(6, -1, -1):
         day = DAY - timedelta(days=back)
         spins = [("ball.settled", {"pocket": pocket}) for pocket in chance.choices(pockets, weights, k=150)]
@@ -92,9 +92,9 @@ def test_a_wheel_is_followed_from_night_to_night_through_the_month(casino: Casin
         (report,) = runs.reconcile(casino, day, actor="test", now=MORNING)
         (row,) = [row for row in report.parsed_content()["lines"][10]["rows"] if row["note"] == "wheel"]
         assert row["found"] == 150 * (7 - back), "the test goes on where the night before left it"
-        asked_on.append(len(found(casino, "wheel-fairness")))
-    assert asked_on[0] == 0, "one night shows nothing yet"
-    assert asked_on[-1] == 1, "asked once, on the night it first told"
+        questions_by_night.append(len(found(casino, "wheel-fairness")))
+    assert questions_by_night[0] == 0, "one night shows nothing yet"
+    assert questions_by_night[-1] == 1, "asked once, on the night it first told"
 
 
 def test_a_fair_night_asks_nothing_about_dice_and_wheels(casino: Casino) -> None:
@@ -107,21 +107,21 @@ def test_a_fair_night_asks_nothing_about_dice_and_wheels(casino: Casino) -> None
 
 def payouts(number: int, extra: int) -> list[tuple[str, dict[str, Any]]]:
     """Return so many wins on red, each paid ``extra`` more than due."""
-    made: list[tuple[str, dict[str, Any]]] = []
-    for place in range(number):
-        wager = f"{'o' if extra > 0 else 'u'}{place}"
-        made += [
+    following: list[tuple[str, dict[str, Any]]] = []
+    for index in range(number):
+        wager = f"{'o' if extra > 0 else 'u'}{index}"
+        following += [
             ("wager.placed", {"wager": wager, "bet": "rouge", "stake": 1000}),
             ("ball.settled", {"pocket": "1"}),
             ("payout.made", {"wager": wager, "winnings": 1000 + extra, "stake_returned": 1000}),
         ]
-    return made
+    return following
 
 
 def test_errors_that_lean_one_way_are_a_question_about_a_croupier(casino: Casino) -> None:
     staff = [{"person": "Max", "role": "croupier"}]
-    made = [*payouts(9, 50), ("session.closed", {"float": 100_000})]
-    record(casino, stream(casino, "R1", made, staff=staff))
+    following = [*payouts(9, 50), ("session.closed", {"float": 100_000})]
+    record(casino, stream(casino, "R1", following, staff=staff))
     even = [*payouts(4, 50), *payouts(4, -50), ("session.closed", {"float": 100_000})]
     record(casino, stream(casino, "R2", even, staff=[{"person": "Ida", "role": "croupier"}]))
     reconcile(casino)
@@ -132,14 +132,14 @@ def test_errors_that_lean_one_way_are_a_question_about_a_croupier(casino: Casino
 
 def test_a_hold_that_luck_seldom_gives_is_a_question(casino: Casino) -> None:
     # A thousand small stakes lost one after the other, on a number that never comes.
-    made: list[tuple[str, dict[str, Any]]] = [("buy_in.recorded", {"amount": 200_000, "means": "cash"})]
-    for place in range(300):
-        made += [
-            ("wager.placed", {"wager": f"w{place}", "bet": "rouge", "stake": 500}),
+    following: list[tuple[str, dict[str, Any]]] = [("buy_in.recorded", {"amount": 200_000, "means": "cash"})]
+    for index in range(300):
+        following += [
+            ("wager.placed", {"wager": f"w{index}", "bet": "rouge", "stake": 500}),
             ("ball.settled", {"pocket": "2"}),
         ]
-    made.append(("session.closed", {"float": 100_000 - 200_000 + 150_000}))
-    events = stream(casino, "R1", made)
+    following.append(("session.closed", {"float": 100_000 - 200_000 + 150_000}))
+    events = stream(casino, "R1", following)
     record(casino, events)
     record(casino, count(casino, {events[0]["stream"]: 200_000}))
     report = reconcile(casino)
@@ -154,9 +154,9 @@ def test_a_month_names_croupiers_under_its_control_of_false_names(casino: Casino
     for day in range(1, 6):
         gaming_day = DAY.replace(day=day)
         for person, extra in (("Max", 50), ("Ida", 0), ("Ben", 0)):
-            made = [*payouts(30, extra), ("session.closed", {"float": 100_000})]
+            following = [*payouts(30, extra), ("session.closed", {"float": 100_000})]
             staff = [{"person": person, "role": "croupier"}]
-            record(casino, stream(casino, person, made, gaming_day=gaming_day.isoformat(), staff=staff))
+            record(casino, stream(casino, person, following, gaming_day=gaming_day.isoformat(), staff=staff))
         runs.reconcile(casino, gaming_day, actor="test", now=MORNING)
     found_month = month.month_of(casino, DAY.replace(day=1), "EUR")
     named = {

@@ -1,4 +1,4 @@
-"""Runs: in pieces, resumed, caught up with, each night once; and when a casino's own clock says so."""
+"""Runs: a task per session, resumed, caught up with, each night once, and at the casino's own cutoff."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def hints(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, dict[str, Any]]]:
     return handed
 
 
-def work(hints: list[tuple[Any, dict[str, Any]]]) -> int:
+def run_all(hints: list[tuple[Any, dict[str, Any]]]) -> int:
     done = 0
     while hints:
         task, kwargs = hints.pop(0)
@@ -55,7 +55,7 @@ def test_the_sweep_fans_out_a_session_each_and_finishes_once(casino: Casino, hin
     with time_machine.travel(MORNING, tick=False):
         tasks.night_reconcile(casino_id=casino.pk)
         assert [task.name for task, _ in hints] == ["audit.tasks.night_session"] * 3
-        work(hints)
+        run_all(hints)
         assert of(casino) == [(str(DAY), 1, "counting")]
         assert NightRun.objects.get(casino=casino).ended_at == MORNING
         assert runs.finish(NightRun.objects.get(casino=casino)) == []
@@ -73,15 +73,15 @@ def test_a_run_that_died_goes_on_where_it_was(
         hints.clear()  # the broker lost everything, the workers are gone
         run = NightRun.objects.get(casino=casino)
         assert runs.progress(run) == (1, 3)
-        asked: list[int] = []
-        made = sessions.compute_figures
+        computed: list[int] = []
+        compute = sessions.compute_figures
         monkeypatch.setattr(
-            sessions, "compute_figures", lambda stream, last: asked.append(stream) or made(stream, last)
+            sessions, "compute_figures", lambda stream, last: computed.append(stream) or compute(stream, last)
         )
         tasks.night_sweep()
-        assert work(hints) >= 3
+        assert run_all(hints) >= 3
         own = set(LoggedStream.objects.filter(casino=casino, table__isnull=False).values_list("pk", flat=True))
-        assert len(own.intersection(asked)) == 3  # of other houses, whose events are for ever, any number
+        assert len(own.intersection(computed)) == 3  # other casinos, whose events are never deleted, have any number
         assert len(SessionFigures.objects.filter(stream__in=own)) == 3
         assert of(casino) == [(str(DAY), 1, "counting")]
 
@@ -153,7 +153,7 @@ def test_a_count_that_comes_restates_the_night_once_it_is_quiet(casino: Casino) 
     record(casino, events)
     now = datetime.now(UTC) + timedelta(days=1)
     runs.reconcile(casino, DAY, actor="test", now=now)
-    # The night lies in the past of the machine's clock or in its future: what is asked is the day itself.
+    # The night lies in the past of the machine's clock or in its future: what is computed is the day itself.
     casino_days = lambda moment: {day for each, day in runs.due(moment) if each == casino}  # noqa: E731
     moment = max(now, MORNING)
     assert DAY not in casino_days(moment)

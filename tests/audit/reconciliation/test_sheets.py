@@ -43,8 +43,8 @@ def report(casino: Casino) -> NightReport:
     drops = {orderly[0]["stream"]: buy_ins(orderly), wrong[0]["stream"]: buy_ins(wrong) + 12_345}
     record(casino, count(casino, drops, closed=False))
     seal()
-    (made,) = runs.reconcile(casino, DAY, actor="test", now=MORNING)
-    return made
+    (reconciled,) = runs.reconcile(casino, DAY, actor="test", now=MORNING)
+    return reconciled
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])
@@ -89,10 +89,10 @@ def test_the_workbook_has_every_table_and_no_formula(report: NightReport) -> Non
 
 def test_every_table_is_named_and_json_holds_all(report: NightReport) -> None:
     assert [sheet.name for sheet in sheets.report_sheets(report)] == sheets.sheet_names()
-    said = json.loads(json.dumps(sheets.document(report)))
-    assert said["state"] == "provisional"
-    assert said["watermark"]["root"] == report.tree_root
-    assert len(said["lines"]) == 12
+    content = json.loads(json.dumps(sheets.document(report)))
+    assert content["state"] == "provisional"
+    assert content["watermark"]["root"] == report.tree_root
+    assert len(content["lines"]) == 12
 
 
 def test_notes_are_written_in_both_languages(report: NightReport) -> None:

@@ -1,4 +1,4 @@
-"""Versions and signatures: what is said is said for ever, and two officers answer for it."""
+"""Versions and signatures: content never changes, and two officers answer for it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def played(casino: Casino) -> Events:
     return events
 
 
-def made(casino: Casino) -> NightReport:
+def reconciled(casino: Casino) -> NightReport:
     (report,) = runs.reconcile(casino, DAY, actor="test", now=MORNING)
     return report
 
@@ -57,25 +57,24 @@ def append(casino: Casino, events: Events, seq: int, kind: str, **data: Any) -> 
 
 
 def test_the_same_inputs_are_the_same_version_and_the_same_bytes(casino: Casino, played: Events) -> None:
-    first = made(casino)
-    again = made(casino)
+    first = reconciled(casino)
+    again = reconciled(casino)
     assert (again.pk, again.version) == (first.pk, 1)
     assert bytes(again.content) == bytes(first.content)
 
 
 def test_two_different_officers_sign(casino: Casino, played: Events, officers: tuple[Officer, Officer]) -> None:
     ada, bob = officers
-    report = made(casino)
+    report = reconciled(casino)
     reviewed = sign(report, officer=ada, now=MORNING)
     assert (reviewed.state, reviewed.reviewed_by) == (NightState.REVIEWED, ada)
     refused(report, ada, "another-officer")
     closed = sign(report, officer=bob, now=MORNING)
     assert (closed.state, closed.closed_by, closed.reviewed_by) == (NightState.CLOSED, bob, ada)
     refused(report, ada, "closed")
-    told = [
-        act.type for act in audit_trail.entries_of(casino.pk, timezone.now().date()) if act.type.startswith("night.")
-    ]
-    assert told == [
+    entries = audit_trail.entries_of(casino.pk, timezone.now().date())
+    types = [entry.type for entry in entries if entry.type.startswith("night.")]
+    assert types == [
         "night.started",
         "night.reported",
         "night.reviewed",
@@ -88,7 +87,7 @@ def test_two_different_officers_sign(casino: Casino, played: Events, officers: t
 def test_the_database_holds_four_eyes_by_itself(
     casino: Casino, played: Events, officers: tuple[Officer, Officer]
 ) -> None:
-    report = sign(made(casino), officer=officers[0], now=MORNING)
+    report = sign(reconciled(casino), officer=officers[0], now=MORNING)
     with pytest.raises(IntegrityError, match="night_signed_by_two"), transaction.atomic():
         NightReport.objects.filter(pk=report.pk).update(state="closed", closed_by=officers[0])
     with pytest.raises(IntegrityError, match="night_state_is_its_signatures"), transaction.atomic():
@@ -98,16 +97,14 @@ def test_the_database_holds_four_eyes_by_itself(
 @pytest.mark.parametrize(
     "change", [{"content": b"{}"}, {"digest": "0" * 64}, {"tree_root": "1"}, {"sheet": [1]}, {"version": 7}]
 )
-def test_what_a_report_says_is_never_changed(casino: Casino, played: Events, change: dict[str, Any]) -> None:
-    report = made(casino)
+def test_the_content_of_a_report_is_never_changed(casino: Casino, played: Events, change: dict[str, Any]) -> None:
+    report = reconciled(casino)
     with pytest.raises(DatabaseError, match="never changed"), transaction.atomic():
         NightReport.objects.filter(pk=report.pk).update(**change)
 
 
-def test_a_closed_report_takes_nothing_any_more(
-    casino: Casino, played: Events, officers: tuple[Officer, Officer]
-) -> None:
-    report = made(casino)
+def test_a_closed_report_never_changes(casino: Casino, played: Events, officers: tuple[Officer, Officer]) -> None:
+    report = reconciled(casino)
     for officer in officers:
         report = sign(report, officer=officer, now=MORNING)
     rows = NightReport.objects.filter(pk=report.pk)
@@ -119,12 +116,12 @@ def test_a_closed_report_takes_nothing_any_more(
         SignoffException.objects.create(report=report, code="gap", reason="x", officer=officers[0])
 
 
-def test_closing_without_a_count_needs_a_reservation_that_is_named_and_signed(
+def test_closing_without_a_count_needs_a_signoff_exception_with_a_reason(
     casino: Casino, officers: tuple[Officer, Officer]
 ) -> None:
     ada, bob = officers
     record(casino, session(casino, "R1"))
-    report = made(casino)
+    report = reconciled(casino)
     assert report.state == NightState.COUNTING
     refused(report, ada, "needs-signoff-exceptions")
     with pytest.raises(SignatureRefused, match="reason-missing"):
@@ -142,12 +139,12 @@ def test_closing_without_a_count_needs_a_reservation_that_is_named_and_signed(
         SignoffException.objects.filter(report=report).update(reason="other")
 
 
-def test_an_open_critical_finding_needs_a_reservation(casino: Casino, officers: tuple[Officer, Officer]) -> None:
+def test_an_open_critical_finding_needs_a_signoff_exception(casino: Casino, officers: tuple[Officer, Officer]) -> None:
     events = session(casino, "R1", irregularities=["payout-overpaid"])
     record(casino, events)
     record(casino, count(casino, {events[0]["stream"]: buy_ins(events)}))
     seal()
-    report = made(casino)
+    report = reconciled(casino)
     assert Finding.objects.filter(casino=casino, rule="payout-overpaid").exists()
     assert report.parsed_content()["needs"] == ["critical-open"]
     refused(report, officers[0], "needs-signoff-exceptions")
@@ -162,7 +159,7 @@ def test_nobody_signs_before_the_day_is_over(casino: Casino, played: Events, off
 def test_a_corrected_count_makes_a_second_version_with_its_sheet(
     casino: Casino, played: Events, officers: tuple[Officer, Officer]
 ) -> None:
-    first = made(casino)
+    first = reconciled(casino)
     for officer in officers:
         sign(first, officer=officer, now=MORNING)
     right = {"session": played[0]["stream"], "amount": buy_ins(played) + 500, "counted_by": ["Ida", "Max"]}
@@ -171,7 +168,7 @@ def test_a_corrected_count_makes_a_second_version_with_its_sheet(
         casino, counted, 3, "entry.corrected", corrects=2, data=right, reason="a note behind the box", approved_by="Ida"
     )
     seal()
-    second = made(casino)
+    second = reconciled(casino)
     assert (second.version, second.state) == (2, NightState.PROVISIONAL)
     assert NightReport.objects.get(pk=first.pk).state == NightState.CLOSED
     rows = {(row["of"], row["line"]): row for row in second.sheet}
@@ -185,10 +182,10 @@ def test_a_corrected_count_makes_a_second_version_with_its_sheet(
 
 
 def test_a_late_event_is_on_line_nine_and_on_the_sheet(casino: Casino, played: Events) -> None:
-    made(casino)
+    reconciled(casino)
     last = played[-1]["seq"]
     append(casino, played, last + 1, "bank.filled", amount=1000, slip="late-1")
-    second = made(casino)
+    second = reconciled(casino)
     (row,) = [row for row in second.parsed_content()["lines"][8]["rows"] if row["note"] == "came_late"]
     assert (row["stream"], row["found"], row["seqs"]) == (played[0]["stream"], 1, [last + 1])
     rows = {(row["of"], row["line"]): row for row in second.sheet}
@@ -199,7 +196,7 @@ def test_a_late_event_is_on_line_nine_and_on_the_sheet(casino: Casino, played: E
 
 
 def test_a_corrected_entry_restates_what_it_changes(casino: Casino, played: Events) -> None:
-    first = made(casino)
+    first = reconciled(casino)
     paid = next(event for event in played if event["type"] == "payout.made" and event["data"]["winnings"])
     right = {**paid["data"], "winnings": paid["data"]["winnings"] + 100}
     append(
@@ -212,7 +209,7 @@ def test_a_corrected_entry_restates_what_it_changes(casino: Casino, played: Even
         reason="misread",
         approved_by="Ida",
     )
-    second = made(casino)
+    second = reconciled(casino)
     was, now = first.parsed_content()["total"]["bridge"], second.parsed_content()["total"]["bridge"]
     assert now["payout_errors"] - was["payout_errors"] == -100
     assert now["accounting_variance"] - was["accounting_variance"] == 100

@@ -1,4 +1,4 @@
-"""Nights at the desk: every figure opens what makes it, two officers sign, and nobody sees another house's."""
+"""Nights at the desk: every figure opens what makes it, two officers sign, and nobody sees another casino's."""
 
 from __future__ import annotations
 
@@ -10,11 +10,17 @@ from django.test import Client
 from django.urls import reverse
 
 from audit import task_queue
-from audit.desk.nights.page import WORTH
+from audit.desk.nights import page
+from audit.desk.nights.page import ADDITIVE, WORTH
+from audit.desk.nights.tables import Table
+from audit.event_store import read
 from audit.models import Casino, Membership, NightReport, NightState, Officer, Role
 from audit.reconciliation import runs
+from audit.reconciliation.content import BANK, figures_of
+from audit.reconciliation.wording import money
+from settlement import decode
 from tests.audit.conftest import Tenant, make_tenant
-from tests.audit.reconciliation.played import DAY, MORNING, buy_ins, count, record, session
+from tests.audit.reconciliation.played import DAY, MORNING, buy_ins, count, inserted, record, session
 from tests.audit.reconciliation.test_versions import append
 from tests.audit.transparency.sealed import seal
 
@@ -34,8 +40,8 @@ def report(casino: Casino) -> NightReport:
     record(casino, other)
     record(casino, count(casino, {events[0]["stream"]: buy_ins(events), other[0]["stream"]: buy_ins(other) + 77}))
     seal()
-    (made,) = runs.reconcile(casino, DAY, actor="test", now=MORNING)
-    return made
+    (reconciled,) = runs.reconcile(casino, DAY, actor="test", now=MORNING)
+    return reconciled
 
 
 def officer(casino: Casino, name: str, *, signs: bool = True) -> Client:
@@ -63,12 +69,12 @@ def test_every_address_on_the_page_answers(report: NightReport, casino: Casino) 
 def test_a_night_of_the_years_whose_streams_have_negative_numbers_opens(casino: Casino) -> None:
     long_ago = DAY.replace(year=2010)
     record(casino, session(casino, "R1", day=long_ago))
-    (made,) = runs.reconcile(casino, long_ago, actor="test", now=MORNING)
+    (reconciled,) = runs.reconcile(casino, long_ago, actor="test", now=MORNING)
     desk = officer(casino, "ada")
-    assert desk.get(at(made)).status_code == 200
-    (played,) = made.parsed_content()["sessions"]
+    assert desk.get(at(reconciled)).status_code == 200
+    (played,) = reconciled.parsed_content()["sessions"]
     assert played["stream_id"] < 0
-    assert desk.get(at(made, "session", played["stream_id"])).status_code == 200
+    assert desk.get(at(reconciled, "session", played["stream_id"])).status_code == 200
 
 
 @pytest.mark.parametrize("line", [*WORTH, "", "nonsense"])
@@ -89,9 +95,124 @@ def test_every_figure_opens_the_wagers_that_make_it(report: NightReport, casino:
             )
 
 
+def events_linked(table: Table) -> list[tuple[int, int]]:
+    """Return stream and seq of the events that the first cells of a table lead to, having opened each."""
+    addresses = [row.cells[0].address for row in table.rows]
+    matches = [
+        re.fullmatch(r"/admin/audit/loggedstream/(-?[0-9]+)/events/\?after=[0-9]+#e([0-9]+)", a) for a in addresses
+    ]
+    return [(int(match[1]), int(match[2])) for match in matches if match]
+
+
+@pytest.mark.parametrize("letter", BANK)
+def test_each_letter_of_the_bank_opens_the_events_that_add_up_to_it(
+    report: NightReport, casino: Casino, letter: str
+) -> None:
+    desk = officer(casino, "ada")
+    types = {
+        "O": "session.opened",
+        "F": "bank.filled",
+        "C": "bank.credited",
+        "K": "session.closed",
+        "B": "buy_in.recorded",
+    }
+    for played in report.parsed_content()["sessions"]:
+        answer = desk.get(at(report, "session", played["stream_id"]) + f"?line={letter}")
+        (chosen,) = [each for each in answer.context["bank"] if each["is_chosen"]]
+        assert answer.context["sum"] == chosen["amount"] == money(played[letter], "EUR")
+        linked = events_linked(answer.context["table"])
+        assert len(linked) == len(answer.context["table"].rows) == answer.context["count"]
+        stored = [read.events_at(stream_id, [seq])[seq] for stream_id, seq in linked]
+        assert {decode(raw).type for raw in stored} <= {types.get(letter, "drop.counted")}
+        assert all(
+            desk.get(address).status_code == 200
+            for address in {row.cells[0].address for row in answer.context["table"].rows}
+        )
+        if letter in "OKDB":
+            assert linked
+
+
+def test_the_bank_of_a_session_is_read_as_corrected_and_as_far_as_the_report_did(casino: Casino) -> None:
+    events = inserted(session(casino, "R1"), 5, "bank.filled", {"amount": 700, "slip": "F-001"})
+    record(casino, events)
+    counted = count(casino, {events[0]["stream"]: buy_ins(events)}, closed=False)
+    record(casino, counted)
+    last = events[-1]["seq"]
+    right = {"amount": 900, "slip": "F-001"}
+    append(casino, events, last + 1, "entry.corrected", corrects=6, data=right, reason="misread", approved_by="Ida")
+    (first,) = runs.reconcile(casino, DAY, actor="test", now=MORNING)
+    append(casino, events, last + 2, "bank.filled", amount=50, slip="F-002")
+    append(casino, counted, 3, "drop.counted", session=events[0]["stream"], amount=1, counted_by=["Ida", "Max"])
+    (second,) = runs.reconcile(casino, DAY, actor="test", now=MORNING)
+    desk = officer(casino, "ada")
+
+    def opened(report: NightReport, letter: str) -> list[str]:
+        (row,) = report.parsed_content()["sessions"]
+        answer = desk.get(at(report, "session", row["stream_id"]) + f"?line={letter}")
+        assert answer.context["sum"] == money(row[letter], "EUR")
+        return [row.cells[-1].text for row in answer.context["table"].rows]
+
+    assert opened(first, "F") == ["€9.00"]
+    assert opened(second, "F") == ["€9.00", "€0.50"]
+    assert (len(opened(first, "D")), len(opened(second, "D"))) == (1, 2)
+
+
+def test_a_letter_that_is_not_known_yet_adds_up_to_nothing(casino: Casino) -> None:
+    events = [event for event in session(casino, "R1") if event["type"] != "session.closed"]
+    record(casino, events)
+    (report,) = runs.reconcile(casino, DAY, actor="test", now=MORNING)
+    desk = officer(casino, "ada")
+    stream_id = report.parsed_content()["sessions"][0]["stream_id"]
+    for line in ("K", "D", "W_acct", "accounting_variance"):
+        answer = desk.get(at(report, "session", stream_id) + f"?line={line}")
+        assert answer.context["sum"] == "—", line
+
+
+@pytest.mark.parametrize("figure", ["W_acct", "accounting_variance"])
+def test_a_figure_of_figures_opens_its_terms(report: NightReport, casino: Casino, figure: str) -> None:
+    desk = officer(casino, "ada")
+    for played in report.parsed_content()["sessions"]:
+        answer = desk.get(at(report, "session", played["stream_id"]) + f"?line={figure}")
+        assert answer.context["sum"] == money(figures_of(played)[figure], "EUR")
+        for row in answer.context["table"].rows:
+            assert desk.get(row.cells[1].address).context["sum"] == row.cells[2].text
+
+
+@pytest.mark.parametrize("figure", ADDITIVE)
+def test_a_total_opens_the_sessions_that_add_up_to_it(report: NightReport, casino: Casino, figure: str) -> None:
+    desk = officer(casino, "ada")
+    answer = desk.get(at(report, "figure", figure), headers={"accept-language": "en"})
+    content = report.parsed_content()
+    sessions = [figures_of(each)[figure] for each in content["sessions"]]
+    assert len(sessions) == 2
+    assert answer.context["total"] == money(sum(sessions), "EUR") == money(figures_of(content["total"])[figure], "EUR")
+    assert [row.cells[-1].text for row in answer.context["table"].rows] == [money(each, "EUR") for each in sessions]
+    for row in answer.context["table"].rows:
+        assert desk.get(row.cells[-1].address).context["sum"] == row.cells[-1].text
+    assert desk.get(at(report, "figure", "luck")).status_code == 404, "its sessions are rounded apart from their total"
+
+
+def test_a_long_list_of_the_bank_goes_on_on_the_next_page(casino: Casino, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page, "PAGE_ROWS", 2)
+    events = session(casino, "R1")
+    for index in range(5, 8):
+        events = inserted(events, index, "bank.filled", {"amount": 100, "slip": f"F-{index}"})
+    record(casino, events)
+    (report,) = runs.reconcile(casino, DAY, actor="test", now=MORNING)
+    desk = officer(casino, "ada")
+    address = at(report, "session", report.parsed_content()["sessions"][0]["stream_id"]) + "?line=F"
+    first, second = desk.get(address), desk.get(address + "&after=2")
+    assert b"?line=F&amp;after=2" in first.content
+    assert [len(each.context["table"].rows) for each in (first, second)] == [2, 1]
+    assert first.context["sum"] == second.context["sum"] == "€3.00"
+    assert second.context["later"] is None
+
+
 def test_two_officers_sign_and_one_cannot_twice(report: NightReport, casino: Casino) -> None:
     ada, bob = officer(casino, "ada"), officer(casino, "bob")
-    assert b"Sign as reviewed" not in ada.get(at(report)).content, "an open critical finding has no reservation yet"
+    assert b"Sign as reviewed" not in ada.get(at(report)).content, (
+        "an open critical finding has no sign-off exception yet"
+    )
     ada.post(at(report, "exception"), {"code": "critical-open", "reason": "Paid back to the player."})
     assert b"Sign as reviewed" in ada.get(at(report), headers={"accept-language": "en"}).content
     ada.post(at(report, "sign"))
@@ -113,10 +234,15 @@ def test_signing_takes_the_right_and_a_post(report: NightReport, casino: Casino)
     assert NightReport.objects.get(pk=report.pk).reviewed_by is None
 
 
-def test_a_night_of_another_house_is_not_there(report: NightReport) -> None:
+def test_a_night_of_another_casino_is_not_there(report: NightReport) -> None:
     stranger = officer(make_tenant().casino, "mallory")
     stream_id = report.parsed_content()["sessions"][0]["stream_id"]
-    for address in (at(report), at(report, "session", stream_id), at(report, "file", "en", "pdf")):
+    for address in (
+        at(report),
+        at(report, "session", stream_id),
+        at(report, "figure", "D"),
+        at(report, "file", "en", "pdf"),
+    ):
         assert stranger.get(address).status_code in (302, 404)
     assert stranger.post(at(report, "sign")).status_code == 404
     month = reverse("admin:audit_nightreport_month", args=(report.casino_id, 2026, 11, "EUR"))
@@ -141,6 +267,7 @@ def test_a_later_version_is_pointed_to_and_shows_its_sheet(report: NightReport, 
     page = desk.get(at(later), headers={"accept-language": "en"}).content.decode()
     assert "Restatement: what this version says otherwise" in page
     assert "late event: bank.credited" in page
+    assert "événement tardif : bank.credited" in desk.get(at(later), headers={"accept-language": "fr"}).content.decode()
 
 
 def test_reconciling_again_is_handed_to_the_workers(

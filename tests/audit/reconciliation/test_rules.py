@@ -1,0 +1,258 @@
+"""The rules of the reconciliation at their edges: which sessions, counts, days and tests belong together."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from audit.event_store import read
+from audit.models import Casino, Finding, LoggedStream, NightReport
+from audit.reconciliation import content, month, runs
+from audit.reconciliation.checks import MAX_ROWS_PER_LINE, Row, _line
+from audit.reconciliation.counts import Counts
+from audit.reconciliation.gaming_days import last_ended
+from audit.reconciliation.night import FALSE_NAMES, Night, SessionResult
+from settlement.night.bridge import Bank, Bridge
+from settlement.night.croupiers import Tally, more_than_others, noteworthy, one_sidedness
+from settlement.night.figures import Figures, PaidBy
+from tests.audit.conftest import Tenant
+from tests.audit.reconciliation.played import DAY, MORNING, buy_ins, count, record, session
+from tests.audit.reconciliation.test_questions import payouts, stream
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def casino(tenant: Tenant) -> Casino:
+    return tenant.casino
+
+
+def reconcile(casino: Casino, day: date = DAY) -> NightReport:
+    (report,) = runs.reconcile(casino, day, actor="test", now=MORNING)
+    return report
+
+
+def rows(report: NightReport, code: str) -> list[dict[str, Any]]:
+    line = next(line for line in report.parsed_content()["lines"] if line["code"] == code)
+    return list(line["rows"])
+
+
+def spins(casino: Casino, code: str, number: int, *, day: date = DAY, **opened: Any) -> None:
+    following = [("ball.settled", {"pocket": "17"})] * number
+    closed = ("session.closed", {"float": 100_000})
+    record(casino, stream(casino, code, [*following, closed], gaming_day=day.isoformat(), **opened))
+
+
+# Dice and wheels: one test per table, game and month
+
+
+def draws(report: NightReport) -> dict[tuple[str, str], int]:
+    return {(row["table"], row["note"]): row["found"] for row in rows(report, "chance") if row["note"] != "no_hold"}
+
+
+def test_a_wheel_is_followed_by_itself_and_not_with_the_wheel_of_another_table(casino: Casino) -> None:
+    yesterday = DAY - timedelta(days=1)
+    spins(casino, "R1", 10, day=yesterday)
+    spins(casino, "R2", 200, day=yesterday)
+    reconcile(casino, yesterday)
+    spins(casino, "R1", 3)
+    spins(casino, "R2", 4)
+    assert draws(reconcile(casino)) == {("R1", "wheel"): 13, ("R2", "wheel"): 204}
+
+
+def test_a_table_that_changes_its_game_is_followed_in_each_game_by_itself(casino: Casino) -> None:
+    spins(casino, "R1", 10, day=DAY - timedelta(days=1), game="american_roulette", ruleset="fr-american-roulette")
+    reconcile(casino, DAY - timedelta(days=1))
+    spins(casino, "R1", 3)
+    assert draws(reconcile(casino)) == {("R1", "wheel"): 3}
+
+
+def test_a_month_begins_anew_and_its_first_night_belongs_to_it(casino: Casino) -> None:
+    first = DAY.replace(day=1)
+    for day, number in ((first - timedelta(days=1), 100), (first, 10), (first + timedelta(days=1), 1)):
+        spins(casino, "R1", number, day=day)
+        reconcile(casino, day)
+    second = NightReport.newest(casino, first + timedelta(days=1), "EUR")
+    assert second is not None
+    assert draws(second) == {("R1", "wheel"): 11}
+
+
+def test_a_night_that_is_reconciled_again_counts_its_own_draws_once(casino: Casino) -> None:
+    spins(casino, "R1", 10)
+    reconcile(casino)
+    name = f"{casino.code}.R1.{DAY}.1"
+    record(casino, [{"stream": name, "seq": 13, "type": "ball.settled", "data": {"pocket": "1"},
+                     "occurred_at": f"{DAY}T23:00:00+01:00"}])  # fmt: skip
+    assert draws(reconcile(casino)) == {("R1", "wheel"): 11}
+
+
+# Openers and counts
+
+
+def test_the_opener_is_held_against_the_last_closer_of_the_same_table_and_currency(casino: Casino) -> None:
+    days = [DAY - timedelta(days=back) for back in (3, 2, 1)]
+    for day, table, currency, closing in (
+        (days[0], "R1", "EUR", 100_000),
+        (days[1], "R1", "EUR", 70_000),
+        (days[2], "R1", "CAD", 1),
+        (days[2], "R2", "EUR", 2),
+    ):
+        closed = [("session.closed", {"float": closing})]
+        record(casino, stream(casino, table, closed, gaming_day=day.isoformat(), currency=currency))
+    spins(casino, "R1", 1, float=70_000)
+    spins(casino, "R3", 1)
+    found = {row["table"]: (row["verdict"], row["expected"], row["note"]) for row in rows(reconcile(casino), "opener")}
+    assert found == {"R1": ("agrees", 70_000, "closer"), "R3": ("unknown", None, "no_closer")}
+
+
+@pytest.mark.parametrize("days, is_counted", [(-2, False), (-1, True), (0, True), (7, True), (8, False)])
+def test_a_drop_is_looked_for_from_the_day_before_to_a_week_after(casino: Casino, days: int, is_counted: bool) -> None:
+    events = session(casino, "R1")
+    record(casino, events)
+    record(casino, count(casino, {events[0]["stream"]: buy_ins(events)}, day=DAY + timedelta(days=days)))
+    drop = reconcile(casino).parsed_content()["total"]["D"]
+    assert drop == (buy_ins(events) if is_counted else None)
+
+
+def test_an_entry_of_another_days_count_is_for_another_days_session(casino: Casino) -> None:
+    events = session(casino, "R1")
+    record(casino, events)
+    record(casino, count(casino, {events[0]["stream"]: buy_ins(events)}))
+    record(casino, count(casino, {"elsewhere.X1": 500}, day=DAY + timedelta(days=1)))
+    assert [row["note"] for row in rows(reconcile(casino), "drop")] == ["counted"]
+
+
+@pytest.mark.parametrize("closed, is_found", [(True, True), (False, False)])
+def test_before_the_end_of_the_day_a_count_is_missing_once_the_days_count_is_closed(
+    casino: Casino, closed: bool, is_found: bool
+) -> None:
+    record(casino, session(casino, "R1"))
+    record(casino, count(casino, {}, closed=closed))
+    record(casino, count(casino, {}, day=DAY + timedelta(days=1), closed=True))
+    runs.reconcile(casino, DAY, actor="test", now=MORNING - timedelta(hours=12))
+    assert Finding.objects.filter(casino=casino, rule="count-missing").exists() is is_found
+
+
+# Croupiers: levels, and the control of false names
+
+
+@pytest.mark.parametrize("errors, is_question", [(7, False), (8, True)])
+def test_errors_on_one_side_are_a_question_below_one_in_a_hundred(
+    casino: Casino, errors: int, is_question: bool
+) -> None:
+    assert (one_sidedness(Tally(errors, 0, errors)) < Fraction(1, 100)) is is_question
+    staff = [{"person": "Max", "role": "croupier"}]
+    closed = ("session.closed", {"float": 100_000})
+    record(casino, stream(casino, "R1", [*payouts(errors, 50), closed], staff=staff))
+    reconcile(casino)
+    assert Finding.objects.filter(casino=casino, rule="payout-errors-one-sided").exists() is is_question
+
+
+def test_a_croupiers_payouts_at_two_tables_are_one_tally_and_the_question_is_at_the_last_error(casino: Casino) -> None:
+    staff = [{"person": "Max", "role": "croupier"}]
+    closed = ("session.closed", {"float": 100_000})
+    for table in ("R1", "R2"):
+        record(casino, stream(casino, table, [*payouts(4, 50), closed], staff=staff))
+    report = reconcile(casino)
+    (finding,) = Finding.objects.filter(casino=casino, rule="payout-errors-one-sided")
+    assert finding.facts["for_players"] == 8
+    assert finding.stream.name == f"{casino.code}.R2.{DAY}.1"
+    (croupier,) = report.parsed_content()["croupiers"]
+    assert (croupier["payouts"], croupier["for_player"], croupier["p_side_millionths"]) == (8, 8, 7_813)
+
+
+def result(croupiers: dict[str, PaidBy]) -> SessionResult:
+    bridge = Bridge.of(Bank(currency="EUR", opening_float=0), ())
+    return SessionResult(
+        stream=LoggedStream(), figures=Figures(stream="s", bridge=bridge, croupiers=croupiers), faults=0,
+        is_sealed=True, drop=None, previous=None,
+    )  # fmt: skip
+
+
+TALLIES = {"Ben": Tally(100, 0, 0), "Eva": Tally(100, 1, 1), "Ida": Tally(100, 1, 1), "Max": Tally(100, 4, 4)}
+
+
+def test_a_night_names_croupiers_by_their_error_rates_alone_under_benjamini_and_hochberg() -> None:
+    everybody = Tally(400, 6, 6)
+    p_values = {name: more_than_others(tally, everybody) for name, tally in TALLIES.items()}
+    assert noteworthy(p_values, FALSE_NAMES) == ["Max"]
+    paid = {name: PaidBy(tally.payouts, tally.for_house, tally.for_player) for name, tally in TALLIES.items()}
+    half = {name: PaidBy(each.payouts - 40, each.for_house, each.for_player) for name, each in paid.items()}
+    rest = {name: PaidBy(40) for name in paid} | {"": PaidBy(1_000, 500, 0)}
+    night = Night(Casino(), DAY, "EUR", [result(half), result(rest)], Counts())
+    listed = {row["croupier"]: row for row in content._croupiers(night)}
+    assert {name: row["noteworthy"] for name, row in listed.items()} == {name: name == "Max" for name in TALLIES}, (
+        "who is not known is nobody's peer"
+    )
+    assert {name: row["payouts"] for name, row in listed.items()} == dict.fromkeys(TALLIES, 100)
+    assert listed["Max"]["p_errors_millionths"] == -(-p_values["Max"].numerator * 10**6 // p_values["Max"].denominator)
+
+
+@pytest.mark.parametrize(
+    "of_others, errors, is_named",
+    [(0, 4, False), (0, 5, True), (2, 8, False), (2, 9, True)],
+    ids=["rate: not quite", "rate", "side: not quite", "side"],
+)
+def test_a_month_names_croupiers_by_rate_and_side_under_one_control_for_any_dependence(
+    of_others: int, errors: int, is_named: bool
+) -> None:
+    others = Tally(100, of_others, of_others)
+    tallies = {"Ben": others, "Eva": others, "Max": Tally(100, errors, 0)}
+    everybody = Tally(300, 2 * of_others + errors, 2 * of_others)
+    p_values = {f"rate/{name}": more_than_others(tally, everybody) for name, tally in tallies.items()}
+    p_values |= {f"side/{name}": one_sidedness(tally) for name, tally in tallies.items()}
+    assert noteworthy(p_values, FALSE_NAMES), "a control that supposes independence names Max each time"
+    named = {name: each.noteworthy for name, each in month._compared(tallies).items()}
+    assert named == {"Ben": False, "Eva": False, "Max": is_named}
+
+
+# Lines
+
+
+def test_a_line_keeps_the_most_serious_rows_and_says_how_many_it_left_out() -> None:
+    verdicts = ["agrees"] * MAX_ROWS_PER_LINE + ["question", "unknown", "differs"]
+    line = _line(3, "slips", [Row(verdict=verdict) for verdict in verdicts])  # type: ignore[arg-type]
+    assert line["verdict"] == "differs"
+    assert line["left_off"] == 3
+    assert [row["verdict"] for row in line["rows"][:4]] == ["differs", "question", "unknown", "agrees"]
+    assert len(line["rows"]) == MAX_ROWS_PER_LINE
+    assert _line(3, "slips", [])["verdict"] == "agrees"
+
+
+def test_a_stake_out_of_limits_is_on_the_line_of_its_session(casino: Casino) -> None:
+    limited = session(casino, "R1", minimum=100_000_000)
+    record(casino, limited)
+    record(casino, session(casino, "R2", seed=2))
+    found = {row["table"]: (row["verdict"], row["found"] > 0) for row in rows(reconcile(casino), "limits")}
+    assert found == {"R1": ("differs", True), "R2": ("agrees", False)}
+
+
+# Runs
+
+
+def test_a_changed_night_is_due_once_it_has_been_quiet_for_ten_minutes(casino: Casino) -> None:
+    day = datetime.now(UTC).date() - timedelta(days=3)
+    events = session(casino, "R1", day=day)
+    record(casino, events)
+    runs.reconcile(casino, day, actor="test")
+    record(casino, count(casino, {events[0]["stream"]: buy_ins(events)}, day=day))
+    ids = list(LoggedStream.objects.filter(casino=casino, is_of_desk=False).values_list("stream_id", flat=True))
+    received = read.last_received(ids)
+    assert received is not None
+    quiet = received + timedelta(minutes=10)
+    assert (casino, day) in runs.due(quiet)
+    assert (casino, day) not in runs.due(quiet - timedelta(microseconds=1))
+
+
+@pytest.mark.parametrize("days, is_due", [(35, True), (36, False)])
+def test_a_reported_night_is_looked_at_for_five_weeks(casino: Casino, days: int, is_due: bool) -> None:
+    later = datetime.now(UTC) + timedelta(hours=1)
+    day = last_ended(casino, later) - timedelta(days=days)
+    events = session(casino, "R1", day=day)
+    record(casino, events)
+    runs.reconcile(casino, day, actor="test")
+    record(casino, count(casino, {events[0]["stream"]: buy_ins(events)}, day=day))
+    assert ((casino, day) in runs.due(later)) is is_due
