@@ -1,4 +1,7 @@
-"""What the workers do. A task takes ids, and may run any number of times. Queues: settings."""
+"""Celery tasks. Each takes ids and is idempotent: a message is only a hint, and the tables are the truth.
+
+Settings route tasks to queues by name; ``audit.task_queue`` sends them without importing this module.
+"""
 
 from __future__ import annotations
 
@@ -23,14 +26,14 @@ from settlement import ENGINE_VERSION
 log = structlog.get_logger(__name__)
 
 STEPS_A_TASK = 20
-"""Steps after which a task hands on to the next, so that none outlasts the broker's patience."""
+"""Steps after which a task sends its successor, so that none outlasts the broker's visibility timeout."""
 
 SWEPT_AT_ONCE = 1_000
 
 
 @shared_task(ignore_result=True)
 def replay_stream(*, stream_id: int, **kwargs: Any) -> None:
-    """Adjudicate what a stream has got since it was last looked at."""
+    """Replay a stream from its cursor to its end."""
     for _ in range(STEPS_A_TASK):
         progress = advance(stream_id)
         if progress is None or not progress.folded:
@@ -41,7 +44,7 @@ def replay_stream(*, stream_id: int, **kwargs: Any) -> None:
 
 @shared_task(ignore_result=True)
 def sweep(**kwargs: Any) -> int:
-    """Hint at every dirty stream, so that a lost hint delays a finding and never loses it. Return how many."""
+    """Send a task for every dirty stream, so that a lost hint delays a finding and never loses it. Return how many."""
     streams = read.dirty_streams(ENGINE_VERSION, limit=SWEPT_AT_ONCE)
     for stream_id in streams:
         replay_stream.delay(stream_id=stream_id)
@@ -50,44 +53,44 @@ def sweep(**kwargs: Any) -> int:
 
 @shared_task(ignore_result=True)
 def purge_quarantine(**kwargs: Any) -> int:
-    """Let go of the bytes of old refused requests. Return of how many."""
+    """Delete the bytes of refused requests after the retention period. Return of how many requests."""
     purged = quarantine.purge(before=timezone.now() - timedelta(days=settings.CABOCHON_QUARANTINE_DAYS))
-    log.info("purged", requests=purged)
+    log.info("quarantine purged", requests=purged)
     return purged
 
 
-# Long work that officers asked for.
+# Background jobs
 
 
 @shared_task(ignore_result=True)
 def run_job(*, job_id: int, **kwargs: Any) -> None:
-    """Do a piece of work, unless it is done or another worker has it."""
+    """Run a background job, unless it has ended or another worker holds it."""
     runner.run(job_id)
 
 
 @shared_task(ignore_result=True)
 def sweep_jobs(**kwargs: Any) -> int:
-    """Hint at work that waits, or that a worker left. Return how much."""
-    left = runner.abandoned()
-    for job_id in left:
+    """Send a task for every job that waits or whose lease has expired. Return how many."""
+    abandoned = runner.abandoned()
+    for job_id in abandoned:
         run_job.delay(job_id=job_id)
-    return len(left)
+    return len(abandoned)
 
 
-# The night. Hints as well: what is to be done is read off the tables, by whoever gets one.
+# Night reports. These messages are hints too: what is due is read from the tables.
 
 BUSY_AGAIN_S = 10
-"""How long a session is left to the worker that adjudicates it."""
+"""How long a session is left to the worker that holds its stream."""
 
 MAX_ERROR = 2_000
 
 BEAT = "beat"
-"""Who started a run that nobody started by hand."""
+"""The actor of a run that the schedule started."""
 
 
 @shared_task(ignore_result=True)
 def night_reconcile(*, casino_id: int, day: str | None = None, actor: str = BEAT, **kwargs: Any) -> None:
-    """Begin or take up the reconciliation of a gaming day; of the last that is over, unless told."""
+    """Start or resume the reconciliation of a gaming day (ISO 8601); None is the last that has ended."""
     casino = Casino.objects.get(pk=casino_id)
     gaming_day = date.fromisoformat(day) if day else last_ended(casino, timezone.now())
     run = runs.begin(casino, gaming_day, actor=actor)
@@ -100,7 +103,7 @@ def night_reconcile(*, casino_id: int, day: str | None = None, actor: str = BEAT
 
 @shared_task(ignore_result=True)
 def night_session(*, run_id: int, stream_id: int, last_seq: int, **kwargs: Any) -> None:
-    """Make the figures of one session; whoever makes the last of a run has it finished."""
+    """Compute the figures of one session; the last session of a run finishes the run."""
     try:
         sessions.compute_figures(stream_id, last_seq)
     except sessions.StreamLocked:
@@ -116,20 +119,20 @@ def night_session(*, run_id: int, stream_id: int, last_seq: int, **kwargs: Any) 
 
 @shared_task(ignore_result=True)
 def night_finish(*, run_id: int, **kwargs: Any) -> None:
-    """Make the reports of a run, and have what is new sent to those who asked for it."""
+    """Make the reports of a run, and mail each new one to its subscribers."""
     for report in runs.finish(NightRun.objects.get(pk=run_id)):
         night_mail.delay(report_id=report.pk)
 
 
 @shared_task(ignore_result=True)
 def night_mail(*, report_id: int, **kwargs: Any) -> int:
-    """Send a report to the subscribers of its casino who have not had it. Return how many had it now."""
+    """Mail a report to the subscribers of its casino who have not received it. Return to how many."""
     return mail.send(NightReport.objects.get(pk=report_id))
 
 
 @shared_task(ignore_result=True)
 def night_sweep(**kwargs: Any) -> int:
-    """Hint at every night that is due: missed, interrupted, or changed since it was reported. Return how many."""
+    """Send a task for every night that is due: missed, interrupted, or changed since its report. Return how many."""
     for casino in Casino.objects.all():
         schedule.schedule(casino)
     nights = runs.due(timezone.now())

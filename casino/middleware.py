@@ -1,4 +1,4 @@
-"""What holds for every request and every answer."""
+"""Middleware for every request: refuse NUL characters, set the Content-Security-Policy."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from audit.api.problems import Problem, answer
 
 
 class RefuseNul:
-    """Answers 400 to an address with the character NUL, which no text column can hold and so no filter can find."""
+    """Answers 400 to an address with the character NUL, which no text column can hold."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -23,10 +23,7 @@ class RefuseNul:
 
 
 class ContentSecurityPolicy:
-    """What a page may load: nothing from elsewhere, no inline script, no inline style.
-
-    Sets the ``Content-Security-Policy`` of every answer that has none of its own.
-    """
+    """Sets the ``Content-Security-Policy`` of every response that has none: nothing external, nothing inline."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response

@@ -1,4 +1,4 @@
-"""The web server's way in."""
+"""The WSGI application: the fast path in front of Django."""
 
 import os
 

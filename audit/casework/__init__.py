@@ -1,8 +1,8 @@
-"""Casework: from "something is wrong" to "proved, explained, closed", by two officers.
+"""Casework: from a finding to a closed case, by two officers.
 
-    machine   the states and what leads from one to another, as a table; its diagram is made from it
-    work      what an officer does to a case: checked, recorded as an event of the log, done, in one transaction
+    state_machine   the states of a case and the transitions between them, as a table; the diagram is generated from it
+    actions         what an officer does to a case: checked, done and recorded in the audit trail, in one transaction
 
-A case is opened with the first finding of its identity, by the database, and stays with it when a later replay finds
-the same again or finds it no more.
+The database opens a case with the first finding of its identity. The case stays with it when a later replay finds the
+same again, or no longer finds it.
 """

@@ -1,4 +1,4 @@
-"""What officers do to cases. Each act is checked, recorded in the log and done in one transaction, or not at all."""
+"""What officers do to cases. Each action is checked, done and recorded in the audit trail in one transaction."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from audit.event_store import audit_trail
 from audit.models import Case, CaseAction, Finding, Officer
 from audit.models.cases import Outcome, State
 
-MAX_WORDS = 4_000
+MAX_REASON = 4_000
 """Characters of a reason or a note."""
 
 REFUSED = "case.refused"
 
 
 class ActionRefused(Exception):
-    """An officer may not do that to a case, or not so. ``reason`` says why, to be shown."""
+    """An officer may not do this to the case, or not with these values. ``reason`` is for the officer."""
 
     def __init__(self, reason: str | Promise) -> None:
         super().__init__(str(reason))
@@ -31,20 +31,20 @@ class ActionRefused(Exception):
 def perform(
     case_id: int, officer: Officer, name: str, *, reason: str = "", outcome: str = "", assignee: Officer | None = None
 ) -> Case:
-    """Do one step of the machine to a case and return it.
+    """Perform the transition ``name`` on a case and return the case.
 
-    Raise ``ActionRefused`` where that may not be: then nothing is done, and the attempt is recorded.
+    Raise ``ActionRefused`` if the officer may not: then the case is unchanged, and the attempt is recorded.
     """
-    step = TRANSITIONS[name]
-    reason = reason.replace("\0", "").strip()[:MAX_WORDS]
+    transition = TRANSITIONS[name]
+    reason = reason.replace("\0", "").strip()[:MAX_REASON]
     try:
         with transaction.atomic():
             case = Case.objects.select_for_update().get(pk=case_id)
-            _check(case, officer, step, reason, outcome, assignee)
-            about = _apply(case, officer, step, reason, outcome, assignee)
+            _check(case, officer, transition, reason, outcome, assignee)
+            about = _apply(case, officer, transition, reason, outcome, assignee)
             case.save()
-            CaseAction.objects.create(case=case, officer=officer, type=step.event, reason=reason, about=about)
-            _record(case, officer, step.event, reason, about)
+            CaseAction.objects.create(case=case, officer=officer, type=transition.event, reason=reason, about=about)
+            _record(case, officer, transition.event, reason, about)
     except ActionRefused as refused:
         case = Case.objects.get(pk=case_id)
         _record(case, officer, REFUSED, str(refused), name)
@@ -53,50 +53,57 @@ def perform(
 
 
 def is_allowed(case: Case, officer: Officer, name: str) -> bool:
-    """Tell whether an officer could do a step to a case now, given what is to be said."""
-    step = TRANSITIONS[name]
+    """Return whether an officer may perform a transition on a case now, given a reason or outcome if it needs one."""
+    transition = TRANSITIONS[name]
     return (
-        case.state in step.begins
-        and officer.role_at(case.casino_id) in step.roles
-        and not (step.by_another and case.proposed_by_id == officer.pk)
+        case.state in transition.sources
+        and officer.role_at(case.casino_id) in transition.roles
+        and not (transition.by_another and case.proposed_by_id == officer.pk)
         and not (name == "take" and case.assigned_to_id == officer.pk)
     )
 
 
 def take_next(officer: Officer) -> Case | None:
-    """Give an officer the most urgent new case of their houses. Two who ask at once never get the same one."""
+    """Assign the most urgent new case of the officer's casinos to them, and return it, or None if there is none.
+
+    Two officers who ask at once never get the same case.
+    """
     casinos = officer.casinos_with_role(*WORKING)
-    stands = Finding.objects.filter(case=OuterRef("pk"), superseded_at=None)
+    standing = Finding.objects.filter(case=OuterRef("pk"), superseded_at=None)
     with transaction.atomic():
         case = (
             Case.objects.select_for_update(skip_locked=True)
-            .filter(Exists(stands), state=State.NEW, casino__in=casinos.values("pk"))
+            .filter(Exists(standing), state=State.NEW, casino__in=casinos.values("pk"))
             .order_by("weight", "deadline", "pk")
             .first()
         )
         return None if case is None else perform(case.pk, officer, "take")
 
 
-def _check(case: Case, officer: Officer, step: Transition, reason: str, outcome: str, assignee: Officer | None) -> None:
-    """Raise ``ActionRefused`` where the machine, a role or what was said stands against a step."""
-    if officer.role_at(case.casino_id) not in step.roles:
+def _check(
+    case: Case, officer: Officer, transition: Transition, reason: str, outcome: str, assignee: Officer | None
+) -> None:
+    """Raise ``ActionRefused`` if the role, the state of the case or a value does not allow the transition."""
+    if officer.role_at(case.casino_id) not in transition.roles:
         raise ActionRefused(_("Your role at this casino does not allow this."))
-    if case.state not in step.begins:
+    if case.state not in transition.sources:
         raise ActionRefused(_("The case has changed in the meantime. Reload the page and try again."))
-    if step.by_another and case.proposed_by_id == officer.pk:
+    if transition.by_another and case.proposed_by_id == officer.pk:
         raise ActionRefused(_("You proposed closing this case. Another officer must decide."))
-    if step.needs_reason and not reason:
+    if transition.needs_reason and not reason:
         raise ActionRefused(_("Give a reason."))
-    if step.needs_outcome and outcome not in Outcome.values:
+    if transition.needs_outcome and outcome not in Outcome.values:
         raise ActionRefused(_("Choose an outcome."))
-    if step.name == "assign" and (assignee is None or assignee.role_at(case.casino_id) not in WORKING):
+    if transition.name == "assign" and (assignee is None or assignee.role_at(case.casino_id) not in WORKING):
         raise ActionRefused(_("No officer of that name works on cases at this casino."))
 
 
-def _apply(case: Case, officer: Officer, step: Transition, reason: str, outcome: str, assignee: Officer | None) -> str:
-    """Change the case as the step says. Return whom or what it was about, "" where nothing more is to be said."""
+def _apply(
+    case: Case, officer: Officer, transition: Transition, reason: str, outcome: str, assignee: Officer | None
+) -> str:
+    """Change the case. Return the assignee or the outcome that the action is about, "" if it has neither."""
     about = ""
-    match step.name:
+    match transition.name:
         case "take":
             case.assigned_to = officer
         case "assign":
@@ -113,8 +120,8 @@ def _apply(case: Case, officer: Officer, step: Transition, reason: str, outcome:
         case "send_back" | "reopen":
             case.outcome, case.reason = "", ""
             case.proposed_by = case.approved_by = case.closed_at = None
-    if step.ends is not None:
-        case.state = step.ends
+    if transition.target is not None:
+        case.state = transition.target
     return about
 
 

@@ -1,4 +1,7 @@
-"""The life of a case, as a table. ``docs/casework.md`` is made from it by ``manage.py casediagram``."""
+"""The states of a case and the transitions between them, as a table.
+
+``manage.py casediagram`` writes the diagram in ``docs/casework.md`` from it.
+"""
 
 from __future__ import annotations
 
@@ -16,24 +19,27 @@ WORKING = frozenset({Role.OFFICER, Role.SECOND})
 
 @dataclass(frozen=True, slots=True)
 class Transition:
-    """One thing that can be done to a case: from which states, to which, by whom, and what must be said."""
+    """One thing that can be done to a case: from which states, to which, by which roles, and what it needs.
+
+    ``event`` is its type in the audit trail. ``by_another``: not by the officer who proposed the closing (four eyes).
+    """
 
     name: str
     title: Promise
-    begins: frozenset[State]
-    ends: State | None  # None leaves the state as it is
+    sources: frozenset[State]
+    target: State | None  # None leaves the state as it is
     roles: frozenset[Role]
-    event: str  # its type in the log
+    event: str
     needs_reason: bool = False
     needs_outcome: bool = False
-    by_another: bool = False  # than who proposed
+    by_another: bool = False
 
 
 _OPEN = frozenset({State.NEW, State.INVESTIGATING, State.SECOND})
 
 TRANSITIONS = {
-    step.name: step
-    for step in (
+    transition.name: transition
+    for transition in (
         Transition(
             "take",
             _("Assign to me"),
@@ -97,12 +103,13 @@ TRANSITIONS = {
 
 
 def diagram() -> str:
-    """Return the machine as a state diagram in Mermaid's words."""
+    """Return the state machine as a Mermaid state diagram."""
     lines = ["stateDiagram-v2", "    [*] --> new: a finding"]
-    for step in TRANSITIONS.values():
-        if step.ends is None:
+    for transition in TRANSITIONS.values():
+        if transition.target is None:
             continue
-        by = " or ".join(role.value for role in sorted(step.roles, key=list(Role).index))
-        said = f"{step.name} ({by}{', not who proposed' if step.by_another else ''})"
-        lines += [f"    {state.value} --> {step.ends.value}: {said}" for state in State if state in step.begins]
+        roles = " or ".join(role.value for role in sorted(transition.roles, key=list(Role).index))
+        label = f"{transition.name} ({roles}{', not the proposer' if transition.by_another else ''})"
+        target = transition.target.value
+        lines += [f"    {state.value} --> {target}: {label}" for state in State if state in transition.sources]
     return "\n".join(lines)

@@ -1,5 +1,6 @@
-"""Long work: what an officer asks for that takes more than a page may.
+"""Background jobs: what an officer starts that takes longer than a page may.
 
-kinds    what can be asked for: verifying the record, replaying beside, large exports
-runner   under a lease, with progress, until it ends or is stopped
+kinds    the kinds of job: verification of the record, what-if run, large export
+queue    enqueue a job, or stop it
+runner   run a job under a lease, with heartbeat and progress, until it ends or is stopped
 """

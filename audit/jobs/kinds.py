@@ -1,11 +1,11 @@
-"""What long work can be asked for, and how each kind is done.
+"""The kinds of background job: their parameters, what each does, and its result.
 
-    kind     asked                                                    what comes of it
-    verify   {first_day, last_day}, each optional                     how much was recomputed, what does not hold
-    beside   {name, readings, first_day, last_day, ruleset}           the replay of that name
-    export   {findings: [id, …], form, said: [words], language}       a file
+    kind      params                                                  result
+    verify    {first_day, last_day}, each optional                    how much was recomputed, the faults
+    what_if   {name, readings, first_day, last_day, ruleset}          the what-if run of that name
+    export    {findings: [id, …], form, said: [text], language}       a file
 
-Each is begun anew by a worker that takes it over, except a replay beside, whose streams go on where they were.
+A worker that takes over a job starts it again, except a what-if run, whose streams go on from their cursors.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ MAX_FAULTS = 200
 """Faults that a page lists; ``manage.py verify`` lists more."""
 
 Progress: TypeAlias = Callable[[int, int], None]
-"""Takes how much is done and how much there is to do; ends the work by an exception where it is to stop."""
+"""Called with how much is done and how much there is in all; raises to stop the job."""
 
 
 @dataclass(slots=True)
 class JobResult:
-    """What came of a piece of work."""
+    """How a job ended. ``total`` is how much there was to do, ``file`` the content of an export."""
 
     state: JobState = JobState.DONE
     total: int = 0
@@ -47,33 +47,33 @@ class JobResult:
     file_name: str = ""
 
 
-def _verified(job: Job, tell: Progress) -> JobResult:
-    """Recompute the record from its stored bytes: of a house its streams, of every house the tree as well."""
+def _verify(job: Job, report: Progress) -> JobResult:
+    """Recompute the record from its stored bytes: a casino's streams, or all streams and the tree."""
     params = job.params
     streams = in_gaming_days(LoggedStream.objects.order_by("stream_id"), params)
     if job.casino_id is not None:
         streams = streams.filter(casino_id=job.casino_id)
-    wanted = list(streams.values_list("stream_id", flat=True))
-    total = sum(read.last_seqs(wanted).values())
+    stream_ids = list(streams.values_list("stream_id", flat=True))
+    total = sum(read.last_seqs(stream_ids).values())
     is_whole = job.casino_id is None and not any(params.values())
     result = verify(
         signing_keys.verifiers("checkpoint"),
         signing_keys.origin(),
-        streams=None if is_whole else wanted,
+        streams=None if is_whole else stream_ids,
         with_tree=is_whole,
-        progress=lambda so_far: tell(so_far.events, total),
+        progress=lambda so_far: report(so_far.events, total),
     )
-    return JobResult(total=result.events, result=_said(result))
+    return JobResult(total=result.events, result=_as_json(result))
 
 
-def _said(result: Outcome) -> dict[str, Any]:
-    counted = {name: getattr(result, name) for name in ("streams", "batches", "events", "leaves", "checkpoints")}
+def _as_json(result: Outcome) -> dict[str, Any]:
+    counts = {name: getattr(result, name) for name in ("streams", "batches", "events", "leaves", "checkpoints")}
     unlisted = result.unlisted + max(0, len(result.faults) - MAX_FAULTS)
-    return {**counted, "faults": [str(fault) for fault in result.faults[:MAX_FAULTS]], "unlisted": unlisted}
+    return {**counts, "faults": [str(fault) for fault in result.faults[:MAX_FAULTS]], "unlisted": unlisted}
 
 
-def _replayed_what_if(job: Job, tell: Progress) -> JobResult:
-    """Replay the streams beside the standing adjudication, one after the other."""
+def _what_if(job: Job, report: Progress) -> JobResult:
+    """Replay the streams of a what-if run, one after the other."""
     params = job.params
     first, last = (date.fromisoformat(params[name]) if params.get(name) else None for name in ("first_day", "last_day"))
     selection = Selection(job.casino.code if job.casino else None, first, last, params.get("ruleset"))
@@ -81,19 +81,23 @@ def _replayed_what_if(job: Job, tell: Progress) -> JobResult:
         params["name"], readings=params["readings"], selection=selection, actor=job.officer.get_username()
     )
     streams = what_if_runs.streams_of(what_if)
-    for place, stream_id in enumerate(streams):
-        tell(place, len(streams))
-        what_if_runs.replay_one(what_if, stream_id, lambda folded, place=place: tell(place, len(streams)))  # type: ignore[misc]
+    for completed, stream_id in enumerate(streams):
+        report(completed, len(streams))
+
+        def report_step(folded: int, completed: int = completed) -> None:
+            report(completed, len(streams))
+
+        what_if_runs.replay_one(what_if, stream_id, report_step)
     what_if_runs.end(WhatIf.objects.get(pk=what_if.pk))
     return JobResult(total=len(streams), result={"what_if": what_if.pk, "name": what_if.name})
 
 
-def _exported(job: Job, tell: Progress) -> JobResult:
-    """Make the file that was asked for, in the language of the page it was asked on."""
+def _export(job: Job, report: Progress) -> JobResult:
+    """Render the file, in the language of the page on which it was requested."""
     params = job.params
     ids = params["findings"]
     with translation.override(params["language"]):
-        sheet = findings_sheet(findings_by_id(ids), lambda rows: tell(rows, len(ids)))
+        sheet = findings_sheet(findings_by_id(ids), lambda rows: report(rows, len(ids)))
         title = gettext("Findings")
         day = job.requested_at.date()
         name, body = render_list(sheet, params["form"], title=title, filters=params["said"], day=day)
@@ -101,7 +105,7 @@ def _exported(job: Job, tell: Progress) -> JobResult:
 
 
 KINDS: Mapping[JobKind, Callable[[Job, Progress], JobResult]] = {
-    JobKind.VERIFY: _verified,
-    JobKind.WHAT_IF: _replayed_what_if,
-    JobKind.EXPORT: _exported,
+    JobKind.VERIFY: _verify,
+    JobKind.WHAT_IF: _what_if,
+    JobKind.EXPORT: _export,
 }

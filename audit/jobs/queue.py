@@ -1,4 +1,4 @@
-"""Asking for long work, and asking it to stop. Both are acts of the log."""
+"""Enqueueing and stopping background jobs. Both are entries of the audit trail."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from audit.models import Casino, Job, JobKind, Officer
 from audit.models.jobs import OPEN
 
 AUDITED_PARAMS = ("first_day", "last_day", "name", "readings", "ruleset", "form")
-"""What of a request the log keeps beside its kind."""
+"""The parameters that the audit trail holds of a job."""
 
 
-def ask(kind: JobKind, officer: Officer, casino: Casino | None, params: Mapping[str, Any]) -> Job:
-    """Ask for a piece of work and return it. ``casino`` None is every house. A worker takes it up soon."""
+def enqueue(kind: JobKind, officer: Officer, casino: Casino | None, params: Mapping[str, Any]) -> Job:
+    """Create a job for the workers and return it. ``casino`` None is all casinos."""
     with transaction.atomic():
         job = Job.objects.create(kind=kind, officer=officer, casino=casino, params=dict(params))
         _record(job, officer, "work.asked", {name: params[name] for name in AUDITED_PARAMS if params.get(name)})
@@ -27,21 +27,21 @@ def ask(kind: JobKind, officer: Officer, casino: Casino | None, params: Mapping[
 
 
 def stop(job: Job, officer: Officer) -> bool:
-    """Ask a piece of work to stop; return whether it was still open. It ends at its next step, or before its first."""
+    """Stop a job at its next step, or before its first. Return whether it was still open and nobody had stopped it."""
     with transaction.atomic():
-        open_still = Job.objects.filter(pk=job.pk, state__in=OPEN, stopped_by=None)
-        if not open_still.update(stopped_by=officer):
+        open_jobs = Job.objects.filter(pk=job.pk, state__in=OPEN, stopped_by=None)
+        if not open_jobs.update(stopped_by=officer):
             return False
         _record(job, officer, "work.stopped", {})
-        # What no worker has started ends at once.
+        # A job that no worker has started ends at once.
         transaction.on_commit(partial(task_queue.send_soon, task_queue.RUN_JOB, job_id=job.pk))
     return True
 
 
-def _record(job: Job, officer: Officer, type: str, about: Mapping[str, Any]) -> None:
+def _record(job: Job, officer: Officer, type: str, params: Mapping[str, Any]) -> None:
     audit_trail.record(
         officer.get_username(),
         type,
         casino_id=job.casino_id or audit_trail.INSTALLATION,
-        data={"id": job.pk, "kind": job.kind, **about},
+        data={"id": job.pk, "kind": job.kind, **params},
     )

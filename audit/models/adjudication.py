@@ -1,4 +1,4 @@
-"""What came of replaying the log: cursors, findings, wagers. All of it can be made again from the log."""
+"""Projections of the event store: cursors and snapshots, findings, retired wagers. A replay rebuilds all of them."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from django.utils.translation import gettext_lazy as _
 
 from audit.models.casinos import Casino, GamingTable
 from audit.models.event_store import LoggedStream
+from settlement import Finding as Value
 
 
 class WhatIf(models.Model):
-    """A replay beside the standing one: of some streams, under other readings or another version of the engine."""
+    """A what-if run: a replay of some streams under other readings or another version of the engine."""
 
     name = models.CharField(_("name"), max_length=100, unique=True)
     readings = models.JSONField(_("readings"), default=dict)
-    selection = models.JSONField(_("streams"), default=dict)  # casino, from, to, ruleset: as the command took them
+    selection = models.JSONField(_("streams"), default=dict)  # audit.adjudication.what_if.Selection
     engine_version = models.CharField(_("engine version"), max_length=32)
     started_at = models.DateTimeField(_("started"), auto_now_add=True)
     started_by = models.CharField(_("started by"), max_length=200)
@@ -36,10 +37,10 @@ class WhatIf(models.Model):
 
 
 class Adjudication(models.Model):
-    """One stream under one version of the engine: how far it is folded, and the state to go on from.
+    """One stream under one version of the engine: the cursor of its replay, and a snapshot of the state there.
 
-    A *run* is one reading of the stream from its beginning. A correction begins another; what the run before found, and
-    this one does not, is superseded when it comes to the end.
+    A *run* reads the stream from its beginning. A correction begins another run; when that is complete, it supersedes
+    the findings of the run before that it has not found.
     """
 
     stream = models.ForeignKey(
@@ -50,10 +51,10 @@ class Adjudication(models.Model):
     ruleset = models.CharField(_("ruleset"), max_length=64, blank=True)
     readings_digest = models.CharField(_("digest of the readings"), max_length=64, blank=True)
     run = models.IntegerField(_("run"), default=1)
-    completed_run = models.IntegerField(default=0)  # the last that came to the end of what there was
-    replaces = models.BooleanField(default=False)  # while this run goes on, what was found before stands
-    known_ids = models.JSONField(default=dict)  # by what precedes the number in a wager's id, the largest number
-    corrected_through = models.BigIntegerField(default=0)  # the last correction that this run knows of
+    completed_run = models.IntegerField(default=0)  # the last that reached the end of the stream
+    replaces = models.BooleanField(default=False)  # until this run is complete, earlier findings stand
+    known_ids = models.JSONField(default=dict)  # the largest number in retired wagers' ids, by prefix
+    corrected_through = models.BigIntegerField(default=0)  # the last correction that this run knows
     cursor = models.BigIntegerField(_("adjudicated through"), default=0)
     next_seq = models.BigIntegerField(_("next event"), default=1)  # beyond the cursor where a loss was declared
     events = models.BigIntegerField(_("events"), default=0)
@@ -75,7 +76,7 @@ class Adjudication(models.Model):
 
 
 class Severity(models.TextChoices):
-    """How much a finding weighs, heaviest first."""
+    """How severe a finding is, most severe first."""
 
     CRITICAL = "critical", _("critical")
     MAJOR = "major", _("major")
@@ -84,7 +85,7 @@ class Severity(models.TextChoices):
 
 
 class _Found(models.Model):
-    """What was found, whoever asked."""
+    """The fields of a finding, standing or of a what-if run."""
 
     stream = models.ForeignKey(
         LoggedStream,
@@ -115,7 +116,7 @@ class _Found(models.Model):
     currency = models.CharField(_("currency"), max_length=3, blank=True)
     after_loss = models.BooleanField(_("after a loss"), default=False)
     opened_at = models.DateTimeField(_("found"), default=timezone.now)
-    run = models.IntegerField(default=0)  # the last that found it; 0 for what rests on the record
+    run = models.IntegerField(default=0)  # the last that found it; 0 for a rule of the record
 
     class Meta:
         abstract = True
@@ -124,14 +125,12 @@ class _Found(models.Model):
         return f"{self.rule} #{self.seq}"
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the finding as section 6 of the event contract writes it."""
+        """Return the finding as section 6 of the event contract has it."""
         return self.as_value().as_dict()
 
-    def as_value(self) -> Any:
-        """Return the finding as the engine's own value, which knows its sentences."""
-        from settlement import Finding as Found
-
-        return Found(
+    def as_value(self) -> Value:
+        """Return the finding as the engine's own value, which has its message."""
+        return Value(
             rule=self.rule,
             severity=self.severity,
             seq=self.seq,
@@ -147,7 +146,7 @@ class _Found(models.Model):
 
 
 class Finding(_Found):
-    """One irregularity. Never deleted: one that a later replay no longer finds is superseded."""
+    """One irregularity. Never deleted: one that a later run no longer finds is superseded."""
 
     superseded_at = models.DateTimeField(_("superseded"), null=True, blank=True)
     case = models.ForeignKey(  # given by the database when the finding is stored
@@ -180,7 +179,7 @@ class Finding(_Found):
 
 
 class WhatIfFinding(_Found):
-    """What a replay beside the standing one found. Nothing rests on it."""
+    """A finding of a what-if run. It has no case and no effect."""
 
     what_if = models.ForeignKey(WhatIf, on_delete=models.CASCADE, related_name="findings")
 
@@ -194,7 +193,7 @@ class WhatIfFinding(_Found):
 
 
 class RetiredWagers(models.Model):
-    """Wagers that one step, or some after another, let go of. One that changed later is in a later row, too."""
+    """Settled wagers that one or more steps took out of the snapshot. One that changed later is in a later row, too."""
 
     pk = models.CompositePrimaryKey("adjudication_id", "run", "through")
     adjudication = models.ForeignKey(

@@ -1,7 +1,7 @@
-"""Keys of table systems.
+"""API keys of table systems.
 
-A key is shown once, when it is made: ``cab_<prefix>_<secret>``. What is stored is the prefix, to find it, and the
-SHA-256 of the whole. The secret has 256 bits of its own, so a slow password hash would add time and no safety.
+A key is shown once, when it is created: ``cab_<prefix>_<secret>``. Stored are the prefix, to find it, and the SHA-256
+of the whole. The secret has 256 random bits, so a slow password hash would add time and no security.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from django.utils.translation import gettext_lazy as _
 
 from audit.models.casinos import Casino, GamingTable
 
-USE_NOTED_AFTER = timedelta(minutes=5)
-"""How far the note of a key's last use may lag: to note each would be a write for every request."""
+USE_STORED_AFTER = timedelta(minutes=5)
+"""How far ``last_used_at`` may lag: to store every use would be a write for every request."""
 
 _SECRET = re.compile(r"cab_([0-9a-f]{12})_[A-Za-z0-9_-]{43}")
 
@@ -54,7 +54,7 @@ class ApiKey(models.Model):
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
     expires_at = models.DateTimeField(_("expires"), null=True, blank=True)
     revoked_at = models.DateTimeField(_("revoked"), null=True, blank=True)
-    last_used_at = models.DateTimeField(_("last used"), null=True, blank=True, editable=False)  # to USE_NOTED_AFTER
+    last_used_at = models.DateTimeField(_("last used"), null=True, blank=True, editable=False)  # to USE_STORED_AFTER
 
     class Meta:
         verbose_name = _("API key")
@@ -68,7 +68,7 @@ class ApiKey(models.Model):
     def make(
         cls, *, casino: Casino, name: str, scopes: list[str], expires_at: datetime | None = None
     ) -> tuple[Self, str]:
-        """Make a key. Return it and its secret, which nobody can read again."""
+        """Create a key. Return it and its secret, which cannot be read again."""
         prefix = secrets.token_hex(6)
         secret = f"cab_{prefix}_{secrets.token_urlsafe(32)}"
         key = cls.objects.create(
@@ -78,21 +78,21 @@ class ApiKey(models.Model):
 
     @classmethod
     def of_secret(cls, secret: str) -> Self | None:
-        """Return the active key that ``secret`` is, None where there is none."""
-        shape = _SECRET.fullmatch(secret)
-        if shape is None:
+        """Return the active key that ``secret`` belongs to, or None."""
+        match = _SECRET.fullmatch(secret)
+        if match is None:
             return None
         now = timezone.now()
         active = Q(revoked_at=None) | Q(revoked_at__gt=now)
         unexpired = Q(expires_at=None) | Q(expires_at__gt=now)
-        key = cls.objects.select_related("casino").filter(active, unexpired, prefix=shape[1]).first()
+        key = cls.objects.select_related("casino").filter(active, unexpired, prefix=match[1]).first()
         if key is None or not secrets.compare_digest(bytes(key.digest), cls._digest(secret)):
             return None
-        key._note_use(now)
+        key._store_use(now)
         return key
 
-    def _note_use(self, now: datetime) -> None:
-        if self.last_used_at is None or now - self.last_used_at > USE_NOTED_AFTER:
+    def _store_use(self, now: datetime) -> None:
+        if self.last_used_at is None or now - self.last_used_at > USE_STORED_AFTER:
             type(self).objects.filter(pk=self.pk).update(last_used_at=now)
 
     @staticmethod
@@ -101,15 +101,15 @@ class ApiKey(models.Model):
 
     @cached_property
     def own_tables(self) -> frozenset[int]:
-        """Return the ids of the tables this key is limited to; none means that it is not limited."""
+        """Return the ids of the tables this key is limited to; empty if it is not limited."""
         return frozenset(self.tables.values_list("pk", flat=True))
 
     def reports_on(self, table_id: int | None) -> bool:
-        """Tell whether this key may write and read streams of a table, of the count room where it is None."""
+        """Return whether this key may write and read streams of a table; None is the count room."""
         return not self.own_tables or table_id in self.own_tables
 
     def registered(self, table_code: str) -> int | None:
-        """Return the id of the registered table of that code, None where there is none or it is not this key's."""
+        """Return the id of the table of that code, or None if there is none or the key is limited to others."""
         table_id = (
             GamingTable.objects.filter(casino=self.casino_id, code=table_code).values_list("pk", flat=True).first()
         )

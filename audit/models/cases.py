@@ -29,7 +29,7 @@ class Outcome(models.TextChoices):
 
 
 class Deadline(models.Model):
-    """In how many hours a case of a severity is to be closed."""
+    """The hours within which a case of a severity is to be closed."""
 
     severity = models.CharField(_("severity"), max_length=16, choices=Severity, primary_key=True)
     hours = models.PositiveIntegerField(_("hours"))
@@ -43,7 +43,7 @@ class Deadline(models.Model):
 
 
 class Case(models.Model):
-    """The work on one finding, whatever replay finds it. Opened and guarded by the database: migration 0008."""
+    """The casework on one finding, whichever run finds it. The database opens and guards it: migration 0008."""
 
     stream_id = models.BigIntegerField()
     seq = models.BigIntegerField()
@@ -51,7 +51,7 @@ class Case(models.Model):
     wager = models.CharField(max_length=200, blank=True)
 
     casino = models.ForeignKey(Casino, on_delete=models.PROTECT, related_name="cases", verbose_name=_("casino"))
-    weight = models.SmallIntegerField()  # 0 is the heaviest severity
+    weight = models.SmallIntegerField()  # 0 is the most severe
     state = models.CharField(_("state"), max_length=16, choices=State, default=State.NEW)
     opened_at = models.DateTimeField(_("opened"))
     deadline = models.DateTimeField(_("deadline"))
@@ -103,14 +103,14 @@ class Case(models.Model):
 
 
 class CaseAction(models.Model):
-    """One thing done to a case, for its page; the event of the log is what counts."""
+    """One action on a case, for its page. The audit trail is the authority."""
 
     case = models.ForeignKey(Case, on_delete=models.PROTECT, related_name="actions")
     at = models.DateTimeField(auto_now_add=True)
     officer = models.ForeignKey(Officer, on_delete=models.PROTECT, related_name="+")
     type = models.CharField(max_length=40)
     reason = models.TextField(blank=True)
-    about = models.CharField(max_length=200, blank=True)  # an outcome, or whom it was assigned to
+    about = models.CharField(max_length=200, blank=True)  # an outcome, or the assignee
 
     class Meta:
         verbose_name = _("action")
@@ -122,7 +122,7 @@ class CaseAction(models.Model):
 
 
 class SavedView(models.Model):
-    """A filter of the findings under a name: an officer's own, or shared with the houses they share."""
+    """A named filter of the findings: an officer's own, or shared with the officers of their casinos."""
 
     officer = models.ForeignKey(Officer, on_delete=models.CASCADE, related_name="views", verbose_name=_("officer"))
     name = models.CharField(_("name"), max_length=60)

@@ -11,7 +11,7 @@ from audit.models.casinos import Casino
 
 
 class JobKind(models.TextChoices):
-    """What is done."""
+    """What a job does."""
 
     VERIFY = "verify", _("verification")
     WHAT_IF = "what_if", _("what-if run")
@@ -19,7 +19,7 @@ class JobKind(models.TextChoices):
 
 
 class JobState(models.TextChoices):
-    """How far it is."""
+    """Where a job is."""
 
     WAITING = "waiting", _("waiting")
     RUNNING = "running", _("running")
@@ -32,13 +32,13 @@ OPEN = (JobState.WAITING, JobState.RUNNING)
 
 
 class Job(models.Model):
-    """One background job. A worker holds it under a lease: ``runner`` names the worker, ``heartbeat_at`` its last sign.
+    """A background job. A worker holds it under a lease: ``runner`` is the worker, ``heartbeat_at`` its last heartbeat.
 
-    A job whose worker died is handed out again by the sweep; two workers never run the same job at once.
+    The sweep gives a job whose worker died to another; two workers never run the same job at once.
     """
 
     kind = models.CharField(_("job"), max_length=16, choices=JobKind)
-    params = models.JSONField(default=dict)  # what exactly, by kind: audit/jobs/kinds.py
+    params = models.JSONField(default=dict)  # by kind: audit/jobs/kinds.py
     casino = models.ForeignKey(  # null: all casinos
         Casino, null=True, blank=True, on_delete=models.PROTECT, related_name="jobs", verbose_name=_("casino")
     )
@@ -53,7 +53,7 @@ class Job(models.Model):
     heartbeat_at = models.DateTimeField(null=True)
     ended_at = models.DateTimeField(_("ended"), null=True)
     runner = models.UUIDField(null=True)
-    stopped_by = models.ForeignKey(  # asked to stop; it stops at the next step
+    stopped_by = models.ForeignKey(  # it stops at its next step
         settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+", verbose_name=_("stopped by")
     )
     result = models.JSONField(default=dict)

@@ -1,4 +1,4 @@
-"""What was refused, kept byte for byte for a time; its digest and why stay."""
+"""Quarantine: refused requests, kept byte for byte for the retention period; digest and reason stay."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from audit.models.casinos import Casino
 
 
 class Quarantined(models.Model):
-    """What was refused, the bytes as they came, and why. The same bytes, refused again for it, are kept once."""
+    """A refused request: its bytes and why. The same bytes, refused for the same reason, are kept once."""
 
     casino = models.ForeignKey(Casino, on_delete=models.PROTECT, related_name="+", verbose_name=_("casino"))
     key = models.ForeignKey(ApiKey, on_delete=models.PROTECT, related_name="+", verbose_name=_("API key"))

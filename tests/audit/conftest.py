@@ -1,4 +1,4 @@
-"""A house with two tables and a key, and a client that sends with it."""
+"""A tenant: a casino with two tables and an API key, and a client that sends with it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.audit.sessions import Event, session, unique_name
 
 @pytest.fixture(autouse=True)
 def own_keys() -> None:
-    """Look the log's keys up anew: a test before this one may have made some, and taken them back with all it did."""
+    """Forget the log's keys: a test before this one may have created some and rolled them back."""
     signing_keys._keyring.forget()
 
 
@@ -55,7 +55,7 @@ class Tenant:
 
 
 def make_tenant(*, tables: tuple[str, ...] = ("C1", "R1"), limited_to: tuple[str, ...] = ()) -> Tenant:
-    """Found a casino that no other test has, with a key that is limited to some of its tables or to none."""
+    """Create a casino that no other test has, with a key for some of its tables, or for all."""
     casino = Casino.objects.create(code=f"casino-{uuid4().hex[:12]}", name="Casino")
     registered = {code: GamingTable.objects.create(casino=casino, code=code) for code in tables}
     key, secret = ApiKey.make(casino=casino, name="tables", scopes=list(Scope.values))
@@ -64,15 +64,15 @@ def make_tenant(*, tables: tuple[str, ...] = ("C1", "R1"), limited_to: tuple[str
 
 
 @pytest.fixture(scope="session", autouse=True)
-def hints_stay_here() -> None:
-    """Hands the hints of this process to nobody: a test that wants one replayed asks for it."""
+def tasks_go_nowhere() -> None:
+    """Send tasks to a broker in memory that no worker reads: a test that wants a stream replayed calls for it."""
     app.conf.broker_url = app.conf.broker_write_url = app.conf.broker_read_url = "memory://"
     app.conf.broker_transport_options = {}
 
 
 @pytest.fixture(autouse=True)
 def no_failures_yet(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Count keys that are none anew: all tests come from one address."""
+    """Start without failed keys: all tests come from one address."""
     monkeypatch.setattr(key_lookup, "_failures", RateCounter(60, f"failed-keys-{uuid4().hex}"))
 
 
@@ -88,9 +88,9 @@ def stream() -> str:
 
 @pytest.fixture
 def committed_tenant(db: None) -> Iterator[Tenant]:
-    """A house whose rows are committed, for tests in which several connections meet.
+    """A casino whose rows are committed, for tests in which several connections meet.
 
-    Nothing is cleaned up, because nothing deletes an event: the house is this test's own, and no stream of it is left
+    Nothing is cleaned up, because nothing deletes an event: the casino is this test's own, and no stream of it is left
     for another test to replay.
     """
     rolled_back = connections[DEFAULT_DB_ALIAS]

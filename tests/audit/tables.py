@@ -1,4 +1,4 @@
-"""A house with a key, and sessions to send: what tests of the record start from."""
+"""A tenant with a key and sessions to send: what tests of the record start from."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Tenant:
         return LoggedStream.objects.get(casino=self.casino, name=name)
 
     def opener(self, stream: str, **data: Any) -> dict[str, Any]:
-        """Return a session's first event at this house."""
+        """Return a session's first event at this casino."""
         return {
             "stream": stream,
             "seq": 1,

@@ -18,7 +18,7 @@ from pytest_django.live_server_helper import LiveServer
 from audit.adjudication import what_if as what_if_runs
 from audit.adjudication.what_if import Selection
 from audit.jobs import runner
-from audit.jobs.queue import ask
+from audit.jobs.queue import enqueue
 from audit.models import JobKind, Officer, WhatIf
 from audit.reconciliation import runs
 from tests.audit.casework.test_actions import Desk
@@ -149,7 +149,7 @@ def pages_of(desk: Desk) -> dict[str, str]:
     what_if = WhatIf.objects.get(name=name)
     for stream_id in what_if_runs.streams_of(what_if):
         what_if_runs.replay_one(what_if, stream_id)
-    verified, waiting = (ask(JobKind.VERIFY, desk.first, desk.tenant.casino, {}) for _ in range(2))
+    verified, waiting = (enqueue(JobKind.VERIFY, desk.first, desk.tenant.casino, {}) for _ in range(2))
     runner.run(verified.pk)
     return {
         "first page": "/admin/",

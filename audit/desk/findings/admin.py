@@ -28,7 +28,7 @@ from audit.evidence.bundle import Unproven
 from audit.evidence.export import export
 from audit.exports.findings import MAX_ROWS, findings_by_id, findings_sheet
 from audit.exports.lists import FORMATS
-from audit.jobs.queue import ask
+from audit.jobs.queue import enqueue
 from audit.models import Finding
 from audit.models.adjudication import Severity
 from audit.models.cases import State
@@ -138,7 +138,7 @@ class FindingAdmin(CaseworkAdmin):
             record_entry(request, "findings.exported", casino_id=casino_id, form=format, rows=len(ids), filter=filters)
         if len(ids) > MAX_ROWS_AT_ONCE:
             params = {"findings": ids, "form": format, "said": filters, "language": language()}
-            return redirect("admin:audit_job_change", ask(JobKind.EXPORT, officer, None, params).pk)
+            return redirect("admin:audit_job_change", enqueue(JobKind.EXPORT, officer, None, params).pk)
         sheet = findings_sheet(findings_by_id(ids))
         return list_response(sheet, format, title=gettext("Findings"), filters=filters, day=timezone.now().date())
 

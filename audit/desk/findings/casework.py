@@ -46,7 +46,7 @@ class CaseActionForm(ActionForm):
     """Outcome and reason for all selected cases."""
 
     outcome = forms.ChoiceField(label=_("Outcome"), required=False, choices=[("", "—"), *Outcome.choices])
-    reason = forms.CharField(label=_("Reason"), required=False, max_length=actions.MAX_WORDS)
+    reason = forms.CharField(label=_("Reason"), required=False, max_length=actions.MAX_REASON)
 
 
 class CaseworkAdmin(RecordAdmin[Finding]):

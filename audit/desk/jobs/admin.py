@@ -21,7 +21,7 @@ from audit.desk.jobs.job_form import EVERY_CASINO, InvalidRequest, cleaned, job_
 from audit.desk.jobs.progress import percentage, progress_text
 from audit.desk.record_admin import RecordAdmin, officer_of
 from audit.exports.lists import FORMATS
-from audit.jobs.queue import ask, stop
+from audit.jobs.queue import enqueue, stop
 from audit.models import Job, JobKind, JobState, WhatIf
 from audit.models.officers import READERS
 from audit.presentation import count, date_time, duration, person
@@ -154,7 +154,7 @@ class JobAdmin(RecordAdmin[Job]):
         except InvalidRequest as error:
             messages.error(request, str(error))
             return redirect("admin:audit_job_changelist")
-        return redirect("admin:audit_job_change", ask(job_kind, officer, casino, params).pk)
+        return redirect("admin:audit_job_change", enqueue(job_kind, officer, casino, params).pk)
 
     def stop_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Ask a job to stop, by POST."""

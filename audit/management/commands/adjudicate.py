@@ -1,8 +1,8 @@
-"""``manage.py adjudicate FILE``: what the law says of a recorded session, without a database.
+"""``manage.py adjudicate FILE``: adjudicate a recorded session, without a database.
 
-Reads one event a line, in any order, of one stream; ``-`` reads standard input. Lines that are no event are reported
-to standard error with their number and do not stop the rest. Exit status: 0 for a clean run, whatever was found; 1
-when lines were bad; 2 when nothing could be adjudicated.
+Reads one event a line, in any order, of one stream; ``-`` reads standard input. Invalid lines are reported to standard
+error with their number, and the rest is adjudicated. Exit status: 0 if every line was valid, whatever the findings; 1
+if lines were invalid; 2 if nothing could be adjudicated.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TextIO, cast
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
@@ -29,13 +29,13 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", metavar="FILE", help="the events, one a line; - reads standard input")
         parser.add_argument("--json", action="store_true", help="print the answer as one JSON object")
-        parser.add_argument("--strict", action="store_true", help="stop at the first line that is no event")
+        parser.add_argument("--strict", action="store_true", help="stop at the first invalid line")
         parser.add_argument("--language", choices=["en", "fr"], default="en", help="language of the report")
 
     def handle(self, *args: Any, **options: Any) -> None:
         bad = 0
         lines: list[bytes] = []
-        with _opened(options["file"]) as source:
+        with _open(options["file"]) as source:
             for number, line, fault in _read(source):
                 if fault is None:
                     lines.append(line)
@@ -50,18 +50,19 @@ class Command(BaseCommand):
             answer = adjudicate(lines)
         except AnotherStream as error:
             raise CommandError(f"{error}; give one stream a file", returncode=UNUSABLE) from None
-        self._show(answer, as_json=options["json"], language=options["language"])
+        self._print(answer, as_json=options["json"], language=options["language"])
         if bad:
             raise SystemExit(BAD_LINES)
 
-    def _show(self, answer: Adjudication, *, as_json: bool, language: str) -> None:
+    def _print(self, answer: Adjudication, *, as_json: bool, language: str) -> None:
         if as_json:
             self.stdout.write(json.dumps(answer.as_dict(), ensure_ascii=False, indent=2))
         else:
-            print_report(answer, self.stdout, language="fr" if language == "fr" else "en")
+            out = cast(TextIO, self.stdout)  # it passes every call on to the stream
+            print_report(answer, out, language="fr" if language == "fr" else "en")
 
 
-def _opened(name: str) -> BinaryIO:
+def _open(name: str) -> BinaryIO:
     if name == "-":
         return sys.stdin.buffer
     try:
@@ -71,7 +72,7 @@ def _opened(name: str) -> BinaryIO:
 
 
 def _read(source: BinaryIO) -> Iterator[tuple[int, bytes, str | None]]:
-    """Yield each line that is not blank: its number from 1, its bytes, and what is wrong with it."""
+    """Yield each line that is not blank: its number from 1, its bytes, and the fault of an invalid one, else None."""
     for number, line in enumerate(source, start=1):
         event = line.strip()
         if number == 1:

@@ -1,4 +1,4 @@
-"""``manage.py casediagram``: write the diagram of the casework machine into its page."""
+"""``manage.py casediagram``: write the state diagram of cases into ``docs/casework.md``."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ BEGINS, ENDS = "```mermaid\n", "\n```"
 
 
 def with_diagram(page: str) -> str:
-    """Return the page with the diagram as it is now."""
+    """Return the page with the current diagram."""
     before, _, rest = page.partition(BEGINS)
     after = rest.partition("```")[2]
     return f"{before}{BEGINS}{diagram()}{ENDS}{after}"
 
 
 class Command(BaseCommand):
-    help = "Write the diagram of the casework machine into docs/casework.md."
+    help = "Write the state diagram of cases into docs/casework.md."
 
     def handle(self, *args: Any, **options: Any) -> None:
         page = settings.BASE_DIR / PAGE

@@ -1,4 +1,4 @@
-"""``manage.py createkey``: a key for a table system, with the casino and the tables it reports on."""
+"""``manage.py createkey``: create an API key for a table system, with its casino and tables, or rotate one."""
 
 from __future__ import annotations
 
@@ -16,24 +16,26 @@ from audit.event_store import audit_trail
 from audit.models import ApiKey, Casino, GamingTable, Scope
 
 
-def _positive(written: str) -> int:
-    if not written.isdecimal() or not 0 < int(written) < 10_000:
-        raise ArgumentTypeError(f"'{written}' is no number of days")
-    return int(written)
+def _positive(text: str) -> int:
+    if not text.isdecimal() or not 0 < int(text) < 10_000:
+        raise ArgumentTypeError(f"'{text}' is not a whole number from 1 to 9999")
+    return int(text)
 
 
 class Command(BaseCommand):
-    help = "Make a key and print it. It is shown this once; only its digest is kept."
+    help = "Create an API key and print it. It is shown this once; only its digest is stored."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--casino", metavar="CODE", help="the casino, registered if it is new")
-        parser.add_argument("--rotate", metavar="PREFIX", help="a key to follow: the same casino, tables, scopes, name")
+        parser.add_argument("--casino", metavar="CODE", help="the casino; it is registered if it is new")
+        parser.add_argument(
+            "--rotate", metavar="PREFIX", help="replace this key by one with the same casino, tables, scopes and name"
+        )
         parser.add_argument(
             "--overlap",
             type=_positive,
             default=24,
             metavar="HOURS",
-            help="hours the followed key stays valid",
+            help="hours for which the replaced key stays valid",
         )
         parser.add_argument("--casino-name", metavar="NAME", help="its name, if it is new")
         parser.add_argument("--time-zone", metavar="ZONE", default="Europe/Paris", help="its time zone, if it is new")
@@ -43,9 +45,11 @@ class Command(BaseCommand):
             default=[],
             dest="tables",
             metavar="CODE",
-            help="a table the key reports on, registered if it is new; without any, every table of the casino",
+            help="a table the key reports on, registered if it is new; default: every table of the casino",
         )
-        parser.add_argument("--register", action="append", default=[], metavar="CODE", help="register a table, no more")
+        parser.add_argument(
+            "--register", action="append", default=[], metavar="CODE", help="register a table that other keys report on"
+        )
         parser.add_argument("--name", default="table system", help="what the key is for")
         parser.add_argument("--scope", action="append", choices=Scope.values, dest="scopes", help="default: all")
         parser.add_argument("--days", type=_positive, help="days until the key expires; default: it does not")
@@ -72,10 +76,10 @@ class Command(BaseCommand):
         self.stdout.write(secret)
 
     def _rotate(self, prefix: str, overlap: timedelta) -> None:
-        """Make a key like another, which ends after a while; until then both are valid."""
+        """Replace a key by one like it. Both are valid until ``overlap`` has passed."""
         before = ApiKey.objects.select_for_update().filter(prefix=prefix, revoked_at=None).first()
         if before is None:
-            raise CommandError(f"There is no key '{prefix}' that is not revoked.")
+            raise CommandError(f"There is no active key '{prefix}'.")
         key, secret = ApiKey.make(casino=before.casino, name=before.name, scopes=before.scopes)
         key.tables.set(before.tables.all())
         ends = timezone.now() + overlap

@@ -1,4 +1,4 @@
-"""``manage.py quarantine``: what was refused, and letting go of its bytes."""
+"""``manage.py quarantine``: list refused requests, and delete the bytes of old ones."""
 
 from __future__ import annotations
 
@@ -16,22 +16,24 @@ from audit.models import Quarantined
 
 
 class Command(BaseCommand):
-    help = "Say what is kept of refused requests; --purge lets go of the bytes of old ones."
+    help = "List the refused requests that are kept; --purge deletes the bytes of old ones."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--purge", action="store_true", help="let go of the bytes; digest, reason and place stay")
+        parser.add_argument("--purge", action="store_true", help="delete the bytes; digest, reason and stream stay")
         parser.add_argument(
-            "--days", type=int, default=settings.CABOCHON_QUARANTINE_DAYS, help="older than so many days"
+            "--days", type=int, default=settings.CABOCHON_QUARANTINE_DAYS, help="of requests older than so many days"
         )
-        parser.add_argument("--dry-run", action="store_true", help="say of how many, and let go of none")
+        parser.add_argument("--dry-run", action="store_true", help="print of how many requests, and delete nothing")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["purge"] or options["dry_run"]:
             with transaction.atomic():
                 purged = purge(before=timezone.now() - timedelta(days=options["days"]))
                 transaction.set_rollback(options["dry_run"])
-            self.stdout.write(f"the bytes of {purged} requests{' would go' if options['dry_run'] else ' went'}")
+            self.stdout.write(f"bytes of {purged} requests {'would be deleted' if options['dry_run'] else 'deleted'}")
             return
-        kept = Quarantined.objects.values("code").annotate(requests=Count("pk"), total=Sum("size")).order_by("code")
-        for row in kept:
+        by_reason = (
+            Quarantined.objects.values("code").annotate(requests=Count("pk"), total=Sum("size")).order_by("code")
+        )
+        for row in by_reason:
             self.stdout.write(f"{row['code']:16} {row['requests']:>8} requests {row['total']:>12} bytes")

@@ -9,7 +9,7 @@ from argparse import ArgumentTypeError
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from datetime import date
-from typing import Any
+from typing import Any, TextIO, cast
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connections
@@ -126,7 +126,8 @@ class Command(BaseCommand):
                 *(str(number) for number in (total.appeared, total.disappeared, total.changed)),
                 *(f"{total.before_minor} → {total.after_minor}", "", total.currency),
             )
-        console = Console(file=self.stdout, width=None if sys.stdout.isatty() else 120)  # type: ignore[arg-type]
+        out = cast(TextIO, self.stdout)  # it passes every call on to the stream
+        console = Console(file=out, width=None if sys.stdout.isatty() else 120)
         if totals:
             console.print(table)
         else:

@@ -1,4 +1,4 @@
-"""``manage.py revokekey``: a key is no longer valid, from now on."""
+"""``manage.py revokekey``: revoke an API key at once."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from audit.models import ApiKey
 
 
 class Command(BaseCommand):
-    help = "Revoke a key, by the twelve digits after cab_. Every process has heard of it within a second."
+    help = "Revoke an API key, named by the twelve digits after cab_. Every process refuses it within a second."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("prefix", metavar="PREFIX")
-        parser.add_argument("--reason", default="", help="kept with the act")
+        parser.add_argument("--reason", default="", help="recorded in the audit trail")
 
     @transaction.atomic
     def handle(self, *args: Any, **options: Any) -> None:
         key = ApiKey.objects.select_for_update().filter(prefix=options["prefix"], revoked_at=None).first()
         if key is None:
-            raise CommandError(f"There is no key '{options['prefix']}' that is not revoked.")
+            raise CommandError(f"There is no active key '{options['prefix']}'.")
         key.revoked_at = timezone.now()
         key.save(update_fields=["revoked_at"])
-        what = {"id": key.pk, "prefix": key.prefix}
+        data = {"id": key.pk, "prefix": key.prefix}
         audit_trail.record(
-            getpass.getuser(), "key.revoked", casino_id=key.casino_id, data=what, reason=options["reason"]
+            getpass.getuser(), "key.revoked", casino_id=key.casino_id, data=data, reason=options["reason"]
         )
         self.stdout.write(f"{key} is revoked.")

@@ -19,7 +19,7 @@ from tests.audit.conftest import Tenant
 from tests.audit.sessions import opener
 
 
-def made(*options: str) -> str:
+def created_key(*options: str) -> str:
     """Return what ``createkey`` prints."""
     printed = StringIO()
     call_command("createkey", *options, stdout=printed)
@@ -61,7 +61,9 @@ def test_the_last_use_of_a_key_is_noted_now_and_then(tenant: Tenant) -> None:
 
 
 def test_createkey_registers_casino_and_tables_and_its_key_records(db: None, tenant: Tenant, stream: str) -> None:
-    secret = made("--casino", "trouville", "--casino-name", "Casino de Trouville", "--table", "C1", "--register", "R1")
+    secret = created_key(
+        "--casino", "trouville", "--casino-name", "Casino de Trouville", "--table", "C1", "--register", "R1"
+    )
     casino = Casino.objects.get(code="trouville")
     assert casino.name == "Casino de Trouville"
     assert sorted(casino.tables.values_list("code", flat=True)) == ["C1", "R1"]
@@ -72,8 +74,10 @@ def test_createkey_registers_casino_and_tables_and_its_key_records(db: None, ten
 
 
 def test_createkey_again_adds_a_second_key_and_changes_nothing_else(db: None) -> None:
-    first = made("--casino", "trouville", "--casino-name", "Trouville", "--table", "C1")
-    second = made("--casino", "trouville", "--casino-name", "Another", "--table", "C1", "--scope", "events:write")
+    first = created_key("--casino", "trouville", "--casino-name", "Trouville", "--table", "C1")
+    second = created_key(
+        "--casino", "trouville", "--casino-name", "Another", "--table", "C1", "--scope", "events:write"
+    )
     assert Casino.objects.get(code="trouville").name == "Trouville"
     assert first != second
     assert ApiKey.of_secret(first) is not None
@@ -81,7 +85,7 @@ def test_createkey_again_adds_a_second_key_and_changes_nothing_else(db: None) ->
 
 
 def test_a_key_for_some_days_expires(db: None) -> None:
-    key = ApiKey.of_secret(made("--casino", "trouville", "--days", "30"))
+    key = ApiKey.of_secret(created_key("--casino", "trouville", "--days", "30"))
     assert key is not None
     assert abs(key.expires_at - timezone.now() - timedelta(days=30)) < timedelta(minutes=1)
 
@@ -99,19 +103,19 @@ def test_a_key_for_some_days_expires(db: None) -> None:
         [],
     ],
 )
-def test_createkey_makes_nothing_of_what_is_wrong(db: None, options: list[str]) -> None:
+def test_createkey_refuses_invalid_options_and_creates_nothing(db: None, options: list[str]) -> None:
     with pytest.raises(CommandError):
-        made(*options)
+        created_key(*options)
     assert not Casino.objects.filter(code__startswith="trou").exists()
 
 
-def test_a_key_is_followed_by_another_like_it_and_both_are_valid_for_a_while(tenant: Tenant, stream: str) -> None:
+def test_a_rotated_key_and_its_successor_are_both_valid_for_the_overlap(tenant: Tenant, stream: str) -> None:
     tenant.key.tables.set([tenant.casino.tables.get(code="C1")])
     tenant.key.scopes = ["events:write", "streams:read"]
     tenant.key.save()
-    said = StringIO()
-    call_command("createkey", "--rotate", tenant.key.prefix, "--overlap", "2", stdout=said)
-    secret = said.getvalue().strip()
+    output = StringIO()
+    call_command("createkey", "--rotate", tenant.key.prefix, "--overlap", "2", stdout=output)
+    secret = output.getvalue().strip()
     following = ApiKey.of_secret(secret)
     assert following is not None
     assert (following.casino, following.scopes) == (tenant.casino, tenant.key.scopes)
@@ -122,18 +126,18 @@ def test_a_key_is_followed_by_another_like_it_and_both_are_valid_for_a_while(ten
     with time_machine.travel(timezone.now() + timedelta(hours=2, seconds=1)):
         assert tenant.send(stream, sent).status_code == 401
         assert tenant.send(stream, sent, Authorization=f"Bearer {secret}").status_code == 200
-    call_command("revokekey", following.prefix, "--reason", "lost", stdout=said)
+    call_command("revokekey", following.prefix, "--reason", "lost", stdout=output)
     assert tenant.send(stream, sent, Authorization=f"Bearer {secret}").status_code == 401
-    for words in (["revokekey", following.prefix], ["createkey", "--rotate", following.prefix], ["createkey"]):
+    for args in (["revokekey", following.prefix], ["createkey", "--rotate", following.prefix], ["createkey"]):
         with pytest.raises(CommandError):
-            call_command(*words)
+            call_command(*args)
 
 
 def wrong(number: int) -> str:
     return f"cab_{number:012x}_{'A' * 43}"
 
 
-def test_an_address_with_many_wrong_keys_is_asked_to_wait_and_costs_no_query(tenant: Tenant) -> None:
+def test_an_address_with_many_invalid_keys_is_rate_limited_without_a_query(tenant: Tenant) -> None:
     with time_machine.travel(600_000_010, tick=False):
         tenant.ask("rules")  # a key that was right goes on from any address
         right = tenant.secret

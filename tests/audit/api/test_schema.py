@@ -27,7 +27,7 @@ UNCHECKED = (
 
 @pytest.fixture
 def interface(tenant: Tenant) -> Iterator[schemathesis.BaseSchema]:
-    """The document of the interface, of a house that has a stream with findings and proofs."""
+    """The OpenAPI document, for a casino that has a stream with findings and proofs."""
     stream = "deauville.C1"
     tenant.send(stream, tenant.session(stream, 12))
     advance(LoggedStream.objects.get(casino=tenant.casino, name=stream).stream_id)
@@ -44,11 +44,11 @@ EXAMPLES = 25
 def test_every_operation_answers_as_the_document_says(
     interface: schemathesis.BaseSchema, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(key_lookup, "MAX_FAILURES", 1_000_000)  # wrong keys are to be refused for being wrong
-    asked: list[str] = []
+    monkeypatch.setattr(key_lookup, "MAX_FAILURES", 1_000_000)  # an invalid key gets 401 here, never 429
+    operations: list[str] = []
     for found in interface.get_all_operations():
         operation = found.ok()
-        asked.append(operation.label)
+        operations.append(operation.label)
         for mode in (GenerationMode.POSITIVE, GenerationMode.NEGATIVE):
 
             @settings(
@@ -65,7 +65,7 @@ def test_every_operation_answers_as_the_document_says(
 
             try:
                 answers()
-            except Unsatisfiable:  # nothing of this operation can be asked wrongly
+            except Unsatisfiable:  # nothing of this operation can be operations wrongly
                 assert mode is GenerationMode.NEGATIVE
-    assert len(asked) >= 12
-    assert "POST /api/v1/streams/{stream}/events" in asked
+    assert len(operations) >= 12
+    assert "POST /api/v1/streams/{stream}/events" in operations

@@ -1,4 +1,4 @@
-"""Casework: the machine and its diagram, four eyes against everybody, one house never at another's."""
+"""Casework: the state machine and its diagram, four eyes, and no access across casinos."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def hired(tenant: Tenant, role: Role, name: str) -> Officer:
 
 
 class Desk:
-    """A house with findings, and somebody of every role."""
+    """A casino with findings, and an officer of every role."""
 
     def __init__(self) -> None:
         self.tenant = Tenant()
@@ -70,9 +70,9 @@ def client_of(officer: Officer) -> Client:
     return client
 
 
-def act(officer: Officer, finding: Finding, name: str, **said: str) -> int:
+def post_transition(officer: Officer, finding: Finding, name: str, **form: str) -> int:
     address = f"/admin/audit/finding/{finding.pk}/case/{name}/"
-    return client_of(officer).post(address, said).status_code
+    return client_of(officer).post(address, form).status_code
 
 
 def test_every_finding_has_a_case_that_stays_with_it_when_it_is_found_again(desk: Desk) -> None:
@@ -86,7 +86,7 @@ def test_every_finding_has_a_case_that_stays_with_it_when_it_is_found_again(desk
     assert again.case_id == desk.findings[0].case_id
 
 
-def test_two_officers_close_a_case_and_each_act_is_an_event_with_its_reason(desk: Desk) -> None:
+def test_two_officers_close_a_case_and_each_action_is_in_the_audit_trail_with_its_reason(desk: Desk) -> None:
     before = timezone.now().date()
     desk.proposed_by(desk.first)
     actions.perform(desk.case.pk, desk.second, "send_back", reason="which camera?")
@@ -111,10 +111,10 @@ def test_two_officers_close_a_case_and_each_act_is_an_event_with_its_reason(desk
     assert [each.type for each in CaseAction.objects.filter(case=closed)] == [kind for kind, _, _ in recorded]
 
 
-def test_ones_own_proposal_is_refused_by_request_and_the_attempt_is_recorded(desk: Desk) -> None:
+def test_approving_ones_own_proposal_is_refused_and_recorded(desk: Desk) -> None:
     desk.proposed_by(desk.second)
-    assert act(desk.second, desk.findings[0], "approve") == 302
-    assert act(desk.second, desk.findings[0], "send_back", reason="x") == 302
+    assert post_transition(desk.second, desk.findings[0], "approve") == 302
+    assert post_transition(desk.second, desk.findings[0], "send_back", reason="x") == 302
     assert desk.case.state == State.SECOND
     refused = [
         each
@@ -125,7 +125,7 @@ def test_ones_own_proposal_is_refused_by_request_and_the_attempt_is_recorded(des
         (desk.second.username, "approve"),
         (desk.second.username, "send_back"),
     ]
-    assert act(desk.third, desk.findings[0], "approve") == 302
+    assert post_transition(desk.third, desk.findings[0], "approve") == 302
     assert desk.case.state == State.CLOSED
 
 
@@ -144,7 +144,7 @@ BY_HAND = (
 
 
 @pytest.mark.parametrize("change", BY_HAND)
-def test_the_database_holds_four_eyes_against_what_writes_past_the_desk(desk: Desk, change: str) -> None:
+def test_the_database_enforces_four_eyes_against_direct_updates(desk: Desk, change: str) -> None:
     desk.proposed_by(desk.second)
     written = change.format(first=desk.first.pk, third=desk.third.pk)
     with pytest.raises(IntegrityError), transaction.atomic(), connection.cursor() as cursor:
@@ -154,7 +154,7 @@ def test_the_database_holds_four_eyes_against_what_writes_past_the_desk(desk: De
     assert desk.case.state == State.SECOND
 
 
-def test_a_new_case_cannot_be_closed_at_a_stroke_and_a_closed_one_not_touched(desk: Desk) -> None:
+def test_a_new_case_cannot_be_closed_in_one_update_and_a_closed_one_cannot_be_changed(desk: Desk) -> None:
     whole = "state = 'closed', outcome = 'mistaken', reason = 'x', closed_at = now(), proposed_by_id = %s"
     whole += ", approved_by_id = %s"
     with pytest.raises(IntegrityError), transaction.atomic(), connection.cursor() as cursor:
@@ -167,7 +167,7 @@ def test_a_new_case_cannot_be_closed_at_a_stroke_and_a_closed_one_not_touched(de
     assert (reopened.state, reopened.outcome, reopened.approved_by) == ("investigating", "", None)
 
 
-def test_nobody_does_what_their_role_does_not_allow(desk: Desk) -> None:
+def test_no_officer_does_what_their_role_does_not_allow(desk: Desk) -> None:
     for officer in (desk.auditor, desk.administrator):
         for name in TRANSITIONS:
             with pytest.raises(actions.ActionRefused):
@@ -181,13 +181,13 @@ def test_nobody_does_what_their_role_does_not_allow(desk: Desk) -> None:
         actions.perform(desk.case.pk, desk.first, "assign", assignee=desk.auditor)
 
 
-def test_no_step_is_done_from_a_state_it_does_not_begin_in_nor_without_what_it_asks_for(desk: Desk) -> None:
-    for name, step in TRANSITIONS.items():
-        if State.NEW not in step.begins:
+def test_no_transition_from_another_state_or_without_the_values_it_needs(desk: Desk) -> None:
+    for name, transition in TRANSITIONS.items():
+        if State.NEW not in transition.sources:
             with pytest.raises(actions.ActionRefused):
                 actions.perform(desk.case.pk, desk.third, name, reason="x", outcome="confirmed")
     actions.perform(desk.case.pk, desk.first, "take")
-    for said in (
+    for values in (
         {},
         {"reason": " "},
         {"reason": "x"},
@@ -195,11 +195,11 @@ def test_no_step_is_done_from_a_state_it_does_not_begin_in_nor_without_what_it_a
         {"outcome": "confirmed"},
     ):
         with pytest.raises(actions.ActionRefused):
-            actions.perform(desk.case.pk, desk.first, "propose", **said)
+            actions.perform(desk.case.pk, desk.first, "propose", **values)
     assert desk.case.state == State.INVESTIGATING
 
 
-def test_another_house_is_not_there(desk: Desk) -> None:
+def test_an_officer_of_another_casino_gets_404(desk: Desk) -> None:
     stranger = hired(Tenant(), Role.SECOND, "stranger")
     finding = desk.findings[0]
     client = client_of(stranger)
@@ -208,8 +208,8 @@ def test_another_house_is_not_there(desk: Desk) -> None:
         f"/admin/audit/loggedstream/{desk.stream.pk}/events/",
     ):
         assert client.get(address).status_code == 404
-    assert act(stranger, finding, "take") == 404
-    assert act(stranger, finding, "approve") == 404
+    assert post_transition(stranger, finding, "take") == 404
+    assert post_transition(stranger, finding, "approve") == 404
     with pytest.raises(actions.ActionRefused):
         actions.perform(desk.case.pk, stranger, "take")
     assert client.post("/admin/audit/finding/take-next/").status_code == 302
@@ -232,7 +232,7 @@ def test_auditors_see_everything_and_change_nothing_administrators_the_reverse(d
     assert auditor.get("/admin/audit/officer/").status_code == 403
 
 
-def test_steps_are_taken_by_post_alone_and_with_the_form_of_our_page(desk: Desk) -> None:
+def test_a_transition_needs_a_post_with_a_csrf_token(desk: Desk) -> None:
     address = f"/admin/audit/finding/{desk.findings[0].pk}/case/take/"
     client = client_of(desk.first)
     assert client.get(address).status_code == 405
@@ -273,14 +273,14 @@ def test_the_counts_of_the_queues_are_the_lengths_of_their_lists(
         client.get("/admin/audit/finding/?queue=open")
 
 
-def test_many_are_assigned_and_proposed_at_once_and_none_is_approved(desk: Desk) -> None:
+def test_several_cases_are_assigned_and_proposed_at_once_but_never_approved(desk: Desk) -> None:
     client = client_of(desk.second)
     chosen = [finding.pk for finding in desk.findings]
     client.post("/admin/audit/finding/", {"action": "take_selected", "_selected_action": chosen, "index": "0"})
-    said = {"outcome": "explained", "reason": "training night"}
-    sent = {"action": "propose_selected", "_selected_action": chosen, "index": "0", **said}
-    told = client.post("/admin/audit/finding/", sent, follow=True).content.decode()
-    assert f"{len(chosen)} cases were changed." in told
+    values = {"outcome": "explained", "reason": "training night"}
+    sent = {"action": "propose_selected", "_selected_action": chosen, "index": "0", **values}
+    page = client.post("/admin/audit/finding/", sent, follow=True).content.decode()
+    assert f"{len(chosen)} cases were changed." in page
     assert set(Case.objects.filter(findings__in=chosen).values_list("state", "reason")) == {
         ("second", "training night")
     }
@@ -291,15 +291,15 @@ def test_many_are_assigned_and_proposed_at_once_and_none_is_approved(desk: Desk)
     assert f"{len(chosen)} cases were not" in again
 
 
-def test_the_diagram_of_the_page_is_that_of_the_machine() -> None:
+def test_the_diagram_on_the_page_is_generated_from_the_state_machine() -> None:
     page = (Path(__file__).parents[3] / PAGE).read_text()
     assert with_diagram(page) == page
-    for step in TRANSITIONS.values():
-        assert step.ends is None or f": {step.name} (" in page
+    for transition in TRANSITIONS.values():
+        assert transition.target is None or f": {transition.name} (" in page
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_officers_who_take_the_next_at_once_never_get_the_same() -> None:
+def test_two_officers_who_take_the_next_case_at_once_never_get_the_same() -> None:
     desk = Desk()
     gate = threading.Barrier(2)
     taken: list[int] = []

@@ -1,4 +1,4 @@
-"""The life of a case against a second account of it: what the design says, written down without looking at the code."""
+"""The state machine of a case against an independent model of it, written from the design and not from the code."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from tests.audit.tables import Tenant
 
 pytestmark = pytest.mark.django_db
 
-WORKS, DECIDES = {"officer", "second", "third"}, {"second", "third"}
-"""Who works on cases, and who of them decides about a closing that another proposed."""
+CASEWORKERS, APPROVERS = {"officer", "second", "third"}, {"second", "third"}
+"""Who works on cases, and which of them decide on a closing that another has proposed."""
 
 
 @dataclass
-class Account:
-    """Where a case is, by the design: new → investigating → second officer → closed, sent back, came back."""
+class Model:
+    """The state of a case by the design: new → investigating → second officer → closed, sent back, came back."""
 
     state: str = "new"
     assigned: str | None = None
@@ -36,22 +36,22 @@ class Account:
     def allows(self, who: str, step: str, reason: str, outcome: str) -> bool:
         match step:
             case "take":
-                return who in WORKS and self.state in ("new", "investigating")
+                return who in CASEWORKERS and self.state in ("new", "investigating")
             case "release":
-                return who in WORKS and self.state == "investigating"
+                return who in CASEWORKERS and self.state == "investigating"
             case "comment":
-                return who in WORKS and bool(reason)
+                return who in CASEWORKERS and bool(reason)
             case "propose":
                 fits = bool(reason) and outcome in ("confirmed", "explained", "mistaken")
-                return who in WORKS and self.state == "investigating" and fits
+                return who in CASEWORKERS and self.state == "investigating" and fits
             case "approve":
-                return who in DECIDES and self.state == "second" and who != self.proposer
+                return who in APPROVERS and self.state == "second" and who != self.proposer
             case "send_back":
-                return who in DECIDES and self.state == "second" and who != self.proposer and bool(reason)
+                return who in APPROVERS and self.state == "second" and who != self.proposer and bool(reason)
             case _:
-                return who in DECIDES and self.state == "closed" and bool(reason)
+                return who in APPROVERS and self.state == "closed" and bool(reason)
 
-    def take(self, who: str, step: str, outcome: str) -> None:
+    def apply(self, who: str, step: str, outcome: str) -> None:
         match step:
             case "take":
                 self.state, self.assigned = "investigating", who
@@ -69,7 +69,7 @@ class Account:
 WHO = ["officer", "second", "third", "auditor", "administrator", "stranger"]
 TRANSITIONS = ["take", "release", "comment", "propose", "approve", "send_back", "reopen"]
 
-acts_done = st.lists(
+attempted = st.lists(
     st.tuples(
         st.sampled_from([*WHO, "officer", "second", "third"]),
         st.sampled_from(TRANSITIONS),
@@ -93,41 +93,41 @@ def people(desk: Desk) -> dict[str, Officer]:
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(done=acts_done)
-def test_a_case_goes_where_the_design_says_and_nowhere_else(
-    desk: Desk, people: dict[str, Officer], done: list[tuple[str, str, str, str]]
+@given(attempts=attempted)
+def test_a_case_changes_as_the_model_does_and_in_no_other_way(
+    desk: Desk, people: dict[str, Officer], attempts: list[tuple[str, str, str, str]]
 ) -> None:
     with transaction.atomic():
         before = _recorded(desk)
-        account = Account()
-        for who, step, reason, outcome in done:
-            allowed = account.allows(who, step, reason.replace("\0", "").strip(), outcome)
+        model = Model()
+        for who, step, reason, outcome in attempts:
+            allowed = model.allows(who, step, reason.replace("\0", "").strip(), outcome)
             try:
                 actions.perform(desk.case.pk, people[who], step, reason=reason, outcome=outcome)
             except actions.ActionRefused:
-                assert not allowed, (account, who, step, reason, outcome)
+                assert not allowed, (model, who, step, reason, outcome)
             else:
-                assert allowed, (account, who, step, reason, outcome)
-                account.take(who, step, outcome)
-            _same(desk.case, account, people)
+                assert allowed, (model, who, step, reason, outcome)
+                model.apply(who, step, outcome)
+            _same(desk.case, model, people)
         recorded = _recorded(desk)[len(before) :]
-        assert len(recorded) == len(done), "what is done and what is refused are events alike"
-        assert [act.actor for act in recorded] == [people[who].get_username() for who, *_ in done]
+        assert len(recorded) == len(attempts), "what is done and what is refused are events alike"
+        assert [entry.actor for entry in recorded] == [people[who].get_username() for who, *_ in attempts]
         transaction.set_rollback(True)
 
 
-def _same(case: Case, account: Account, people: dict[str, Officer]) -> None:
+def _same(case: Case, model: Model, people: dict[str, Officer]) -> None:
     def named(who: str | None) -> Any:
         return people[who] if who else None
 
-    assert case.state == account.state
-    assert case.assigned_to == named(account.assigned)
-    assert (case.proposed_by, case.approved_by) == (named(account.proposer), named(account.approver))
-    assert case.outcome == account.outcome
-    assert (case.closed_at is not None) == (account.state == "closed")
+    assert case.state == model.state
+    assert case.assigned_to == named(model.assigned)
+    assert (case.proposed_by, case.approved_by) == (named(model.proposer), named(model.approver))
+    assert case.outcome == model.outcome
+    assert (case.closed_at is not None) == (model.state == "closed")
     assert case.state != "closed" or case.proposed_by != case.approved_by
 
 
-def _recorded(desk: Desk) -> list[audit_trail.Act]:
+def _recorded(desk: Desk) -> list[audit_trail.Entry]:
     today = timezone.now().date()
-    return [act for act in audit_trail.entries_of(desk.tenant.casino.pk, today) if act.type.startswith("case.")]
+    return [entry for entry in audit_trail.entries_of(desk.tenant.casino.pk, today) if entry.type.startswith("case.")]

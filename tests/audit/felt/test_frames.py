@@ -159,6 +159,6 @@ def test_the_page_of_a_finding_opens_on_its_event_with_its_wager_ringed(tenant: 
     data = json.loads(re.search(r'<script id="replay-data" type="application/json">(.*?)</script>', content)[1])
     focus = data["steps"][int(re.search(r'data-focus="(\d+)"', content)[1])]
     assert focus["seq"] == finding.seq
-    assert focus["found"]
+    assert focus["findings"]
     assert [key for key, stake in data["stakes"].items() if stake["disputed"]] == [finding.wager]
     assert "data-disputed" in content

@@ -74,7 +74,7 @@ def test_a_stake_in_prison_lies_on_the_line_of_its_box() -> None:
 
 
 def test_every_bet_of_the_craps_rulesets_has_a_spot_of_its_own() -> None:
-    for ruleset, place in (("fr-craps", geometry.craps_spot), ("qc-craps", geometry.quebec_spot)):
+    for ruleset, spot_of in (("fr-craps", geometry.craps_spot), ("qc-craps", geometry.quebec_spot)):
         spots = {}
         for bet in RULESETS[ruleset].kinds:
             numbers: tuple[int | None, ...] = (None,)
@@ -85,7 +85,7 @@ def test_every_bet_of_the_craps_rulesets_has_a_spot_of_its_own() -> None:
             elif bet not in geometry.ZONES and not bet.startswith(("win", "dont_win")):
                 numbers = geometry.POINTS
             for number in numbers:
-                spot = place(wager(bet), number)
+                spot = spot_of(wager(bet), number)
                 assert spot is not None, (bet, number)
                 assert spots.setdefault(spot, (bet, number)) == (bet, number)
 
@@ -101,7 +101,7 @@ def test_bets_for_a_number_lie_before_it_and_bets_against_it_behind() -> None:
             assert rear < geometry.craps_spot(wager(bet), number)[1] < front
 
 
-def test_the_layouts_are_drawn_without_scripts_or_styles_and_show_what_they_are_told() -> None:
+def test_the_layouts_are_drawn_without_scripts_or_styles_and_show_the_state() -> None:
     drawn = {
         "37": roulette.layout(LAYOUT_37, "17"),
         "38": roulette.layout(LAYOUT_38, "00"),

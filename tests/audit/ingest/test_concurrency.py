@@ -20,14 +20,14 @@ from tests.audit.conftest import Tenant
 from tests.audit.sessions import written
 
 
-def all_at_once(count: int, work: Callable[[int], None]) -> None:
-    """Run ``work`` in ``count`` threads that start together, each with a connection of its own."""
+def all_at_once(count: int, action: Callable[[int], None]) -> None:
+    """Run ``action`` in ``count`` threads that start together, each with a connection of its own."""
     together = Barrier(count)
 
     def run(number: int) -> None:
         together.wait()
         try:
-            work(number)
+            action(number)
         finally:
             connection.close()
 
@@ -100,7 +100,7 @@ def test_one_name_on_two_days_at_once_is_one_stream(committed_tenant: Tenant, st
     assert sorted(statuses) == [201, 409, 409, 409]
 
 
-def test_a_hint_names_the_stream_that_is_dirty(committed_tenant: Tenant, stream: str) -> None:
+def test_a_replay_task_is_sent_for_a_stream_that_is_dirty(committed_tenant: Tenant, stream: str) -> None:
     committed_tenant.send(stream, committed_tenant.session(stream, 1))
     head = read.head_of(committed_tenant.casino.pk, stream)
     hinted: set[int] = set()

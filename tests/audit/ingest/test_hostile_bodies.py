@@ -220,8 +220,8 @@ def test_odd_addresses_break_nothing(tenant: Tenant, address: str) -> None:
 def test_a_spoilt_request_is_stored_or_refused_and_never_breaks(
     tenant: Tenant, spoilt: tuple[int, bytes], kind: str
 ) -> None:
-    place, junk = spoilt
+    offset, junk = spoilt
     whole = json.dumps(tenant.session("spoilt", 3)).encode()
-    place %= len(whole)
-    answer = tenant.send("spoilt", whole[:place] + junk + whole[place + len(junk) :], type=kind)
+    offset %= len(whole)
+    answer = tenant.send("spoilt", whole[:offset] + junk + whole[offset + len(junk) :], type=kind)
     assert answer.status_code in (200, 201, 403, 409, 422)

@@ -65,16 +65,16 @@ def test_a_broken_system_does_not_fill_the_disk(tenant: Tenant, stream: str, set
     assert len(bytes(of(other)[0].body)) == 3
 
 
-def test_the_command_counts_and_lets_go(tenant: Tenant, stream: str) -> None:
+def test_the_command_counts_and_purges(tenant: Tenant, stream: str) -> None:
     tenant.send(stream, b"[x]")
-    said = StringIO()
-    call_command("quarantine", stdout=said)
-    call_command("quarantine", "--dry-run", "--days", "0", stdout=said)
+    output = StringIO()
+    call_command("quarantine", stdout=output)
+    call_command("quarantine", "--dry-run", "--days", "0", stdout=output)
     assert of(tenant)[0].purged_at is None
-    call_command("quarantine", "--purge", "--days", "0", stdout=said)
+    call_command("quarantine", "--purge", "--days", "0", stdout=output)
     assert of(tenant)[0].purged_at is not None
-    assert "invalid" in said.getvalue()
-    assert "would go" in said.getvalue()
+    assert "invalid" in output.getvalue()
+    assert "would be deleted" in output.getvalue()
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])

@@ -1,4 +1,4 @@
-"""Long work: how far it is, that it can be stopped, that two never do it at once, and for whose eyes it is."""
+"""Background jobs: progress, stopping, one worker at a time, and who may see them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from django.utils import timezone
 from audit.desk.findings import admin as findings_admin
 from audit.event_store import audit_trail
 from audit.jobs import kinds, runner
-from audit.jobs.queue import ask, stop
+from audit.jobs.queue import enqueue, stop
 from audit.models import Casino, Job, JobKind, JobState, Officer, Role, WhatIf
 from audit.presentation import duration
 from tests.audit.casework.test_actions import Desk, client_of, hired
@@ -31,13 +31,13 @@ def desk(db: None) -> Desk:
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Progress is written down often."""
+    """Progress is stored often."""
     monkeypatch.setattr(runner, "REPORT_EVERY_S", 0.01)
 
 
 @pytest.fixture
-def untold(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is written down on the way: what a test's own transaction holds, no other connection sees."""
+def no_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No progress is stored: no other connection sees what the test's transaction holds."""
     monkeypatch.setattr(runner, "REPORT_EVERY_S", 3_600.0)
 
 
@@ -45,19 +45,19 @@ def address(job: Job, what: str = "change") -> str:
     return f"{LIST}{job.pk}/{what}/"
 
 
-def asked_for(client: Client, kind: str, **said: str) -> Job:
-    answer = client.post(f"{LIST}start/{kind}/", said)
+def started_job(client: Client, kind: str, **form: str) -> Job:
+    answer = client.post(f"{LIST}start/{kind}/", form)
     assert answer.status_code == 302, answer.content[:200]
     return Job.objects.get(pk=int(answer["Location"].split("/")[-3]))
 
 
-def as_kind(monkeypatch: pytest.MonkeyPatch, done: Callable[[Job, kinds.Tell], kinds.Made]) -> None:
+def as_kind(monkeypatch: pytest.MonkeyPatch, done: Callable[[Job, kinds.Progress], kinds.JobResult]) -> None:
     monkeypatch.setattr(kinds, "KINDS", {**kinds.KINDS, JobKind.VERIFY: done})
 
 
-def test_an_officer_verifies_the_record_of_a_house(desk: Desk, untold: None) -> None:
+def test_an_officer_verifies_the_record_of_a_casino(desk: Desk, no_progress: None) -> None:
     client = client_of(desk.auditor)
-    job = asked_for(client, "verify", casino=desk.tenant.code)
+    job = started_job(client, "verify", casino=desk.tenant.code)
     assert b"Waiting for a worker." in client.get(address(job)).content
     runner.run(job.pk)
     job.refresh_from_db()
@@ -66,7 +66,7 @@ def test_an_officer_verifies_the_record_of_a_house(desk: Desk, untold: None) -> 
     assert b"Everything verified" in client.get(address(job)).content
 
 
-def test_a_changed_event_is_named_on_the_page(desk: Desk, untold: None) -> None:
+def test_a_changed_event_is_named_on_the_page(desk: Desk, no_progress: None) -> None:
     with connection.cursor() as cursor:  # by a superuser, and undone with the test
         cursor.execute("alter event trigger log_no_change disable")
         cursor.execute("alter table log.event disable trigger user")
@@ -75,23 +75,25 @@ def test_a_changed_event_is_named_on_the_page(desk: Desk, untold: None) -> None:
             " where stream_id = %s and seq = 1",
             [desk.stream.pk],
         )
-    job = ask(JobKind.VERIFY, desk.first, desk.tenant.casino, {"first_day": "2026-11-19"})
+    job = enqueue(JobKind.VERIFY, desk.first, desk.tenant.casino, {"first_day": "2026-11-19"})
     runner.run(job.pk)
     page = client_of(desk.first).get(address(job)).content.decode()
     job.refresh_from_db()
     assert any(desk.stream.name in fault for fault in job.result["faults"])
     assert desk.stream.name in page
     assert "Everything verified" not in page
-    none = ask(JobKind.VERIFY, desk.first, desk.tenant.casino, {"last_day": "2026-11-18"})
+    none = enqueue(JobKind.VERIFY, desk.first, desk.tenant.casino, {"last_day": "2026-11-18"})
     runner.run(none.pk)
     none.refresh_from_db()
     assert none.result["events"] == 0
 
 
-def test_a_replay_beside_is_asked_for_and_its_difference_opened(desk: Desk, untold: None) -> None:
+def test_a_what_if_run_is_started_and_its_difference_opened(desk: Desk, no_progress: None) -> None:
     client = client_of(desk.first)
     name = f"five-{desk.tenant.code}"
-    job = asked_for(client, "what_if", casino=desk.tenant.code, name=name, readings="payout_unit=5", ruleset="fr-craps")
+    job = started_job(
+        client, "what_if", casino=desk.tenant.code, name=name, readings="payout_unit=5", ruleset="fr-craps"
+    )
     runner.run(job.pk)
     job.refresh_from_db()
     what_if = WhatIf.objects.get(name=name)
@@ -100,8 +102,8 @@ def test_a_replay_beside_is_asked_for_and_its_difference_opened(desk: Desk, unto
     assert f"/admin/audit/whatif/{what_if.pk}/change/" in client.get(address(job)).content.decode()
 
 
-def test_a_large_export_is_made_by_the_workers_for_who_asked(
-    desk: Desk, untold: None, monkeypatch: pytest.MonkeyPatch
+def test_a_large_export_is_rendered_by_a_worker_for_the_requester(
+    desk: Desk, no_progress: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at_once = client_of(desk.first).post("/admin/audit/finding/export/csv/").content
     monkeypatch.setattr(findings_admin, "MAX_ROWS_AT_ONCE", 1)
@@ -109,37 +111,37 @@ def test_a_large_export_is_made_by_the_workers_for_who_asked(
     job = Job.objects.get(pk=int(answer["Location"].split("/")[-3]))
     assert client_of(desk.first).get(address(job, "file")).status_code == 404
     runner.run(job.pk)
-    made = client_of(desk.first).get(address(job, "file"))
-    assert made.content == at_once
-    assert ".csv" in made["Content-Disposition"]
+    file = client_of(desk.first).get(address(job, "file"))
+    assert file.content == at_once
+    assert ".csv" in file["Content-Disposition"]
     for other in (desk.second, desk.auditor, hired(Tenant(), Role.SECOND, "other")):
         assert client_of(other).get(address(job)).status_code in (302, 404)
         assert client_of(other).get(address(job, "file")).status_code == 404
 
 
 @pytest.mark.django_db(transaction=True)
-def test_work_is_stopped_in_its_midst_by_who_may(quick: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_running_job_is_stopped_by_an_officer_who_may(quick: None, monkeypatch: pytest.MonkeyPatch) -> None:
     desk = Desk()
     begun = threading.Event()
 
-    def endless(job: Job, tell: kinds.Tell) -> kinds.Made:
+    def endless(job: Job, report: kinds.Progress) -> kinds.JobResult:
         done = 0
         while True:
             done += 1
-            tell(done, 1_000_000)
+            report(done, 1_000_000)
             begun.set()
             threading.Event().wait(0.002)
 
     as_kind(monkeypatch, endless)
-    job = ask(JobKind.VERIFY, desk.first, desk.tenant.casino, {})
+    job = enqueue(JobKind.VERIFY, desk.first, desk.tenant.casino, {})
     worker = threading.Thread(target=_run, args=(job.pk,))
     worker.start()
     assert begun.wait(10)
     while not Job.objects.get(pk=job.pk).done:
         threading.Event().wait(0.01)
-    said = client_of(desk.auditor).get(address(job, "progress")).json()
-    assert (said["state"], said["total"]) == ("running", 1_000_000)
-    assert "per second" in said["text"]
+    progress = client_of(desk.auditor).get(address(job, "progress")).json()
+    assert (progress["state"], progress["total"]) == ("running", 1_000_000)
+    assert "per second" in progress["text"]
     assert client_of(desk.auditor).post(address(job, "stop")).status_code == 403
     assert client_of(desk.first).get(address(job, "stop")).status_code == 405
     assert client_of(desk.second).post(address(job, "stop")).status_code == 302
@@ -147,8 +149,10 @@ def test_work_is_stopped_in_its_midst_by_who_may(quick: None, monkeypatch: pytes
     job.refresh_from_db()
     assert (job.state, job.stopped_by) == (JobState.STOPPED, desk.second)
     assert 0 < job.done < job.total
-    did = [(act.type, act.actor) for act in audit_trail.entries_of(desk.tenant.casino.pk, timezone.now().date())]
-    assert [each for each in did if each[0].startswith("work.")] == [
+    entries = [
+        (entry.type, entry.actor) for entry in audit_trail.entries_of(desk.tenant.casino.pk, timezone.now().date())
+    ]
+    assert [each for each in entries if each[0].startswith("work.")] == [
         ("work.asked", desk.first.username),
         ("work.stopped", desk.second.username),
         ("work.ended", desk.first.username),
@@ -163,23 +167,23 @@ def _run(job_id: int) -> None:
         connection.close()
 
 
-def test_what_no_worker_has_begun_is_stopped_before_it_begins(
-    desk: Desk, untold: None, monkeypatch: pytest.MonkeyPatch
+def test_a_job_that_no_worker_has_started_is_stopped_before_it_starts(
+    desk: Desk, no_progress: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    as_kind(monkeypatch, lambda job, tell: pytest.fail("it was begun"))
-    job = ask(JobKind.VERIFY, desk.first, desk.tenant.casino, {})
+    as_kind(monkeypatch, lambda job, report: pytest.fail("it was started"))
+    job = enqueue(JobKind.VERIFY, desk.first, desk.tenant.casino, {})
     assert stop(job, desk.first)
     runner.run(job.pk)
     job.refresh_from_db()
     assert job.state == JobState.STOPPED
 
 
-def test_work_that_fails_says_why(desk: Desk, untold: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    def failing(job: Job, tell: kinds.Tell) -> kinds.Made:
+def test_a_failed_job_shows_its_error(desk: Desk, no_progress: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(job: Job, report: kinds.Progress) -> kinds.JobResult:
         raise ValueError("the disk <is> full")
 
     as_kind(monkeypatch, failing)
-    job = ask(JobKind.VERIFY, desk.first, desk.tenant.casino, {})
+    job = enqueue(JobKind.VERIFY, desk.first, desk.tenant.casino, {})
     runner.run(job.pk)
     page = client_of(desk.first).get(address(job)).content
     assert b"failed" in page
@@ -187,32 +191,32 @@ def test_work_that_fails_says_why(desk: Desk, untold: None, monkeypatch: pytest.
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_worker_that_dies_leaves_its_work_to_another_and_writes_nothing_after(
+def test_a_worker_that_dies_loses_its_job_to_another_and_writes_nothing_after(
     quick: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     desk = Desk()
     held, go = threading.Event(), threading.Event()
-    did: list[str] = []
+    started: list[str] = []
 
-    def slow(job: Job, tell: kinds.Tell) -> kinds.Made:
-        did.append("slow")
+    def slow(job: Job, report: kinds.Progress) -> kinds.JobResult:
+        started.append("slow")
         held.set()
         assert go.wait(10)
         return kinds.JobResult(total=1, result={"by": "slow"})
 
     as_kind(monkeypatch, slow)
-    job = ask(JobKind.VERIFY, desk.first, desk.tenant.casino, {})
+    job = enqueue(JobKind.VERIFY, desk.first, desk.tenant.casino, {})
     with monkeypatch.context() as patch:
-        patch.setattr(runner.ProgressReporter, "_tell", lambda watch: None)  # it is seen no more
+        patch.setattr(runner.ProgressReporter, "_store_until_ended", lambda reporter: None)  # no heartbeat
         worker = threading.Thread(target=_run, args=(job.pk,))
         worker.start()
         assert held.wait(10)
     runner.run(job.pk)
-    assert did == ["slow"], "its lease holds"
+    assert started == ["slow"], "its lease holds"
     assert runner.abandoned().count(job.pk) == 0
     Job.objects.filter(pk=job.pk).update(heartbeat_at=timezone.now() - runner.LEASE - timedelta(seconds=1))
     assert job.pk in runner.abandoned()
-    as_kind(monkeypatch, lambda job, tell: kinds.JobResult(total=2, result={"by": "quick"}))
+    as_kind(monkeypatch, lambda job, report: kinds.JobResult(total=2, result={"by": "quick"}))
     runner.run(job.pk)
     go.set()
     worker.join(10)
@@ -220,10 +224,10 @@ def test_a_worker_that_dies_leaves_its_work_to_another_and_writes_nothing_after(
     assert (job.state, job.result, job.done) == (JobState.DONE, {"by": "quick"}, 2)
 
 
-def test_nobody_sees_or_stops_the_work_of_another_house(desk: Desk) -> None:
-    job = ask(JobKind.VERIFY, desk.first, desk.tenant.casino, {})
+def test_nobody_sees_or_stops_a_job_of_another_casino(desk: Desk) -> None:
+    job = enqueue(JobKind.VERIFY, desk.first, desk.tenant.casino, {})
     chief = Officer.objects.create_superuser(f"chief-{desk.tenant.code}")
-    of_all = ask(JobKind.VERIFY, chief, None, {})
+    of_all = enqueue(JobKind.VERIFY, chief, None, {})
     other = client_of(hired(Tenant(), Role.SECOND, "other"))
     for each in (job, of_all):
         for what in ("progress", "file"):
@@ -243,7 +247,7 @@ def _rows(client: Client) -> str:
 
 
 @pytest.mark.parametrize(
-    ("who", "kind", "said", "status"),
+    ("who", "kind", "form", "status"),
     [
         ("auditor", "what_if", {"name": "x"}, 403),
         ("first", "verify", {"casino": "another"}, 403),
@@ -260,13 +264,13 @@ def _rows(client: Client) -> str:
         ("first", "what_if", {"name": "x", "ruleset": "uk-roulette"}, 302),
     ],
 )
-def test_what_cannot_be_asked_for_is_refused(
-    desk: Desk, who: str, kind: str, said: dict[str, str], status: int | None
+def test_an_invalid_request_is_refused(
+    desk: Desk, who: str, kind: str, form: dict[str, str], status: int | None
 ) -> None:
     Casino.objects.get_or_create(code="another", defaults={"name": "Another"})
     before = Job.objects.count()
     client = client_of(getattr(desk, who))
-    answer = client.post(f"{LIST}start/{kind}/", {"casino": desk.tenant.code, **said})
+    answer = client.post(f"{LIST}start/{kind}/", {"casino": desk.tenant.code, **form})
     if status is None:
         assert Job.objects.get(pk=int(answer["Location"].split("/")[-3])).params["name"] == "x"
         return
@@ -276,15 +280,15 @@ def test_what_cannot_be_asked_for_is_refused(
         assert 'class="error"' in client.get(LIST).content.decode()
 
 
-def test_one_officer_has_only_so_much_under_way(desk: Desk) -> None:
+def test_an_officer_has_a_limited_number_of_open_jobs(desk: Desk) -> None:
     for _ in range(5):
-        asked_for(client_of(desk.first), "verify", casino=desk.tenant.code)
+        started_job(client_of(desk.first), "verify", casino=desk.tenant.code)
     answer = client_of(desk.first).post(f"{LIST}start/verify/", {"casino": desk.tenant.code})
     assert answer["Location"] == LIST
     assert Job.objects.filter(officer=desk.first).count() == 5
-    asked_for(client_of(desk.second), "verify", casino=desk.tenant.code)
+    started_job(client_of(desk.second), "verify", casino=desk.tenant.code)
 
 
-def test_how_long_it_takes_is_said_in_words() -> None:
-    said = [duration(seconds) for seconds in (0.4, 1, 59, 61, 3_599, 7_300)]
-    assert said == ["0 seconds", "1 second", "59 seconds", "1 minute", "60 minutes", "2 hours"]
+def test_a_duration_is_written_in_words() -> None:
+    texts = [duration(seconds) for seconds in (0.4, 1, 59, 61, 3_599, 7_300)]
+    assert texts == ["0 seconds", "1 second", "59 seconds", "1 minute", "60 minutes", "2 hours"]
