@@ -1,8 +1,4 @@
-<<<<<<< HEAD
-"""Night reports over the API: every format and version, and nothing of another tenant."""
-=======
 """Night reports by the API: every format and version, and nothing of another casino."""
->>>>>>> 337f5b3 (audit/jobs, audit/casework, commands: standard names; the state diagram in plain words)
 
 from __future__ import annotations
 
@@ -36,19 +32,6 @@ def address(tenant: Tenant, rest: str = "") -> str:
 
 def test_a_night_is_answered_in_its_newest_version(played: Tenant) -> None:
     for rest in ("", ".json"):
-<<<<<<< HEAD
-        content = json.loads(played.ask(address(played, rest)).content)
-        assert [(each["currency"], each["version"]) for each in content["reports"]] == [("CAD", 1), ("EUR", 2)]
-        assert content["reports"][1]["total"]["bridge"]["accounting_variance"] == 0
-        assert content["reports"][1]["restatement"]
-    content = json.loads(played.ask(address(played, "?currency=EUR&version=1")).content)
-    assert [each["state"] for each in content["reports"]] == ["counting"]
-
-
-def test_its_versions(played: Tenant) -> None:
-    content = json.loads(played.ask(address(played, "/versions")).content)["versions"]
-    assert [(each["currency"], each["version"], each["state"]) for each in content] == [
-=======
         answer = json.loads(played.ask(address(played, rest)).content)
         assert [(each["currency"], each["version"]) for each in answer["reports"]] == [("CAD", 1), ("EUR", 2)]
         assert answer["reports"][1]["total"]["bridge"]["accounting_variance"] == 0
@@ -60,7 +43,6 @@ def test_its_versions(played: Tenant) -> None:
 def test_its_versions(played: Tenant) -> None:
     answer = json.loads(played.ask(address(played, "/versions")).content)["versions"]
     assert [(each["currency"], each["version"], each["state"]) for each in answer] == [
->>>>>>> 337f5b3 (audit/jobs, audit/casework, commands: standard names; the state diagram in plain words)
         ("CAD", 1, "counting"),
         ("EUR", 1, "counting"),
         ("EUR", 2, "provisional"),
@@ -104,11 +86,7 @@ def test_an_invalid_parameter_is_a_problem(played: Tenant, rest: str, status: in
     assert answer.headers["Content-Type"] == "application/problem+json"
 
 
-<<<<<<< HEAD
-def test_another_day_another_tenant_another_key(played: Tenant) -> None:
-=======
 def test_another_day_another_casino_and_another_key_get_nothing(played: Tenant) -> None:
->>>>>>> 337f5b3 (audit/jobs, audit/casework, commands: standard names; the state diagram in plain words)
     assert played.ask(f"reconciliations/{played.casino.code}/{DAY - timedelta(days=1)}").status_code == 404
     assert played.ask(f"reconciliations/{played.casino.code}/yesterday").status_code == 404
     other = make_tenant()
