@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from audit.exports.sheets import Column, Sheet
 from audit.models import Finding
 from audit.presentation import finding_title, language, local
+
+if TYPE_CHECKING:
+    from django.utils.functional import _StrPromise
 
 MAX_ROWS = 50_000
 """Rows of a file; an officer who wants more narrows the filter."""
@@ -31,7 +33,7 @@ class FindingColumn:
     Amounts are minor units of the row's currency. A cell may be None.
     """
 
-    heading: Promise
+    heading: _StrPromise
     cell: Callable[[Finding], Any]
     ordering: str = ""
 

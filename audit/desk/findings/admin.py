@@ -12,7 +12,6 @@ from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils import timezone
-from django.utils.html import format_html
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -20,6 +19,7 @@ from audit.desk.audited_admin import actor, record_entry
 from audit.desk.downloads import file_response, filter_texts, list_response
 from audit.desk.findings import saved_views
 from audit.desk.findings.casework import CaseworkAdmin, case_context
+from audit.desk.findings.columns import LIST_COLUMNS
 from audit.desk.findings.filters import DayFilter, QueueFilter, RuleFilter, StandingFilter, TableFilter
 from audit.desk.findings.page import finding_context
 from audit.desk.findings.queues import can_work_cases, tabs
@@ -30,10 +30,8 @@ from audit.exports.findings import MAX_ROWS, findings_by_id, findings_sheet
 from audit.exports.lists import FORMATS
 from audit.jobs.queue import enqueue
 from audit.models import Finding
-from audit.models.adjudication import Severity
-from audit.models.cases import State
 from audit.models.jobs import JobKind
-from audit.presentation import countdown, finding_title, instant, language, person
+from audit.presentation import finding_title, language
 from audit.transparency.proofs import NotSealed
 
 MAX_ROWS_AT_ONCE = 2_000
@@ -42,8 +40,8 @@ MAX_ROWS_AT_ONCE = 2_000
 
 @admin.register(Finding)
 class FindingAdmin(CaseworkAdmin):
-    list_display = ("severity_badge", "title", "table", "occurred", "wager", "state", "officer", "deadline")
-    list_display_links = ("title",)
+    list_display = tuple(LIST_COLUMNS.values())
+    list_display_links = (LIST_COLUMNS["title"],)
     list_filter = (QueueFilter, "severity", RuleFilter, TableFilter, DayFilter, StandingFilter)
     list_select_related = ("table", "casino", "case__assigned_to")
     change_list_template = "admin/audit/findings/list.html"
@@ -55,34 +53,6 @@ class FindingAdmin(CaseworkAdmin):
         """Return every finding of the officer's casinos. The condition is true of all: every finding has a case, and
         PostgreSQL reads the list in the order of an index once it knows."""
         return super().get_queryset(request).filter(case__weight__gte=0)
-
-    @admin.display(description=_("occurred"), ordering="occurred_at")
-    def occurred(self, finding: Finding) -> str:
-        return instant(finding.occurred_at, finding.casino)
-
-    @admin.display(description=_("severity"), ordering="severity")
-    def severity_badge(self, finding: Finding) -> str:
-        return format_html('<span class="severity {}">{}</span>', finding.severity, Severity(finding.severity).label)
-
-    @admin.display(description=_("finding"), ordering="rule")
-    def title(self, finding: Finding) -> str:
-        return finding_title(finding.rule)
-
-    @admin.display(description=_("state"), ordering="case__state")
-    def state(self, finding: Finding) -> str:
-        state, label = (finding.case.state, State(finding.case.state).label) if finding.case else ("", "—")
-        return format_html('<span class="state {}">{}</span>', state, label)
-
-    @admin.display(description=_("officer"), ordering="case__assigned_to")
-    def officer(self, finding: Finding) -> str:
-        return person(finding.case.assigned_to if finding.case else None)
-
-    @admin.display(description=_("deadline"), ordering="case__deadline")
-    def deadline(self, finding: Finding) -> str:
-        if finding.case is None or finding.case.state == State.CLOSED:
-            return "—"
-        left = countdown(finding.case.deadline)
-        return format_html('<span class="due {}">{}</span>', left.css_class, left.text)
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view

@@ -1,0 +1,59 @@
+"""The columns of the findings list on screen. ``audit.exports.findings.COLUMNS`` defines them for list and file alike;
+here is how a cell looks on screen where it is more than its text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from django.contrib import admin
+from django.utils.html import format_html
+
+from audit.exports.findings import COLUMNS
+from audit.models import Finding
+from audit.models.cases import State
+from audit.presentation import MISSING, countdown, instant
+
+SHOWN = ("severity", "title", "table", "occurred", "wager", "state", "officer", "deadline")
+"""Columns of the list, in order."""
+
+
+def _severity(finding: Finding) -> str:
+    return format_html('<span class="severity {}">{}</span>', finding.severity, COLUMNS["severity"].cell(finding))
+
+
+def _occurred(finding: Finding) -> str:
+    return instant(finding.occurred_at, finding.casino)
+
+
+def _state(finding: Finding) -> str:
+    state = finding.case.state if finding.case else ""
+    return format_html('<span class="state {}">{}</span>', state, COLUMNS["state"].cell(finding) or MISSING)
+
+
+def _deadline(finding: Finding) -> str:
+    if finding.case is None or finding.case.state == State.CLOSED:
+        return MISSING
+    left = countdown(finding.case.deadline)
+    return format_html('<span class="due {}">{}</span>', left.css_class, left.text)
+
+
+ON_SCREEN: Mapping[str, Callable[[Finding], str]] = MappingProxyType(
+    {"severity": _severity, "occurred": _occurred, "state": _state, "deadline": _deadline}
+)
+"""Cells that look different on screen; every other cell is the text that an export has."""
+
+
+def _list_column(name: str) -> Callable[[Finding], str]:
+    """Return a column for ``ModelAdmin.list_display``: its heading and order are those of ``COLUMNS``."""
+    column, on_screen = COLUMNS[name], ON_SCREEN.get(name)
+
+    @admin.display(description=column.heading, ordering=column.ordering or None)
+    def cell(finding: Finding) -> str:
+        return on_screen(finding) if on_screen is not None else str(column.cell(finding) or MISSING)
+
+    cell.__name__ = name  # Django derives the CSS class of the cell from it
+    return cell
+
+
+LIST_COLUMNS: Mapping[str, Callable[[Finding], str]] = MappingProxyType({name: _list_column(name) for name in SHOWN})
