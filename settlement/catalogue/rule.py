@@ -3,8 +3,8 @@
 A rule's name is stored in case files, so it is never renamed and never reused.
 
 A message is a template (``templates``). ``{stake}`` is a fact, formatted by its kind (an amount, a role, a bet …);
-square brackets are left out if one of their facts is missing. Besides the facts that a rule declares, every message may
-use ``STANDARD_FACTS`` and what is derived from them (``sentences.DERIVED``).
+square brackets are left out if one of their facts is missing. A message may use the facts that its rule
+declares, ``STANDARD_FACTS``, and what is derived from them (``sentences.DERIVED``).
 
 French has ordinary spaces in the source; ``Wording`` puts the no-break ones that French typography needs.
 """

@@ -31,7 +31,7 @@ from settlement.events import (
 from settlement.state import Table, find
 
 CHANGES_DICE = ("chef_de_partie", "chef_de_table", "opening")
-"""Al. 6: who may decide on a change besides a shooter before a come-out (al. 4)."""
+"""Al. 6: who may decide on a change; before a come-out a shooter may as well (al. 4)."""
 
 EXCUSES_CHANGE = frozenset({"broken", "off_table"})
 """Al. 5: what leaves the table with fewer than two good dice."""

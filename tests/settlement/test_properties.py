@@ -1,4 +1,4 @@
-"""What must hold on any stream whatever: generated events of every type, in sense and nonsense."""
+"""What must hold on any stream: generated events of every type, plausible and not."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def envelope(seq: int, kind: str, fields: dict[str, Any], second: int) -> bytes:
 
 @st.composite
 def streams(draw: st.DrawFn, most: int = 40) -> list[bytes]:
-    """A well-shaped stream of any ruleset, contiguous, that may say anything."""
+    """A well-shaped stream of any ruleset, contiguous, of any events."""
     ruleset = draw(st.sampled_from(RULESET_NAMES))
     opener = {
         "casino": "demo",
@@ -155,7 +155,7 @@ def streams(draw: st.DrawFn, most: int = 40) -> list[bytes]:
         "params": draw(params),
     }
     rest = draw(st.lists(anything, max_size=most))
-    seconds = [draw(st.integers(0, 3000)) if draw(st.integers(0, 9)) == 0 else place for place in range(len(rest))]
+    seconds = [draw(st.integers(0, 3000)) if draw(st.integers(0, 9)) == 0 else index for index in range(len(rest))]
     return [envelope(1, "session.opened", opener, 0)] + [
         envelope(seq, kind, dict(fields), second)
         for seq, ((kind, fields), second) in enumerate(zip(rest, seconds, strict=True), start=2)
@@ -182,8 +182,8 @@ def test_every_well_shaped_stream_has_an_answer_and_every_finding_a_sentence(str
 @given(streams(), st.integers(0, 40))
 def test_a_stream_may_be_cut_anywhere_and_taken_up_again(stream: list[bytes], cut: int) -> None:
     state = State()
-    for place, raw in enumerate(stream):
-        if place == cut:
+    for index, raw in enumerate(stream):
+        if index == cut:
             state = State.from_bytes(state.to_bytes())
         state.feed(decode(raw))
     assert state.adjudication().as_dict() == adjudicate(stream).as_dict()
@@ -259,22 +259,22 @@ def test_what_comes_before_an_event_that_cannot_be_fed_is_folded(stream: list[by
 @given(streams(), st.lists(st.integers(1, 6), min_size=1, max_size=20))
 def test_wagers_may_be_retired_and_recalled_anywhere(stream: list[bytes], steps: list[int]) -> None:
     events = decode_all(stream)
-    state, kept, held = State(), {}, []
+    state, retired, held = State(), {}, []
     findings: list[Finding] = []
     while events:
         step, events = events[: steps[0]], events[steps[0] :]
         steps = [*steps[1:], steps[0]]
         state = State.from_bytes(state.to_bytes())
-        state.recall(kept[wager] for wager in state.unheld(step) if wager in kept)
+        state.recall(retired[wager] for wager in state.unheld(step) if wager in retired)
         findings += state.feed_all(step)
         state.forget_findings()
-        kept.update({wager.id: wager for wager in load_wagers(save_wagers(state.retire()))})
+        retired.update({wager.id: wager for wager in load_wagers(save_wagers(state.retire()))})
         held.append(len(state.table.wagers))
     still = {wager.id for wager in state.table.wagers.values()}
-    state.recall(wager for wager_id, wager in kept.items() if wager_id not in still)
+    state.recall(wager for wager_id, wager in retired.items() if wager_id not in still)
     answer, whole = state.adjudication().as_dict(), adjudicate(stream).as_dict()
     assert {**answer, "findings": []} == {**whole, "findings": []}
-    assert [found.as_dict() for found in sorted(findings, key=lambda found: found.order)] == whole["findings"]
+    assert [finding.as_dict() for finding in sorted(findings, key=lambda each: each.order)] == whole["findings"]
     assert len(state.table.findings) == 0
 
 
@@ -326,7 +326,7 @@ def test_money_is_conserved_after_every_event(stream: list[bytes]) -> None:
         assert state.table.ledger.imbalance(standing(state.table)) == 0
     ledger = state.table.ledger
     assert all(getattr(ledger, field) >= 0 for field in ledger.__struct_fields__)
-    assert not [found for found in state.table.findings if found.rule == "ledger-imbalance"]
+    assert not [finding for finding in state.table.findings if finding.rule == "ledger-imbalance"]
 
 
 @quick
@@ -345,14 +345,14 @@ def test_every_stake_ends_in_one_place(stream: list[bytes]) -> None:
 
 @quick
 @given(streams(), st.integers(2, 40), st.integers(1, 5))
-def test_a_gap_is_found_once_and_marks_all_that_follows(stream: list[bytes], place: int, width: int) -> None:
-    kept = stream[:place] + stream[place + width :]
-    findings = adjudicate(kept).findings
+def test_a_gap_is_found_once_and_marks_all_that_follows(stream: list[bytes], index: int, width: int) -> None:
+    with_gap = stream[:index] + stream[index + width :]
+    findings = adjudicate(with_gap).findings
     gaps = [finding for finding in findings if finding.rule == "sequence-gap"]
-    if len(kept) == place or not stream[place:]:
+    if len(with_gap) == index or not stream[index:]:
         assert gaps == []
         return
     (gap,) = gaps
-    assert gap.seq == place + width + 1
+    assert gap.seq == index + width + 1
     assert all(finding.after_loss for finding in findings if finding.seq > gap.seq)
     assert not any(finding.after_loss for finding in findings if finding.seq < gap.seq)

@@ -58,11 +58,11 @@ def test_the_evidence_of_a_wheel_has_mean_one_over_all_pairs_of_spins(layout: La
 def test_arcs_are_neighbours_of_six_or_seven(size: int, cut: int) -> None:
     cells = _cells(size, cut)
     assert {cells.count(arc) for arc in range(ARCS)} <= {6, 7}
-    assert sum(cells[place] != cells[place - 1] for place in range(size)) == ARCS
+    assert sum(cells[index] != cells[index - 1] for index in range(size)) == ARCS
 
 
 def first_alarm(fairness: DiceFairness | WheelFairness, draw: object, alpha: Fraction, most: int) -> int | None:
-    """Return after how many draws of ``draw`` the test asks, None where it does not within ``most``."""
+    """Return after how many draws of ``draw`` the test asks, None if it does not within ``most``."""
     for drawn in range(1, most + 1):
         draw(fairness)  # type: ignore[operator]
         if fairness.alarms(alpha):
@@ -102,16 +102,16 @@ def test_a_loaded_die_is_found() -> None:
             dice.throw([loaded, chance.randint(1, 6)], ["loaded", "fair"])
 
         delays.append(first_alarm(DiceFairness(), throw, STRICT, 6_000))
-    found = sorted(delay for delay in delays if delay is not None)
-    print(f"loaded die (5/24 on the six, 3/24 on the one): asked after {found[len(found) // 2]} throws, median of 20")
-    assert len(found) == len(delays)
-    assert found[len(found) // 2] < 2_500
+    alarms = sorted(delay for delay in delays if delay is not None)
+    print(f"loaded die (5/24 on the six, 3/24 on the one): asked after {alarms[len(alarms) // 2]} throws, median of 20")
+    assert len(alarms) == len(delays)
+    assert alarms[len(alarms) // 2] < 2_500
 
 
 def test_a_tilted_wheel_is_found_by_its_arc() -> None:
     # A third of the wheel comes a third more often than it should.
     chance = random.Random(8)
-    weights = [4 if place < 12 else 3 for place in range(37)]
+    weights = [4 if index < 12 else 3 for index in range(37)]
     delays = []
     for _ in range(15):
 
@@ -119,10 +119,10 @@ def test_a_tilted_wheel_is_found_by_its_arc() -> None:
             wheel.spin(chance.choices(LAYOUT_37.wheel, weights=weights)[0])
 
         delays.append(first_alarm(WheelFairness(LAYOUT_37), spin, STRICT, 6_000))
-    found = sorted(delay for delay in delays if delay is not None)
-    print(f"tilted wheel (12 pockets a third more often): asked after {found[len(found) // 2]} spins, median of 15")
-    assert len(found) == len(delays)
-    assert found[len(found) // 2] < 3_000
+    alarms = sorted(delay for delay in delays if delay is not None)
+    print(f"tilted wheel (12 pockets a third more often): asked after {alarms[len(alarms) // 2]} spins, median of 15")
+    assert len(alarms) == len(delays)
+    assert alarms[len(alarms) // 2] < 3_000
 
 
 def test_a_loose_pocket_is_found_by_its_pocket() -> None:
@@ -143,7 +143,7 @@ def test_a_thousand_fair_nights_on_one_wheel_do_not_run_out_of_digits() -> None:
     assert not wheel.alarms(STRICT)
 
 
-def test_dice_that_nobody_names_are_told_by_their_place() -> None:
+def test_dice_without_names_are_known_by_their_position() -> None:
     dice = DiceFairness()
     dice.throw([1, 6])
     dice.throw([1, 6], ["a"])
@@ -151,11 +151,11 @@ def test_dice_that_nobody_names_are_told_by_their_place() -> None:
     assert list(dice.dice) == ["#0", "#1"]
 
 
-def test_what_is_said_of_a_test_never_flatters_it() -> None:
+def test_a_reported_p_value_is_rounded_up() -> None:
     dice = DiceFairness()
     for _ in range(12):
         dice.throw([6, 6])
-    said = summary(dice, STRICT)
-    assert said["draws"] == 12
-    assert said["asks"]
-    assert Fraction(said["p_millionths"], 10**6) >= dice.p_value
+    content = summary(dice, STRICT)
+    assert content["draws"] == 12
+    assert content["asks"]
+    assert Fraction(content["p_millionths"], 10**6) >= dice.p_value

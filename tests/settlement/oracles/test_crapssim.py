@@ -2,7 +2,7 @@
 
 20,000 throws, every bet below put up again as soon as it is decided, each decision and its winnings compared.
 
-What is left out or bent, because crapssim plays another house's rules:
+What is left out or bent, because crapssim plays by other rules:
 
 * Horn: crapssim splits it in four quarter bets (27/4 on 2 and 12, 3 on 3 and 11); B 8° pays 4 on the whole stake.
 * Barred 12: crapssim hands a don't pass or don't come back on its first-throw 12; A 2° and 4° leave it to play on. The
