@@ -1,4 +1,11 @@
-# Everything a newcomer needs: `make run` and `make test`. Both need python3 and nothing else.
+# `make run` and `make test` need python3 and nothing else.
+#
+#   run      everything on this machine: see casino/up.py
+#   quick    the law and the record in a minute: no browser, no processes, one database kept between runs
+#   test     every test, with the fault schedules in a short form
+#   faults   the fault schedules in full
+#   check    everything that is checked without running a test
+#   mutants  mutation testing; ONLY=settlement/night/value.py, SAMPLE=200, SEED=1
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -7,13 +14,21 @@ STAMP := .venv/installed-$(LOCK_SHA256)
 COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links
 
-.PHONY: run test setup check lock bench clean
+QUICK = tests/test_*.py tests/conformance tests/settlement tests/audit/event_store tests/audit/ingest tests/audit/adjudication
+
+.PHONY: run quick test faults setup check mutants lock bench clean
 
 run: setup
 	@exec $(BIN)/python -m casino.up
 
 test: setup
-	@$(BIN)/python -m pytest -n 2 $(TESTS)
+	@$(BIN)/python -m pytest -n 2 --dist worksteal $(TESTS)
+
+quick: setup
+	@CABOCHON_TEST_RUN=kept $(BIN)/python -m pytest -n 2 --dist worksteal $(QUICK)
+
+faults: setup
+	@$(BIN)/python -m pytest -n 2 --dist worksteal -m faults tests/faults
 
 setup: $(STAMP)
 
@@ -31,7 +46,11 @@ check: setup
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
+	@$(BIN)/vulture
 	@$(BIN)/python -W ignore::RuntimeWarning manage.py makemigrations --check --dry-run  # which warns without a database
+
+mutants: setup
+	@$(BIN)/python -m tests.mutants $(if $(ONLY),--only $(ONLY)) $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(SEED),--seed $(SEED))
 
 lock: setup
 	@$(COMPILE) --output-file requirements.lock requirements-dev.in

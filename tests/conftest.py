@@ -4,7 +4,7 @@ Without ``DATABASE_URL`` the process that leads the run starts the embedded Post
 migrations run once, in a template from which every database of the run is copied. Tests about a PostgreSQL, RabbitMQ or
 Redis of the machine are skipped if it does not answer, unless ``CABOCHON_REQUIRE_SERVICES=1`` forbids it.
 
-``CABOCHON_TEST_RUN=kept`` keeps the server's data, and so the template, for the next such run.
+With a name in ``CABOCHON_TEST_RUN`` the server's data, and so the template, are kept for the next run of that name.
 """
 
 from __future__ import annotations
@@ -26,11 +26,13 @@ from uuid import uuid4
 import psutil
 import psycopg
 import pytest
+from django.conf import settings
 from django.core.management import call_command
+from django.db import connection, connections
 from pytest_django import DjangoDbBlocker
 
 from casino.embedded.postgres import DATABASE, EmbeddedPostgres
-from tests.settings import MIGRATED
+from tests.settings import MIGRATED, RUN
 
 POSTGRES = os.environ.get("CABOCHON_TEST_POSTGRES", "postgres://postgres@127.0.0.1:5432/postgres")
 RABBITMQ = os.environ.get("CABOCHON_TEST_RABBITMQ", "amqp://guest:guest@127.0.0.1:5672//")
@@ -41,7 +43,7 @@ ROOT = Path(__file__).parent.parent
 DATA = Path(os.environ["CABOCHON_DATA"])
 """The data folder of this run; see ``tests/settings.py``."""
 
-IS_KEPT = os.environ["CABOCHON_TEST_RUN"] == "kept"
+IS_KEPT = not RUN.isdecimal()
 
 EMBEDDED = EmbeddedPostgres(DATA, "-c fsync=off -c full_page_writes=off")
 """This run's server. It need not survive a power cut: no commit waits for the disk."""
@@ -54,11 +56,12 @@ def pytest_configure(config: pytest.Config) -> None:
         leader = folder.name.removeprefix("test-")
         if leader.isdecimal() and not psutil.pid_exists(int(leader)):
             _remove(folder)
-    if IS_KEPT:
-        config.add_cleanup(_lock_kept_data().close)
     if "DATABASE_URL" in os.environ:
-        config.add_cleanup(partial(_drop_databases, f"datname = '{MIGRATED}'"))
+        if not IS_KEPT:
+            config.add_cleanup(partial(_drop_databases, f"datname = '{MIGRATED}'"))
     else:
+        if IS_KEPT:
+            config.add_cleanup(_lock_kept_data().close)
         EMBEDDED.start()
         config.add_cleanup(EMBEDDED.stop if IS_KEPT else partial(_remove, DATA))
         # Of a run that was killed, or of other migrations.
@@ -83,9 +86,9 @@ def _lock_kept_data() -> TextIO:
 
 
 def _drop_databases(condition: str) -> None:
-    with psycopg.connect(_server(), autocommit=True) as connection:
-        for (name,) in connection.execute(f"select datname from pg_database where {condition}").fetchall():
-            connection.execute(f'drop database "{name}" with (force)')
+    with psycopg.connect(_server(), autocommit=True) as server:
+        for (name,) in server.execute(f"select datname from pg_database where {condition}").fetchall():
+            server.execute(f'drop database "{name}" with (force)')
 
 
 def _server() -> str:
@@ -96,12 +99,12 @@ def _server() -> str:
 @pytest.fixture(scope="session")
 def migrated_template() -> str:
     """The name of the template, which the first worker that needs it makes."""
-    with psycopg.connect(_server(), autocommit=True) as connection:
-        connection.execute("select pg_advisory_lock(hashtext(%s))", (MIGRATED,))  # until the connection is closed
-        if not connection.execute("select 1 from pg_database where datname = %s", (MIGRATED,)).fetchone():
+    with psycopg.connect(_server(), autocommit=True) as server:
+        server.execute("select pg_advisory_lock(hashtext(%s))", (MIGRATED,))  # until the connection is closed
+        if not server.execute("select 1 from pg_database where datname = %s", (MIGRATED,)).fetchone():
             unfinished = f"{MIGRATED}_unfinished"
-            connection.execute(f'drop database if exists "{unfinished}"')
-            connection.execute(f'create database "{unfinished}"')
+            server.execute(f'drop database if exists "{unfinished}"')
+            server.execute(f'create database "{unfinished}"')
             environment = {
                 **os.environ,
                 "DJANGO_SETTINGS_MODULE": "casino.settings",
@@ -109,20 +112,22 @@ def migrated_template() -> str:
             }
             migrate = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
             subprocess.run(migrate, cwd=ROOT, env=environment, check=True)
-            connection.execute(f'alter database "{unfinished}" rename to "{MIGRATED}"')
+            server.execute(f'alter database "{unfinished}" rename to "{MIGRATED}"')
     return MIGRATED
 
 
 @pytest.fixture(scope="session")
-def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None, migrated_template: str) -> None:
-    """Before Django makes its test database, which is a copy of the template."""
-
-
-@pytest.fixture(scope="session")
-def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> None:
-    """The log's signing keys, which a deployment makes once."""
-    with django_db_blocker.unblock():
-        call_command("logkey", "--make", stdout=StringIO())
+def django_db_setup(
+    django_test_environment: None, django_db_blocker: DjangoDbBlocker, migrated_template: str
+) -> Iterator[None]:
+    """Django's database: a copy of the template, with the log's signing keys, which a deployment makes once."""
+    for url in _new_database(_server(), template=migrated_template):
+        settings.DATABASES["default"]["NAME"] = connection.settings_dict["NAME"] = urlsplit(url).path[1:]
+        with django_db_blocker.unblock():
+            call_command("logkey", "--make", stdout=StringIO())
+        yield
+        with django_db_blocker.unblock():
+            connections.close_all()
 
 
 @pytest.fixture
@@ -139,10 +144,10 @@ def migrated_url(migrated_template: str) -> Iterator[str]:
 
 def _new_database(server: str, *, template: str = "template1") -> Iterator[str]:
     name = f"cabochon_{uuid4().hex[:12]}"
-    with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute(f'create database {name} template "{template}"')
+    with psycopg.connect(server, autocommit=True) as owner:
+        owner.execute(f'create database {name} template "{template}"')
         yield _address_of(name, server)
-        connection.execute(f"drop database {name} with (force)")
+        owner.execute(f"drop database {name} with (force)")
 
 
 def _address_of(database: str, server: str | None = None) -> str:

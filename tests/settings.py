@@ -7,7 +7,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 
 RUN = os.environ.setdefault("CABOCHON_TEST_RUN", str(os.getpid()))
-"""The process id of the run's leader, which its workers inherit; or ``kept``, whose server's data outlive the run."""
+"""The process id of the run's leader, which its workers inherit; or a name, and then its data are kept."""
 
 os.environ["CABOCHON_DATA"] = str(ROOT / ".data" / f"test-{RUN}")
 os.environ["SPT_NOENV"] = "1"  # a process that sets its title leaves its environment legible: see ``running_on``
@@ -21,7 +21,6 @@ for _path in [ROOT / "requirements.lock", *sorted((ROOT / "audit" / "migrations"
 MIGRATED = f"migrated_{RUN}_{_schema.hexdigest()[:16]}"
 """The database from which the run copies every other: migrated, and named after the files it was made from."""
 
-DATABASES["default"]["TEST"] = {"TEMPLATE": MIGRATED}  # noqa: F405
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # fast; no password here guards anything
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
