@@ -137,7 +137,7 @@ class WagerLine(Struct, frozen=True, kw_only=True, gc=False):
 def wager_line(session: Session, wager: Wager, *, swept_void: bool = False) -> WagerLine:
     """Return the bridge of one wager, as it is after the last event of its stream.
 
-    ``swept_void``: the croupier collected it although it was void.
+    ``swept_void``: the croupier collected it, if it is void; a wager that is not void shows that itself.
     """
     decided = 0
     undecided = imprisoned = refunded = 0
@@ -228,9 +228,19 @@ def wager_lines(session: Session, wagers: Iterable[Wager], findings: Iterable[Fi
         line = unplaced_wager_line(finding)
         if line is not None:
             unplaced.append(line)
-        if finding.rule == "winning-wager-collected" and finding.facts.get("status") == "void":
+        if is_sweep(session, finding):
             swept.add(finding.wager)
     return [wager_line(session, wager, swept_void=wager.id in swept) for wager in wagers] + unplaced
+
+
+def is_sweep(session: Session, finding: Finding) -> bool:
+    """Whether ``finding`` is that the croupier collected a stake which may be void: nothing in a void wager shows it.
+
+    Without the family ``collections`` no sweep is observed.
+    """
+    if finding.rule == "void-throw-settled":
+        return session.collections and finding.facts.get("event_type") == "stakes.collected"
+    return finding.rule == "winning-wager-collected" and finding.facts.get("status") == "void"
 
 
 class Bridge(Struct, frozen=True, kw_only=True):

@@ -32,7 +32,7 @@ from settlement.events import (
     SessionOpened,
 )
 from settlement.finding import Finding
-from settlement.night.bridge import Bank, Bridge, WagerLine, unplaced_wager_line, wager_line
+from settlement.night.bridge import Bank, Bridge, WagerLine, is_sweep, unplaced_wager_line, wager_line
 from settlement.night.value import ValueProcess
 from settlement.rulesets import RULESETS
 from settlement.state import Session, Wager
@@ -191,7 +191,8 @@ class SessionProjection:
         for wager_id in state.unheld(page) & self._retired.keys():
             state.recall(load_wagers(self._retired[wager_id]))
         state.feed_all(page, self._interceptors)
-        self._findings += [finding for finding in state.table.findings if _is_money(finding)]
+        session, findings = state.table.session, state.table.findings
+        self._findings += [finding for finding in findings if session and _is_money(session, finding)]
         state.forget_findings()
         for wager in state.retire():
             self._retired[wager.id] = save_wagers([wager])
@@ -201,7 +202,7 @@ class SessionProjection:
         session = self.state.table.session
         if session is None:
             return
-        swept = {finding.wager for finding in self._findings if finding.rule == "winning-wager-collected"}
+        swept = {finding.wager for finding in self._findings if is_sweep(session, finding)}
         for wager in self._wagers():
             yield wager_line(session, wager, swept_void=wager.id in swept), wager
         for finding in self._findings:
@@ -349,11 +350,9 @@ class SessionProjection:
         self._lost.append((event.seq, event.data.through))
 
 
-def _is_money(finding: Finding) -> bool:
-    """Whether only ``finding``, and no wager, knows of some money: see ``bridge.wager_lines``."""
-    if finding.rule == "winning-wager-collected":
-        return finding.facts.get("status") == "void"
-    return unplaced_wager_line(finding) is not None
+def _is_money(session: Session, finding: Finding) -> bool:
+    """Whether only ``finding``, and no wager, may know of some money: see ``bridge.wager_lines``."""
+    return is_sweep(session, finding) or unplaced_wager_line(finding) is not None
 
 
 def _unchecked(session: Session | None) -> list[str]:

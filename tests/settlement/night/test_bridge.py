@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from audit.simulation import IRREGULARITIES, RULESET_NAMES, play
 from settlement import Event, decode
 from settlement.events import PayoutMade
-from settlement.night.bridge import Bank, Bridge, WagerLine, in_minor_units, wager_lines
+from settlement.night.bridge import Bank, Bridge, WagerLine, Win, in_minor_units, wager_lines
 from settlement.state import Table
 from tests.settlement.night.racks import bank_of, counted
 from tests.settlement.streams import event, opener
@@ -152,6 +152,25 @@ KINDS: dict[str, tuple[str, Events, dict[str, Any]]] = {
         [CALL, RED, ball("2"), ("stakes.collected", {"wagers": ["w"]})],
         {"S": 0, "adj": 0, "errors": 1000},
     ),
+    "void and swept after a voided throw": (
+        "fr-craps",
+        [
+            ("wager.placed", {"wager": "w", "bet": "tip", "stake": 1000}),
+            ("throw.voided", {"announced_by": "stickman", "flags": ["slid"]}),
+            ("stakes.collected", {"wagers": ["w"]}),
+        ],
+        {"S": 0, "adj": 0, "errors": 1000},
+    ),
+    "swept after a voided throw, then lost": (
+        "fr-craps",
+        [
+            ("wager.placed", {"wager": "w", "bet": "big_6", "stake": 1000}),
+            ("throw.voided", {"announced_by": "stickman", "flags": ["slid"]}),
+            ("stakes.collected", {"wagers": ["w"]}),
+            dice(3, 4),
+        ],
+        {"S": 1000, "adj": 1000, "L": 1000},
+    ),
     "void, swept and given back": (
         "fr-roulette",
         [CALL, RED, ball("2"), ("stakes.collected", {"wagers": ["w"]}), paid(0, 1000)],
@@ -225,12 +244,14 @@ def test_each_kind_lands_on_its_line(kind: str) -> None:
     table = state.table
     bank = bank_of(rack, "EUR")
     bridge = Bridge.of(bank, lines(table))
-    found = amounts(bridge)
-    assert {letter: found.get(letter, 0) for letter in {*expected, "errors", "U", "I"}} == {
+    actual = amounts(bridge)
+    assert {letter: actual.get(letter, 0) for letter in {*expected, "errors", "U", "I"}} == {
         "errors": 0,
         "U": 0,
         "I": 0,
     } | expected
+    if "errors" not in expected:
+        assert bridge.recorded == bridge.adjudicated, "L, Z, V and G each"
     # The chips agree: what was not recorded otherwise is in the rack.
     assert bridge.accounting_variance == 0
     assert bridge.theoretical + bridge.luck + bridge.payout_errors == bank.accounting_win
@@ -242,6 +263,21 @@ def test_a_refunded_commission_is_in_no_win() -> None:
     bridge = Bridge.of(bank_of(rack, "CAD"), lines(state.table))
     assert amounts(bridge) == {"S": 0, "adj": 0}
     assert bridge.accounting_variance == 0
+
+
+def test_a_line_has_the_status_of_its_wager_and_what_is_still_in_play() -> None:
+    (line,) = lines(fed("fr-roulette", [RED]))
+    assert (line.wager, line.bet, line.status) == ("w", "rouge", "open")
+    assert (line.undecided, line.imprisoned, line.zeros, line.refund) == (1000, 0, 0, 0)
+    assert line.present_value == 1000 * Fraction(73, 74)
+    assert line.carried == 0, "no draw has touched it yet"
+    (line,) = lines(fed("fr-roulette", PRISON))
+    # Before the zero it was worth 73/74 of the stake, 13.51 less than it; prison is charged 13.51 more than the half.
+    worth = 1000 * Fraction(18, 37) + Fraction(250, 37)
+    assert line.carried == 1000 - worth - Fraction(1000, 74) - (500 - worth)
+    (ghost,) = lines(fed("fr-roulette", [paid(700, 300, "ghost")]))
+    assert (ghost.wager, ghost.bet, ghost.status, ghost.decided) == ("ghost", "", "unknown", 0)
+    assert ghost.recorded == Win(winnings=1000)
 
 
 def test_a_prisoner_is_listed_with_its_zeros_its_refund_and_its_present_value() -> None:
@@ -295,7 +331,7 @@ GIVEN_AWAY = {
 
 
 def errors_found(table: Table, events: list[Event]) -> dict[str | None, int]:
-    """Return what the findings say was given away, by wager: said by other code than the bridge's."""
+    """Return what was given away by wager, as the findings have it: computed by other code than the bridge's."""
     errors: dict[str | None, int] = {}
     for finding in table.findings:
         if finding.rule == "void-throw-settled":  # it names no amount
@@ -380,6 +416,35 @@ def test_bridges_add_up_and_keep_to_one_currency() -> None:
         _ = one + dollars
 
 
+def test_banks_add_up_field_by_field_and_an_unknown_amount_stays_unknown() -> None:
+    one = Bank(
+        currency="EUR", opening_float=1, fills=20, credits=300, closing_float=4_000, drop=50_000, buy_ins=600_000
+    )
+    assert one.accounting_win == 4_000 + 300 + 50_000 - 1 - 20
+    assert one + one == Bank(
+        currency="EUR", opening_float=2, fills=40, credits=600, closing_float=8_000, drop=100_000, buy_ins=1_200_000
+    )
+    opened = Bank(currency="EUR", opening_float=7)
+    assert (opened.fills, opened.credits, opened.buy_ins) == (0, 0, 0)
+    for whole in (one + opened, opened + one):
+        assert (whole.opening_float, whole.closing_float, whole.drop) == (8, None, None)
+
+
+def test_two_bridges_add_up_to_the_bridge_of_all_their_wagers() -> None:
+    banks, every = [], []
+    for ruleset, events in (
+        ("fr-roulette", [*PRISON, (RED[0], RED[1] | {"wager": "v"})]),
+        ("qc-craps", [POINT_SIX, BUY]),
+    ):
+        state, rack = counted(stream_of(ruleset, events))
+        banks.append(bank_of(rack, "EUR"))
+        every.append(lines(state.table))
+    one, two = (Bridge.of(bank, each) for bank, each in zip(banks, every, strict=True))
+    assert one + two == Bridge.of(banks[0] + banks[1], every[0] + every[1])
+    assert (one.imprisoned, one.undecided, two.undecided) == (1000, 1000, 1000)
+    assert one.carried != 0
+
+
 def test_an_open_session_and_one_without_a_count_have_no_accounting_win() -> None:
     for bank in (
         Bank(currency="EUR", opening_float=10, drop=5),
@@ -403,6 +468,23 @@ def test_hold_and_edge_have_each_their_own_denominator() -> None:
 
 
 # Rounding
+
+
+@pytest.mark.parametrize(
+    ("exact", "printed"),
+    [
+        (["1/2", "1/2"], [1, 0]),  # of two equal remainders the earlier
+        (["1/4", "3/4"], [0, 1]),
+        (["-1/3", "-1/3", "2/3"], [0, 0, 0]),
+        (["1/4", "1/4"], [1, 0]),  # a half is rounded up
+        (["1/4", "1/5"], [0, 0]),
+        (["-1/4", "-1/4"], [0, 0]),
+        ([], []),
+    ],
+)
+def test_units_go_to_the_largest_remainders(exact: list[str], printed: list[int]) -> None:
+    assert in_minor_units([Fraction(each) for each in exact]) == printed
+
 
 fractions = st.fractions(min_value=-(10**6), max_value=10**6, max_denominator=1925)
 

@@ -37,13 +37,30 @@ PUBLISHED = """
 @pytest.mark.parametrize("row", PUBLISHED.strip().splitlines(), ids=lambda row: " ".join(row.split()[:2]))
 def test_the_interval_is_the_published_one(row: str) -> None:
     errors, trials, low, high = row.split()
-    found = clopper_pearson(int(errors), int(trials), FIVE)
-    assert abs(found[0] - Fraction(low)) <= Fraction(2, 10**6)
-    assert abs(found[1] - Fraction(high)) <= Fraction(2, 10**6)
+    bounds = clopper_pearson(int(errors), int(trials), FIVE)
+    assert abs(bounds[0] - Fraction(low)) <= Fraction(2, 10**6)
+    assert abs(bounds[1] - Fraction(high)) <= Fraction(2, 10**6)
 
 
 def chance_of(errors: int, trials: int, rate: Fraction) -> Fraction:
     return comb(trials, errors) * rate**errors * (1 - rate) ** (trials - errors)
+
+
+@pytest.mark.parametrize("trials", [1, 4, 11])
+def test_the_bounds_are_the_last_millionths_outside_the_level(trials: int) -> None:
+    millionth = Fraction(1, 10**6)
+    for errors in range(trials + 1):
+
+        def as_many(rate: Fraction, least: int = errors) -> Fraction:
+            return sum((chance_of(each, trials, rate) for each in range(least, trials + 1)), Fraction(0))
+
+        def as_few(rate: Fraction, most: int = errors) -> Fraction:
+            return sum((chance_of(each, trials, rate) for each in range(most + 1)), Fraction(0))
+
+        low, high = clopper_pearson(errors, trials, FIVE)
+        assert (low == 0) if errors == 0 else as_many(low) < FIVE / 2 <= as_many(low + millionth)
+        assert (high == 1) if errors == trials else as_few(high) < FIVE / 2 <= as_few(high - millionth)
+        assert (low / millionth).denominator == (high / millionth).denominator == 1
 
 
 @pytest.mark.parametrize("trials", [1, 5, 20])
@@ -58,6 +75,7 @@ def test_the_interval_holds_any_rate_as_often_as_it_says(trials: int) -> None:
 
 
 def test_who_paid_nothing_has_no_rate() -> None:
+    assert Tally(7) == (7, 0, 0)
     assert error_rate(Tally(0), FIVE) is None
     rate = error_rate(Tally(200, 1, 3), FIVE)
     assert rate is not None

@@ -8,15 +8,18 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from audit.simulation import IRREGULARITIES, RULESET_NAMES, play
-from settlement import Event
+from settlement import Event, State
 from settlement import decode as decode_event
 from settlement.events import EntryCorrected
 from settlement.night.bridge import Bridge, wager_lines
 from settlement.night.figures import SessionProjection, decode, encode
 from tests.settlement.night.racks import counted
 from tests.settlement.streams import event, opener
+from tests.settlement.test_properties import quick, streams
 
 DAY = date(2026, 11, 19)
 
@@ -60,9 +63,23 @@ def test_the_figures_are_those_of_the_whole_session_at_once(ruleset: str) -> Non
 @pytest.mark.parametrize("page", [1, 7, 100])
 def test_pages_of_any_size_give_the_same_bytes(ruleset: str, page: int) -> None:
     events = night(ruleset, 6, *IRREGULARITIES, coups=30)
-    written = encode(read(events).figures())
-    assert encode(read(events, page).figures()) == written
-    assert encode(decode(written)) == written
+    encoded = encode(read(events).figures())
+    assert encode(read(events, page).figures()) == encoded
+    assert encode(decode(encoded)) == encoded
+
+
+@quick
+@given(streams(), st.integers(1, 12))
+def test_on_any_stream_pages_give_the_bridge_of_the_whole(stream: list[bytes], page: int) -> None:
+    events = [decode_event(raw) for raw in stream]
+    projection, state = read(events, page), State()
+    state.feed_all(events)
+    table = state.table
+    whole = wager_lines(table.open_session(), table.wagers.values(), table.findings)
+    assert [line for line, _wager in projection.lines()] == whole
+    figures = projection.figures()
+    assert figures.luck == figures.bridge.luck + figures.bridge.carried
+    assert encode(figures) == encode(read(events).figures())
 
 
 def test_without_luck_the_lines_are_the_same() -> None:

@@ -66,10 +66,19 @@ def test_a_quantile_is_where_the_tail_has_its_chance(alpha: Fraction) -> None:
 
 
 def test_luck_is_held_against_its_standard_deviation() -> None:
-    found = surprise(Fraction(-300), Fraction(22_500))
-    assert found is not None
-    assert found.z == -2
-    assert str(found.p).startswith("0.0455002638963584144")
+    # erfc(√2) = 0.04550026389635841440056…, and √½ = 0.707106781186547524400…
+    assert surprise(Fraction(-300), Fraction(22_500)) == (-2, Decimal("0.045500263896358414401"))
+    one_in_two = surprise(Fraction(1), Fraction(2))
+    assert one_in_two is not None
+    assert str(one_in_two.z) == "0.70710678118654752440"
+
+
+@pytest.mark.parametrize(
+    ("alpha", "z"),
+    [("1/20", "1.9599639845400542355"), ("1/100", "2.5758293035489007610"), ("1/1000", "3.2905267314918947932")],
+)
+def test_the_usual_quantiles_have_their_published_digits(alpha: str, z: str) -> None:
+    assert abs(two_sided_quantile(Fraction(alpha)) - Decimal(z)) <= Decimal("1E-18")
 
 
 def test_without_a_stake_on_any_draw_there_is_nothing_to_be_surprised_at() -> None:
@@ -89,7 +98,7 @@ def test_the_interval_of_a_win_is_rounded_outward() -> None:
 def test_the_hold_has_the_drop_for_its_denominator() -> None:
     interval = hold_interval(Fraction(100), Fraction(10_000), 1_000, Fraction(5, 100))
     assert interval is not None
-    assert (interval.low, interval.high) == (Fraction(-96, 1000), Fraction(296, 1000))
+    assert interval == Interval(Fraction(-96, 1000), Fraction(296, 1000), Fraction(5, 100))
     assert hold_interval(Fraction(100), Fraction(10_000), 0, Fraction(5, 100)) is None
 
 
