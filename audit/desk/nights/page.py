@@ -318,24 +318,19 @@ def _formula_detail(report: NightReport, figures: Mapping[str, Any], figure: str
     amounts = [figures.get(key) for key in formula]
     rows = [
         {
-            "sign": "+" if sign > 0 else "−",
-            "label": str(wording.FIGURES[key]),
+            "label": f"{'+' if sign > 0 else '−'} {wording.FIGURES[key]}",
             "amount": amount,
             "address": _session_address(report, figures["stream_id"], key),
         }
         for (key, sign), amount in zip(formula.items(), amounts, strict=True)
     ]
-    columns = [Column("sign"), Column("label", gettext_lazy("Line"), "name"), *_amount_column(figure)]
+    columns = [Column("label", gettext_lazy("Line"), "name"), Column("amount", wording.FIGURES[figure], "money")]
     signed = [amount * sign for amount, sign in zip(amounts, formula.values(), strict=True) if amount is not None]
     return {
         "kind": "formula",
         "table": build_table(columns, rows, report.currency, {"label": lambda row: row["address"]}),
         "sum": money(sum(signed) if len(signed) == len(rows) else None, report.currency),
     }
-
-
-def _amount_column(figure: str) -> list[Column]:
-    return [Column("amount", wording.FIGURES[figure], "money")]
 
 
 WAGER_COLUMNS = (
