@@ -1,4 +1,4 @@
-"""**The deployment.** Settings, addresses, workers, and the embedded services."""
+"""**The deployment.** Settings, URLs, processes, and the embedded servers."""
 
 from casino.celery import app as celery_app
 

@@ -1,4 +1,4 @@
-"""How the web server runs: threads for short requests, no file of its own outside the project's data."""
+"""The configuration of gunicorn: threads for short requests, and no files outside the data folder."""
 
 import gc
 import os
@@ -17,7 +17,7 @@ limit_request_line = 4_094
 
 
 def post_worker_init(worker: Any) -> None:
-    """Leave what was loaded to itself: the garbage collector would walk through all of it every few requests."""
+    """Freeze the loaded objects: the garbage collector would traverse all of them every few requests."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)

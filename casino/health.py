@@ -1,4 +1,4 @@
-"""Is this process alive, and can it serve?"""
+"""Health checks: liveness and readiness."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from django.http import HttpRequest, JsonResponse
 
 
 def live(request: HttpRequest) -> JsonResponse:
-    """The process answers."""
+    """Answer 200 as long as the process runs."""
     return JsonResponse({"status": "live"})
 
 
 def ready(request: HttpRequest) -> JsonResponse:
-    """The record can be reached and its log is there; 503 otherwise."""
+    """Answer 200 if the database answers and has the event store's schema, 503 otherwise."""
     try:
         with connection.cursor() as cursor:
             cursor.execute("select to_regclass('log.event') is not null")

@@ -11,7 +11,7 @@ from audit.api.problems import Problem, answer
 
 
 class RefuseNul:
-    """Answers 400 to an address with the character NUL, which no text column can hold."""
+    """Answers 400 to a URL with the character NUL, which no text column can hold."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response

@@ -1,10 +1,10 @@
-"""Keeps processes running together, and stops them together.
+"""The supervisor: starts, restarts and stops the processes of a deployment on one machine.
 
     lock ─► services ─► preparations ─► children ─► watch ─► children, then services, stop
 
-It restarts what dies. On SIGINT, SIGTERM or SIGHUP (a terminal that closes) it stops the children first, each with its
-own grace, and the services last: nothing it started outlives it. Where it is killed outright, the next one finds the
-children it left by the list it keeps, and ends them before it starts its own.
+It restarts what dies. On SIGINT, SIGTERM or SIGHUP (a terminal that closes) it stops the children first, with a grace
+period, and the services last, so that nothing it started outlives it. If it is killed by SIGKILL, the next supervisor
+reads the list of children that it left and ends them before it starts its own.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from typing import Protocol, TextIO
 GRACE_S = 15.0
 """How long a child may take to stop before it is killed."""
 
-LOOK_EVERY_S = 0.5
+POLL_INTERVAL_S = 0.5
 
-RESTART_AFTER_S = 2.0
-"""The pause before a child that died is started again, so that one that cannot run does not spin."""
+RESTART_DELAY_S = 2.0
+"""The pause before a child that died is started again, so that one that cannot run does not restart in a busy loop."""
 
 
 class AlreadyRunning(RuntimeError):
-    """Another supervisor works on these data."""
+    """Another supervisor uses this data folder."""
 
 
-class Unprepared(RuntimeError):
-    """A preparation failed; what it said is on the terminal."""
+class PreparationFailed(RuntimeError):
+    """A preparation failed; its output is on the terminal."""
 
 
 class Service(Protocol):
-    """A server of our own, which needs no parent."""
+    """An embedded server, which daemonizes: it is no child of the supervisor."""
 
     def start(self) -> None: ...
     def stop(self) -> None: ...
@@ -48,22 +48,25 @@ class Service(Protocol):
 
 @dataclass(slots=True)
 class Child:
-    """A process of ours: its name, its command, what its environment has besides ours.
+    """A child process: its name, its command, and environment variables in addition to the supervisor's.
 
-    ``is_kept_up`` is False for one that comes to an end by itself and speaks to the terminal, rather than to a log.
+    ``is_restarted`` is False for a process that ends by itself; its output goes to the terminal instead of a log.
     """
 
     name: str
     command: tuple[str, ...]
     environment: dict[str, str] = field(default_factory=dict)
-    is_kept_up: bool = True
+    is_restarted: bool = True
     process: subprocess.Popen[bytes] | None = None
     died_at: float = 0.0
 
 
 @dataclass(slots=True)
 class Supervisor:
-    """``data`` holds the lock, the list of children and their logs; commands run in ``cwd``."""
+    """Supervises ``services`` and ``children``, after the commands in ``preparations`` have succeeded.
+
+    ``data`` holds the lock, the list of children and their logs; commands run in ``cwd``.
+    """
 
     services: list[Service]
     preparations: list[tuple[str, ...]]
@@ -73,9 +76,9 @@ class Supervisor:
     is_stopping: bool = False
 
     def run(self) -> None:
-        """Start everything and watch it until a signal comes. Raise ``AlreadyRunning`` or ``Unprepared``."""
+        """Start everything and watch it until a signal comes. Raise ``AlreadyRunning`` or ``PreparationFailed``."""
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, self._ask_to_stop)
+            signal.signal(number, self._request_stop)
         self._logs.mkdir(parents=True, exist_ok=True)
         with (self.data / "lock").open("w") as lock:
             _lock(lock)
@@ -108,10 +111,10 @@ class Supervisor:
     def _prepare(self, command: tuple[str, ...]) -> None:
         done = subprocess.run(command, cwd=self.cwd, stdin=subprocess.DEVNULL, start_new_session=True, check=False)
         if done.returncode:
-            raise Unprepared(f"{' '.join(command[1:])} failed.")
+            raise PreparationFailed(f"{' '.join(command[1:])} failed.")
 
     def _start(self, child: Child) -> None:
-        output = (self._logs / f"{child.name}.log").open("ab") if child.is_kept_up else None
+        output = (self._logs / f"{child.name}.log").open("ab") if child.is_restarted else None
         # A session of its own: Ctrl-C reaches the supervisor alone, which then stops its children in order.
         child.process = subprocess.Popen(
             child.command,
@@ -132,7 +135,7 @@ class Supervisor:
                 self._restart_if_gone(service)
             for child in self.children:
                 self._restart_if_dead(child)
-            time.sleep(LOOK_EVERY_S)
+            time.sleep(POLL_INTERVAL_S)
 
     def _restart_if_gone(self, service: Service) -> None:
         if service.is_running() or self.is_stopping:
@@ -140,19 +143,19 @@ class Supervisor:
         print(f"{type(service).__name__} has died; it is started again.", file=sys.stderr)
         try:
             service.start()
-        except RuntimeError as error:  # it is tried again at the next look: what else depends on it keeps trying, too
+        except RuntimeError as error:  # the next poll tries again; the processes that need the service retry, too
             print(error, file=sys.stderr)
 
     def _restart_if_dead(self, child: Child) -> None:
-        if child.process is not None and child.process.poll() is not None and child.is_kept_up:
+        if child.process is not None and child.process.poll() is not None and child.is_restarted:
             print(f"{child.name} has died; see {self._logs / child.name}.log. It is started again.", file=sys.stderr)
-            _kill_group(child.process.pid)  # what it had started itself
+            _kill_group(child.process.pid)  # its own children
             child.process = None
             child.died_at = time.monotonic()
-        if child.process is None and time.monotonic() - child.died_at > RESTART_AFTER_S and not self.is_stopping:
+        if child.process is None and time.monotonic() - child.died_at > RESTART_DELAY_S and not self.is_stopping:
             self._start(child)
 
-    def _ask_to_stop(self, number: int, frame: FrameType | None) -> None:
+    def _request_stop(self, number: int, frame: FrameType | None) -> None:
         self.is_stopping = True
 
     def _stop_everything(self) -> None:
@@ -174,7 +177,7 @@ class Supervisor:
 
 
 def _lock(file: TextIO) -> None:
-    """Hold ``file`` for as long as this process lives: one supervisor for one folder of data."""
+    """Lock ``file`` until this process ends. Raise ``AlreadyRunning`` if another process has locked it."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
@@ -182,7 +185,7 @@ def _lock(file: TextIO) -> None:
 
 
 def _end_leftovers(processes: Path) -> None:
-    """End the children of a supervisor that was killed. A number that another process got since is left alone."""
+    """End the children of a supervisor that was killed. A pid that was reused by another program is skipped."""
     if not processes.exists():
         return
     left = [group for group in map(int, processes.read_text().split()) if _is_ours(group)]
@@ -208,7 +211,7 @@ def _is_ours(pid: int) -> bool:
 
 
 def _command(pid: int) -> str:
-    """Return the command a process runs; nothing where it has ended."""
+    """Return the command line of a process, or an empty string if it has ended."""
     if Path("/proc/self").exists():
         with suppress(OSError):
             return Path(f"/proc/{pid}/cmdline").read_text(errors="replace")

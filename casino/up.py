@@ -1,9 +1,9 @@
-"""``python -m casino.up``: everything on one machine, from nothing.
+"""``python -m casino.up``: a whole deployment on one machine, without installed servers.
 
     PostgreSQL, Valkey ─► migrations, keys ─► web, worker, beat, sequencer ─► an officer, the first night ─► the desk
 
-Started again it keeps its data and is up in seconds. Ctrl-C stops all of it. ``DATABASE_URL`` and ``CELERY_BROKER_URL``
-put servers of your own in the place of the embedded ones.
+Started again, it keeps its data. Ctrl-C stops everything. ``DATABASE_URL`` and ``CELERY_BROKER_URL``
+replace the embedded servers by your own.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from casino.embedded.postgres import EmbeddedPostgres
 from casino.embedded.process import ServiceFailed
 from casino.embedded.valkey import EmbeddedValkey
-from casino.supervisor import AlreadyRunning, Child, Service, Supervisor, Unprepared
+from casino.supervisor import AlreadyRunning, Child, PreparationFailed, Service, Supervisor
 
 PROJECT = Path(__file__).resolve().parent.parent
 PORTS_TRIED = 50
@@ -44,7 +44,7 @@ def main() -> int:
             data=data,
             cwd=PROJECT,
         ).run()
-    except (ServiceFailed, AlreadyRunning, Unprepared) as error:
+    except (ServiceFailed, AlreadyRunning, PreparationFailed) as error:
         print(error, file=sys.stderr)
         return 1
     return 0
@@ -66,7 +66,7 @@ def _children(port: int) -> list[Child]:
         Child(
             "welcome",
             (python, "manage.py", "welcome", "--url", f"http://localhost:{port}", "--tables", tables),
-            is_kept_up=False,
+            is_restarted=False,
         ),
     ]
 
@@ -74,10 +74,10 @@ def _children(port: int) -> list[Child]:
 def _free_port() -> int:
     first = int(os.environ.get("CABOCHON_PORT", "8000"))
     for port in range(first, first + PORTS_TRIED):
-        with socket.socket() as line:
-            line.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        with socket.socket() as listener:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
-                line.bind(("127.0.0.1", port))
+                listener.bind(("127.0.0.1", port))
             except OSError:
                 continue
             return port

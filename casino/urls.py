@@ -1,4 +1,4 @@
-"""Where everything is served."""
+"""The URLs of the desk, the API and the health checks."""
 
 from django.contrib import admin
 from django.urls import include, path

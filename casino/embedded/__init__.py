@@ -1,1 +1,1 @@
-"""PostgreSQL and Valkey from their wheels, for a machine that has no servers: data in one folder, sockets only."""
+"""PostgreSQL and Valkey from wheels, for a machine without servers: data in one folder, Unix sockets only."""

