@@ -9,13 +9,11 @@ There is one loop, ``State.feed_all``; ``feed`` is the same for one event.
     event ──► usual? ──── yes ────────────────────────────────────────► its handler in the ruleset
                 └──────── no ──► _fold_unusual: opener, gap, loss, clock, correction ──► handler, if there is one
 
-A long stream need not be held in memory. After each page of events the caller takes out the wagers that nothing is
-pending on (``retire``), stores them, and puts those that the next page mentions back before it (``unheld``,
-``recall``). The answer is the same.
+A long stream need not fit in memory. After each page of events the caller takes out and stores the wagers that nothing
+is pending on (``retire``), and puts back those that the next page mentions (``unheld``, ``recall``): same answer.
 
-Folding is total: an irregular event is applied *and* reported, and no stream of well-shaped events makes it raise. The
-exceptions are about the caller: events of another stream (``AnotherStream``), or an event that changes what was
-already folded (``NeedsReplay``).
+Folding is total: a well-shaped event is always applied, and reported if irregular. It raises only on a caller's events
+of another stream (``AnotherStream``), or on an event that changes what was already folded (``NeedsReplay``).
 """
 
 from __future__ import annotations
@@ -66,7 +64,6 @@ _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Table).decode
 _encode_wagers = msgspec.msgpack.Encoder().encode
 _decode_wagers = msgspec.msgpack.Decoder(list[Wager]).decode
-
 
 Interceptors: TypeAlias = Mapping[type[Envelope], Callable[[Any], object]]
 """By event type, what is called with an event in place of folding it."""
@@ -280,10 +277,7 @@ class State:
         self.table.wagers.update((wager.id, wager) for wager in wagers)
 
     def retire(self) -> list[Wager]:
-        """Take out the wagers that nothing is pending on, and return them.
-
-        ``adjudication`` is without them until they are recalled.
-        """
+        """Take out and return the wagers that nothing is pending on: ``adjudication`` lacks them until recalled."""
         table = self.table
         wagers = table.wagers
         pending = [wagers[wager_id] for wager_id in table.live.keys() | table.due.keys() | table.swept.keys()]
@@ -295,7 +289,7 @@ class State:
         return retired
 
     def forget_findings(self) -> None:
-        """Drop the findings so far, which the caller has stored: ``adjudication`` is without them."""
+        """Drop the findings so far, which the caller has stored: ``adjudication`` lacks them."""
         self.table.findings.clear()
 
     @property
@@ -482,10 +476,7 @@ def _decoded(items: list[Event | bytes]) -> list[Event]:
 
 
 def _in_order(stream: list[Event], items: list[Event | bytes]) -> tuple[list[Event], list[int]]:
-    """Return the events by ``seq``, each once, and the numbers that came with two contents.
-
-    ``items`` are what the events of ``stream`` were decoded from.
-    """
+    """Return ``stream``, decoded from ``items``, by ``seq``, each once, and the numbers that came with two contents."""
     first: dict[int, int] = {}
     conflicts: set[int] = set()
     for index, event in enumerate(stream):
