@@ -1,4 +1,4 @@
-"""Nights that never were: realistic sessions of every ruleset, from a seed, orderly unless asked otherwise."""
+"""Simulation: realistic sessions of every ruleset, generated from a seed, with irregularities only on request."""
 
 from audit.simulation.irregularities import IRREGULARITIES, Irregularity
 from audit.simulation.nights import RULESET_NAMES, Night, night, play, tables_for

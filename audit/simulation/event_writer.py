@@ -1,7 +1,7 @@
-"""The scribe of a simulated table: writes each event, keeps the clock, and lets the law say what is due.
+"""Writes the events of a simulated table, keeps its clock, and asks the rules engine what is due.
 
-The croupier pays what the rules engine finds due, so the law stands in one place; who plays, what happens and in which
-order is the simulation's own.
+The croupier pays what the engine computes, so that the law is coded only once. The simulation decides who plays, what
+happens and in which order.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from settlement import State, decode
 from settlement.state import Table, Wager
 
 
-class Scribe:
+class EventWriter:
     """Writes the stream of one session."""
 
     def __init__(self, *, stream: str, start: datetime, chance: random.Random) -> None:
         self.stream = stream
-        # Kept in UTC: a local time that is added to goes wrong in the night the clocks are changed.
+        # In UTC: adding to a local time goes wrong on the night of a change between summer and winter time.
         self._zone = start.tzinfo
         self._now = start.astimezone(UTC)
         self.chance = chance
@@ -29,7 +29,7 @@ class Scribe:
         self.next_seq = 1
         self._state = State()
         self._wagers = 0
-        self.paid_out = 0  # winnings as recorded, in minor units
+        self.paid_out = 0  # recorded winnings, in minor units
 
     @property
     def table(self) -> Table:
@@ -42,7 +42,7 @@ class Scribe:
         return [self.table.wagers[wager_id] for wager_id in self.table.live]
 
     def write(self, kind: str, *, actor: str | None = None, wait_s: float | None = None, **data: Any) -> dict[str, Any]:
-        """Write an event that happens ``wait_s`` after the last one; a second to three unless told."""
+        """Write an event that happens ``wait_s`` after the last one; 0.8 to 3 s, at random, if None."""
         self._now += timedelta(milliseconds=int(1000 * (self.chance.uniform(0.8, 3.0) if wait_s is None else wait_s)))
         event: dict[str, Any] = {
             "stream": self.stream,
@@ -60,14 +60,14 @@ class Scribe:
         return event
 
     def place(self, bet: str, stake: int, **data: Any) -> str:
-        """Write a wager and return its id."""
+        """Write a wager of ``stake``, in minor units, and return its id."""
         self._wagers += 1
         wager_id = f"w{self._wagers}"
         self.write("wager.placed", wager=wager_id, bet=bet, stake=stake, **data)
         return wager_id
 
     def pay(self, wager: Wager, *, winnings: int | None = None, stake: int | None = None, **data: Any) -> None:
-        """Write a payout of what is due to ``wager``, or of another amount where told."""
+        """Write a payout of what is due to ``wager``, or of ``winnings`` and ``stake``, in minor units, if given."""
         winnings = wager.winnings_due if winnings is None else winnings
         stake = wager.stake_due if stake is None else stake
         self.paid_out += winnings

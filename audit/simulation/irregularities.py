@@ -1,7 +1,4 @@
-"""What a simulated night can be asked to get wrong, and which rule must say so.
-
-An irregularity bears the name of its rule. ``companions`` are the rules that cannot but be met with it.
-"""
+"""The irregularities that a simulated night can contain on request, each named after the rule that reports it."""
 
 from __future__ import annotations
 
@@ -20,7 +17,10 @@ EVERYWHERE = BOTH_CRAPS | BOTH_WHEELS
 
 @dataclass(frozen=True, slots=True)
 class Irregularity:
-    """One thing that can be asked for: the rule it breaks, where it can happen, what comes with it."""
+    """An irregularity that can be requested.
+
+    It breaks ``rule`` and can happen under ``rulesets``. ``companions`` are the rules that may be met together with it.
+    """
 
     rule: str
     rulesets: frozenset[str]

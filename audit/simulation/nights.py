@@ -1,4 +1,4 @@
-"""A night of a casino: so many tables of so many games, each played from its own seed."""
+"""A simulated night of a casino: several tables, each with its own random generator derived from one seed."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ RULESET_NAMES = tuple(GAMES)
 LETTERS = MappingProxyType({"fr-craps": "C", "fr-roulette": "R", "fr-american-roulette": "A", "qc-craps": "Q"})
 
 MIX = ("fr-craps", "fr-roulette", "fr-american-roulette", "fr-craps", "fr-roulette", "fr-american-roulette", "qc-craps")
-"""The games of a night, over and over."""
+"""The games of the tables of a night, repeated."""
 
 QUEBEC_ENDED = date(2011, 10, 13)
-"""The Québec by-law's last day: its tables play as long before it as the night is after."""
+"""When the Québec by-law ceased to be in force: from this day on, its tables play in 2010 instead."""
 
 
 @dataclass(frozen=True, slots=True)
 class Night:
-    """One played session: its events, and what was done wrong on purpose, by name and seq.
+    """One played session: its events and its irregularities, by name and seq.
 
-    ``missed`` are the irregularities that were asked for and found no occasion: a prisoner is not had on every night.
+    ``missed`` are the requested irregularities that had no occasion: not every night has a stake in prison.
     """
 
     code: str
@@ -47,8 +47,8 @@ def tables_for(number: int, ruleset: str | None = None) -> list[str]:
     """Return the codes of the tables of a night: C1, R1, A1, C2 …, Q for Québec."""
     counts: dict[str, int] = {}
     codes = []
-    for place in range(number):
-        game = ruleset or MIX[place % len(MIX)]
+    for index in range(number):
+        game = ruleset or MIX[index % len(MIX)]
         counts[game] = counts.get(game, 0) + 1
         codes.append(f"{LETTERS[game]}{counts[game]}")
     return codes
@@ -80,7 +80,7 @@ def play(
         irregularities=list(wanted),
     )
     events = session.play()
-    return Night(code, ruleset, session.scribe.stream, events, session.struck, session.irregularities)
+    return Night(code, ruleset, session.writer.stream, events, session.injected, session.irregularities)
 
 
 def night(
@@ -93,14 +93,14 @@ def night(
     ruleset: str | None = None,
     irregularities: Sequence[str] = (),
 ) -> list[Night]:
-    """Play a night of several tables. Each irregularity asked for is given to one table where it can happen."""
+    """Play a night of several tables. Each requested irregularity is assigned to one table where it can happen."""
     codes = tables_for(tables, ruleset)
     games = [next(game for game, letter in LETTERS.items() if code.startswith(letter)) for code in codes]
-    given: dict[int, list[str]] = {}
+    assigned: dict[int, list[str]] = {}
     for number, name in enumerate(irregularities):
-        able = [place for place, game in enumerate(games) if game in IRREGULARITIES[name].rulesets]
-        if able:
-            given.setdefault(able[number % len(able)], []).append(name)
+        eligible = [index for index, game in enumerate(games) if game in IRREGULARITIES[name].rulesets]
+        if eligible:
+            assigned.setdefault(eligible[number % len(eligible)], []).append(name)
     return [
         play(
             game,
@@ -109,7 +109,7 @@ def night(
             gaming_day=gaming_day,
             seed=seed,
             coups=coups,
-            irregularities=given.get(place, ()),
+            irregularities=assigned.get(index, ()),
         )
-        for place, (code, game) in enumerate(zip(codes, games, strict=True))
+        for index, (code, game) in enumerate(zip(codes, games, strict=True))
     ]

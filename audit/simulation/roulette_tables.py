@@ -1,4 +1,4 @@
-"""Simulated roulette: the French wheel, where zero asks a question, and the American one, where all has its order."""
+"""Simulated roulette: French, where the player decides about a zero, and American, with its order of payments."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ EVERY_BET = [*MULTIPLE, *TWELVES, *SIMPLE_CHANCES]
 
 COLOURS = ["blue", "green", "orange", "pink", "purple", "red", "white", "yellow"]
 CHIP = 400
-"""What a chip stands for: a stake of one still divides by sixteen, so four zeros leave no fraction."""
+"""The value of a chip, in minor units. It can be halved four times, so four zeros leave no fraction."""
 
-LONGEST_FINISH = 200
+MAX_FINISH_COUPS = 200
 
 
 class _Roulette(Session):
-    """What both wheels do: take stakes, call, turn, pay."""
+    """What both roulettes do: take stakes, call, spin, pay."""
 
     layout: ClassVar[Layout]
 
@@ -38,22 +38,22 @@ class _Roulette(Session):
         elif bet in TWELVES:
             first = self.chance.randint(1, 4 - TWELVES[bet])
             data["which"] = list(range(first, first + TWELVES[bet]))
-            if TWELVES[bet] == 2 and self.strikes("combination-not-permitted"):
+            if TWELVES[bet] == 2 and self.inject("combination-not-permitted"):
                 data["which"] = [1, 3]
         if player.colour is not None:
             data["colour"] = player.colour
-        self.scribe.place(bet, CHIP * player.boldness * self.chance.randint(1, 3), player=player.name, **data)
+        self.writer.place(bet, CHIP * player.boldness * self.chance.randint(1, 3), player=player.name, **data)
 
     def call(self) -> None:
-        if not self.strikes("no-more-bets-missing"):
-            self.scribe.write("no_more_bets", actor="croupier-1")
-            if self.strikes("wager-after-no-more-bets"):
+        if not self.inject("no-more-bets-missing"):
+            self.writer.write("no_more_bets", actor="croupier-1")
+            if self.inject("wager-after-no-more-bets"):
                 self.stake(self.players[0])
 
     def land(self) -> str:
-        """Let the ball come to rest and return the pocket."""
+        """Write where the ball settles and return the pocket."""
         pocket = self.chance.choice(self.layout.wheel)
-        self.scribe.write("ball.settled", wait_s=self.chance.uniform(4, 9), actor="croupier-1", pocket=pocket)
+        self.writer.write("ball.settled", wait_s=self.chance.uniform(4, 9), actor="croupier-1", pocket=pocket)
         return pocket
 
 
@@ -66,52 +66,52 @@ class FrenchRoulette(_Roulette):
     observes: ClassVar[list[str]] = ["bank", "calls", "collections", "seating"]
 
     def open(self) -> None:
-        self.opened()
+        self.write_opener()
         habits = [*EVERY_BET, *SIMPLE_CHANCES]
         self.seat_players(self.chance.sample(NAMES, k=self.chance.randint(4, 9)), habits)
 
     def play_coup(self) -> None:
-        self.trouble_between_coups()
+        self.irregular_between_coups()
         self.take_stakes()
         self.call()
-        if self.strikes("imprisoned-stake-withdrawn"):
+        if self.inject("imprisoned-stake-withdrawn"):
             self._withdraw_a_prisoner()
         self.land()
-        self._ask_about_zero()
+        self._decide_zero()
         self.settle()
 
     def finish(self) -> None:
-        """Turn the wheel a last time, announced, so that nobody stays in prison."""
-        if self.strikes("imprisoned-at-close"):
+        """Announce and play the last coup, so that no stake stays in prison."""
+        if self.inject("imprisoned-at-close"):
             self._leave_a_prisoner()
             return
-        self.scribe.write("last_coup.announced", actor="croupier-1")
+        self.writer.write("last_coup.announced", actor="croupier-1")
         self.call()
         self.land()
         self.settle()
 
-    def _ask_about_zero(self) -> None:
-        for wager_id in list(self.scribe.table.awaiting):
-            if self.strikes("zero-decision-missing"):
+    def _decide_zero(self) -> None:
+        for wager_id in list(self.writer.table.awaiting):
+            if self.inject("zero-decision-missing"):
                 continue
             choice = self.chance.choice(["half", "prison", "prison"])
-            self.scribe.write("zero.decided", wager=wager_id, choice=choice)
+            self.writer.write("zero.decided", wager=wager_id, choice=choice)
 
     def _withdraw_a_prisoner(self) -> None:
-        prisoners = [wager for wager in self.scribe.live if wager.status == "imprisoned"]
+        prisoners = [wager for wager in self.writer.live if wager.status == "imprisoned"]
         if prisoners:
-            self.scribe.write("wager.withdrawn", wager=prisoners[0].id)
+            self.writer.write("wager.withdrawn", wager=prisoners[0].id)
         else:
-            self.irregularities.append(self.struck.pop()[0])
+            self.irregularities.append(self.injected.pop()[0])
 
     def _leave_a_prisoner(self) -> None:
-        """Stake on a simple chance until a zero takes it, and close while it is in prison."""
+        """Place a wager that a zero imprisons, and close while it is in prison."""
         player = self.players[0]
-        self.scribe.place("rouge", CHIP, player=player.name)
+        self.writer.place("rouge", CHIP, player=player.name)
         self.call()
-        self.scribe.write("ball.settled", actor="croupier-1", pocket="0")
-        for wager_id in list(self.scribe.table.awaiting):
-            self.scribe.write("zero.decided", wager=wager_id, choice="prison")
+        self.writer.write("ball.settled", actor="croupier-1", pocket="0")
+        for wager_id in list(self.writer.table.awaiting):
+            self.writer.write("zero.decided", wager=wager_id, choice="prison")
         self.settle()
 
 
@@ -127,7 +127,7 @@ class AmericanRoulette(_Roulette):
         staff = [{"person": "chef-1", "role": "chef_de_table"}, {"person": "croupier-1", "role": "croupier"}]
         if not self.alone:
             staff.append({"person": "employe-1", "role": "employe"})
-        self.opened(staff=staff)
+        self.write_opener(staff=staff)
         self.seat_players(self.chance.sample(NAMES, k=self.chance.randint(4, 7)), EVERY_BET)
         for player, colour in zip(self.players, COLOURS, strict=False):
             player.colour = colour
@@ -135,79 +135,79 @@ class AmericanRoulette(_Roulette):
         self.clockwise = True
 
     def play_coup(self) -> None:
-        scribe = self.scribe
-        self.trouble_between_coups()
-        self._trouble_with_people()
-        if self.alone and not self.strikes("stacks-not-rebuilt"):
-            scribe.write("stacks.rebuilt")
-        if not self.strikes("wheel-direction-repeated"):
+        writer = self.writer
+        self.irregular_between_coups()
+        self._irregular_seating_and_chips()
+        if self.alone and not self.inject("stacks-not-rebuilt"):
+            writer.write("stacks.rebuilt")
+        if not self.inject("wheel-direction-repeated"):
             self.clockwise = not self.clockwise
         wheel, ball = ("clockwise", "counterclockwise") if self.clockwise else ("counterclockwise", "clockwise")
-        scribe.write("wheel.spun", direction=wheel, by="croupier")
-        along = self.strikes("ball-same-direction-as-wheel")
-        scribe.write("ball.launched", direction=wheel if along else ball, by="croupier")
+        writer.write("wheel.spun", direction=wheel, by="croupier")
+        along = self.inject("ball-same-direction-as-wheel")
+        writer.write("ball.launched", direction=wheel if along else ball, by="croupier")
         self.take_stakes()
-        fell = self.strikes("result-after-fallen-chip")
+        fell = self.inject("result-after-fallen-chip")
         if fell or self.chance.random() < 0.02:
-            scribe.write("chip.fell_in_wheel")
+            writer.write("chip.fell_in_wheel")
             if not fell:
-                scribe.write("ball.retrieved")
-                scribe.write("ball.launched", direction=ball, by="croupier")
+                writer.write("ball.retrieved")
+                writer.write("ball.launched", direction=ball, by="croupier")
         self.call()
         pocket = self.land()
         self._announce(pocket)
         self.settle()
 
     def finish(self) -> None:
-        """Every coup at American roulette decides every stake: nothing is left to do."""
+        """Do nothing: at American roulette every coup decides every wager."""
 
     def payment_order(self) -> list[str]:
-        """Player by player, and within one player in the order of al. 9."""
-        table = self.scribe.table
+        """Return the ids of the wagers due, player by player, each player's in the order of al. 9."""
+        table = self.writer.table
         seats = {player.name: number for number, player in enumerate(self.players)}
 
-        def place(wager_id: str) -> tuple[int, int]:
+        def rank(wager_id: str) -> tuple[int, int]:
             wager = table.wagers[wager_id]
             return seats[wager.player or ""], PAYMENT_ORDER[wager.bet]
 
-        order = sorted(table.due, key=place)
+        order = sorted(table.due, key=rank)
         players = [table.wagers[wager_id].player for wager_id in order]
-        if len(order) > 2 and players[0] == players[1] != players[-1] and self.strikes("payments-interleaved"):
+        if len(order) > 2 and players[0] == players[1] != players[-1] and self.inject("payments-interleaved"):
             return [order[0], order[-1], *order[1:-1]]
         first, second = (table.wagers[wager_id] for wager_id in order[:2]) if len(order) > 1 else (None, None)
         in_one = first is not None and second is not None and first.player == second.player
         in_order = in_one and first and second and PAYMENT_ORDER[first.bet] < PAYMENT_ORDER[second.bet]
-        if in_order and self.strikes("payment-order-violated"):
+        if in_order and self.inject("payment-order-violated"):
             return [order[1], order[0], *order[2:]]
         return order
 
     def payment_data(self, wager_id: str) -> dict[str, Any]:
-        colour = self.scribe.table.wagers[wager_id].colour
-        if self.strikes("payment-wrong-colour"):
+        colour = self.writer.table.wagers[wager_id].colour
+        if self.inject("payment-wrong-colour"):
             colour = "black"
         return {"colour": colour} if colour else {}
 
     def before_payment(self, wager_id: str, winnings: int) -> None:
-        if not self.strikes("payment-not-announced"):
-            self.scribe.write("payment.announced", wait_s=0.4, wager=wager_id, amount=winnings)
+        if not self.inject("payment-not-announced"):
+            self.writer.write("payment.announced", wait_s=0.4, wager=wager_id, amount=winnings)
 
     def _announce(self, pocket: str) -> None:
-        if self.strikes("result-not-announced"):
+        if self.inject("result-not-announced"):
             return
-        said = self.layout.wheel[0] if self.strikes("announcement-mismatch") and pocket != "0" else pocket
-        self.scribe.write("result.announced", pocket=said, chances=sorted(winning_chances(said)))
+        announced = self.layout.wheel[0] if self.inject("announcement-mismatch") and pocket != "0" else pocket
+        self.writer.write("result.announced", pocket=announced, chances=sorted(winning_chances(announced)))
 
     def _assign(self, player: Player, colour: str) -> None:
-        self.scribe.write("colour.assigned", player=player.name, colour=colour, value=CHIP, marker_from="chef_de_table")
+        self.writer.write("colour.assigned", player=player.name, colour=colour, value=CHIP, marker_from="chef_de_table")
 
-    def _trouble_with_people(self) -> None:
-        if self.strikes("colour-shared"):
+    def _irregular_seating_and_chips(self) -> None:
+        if self.inject("colour-shared"):
             self._assign(self.players[0], self.players[1].colour or "")
-        if self.strikes("chief-handled-chips"):
-            self.scribe.write("chips.handled", by="chef_de_table")
-        if self.strikes("seat-limit-exceeded"):
+        if self.inject("chief-handled-chips"):
+            self.writer.write("chips.handled", by="chef_de_table")
+        if self.inject("seat-limit-exceeded"):
             guests = [f"Guest {number}" for number in range(len(self.players), 8)]
             for guest in guests:
-                self.scribe.write("player.seated", player=guest)
+                self.writer.write("player.seated", player=guest)
             for guest in guests:
-                self.scribe.write("player.left", player=guest)
+                self.writer.write("player.left", player=guest)

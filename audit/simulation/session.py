@@ -1,4 +1,4 @@
-"""What every simulated session shares: its opening and closing, its bank, its players, the irregularities asked for."""
+"""What all simulated sessions share: opening and closing, bank, players, settlement, and requested irregularities."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from datetime import date, datetime, time, timedelta
 from typing import Any, ClassVar
 from zoneinfo import ZoneInfo
 
-from audit.simulation.event_writer import Scribe
+from audit.simulation.event_writer import EventWriter
 from settlement.state import Wager
 
 FAMILIES = [
@@ -34,19 +34,22 @@ QUIET_COUPS = 3
 
 @dataclass(slots=True)
 class Player:
-    """Somebody at the table: how boldly he stakes, how often he joins a coup, what he likes."""
+    """A player: how much he stakes, how often he joins a coup, and the bets he chooses from."""
 
     name: str
     seat: str
-    boldness: int  # times the smallest orderly stake
-    zeal: float  # chance that he stakes on a coup
+    boldness: int  # a factor of the smallest stake
+    zeal: float  # the probability that he stakes on a coup
     habits: list[str]
     colour: str | None = None
 
 
 @dataclass(slots=True)
 class Session:
-    """One session of one table, played to its end. The subclasses are the games."""
+    """One session of one table, played to its end. The subclasses are the games.
+
+    ``irregularities`` are those requested and not yet injected. Amounts are in minor units.
+    """
 
     casino: str
     code: str
@@ -55,13 +58,13 @@ class Session:
     coups: int
     zone: str
     irregularities: list[str] = field(default_factory=list)
-    struck: list[tuple[str, int]] = field(default_factory=list)  # what was done, and the seq it was done at
+    injected: list[tuple[str, int]] = field(default_factory=list)  # name and seq
     coup: int = 0
     players: list[Player] = field(default_factory=list)
     bought: int = 0
     filled: int = 0
-    slips: int = 0  # numbered without holes
-    scribe: Scribe = field(init=False)
+    slips: int = 0  # numbered without gaps
+    writer: EventWriter = field(init=False)
 
     game: ClassVar[str]
     ruleset: ClassVar[str]
@@ -72,7 +75,7 @@ class Session:
     def __post_init__(self) -> None:
         # A gaming day begins in the evening; tables do not open at the same minute.
         evening = datetime.combine(self.gaming_day, time(20), ZoneInfo(self.zone))
-        self.scribe = Scribe(
+        self.writer = EventWriter(
             stream=f"{self.casino}.{self.code}.{self.gaming_day}.1",
             start=evening + timedelta(seconds=self.chance.randrange(1800)),
             chance=self.chance,
@@ -85,10 +88,10 @@ class Session:
             self.coup += 1
             self.play_coup()
             if self.coup % 40 == 0:
-                self._mind_the_rack()
+                self._balance_rack()
         self.finish()
         self.close()
-        return self.scribe.events
+        return self.writer.events
 
     def open(self) -> None:
         raise NotImplementedError
@@ -97,19 +100,22 @@ class Session:
         raise NotImplementedError
 
     def finish(self) -> None:
-        """Play until nothing stands any more."""
+        """Play until no wager is live."""
         raise NotImplementedError
 
-    def strikes(self, name: str) -> bool:
-        """Whether the irregularity ``name`` is asked for, its time has come, and it was not done before."""
+    def inject(self, name: str) -> bool:
+        """Return whether to do the irregularity ``name`` now, and record that it is done.
+
+        True once: the first time after ``QUIET_COUPS`` coups, if it was requested.
+        """
         if name not in self.irregularities or self.coup <= QUIET_COUPS:
             return False
         self.irregularities.remove(name)
-        self.struck.append((name, self.scribe.next_seq))
+        self.injected.append((name, self.writer.next_seq))
         return True
 
     def seat_players(self, names: Iterable[str], habits: list[str]) -> None:
-        """Sit players down, each with a buy-in and habits of his own."""
+        """Seat players, each with a buy-in and habits of their own."""
         for number, name in enumerate(names, start=1):
             player = Player(
                 name=name,
@@ -119,12 +125,12 @@ class Session:
                 habits=self.chance.sample(habits, k=min(len(habits), self.chance.randint(3, 6))),
             )
             self.players.append(player)
-            self.scribe.write("player.seated", player=name, seat=player.seat)
+            self.writer.write("player.seated", player=name, seat=player.seat)
             self._buy_in(player)
 
-    def opened(self, **data: Any) -> None:
-        """Write the opener."""
-        self.scribe.write(
+    def write_opener(self, **data: Any) -> None:
+        """Write ``session.opened``."""
+        self.writer.write(
             "session.opened",
             casino=self.casino,
             table=self.code,
@@ -140,94 +146,94 @@ class Session:
         )
 
     def close(self) -> None:
-        """Write the end: everybody leaves, and the rack holds what it must."""
+        """Write the end of the session: everybody leaves, and the rack is counted."""
         for player in self.players:
-            self.scribe.write("player.left", player=player.name, seat=player.seat)
-        self.scribe.write("session.closed", float=max(0, self._rack()))
-        if self.strikes("late-event"):
-            self.scribe.write("staff.relieved", person="croupier-2", role="croupier")
+            self.writer.write("player.left", player=player.name, seat=player.seat)
+        self.writer.write("session.closed", float=max(0, self._rack()))
+        if self.inject("late-event"):
+            self.writer.write("staff.relieved", person="croupier-2", role="croupier")
 
     def _buy_in(self, player: Player) -> None:
         amount = 10_000 * player.boldness
         self.bought += amount
         means = self.chance.choice(["cash", "cash", "card", "voucher"])
-        self.scribe.write("buy_in.recorded", player=player.name, amount=amount, means=means)
+        self.writer.write("buy_in.recorded", player=player.name, amount=amount, means=means)
 
     def _rack(self) -> int:
-        """Return what the rack holds, in minor units: what it must when nothing stands on the layout."""
-        ledger = self.scribe.table.ledger
-        house = ledger.collected + ledger.commissions_kept - self.scribe.paid_out
+        """Return what the rack must hold when no wager is live, in minor units."""
+        ledger = self.writer.table.ledger
+        house = ledger.collected + ledger.commissions_kept - self.writer.paid_out
         return self.opening_float + self.filled - self.bought + house
 
-    def _mind_the_rack(self) -> None:
-        """Send for chips, or send some back where there are too many."""
+    def _balance_rack(self) -> None:
+        """Write a fill or, if the rack holds more than at the opening, a credit."""
         amount = 500_000
         kind = "bank.credited" if self._rack() > self.opening_float else "bank.filled"
         self.filled += amount if kind == "bank.filled" else -amount
         self.slips += 1
-        self.scribe.write(kind, amount=amount, slip=f"{self.code}-{self.slips:04}")
+        self.writer.write(kind, amount=amount, slip=f"{self.code}-{self.slips:04}")
 
     # Irregularities that any table can have
 
-    def trouble_between_coups(self) -> None:
-        """Do what is asked for and needs no wager: a lost spool, a clock set back."""
-        if self.strikes("events-lost"):
-            self.scribe.write("events.lost", through=self.scribe.next_seq + 1, reason="spool_lost")
-        if self.strikes("clock-went-back"):
-            self.scribe.write("bank.filled", wait_s=-20, amount=0, slip=f"{self.code}-clock")
+    def irregular_between_coups(self) -> None:
+        """Inject the irregularities that need no wager: lost events, a clock set back."""
+        if self.inject("events-lost"):
+            self.writer.write("events.lost", through=self.writer.next_seq + 1, reason="spool_lost")
+        if self.inject("clock-went-back"):
+            self.writer.write("bank.filled", wait_s=-20, amount=0, slip=f"{self.code}-clock")
 
     def settle(self) -> None:
-        """Collect what was lost and pay what is due, as it must be unless something else was asked for."""
+        """Collect what was lost and pay what is due, correctly unless an irregularity was requested."""
         self._collect()
         for wager_id in self.payment_order():
             self._pay(wager_id)
 
     def payment_order(self) -> list[str]:
-        return list(self.scribe.table.due)
+        return list(self.writer.table.due)
 
     def payment_data(self, wager_id: str) -> dict[str, Any]:
         return {}
 
     def before_payment(self, wager_id: str, winnings: int) -> None:
-        """What happens before a payout is made."""
+        """Called before each payout."""
 
     def after_payment(self, wager: Wager) -> None:
-        """What the player does with what he was paid."""
+        """Called after a winning wager is paid."""
 
     def _collect(self) -> None:
-        scribe = self.scribe
-        lost = list(scribe.table.swept)
-        if len(lost) > 1 and self.strikes("losing-wager-not-collected"):
+        writer = self.writer
+        lost = list(writer.table.swept)
+        if len(lost) > 1 and self.inject("losing-wager-not-collected"):
             lost = lost[1:]
-        if scribe.table.due and self.strikes("winning-wager-collected"):
-            lost = [*lost, next(iter(scribe.table.due))]
+        if writer.table.due and self.inject("winning-wager-collected"):
+            lost = [*lost, next(iter(writer.table.due))]
         if lost:
-            scribe.write("stakes.collected", wagers=lost)
-        if lost and self.strikes("losing-wager-paid"):
-            scribe.pay(scribe.table.wagers[lost[0]], winnings=500)
+            writer.write("stakes.collected", wagers=lost)
+        if lost and self.inject("losing-wager-paid"):
+            writer.pay(writer.table.wagers[lost[0]], winnings=500)
 
     def _pay(self, wager_id: str) -> None:
-        scribe = self.scribe
-        wager = scribe.table.wagers[wager_id]
+        writer = self.writer
+        wager = writer.table.wagers[wager_id]
         won = wager.status == "won"
-        if won and self.strikes("payout-missing"):
+        if won and self.inject("payout-missing"):
             return
         winnings = wager.winnings_due
-        if won and self.strikes("payout-overpaid"):
+        if won and self.inject("payout-overpaid"):
             winnings += 200
-        elif won and winnings > 100 and self.strikes("payout-underpaid"):
+        elif won and winnings > 100 and self.inject("payout-underpaid"):
             winnings -= 100
         stake = wager.stake_due
-        if won and self.strikes("stake-not-returned"):
+        if won and self.inject("stake-not-returned"):
             stake = 0
-        if wager.status == "released" and self.strikes("imprisoned-stake-paid-winnings"):
+        if wager.status == "released" and self.inject("imprisoned-stake-paid-winnings"):
             winnings = wager.stake
-        if wager.status == "refunded_half" and self.strikes("half-refund-mismatch"):
+        if wager.status == "refunded_half" and self.inject("half-refund-mismatch"):
             stake = wager.stake
         self.before_payment(wager_id, winnings)
-        scribe.pay(wager, winnings=winnings, stake=stake, **self.payment_data(wager_id))
+        writer.pay(wager, winnings=winnings, stake=stake, **self.payment_data(wager_id))
         if won:
             self.after_payment(wager)
-        if won and self.strikes("payout-duplicated"):
+        if won and self.inject("payout-duplicated"):
             self.before_payment(wager_id, winnings)
-            scribe.pay(wager, winnings=winnings, stake=stake, **self.payment_data(wager_id))
+            writer.pay(wager, winnings=winnings, stake=stake, **self.payment_data(wager_id))

@@ -13,18 +13,23 @@ import pytest
 ROOT = Path(__file__).parent.parent.parent
 
 
-def manage(*words: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+def manage(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
     environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "casino.settings"}
     return subprocess.run(
-        [sys.executable, "manage.py", *words], cwd=ROOT, env=environment, input=stdin, capture_output=True, check=False
+        [sys.executable, "manage.py", *arguments],
+        cwd=ROOT,
+        env=environment,
+        input=stdin,
+        capture_output=True,
+        check=False,
     )
 
 
 @pytest.fixture(scope="module")
 def night(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("night") / "night.ndjson"
-    words = ("--ruleset", "fr-craps", "--coups", "40", "--irregularities", "dice-changed-during-point-series")
-    done = manage("simulate", *words, "--out", str(path))
+    arguments = ("--ruleset", "fr-craps", "--coups", "40", "--irregularities", "dice-changed-during-point-series")
+    done = manage("simulate", *arguments, "--out", str(path))
     assert done.returncode == 0, done.stderr
     assert b": dice-changed-during-point-series" in done.stderr
     return path
@@ -49,23 +54,23 @@ def test_adjudicate_reads_standard_input_in_any_order(night: Path) -> None:
     assert turned.stdout == manage("adjudicate", str(night), "--json").stdout
 
 
-@pytest.mark.parametrize(("language", "words"), [("en", "Dice changed during a point series"), ("fr", "Dés changés")])
-def test_the_report_shows_the_clause_with_the_finding(night: Path, language: str, words: str) -> None:
+@pytest.mark.parametrize(("language", "title"), [("en", "Dice changed during a point series"), ("fr", "Dés changés")])
+def test_the_report_shows_the_clause_with_the_finding(night: Path, language: str, title: str) -> None:
     done = manage("adjudicate", str(night), "--language", language)
-    said = done.stdout.decode()
+    output = done.stdout.decode()
     assert done.returncode == 0
-    assert words in said
-    assert "art. 55-7 al. 4" in said
-    assert "Le tireur peut demander que les dés soient changés" in said
+    assert title in output
+    assert "art. 55-7 al. 4" in output
+    assert "Le tireur peut demander que les dés soient changés" in output
 
 
-def test_bad_lines_are_told_by_number_and_do_not_stop_the_rest(night: Path) -> None:
+def test_bad_lines_are_reported_by_number_and_do_not_stop_the_rest(night: Path) -> None:
     lines = night.read_bytes().splitlines(keepends=True)
     spoiled = b"".join([lines[0], b"not json\n", b"\n", *lines[1:3], b'{"stream": 7}\n', *lines[3:]])
     done = manage("adjudicate", "-", "--json", stdin=spoiled)
     assert done.returncode == 1
-    told = done.stderr.decode().splitlines()
-    assert [line.split(":")[0] for line in told] == ["line 2", "line 6"]
+    reported = done.stderr.decode().splitlines()
+    assert [line.split(":")[0] for line in reported] == ["line 2", "line 6"]
     assert json.loads(done.stdout)["events"] == len(lines)
 
 
@@ -77,21 +82,21 @@ def test_strict_stops_at_the_first_bad_line(night: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "stdin", "said"),
+    ("arguments", "stdin", "message"),
     [
         (("adjudicate", "no-such-file"), b"", "No such file"),
         (("adjudicate", "-"), b"", "there is no event"),
         (("adjudicate",), b"", "required: FILE"),
-        (("simulate",), b"", "say --out PATH"),
+        (("simulate",), b"", "give --out PATH"),
         (("simulate", "--out", "-", "--irregularities", "nonsense"), b"", "no such irregularity: nonsense"),
         (("simulate", "--out", "-", "--batch", "0"), b"", "--batch is from 1 to 1,000"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
 )
-def test_what_cannot_be_done_exits_2_and_says_why(words: tuple[str, ...], stdin: bytes, said: str) -> None:
-    done = manage(*words, stdin=stdin)
+def test_an_invalid_call_exits_2_with_a_reason(arguments: tuple[str, ...], stdin: bytes, message: str) -> None:
+    done = manage(*arguments, stdin=stdin)
     assert done.returncode == 2
-    assert said in done.stderr.decode()
+    assert message in done.stderr.decode()
 
 
 def test_several_streams_in_one_file_are_an_error(night: Path) -> None:
@@ -101,7 +106,7 @@ def test_several_streams_in_one_file_are_an_error(night: Path) -> None:
     assert b"give one stream a file" in done.stderr
 
 
-def test_simulate_lists_what_it_can_do() -> None:
+def test_simulate_lists_its_irregularities_and_tables() -> None:
     listed = manage("simulate", "--list-irregularities").stdout.decode()
     assert "dice-changed-during-point-series" in listed
     assert manage("simulate", "--list-tables", "--tables", "3").stdout.decode().split() == ["C1", "R1", "A1"]

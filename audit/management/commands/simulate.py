@@ -1,4 +1,4 @@
-"""``manage.py simulate``: a night of realistic sessions, to a file or over HTTP, irregular where asked."""
+"""``manage.py simulate``: a night of realistic sessions, to a file or over HTTP, with irregularities on request."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from settlement.catalogue import RULES
 
 
 class Command(BaseCommand):
-    help = "Simulate a night of casino tables: orderly, with the irregularities asked for."
+    help = "Simulate a night of casino tables, with irregularities on request."
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -31,18 +31,21 @@ class Command(BaseCommand):
         parser.add_argument("--seed", type=int, default=1, help="the same seed gives the same night, to the byte")
         parser.add_argument("--gaming-day", type=date.fromisoformat, default=date(2026, 11, 19), metavar="YYYY-MM-DD")
         parser.add_argument(
-            "--irregularities", metavar="NAMES", default="", help="by commas, or 'all'; see --list-irregularities"
+            "--irregularities",
+            metavar="NAMES",
+            default="",
+            help="separated by commas, or 'all'; see --list-irregularities",
         )
-        parser.add_argument("--list-irregularities", action="store_true", help="say what can be asked for, and stop")
-        parser.add_argument("--list-tables", action="store_true", help="say the codes of the tables, and stop")
+        parser.add_argument("--list-irregularities", action="store_true", help="list the irregularities, and stop")
+        parser.add_argument("--list-tables", action="store_true", help="list the codes of the tables, and stop")
         parser.add_argument(
             "--out", metavar="PATH", help="a file, a folder (one stream a file), or - for standard output"
         )
-        parser.add_argument("--post", metavar="URL", help="post to the interface at this address")
-        parser.add_argument("--key", help="the key to post with")
+        parser.add_argument("--post", metavar="URL", help="post to the API at this address")
+        parser.add_argument("--key", help="the API key to post with")
         parser.add_argument("--batch", type=int, default=200, metavar="N", help="events in one request")
         parser.add_argument(
-            "--rate", type=float, metavar="N", help="events a second; default: as fast as they are taken"
+            "--rate", type=float, metavar="N", help="events a second; default: as fast as they are accepted"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -54,10 +57,10 @@ class Command(BaseCommand):
             self.stdout.write("\n".join(tables_for(options["tables"], options["ruleset"])))
             return
         if bool(options["post"]) == bool(options["out"]) or (options["post"] and not options["key"]):
-            raise CommandError("say --out PATH, or --post URL with --key KEY", returncode=2)
+            raise CommandError("give --out PATH, or --post URL with --key KEY", returncode=2)
         if not 1 <= options["batch"] <= 1_000 or options["tables"] < 1 or options["coups"] < 1:
             raise CommandError("--batch is from 1 to 1,000; --tables and --coups are at least 1", returncode=2)
-        with console.status("The tables are played …"):
+        with console.status("Playing the tables …"):
             nights = night(
                 casino=options["casino"],
                 gaming_day=options["gaming_day"],
@@ -65,26 +68,26 @@ class Command(BaseCommand):
                 tables=options["tables"],
                 coups=options["coups"],
                 ruleset=options["ruleset"],
-                irregularities=self._wanted(options["irregularities"]),
+                irregularities=self._requested(options["irregularities"]),
             )
         if options["post"]:
             self._post(console, nights, options)
         else:
             self._write(nights, options["out"])
-        self._sum_up(console, nights)
+        self._print_summary(console, nights)
 
-    def _wanted(self, names: str) -> list[str]:
+    def _requested(self, names: str) -> list[str]:
         if names == "all":
             return list(IRREGULARITIES)
-        wanted = [name.strip() for name in names.split(",") if name.strip()]
-        unknown = [name for name in wanted if name not in IRREGULARITIES]
+        requested = [name.strip() for name in names.split(",") if name.strip()]
+        unknown = [name for name in requested if name not in IRREGULARITIES]
         if unknown:
             raise CommandError(f"no such irregularity: {', '.join(unknown)}; see --list-irregularities", returncode=2)
-        return wanted
+        return requested
 
     def _list(self) -> None:
         table = Table(box=None)
-        for heading in ("name", "what an officer reads", "where"):
+        for heading in ("name", "title", "rulesets"):
             table.add_column(heading)
         for name, irregularity in IRREGULARITIES.items():
             table.add_row(name, RULES[name].title.en, ", ".join(sorted(irregularity.rulesets)))
@@ -93,17 +96,17 @@ class Command(BaseCommand):
     def _write(self, nights: list[Night], out: str) -> None:
         if out == "-":
             for played in nights:
-                self.stdout.write(_lines(played), ending="")
+                self.stdout.write(_ndjson(played), ending="")
         elif Path(out).is_dir():
             for played in nights:
-                (Path(out) / f"{played.stream}.ndjson").write_text(_lines(played), "utf-8")
+                (Path(out) / f"{played.stream}.ndjson").write_text(_ndjson(played), "utf-8")
         else:
-            Path(out).write_text("".join(_lines(played) for played in nights), "utf-8")
+            Path(out).write_text("".join(_ndjson(played) for played in nights), "utf-8")
 
     def _post(self, console: Console, nights: list[Night], options: dict[str, Any]) -> None:
         post = Post(options["post"], options["key"])
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        began = time.monotonic()
+        started_at = time.monotonic()
         try:
             with Progress(*columns, console=console) as progress:
                 bar = progress.add_task("events posted", total=sum(len(played.events) for played in nights))
@@ -112,13 +115,13 @@ class Command(BaseCommand):
                     progress.advance(bar, len(events))
                     if options["rate"]:
                         due_s = progress.tasks[0].completed / options["rate"]
-                        time.sleep(max(0.0, due_s - (time.monotonic() - began)))
-        except PostRejected as refusal:
-            raise CommandError(str(refusal)) from None
+                        time.sleep(max(0.0, due_s - (time.monotonic() - started_at)))
+        except PostRejected as rejection:
+            raise CommandError(str(rejection)) from None
         finally:
             post.close()
 
-    def _sum_up(self, console: Console, nights: list[Night]) -> None:
+    def _print_summary(self, console: Console, nights: list[Night]) -> None:
         events = sum(len(played.events) for played in nights)
         console.print(f"{len(nights)} streams, {events} events", highlight=False)
         for played in nights:
@@ -129,5 +132,5 @@ class Command(BaseCommand):
                 console.print(f"  {played.stream}: no occasion for {name}", highlight=False, soft_wrap=True)
 
 
-def _lines(played: Night) -> str:
+def _ndjson(played: Night) -> str:
     return "".join(json.dumps(event, ensure_ascii=False) + "\n" for event in played.events)

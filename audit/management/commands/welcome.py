@@ -1,4 +1,4 @@
-"""``manage.py welcome``: a first officer, a first night, and where to look. Run again it changes nothing."""
+"""``manage.py welcome``: a first officer and a first, simulated night; prints where the desk is. Idempotent."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from settlement import ENGINE_VERSION
 
 CASINO = "deauville"
 SHOWN_RULE = "dice-changed-during-point-series"
-PATIENCE_S = 120
+TIMEOUT_S = 120
 
 
 class Command(BaseCommand):
-    help = "Make an officer's account and, in an empty record, a simulated night; say where the desk is."
+    help = "Create an officer's account and, in an empty event store, a simulated night; print where the desk is."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--url", default="http://localhost:8000", help="where the web server answers")
-        parser.add_argument("--tables", type=int, default=12, help="tables of the simulated night; 0 makes none")
+        parser.add_argument("--tables", type=int, default=12, help="tables of the simulated night; 0 for none")
 
     def handle(self, *args: Any, **options: Any) -> None:
         url: str = options["url"].rstrip("/")
@@ -50,25 +50,25 @@ class Command(BaseCommand):
         if finding is not None:
             address = reverse("admin:audit_finding_change", args=(finding.pk,))
             lines.append(f"A finding        {url}{address}")
-        lines.append(f"The interface    {url}{reverse('docs')}")
+        lines.append(f"API docs         {url}{reverse('docs')}")
         console.print(Panel("\n".join(lines), title="Cabochon", border_style="green", expand=False), soft_wrap=True)
         console.print("Ctrl-C stops everything. Started again, it keeps its data.", style="dim")
 
     def _officer(self) -> str:
-        """Return the password of the first officer, made the first time and kept where only its owner reads."""
-        kept = Path(settings.DATA_DIR) / "officer-password"
+        """Return the password of the first officer, created on the first run in a file that only its owner can read."""
+        path = Path(settings.DATA_DIR) / "officer-password"
         officer = Officer.objects.filter(username="officer").first()
         if officer is not None:
-            is_as_made = kept.exists() and officer.check_password(kept.read_text())
-            return kept.read_text() if is_as_made else "(as you set it)"
+            is_unchanged = path.exists() and officer.check_password(path.read_text())
+            return path.read_text() if is_unchanged else "(as you set it)"
         password = secrets.token_urlsafe(9)
-        with open(os.open(kept, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
             file.write(password)
         Officer.objects.create_superuser("officer", password=password)
         return password
 
     def _wait_for_web(self, url: str) -> None:
-        deadline = time.monotonic() + PATIENCE_S
+        deadline = time.monotonic() + TIMEOUT_S
         while time.monotonic() < deadline:
             try:
                 with urllib.request.urlopen(f"{url}/health/ready", timeout=5):
@@ -78,7 +78,9 @@ class Command(BaseCommand):
         raise CommandError(f"The web server does not answer at {url}.")
 
     def _simulate(self, url: str, tables: int) -> None:
-        casino, _made = Casino.objects.get_or_create(code=CASINO, defaults={"name": "Casino de Deauville (simulated)"})
+        casino, _created = Casino.objects.get_or_create(
+            code=CASINO, defaults={"name": "Casino de Deauville (simulated)"}
+        )
         for code in tables_for(tables):
             GamingTable.objects.get_or_create(casino=casino, code=code)
         _key, secret = ApiKey.make(casino=casino, name="simulated tables", scopes=[Scope.EVENTS_WRITE])
@@ -91,9 +93,9 @@ class Command(BaseCommand):
         )
 
     def _wait_for_replay(self, console: Console) -> None:
-        deadline = time.monotonic() + PATIENCE_S
-        with console.status("The night is replayed …"):
+        deadline = time.monotonic() + TIMEOUT_S
+        with console.status("Replaying the night …"):
             while read.dirty_streams(ENGINE_VERSION, limit=1):
                 if time.monotonic() > deadline:
-                    raise CommandError("The workers do not come to the end of the night; see the logs.")
+                    raise CommandError(f"The night is not replayed after {TIMEOUT_S} s; see the workers' logs.")
                 time.sleep(0.3)

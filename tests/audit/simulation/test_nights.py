@@ -1,4 +1,4 @@
-"""Simulated nights: orderly unless asked otherwise, the same from the same seed, wrong exactly where asked."""
+"""Simulated nights: the same from the same seed, and irregular only as requested."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ def played(ruleset: str, seed: int, *irregularities: str, coups: int = 60, day: 
     )
 
 
-def judged(session: Night) -> Adjudication:
+def adjudicated(session: Night) -> Adjudication:
     return adjudicate(json.dumps(event) for event in session.events)
 
 
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("ruleset", RULESET_NAMES)
 def test_an_orderly_night_has_no_finding_and_leaves_nothing_open(ruleset: str, seed: int) -> None:
-    answer = judged(played(ruleset, seed))
-    assert [(found.rule, found.seq) for found in answer.findings] == []
+    answer = adjudicated(played(ruleset, seed))
+    assert [(finding.rule, finding.seq) for finding in answer.findings] == []
     assert len(answer.wagers) > 20
     unfinished = {"open", "awaiting_decision", "imprisoned"}
     assert not [wager for wager in answer.wagers.values() if wager.status in unfinished]
@@ -53,29 +53,29 @@ def test_a_night_in_which_the_clocks_are_changed_is_as_orderly(day: date) -> Non
     session = played("fr-american-roulette", 1, coups=1_000, day=day)
     offsets = {event["occurred_at"][-6:] for event in session.events}
     assert offsets == {"+01:00", "+02:00"}, "the night is long enough to see the change"
-    assert judged(session).findings == []
+    assert adjudicated(session).findings == []
 
 
 CASES = [(name, ruleset) for name, each in IRREGULARITIES.items() for ruleset in sorted(each.rulesets)]
 
 
 @pytest.mark.parametrize(("name", "ruleset"), CASES, ids=lambda value: value)
-def test_an_irregularity_raises_its_rule_and_what_cannot_but_come_with_it(name: str, ruleset: str) -> None:
-    struck = 0
+def test_an_irregularity_meets_its_rule_and_only_its_companions(name: str, ruleset: str) -> None:
+    injected = 0
     for seed in range(8):
         session = played(ruleset, seed, name)
-        rules = {found.rule for found in judged(session).findings}
+        rules = {finding.rule for finding in adjudicated(session).findings}
         assert [*session.missed, *(done for done, _seq in session.irregularities)] == [name]
         if session.irregularities:
-            struck += 1
+            injected += 1
             assert name in rules
             assert rules <= {name} | IRREGULARITIES[name].companions
         else:
             assert rules == set(), "a night that had no occasion stays orderly"
-    assert struck >= 3
+    assert injected >= 3
 
 
-def test_every_irregularity_is_a_rule_with_words() -> None:
+def test_every_irregularity_is_a_rule() -> None:
     assert set(IRREGULARITIES) <= set(RULES)
     assert "dice-changed-during-point-series" in IRREGULARITIES
 
@@ -98,7 +98,7 @@ def test_the_float_counted_at_the_close_is_what_the_rack_must_hold() -> None:
         for event in session.events:
             if event["type"] == "wager.withdrawn":
                 taken_back[event["data"]["wager"]] += event["data"].get("amount", 0)
-        for wager_id, wager in judged(session).wagers.items():
+        for wager_id, wager in adjudicated(session).wagers.items():
             if wager.status in ("lost", "refunded_half", "refunded_last_coup", "released"):
                 won_by_house += wager.stake - taken_back[wager_id] - wager.stake_due
             won_by_house -= wager.winnings_due

@@ -1,4 +1,4 @@
-"""Posting: every batch is sent until it is stored, and given up only where it never will be."""
+"""Posting: every batch is sent until it is stored, unless the API refuses it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EVENTS: list[dict[str, Any]] = [{"stream": "s", "seq": 1, "type": "no_more_bets"
 
 
 class _Answers(BaseHTTPRequestHandler):
-    """Answers what the server's list says next: a status, or None to hang up without a word."""
+    """Answers with the next status of the server's list, or closes the connection on None."""
 
     protocol_version = "HTTP/1.1"
 
@@ -35,7 +35,7 @@ class _Answers(BaseHTTPRequestHandler):
         self.wfile.write(b"{}")
 
     def log_message(self, *args: Any) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def test_a_retry_after_that_names_a_date_is_understood(server: Any) -> None:
 
 
 @pytest.mark.parametrize("status", [401, 403, 409, 413, 422])
-def test_what_will_never_be_stored_is_not_sent_again(server: Any, status: int) -> None:
+def test_a_refused_batch_is_not_sent_again(server: Any, status: int) -> None:
     server.answers = [status]
     post = post_to(server)
     with pytest.raises(PostRejected, match=f"s: {status} "):
