@@ -1,1 +1,1 @@
-"""Faults by schedule: processes that die at every step between receive and commit, and what holds afterwards."""
+"""Fault schedules: processes are killed at every step between receive and commit; invariants are checked afterwards."""

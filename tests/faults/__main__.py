@@ -1,4 +1,4 @@
-"""``python -m tests.faults``: more schedules than ``make faults`` plays, or one of them again, on a new database."""
+"""``python -m tests.faults``: plays more schedules than ``make faults``, or one of them again, on a new database."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 
 An actor that is to be killed runs in a process of its own, forked from this one. A *step* is whatever leaves something
 behind outside that process: a statement, a commit, a copy out of the event store, a message to the broker, the answer.
-The process can be killed before or after any of them by SIGKILL, as if the plug were pulled. The code under test does
-not know: the steps are counted in the libraries it calls.
+The process can be killed before or after any of them by SIGKILL, as in a power cut. The code under test does
+not notice: the steps are counted in the libraries it calls.
 
 An actor that is not to be killed may run in this process: forking takes longer than most of what an actor does.
 """
@@ -41,7 +41,7 @@ class CrashPoint:
 
 @dataclass(slots=True)
 class Outcome:
-    """What became of an actor: whether it was killed, its answer, the streams it sent hints for, its steps by name.
+    """The outcome of an actor: whether it was killed, its answer, the streams it sent hints for, its steps by name.
 
     Steps are counted in a process of its own only.
     """
@@ -81,7 +81,7 @@ def start(actor: Callable[[], Any], die_at: CrashPoint | None = None) -> tuple[i
         os.close(reader)
         _inherited.append(connection.connection)
         connection.connection = None  # two processes must not share a connection
-        _act(actor, die_at, writer)
+        _run_actor(actor, die_at, writer)
     finally:
         os._exit(1)
 
@@ -108,7 +108,7 @@ def finish(started: tuple[int, int]) -> Outcome:
     return outcome
 
 
-def _act(actor: Callable[[], Any], die_at: CrashPoint | None, writer: int) -> None:
+def _run_actor(actor: Callable[[], Any], die_at: CrashPoint | None, writer: int) -> None:
     report: list[str] = []
     steps = 0
 

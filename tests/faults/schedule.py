@@ -51,7 +51,7 @@ def learn_policy(tenant: Tenant) -> None:
 
 
 def send(tenant: Tenant, stream: str, batch: list[Event]) -> Callable[[], Any]:
-    """Return the web server: it stores a batch and answers with a status and a receipt."""
+    """Return a web server as an actor: it stores a batch and answers with a status and a receipt."""
     learn_policy(tenant)
 
     def web() -> Any:
@@ -64,8 +64,8 @@ def send(tenant: Tenant, stream: str, batch: list[Event]) -> Callable[[], Any]:
     return web
 
 
-def work(stream_id: int) -> Callable[[], Any]:
-    """Return a worker: it replays a stream to its end."""
+def replay_stream(stream_id: int) -> Callable[[], Any]:
+    """Return a worker as an actor: it replays a stream to its end."""
 
     def worker() -> Any:
         while (progress := replay.advance(stream_id)) is not None and progress.behind:
@@ -76,7 +76,7 @@ def work(stream_id: int) -> Callable[[], Any]:
 
 
 def seal() -> Any:
-    """Be the sequencer: seal what waits; return how much still waits, or "fenced" if another sequencer was first."""
+    """Seal the outbox as a sequencer does; return how much still waits, or "fenced" if another sequencer was first."""
     signing_keys._keyring.forget()
     sequencer = Sequencer(lambda waiting, root: None)
     sequencer.load()
@@ -86,7 +86,7 @@ def seal() -> Any:
         return "fenced"
 
 
-ACTORS = ("open", "append", "again", "work", "correct", "seal")
+ACTORS = ("open", "append", "again", "replay", "correct", "seal")
 """Whose steps are counted: the web server in three situations, a worker in two, the sequencer."""
 
 
@@ -101,18 +101,18 @@ def events_of(tenant: Tenant, stream: str) -> list[Event]:
 
 @dataclass
 class Schedule:
-    """One run by a seed. ``planned`` is the actor that is certain to be killed, and where; others are by chance."""
+    """One run of a seed. ``planned`` is an actor that is certain to be killed, and where; others die at random."""
 
     tenant: Tenant
     seed: int
     planned: tuple[str, CrashPoint]
-    chance: random.Random = field(init=False)
+    rng: random.Random = field(init=False)
     receipts: dict[int, Any] = field(default_factory=dict)  # by the first seq of a batch
     hints: list[int] = field(default_factory=list)
     hit: bool = False
 
     def __post_init__(self) -> None:
-        self.chance = random.Random(self.seed)
+        self.rng = random.Random(self.seed)
         self.stream = f"faults-{self.seed}"
         self.events = events_of(self.tenant, self.stream)
 
@@ -120,22 +120,22 @@ class Schedule:
         """Send every event, kill actors here and there, recover, and check what must hold."""
         for batch in self._batches():
             self._deliver(batch)
-            if self._is_planned("work"):
-                self._work(self._stream_id())
-            elif self.chance.random() < 0.6:
-                self._let_another_act()
+            if self._is_planned("replay"):
+                self._replay(self._stream_id())
+            elif self.rng.random() < 0.6:
+                self._run_another_actor()
         self._recover()
         self._check()
 
     def _batches(self) -> Iterator[list[Event]]:
         low = 0
         while low < len(self.events):
-            high = low + self.chance.randint(2, 8)
+            high = low + self.rng.randint(2, 8)
             yield self.events[low:high]
             low = high
 
     def _deliver(self, batch: list[Event]) -> None:
-        """Send a batch until it is acknowledged, as a table system does when it does not know what became of it."""
+        """Send a batch until it is acknowledged, as a table system does when it does not know whether it was stored."""
         kind = "open" if batch[0]["seq"] == 1 else "append"
         for attempt in range(MAX_TRIES):
             outcome = self._run("again" if attempt else kind, send(self.tenant, self.stream, batch))
@@ -144,20 +144,20 @@ class Schedule:
             status, receipt = outcome.answer
             assert status in (200, 201), outcome.answer
             self.receipts[batch[0]["seq"]] = receipt
-            if self._is_planned("again") or self.chance.random() < 0.2:  # once more
+            if self._is_planned("again") or self.rng.random() < 0.2:  # once more
                 again = self._run("again", send(self.tenant, self.stream, batch))
                 assert again.killed or again.answer == [200, receipt], "a receipt never changes"
             return
         raise AssertionError("never acknowledged")
 
-    def _let_another_act(self) -> None:
+    def _run_another_actor(self) -> None:
         """Deliver a hint, lose it or deliver it twice; run a sequencer, or two at once."""
-        match self.chance.randrange(5):
+        match self.rng.randrange(5):
             case 0 | 1 if self.hints:
-                stream_id = self.hints[self.chance.randrange(len(self.hints))]  # in any order, and perhaps again
-                if self.chance.random() < 0.5:
+                stream_id = self.hints[self.rng.randrange(len(self.hints))]  # in any order, and perhaps again
+                if self.rng.random() < 0.5:
                     self.hints.remove(stream_id)
-                self._work(stream_id)
+                self._replay(stream_id)
             case 2:
                 self.hints.clear()  # the broker lost everything
             case 3:
@@ -170,28 +170,28 @@ class Schedule:
     def _is_planned(self, kind: str) -> bool:
         return self.planned[0] == kind and not self.hit
 
-    def _work(self, stream_id: int) -> None:
-        kind = "correct" if read.next_seq_of(stream_id) > 13 else "work"
-        self._run(kind, work(stream_id))
+    def _replay(self, stream_id: int) -> None:
+        kind = "correct" if read.next_seq_of(stream_id) > 13 else "replay"
+        self._run(kind, replay_stream(stream_id))
 
     def _run(self, kind: str, actor: Callable[[], Any]) -> Outcome:
         die_at = None
         if self._is_planned(kind):
             die_at = self.planned[1]
-        elif self.chance.random() < 0.15:
-            die_at = CrashPoint(self.chance.randint(1, 12), self.chance.choice(("before", "after")))
+        elif self.rng.random() < 0.15:
+            die_at = CrashPoint(self.rng.randint(1, 12), self.rng.choice(("before", "after")))
         outcome = run_here(actor) if die_at is None else run(actor, die_at)
         self.hit = self.hit or (outcome.killed and self.planned == (kind, die_at))
         self.hints += outcome.hinted
         return outcome
 
     def _recover(self) -> None:
-        """Do what a deployment does by itself: sweep for dirty streams, and start the sequencer again."""
+        """Recover as a deployment does by itself: sweep for dirty streams, and start the sequencer again."""
         stream_id = self._stream_id()
         for _ in range(MAX_TRIES):
             if stream_id not in read.dirty_streams(ENGINE_VERSION, limit=1_000):
                 break
-            self._work(stream_id)
+            self._replay(stream_id)
         else:
             raise AssertionError("the stream stays dirty")
         for _ in range(MAX_TRIES):
@@ -216,8 +216,8 @@ class Schedule:
             (0,)
         ]
         whole = adjudicate([raw for _, raw in read.whole(stream_id)])
-        found = Finding.objects.filter(stream_id=stream_id, superseded_at=None).order_by("seq", "rule", "wager")
-        assert [row.as_dict() for row in found] == [finding.as_dict() for finding in whole.findings]
+        rows = Finding.objects.filter(stream_id=stream_id, superseded_at=None).order_by("seq", "rule", "wager")
+        assert [row.as_dict() for row in rows] == [finding.as_dict() for finding in whole.findings]
         adjudication = standing(stream_id)
         assert adjudication is not None
         assert answer_of(adjudication).as_dict() == whole.as_dict()
@@ -236,9 +236,9 @@ def steps_of(tenant: Tenant) -> dict[str, list[str]]:
     steps["again"] = run(send(tenant, stream, events[5:12])).steps
     head = read.head_of(tenant.casino.pk, stream)
     assert head is not None
-    steps["work"] = run(work(head.stream_id)).steps
+    steps["replay"] = run(replay_stream(head.stream_id)).steps
     run(send(tenant, stream, events[12:]))
-    steps["correct"] = run(work(head.stream_id)).steps
+    steps["correct"] = run(replay_stream(head.stream_id)).steps
     steps["seal"] = run(seal).steps
     return steps
 
@@ -253,7 +253,7 @@ def _warm_up() -> None:
         assert run_here(send(tenant, stream, batch)).answer[0] in (200, 201)
     head = read.head_of(tenant.casino.pk, stream)
     assert head is not None
-    run_here(work(head.stream_id))
+    run_here(replay_stream(head.stream_id))
     run_here(seal)
 
 

@@ -230,7 +230,7 @@ where not s.is_of_desk and (a.next_seq is distinct from h.next_seq or a.complete
 @pytest.mark.parametrize(
     ("broker", "kills"),
     [
-        ("embedded", 6),  # the short form: every program and the broker, once each
+        ("embedded", 6),  # the quick test: every program and the broker, once each
         pytest.param("embedded", 18, marks=pytest.mark.faults),
         pytest.param("rabbitmq", 18, marks=pytest.mark.faults),
         pytest.param("redis", 18, marks=pytest.mark.faults),

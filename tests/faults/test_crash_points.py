@@ -1,4 +1,4 @@
-"""A thousand schedules, with a crash planned before and after every step of every actor; forty of them unmarked."""
+"""A thousand schedules with crashes before and after every step of every actor; forty run without ``faults``."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from tests.faults.schedule import ACTORS, STEP_EVENTS, Schedule, crash_points, s
 SCHEDULES = int(os.environ.get("CABOCHON_SCHEDULES", "1040"))
 CHUNKS = 8
 
-SHORT_FORM = range(0, SCHEDULES, 25)
-"""Some forty of the seeds, each with a crash point of its own. The rest is marked ``faults``."""
+QUICK_SEEDS = range(0, SCHEDULES, 25)
+"""About forty of the seeds, each with another crash point. The tests of all seeds are marked ``faults``."""
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -35,7 +35,7 @@ def small_steps_and_registered_keys(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def planned(seed: int, points: list[tuple[str, CrashPoint]]) -> tuple[str, CrashPoint]:
-    """Return the crash point that the schedule of a seed is sure to have: seed after seed, each in turn."""
+    """Return the crash point that is planned for a seed: the points are assigned to the seeds in turn."""
     return points[seed % len(points)]
 
 
@@ -66,8 +66,8 @@ def play(seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
     assert killed >= len(seeds) * 0.6
 
 
-def test_in_the_short_form_nothing_is_lost_and_nothing_counted_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    play(SHORT_FORM, monkeypatch)
+def test_in_the_quick_schedules_nothing_is_lost_and_nothing_counted_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    play(QUICK_SEEDS, monkeypatch)
 
 
 @pytest.mark.faults
@@ -90,7 +90,7 @@ def test_every_crash_point_is_planned_and_every_actor_has_steps_of_every_kind() 
     assert len(points) > 100
     assert all(named[-1] == "answer" for named in steps.values())
     assert {"statement", "commit", "message", "answer"} <= set(steps["open"])
-    assert {"statement", "commit", "copy"} <= set(steps["work"]) & set(steps["correct"])
+    assert {"statement", "commit", "copy"} <= set(steps["replay"]) & set(steps["correct"])
     assert {"statement", "commit"} <= set(steps["seal"])
 
 
