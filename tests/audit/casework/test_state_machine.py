@@ -128,6 +128,6 @@ def _same(case: Case, model: Model, people: dict[str, Officer]) -> None:
     assert case.state != "closed" or case.proposed_by != case.approved_by
 
 
-def _recorded(desk: Desk) -> list[audit_trail.Entry]:
+def _recorded(desk: Desk) -> list[audit_trail.AuditEntry]:
     today = timezone.now().date()
     return [entry for entry in audit_trail.entries_of(desk.tenant.casino.pk, today) if entry.type.startswith("case.")]
