@@ -50,7 +50,7 @@ check: setup
 	@$(BIN)/python -W ignore::RuntimeWarning manage.py makemigrations --check --dry-run  # which warns without a database
 
 mutants: setup
-	@$(BIN)/python -m tests.mutants $(if $(ONLY),--only $(ONLY)) $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(SEED),--seed $(SEED))
+	@$(BIN)/python .ci/mutants.py $(if $(ONLY),--only $(ONLY)) $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(SEED),--seed $(SEED))
 
 lock: setup
 	@$(COMPILE) --output-file requirements.lock requirements-dev.in
