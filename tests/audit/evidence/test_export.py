@@ -329,7 +329,8 @@ def test_an_officer_who_may_not_see_findings_downloads_none(tenant: Tenant, find
 
 
 @pytest.mark.parametrize(
-    ("language", "message"), [("en", "not under a signed checkpoint yet"), ("fr", "pas encore sous un point de contrôle signé")]
+    ("language", "message"),
+    [("en", "not under a signed checkpoint yet"), ("fr", "pas encore sous un point de contrôle signé")],
 )
 def test_before_the_batch_is_sealed_the_desk_says_so(tenant: Tenant, stream: str, language: str, message: str) -> None:
     record(tenant, overpaid(tenant, stream))
