@@ -137,6 +137,12 @@ def postgres_url() -> Iterator[str]:
 
 
 @pytest.fixture
+def empty_url() -> Iterator[str]:
+    """The address of a new, empty database on the PostgreSQL of this run. It is dropped after the test."""
+    yield from _new_database(_server())
+
+
+@pytest.fixture
 def migrated_url(migrated_template: str) -> Iterator[str]:
     """The address of a new, migrated database on the PostgreSQL of this run. It is dropped after the test."""
     yield from _new_database(_server(), template=migrated_template)

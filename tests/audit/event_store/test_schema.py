@@ -34,8 +34,8 @@ def test_schema_sql_is_up_to_date(superuser: None, capsys: pytest.CaptureFixture
     assert capsys.readouterr().out == SCHEMA.read_text(), "run: manage.py logschema > audit/event_store/schema.sql"
 
 
-def test_schema_sql_makes_the_schema_it_shows(superuser: None, database_url: str) -> None:
-    with psycopg.connect(database_url) as empty:
+def test_schema_sql_makes_the_schema_it_shows(superuser: None, empty_url: str) -> None:
+    with psycopg.connect(empty_url) as empty:
         empty.execute(SCHEMA.read_text())
         assert statements(schema.schema_sql(empty)) == statements(SCHEMA.read_text())
 
