@@ -69,7 +69,7 @@ def corrected_events(stream_id: int, last_seq: int) -> Iterator[Event]:
 
 
 def state_at(stream_id: int, seq: int, *, known_through: int | None = None) -> State:
-    """Return the state after the last event that is not after ``seq``; that of no event where there is none.
+    """Return the state after the last event that is not after ``seq``; an empty state if there is no such event.
 
     Events after ``known_through`` are left out. The state holds every wager and no finding.
     """

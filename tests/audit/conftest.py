@@ -30,7 +30,7 @@ def own_keys() -> None:
 
 @dataclass
 class Tenant:
-    """A casino, its key, and what the key can ask."""
+    """A casino with its key, and the requests that the key can send."""
 
     casino: Casino
     key: ApiKey

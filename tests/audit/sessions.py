@@ -11,7 +11,7 @@ Event = dict[str, Any]
 
 
 def unique_name() -> str:
-    """Return a stream's name that no other test has. Events are for ever: tests never delete one."""
+    """Return a stream's name that no other test has: no test deletes an event."""
     return f"deauville.C1.{uuid4().hex}"
 
 

@@ -85,7 +85,7 @@ def test_events_that_arrive_later_are_folded_from_the_cursor_on() -> None:
 
 
 @pytest.mark.parametrize("module, stopped_in", [(findings, "add_findings"), (retired_wagers, "retire")])
-def test_a_worker_that_dies_in_the_middle_leaves_nothing_behind(
+def test_a_worker_that_dies_in_a_step_commits_nothing_of_it(
     monkeypatch: pytest.MonkeyPatch, module: ModuleType, stopped_in: str
 ) -> None:
     tenant = Tenant()

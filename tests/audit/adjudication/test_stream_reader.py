@@ -67,7 +67,7 @@ def test_a_state_before_the_first_event_is_empty() -> None:
     assert stream_reader.state_at(stream_id, 0).table.events == 0
 
 
-def test_a_correction_that_arrives_while_a_stream_is_read_is_not_met_unannounced(
+def test_a_correction_that_arrives_while_a_stream_is_read_does_not_break_the_fold(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     tenant = Tenant()

@@ -52,7 +52,7 @@ def fast(django: CountedDjango) -> FastPath:
 
 
 def post(application: Callable[..., Iterable[bytes]], stream: str, body: Any, secret: str, **environ: str) -> Answer:
-    """Send a request as a web server hands it on."""
+    """Send a request as a web server passes it to the application."""
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
     started: list[Any] = []
     request = {
@@ -162,7 +162,7 @@ def test_an_unusual_request_is_answered_as_if_there_were_no_fast_path(
     assert django.requests == 2, "the opener, and the unusual request"
 
 
-def test_every_unusual_request_has_its_turn(tenant: Tenant, stream: str) -> None:
+def test_every_unusual_request_is_tested(tenant: Tenant, stream: str) -> None:
     assert len(unusual_requests(tenant, stream)) == 30
 
 
@@ -318,7 +318,7 @@ def test_a_policy_learned_for_one_request_is_not_applied_to_another(
     assert django.requests == 3, "the opener, and the first of each language"
 
 
-def test_what_is_learned_is_bounded(
+def test_the_number_of_learned_policies_is_bounded(
     tenant: Tenant, stream: str, fast: FastPath, django: CountedDjango, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fast_path, "MAX_LEARNED", 2)

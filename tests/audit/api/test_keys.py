@@ -1,4 +1,4 @@
-"""Keys: made once, hashed at rest, found by their prefix; and the command that makes them."""
+"""API keys: shown once, hashed at rest, found by their prefix; and the command that creates them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_the_secret_is_nowhere_in_the_database(tenant: Tenant) -> None:
     assert [secret[at : at + 8] for at in range(len(secret) - 7) if secret[at : at + 8] in row] == []
 
 
-def test_the_last_use_of_a_key_is_noted_now_and_then(tenant: Tenant) -> None:
+def test_the_last_use_of_a_key_is_stored_now_and_then(tenant: Tenant) -> None:
     def noted() -> Any:
         return ApiKey.objects.get(pk=tenant.key.pk).last_used_at
 

@@ -1,4 +1,4 @@
-"""What a key reads back: streams, events, adjudications, findings, rules."""
+"""Reading with a key: streams, events, adjudications, findings, rules."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def replayed(tenant: Tenant, sent: list[dict[str, object]]) -> str:
     return stream
 
 
-def test_a_stream_says_where_it_stands(tenant: Tenant, stream: str) -> None:
+def test_a_stream_shows_where_it_stands(tenant: Tenant, stream: str) -> None:
     tenant.send(stream, overpaid(stream, tenant))
     before = tenant.ask(f"streams/{stream}").json()
     assert (before["next_seq"], before["adjudicated_through"], before["verdict"]) == (5, 0, "pending")
@@ -55,14 +55,14 @@ def test_events_come_back_byte_for_byte_in_pages(tenant: Tenant, stream: str) ->
 
 
 @pytest.mark.parametrize("query", ["after=-1", "limit=0", "limit=1001", "after=x", "after=1e3", "after=٣", "limit="])
-def test_a_page_that_cannot_be_is_a_problem(tenant: Tenant, stream: str, query: str) -> None:
+def test_an_invalid_page_is_a_problem(tenant: Tenant, stream: str, query: str) -> None:
     tenant.send(stream, tenant.session(stream, 1))
     for accept in ("application/json", "application/x-ndjson"):
         answer = tenant.ask(f"streams/{stream}/events?{query}", Accept=accept)
         assert (answer.status_code, answer.headers["Content-Type"]) == (422, "application/problem+json")
 
 
-def test_what_is_read_back_can_be_sent_again(tenant: Tenant, stream: str) -> None:
+def test_events_read_back_can_be_sent_again(tenant: Tenant, stream: str) -> None:
     tenant.send(stream, overpaid(stream, tenant))
     lines = tenant.ask(f"streams/{stream}/events", Accept="application/x-ndjson").content
     assert tenant.send(stream, lines, type="application/x-ndjson").status_code == 200

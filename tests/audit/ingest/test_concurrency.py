@@ -1,4 +1,4 @@
-"""Several requests at once, and a broker that is not there: what is answered is stored, once, and quickly."""
+"""Concurrent requests, and a broker that is gone: what is answered is stored, once, and without delay."""
 
 from __future__ import annotations
 
@@ -59,7 +59,9 @@ def test_eight_table_systems_that_send_one_session_store_it_once(committed_tenan
     assert [raw for _, raw in read.slice_of(head.stream_id, limit=500)] == [written(each) for each in sent]
 
 
-def test_of_two_contents_at_once_one_is_stored_and_the_other_conflicts(committed_tenant: Tenant, stream: str) -> None:
+def test_of_two_contents_sent_concurrently_one_is_stored_and_the_other_conflicts(
+    committed_tenant: Tenant, stream: str
+) -> None:
     tenant = committed_tenant
     tenant.send(stream, tenant.session(stream, 1))
     statuses: list[int] = []
@@ -73,7 +75,7 @@ def test_of_two_contents_at_once_one_is_stored_and_the_other_conflicts(committed
     assert sorted(statuses) == [201, 409, 409, 409]
 
 
-def test_streams_that_open_at_once_in_one_month_all_open(committed_tenant: Tenant, stream: str) -> None:
+def test_streams_opened_concurrently_in_one_month_all_open(committed_tenant: Tenant, stream: str) -> None:
     tenant = committed_tenant
     statuses: list[int] = []
 
@@ -87,7 +89,7 @@ def test_streams_that_open_at_once_in_one_month_all_open(committed_tenant: Tenan
     assert statuses == [201] * 8
 
 
-def test_one_name_on_two_days_at_once_is_one_stream(committed_tenant: Tenant, stream: str) -> None:
+def test_one_name_sent_concurrently_for_two_days_is_one_stream(committed_tenant: Tenant, stream: str) -> None:
     tenant = committed_tenant
     statuses: list[int] = []
 

@@ -1,4 +1,4 @@
-"""What is accepted can be replayed, read and shown: no well-shaped event poisons the stream that holds it."""
+"""What is accepted can be replayed, read and shown: no valid event breaks the stream that holds it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LARGEST = 2**53 - 1
 
 
 def strange(name: str, stream: str, casino: str) -> list[dict[str, Any]]:
-    """Return a session that is well-shaped and as strange as it can be in one way."""
+    """Return a session that is valid and as unusual as possible in one way."""
     usual = [opener(stream, casino=casino), event(stream, 2, "wager.placed", wager="w2", bet="win", stake=1_000)]
     match name:
         case "a ruleset without end":

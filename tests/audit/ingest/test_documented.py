@@ -1,4 +1,4 @@
-"""The examples of ``docs/ingestion.md``: what is printed there is run here, against the real application."""
+"""The examples of ``docs/ingestion.md`` run against the real application."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def examples() -> dict[str, Any]:
-    """Return what the Python of the page defines."""
+    """Return the functions that the Python examples of the page define."""
     defined: dict[str, Any] = {}
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
     assert len(blocks) == 2
@@ -55,7 +55,7 @@ def url() -> Iterator[str]:
         thread.join()
 
 
-def test_the_client_of_the_page_sends_sends_again_and_checks_what_it_was_given(url: str) -> None:
+def test_the_client_on_the_page_sends_retries_and_verifies_its_receipt(url: str) -> None:
     page, tenant = examples(), Tenant()
     stream = "documented"
     body = re.search(r"\$ cat night.json\n(.*?\])\n", PAGE.read_text(), re.DOTALL)

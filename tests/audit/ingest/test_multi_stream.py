@@ -1,4 +1,4 @@
-"""Several streams in one request, and requests that are only tried."""
+"""Several streams in one request, and dry runs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def rows() -> list[int]:
         return found
 
 
-def test_each_stream_is_answered_by_itself_and_alike_it_is_one_status(tenant: Tenant) -> None:
+def test_each_stream_is_answered_by_itself_and_equal_statuses_are_the_status(tenant: Tenant) -> None:
     one, other = unique_name(), unique_name()
     mixed = [each for pair in zip(tenant.session(other, 3), tenant.session(one, 3), strict=True) for each in pair]
     first = post(tenant, mixed)
@@ -49,7 +49,7 @@ def test_each_stream_is_answered_by_itself_and_alike_it_is_one_status(tenant: Te
     assert tenant.send(one, tenant.session(one, 3)).json() == first.json()["results"][1]["receipt"]
 
 
-def test_what_one_is_refused_for_keeps_none_of_the_others(tenant: Tenant) -> None:
+def test_a_refused_stream_does_not_keep_the_others_from_being_stored(tenant: Tenant) -> None:
     good, gap, bad, foreign = (unique_name() for _ in range(4))
     stranger = make_tenant()
     stranger.send(foreign, stranger.session(foreign, 2))
@@ -83,7 +83,7 @@ def test_an_event_of_no_stream_makes_the_whole_request_invalid(tenant: Tenant, s
     assert rows() == before
 
 
-def test_a_dry_run_answers_as_the_request_and_leaves_nothing(tenant: Tenant) -> None:
+def test_a_dry_run_answers_as_the_request_and_stores_nothing(tenant: Tenant) -> None:
     name = unique_name()
     sent = tenant.session(name, 5)
     before = rows()
@@ -100,7 +100,7 @@ def test_a_dry_run_answers_as_the_request_and_leaves_nothing(tenant: Tenant) -> 
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_dry_run_says_what_it_would_find_corrections_included() -> None:
+def test_a_dry_run_answers_with_the_findings_it_would_open_corrections_included() -> None:
     tenant = Played()
     events = dice_changed_in_mid_series(tenant, "s")
 
@@ -131,7 +131,7 @@ def test_a_dry_run_says_what_it_would_find_corrections_included() -> None:
 
 
 @pytest.mark.parametrize("kind", ["gap", "conflict", "invalid", "not-opened", "malformed"])
-def test_a_dry_run_is_refused_as_the_request_is_and_keeps_nothing(tenant: Tenant, kind: str) -> None:
+def test_a_dry_run_is_refused_as_the_request_is_and_quarantines_nothing(tenant: Tenant, kind: str) -> None:
     name = unique_name()
     sent = tenant.session(name, 6)
     if kind != "not-opened":
@@ -153,7 +153,7 @@ def test_a_dry_run_is_refused_as_the_request_is_and_keeps_nothing(tenant: Tenant
         assert tried.json()["results"][0]["problem"]["code"] == done.json()["results"][0]["problem"]["code"]
 
 
-def test_a_dry_run_does_not_adjudicate_without_end(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dry_run_adjudicates_a_limited_number_of_events(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dry_run, "MAX_EVENTS", 4)
     name = unique_name()
     tenant.send(name, tenant.session(name, 5))
@@ -163,7 +163,7 @@ def test_a_dry_run_does_not_adjudicate_without_end(tenant: Tenant, monkeypatch: 
 
 
 @pytest.mark.parametrize("query", ["?dry_run=yes", "?dry_run=", "?dryrun=true", "?dry_run=true&x=1"])
-def test_a_parameter_that_means_nothing_is_refused(tenant: Tenant, query: str) -> None:
+def test_an_unknown_or_invalid_parameter_is_refused(tenant: Tenant, query: str) -> None:
     before = rows()
     assert post(tenant, tenant.session(unique_name(), 2), query).status_code == 422
     assert rows() == before

@@ -29,7 +29,7 @@ def conflicted(tenant: Tenant, stream: str) -> None:
     assert tenant.send(stream, [sent[2] | {"actor": "<b>else</b>"}]).status_code == 409
 
 
-def test_the_bytes_of_old_requests_go_and_their_digest_stays(tenant: Tenant, stream: str) -> None:
+def test_the_bytes_of_old_requests_are_deleted_and_their_digest_stays(tenant: Tenant, stream: str) -> None:
     tenant.send(stream, b"[<script>]")
     tenant.send(stream, b"[new]")
     [old, new] = of(tenant)
@@ -44,7 +44,7 @@ def test_the_bytes_of_old_requests_go_and_their_digest_stays(tenant: Tenant, str
     assert len(of(tenant)) == 2, "the same again is known by its digest"
 
 
-def test_what_a_standing_conflict_rests_on_is_kept(tenant: Tenant, stream: str) -> None:
+def test_the_bytes_of_a_standing_conflict_are_kept(tenant: Tenant, stream: str) -> None:
     conflicted(tenant, stream)
     later = timezone.now() + timedelta(days=1)
     purge(before=later)
@@ -54,7 +54,7 @@ def test_what_a_standing_conflict_rests_on_is_kept(tenant: Tenant, stream: str) 
     assert of(tenant)[0].purged_at is not None
 
 
-def test_a_broken_system_does_not_fill_the_disk(tenant: Tenant, stream: str, settings: Settings) -> None:
+def test_a_broken_table_system_does_not_fill_the_disk(tenant: Tenant, stream: str, settings: Settings) -> None:
     settings.CABOCHON_QUARANTINE_BYTES = 1_000
     for number in range(5):
         tenant.send(stream, b"[%d" % number + b"x" * 600 + b"]")
@@ -78,7 +78,7 @@ def test_the_command_counts_and_purges(tenant: Tenant, stream: str) -> None:
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])
-def test_the_page_shows_bytes_safely_and_a_conflict_beside_what_is_recorded(
+def test_the_page_escapes_bytes_and_shows_a_conflict_next_to_the_stored_event(
     tenant: Tenant, stream: str, language: str
 ) -> None:
     conflicted(tenant, stream)

@@ -1,4 +1,4 @@
-"""Every status of the ingestion table, asked for one by one."""
+"""Every status of the ingestion table, one by one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Read = Callable[..., tuple[int, str]]
 
 
 def stored(tenant: Tenant, stream: str) -> list[int]:
-    """Return the numbers that are stored of a stream."""
+    """Return the seqs of the stored events of a stream."""
     answer = tenant.ask(f"streams/{stream}/events?limit=1000")
     return [each["seq"] for each in answer.json()["events"]] if answer.status_code == 200 else []
 
@@ -49,12 +49,14 @@ def test_201_for_new_events_and_200_with_the_same_receipt_for_the_same_again(ten
     assert list(receipt) == names.split()
 
 
-@pytest.mark.parametrize("form", ["array", "object", "lines", "gzip array", "gzip lines", "marked", "spaced", "x-gzip"])
-def test_every_form_of_body_says_the_same(tenant: Tenant, stream: str, form: str) -> None:
+@pytest.mark.parametrize(
+    "format", ["array", "object", "lines", "gzip array", "gzip lines", "marked", "spaced", "x-gzip"]
+)
+def test_every_format_of_body_has_the_same_content(tenant: Tenant, stream: str, format: str) -> None:
     sent = tenant.session(stream, 3)
     raw, kind = json.dumps(sent).encode(), "application/json"
     headers: dict[str, str] = {}
-    match form.split():
+    match format.split():
         case ["object"]:
             raw = json.dumps({"events": sent}, indent=1).encode()
         case [*_, "lines"]:
@@ -63,8 +65,8 @@ def test_every_form_of_body_says_the_same(tenant: Tenant, stream: str, form: str
             raw = b"\xef\xbb\xbf" + raw
         case ["spaced"]:
             raw, kind = b"\n\t " + raw + b"\r\n", "application/json; charset=UTF-8"
-    if "gzip" in form:
-        raw, headers = gzip.compress(raw), {"Content-Encoding": form.split()[0]}
+    if "gzip" in format:
+        raw, headers = gzip.compress(raw), {"Content-Encoding": format.split()[0]}
     assert tenant.send(stream, raw, type=kind, **headers).status_code == 201
     assert tenant.send(stream, sent).status_code == 200
 
@@ -76,7 +78,7 @@ def test_a_gzip_of_two_members_loses_neither(tenant: Tenant, stream: str) -> Non
     assert answer.json()["last_seq"] == 4
 
 
-def test_defaults_written_out_or_left_are_the_same_content(tenant: Tenant, stream: str) -> None:
+def test_explicit_and_omitted_defaults_are_the_same_content(tenant: Tenant, stream: str) -> None:
     sent = [*tenant.session(stream, 2), event(stream, 3)]
     tenant.send(stream, sent)
     del sent[2]["data"]
@@ -104,7 +106,7 @@ def test_order_within_a_request_does_not_matter_and_an_event_may_come_twice(tena
     assert stored(tenant, stream) == [1, 2, 3, 4]
 
 
-def test_409_gap_says_what_is_next_and_stores_nothing(tenant: Tenant, stream: str, code_of: Read) -> None:
+def test_409_gap_names_the_next_seq_and_stores_nothing(tenant: Tenant, stream: str, code_of: Read) -> None:
     sent = tenant.session(stream, 9)
     tenant.send(stream, sent[:3])
     for hole in (sent[4:], sent[3:5] + sent[6:]):
@@ -125,7 +127,7 @@ def test_a_declared_loss_is_followed_by_the_number_after_it(tenant: Tenant, stre
     assert Quarantined.objects.filter(stream=stream, code="declared-lost").count() == 2
 
 
-def test_409_conflict_keeps_the_first_quarantines_the_second_and_opens_a_finding(
+def test_409_conflict_keeps_the_first_content_quarantines_the_second_and_opens_a_finding(
     tenant: Tenant, stream: str, code_of: Read
 ) -> None:
     sent = tenant.session(stream, 5)
@@ -257,7 +259,7 @@ def test_422_for_a_gaming_day_out_of_range(tenant: Tenant, stream: str, code_of:
     assert Quarantined.objects.filter(casino=tenant.casino).count() == 1
 
 
-def test_401_without_a_key_that_is_valid(tenant: Tenant, stream: str, code_of: Read) -> None:
+def test_401_without_a_valid_key(tenant: Tenant, stream: str, code_of: Read) -> None:
     key, secret = tenant.key, tenant.secret
     for wrong in (
         "",
@@ -311,7 +313,7 @@ def test_403_for_a_stream_of_a_table_that_is_not_the_keys(db: None, stream: str,
     assert code_of(limited.send(stream + "c", [count])) == (403, "forbidden")
 
 
-def test_404_for_a_stream_of_another_casino_and_the_name_is_free_in_ones_own(
+def test_404_for_a_stream_of_another_casino_whose_name_is_free_at_the_own_casino(
     tenant: Tenant, stream: str, code_of: Read
 ) -> None:
     neighbour = make_tenant()
@@ -324,7 +326,7 @@ def test_404_for_a_stream_of_another_casino_and_the_name_is_free_in_ones_own(
 
 
 @pytest.mark.parametrize("name", ["a%20b", "a%2Fb", "é", "x" * 101, "a;b", "%ff"])
-def test_404_for_what_is_no_name(tenant: Tenant, code_of: Read, name: str) -> None:
+def test_404_for_an_invalid_stream_name(tenant: Tenant, code_of: Read, name: str) -> None:
     assert code_of(tenant.send(name, tenant.session("s", 1))) == (404, "not-found")
     assert code_of(tenant.ask(f"streams/{name}")) == (404, "not-found")
 
@@ -337,9 +339,7 @@ def test_405_and_406_are_problems_too(tenant: Tenant, stream: str, code_of: Read
     assert stored(tenant, stream) == []
 
 
-def test_429_says_when_to_come_back(
-    tenant: Tenant, stream: str, code_of: Read, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_429_has_retry_after(tenant: Tenant, stream: str, code_of: Read, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(KeyThrottle, "rate", "2/min", raising=False)
     with time_machine.travel(600_000_050.5, tick=False):
         answers = [tenant.send(stream, tenant.session(stream, 1)) for _ in range(3)]
@@ -350,7 +350,7 @@ def test_429_says_when_to_come_back(
     assert make_tenant().send(unique_name(), []).status_code == 422  # another key has its own rate
 
 
-def test_503_when_the_record_is_not_to_be_had(committed_tenant: Tenant, stream: str, code_of: Read) -> None:
+def test_503_when_the_record_is_unavailable(committed_tenant: Tenant, stream: str, code_of: Read) -> None:
     tenant = committed_tenant
     sent = tenant.session(stream, 4)
     tenant.send(stream, sent[:2])
@@ -385,7 +385,7 @@ def test_no_refused_request_left_an_event(tenant: Tenant, stream: str) -> None:
     assert LoggedEvent.objects.count() == before
 
 
-def test_processes_count_a_key_together_through_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_web_processes_share_the_count_of_a_key_through_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rate_limit, "SHARED_EVERY_S", 0.0)
     one, other = RateCounter(60), RateCounter(60)
     with time_machine.travel(600_000_010, tick=False):
@@ -395,7 +395,7 @@ def test_processes_count_a_key_together_through_the_cache(monkeypatch: pytest.Mo
         assert (one.used(7), one.add(7)) == (0, 1)
 
 
-def test_a_cache_that_is_gone_holds_nobody_up(tenant: Tenant, stream: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cache_that_is_gone_delays_no_request(tenant: Tenant, stream: str, monkeypatch: pytest.MonkeyPatch) -> None:
     gone = RedisCache("redis://127.0.0.1:1/0", {})
     monkeypatch.setattr(rate_limit, "cache", gone)
     monkeypatch.setattr(rate_limit, "rate_counter", cache(RateCounter))
