@@ -53,6 +53,45 @@ def test_the_evidence_of_a_wheel_has_mean_one_over_all_pairs_of_spins(layout: La
     assert 1 - Fraction(1, 2**500) < mean <= 1
 
 
+def mean(values: list[Fraction]) -> Fraction:
+    return sum(values, Fraction(0)) / len(values)
+
+
+def test_after_the_same_face_twice_each_prior_has_its_wealth() -> None:
+    # The first throw teaches, the second pays: 6 × (1 + prior) / (1 + 6 × prior), under the priors 1, 6 and 36.
+    wealth = mean([6 * Fraction(1 + prior, 1 + 6 * prior) for prior in (1, 6, 36)])
+    dice = DiceFairness()
+    for _ in range(2):
+        dice.throw([4], ["a"])
+    expected = (wealth + 1) / 2  # half is set aside for a second die
+    assert expected - Fraction(1, 2**500) < Fraction(dice.evidence, UNIT) <= expected
+    assert (dice.draws, dice.peak) == (2, dice.evidence)
+    assert dice.p_value == Fraction(UNIT, dice.peak)
+    assert not dice.alarms(1 / Fraction(dice.peak + 1, UNIT))
+    assert dice.alarms(1 / Fraction(dice.peak, UNIT))
+
+
+def test_after_the_same_pocket_twice_pockets_and_arcs_have_their_wealth() -> None:
+    # The zero is in the long arc of 7 pockets in one of the four cuts, in an arc of 6 in the three others.
+    pockets = mean([37 * Fraction(1 + prior, 1 + 37 * prior) for prior in (2, 20)])
+    arcs = mean(
+        [Fraction(37, size) * Fraction(1 + prior * size, 1 + prior * 37) for size in (7, 6, 6, 6) for prior in (1, 5)]
+    )
+    wheel = WheelFairness(LAYOUT_37)
+    for _ in range(2):
+        wheel.spin("0")
+    expected = (pockets + arcs) / 2
+    assert expected - Fraction(1, 2**500) < Fraction(wheel.evidence, UNIT) <= expected
+
+
+def test_the_peak_stays_when_the_evidence_falls() -> None:
+    dice = DiceFairness()
+    for face in (6, 6, 6, 1, 2, 3, 4, 5):
+        dice.throw([face], ["a"])
+    assert UNIT // 3 < dice.evidence < dice.peak
+    assert dice.draws == 8
+
+
 @pytest.mark.parametrize("size", [37, 38])
 @pytest.mark.parametrize("cut", range(CUTS))
 def test_arcs_are_neighbours_of_six_or_seven(size: int, cut: int) -> None:

@@ -17,7 +17,7 @@ from settlement.events import BallSettled, DiceThrown
 from settlement.night.bridge import Bank, Bridge, wager_lines
 from settlement.night.draws import layout_of
 from settlement.night.edges import Readings, edge_of_a_simple_chance
-from settlement.night.value import ValueProcess, outlook, present_value, theoretical_win
+from settlement.night.value import ValueProcess, commission_due, outlook, present_value, theoretical_win
 from settlement.state import Table
 from tests.settlement.streams import event, opener
 from tests.settlement.test_properties import quick, streams
@@ -140,6 +140,39 @@ def test_a_prisoner_has_a_present_value_and_what_it_is_worth_less_than_the_half_
     freed = fed("fr-roulette", *imprisoned(1), ("ball.settled", {"pocket": "2"}))
     charged = theoretical_win(freed.open_session(), freed.wagers["w"])
     assert charged == 2**20 * (Fraction(1, 74) + Fraction(1, 148))
+
+
+BUY = {"wager": "w", "bet": "buy_bet", "number": 4, "stake": 1010, "marker": "buy", "commission": 44}
+LAY = {"wager": "w", "bet": "lay_bet", "number": 4, "stake": 1010, "marker": "lay", "commission": 44}
+WITHDRAWN = ("wager.withdrawn", {"wager": "w"})
+
+
+@pytest.mark.parametrize(
+    ("data", "rounding", "due"),
+    [
+        (BUY, "ceil", 51),  # 5 % of 1010 is 50.5
+        (BUY, "nearest", 51),
+        (BUY, "floor", 50),
+        (LAY, "ceil", 26),  # 5 % of the 505 it can win is 25.25
+        (LAY, "nearest", 25),
+        (LAY, "floor", 25),
+        (BUY | {"bet": "right_bet"}, "ceil", 0),
+        (BUY | {"number": 7}, "ceil", 44),  # void: the commission stays paid
+    ],
+)
+def test_a_commission_is_due_as_the_section_and_the_session_say(data: dict[str, Any], rounding: str, due: int) -> None:
+    table = fed("qc-craps", ("wager.placed", data), commission_rounding=rounding)
+    assert commission_due(table.open_session(), table.wagers["w"]) == due
+
+
+@pytest.mark.parametrize(("refunded", "due"), [(True, 0), (False, 51)])
+def test_a_withdrawn_commission_is_due_unless_the_session_refunds_it(refunded: bool, due: int) -> None:
+    events = [("wager.placed", BUY), ("dice.thrown", {"faces": [1, 2]}), WITHDRAWN]
+    table = fed("qc-craps", *events, commission_refunded_on_withdrawal=refunded)
+    assert table.wagers["w"].status == "withdrawn"
+    assert commission_due(table.open_session(), table.wagers["w"]) == due
+    standing = fed("qc-craps", *events[:2], commission_refunded_on_withdrawal=True)
+    assert commission_due(standing.open_session(), standing.wagers["w"]) == 51
 
 
 def test_breakage_is_expected_and_is_no_luck() -> None:
