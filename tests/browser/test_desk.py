@@ -164,6 +164,8 @@ def pages_of(desk: Desk) -> dict[str, str]:
         "nights": "/admin/audit/nightreport/",
         "night": f"{night}/change/",
         "session of a night": f"{night}/session/{desk.stream.pk}/",
+        "letter of the bank": f"{night}/session/{desk.stream.pk}/?line=B",
+        "figure of a night": f"{night}/figure/D/",
         "month": f"/admin/audit/nightreport/month/{month}/",
         "what-if runs": "/admin/audit/whatif/",
         "what-if run": f"/admin/audit/whatif/{what_if.pk}/change/",

@@ -125,6 +125,14 @@ def test_an_entry_of_another_days_count_is_for_another_days_session(casino: Casi
     assert [row["note"] for row in rows(reconcile(casino), "drop")] == ["counted"]
 
 
+def test_a_count_in_another_currency_counts_nothing_of_a_session(casino: Casino) -> None:
+    events = session(casino, "R1")
+    record(casino, events)
+    record(casino, count(casino, {events[0]["stream"]: 500}, currency="CAD"))
+    _cad, eur = runs.reconcile(casino, DAY, actor="test", now=MORNING)
+    assert (eur.currency, eur.parsed_content()["total"]["D"]) == ("EUR", None)
+
+
 @pytest.mark.parametrize("closed, is_found", [(True, True), (False, False)])
 def test_before_the_end_of_the_day_a_count_is_missing_once_the_days_count_is_closed(
     casino: Casino, closed: bool, is_found: bool

@@ -1,0 +1,113 @@
+"""One presentation: page, PDF and workbook take every heading and every value from the same sections."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.utils import translation
+
+from audit.desk.nights.page import night_page
+from audit.desk.nights.tables import Table
+from audit.models import Casino, NightReport
+from audit.reconciliation import pdf
+from audit.reconciliation.presentation import (
+    ERRORS,
+    LETTERS,
+    PAPER,
+    RESTATEMENT,
+    SESSIONS,
+    SHEETS,
+    STANDING,
+    Section,
+    boxes,
+    load_content,
+)
+from audit.reconciliation.sheets import report_sheets
+from tests.audit.reconciliation.test_content import eventful_night
+
+pytestmark = pytest.mark.django_db
+
+FIGURES = "O F C K D B S U I W_acct W_rec W_adj theoretical luck payout_errors accounting_variance"
+
+HEADINGS = {
+    "tables": f"table sessions uncounted {FIGURES}",
+    "games": f"game sessions uncounted {FIGURES}",
+    "total": f"of sessions uncounted {FIGURES}",
+    "sessions": f"stream table game ruleset opened_at closed_at events {FIGURES}"
+    " hold_millionths edge_millionths z_thousandths p_millionths",
+    "lines": "number line verdict stream table kind expected found events note",
+    "errors": "stream table wager bet status seq amount croupier",
+    "standing": "stream table wager bet status seq amount zeros refund present_value",
+    "croupiers": "croupier payouts for_house for_player rate_millionths low_millionths high_millionths"
+    " p_errors_millionths p_side_millionths noteworthy",
+    "restatement": "of line was is events reasons",
+}
+"""What spreadsheets of casinos refer to."""
+
+
+@pytest.fixture
+def report(db: None) -> NightReport:
+    return eventful_night(Casino.objects.create(code="presented", name="Presented"))[-1]
+
+
+def test_the_headings_of_every_sheet_are_public(report: NightReport) -> None:
+    headings = {sheet.name: " ".join(column.name for column in sheet.columns) for sheet in report_sheets(report)}
+    assert headings == HEADINGS
+    assert list(headings) == list(HEADINGS)
+
+
+@pytest.mark.parametrize(
+    "section", {section.name: section for section in (*PAPER, *SHEETS)}.values(), ids=lambda s: s.name
+)
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_every_cell_of_every_section_has_its_text(report: NightReport, section: Section, language: str) -> None:
+    content = load_content(report)
+    with translation.override(language):
+        for row in section.rows(content):
+            for column in section.select({*section.page, *section.paper}):
+                assert isinstance(column.text(row, "EUR"), str)
+
+
+def part(data: dict[str, Any], section: Section) -> list[dict[str, str]]:
+    """Return the rows of a section on paper, by heading."""
+    (printed,) = (each for each in data["parts"] if each["title"] == str(section.title))
+    return [dict(zip(printed["headings"], row, strict=True)) for row in printed["rows"]]
+
+
+def shown(table: Table) -> list[dict[str, str]]:
+    return [{str(cell.column.label): cell.text for cell in row.cells} for row in table.rows]
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
+@pytest.mark.parametrize("section, key", [(ERRORS, "errors"), (STANDING, "standing"), (RESTATEMENT, "restatement")])
+def test_page_and_paper_say_the_same(report: NightReport, section: Section, key: str, language: Any) -> None:
+    with translation.override(language):
+        printed, on_page = part(pdf._data(report, language), section), shown(night_page(report)[key])
+        shared = {str(column.label) for column in section.select(set(section.page) & set(section.paper))}
+    assert len(printed) == len(on_page) > 0
+    assert len(shared) >= 5
+    for one, other in zip(printed, on_page, strict=True):
+        assert {heading: one[heading] for heading in shared} == {heading: other[heading] for heading in shared}
+
+
+def test_the_figures_of_the_night_are_the_same_on_page_and_paper(report: NightReport) -> None:
+    with translation.override("fr"):
+        data, page = pdf._data(report, "fr"), night_page(report)
+        printed = next(each["rows"] for each in data["parts"] if each["title"] == str(LETTERS.title))
+        assert [row[1:] for row in printed] == [[str(each["label"]), each["text"]] for each in page["letters"]]
+        assert [box["value"] for box in data["boxes"]] == [box.text for box in page["boxes"]]
+
+
+def test_the_headline_says_what_is_not_known_and_what_is_wrong(report: NightReport) -> None:
+    with translation.override("en"):
+        states = {box.key: (box.text, box.state) for box in boxes(load_content(report))}
+    assert states["W_acct"] == ("—", "unknown")
+    assert states["accounting_variance"] == ("—", "unknown")
+    assert states["payout_errors"][1] == states["differing"][1] == "bad"
+
+
+def test_a_sessions_row_opens_its_own_table(report: NightReport) -> None:
+    rows = SESSIONS.rows(load_content(report))
+    table = night_page(report)["sessions"]
+    assert [row.id for row in table.rows] == [f"t-{row['table']}" for row in rows]
