@@ -103,7 +103,7 @@ def draw(playback: Playback, index: int, *, language: str, disputed: Collection[
             title = _("Craps layout")
         case _:
             table = craps.quebec(frame.point, frame.faces, dice_title=_("Dice of the last throw"))
-            title = _("Place bets of Québec")
+            title = _("Québec place bets")
     height = _HEIGHTS[playback.ruleset]
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {geometry.WIDTH} {height}"'

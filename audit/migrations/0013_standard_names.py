@@ -147,6 +147,13 @@ class Migration(migrations.Migration):
             "purged_at",
             models.DateTimeField(blank=True, null=True, verbose_name="bytes deleted"),
         ),
+        migrations.AlterField(
+            "nightreport", "made_at", models.DateTimeField(auto_now_add=True, verbose_name="issued")
+        ),
+        migrations.AlterField("nightreport", "made_by", models.CharField(max_length=200, verbose_name="issued by")),
+        migrations.AlterField(
+            "signoffexception", "made_at", models.DateTimeField(auto_now_add=True, verbose_name="signed")
+        ),
         migrations.AlterField("nightrun", "error", models.TextField(blank=True, verbose_name="error")),
         migrations.AlterField(
             "signoffexception",

@@ -89,8 +89,8 @@ class NightReport(models.Model):
     digest = models.CharField(_("digest"), max_length=64)
     through = models.JSONField(default=dict)
     sheet = models.JSONField(_("restatement"), default=list)
-    made_at = models.DateTimeField(_("made"), auto_now_add=True)
-    made_by = models.CharField(_("made by"), max_length=200)
+    made_at = models.DateTimeField(_("issued"), auto_now_add=True)
+    made_by = models.CharField(_("issued by"), max_length=200)
     reviewed_by = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         null=True,
@@ -154,7 +154,7 @@ class SignoffException(models.Model):
     code = models.CharField(_("what"), max_length=40)
     reason = models.TextField(_("reason"))
     officer = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, verbose_name=_("officer"))
-    made_at = models.DateTimeField(_("made"), auto_now_add=True)
+    made_at = models.DateTimeField(_("signed"), auto_now_add=True)
 
     class Meta:
         verbose_name = _("sign-off exception")

@@ -86,8 +86,8 @@ def _data(report: NightReport, language: Language) -> dict[str, Any]:
             "signatures": _("Signatures"),
             "none": _("None."),
             "caution": _(
-                "A statistical line is a question, never an accusation: on orderly nights each asks at the rate that "
-                "its level says."
+                "A statistical line is a question, never an accusation: on a night without irregularities, "
+                "each line still asks as often as its level says."
             ),
         },
     }
@@ -145,7 +145,7 @@ def _felt(report: NightReport, content: Mapping[str, Any], language: Language) -
         return None
     title = finding_title(worst["rule"])
     return {
-        "title": _("The finding that weighs most"),
+        "title": _("The most serious finding"),
         "svg": standalone(svg),
         "caption": f"{title} · {worst['stream']} · #{worst['seq']}"
         + (f" · {worst['wager']}" if worst["wager"] else ""),
@@ -159,7 +159,7 @@ def _local(moment: datetime, report: NightReport) -> str:
 def _signatures(report: NightReport) -> list[dict[str, str]]:
     signatures = (
         (_("Reviewed by"), report.reviewed_by, report.reviewed_at),
-        (_("Closed by, another officer"), report.closed_by, report.closed_at),
+        (_("Closed by (another officer)"), report.closed_by, report.closed_at),
     )
     return [
         {

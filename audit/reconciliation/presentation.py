@@ -116,11 +116,11 @@ def _letters(content: Row) -> list[dict[str, Any]]:
 
 
 CHANCE = (
-    Column("hold_millionths", _("Hold, of the drop"), "share"),
-    Column("edge_millionths", _("Edge by the rules, of stakes"), "share"),
-    Column("theoretical_edge_millionths", _("Edge in theory, of stakes"), "share"),
-    Column("z_thousandths", _("Luck, in standard deviations"), "thousandths"),
-    Column("p_millionths", _("Chance of as much luck, either way"), "probability"),
+    Column("hold_millionths", _("Hold (of the drop)"), "share"),
+    Column("edge_millionths", _("Edge by the rules (of stakes)"), "share"),
+    Column("theoretical_edge_millionths", _("Theoretical edge (of stakes)"), "share"),
+    Column("z_thousandths", _("Luck (standard deviations)"), "thousandths"),
+    Column("p_millionths", _("Probability of this much luck, either way"), "probability"),
 )
 """The figures of the night that are no amounts."""
 
@@ -288,7 +288,7 @@ CROUPIERS = Section(
 
 RESTATEMENT = Section(
     "restatement",
-    _("Restatement: what this version says otherwise"),
+    _("Restatement: what this version changes"),
     (
         Column("of", _("Of"), "scope"),
         Column("line", _("Line"), "figure"),
@@ -307,7 +307,7 @@ SIGNOFF_EXCEPTIONS = Section(
     "signoff_exceptions",
     _("Sign-off exceptions"),
     (
-        Column("what", _("In spite of")),
+        Column("what", _("Despite")),
         Column("reason", _("Reason"), is_wide=True),
         Column("officer", _("Officer")),
     ),

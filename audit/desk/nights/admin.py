@@ -196,9 +196,11 @@ class NightAdmin(RecordAdmin[NightReport]):
                 actor=actor(request),
             )
         except task_queue.QueueUnavailable:
-            messages.error(request, _("The workers cannot be reached now."))
+            messages.error(request, _("The workers cannot be reached at the moment."))
         else:
-            messages.info(request, _("The night is reconciled again; a new version comes where anything has changed."))
+            messages.info(
+                request, _("The night is being reconciled again; a new version appears if anything has changed.")
+            )
         return redirect("admin:audit_nightreport_change", pk)
 
     def file_view(self, request: HttpRequest, pk: int, name: str, format: str) -> HttpResponse:

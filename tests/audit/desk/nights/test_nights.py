@@ -265,7 +265,7 @@ def test_a_later_version_is_pointed_to_and_shows_its_sheet(report: NightReport, 
     desk = officer(casino, "ada")
     assert at(later).encode() in desk.get(at(report)).content
     page = desk.get(at(later), headers={"accept-language": "en"}).content.decode()
-    assert "Restatement: what this version says otherwise" in page
+    assert "Restatement: what this version changes" in page
     assert "late event: bank.credited" in page
     assert "événement tardif : bank.credited" in desk.get(at(later), headers={"accept-language": "fr"}).content.decode()
 
@@ -280,7 +280,7 @@ def test_reconciling_again_is_handed_to_the_workers(
     assert sent == [("audit.tasks.night_reconcile", params)]
     runs.begin(casino, DAY, actor="ada")
     page = officer(casino, "bob").get(at(report), headers={"accept-language": "en"})
-    assert "A reconciliation goes on: 2 of 2 sessions." in page.content.decode()
+    assert "Reconciliation in progress: 2 of 2 sessions." in page.content.decode()
     assert page.headers["Refresh"] == "5"
 
 
