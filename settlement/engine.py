@@ -68,6 +68,8 @@ _decode_wagers = msgspec.msgpack.Decoder(list[Wager]).decode
 Interceptors: TypeAlias = Mapping[type[Envelope], Callable[[Any], object]]
 """By event type, what is called with an event in place of folding it."""
 
+NOT_INTERCEPTED: Interceptors = {}
+
 
 class NeedsReplay(Exception):
     """The event changes what was folded before it: the stream must be replayed from ``from_seq``."""
@@ -154,7 +156,7 @@ class State:
         """Fold one event and return the findings that it completes. Raise as ``feed_all`` does."""
         return self.feed_all((event,))
 
-    def feed_all(self, events: Iterable[Event], interceptors: Interceptors = MappingProxyType({})) -> list[Finding]:
+    def feed_all(self, events: Iterable[Event], interceptors: Interceptors = NOT_INTERCEPTED) -> list[Finding]:
         """Fold ``events``, which are in order of ``seq``, and return the findings that they complete.
 
         ``interceptors`` take over the events of some types, to look at the state before and after: each is called with
@@ -166,7 +168,7 @@ class State:
         table = self.table
         before = len(table.findings)
         targets = self._corrections.targets
-        handler_of = self._handler_of(interceptors)
+        handler_of = self._handler_of(interceptors) if interceptors else self._handlers.get
         # No article reads these four: they stay in local variables while only articles run.
         expected, last_seq, folded, clock = table.next_seq, table.last_seq, table.events, table.clock
         stream = table.stream
@@ -184,7 +186,8 @@ class State:
                 interceptors.get(type(event), self._fold_unusual)(event)
                 expected, last_seq, folded, clock = table.next_seq, table.last_seq, table.events, table.clock
                 if folded == 1:  # that was the opener, which names the ruleset
-                    stream, handler_of = table.stream, self._handler_of(interceptors)
+                    stream = table.stream
+                    handler_of = self._handler_of(interceptors) if interceptors else self._handlers.get
                 continue
             expected, last_seq, clock = seq + 1, seq, at
             folded += 1
@@ -193,9 +196,7 @@ class State:
         return table.findings[before:]
 
     def _handler_of(self, interceptors: Interceptors) -> Callable[[type], Handler | None]:
-        """Return what gives an event type's handler, None for one that is intercepted."""
-        if not interceptors:
-            return self._handlers.get
+        """Return a lookup of handlers by event type: None for the types that are intercepted."""
         return {kind: handler for kind, handler in self._handlers.items() if kind not in interceptors}.get
 
     def _fold_unusual(self, event: Event) -> None:
