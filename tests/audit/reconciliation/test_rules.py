@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 
 from audit.event_store import read
-from audit.models import Casino, Finding, LoggedStream, NightReport
-from audit.reconciliation import content, month, runs
+from audit.models import Casino, Finding, LoggedStream, NightReport, SessionFigures
+from audit.reconciliation import content, month, runs, slips
 from audit.reconciliation.checks import MAX_ROWS_PER_LINE, Row, _line
 from audit.reconciliation.counts import Counts
 from audit.reconciliation.gaming_days import last_ended
 from audit.reconciliation.night import FALSE_NAMES, Night, SessionResult
 from settlement.night.bridge import Bank, Bridge
 from settlement.night.croupiers import Tally, more_than_others, noteworthy, one_sidedness
-from settlement.night.figures import Figures, PaidBy
+from settlement.night.figures import Figures, PaidBy, Slip
 from tests.audit.conftest import Tenant
 from tests.audit.reconciliation.played import DAY, MORNING, buy_ins, count, record, session
 from tests.audit.reconciliation.test_questions import payouts, stream
@@ -162,14 +162,22 @@ def test_errors_on_one_side_are_a_question_below_one_in_a_hundred(
 def test_a_croupiers_payouts_at_two_tables_are_one_tally_and_the_question_is_at_the_last_error(casino: Casino) -> None:
     staff = [{"person": "Max", "role": "croupier"}]
     closed = ("session.closed", {"float": 100_000})
-    for table in ("R1", "R2"):
-        record(casino, stream(casino, table, [*payouts(4, 50), closed], staff=staff))
+    for table, extra in (("R1", 50), ("R2", 50), ("R3", 0)):
+        record(casino, stream(casino, table, [*payouts(4, extra), closed], staff=staff))
     report = reconcile(casino)
     (finding,) = Finding.objects.filter(casino=casino, rule="payout-errors-one-sided")
     assert finding.facts["for_players"] == 8
     assert finding.stream.name == f"{casino.code}.R2.{DAY}.1"
     (croupier,) = report.parsed_content()["croupiers"]
-    assert (croupier["payouts"], croupier["for_player"], croupier["p_side_millionths"]) == (8, 8, 7_813)
+    assert (croupier["payouts"], croupier["for_player"], croupier["p_side_millionths"]) == (12, 8, 7_813)
+
+
+def test_payouts_by_nobody_that_is_known_are_no_question(casino: Casino) -> None:
+    record(casino, stream(casino, "R1", [*payouts(12, 50), ("session.closed", {"float": 100_000})]))
+    report = reconcile(casino)
+    assert len(report.parsed_content()["errors"]) == 12
+    assert not Finding.objects.filter(casino=casino, rule="payout-errors-one-sided").exists()
+    assert report.parsed_content()["croupiers"] == []
 
 
 def result(croupiers: dict[str, PaidBy]) -> SessionResult:
@@ -220,6 +228,56 @@ def test_a_month_names_croupiers_by_rate_and_side_under_one_control_for_any_depe
 # Lines
 
 
+def test_what_was_not_adjudicated_is_not_known_and_no_finding(casino: Casino) -> None:
+    following = [("buy_in.recorded", {"amount": 5_000, "means": "cash"}), ("session.closed", {"float": 100_000})]
+    events = stream(casino, "R1", following, ruleset="xx-roulette")
+    record(casino, events)
+    record(casino, count(casino, {events[0]["stream"]: 5_000}))
+    report = reconcile(casino)
+    assert report.parsed_content()["total"]["bridge"]["accounting_variance"] == 5_000
+    assert not Finding.objects.filter(casino=casino, rule__in=["accounting-variance", "hold-outside-interval"]).exists()
+    for code, note in (("accounting", ""), ("payouts", ""), ("chance", "no_hold"), ("unchecked", "no_ruleset")):
+        (row,) = rows(report, code)
+        assert (row["verdict"], row["note"]) == ("unknown", note), code
+
+
+def test_a_fault_in_the_chain_is_a_gap_that_needs_a_signoff_exception(casino: Casino) -> None:
+    record(casino, session(casino, "R1"))
+    assert "gap" not in reconcile(casino).parsed_content()["needs"]
+    SessionFigures.objects.filter(stream__casino=casino).update(faults=1)
+    report = reconcile(casino)
+    assert "gap" in report.parsed_content()["needs"]
+    assert [(row["verdict"], row["note"]) for row in rows(report, "completeness")] == [("differs", "chain")]
+
+
+def test_the_worst_finding_is_the_most_serious_then_that_of_most_money_then_the_first() -> None:
+    night = Night(Casino(), DAY, "EUR", [result({})], Counts())
+    night.sessions[0].stream = LoggedStream(stream_id=7, name="s")
+
+    def worst(*findings: Finding) -> int:
+        night.findings = list(findings)
+        shown = content._worst(night)
+        assert shown is not None
+        return int(shown["seq"])
+
+    def finding(seq: int, severity: str, expected: int, recorded: int, stream_id: int = 7) -> Finding:
+        return Finding(
+            stream_id=stream_id,
+            seq=seq,
+            severity=severity,
+            expected=expected,
+            recorded=recorded,
+            rule="payout-overpaid",
+            evidence=[],
+        )
+
+    small, large = finding(1, "major", 100, 150), finding(2, "major", 200, 100)
+    assert worst(small, large) == 2
+    assert worst(small, large, finding(3, "critical", 0, 1)) == 3
+    assert worst(small, finding(4, "major", 150, 100)) == 1
+    assert worst(small, finding(5, "critical", 0, 900, stream_id=8)) == 1, "of a count room, which is no table"
+
+
 def test_a_line_keeps_the_most_serious_rows_and_says_how_many_it_left_out() -> None:
     verdicts = ["agrees"] * MAX_ROWS_PER_LINE + ["question", "unknown", "differs"]
     line = _line(3, "slips", [Row(verdict=verdict) for verdict in verdicts])  # type: ignore[arg-type]
@@ -238,7 +296,53 @@ def test_a_stake_out_of_limits_is_on_the_line_of_its_session(casino: Casino) -> 
     assert found == {"R1": ("differs", True), "R2": ("agrees", False)}
 
 
+def test_one_missing_number_is_a_gap_and_consecutive_numbers_are_none() -> None:
+    def gaps(*numbers: str) -> list[str]:
+        used = [slips.Use("s", Slip(seq, "fill", number, 0)) for seq, number in enumerate(numbers, start=1)]
+        return [f"{gap.label} before {gap.next_use.slip.seq}" for gap in slips.gaps(used)]
+
+    assert gaps("F-1", "F-2", "F-3") == []
+    assert gaps("F-1", "F-3") == ["F-2 before 2"]
+    assert gaps("F-09", "F-12", "G-1", "G-3") == ["F-10 … F-11 before 2", "G-2 before 4"]
+
+
 # Runs
+
+
+def test_a_finding_that_is_superseded_keeps_its_moment(casino: Casino) -> None:
+    events = session(casino, "R1")
+    record(casino, events)
+    reconcile(casino)
+    record(casino, count(casino, {events[0]["stream"]: buy_ins(events)}))
+    reconcile(casino)
+    moment = Finding.objects.get(casino=casino, rule="count-missing").superseded_at
+    assert moment is not None
+    reconcile(casino)
+    assert Finding.objects.get(casino=casino, rule="count-missing").superseded_at == moment
+
+
+def test_the_sheet_of_a_version_leaves_out_the_line_about_versions(casino: Casino) -> None:
+    events = session(casino, "R1")
+    record(casino, events)
+    reconcile(casino)
+    record(casino, count(casino, {events[0]["stream"]: buy_ins(events)}))
+    lines = {row["line"] for row in reconcile(casino).sheet}
+    assert {"D", "W_acct", "line.drop"} <= lines
+    assert "line.late" not in lines
+
+
+def test_a_night_is_due_for_the_counts_it_read_and_for_no_other(casino: Casino) -> None:
+    day = datetime.now(UTC).date() - timedelta(days=5)
+    events = session(casino, "R1", day=day)
+    record(casino, events)
+    late_count = count(casino, {events[0]["stream"]: buy_ins(events)}, day=day + timedelta(days=1), closed=False)
+    record(casino, late_count)
+    runs.reconcile(casino, day, actor="test")
+    quiet = datetime.now(UTC) + timedelta(hours=1)
+    record(casino, count(casino, {"elsewhere.X1": 500}, day=day + timedelta(days=2)))
+    assert (casino, day) not in runs.due(quiet)
+    record(casino, [{**late_count[-1], "seq": 3}])
+    assert (casino, day) in runs.due(quiet)
 
 
 def test_a_changed_night_is_due_once_it_has_been_quiet_for_ten_minutes(casino: Casino) -> None:

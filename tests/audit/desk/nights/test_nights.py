@@ -157,6 +157,22 @@ def test_the_bank_of_a_session_is_read_as_corrected_and_as_far_as_the_report_did
     assert (len(opened(first, "D")), len(opened(second, "D"))) == (1, 2)
 
 
+def test_a_session_that_is_opened_or_closed_again_has_its_first_opener_and_its_last_closer(casino: Casino) -> None:
+    events = session(casino, "R1")
+    again = {**events[0]["data"], "float": 5}
+    events = inserted(events, 5, "session.opened", again)
+    last = events[-1]["seq"]
+    record(casino, events)
+    append(casino, events, last + 1, "session.closed", float=77_000)
+    (report,) = runs.reconcile(casino, DAY, actor="test", now=MORNING)
+    (played,) = report.parsed_content()["sessions"]
+    desk = officer(casino, "ada")
+    for letter, seq in (("O", 1), ("K", last + 1)):
+        answer = desk.get(at(report, "session", played["stream_id"]) + f"?line={letter}")
+        assert answer.context["sum"] == money(played[letter], "EUR")
+        assert [row.cells[0].text for row in answer.context["table"].rows] == [f"#{seq}"]
+
+
 def test_a_letter_that_is_not_known_yet_adds_up_to_nothing(casino: Casino) -> None:
     events = [event for event in session(casino, "R1") if event["type"] != "session.closed"]
     record(casino, events)
