@@ -1,9 +1,18 @@
-"""``python -m casino.up``: a whole deployment on one machine, without installed servers.
+"""What ``make run`` starts, ``python -m casino.up``: a whole deployment on one machine, without installed servers.
 
-    PostgreSQL, Valkey ─► migrations, keys ─► web, worker, beat, sequencer ─► an officer, the first night ─► the desk
+    PostgreSQL, Valkey ─► casino.prepare ─► web, worker, beat, sequencer ─► welcome: an officer, a first night, the desk
 
-Started again, it keeps its data. Ctrl-C stops everything. ``DATABASE_URL`` and ``CELERY_BROKER_URL``
-replace the embedded servers by your own.
+| process | program | purpose |
+|---|---|---|
+| PostgreSQL, Valkey | ``casino.embedded`` | the database; the broker and cache |
+| web | gunicorn with ``casino.wsgi`` | the API and the desk |
+| worker | Celery | replays streams, reconciles nights, runs background jobs |
+| beat | Celery | starts the periodic tasks, such as the sweep for dirty streams |
+| sequencer | ``manage.py sequence`` | seals batches in the transparency log |
+| welcome | ``manage.py welcome`` | once: the first officer, a simulated night, the desk's URL |
+
+Started again, it keeps its data. Ctrl-C stops everything; ``casino.supervisor`` restarts what dies. ``DATABASE_URL``
+and ``CELERY_BROKER_URL`` replace the embedded servers by your own.
 """
 
 from __future__ import annotations
@@ -31,15 +40,10 @@ def main() -> int:
         services.append(EmbeddedPostgres(data))
     if not os.environ.get("CELERY_BROKER_URL"):
         services.append(EmbeddedValkey(data))
-    python = sys.executable
     try:
         Supervisor(
             services=services,
-            preparations=[
-                (python, "manage.py", "migrate", "--verbosity", "0"),
-                (python, "manage.py", "logkey", "--make", "--quiet"),
-                (python, "manage.py", "collectstatic", "--noinput", "--verbosity", "0"),
-            ],
+            preparations=[(sys.executable, "-m", "casino.prepare")],
             children=_children(_free_port()),
             data=data,
             cwd=PROJECT,

@@ -40,6 +40,9 @@ ALLOWED = {
     "types",
     "typing",
 }
+KNOWS_HTTP = ("audit/api/", "audit/desk/", "audit/templatetags/", "casino/", "benchmarks/")
+HTTP = ("django.http", "django.shortcuts", "rest_framework")
+
 READS_THE_LAW = {"law.py": {"importlib"}}
 BANNED_CALLS = {"float", "now", "today", "utcnow", "open", "print", "input", "eval", "exec", "time", "random"}
 
@@ -69,6 +72,17 @@ def test_the_law_is_pure(path: Path) -> None:
                 pytest.fail(f"{where}: float literal")
             case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
                 assert name not in BANNED_CALLS, f"{where}: {name}()"
+
+
+@pytest.mark.parametrize("path", [path for path in CODE if not name_of(path).startswith(KNOWS_HTTP)], ids=name_of)
+def test_use_cases_know_no_http(path: Path) -> None:
+    for node in ast.walk(ast.parse(path.read_text())):
+        modules = []
+        if isinstance(node, ast.Import):
+            modules = [name.name for name in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            modules = [node.module, *(f"{node.module}.{name.name}" for name in node.names)]
+        assert not [module for module in modules if module.startswith(HTTP)], f"{path.name}:{node.lineno}"
 
 
 @pytest.mark.parametrize("path", CODE, ids=name_of)

@@ -234,8 +234,3 @@ def play(tape: str) -> list[Finding]:
 def raised_by(tape: str) -> set[str]:
     """Return the rules that the lines of a tape must raise."""
     return {rule for line in read(tape) for rule, _wager in line.wanted}
-
-
-def missed_by(tape: str) -> set[str]:
-    """Return the rules that the lines of a tape come close to and must not raise."""
-    return {rule for line in read(tape) for rule in line.missed}

@@ -1,0 +1,78 @@
+"""Names that only a framework, a template or the database uses, so that vulture does not take them for dead code.
+
+Never run. A name belongs here only if something outside our Python code uses it; the comment of its group says what.
+"""
+
+from types import SimpleNamespace
+
+_ = SimpleNamespace()
+
+# Settings: Django and its apps read them by name; `casino/settings.py` has all of them, `tests/settings.py` some.
+_.ALLOWED_HOSTS, _.AUTHENTICATION_BACKENDS, _.AUTH_PASSWORD_VALIDATORS, _.AUTH_USER_MODEL, _.CACHES, _.DATABASES
+_.DATA_UPLOAD_MAX_MEMORY_SIZE, _.DEBUG, _.DEFAULT_AUTO_FIELD, _.DEFAULT_FROM_EMAIL, _.INSTALLED_APPS, _.LANGUAGES
+_.LANGUAGE_CODE, _.LOCALE_PATHS, _.LOGGING, _.MIDDLEWARE, _.PASSWORD_HASHERS, _.REST_FRAMEWORK, _.ROOT_URLCONF
+_.SECRET_KEY, _.SPECTACULAR_SETTINGS, _.STORAGES, _.TEMPLATES, _.TIME_ZONE, _.USE_TZ, _.WSGI_APPLICATION
+_.X_FRAME_OPTIONS
+
+# Settings that name one of our classes.
+_.ContentSecurityPolicy, _.DatabaseUnavailable, _.RefuseNul, _.RoleBackend, _.SecondFactorRequired
+_.process_exception, _.has_perm, _.has_module_perms
+
+# Django: app configurations, commands, URL modules.
+_.AuditConfig, _.DeskConfig, _.DeskSite, _.default_auto_field, _.default_site, _.check_log, _.urlpatterns
+_.Command, _.help, _.add_arguments, _.requires_system_checks
+
+# Django models: Meta, managers, choices that only the database or an engine's finding names.
+_.verbose_name, _.db_table, _.abstract
+_.CONFIRMED, _.EXPLAINED, _.MISTAKEN, _.CRITICAL, _.MAJOR, _.MINOR, _.INFO
+
+# Fields that are written here and read in a template, an export or SQL.
+_.created_at, _.heartbeat_at, _.is_shared, _.made_by, _.sent_at, _.updated_at
+
+# Attributes that templates read.
+_.completes, _.css, _.is_current, _.is_evidence, _.is_heading, _.links
+
+# Django's admin: options and hooks of a ModelAdmin, an inline, a list filter, a site, a form, a middleware.
+_.action_form, _.change_list_template, _.filter_horizontal, _.inlines, _.list_display, _.list_display_links
+_.list_filter, _.list_per_page, _.list_select_related, _.readonly_fields, _.search_fields, _.search_help_text
+_.show_full_result_count, _.get_readonly_fields, _.has_add_permission, _.has_change_permission
+_.has_delete_permission, _.parameter_name, _.lookups, _.model_admin, _.form_url, _.get_min_num, _.validate_min
+_.login_form, _.site_url, _.otp_device, _.is_anonymous
+_.regex  # of a lookup in a list's address
+
+# Django REST framework and drf-spectacular.
+_.authentication_classes, _.filter_backends, _.filterset_class, _.pagination_class, _.permission_classes
+_.renderer_classes, _.serializer_class, _.page_size, _.charset, _.render, _.get_exception_handler, _.get_throttles
+_.allow_request, _.authenticate, _.authenticate_header, _.has_permission, _.to_representation
+_.KeyScheme, _.target_class, _.get_security_definition, _.auto_schema, _.add_problems
+_.with_status  # a filter's method, by name
+
+# Signals and signal handlers: parameters that the caller gives.
+_.sender, _.frame, _.trace
+
+# psycopg's dumpers.
+_.get_key, _.upgrade
+
+# gunicorn: the configuration file, and the worker class it names.
+_.worker_class, _.timeout, _.graceful_timeout, _.keepalive, _.accesslog, _.control_socket_disable
+_.limit_request_line, _.Worker
+
+# The event contract and the law: fields that are decoded or quoted whole, and state that is saved.
+_.counted_by, _.first_offer, _.in_force_from, _.inferred_from
+_.first_day, _.last_day  # of a what-if run's selection, which is saved as a dict
+
+# pytest: hooks, marks, and fixtures that a test takes for their effect.
+_.pytest_configure, _.pytestmark, _.db, _.transactional_db, _.django_db_setup, _.django_test_environment
+_.no_progress, _.serving_role, _.superuser
+
+# Hypothesis: a rule of a state machine.
+_.swap
+
+# Servers and clients that the tests stand in for.
+_.do_POST, _.do_PUT, _.log_message, _.protocol_version, _.close_connection
+_.broker_read_url, _.broker_transport_options, _.broker_url, _.broker_write_url
+_.create_system, _.external_attr, _._didModify  # zipfile
+_.emil  # an officer of the record of 0.1.0
+
+# mutmut, which `.ci/mutants.py` configures.
+_.print_status, _._config

@@ -1,0 +1,29 @@
+"""``python -m casino.prepare``: migrate the database, create the signing keys, collect the static files.
+
+They are three commands of ``manage.py``, run in one process because Django takes most of a second to start.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import django
+from django.core.management import CommandError, call_command
+
+
+def main() -> int:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "casino.settings")
+    django.setup()
+    try:
+        call_command("migrate", verbosity=0)
+        call_command("logkey", make=True, quiet=True)
+        call_command("collectstatic", interactive=False, verbosity=0)
+    except CommandError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
