@@ -39,6 +39,7 @@ TESTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 """The packages to mutate, and the tests that may kill their mutants."""
 
 KILLED = ("killed", "timeout", "segfault")
+"""A mutant that never ends or crashes is killed as well; the modules' counts tell them apart."""
 
 SERVER = """
 import sys
@@ -133,14 +134,18 @@ def _report(statuses: Mapping[str, str]) -> int:
     """Print the survivors and the score of each module; return 0: a score is to be read, not to be passed."""
     by_module: dict[str, Counter[str]] = defaultdict(Counter)
     for name, status in sorted(statuses.items()):
-        by_module[name.rpartition(".")[0]]["killed" if status in KILLED else status] += 1
+        by_module[name.rpartition(".")[0]][status] += 1
         if status not in KILLED:
             print(f"{status}: {name}")
     for module, counts in sorted(by_module.items()):
-        print(f"{counts['killed'] / counts.total():7.1%}  {module}: {dict(counts)}")
-    killed = sum(counts["killed"] for counts in by_module.values())
+        print(f"{_killed(counts) / counts.total():7.1%}  {module}: {dict(counts)}")
+    killed = sum(map(_killed, by_module.values()))
     print(f"{killed} of {len(statuses)} mutants killed: {killed / max(1, len(statuses)):.1%}")
     return 0
+
+
+def _killed(counts: Counter[str]) -> int:
+    return sum(counts[status] for status in KILLED)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ killed, whose steps are not counted: when each is killed is left to a seed and t
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import random
@@ -186,7 +187,7 @@ def report(stack: Stack, key: str, stream: Stream, stop: threading.Event) -> lis
             except urllib.error.HTTPError as error:
                 if error.code != 503:
                     raise
-            except OSError:
+            except (OSError, http.client.HTTPException):  # killed before its answer, or in the middle of it
                 pass
             time.sleep(0.1)
         time.sleep(0.2)
