@@ -322,6 +322,13 @@ TAPES = {
         throw 1-1                             ? sequence-gap
         @9 throw 1-1                          ! sequence-gap
     """,
+    "an event that was declared lost and comes after all leaves no gap": """
+        fr-craps
+        lost 5                                ! events-lost
+        @4 throw 1-1                          ? sequence-gap
+        @6 throw 1-1                          ? sequence-gap
+        @8 throw 1-1                          ! sequence-gap
+    """,
     "a loss of one event, and a loss after a gap": """
         fr-craps
         lost 2                                ! events-lost
