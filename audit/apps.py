@@ -10,6 +10,10 @@ class AuditConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from audit.desk import sections  # noqa: F401  (registers the models of the desk with the admin site)
+        from audit.api import view_checks  # noqa: F401  (a system check, as the next)
+        from audit.desk import (
+            page_checks,  # noqa: F401
+            sections,  # noqa: F401  (registers the models of the desk with the admin site)
+        )
         from audit.reconciliation import schedule  # noqa: F401  (follows each casino's cutoff from here on)
         from audit.transparency import deployment_checks  # noqa: F401

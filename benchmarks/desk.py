@@ -77,13 +77,13 @@ def _record(target: int) -> int:
 
     from audit.ingest.bodies import Body
     from audit.ingest.record import record
-    from audit.models import ApiKey, Casino, GamingTable, Scope
+    from audit.models import ApiKey, Casino, GamingTable, KeyScope
     from audit.simulation import IRREGULARITIES, RULESET_NAMES, play
 
     casino = Casino.objects.create(code="bench", name="Bench")
     for index in range(TABLES):
         GamingTable.objects.create(casino=casino, code=f"T{index}")
-    key, _secret = ApiKey.make(casino=casino, name="bench", scopes=list(Scope.values))
+    key, _secret = ApiKey.make(casino=casino, name="bench", scopes=list(KeyScope.values))
     nights = []
     for ruleset in RULESET_NAMES:
         day = date(2010, 1, 1)

@@ -81,11 +81,11 @@ class Run:
         import django
 
         django.setup()
-        from audit.models import ApiKey, Casino, GamingTable, Scope
+        from audit.models import ApiKey, Casino, GamingTable, KeyScope
 
         self.casino = Casino.objects.create(code="bench", name="bench")
         GamingTable.objects.create(casino=self.casino, code="T1")
-        self.key, self.secret = ApiKey.make(casino=self.casino, name="bench", scopes=list(Scope.values))
+        self.key, self.secret = ApiKey.make(casino=self.casino, name="bench", scopes=list(KeyScope.values))
 
     def all(self) -> dict[str, Any]:
         """Take every measurement and return the figures by name."""

@@ -1,6 +1,6 @@
-"""``python -m casino.prepare``: migrate the database, create the signing keys, collect the static files.
+"""``python -m casino.prepare``: check the project, migrate the database, create the signing keys, collect static files.
 
-They are three commands of ``manage.py``, run in one process because Django takes most of a second to start.
+They are four commands of ``manage.py``, run in one process because Django takes most of a second to start.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ def main() -> int:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "casino.settings")
     django.setup()
     try:
+        call_command("check")
         call_command("migrate", verbosity=0)
         call_command("logkey", make=True, quiet=True)
         call_command("collectstatic", interactive=False, verbosity=0)

@@ -55,7 +55,6 @@ AUTH_USER_MODEL = "audit.Officer"
 AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
     "django.contrib.auth.backends.ModelBackend",
-    "audit.access.roles.RoleBackend",
 ]
 
 # Sign-in: locked for a while after too many failures. A second factor is offered to all officers, and may be required.

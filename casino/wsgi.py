@@ -9,5 +9,9 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "casino.settings")
 django = get_wsgi_application()
 
 from audit.api.fast_path import FastPath  # noqa: E402  (Django is set up now)
+from audit.desk.page_checks import check_pages  # noqa: E402
+
+if faults := check_pages():
+    raise SystemExit("\n".join(map(str, faults)))  # a page that anybody could see is not served
 
 application = FastPath(django)

@@ -9,7 +9,7 @@ cursor. ``audit.exports.what_if_difference`` writes a difference as a file.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
 from typing import Any, Literal, TypeAlias
@@ -169,7 +169,7 @@ COMPARED = ("severity", "expected", "recorded", "provision")
 """The fields of a finding that are compared."""
 
 
-def difference(what_if: WhatIf, casinos: Sequence[int] | None = None) -> Iterator[Change]:
+def difference(what_if: WhatIf, casinos: Collection[int] | None = None) -> Iterator[Change]:
     """Yield the findings that differ, in order of stream and seq; those of ``casinos`` (ids), None for all."""
     with connection.cursor() as cursor:
         cursor.execute(_DIFFERENCE, {"what_if": what_if.pk, "casinos": list(casinos) if casinos is not None else None})

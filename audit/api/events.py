@@ -24,7 +24,7 @@ from audit.ingest.dry_run import dry_record
 from audit.ingest.multi_stream import by_stream, store_each
 from audit.ingest.record import record
 from audit.ingest.refusals import EventsRefused
-from audit.models import ApiKey, Scope
+from audit.models import ApiKey, KeyScope
 from settlement.codec import STREAM_NAME
 
 DRY_RUN = OpenApiParameter(
@@ -68,7 +68,7 @@ class StreamEvents(KeyedView):
 
     @property
     def scope(self) -> str:  # type: ignore[override]
-        return Scope.EVENTS_WRITE if self.is_recording else Scope.STREAMS_READ
+        return KeyScope.EVENTS_WRITE if self.is_recording else KeyScope.STREAMS_READ
 
     def get_renderers(self) -> list[BaseRenderer]:
         return [JSONRenderer()] if self.is_recording else super().get_renderers()
@@ -113,7 +113,7 @@ class StreamEvents(KeyedView):
 class Events(KeyedView):
     """The events of several streams."""
 
-    scope = Scope.EVENTS_WRITE
+    scope = KeyScope.EVENTS_WRITE
     parameters = frozenset({"dry_run"})
 
     @extend_schema(

@@ -36,7 +36,7 @@ from audit.api.request_body import MAX_BYTES
 from audit.event_store.append import Columns, append_named
 from audit.ingest.bodies import JSON, MAX_EVENTS
 from audit.ingest.receipts import receipt
-from audit.models import Scope
+from audit.models import KeyScope
 from audit.transparency import signing_keys
 from settlement.codec import decode_canonical_all, next_seq_after
 from settlement.events import OPENERS
@@ -173,7 +173,7 @@ class FastPath:
             key = find_key(bearer[1], address)
         except Throttled:
             return None
-        if key is None or Scope.EVENTS_WRITE not in key.scopes:
+        if key is None or KeyScope.EVENTS_WRITE not in key.scopes:
             self._cached_keys.pop(digest, None)
             return None
         if len(self._cached_keys) >= MAX_CACHED_KEYS:

@@ -13,8 +13,9 @@ from rest_framework.pagination import CursorPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from audit.access.scope import Scope
 from audit.api.keyed_view import KeyedView, key_of
-from audit.models import Finding, Scope
+from audit.models import Finding, KeyScope
 from audit.models.adjudication import Severity
 from settlement.catalogue import RULES
 from settlement.provisions import PROVISIONS
@@ -67,14 +68,12 @@ class NewestFirst(CursorPagination):
 class OwnFindings(KeyedView, GenericAPIView[Finding]):
     """What every view of findings shares: those of the key's casino, and of its tables if it is limited to some."""
 
-    scope = Scope.FINDINGS_READ
+    scope = KeyScope.FINDINGS_READ
     serializer_class = FindingSerializer
     queryset = Finding.objects.select_related("stream", "table")
 
     def get_queryset(self) -> Any:
-        key = key_of(self.request)
-        findings = super().get_queryset().filter(casino_id=key.casino_id)
-        return findings.filter(table_id__in=key.own_tables) if key.own_tables else findings
+        return Scope.of(key_of(self.request), KeyScope.FINDINGS_READ).rows(super().get_queryset())
 
 
 class Findings(OwnFindings, ListAPIView[Finding]):
@@ -93,7 +92,7 @@ class OneFinding(OwnFindings, RetrieveAPIView[Finding]):
 class Rules(KeyedView):
     """The catalogue: every rule with its provisions."""
 
-    scope = Scope.FINDINGS_READ
+    scope = KeyScope.FINDINGS_READ
 
     @extend_schema(summary="The catalogue of rules", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request) -> Response:

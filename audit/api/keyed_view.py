@@ -17,7 +17,7 @@ from rest_framework.views import APIView
 
 from audit.api.authentication import HasScope, KeyAuthentication, KeyThrottle
 from audit.api.problems import Problem, answer, handle
-from audit.models import ApiKey, Scope
+from audit.models import ApiKey
 
 log = structlog.get_logger(__name__)
 
@@ -34,12 +34,13 @@ def key_of(request: Request) -> ApiKey:
 class KeyedView(APIView):
     """A view for table systems: authenticated by key, rate limited by key, answering with problem documents.
 
-    ``parameters`` are the query parameters that the view knows; any other is refused.
+    ``scope`` is the scope that the key must have; a system check refuses a view without one. ``parameters`` are the
+    query parameters that the view knows; any other is refused.
     """
 
     authentication_classes: tuple[type[BaseAuthentication], ...] = (KeyAuthentication,)
     permission_classes: tuple[type[BasePermission], ...] = (HasScope,)
-    scope: str = Scope.STREAMS_READ
+    scope: str = ""
     parameters: frozenset[str] = frozenset()
     _throttle: KeyThrottle | None = None
 

@@ -16,7 +16,7 @@ from audit.api.problems import Problem
 from audit.api.streams import whole
 from audit.exports.pdf import PDF
 from audit.exports.sheets import CSV, XLSX, as_csv
-from audit.models import NightReport, Scope
+from audit.models import KeyScope, NightReport
 from audit.reconciliation import sheets
 from audit.reconciliation.pdf import as_pdf
 
@@ -30,7 +30,7 @@ _VERSION = OpenApiParameter("version", int, description="Default: the newest.")
 class NightView(KeyedView):
     """A view of one casino's night, for a key that reads reports and is not limited to some tables."""
 
-    scope = Scope.REPORTS_READ
+    scope = KeyScope.REPORTS_READ
     parameters = frozenset({"currency", "version"})
 
     def nights(self, request: Request, casino: str, gaming_day: str) -> list[NightReport]:

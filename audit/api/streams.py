@@ -13,7 +13,7 @@ from audit.api.keyed_view import KeyedView, key_of
 from audit.api.problems import Problem
 from audit.event_store import read
 from audit.felt import table_at
-from audit.models import ApiKey, Finding, LoggedStream, Scope
+from audit.models import ApiKey, Finding, KeyScope, LoggedStream
 from settlement.codec import STREAM_NAME
 
 
@@ -33,7 +33,7 @@ def stream_of(key: ApiKey, name: str) -> LoggedStream:
 class StreamStanding(KeyedView):
     """Where a stream stands: how a client finds out, after a crash, what to send next."""
 
-    scope = Scope.STREAMS_READ
+    scope = KeyScope.STREAMS_READ
 
     @extend_schema(summary="Where a stream stands", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, stream: str) -> Response:
@@ -68,7 +68,7 @@ class StreamStanding(KeyedView):
 class StreamAdjudication(KeyedView):
     """The adjudication (section 6 of the event contract), as far as the stream is adjudicated."""
 
-    scope = Scope.FINDINGS_READ
+    scope = KeyScope.FINDINGS_READ
 
     @extend_schema(summary="The adjudication of a stream", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, stream: str) -> Response:
@@ -82,6 +82,7 @@ class StreamAdjudication(KeyedView):
 class StreamTable(KeyedView):
     """The table just after an event: wagers, point, last result."""
 
+    scope = KeyScope.STREAMS_READ
     parameters = frozenset({"at"})
 
     @extend_schema(

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from audit.api.keyed_view import KeyedView, key_of
 from audit.api.streams import stream_of, whole
 from audit.event_store.streams import instant
-from audit.models import Scope
+from audit.models import KeyScope
 from audit.transparency import signing_keys, tree
 from audit.transparency.proofs import NotInLog, prove, prove_consistency
 
@@ -24,7 +24,7 @@ MAX_INTEGER = 2**53 - 1
 class NewestCheckpoint(KeyedView):
     """The newest signed head of the tree."""
 
-    scope = Scope.STREAMS_READ
+    scope = KeyScope.STREAMS_READ
     parameters = frozenset({"size"})
 
     @extend_schema(
@@ -44,7 +44,7 @@ class NewestCheckpoint(KeyedView):
 class Inclusion(KeyedView):
     """The proof that an event is in the tree."""
 
-    scope = Scope.STREAMS_READ
+    scope = KeyScope.STREAMS_READ
     parameters = frozenset({"stream", "seq", "size"})
 
     @extend_schema(
@@ -76,7 +76,7 @@ class Inclusion(KeyedView):
 class Consistency(KeyedView):
     """The proof (RFC 6962) that a later tree extends an earlier one."""
 
-    scope = Scope.STREAMS_READ
+    scope = KeyScope.STREAMS_READ
     parameters = frozenset({"from", "to"})
 
     @extend_schema(

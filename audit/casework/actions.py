@@ -9,7 +9,9 @@ from django.db.models import Exists, OuterRef
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from audit.casework.state_machine import TRANSITIONS, WORKING, Transition
+from audit.access.capabilities import Capability
+from audit.access.scope import Scope
+from audit.casework.state_machine import TRANSITIONS, Transition
 from audit.event_store import audit_trail
 from audit.models import Case, CaseAction, Finding, Officer
 from audit.models.cases import Outcome, State
@@ -57,7 +59,7 @@ def is_allowed(case: Case, officer: Officer, name: str) -> bool:
     transition = TRANSITIONS[name]
     return (
         case.state in transition.sources
-        and officer.role_at(case.casino_id) in transition.roles
+        and Scope.of(officer, transition.capability).includes(case.casino_id)
         and not (transition.by_another and case.proposed_by_id == officer.pk)
         and not (name == "take" and case.assigned_to_id == officer.pk)
     )
@@ -68,12 +70,12 @@ def take_next(officer: Officer) -> Case | None:
 
     Two officers who ask at once never get the same case.
     """
-    casinos = officer.casinos_with_role(*WORKING)
+    scope = Scope.of(officer, Capability.WORK_CASES)
     standing = Finding.objects.filter(case=OuterRef("pk"), superseded_at=None)
     with transaction.atomic():
         case = (
-            Case.objects.select_for_update(skip_locked=True)
-            .filter(Exists(standing), state=State.NEW, casino__in=casinos.values("pk"))
+            scope.rows(Case.objects.select_for_update(skip_locked=True))
+            .filter(Exists(standing), state=State.NEW)
             .order_by("weight", "deadline", "pk")
             .first()
         )
@@ -84,7 +86,7 @@ def _check(
     case: Case, officer: Officer, transition: Transition, reason: str, outcome: str, assignee: Officer | None
 ) -> None:
     """Raise ``ActionRefused`` if the role, the state of the case or a value does not allow the transition."""
-    if officer.role_at(case.casino_id) not in transition.roles:
+    if not Scope.of(officer, transition.capability).includes(case.casino_id):
         raise ActionRefused(_("Your role at this casino does not allow this."))
     if case.state not in transition.sources:
         raise ActionRefused(_("The case has changed in the meantime. Reload the page and try again."))
@@ -94,8 +96,12 @@ def _check(
         raise ActionRefused(_("Give a reason."))
     if transition.needs_outcome and outcome not in Outcome.values:
         raise ActionRefused(_("Choose an outcome."))
-    if transition.name == "assign" and (assignee is None or assignee.role_at(case.casino_id) not in WORKING):
+    if transition.name == "assign" and not _is_caseworker(case, assignee):
         raise ActionRefused(_("No officer of that name works on cases at this casino."))
+
+
+def _is_caseworker(case: Case, assignee: Officer | None) -> bool:
+    return assignee is not None and Scope.of(assignee, Capability.WORK_CASES).includes(case.casino_id)
 
 
 def _apply(

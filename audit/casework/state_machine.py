@@ -10,16 +10,14 @@ from dataclasses import dataclass
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from audit.access.capabilities import Capability, roles_with
 from audit.models.cases import State
 from audit.models.officers import Role
-
-WORKING = frozenset({Role.OFFICER, Role.SECOND})
-"""The roles that work on cases."""
 
 
 @dataclass(frozen=True, slots=True)
 class Transition:
-    """One thing that can be done to a case: from which states, to which, by which roles, and what it needs.
+    """One thing that can be done to a case: from which states, to which, with which capability, and what it needs.
 
     ``event`` is its type in the audit trail. ``by_another``: not by the officer who proposed the closing (four eyes).
     """
@@ -28,7 +26,7 @@ class Transition:
     title: Promise
     sources: frozenset[State]
     target: State | None  # None leaves the state as it is
-    roles: frozenset[Role]
+    capability: Capability
     event: str
     needs_reason: bool = False
     needs_outcome: bool = False
@@ -45,7 +43,7 @@ TRANSITIONS = {
             _("Assign to me"),
             frozenset({State.NEW, State.INVESTIGATING}),
             State.INVESTIGATING,
-            WORKING,
+            Capability.WORK_CASES,
             "case.taken",
         ),
         Transition(
@@ -53,19 +51,27 @@ TRANSITIONS = {
             _("Assign"),
             frozenset({State.NEW, State.INVESTIGATING}),
             State.INVESTIGATING,
-            WORKING,
+            Capability.WORK_CASES,
             "case.assigned",
         ),
-        Transition("release", _("Release"), frozenset({State.INVESTIGATING}), State.NEW, WORKING, "case.released"),
         Transition(
-            "comment", _("Add a note"), _OPEN | {State.CLOSED}, None, WORKING, "case.commented", needs_reason=True
+            "release", _("Release"), frozenset({State.INVESTIGATING}), State.NEW, Capability.WORK_CASES, "case.released"
+        ),
+        Transition(
+            "comment",
+            _("Add a note"),
+            _OPEN | {State.CLOSED},
+            None,
+            Capability.WORK_CASES,
+            "case.commented",
+            needs_reason=True,
         ),
         Transition(
             "propose",
             _("Propose closing"),
             frozenset({State.INVESTIGATING}),
             State.SECOND,
-            WORKING,
+            Capability.WORK_CASES,
             "case.proposed",
             needs_reason=True,
             needs_outcome=True,
@@ -75,7 +81,7 @@ TRANSITIONS = {
             _("Approve closing"),
             frozenset({State.SECOND}),
             State.CLOSED,
-            frozenset({Role.SECOND}),
+            Capability.APPROVE_CASES,
             "case.closed",
             by_another=True,
         ),
@@ -84,7 +90,7 @@ TRANSITIONS = {
             _("Send back"),
             frozenset({State.SECOND}),
             State.INVESTIGATING,
-            frozenset({Role.SECOND}),
+            Capability.APPROVE_CASES,
             "case.sent_back",
             needs_reason=True,
             by_another=True,
@@ -94,7 +100,7 @@ TRANSITIONS = {
             _("Reopen"),
             frozenset({State.CLOSED}),
             State.INVESTIGATING,
-            frozenset({Role.SECOND}),
+            Capability.APPROVE_CASES,
             "case.reopened",
             needs_reason=True,
         ),
@@ -108,7 +114,8 @@ def diagram() -> str:
     for transition in TRANSITIONS.values():
         if transition.target is None:
             continue
-        roles = " or ".join(role.value for role in sorted(transition.roles, key=list(Role).index))
+        holders = roles_with(transition.capability)
+        roles = " or ".join(role.value for role in Role if role in holders)
         label = f"{transition.name} ({roles}{', not the proposer' if transition.by_another else ''})"
         target = transition.target.value
         lines += [f"    {state.value} --> {target}: {label}" for state in State if state in transition.sources]

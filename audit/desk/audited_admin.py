@@ -9,7 +9,7 @@ from django.db.models import Model, QuerySet
 from django.dispatch import receiver
 from django.http import HttpRequest
 
-from audit.desk.typed_admin import ModelAdmin
+from audit.desk.scoped_admin import ScopedAdmin
 from audit.event_store import audit_trail
 from audit.models import Casino, Officer
 
@@ -19,8 +19,8 @@ MAX_USERNAME = 150
 """Characters recorded of the name under which somebody failed to sign in."""
 
 
-class AuditedAdmin(ModelAdmin[Row]):
-    """A ``ModelAdmin`` that records every change in the audit trail, in the transaction of the change itself."""
+class AuditedAdmin(ScopedAdmin[Row]):
+    """A section that records every change in the audit trail, in the transaction of the change itself."""
 
     def log_addition(self, request: HttpRequest, obj: Row, message: Any) -> Any:
         _record_row(request, "added", obj, message)
@@ -89,6 +89,6 @@ def _on_failed_sign_in(sender: Any, credentials: dict[str, Any], **kwargs: Any) 
 
 def _record_at_own_casinos(officer: Officer, type: str) -> None:
     """Record an entry in the audit trail of each of the officer's casinos; a superuser's in the installation's."""
-    casino_ids = [] if officer.is_superuser else list(officer.casinos_with_role().values_list("pk", flat=True))
+    casino_ids = [] if officer.is_superuser else sorted(officer.roles_by_casino)
     for casino_id in casino_ids or [audit_trail.INSTALLATION]:
         audit_trail.record(officer.get_username(), type, casino_id=casino_id, data={})

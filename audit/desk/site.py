@@ -27,7 +27,8 @@ class DeskSite(admin.AdminSite):
             path("audit-trail/", view(audit_trail.day_view), name="audit_trail"),
             path("audit-trail/export/<slug:format>/", view(audit_trail.export_view), name="audit_trail_export"),
             path("second-factor/", view(second_factor.second_factor_view), name="second_factor"),
-            *super().get_urls(),
+            # There is no other site on which to view an object.
+            *(each for each in super().get_urls() if getattr(each, "name", None) != "view_on_site"),
         ]
 
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.utils.translation import gettext_lazy as _
 
+from audit.access.scope import Scope
 from audit.exports.sheets import Column, Sheet
 from audit.models import Finding
 from audit.presentation import finding_title, language, local
@@ -82,11 +83,12 @@ COLUMNS: Mapping[str, FindingColumn] = MappingProxyType(
 """Every column by its name, in the order of an export. A list on screen shows a selection of them."""
 
 
-def findings_by_id(ids: Sequence[int]) -> Iterator[Finding]:
-    """Yield the findings with these ids in this order, read in batches. Unknown ids are skipped."""
+def findings_by_id(ids: Sequence[int], scope: Scope) -> Iterator[Finding]:
+    """Yield the findings with these ids in this order, read in batches. Ids unknown or out of ``scope`` are skipped."""
+    selected = scope.rows(Finding.objects.select_related(*RELATED))
     for low in range(0, len(ids), BATCH_ROWS):
         batch = ids[low : low + BATCH_ROWS]
-        findings = Finding.objects.select_related(*RELATED).in_bulk(batch)
+        findings = selected.in_bulk(batch)
         yield from (findings[pk] for pk in batch if pk in findings)
 
 

@@ -18,6 +18,8 @@ from typing import Any, TypeAlias
 from django.utils import translation
 from django.utils.translation import gettext
 
+from audit.access.capabilities import Capability
+from audit.access.scope import Scope
 from audit.adjudication import what_if as what_if_runs
 from audit.adjudication.what_if import Selection
 from audit.event_store import read
@@ -93,11 +95,15 @@ def _what_if(job: Job, report: Progress) -> JobResult:
 
 
 def _export(job: Job, report: Progress) -> JobResult:
-    """Render the file, in the language of the page on which it was requested."""
+    """Render the file, in the language of the page on which it was requested.
+
+    It has the findings of casinos whose record the officer may see at this moment, which is later than the request.
+    """
     params = job.params
+    scope = Scope.of(job.officer, Capability.SEE_RECORD)
     ids = params["findings"]
     with translation.override(params["language"]):
-        sheet = findings_sheet(findings_by_id(ids), lambda rows: report(rows, len(ids)))
+        sheet = findings_sheet(findings_by_id(ids, scope), lambda rows: report(rows, len(ids)))
         title = gettext("Findings")
         day = job.requested_at.date()
         name, body = render_list(sheet, params["form"], title=title, filters=params["said"], day=day)

@@ -1,7 +1,7 @@
 """The tables that Django manages, and read-only views of the log, which it does not."""
 
 from audit.models.adjudication import Adjudication, Finding, RetiredWagers, WhatIf, WhatIfFinding
-from audit.models.api_keys import ApiKey, Scope
+from audit.models.api_keys import ApiKey, KeyScope
 from audit.models.cases import Case, CaseAction, Deadline, SavedView
 from audit.models.casinos import Casino, GamingTable
 from audit.models.event_store import LoggedBatch, LoggedEvent, LoggedStream
@@ -30,6 +30,7 @@ __all__ = [
     "Job",
     "JobKind",
     "JobState",
+    "KeyScope",
     "LoggedBatch",
     "LoggedEvent",
     "LoggedStream",
@@ -44,7 +45,6 @@ __all__ = [
     "RetiredWagers",
     "Role",
     "SavedView",
-    "Scope",
     "SessionFigures",
     "SignoffException",
     "WhatIf",

@@ -27,7 +27,7 @@ USE_STORED_AFTER = timedelta(minutes=5)
 _SECRET = re.compile(r"cab_([0-9a-f]{12})_[A-Za-z0-9_-]{43}")
 
 
-class Scope(models.TextChoices):
+class KeyScope(models.TextChoices):
     """What a key may do."""
 
     EVENTS_WRITE = "events:write", _("record events")
@@ -50,7 +50,7 @@ class ApiKey(models.Model):
     name = models.CharField(_("name"), max_length=200)
     prefix = models.CharField(_("prefix"), max_length=16, unique=True, editable=False)
     digest = models.BinaryField(max_length=32, editable=False)
-    scopes = ArrayField(models.CharField(max_length=32, choices=Scope), verbose_name=_("scopes"))
+    scopes = ArrayField(models.CharField(max_length=32, choices=KeyScope), verbose_name=_("scopes"))
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
     expires_at = models.DateTimeField(_("expires"), null=True, blank=True)
     revoked_at = models.DateTimeField(_("revoked"), null=True, blank=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
@@ -29,14 +30,20 @@ class Outcome(models.TextChoices):
 
 
 class Deadline(models.Model):
-    """The hours within which a case of a severity is to be closed."""
+    """The hours within which a case of a severity is to be closed: at one casino, or at all that have no own one."""
 
-    severity = models.CharField(_("severity"), max_length=16, choices=Severity, primary_key=True)
-    hours = models.PositiveIntegerField(_("hours"))
+    casino = models.ForeignKey(  # null: the installation's
+        Casino, null=True, blank=True, on_delete=models.PROTECT, related_name="deadlines", verbose_name=_("casino")
+    )
+    severity = models.CharField(_("severity"), max_length=16, choices=Severity)
+    hours = models.PositiveIntegerField(_("hours"), validators=[MinValueValidator(1), MaxValueValidator(8_760)])
 
     class Meta:
         verbose_name = _("deadline")
         verbose_name_plural = _("deadlines")
+        constraints = [
+            models.UniqueConstraint(fields=["casino", "severity"], nulls_distinct=False, name="one_deadline_a_severity")
+        ]
 
     def __str__(self) -> str:
         return f"{self.get_severity_display()}: {self.hours} h"

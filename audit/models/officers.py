@@ -1,9 +1,15 @@
-"""Officers: the people at the desk, each with a role at each of their casinos."""
+"""Officers: the people at the desk, each with a role at each of their casinos.
+
+What a role lets them do is in ``audit.access.capabilities``.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from django.contrib.auth.models import AbstractUser
 from django.db import models
+from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
 
 from audit.models.casinos import Casino
@@ -14,19 +20,13 @@ class Role(models.TextChoices):
 
     OFFICER = "officer", _("officer")
     SECOND = "second", _("second officer")
+    DIRECTOR = "director", _("director")
     AUDITOR = "auditor", _("auditor")
     ADMINISTRATOR = "administrator", _("administrator")
 
 
-READERS = (Role.OFFICER, Role.SECOND, Role.AUDITOR)
-"""The roles that read the record of their casino. Administrators manage its keys, tables and officers instead."""
-
-
 class Officer(AbstractUser):
-    """Somebody who signs in at the desk. A superuser has every role at every casino."""
-
-    permissions_of_roles: frozenset[str] | None = None
-    """What ``audit.access.roles`` has found once for this instance; None until then."""
+    """Somebody who signs in at the desk. A superuser has every capability at every casino."""
 
     casinos = models.ManyToManyField(
         Casino, blank=True, through="Membership", related_name="officers", verbose_name=_("casinos")
@@ -36,19 +36,10 @@ class Officer(AbstractUser):
         verbose_name = _("officer")
         verbose_name_plural = _("officers")
 
-    def casinos_with_role(self, *roles: Role) -> models.QuerySet[Casino]:
-        """Return the casinos at which this officer has one of ``roles``; without ``roles``, those with any role."""
-        if self.is_superuser:
-            return Casino.objects.all()
-        memberships = self.memberships.filter(role__in=roles) if roles else self.memberships.all()
-        return Casino.objects.filter(pk__in=memberships.values("casino_id"))
-
-    def role_at(self, casino_id: int) -> Role | None:
-        """Return the officer's role at a casino; None if they have none. A superuser is a second officer everywhere."""
-        if self.is_superuser:
-            return Role.SECOND
-        role = self.memberships.filter(casino_id=casino_id).values_list("role", flat=True).first()
-        return Role(role) if role is not None else None
+    @cached_property
+    def roles_by_casino(self) -> Mapping[int, str]:
+        """Return the officer's role at each of their casinos, by the casino's id. Read once for this instance."""
+        return dict(self.memberships.values_list("casino_id", "role"))
 
 
 class Membership(models.Model):

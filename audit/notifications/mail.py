@@ -9,6 +9,8 @@ from django.db import transaction
 from django.utils import translation
 from django.utils.translation import gettext as _
 
+from audit.access.capabilities import Capability
+from audit.access.scope import Scope
 from audit.event_store import audit_trail
 from audit.models import NightReport, NightSubscriber
 from audit.reconciliation.pdf import as_pdf
@@ -20,7 +22,7 @@ MAILED = ("W_acct", "payout_errors", "accounting_variance")
 
 
 def send(report: NightReport) -> int:
-    """Send a report to the subscribers who have not received it. Return how many receive it now. Idempotent.
+    """Send a report to the subscribers who may receive it and have not. Return how many receive it now. Idempotent.
 
     Each delivery is recorded in the audit trail. If sending fails, its record is rolled back, and the next call tries
     again.
@@ -29,7 +31,7 @@ def send(report: NightReport) -> int:
     subscribers = NightSubscriber.objects.select_related("officer").filter(casino=report.casino).order_by("pk")
     for subscriber in subscribers.exclude(delivered__report=report):
         officer = subscriber.officer
-        if not officer.email or not officer.is_active:
+        if not officer.email or not Scope.of(officer, Capability.RECEIVE_REPORTS).includes(report.casino_id):
             continue
         language = cast(Language, subscriber.language)
         with transaction.atomic():

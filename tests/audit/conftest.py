@@ -16,7 +16,7 @@ from django.test import Client
 from audit.adjudication.replay import advance
 from audit.api import key_lookup
 from audit.api.rate_limit import RateCounter
-from audit.models import ApiKey, Casino, GamingTable, LoggedStream, Scope
+from audit.models import ApiKey, Casino, GamingTable, KeyScope, LoggedStream
 from audit.transparency import signing_keys
 from casino.celery import app
 from tests.audit.sessions import Event, session, unique_name
@@ -58,7 +58,7 @@ def make_tenant(*, tables: tuple[str, ...] = ("C1", "R1"), limited_to: tuple[str
     """Create a casino that no other test has, with a key for some of its tables, or for all."""
     casino = Casino.objects.create(code=f"casino-{uuid4().hex[:12]}", name="Casino")
     registered = {code: GamingTable.objects.create(casino=casino, code=code) for code in tables}
-    key, secret = ApiKey.make(casino=casino, name="tables", scopes=list(Scope.values))
+    key, secret = ApiKey.make(casino=casino, name="tables", scopes=list(KeyScope.values))
     key.tables.set(registered[code] for code in limited_to)
     return Tenant(casino, key, secret)
 

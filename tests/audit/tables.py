@@ -10,7 +10,7 @@ from typing import Any
 from django.http import HttpResponse
 from django.test import Client
 
-from audit.models import ApiKey, Casino, GamingTable, LoggedStream, Scope
+from audit.models import ApiKey, Casino, GamingTable, KeyScope, LoggedStream
 
 _numbers = itertools.count(1)
 
@@ -25,7 +25,7 @@ class Tenant:
     def __post_init__(self) -> None:
         self.casino = Casino.objects.create(code=self.code, name=f"Casino {self.code}", time_zone="Europe/Paris")
         self.table = GamingTable.objects.create(casino=self.casino, code="T1")
-        self.key, self.secret = ApiKey.make(casino=self.casino, name="test", scopes=list(Scope.values))
+        self.key, self.secret = ApiKey.make(casino=self.casino, name="test", scopes=list(KeyScope.values))
 
     def post(self, stream: str, events: list[dict[str, Any]], **headers: str) -> HttpResponse:
         """Send events of one stream, as the table system does."""

@@ -7,20 +7,19 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from django.contrib import admin
-from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.template.response import TemplateResponse
 from django.utils.translation import gettext as _
 
+from audit.access.capabilities import Capability
 from audit.desk.audited_admin import record_entry
 from audit.desk.downloads import filter_texts, list_response
-from audit.desk.record_admin import officer_of
+from audit.desk.scoped_admin import demands, scope_of
 from audit.event_store import audit_trail
 from audit.event_store.audit_trail import AuditEntry
 from audit.exports.lists import FORMATS
 from audit.exports.sheets import Column, Sheet
 from audit.models import Casino
-from audit.models.officers import READERS
 
 MAX_ENTRIES = 2_000
 """Entries of one day on the page, the latest ones; the file has all."""
@@ -50,6 +49,7 @@ class Selection:
         ]
 
 
+@demands(Capability.SEE_RECORD)
 def day_view(request: HttpRequest) -> HttpResponse:
     """Show a day of a casino's audit trail: ``?casino=CODE&day=YYYY-MM-DD&actor=&type=``."""
     selection = _selection(request)
@@ -70,6 +70,7 @@ def day_view(request: HttpRequest) -> HttpResponse:
     return TemplateResponse(request, "admin/audit/audit_trail/day.html", context)
 
 
+@demands(Capability.SEE_RECORD)
 def export_view(request: HttpRequest, format: str) -> HttpResponse:
     """Download the entries that the filters of the page leave. By POST, because the download is an entry itself."""
     if request.method != "POST":
@@ -87,14 +88,8 @@ def export_view(request: HttpRequest, format: str) -> HttpResponse:
 
 
 def _selection(request: HttpRequest) -> Selection:
-    """Return what the request asks for: by default the first of the officer's casinos, today.
-
-    Raise ``PermissionDenied`` for an officer who reads no casino's record.
-    """
-    officer = officer_of(request)
-    casinos = list(officer.casinos_with_role(*READERS).order_by("code"))
-    if not casinos and not officer.is_superuser:
-        raise PermissionDenied
+    """Return what the request asks for: by default the first of the officer's casinos, today."""
+    casinos = list(scope_of(request, Capability.SEE_RECORD).casinos())
     casino = next((each for each in casinos if each.code == request.GET.get("casino")), casinos[0] if casinos else None)
     try:
         day = date.fromisoformat(request.GET.get("day", ""))

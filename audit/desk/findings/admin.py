@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import redirect
@@ -15,6 +14,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from audit.access.capabilities import Capability
 from audit.desk.audited_admin import actor, record_entry
 from audit.desk.downloads import file_response, filter_texts, list_response
 from audit.desk.findings import saved_views
@@ -23,13 +23,13 @@ from audit.desk.findings.columns import LIST_COLUMNS
 from audit.desk.findings.filters import DayFilter, QueueFilter, RuleFilter, StandingFilter, TableFilter
 from audit.desk.findings.page import finding_context
 from audit.desk.findings.queues import can_work_cases, tabs
-from audit.desk.record_admin import officer_of
+from audit.desk.scoped_admin import demands, officer_of, scope_of
 from audit.evidence.bundle import Unproven
 from audit.evidence.export import export
 from audit.exports.findings import MAX_ROWS, findings_by_id, findings_sheet
 from audit.exports.lists import FORMATS
 from audit.jobs.queue import enqueue
-from audit.models import Finding
+from audit.models import Casino, Finding
 from audit.models.jobs import JobKind
 from audit.presentation import finding_title, language
 from audit.transparency.proofs import NotSealed
@@ -69,7 +69,7 @@ class FindingAdmin(CaseworkAdmin):
         context = {
             "tabs": tabs(request),
             "queue": request.GET.get("queue"),
-            "can_work_cases": can_work_cases(officer),
+            "can_work_cases": can_work_cases(request),
             "formats": list(FORMATS),
             "views": saved_views.saved_views_of(officer),
             "filter_query": saved_views.filter_query(request.GET.urlencode()),
@@ -91,6 +91,7 @@ class FindingAdmin(CaseworkAdmin):
         }
         return TemplateResponse(request, "admin/audit/findings/finding.html", context)
 
+    @demands(Capability.SEE_RECORD)
     def export_view(self, request: HttpRequest, format: str) -> HttpResponse:
         """Download the findings that the list's filter leaves. By POST, because the download enters the audit trail.
 
@@ -98,20 +99,19 @@ class FindingAdmin(CaseworkAdmin):
         """
         if request.method != "POST" or format not in FORMATS:
             return HttpResponseNotAllowed(["POST"])
-        if not self.has_view_permission(request):
-            raise PermissionDenied
         officer = officer_of(request)
         filtered = self.get_changelist_instance(request).get_queryset(request)
         ids = list(filtered.values_list("pk", flat=True)[:MAX_ROWS])
         filters = filter_texts(request.GET)
-        for casino_id in officer.casinos_with_role().values_list("pk", flat=True):
+        for casino_id in Casino.objects.filter(findings__in=ids).distinct().values_list("pk", flat=True):
             record_entry(request, "findings.exported", casino_id=casino_id, form=format, rows=len(ids), filter=filters)
         if len(ids) > MAX_ROWS_AT_ONCE:
             params = {"findings": ids, "form": format, "said": filters, "language": language()}
             return redirect("admin:audit_job_change", enqueue(JobKind.EXPORT, officer, None, params).pk)
-        sheet = findings_sheet(findings_by_id(ids))
+        sheet = findings_sheet(findings_by_id(ids, scope_of(request, Capability.SEE_RECORD)))
         return list_response(sheet, format, title=gettext("Findings"), filters=filters, day=timezone.now().date())
 
+    @demands(Capability.SEE_RECORD)
     def evidence_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Download the evidence bundle of a finding. By POST, because the download enters the audit trail."""
         if request.method != "POST":

@@ -16,10 +16,12 @@ from django.urls import URLPattern, path
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
+from audit.access.capabilities import Capability
+from audit.access.scope import officers_with
 from audit.casework import actions
-from audit.casework.state_machine import TRANSITIONS, WORKING
+from audit.casework.state_machine import TRANSITIONS
 from audit.desk.findings.queues import can_work_cases, next_in_queue
-from audit.desk.record_admin import RecordAdmin, in_own_casinos, officer_of
+from audit.desk.scoped_admin import RecordAdmin, demands, in_record, officer_of
 from audit.models import Finding, Officer
 from audit.models.cases import Outcome, State
 from audit.presentation import countdown
@@ -57,7 +59,7 @@ class CaseworkAdmin(RecordAdmin[Finding]):
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
         """Offer actions on many cases to officers who work on cases at some casino."""
-        return super().get_actions(request) if can_work_cases(officer_of(request)) else {}
+        return super().get_actions(request) if can_work_cases(request) else {}
 
     @admin.action(description=_("Assign to me"))
     def take_selected(self, request: HttpRequest, findings: QuerySet[Finding]) -> None:
@@ -96,6 +98,7 @@ class CaseworkAdmin(RecordAdmin[Finding]):
             path("<int:pk>/case/<slug:name>/", view(self.case_view), name="audit_finding_case"),
         ]
 
+    @demands(Capability.WORK_CASES)
     def take_next_view(self, request: HttpRequest) -> HttpResponse:
         """Assign the most urgent unassigned case to the officer, and open it."""
         if request.method != "POST":
@@ -107,6 +110,7 @@ class CaseworkAdmin(RecordAdmin[Finding]):
             return redirect("admin:audit_finding_changelist")
         return redirect("admin:audit_finding_change", finding.pk)
 
+    @demands(Capability.WORK_CASES, Capability.APPROVE_CASES)
     def case_view(self, request: HttpRequest, pk: int, name: str) -> HttpResponse:
         """Perform one action on the case of a finding, by POST, and return to the finding's page."""
         if request.method != "POST":
@@ -136,14 +140,12 @@ def case_context(request: HttpRequest, finding: Finding) -> dict[str, Any] | Non
         return None
     officer = officer_of(request)
     similar = (
-        in_own_casinos(Finding.objects.filter(superseded_at=None), request)
+        in_record(Finding.objects.filter(superseded_at=None), request)
         .filter(casino_id=finding.casino_id, rule=finding.rule, table_id=finding.table_id)
         .exclude(case=case)
         .select_related("case", "casino")
     )
-    colleagues = Officer.objects.filter(
-        memberships__casino_id=case.casino_id, memberships__role__in=WORKING, is_active=True
-    ).exclude(pk=case.assigned_to_id or 0)
+    colleagues = officers_with(Capability.WORK_CASES, [case.casino_id]).exclude(pk=case.assigned_to_id or 0)
     outcomes = dict(Outcome.choices)
     return {
         "case": case,

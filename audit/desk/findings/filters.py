@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from audit.desk.findings.queues import queues
-from audit.desk.record_admin import in_own_casinos, officer_of
+from audit.desk.scoped_admin import in_record, officer_of
 from audit.models import Finding, GamingTable
 from audit.presentation import finding_title
 from settlement.catalogue import RULES
@@ -41,7 +41,7 @@ class RuleFilter(admin.SimpleListFilter):
     parameter_name = "rule"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        used = set(in_own_casinos(Finding.objects.order_by(), request).values_list("rule", flat=True).distinct())
+        used = set(in_record(Finding.objects.order_by(), request).values_list("rule", flat=True).distinct())
         return [(name, finding_title(name)) for name in RULES if name in used]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Finding]) -> QuerySet[Finding]:
@@ -55,7 +55,7 @@ class TableFilter(admin.SimpleListFilter):
     parameter_name = "table"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        tables = GamingTable.objects.filter(casino__in=officer_of(request).casinos_with_role())
+        tables = in_record(GamingTable.objects.all(), request)
         return [(str(table.pk), f"{table.casino.code} · {table.code}") for table in tables.select_related("casino")]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
@@ -70,7 +70,7 @@ class DayFilter(admin.SimpleListFilter):
     parameter_name = "day"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        newest = in_own_casinos(Finding.objects.order_by("-gaming_day"), request)
+        newest = in_record(Finding.objects.order_by("-gaming_day"), request)
         days = newest.values_list("gaming_day", flat=True).distinct()
         return [(day.isoformat(), day.isoformat()) for day in days[:MAX_DAYS]]
 

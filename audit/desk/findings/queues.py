@@ -10,8 +10,8 @@ from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from audit.casework.state_machine import WORKING
-from audit.desk.record_admin import in_own_casinos, officer_of
+from audit.access.capabilities import Capability
+from audit.desk.scoped_admin import in_record, officer_of, scope_of
 from audit.models import Finding, Officer
 from audit.models.cases import State
 
@@ -44,7 +44,7 @@ def queues(officer: Officer) -> dict[str, tuple[Promise, Q]]:
 def tabs(request: HttpRequest) -> list[Tab]:
     """Return the queues with the number of standing findings in each, at the officer's own casinos: one query."""
     known = queues(officer_of(request))
-    standing = in_own_casinos(Finding.objects.filter(superseded_at=None), request)
+    standing = in_record(Finding.objects.filter(superseded_at=None), request)
     counts = standing.aggregate(**{name: Count("pk", filter=where) for name, (_title, where) in known.items()})
     current = request.GET.get("queue")
     return [
@@ -57,7 +57,7 @@ def next_in_queue(request: HttpRequest, finding: Finding) -> int | None:
     case = finding.case
     if case is None:
         return None
-    open_findings = in_own_casinos(Finding.objects.filter(superseded_at=None, case__state__in=OPEN), request)
+    open_findings = in_record(Finding.objects.filter(superseded_at=None, case__state__in=OPEN), request)
     after = open_findings.filter(
         Q(case__weight__gt=case.weight)
         | Q(case__weight=case.weight, case__deadline__gt=case.deadline)
@@ -66,6 +66,6 @@ def next_in_queue(request: HttpRequest, finding: Finding) -> int | None:
     return after.order_by("case__weight", "case__deadline", "-pk").values_list("pk", flat=True).first()
 
 
-def can_work_cases(officer: Officer) -> bool:
-    """Return whether an officer's role at some casino lets them work on cases."""
-    return officer.is_superuser or officer.casinos_with_role(*WORKING).exists()
+def can_work_cases(request: HttpRequest) -> bool:
+    """Return whether the officer's role at some casino lets them work on cases."""
+    return bool(scope_of(request, Capability.WORK_CASES))

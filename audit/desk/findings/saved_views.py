@@ -7,7 +7,6 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied
 from django.db.models import Count, Max, Q, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, redirect
@@ -15,11 +14,12 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext as _
 
+from audit.access.capabilities import Capability
+from audit.access.scope import Scope, officers_with
 from audit.desk.findings.queues import OPEN
-from audit.desk.record_admin import in_own_casinos, officer_of
+from audit.desk.scoped_admin import demands, in_record, officer_of
 from audit.models import Finding, Officer, SavedView
 from audit.models.adjudication import Severity
-from audit.models.officers import READERS
 from audit.presentation import finding_title
 
 FILTER_PARAMETERS = ("queue", "severity__exact", "rule", "table", "day", "standing", "q", "o")
@@ -43,10 +43,11 @@ def urls() -> list[URLPattern]:
 
 def saved_views_of(officer: Officer) -> QuerySet[SavedView]:
     """Return an officer's own views, and those that colleagues at the same casinos share."""
-    colleagues = Officer.objects.filter(memberships__casino__in=officer.casinos_with_role(*READERS))
+    colleagues = officers_with(Capability.SEE_RECORD, Scope.of(officer, Capability.SEE_RECORD).casino_ids)
     return SavedView.objects.filter(Q(officer=officer) | Q(is_shared=True, officer__in=colleagues)).distinct()
 
 
+@demands(Capability.SEE_RECORD)
 def save_view(request: HttpRequest) -> HttpResponse:
     """Save the filter of the list under a name. A view of the same name is replaced."""
     if request.method != "POST":
@@ -62,6 +63,7 @@ def save_view(request: HttpRequest) -> HttpResponse:
     return HttpResponseRedirect(f"{reverse('admin:audit_finding_changelist')}?{query}")
 
 
+@demands(Capability.SEE_RECORD)
 def delete_view(request: HttpRequest, pk: int) -> HttpResponse:
     """Delete one of the officer's own views."""
     if request.method != "POST":
@@ -80,12 +82,10 @@ def filter_query(query: str) -> str:
     return encoded
 
 
+@demands(Capability.SEE_RECORD)
 def groups_view(request: HttpRequest) -> HttpResponse:
     """Show open findings by rule, table and night, so that what happened many times is looked at once."""
-    officer = officer_of(request)
-    if not officer.is_superuser and not officer.casinos_with_role(*READERS).exists():
-        raise PermissionDenied
-    open_findings = in_own_casinos(Finding.objects.filter(superseded_at=None, case__state__in=OPEN), request)
+    open_findings = in_record(Finding.objects.filter(superseded_at=None, case__state__in=OPEN), request)
     groups = (
         open_findings.values("rule", "severity", "table", "table__code", "casino__code", "gaming_day")
         .annotate(count=Count("pk"), weight=Max("case__weight"))

@@ -14,21 +14,21 @@ from django.urls import URLPattern, path
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 
-from audit.casework.state_machine import WORKING
+from audit.access.capabilities import Capability
+from audit.access.scope import Scope
 from audit.desk.audited_admin import record_entry
 from audit.desk.downloads import file_response
 from audit.desk.jobs.job_form import EVERY_CASINO, InvalidRequest, cleaned, job_params
 from audit.desk.jobs.progress import percentage, progress_text
-from audit.desk.record_admin import RecordAdmin, officer_of
+from audit.desk.scoped_admin import RecordAdmin, demands, officer_of, scope_of
 from audit.exports.lists import FORMATS
 from audit.jobs.queue import enqueue, stop
-from audit.models import Job, JobKind, JobState, WhatIf
-from audit.models.officers import READERS
+from audit.models import Casino, Job, JobKind, JobState, WhatIf
 from audit.presentation import count, date_time, duration, person
 from settlement import RULESETS
 
-MAY_START = {JobKind.VERIFY: READERS, JobKind.WHAT_IF: WORKING}
-"""The roles that may start a job of a kind. An export is started from its list."""
+MAY_START = {JobKind.VERIFY: Capability.SEE_RECORD, JobKind.WHAT_IF: Capability.WORK_CASES}
+"""The capability that starts a job of a kind. An export is started from its list."""
 
 PARAM_LABELS = {
     "first_day": _("gaming days from"),
@@ -60,12 +60,11 @@ class JobAdmin(RecordAdmin[Job]):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Job]:
         """Return the officer's own jobs, and those of others at the officer's casinos except exports."""
-        jobs = Job.objects.defer("file")
-        officer = officer_of(request)
-        if officer.is_superuser:
+        jobs, scope = Job.objects.defer("file"), scope_of(request, Capability.SEE_RECORD)
+        if scope.is_everywhere:
             return jobs
-        at_casinos = Q(casino__in=officer.casinos_with_role(*READERS)) & ~Q(kind=JobKind.EXPORT)
-        return jobs.filter(at_casinos | Q(officer=officer))
+        of_all_casinos = Q(casino=None, kind=JobKind.EXPORT, officer=officer_of(request))
+        return jobs.filter(Q(casino__in=scope.casino_ids or ()) | of_all_casinos)
 
     @admin.display(description=_("job"), ordering="kind")
     def title(self, job: Job) -> str:
@@ -102,11 +101,11 @@ class JobAdmin(RecordAdmin[Job]):
         ]
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        officer = officer_of(request)
+        scope = scope_of(request, MAY_START[JobKind.VERIFY])
         context = {
-            "casinos": officer.casinos_with_role(*MAY_START[JobKind.VERIFY]),
-            "what_if_casinos": officer.casinos_with_role(*MAY_START[JobKind.WHAT_IF]),
-            "every_casino": EVERY_CASINO if officer.is_superuser else "",
+            "casinos": scope.casinos(),
+            "what_if_casinos": scope_of(request, MAY_START[JobKind.WHAT_IF]).casinos(),
+            "every_casino": EVERY_CASINO if scope.is_everywhere else "",
             "rulesets": sorted(RULESETS),
         }
         return super().changelist_view(request, {**context, **(extra_context or {})})
@@ -137,17 +136,17 @@ class JobAdmin(RecordAdmin[Job]):
         }
         return TemplateResponse(request, "admin/audit/jobs/job.html", context)
 
+    @demands(Capability.SEE_RECORD)
     def start_view(self, request: HttpRequest, kind: str) -> HttpResponse:
         """Start a verification or a what-if run, by POST, and open the page of its job."""
         if request.method != "POST" or kind not in MAY_START:
             return HttpResponseNotAllowed(["POST"])
         officer = officer_of(request)
-        if not self.has_view_permission(request):
-            raise PermissionDenied
         form = cleaned(request.POST.dict())
         job_kind, code = JobKind(kind), form.get("casino", "")
-        casino = officer.casinos_with_role(*MAY_START[job_kind]).filter(code=code).first()
-        if casino is None and not (officer.is_superuser and code == EVERY_CASINO):
+        scope = scope_of(request, MAY_START[job_kind])
+        casino = scope.casinos().filter(code=code).first()
+        if casino is None and not (scope.is_everywhere and code == EVERY_CASINO):
             raise PermissionDenied
         try:
             params = job_params(job_kind, form, officer, casino)
@@ -156,6 +155,7 @@ class JobAdmin(RecordAdmin[Job]):
             return redirect("admin:audit_job_changelist")
         return redirect("admin:audit_job_change", enqueue(job_kind, officer, casino, params).pk)
 
+    @demands(Capability.SEE_RECORD)
     def stop_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Ask a job to stop, by POST."""
         if request.method != "POST":
@@ -169,24 +169,32 @@ class JobAdmin(RecordAdmin[Job]):
             messages.info(request, _("The job had already ended or was already stopping."))
         return redirect("admin:audit_job_change", pk)
 
+    @demands(Capability.SEE_RECORD)
     def progress_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Answer with the progress of a job as JSON, for the script of its page."""
         job = self.row_or_404(request, pk)
         return JsonResponse({"state": job.state, "done": job.done, "total": job.total, "text": progress_text(job)})
 
+    @demands(Capability.SEE_RECORD)
     def file_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Download the file of an export. It is for the officer who requested it."""
         job = self.row_or_404(request, pk)
-        if job.file is None or job.officer_id != request.user.pk:
+        if job.file is None or job.officer_id != request.user.pk or not _is_still_theirs(job):
             raise Http404
         record_entry(request, "export.taken", id=job.pk, named=job.file_name)
         return file_response(job.file_name, FORMATS[job.params["form"]], bytes(job.file))
 
     def _may_stop(self, request: HttpRequest, job: Job) -> bool:
         """Return whether the officer may stop a job: they requested it, or work on cases at its casino."""
-        officer = officer_of(request)
-        is_case_officer = job.casino_id is not None and officer.role_at(job.casino_id) in WORKING
-        return officer.is_superuser or job.officer_id == officer.pk or is_case_officer
+        is_case_officer = scope_of(request, Capability.WORK_CASES).includes(job.casino_id)
+        return job.officer_id == officer_of(request).pk or is_case_officer
+
+
+def _is_still_theirs(job: Job) -> bool:
+    """Return whether the officer may still see the record of every casino whose findings are in an export."""
+    casino_ids = Casino.objects.filter(findings__in=job.params["findings"]).distinct().values_list("pk", flat=True)
+    scope = Scope.of(job.officer, Capability.SEE_RECORD)
+    return all(scope.includes(casino_id) for casino_id in casino_ids)
 
 
 def _what_if_of(job: Job) -> WhatIf | None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import date
 from typing import Any
 
+from django import forms
 from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, Model, OuterRef, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
@@ -16,15 +16,15 @@ from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 
 from audit import task_queue
-from audit.casework.state_machine import WORKING
+from audit.access.capabilities import Capability
+from audit.access.scope import Scope
 from audit.desk.audited_admin import AuditedAdmin, actor, record_entry
 from audit.desk.downloads import file_response
 from audit.desk.nights import month_page, page
-from audit.desk.record_admin import RecordAdmin, officer_of
+from audit.desk.scoped_admin import RecordAdmin, demands, officer_of, scope_of
 from audit.exports.pdf import PDF
 from audit.exports.sheets import CSV, XLSX, as_csv, workbook
 from audit.models import NightReport, NightState, NightSubscriber
-from audit.models.officers import READERS
 from audit.reconciliation import month, sheets, wording
 from audit.reconciliation.pdf import as_pdf
 from audit.reconciliation.versions import SignatureRefused, add_signoff_exception, missing_signoff_exceptions, sign
@@ -111,7 +111,7 @@ class NightAdmin(RecordAdmin[NightReport]):
                 for each in report.signoff_exceptions.select_related("officer")
             ],
             "missing": [{"code": code, "what": wording.NEEDS.get(code, code)} for code in missing],
-            "may_sign": self._may_sign(request, report),
+            "may_sign": scope_of(request, Capability.SIGN_NIGHTS).includes(report.casino_id),
             "is_mine": report.reviewed_by_id == request.user.pk,
             "run": run,
             "csv_tables": sheets.sheet_names(),
@@ -121,6 +121,7 @@ class NightAdmin(RecordAdmin[NightReport]):
             response["Refresh"] = str(REFRESH_S)
         return response
 
+    @demands(Capability.SEE_RECORD)
     def session_view(self, request: HttpRequest, pk: int, stream_id: int) -> HttpResponse:
         """Show what a figure of one session adds up: ``?line=`` names it, ``?after=`` skips rows."""
         report = self.row_or_404(request, pk)
@@ -141,6 +142,7 @@ class NightAdmin(RecordAdmin[NightReport]):
         }
         return TemplateResponse(request, "admin/audit/night/session.html", context)
 
+    @demands(Capability.SEE_RECORD)
     def figure_view(self, request: HttpRequest, pk: int, figure: str) -> HttpResponse:
         """Show the sessions that a total adds up."""
         report = self.row_or_404(request, pk)
@@ -156,11 +158,12 @@ class NightAdmin(RecordAdmin[NightReport]):
         }
         return TemplateResponse(request, "admin/audit/night/figure.html", context)
 
+    @demands(Capability.SIGN_NIGHTS)
     def sign_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Sign a report in the name of the requesting officer."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
-        report = self._report_to_sign(request, pk)
+        report = self.row_or_404(request, pk, Capability.SIGN_NIGHTS)
         try:
             signed = sign(report, officer=officer_of(request))
         except SignatureRefused as refused:
@@ -170,11 +173,12 @@ class NightAdmin(RecordAdmin[NightReport]):
             messages.success(request, _("The night is closed.") if is_closed else _("The night is reviewed."))
         return redirect("admin:audit_nightreport_change", pk)
 
+    @demands(Capability.SIGN_NIGHTS)
     def exception_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Sign an exception in the name of the requesting officer."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
-        report = self._report_to_sign(request, pk)
+        report = self.row_or_404(request, pk, Capability.SIGN_NIGHTS)
         try:
             add_signoff_exception(
                 report, request.POST.get("code", ""), request.POST.get("reason", ""), officer=officer_of(request)
@@ -183,11 +187,12 @@ class NightAdmin(RecordAdmin[NightReport]):
             messages.error(request, wording.REFUSALS[refused.code])
         return HttpResponseRedirect(f"{self._address(pk)}#signatures")
 
+    @demands(Capability.SIGN_NIGHTS)
     def again_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Enqueue another reconciliation of the night."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
-        report = self._report_to_sign(request, pk)
+        report = self.row_or_404(request, pk, Capability.SIGN_NIGHTS)
         try:
             task_queue.send(
                 task_queue.NIGHT_RECONCILE,
@@ -203,6 +208,7 @@ class NightAdmin(RecordAdmin[NightReport]):
             )
         return redirect("admin:audit_nightreport_change", pk)
 
+    @demands(Capability.SEE_RECORD)
     def file_view(self, request: HttpRequest, pk: int, name: str, format: str) -> HttpResponse:
         """Return a report as a file."""
         report = self.row_or_404(request, pk)
@@ -222,6 +228,7 @@ class NightAdmin(RecordAdmin[NightReport]):
         night = f"{report.casino.code}-{report.gaming_day}-{report.currency}-{report.version}"
         return file_response(f"night-{night}-{name}.{format}", content_type, body)
 
+    @demands(Capability.SEE_RECORD)
     def month_view(self, request: HttpRequest, casino_id: int, year: int, number: int, currency: str) -> HttpResponse:
         """Show a month of nights."""
         shown = self._month(request, casino_id, year, number, currency)
@@ -235,6 +242,7 @@ class NightAdmin(RecordAdmin[NightReport]):
         }
         return TemplateResponse(request, "admin/audit/night/month.html", context)
 
+    @demands(Capability.SEE_RECORD)
     def month_file(self, request: HttpRequest, casino_id: int, year: int, number: int, currency: str) -> HttpResponse:
         """Return a month as a workbook."""
         exported = self._month(request, casino_id, year, number, currency)
@@ -243,21 +251,10 @@ class NightAdmin(RecordAdmin[NightReport]):
         return file_response(name, XLSX, workbook(month.sheets(exported), currency, name))
 
     def _month(self, request: HttpRequest, casino_id: int, year: int, number: int, currency: str) -> month.Month:
-        if not self.has_view_permission(request):
-            raise PermissionDenied
-        casino = officer_of(request).casinos_with_role(*READERS).filter(pk=casino_id).first()
+        casino = scope_of(request, Capability.SEE_RECORD).casinos().filter(pk=casino_id).first()
         if casino is None or not 1 <= number <= 12 or not 1990 <= year <= 2100 or len(currency) != 3:
             raise Http404
         return month.month_of(casino, date(year, number, 1), currency)
-
-    def _report_to_sign(self, request: HttpRequest, pk: int) -> NightReport:
-        report = self.row_or_404(request, pk)
-        if not self._may_sign(request, report):
-            raise PermissionDenied
-        return report
-
-    def _may_sign(self, request: HttpRequest, report: NightReport) -> bool:
-        return officer_of(request).role_at(report.casino_id) in WORKING
 
     def _address(self, pk: int) -> str:
         return reverse("admin:audit_nightreport_change", args=(pk,))
@@ -279,17 +276,23 @@ def _file(report: NightReport, name: str, format: str) -> tuple[bytes, str] | No
             return None
 
 
+class SubscriberForm(forms.ModelForm):  # type: ignore[type-arg]  # Django’s own takes no type parameter
+    """Refuses a subscriber who may not receive the reports of the casino."""
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or {}
+        casino, officer = cleaned.get("casino"), cleaned.get("officer")
+        if casino and officer and not Scope.of(officer, Capability.RECEIVE_REPORTS).includes(casino.pk):
+            raise forms.ValidationError(_("This officer’s role at this casino does not let them receive its reports."))
+        return cleaned
+
+
 @admin.register(NightSubscriber)
 class NightSubscriberAdmin(AuditedAdmin[NightSubscriber]):
+    sees = changes = (Capability.KEEP_EQUIPMENT,)
+    form = SubscriberForm
     list_display = ("casino", "officer", "language")
     list_filter = ("casino",)
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[NightSubscriber]:
-        rows = super().get_queryset(request)
-        officer = officer_of(request)
-        return rows if officer.is_superuser else rows.filter(casino__in=officer.casinos_with_role())
-
-    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
-        if db_field.name == "casino":
-            kwargs["queryset"] = officer_of(request).casinos_with_role()
-        return super().formfield_for_foreignkey(db_field, request, **kwargs)
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return self.has_change_permission(request, obj)

@@ -8,10 +8,10 @@ from typing import Any
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest
 
+from audit.access.capabilities import Capability
 from audit.desk.findings.queues import OPEN, can_work_cases, tabs
-from audit.desk.record_admin import in_own_casinos, officer_of
+from audit.desk.scoped_admin import in_record, scope_of
 from audit.models import Finding, NightReport
-from audit.models.officers import READERS
 from audit.presentation import countdown, finding_title
 
 CHART_DAYS = 14
@@ -22,15 +22,14 @@ ROWS = 6
 
 def overview_context(request: HttpRequest) -> dict[str, Any] | None:
     """Return what the first page shows; None for an officer who reads no casino's record."""
-    officer = officer_of(request)
-    if not officer.casinos_with_role(*READERS).exists():
+    if not scope_of(request, Capability.SEE_RECORD).casinos().exists():
         return None
-    standing = in_own_casinos(Finding.objects.filter(superseded_at=None), request)
+    standing = in_record(Finding.objects.filter(superseded_at=None), request)
     due = standing.filter(case__state__in=OPEN).select_related("case__assigned_to", "table", "casino")
-    reports = in_own_casinos(NightReport.objects.all(), request).select_related("casino")
+    reports = in_record(NightReport.objects.all(), request).select_related("casino")
     return {
         "tabs": tabs(request),
-        "can_work_cases": can_work_cases(officer),
+        "can_work_cases": can_work_cases(request),
         "due": [
             {"finding": finding, "title": finding_title(finding.rule), "countdown": countdown(finding.case.deadline)}
             for finding in due.order_by("case__deadline", "case__weight", "-pk")[:ROWS]

@@ -13,9 +13,10 @@ from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 
+from audit.access.capabilities import Capability
 from audit.desk.audited_admin import record_entry
 from audit.desk.downloads import file_response
-from audit.desk.record_admin import RecordAdmin
+from audit.desk.scoped_admin import RecordAdmin, demands
 from audit.event_store import read
 from audit.models import Quarantined
 from audit.presentation import MISSING, date_time
@@ -42,6 +43,7 @@ class QuarantinedAdmin(RecordAdmin[Quarantined]):
         bytes_view = self.admin_site.admin_view(self.bytes_view)
         return [path("<int:pk>/bytes", bytes_view, name="audit_quarantined_bytes"), *super().get_urls()]
 
+    @demands(Capability.SEE_RECORD)
     def bytes_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Download the bytes as they were sent, as a file that no browser renders."""
         refused = self.row_or_404(request, pk)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
-
 from django.contrib import admin
 from django.db import transaction
 from django.db.models import Model, QuerySet
@@ -12,38 +10,27 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
+from audit.access.capabilities import Capability
 from audit.desk.audited_admin import AuditedAdmin, record_entry
-from audit.desk.record_admin import officer_of
 from audit.models import ApiKey, Casino, GamingTable
-
-Row = TypeVar("Row", bound=Model)
-
-
-class _PermanentAdmin(AuditedAdmin[Row]):
-    """Rows that the record refers to. They cannot be deleted, and an officer sees those of their own casinos."""
-
-    casino_field = "casino"
-
-    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return False
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Row]:
-        rows, officer = super().get_queryset(request), officer_of(request)
-        own = {f"{self.casino_field}__in": officer.casinos_with_role()}
-        return rows if officer.is_superuser else rows.filter(**own)
 
 
 @admin.register(Casino)
-class CasinoAdmin(_PermanentAdmin[Casino]):
+class CasinoAdmin(AuditedAdmin[Casino]):
+    """Casinos. A superuser alone adds one or changes it: its cutoff decides to which night an event belongs."""
+
+    sees = (Capability.SEE_RECORD, Capability.KEEP_EQUIPMENT)
+    casino = "pk"
     list_display = ("code", "name", "time_zone", "cutoff")
-    casino_field = "pk"
 
     def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> tuple[str, ...]:
         return ("code",) if obj else ()
 
 
 @admin.register(GamingTable)
-class GamingTableAdmin(_PermanentAdmin[GamingTable]):
+class GamingTableAdmin(AuditedAdmin[GamingTable]):
+    sees = (Capability.SEE_RECORD, Capability.KEEP_EQUIPMENT)
+    changes = (Capability.KEEP_EQUIPMENT,)
     list_display = ("code", "casino")
     list_filter = ("casino",)
 
@@ -52,7 +39,8 @@ class GamingTableAdmin(_PermanentAdmin[GamingTable]):
 
 
 @admin.register(ApiKey)
-class ApiKeyAdmin(_PermanentAdmin[ApiKey]):
+class ApiKeyAdmin(AuditedAdmin[ApiKey]):
+    sees = changes = (Capability.KEEP_EQUIPMENT,)
     list_display = ("name", "prefix", "casino", "created_at", "expires_at", "revoked_at")
     list_filter = ("casino",)
     readonly_fields = ("casino", "name", "prefix", "scopes", "tables", "created_at", "expires_at", "revoked_at")

@@ -14,10 +14,11 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils.translation import gettext_lazy as _
 
+from audit.access.capabilities import Capability
 from audit.adjudication.results import standing
 from audit.desk.audited_admin import record_entry
 from audit.desk.findings.filters import TableFilter
-from audit.desk.record_admin import RecordAdmin
+from audit.desk.scoped_admin import RecordAdmin, demands
 from audit.desk.tables.corrections import corrections_to
 from audit.desk.tables.event_sentences import sentence
 from audit.desk.tables.replay import replay_context
@@ -67,6 +68,7 @@ class StreamAdmin(RecordAdmin[LoggedStream]):
         """Show the events: a stream has no form."""
         return self.events_view(request, int(object_id) if object_id.lstrip("-").isdigit() else 0)
 
+    @demands(Capability.SEE_RECORD)
     def events_view(self, request: HttpRequest, stream_id: int) -> HttpResponse:
         """Show a page of events: those after ``?after=SEQ``, or before ``?before=SEQ``."""
         stream = self.row_or_404(request, stream_id)
@@ -109,6 +111,7 @@ class StreamAdmin(RecordAdmin[LoggedStream]):
         }
         return TemplateResponse(request, "admin/audit/tables/events.html", context)
 
+    @demands(Capability.SEE_RECORD)
     def table_view(self, request: HttpRequest, stream_id: int) -> HttpResponse:
         """Show the table at event ``?at=SEQ``, by default the last, and let the officer move from there."""
         stream = self.row_or_404(request, stream_id)

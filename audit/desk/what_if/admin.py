@@ -12,9 +12,10 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils.translation import gettext_lazy as _
 
+from audit.access.capabilities import Capability
 from audit.adjudication import what_if as what_if_runs
 from audit.desk.audited_admin import record_entry
-from audit.desk.record_admin import RecordAdmin, officer_of
+from audit.desk.scoped_admin import RecordAdmin, demands, scope_of
 from audit.exports.what_if_difference import write_csv, write_json
 from audit.models import WhatIf
 from audit.presentation import MISSING, date_time, finding_title, money, value
@@ -33,10 +34,10 @@ class WhatIfAdmin(RecordAdmin[WhatIf]):
 
         Of the latter the officer sees the changes at their own casinos.
         """
-        officer = officer_of(request)
-        if officer.is_superuser:
+        scope = scope_of(request, Capability.SEE_RECORD)
+        if scope.is_everywhere:
             return WhatIf.objects.all()
-        codes = list(officer.casinos_with_role().values_list("code", flat=True))
+        codes = list(scope.casinos().values_list("code", flat=True))
         return WhatIf.objects.filter(Q(selection__casino__in=codes) | ~Q(selection__has_key="casino"))
 
     @admin.display(description=_("started"), ordering="started_at")
@@ -60,7 +61,7 @@ class WhatIfAdmin(RecordAdmin[WhatIf]):
     ) -> HttpResponse:
         """Show the difference, by rule and finding by finding."""
         what_if = self.row_or_404(request, object_id)
-        casino_ids = _own_casino_ids(request)
+        casino_ids = scope_of(request, Capability.SEE_RECORD).casino_ids
         changes = what_if_runs.difference(what_if, casino_ids)
         context = {
             **self.admin_site.each_context(request),
@@ -74,6 +75,7 @@ class WhatIfAdmin(RecordAdmin[WhatIf]):
         }
         return TemplateResponse(request, "admin/audit/what_if/what_if.html", context)
 
+    @demands(Capability.SEE_RECORD)
     def file_view(self, request: HttpRequest, pk: int, format: str) -> HttpResponse:
         """Download the whole difference as CSV or JSON."""
         what_if = self.row_or_404(request, pk)
@@ -84,14 +86,8 @@ class WhatIfAdmin(RecordAdmin[WhatIf]):
         content_type = "text/csv; charset=utf-8" if format == "csv" else "application/json"
         headers = {"Content-Disposition": f'attachment; filename="what-if-{what_if.pk}.{format}"'}
         response = HttpResponse(content_type=content_type, headers=headers)
-        write(what_if_runs.difference(what_if, _own_casino_ids(request)), response)
+        write(what_if_runs.difference(what_if, scope_of(request, Capability.SEE_RECORD).casino_ids), response)
         return response
-
-
-def _own_casino_ids(request: HttpRequest) -> list[int] | None:
-    """Return the ids of the casinos whose streams the officer sees; None for all of them."""
-    officer = officer_of(request)
-    return None if officer.is_superuser else list(officer.casinos_with_role().values_list("pk", flat=True))
 
 
 def _sum_line(total: what_if_runs.Total) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from audit.event_store import audit_trail
-from audit.models import ApiKey, Casino, GamingTable, Scope
+from audit.models import ApiKey, Casino, GamingTable, KeyScope
 
 
 def _positive(text: str) -> int:
@@ -51,7 +51,7 @@ class Command(BaseCommand):
             "--register", action="append", default=[], metavar="CODE", help="register a table that other keys report on"
         )
         parser.add_argument("--name", default="table system", help="what the key is for")
-        parser.add_argument("--scope", action="append", choices=Scope.values, dest="scopes", help="default: all")
+        parser.add_argument("--scope", action="append", choices=KeyScope.values, dest="scopes", help="default: all")
         parser.add_argument("--days", type=_positive, help="days until the key expires; default: it does not")
 
     @transaction.atomic
@@ -67,7 +67,10 @@ class Command(BaseCommand):
             self._table(casino, code)
         expires_at = timezone.now() + timedelta(days=options["days"]) if options["days"] else None
         key, secret = ApiKey.make(
-            casino=casino, name=options["name"], scopes=options["scopes"] or list(Scope.values), expires_at=expires_at
+            casino=casino,
+            name=options["name"],
+            scopes=options["scopes"] or list(KeyScope.values),
+            expires_at=expires_at,
         )
         key.tables.set(own)
         audit_trail.record(

@@ -22,7 +22,7 @@ from audit.api.authentication import KeyThrottle
 from audit.api.fast_path import FastPath
 from audit.api.rate_limit import RateCounter
 from audit.event_store import audit_trail, binary_copy
-from audit.models import Scope
+from audit.models import KeyScope
 from tests.audit.conftest import Tenant, make_tenant
 from tests.audit.sessions import event, unique_name
 
@@ -180,7 +180,7 @@ def test_a_revoked_key_is_refused_as_soon_as_it_is_no_longer_cached(
     assert post(fast, stream, sent[4:5], tenant.secret)[0] == 401
 
 
-@pytest.mark.parametrize("scopes", [[Scope.STREAMS_READ], []])
+@pytest.mark.parametrize("scopes", [[KeyScope.STREAMS_READ], []])
 def test_a_key_that_may_not_write_does_not(tenant: Tenant, stream: str, fast: FastPath, scopes: list[str]) -> None:
     sent = tenant.session(stream, 5)
     opened(fast, tenant, stream, 3)

@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from audit.api import key_lookup
-from audit.models import ApiKey, Casino, Scope
+from audit.models import ApiKey, Casino, KeyScope
 from tests.audit.conftest import Tenant
 from tests.audit.sessions import opener
 
@@ -81,7 +81,7 @@ def test_createkey_again_adds_a_second_key_and_changes_nothing_else(db: None) ->
     assert Casino.objects.get(code="trouville").name == "Trouville"
     assert first != second
     assert ApiKey.of_secret(first) is not None
-    assert ApiKey.of_secret(second).scopes == [Scope.EVENTS_WRITE]
+    assert ApiKey.of_secret(second).scopes == [KeyScope.EVENTS_WRITE]
 
 
 def test_a_key_for_some_days_expires(db: None) -> None:

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from audit.adjudication.replay import advance
-from audit.models import ApiKey, Finding, LoggedStream, Scope
+from audit.models import ApiKey, Finding, KeyScope, LoggedStream
 from settlement import adjudicate
 from settlement.catalogue import RULES
 from tests.audit.conftest import Tenant, make_tenant
@@ -147,7 +147,7 @@ def test_a_key_limited_to_tables_reads_their_findings_alone(db: None, stream: st
     tenant = make_tenant()
     replayed(tenant, overpaid(stream, tenant))
     own = replayed(tenant, overpaid(unique_name(), tenant, table="R1"))
-    limited, secret = ApiKey.make(casino=tenant.casino, name="R1", scopes=list(Scope.values))
+    limited, secret = ApiKey.make(casino=tenant.casino, name="R1", scopes=list(KeyScope.values))
     limited.tables.set(tenant.casino.tables.filter(code="R1"))
     results = tenant.ask("findings", Authorization=f"Bearer {secret}").json()["results"]
     assert [finding["stream"] for finding in results] == [own]
@@ -162,15 +162,15 @@ def test_the_rules_are_the_catalogue(tenant: Tenant) -> None:
 @pytest.mark.parametrize(
     ("path", "scope"),
     [
-        ("streams/s", Scope.STREAMS_READ),
-        ("streams/s/events", Scope.STREAMS_READ),
-        ("streams/s/adjudication", Scope.FINDINGS_READ),
-        ("findings", Scope.FINDINGS_READ),
-        ("rules", Scope.FINDINGS_READ),
+        ("streams/s", KeyScope.STREAMS_READ),
+        ("streams/s/events", KeyScope.STREAMS_READ),
+        ("streams/s/adjudication", KeyScope.FINDINGS_READ),
+        ("findings", KeyScope.FINDINGS_READ),
+        ("rules", KeyScope.FINDINGS_READ),
     ],
 )
 def test_each_address_has_its_scope(tenant: Tenant, path: str, scope: str) -> None:
-    others = [each for each in Scope.values if each != scope]
+    others = [each for each in KeyScope.values if each != scope]
     ApiKey.objects.filter(pk=tenant.key.pk).update(scopes=others)
     assert tenant.ask(path).status_code == 403
     ApiKey.objects.filter(pk=tenant.key.pk).update(scopes=[scope])

@@ -194,7 +194,7 @@ def test_the_diagram_names_who_may_and_who_may_not() -> None:
     lines = diagram().splitlines()
     assert lines[0] == "stateDiagram-v2"
     approve = next(line for line in lines if "approve" in line)
-    assert approve.strip() == "second --> closed: approve (second, not the proposer)"
+    assert approve.strip() == "second --> closed: approve (second or director, not the proposer)"
     take = [line.strip() for line in lines if ": take " in line]
     assert [line.split(":")[0].strip() for line in take] == ["new --> investigating", "investigating --> investigating"]
     assert all("(officer or second)" in line for line in take)

@@ -19,7 +19,7 @@ from django.utils import timezone
 from audit.api import rate_limit
 from audit.api.authentication import KeyThrottle
 from audit.api.rate_limit import RateCounter
-from audit.models import ApiKey, Finding, GamingTable, LoggedEvent, Quarantined, Scope
+from audit.models import ApiKey, Finding, GamingTable, KeyScope, LoggedEvent, Quarantined
 from tests.audit.conftest import Tenant, make_tenant
 from tests.audit.sessions import as_lines, event, opener, unique_name, wagers, written
 
@@ -280,7 +280,7 @@ def test_401_without_a_valid_key(tenant: Tenant, stream: str, code_of: Read) -> 
 
 
 def test_two_keys_are_valid_while_one_replaces_the_other(tenant: Tenant, stream: str) -> None:
-    _, second = ApiKey.make(casino=tenant.casino, name="tables, new", scopes=[Scope.EVENTS_WRITE])
+    _, second = ApiKey.make(casino=tenant.casino, name="tables, new", scopes=[KeyScope.EVENTS_WRITE])
     assert tenant.send(stream, tenant.session(stream, 1)).status_code == 201
     later = timezone.now() + timedelta(hours=1)
     ApiKey.objects.filter(pk=tenant.key.pk).update(revoked_at=later)
@@ -289,7 +289,7 @@ def test_two_keys_are_valid_while_one_replaces_the_other(tenant: Tenant, stream:
 
 
 def test_403_without_the_scope(tenant: Tenant, stream: str, code_of: Read) -> None:
-    ApiKey.objects.filter(pk=tenant.key.pk).update(scopes=[Scope.STREAMS_READ])
+    ApiKey.objects.filter(pk=tenant.key.pk).update(scopes=[KeyScope.STREAMS_READ])
     assert code_of(tenant.send(stream, tenant.session(stream, 1))) == (403, "forbidden")
 
 
@@ -303,7 +303,7 @@ def test_403_for_a_casino_or_a_table_that_is_not_the_keys(tenant: Tenant, stream
 
 def test_403_for_a_stream_of_a_table_that_is_not_the_keys(db: None, stream: str, code_of: Read) -> None:
     limited = make_tenant(limited_to=("R1",))
-    _, other = ApiKey.make(casino=limited.casino, name="every table", scopes=list(Scope.values))
+    _, other = ApiKey.make(casino=limited.casino, name="every table", scopes=list(KeyScope.values))
     assert code_of(limited.send(stream, limited.session(stream, 1))) == (403, "forbidden")
     assert limited.send(stream, limited.session(stream, 1), Authorization=f"Bearer {other}").status_code == 201
     assert code_of(limited.send(stream, limited.session(stream, 2))) == (403, "forbidden")

@@ -12,7 +12,7 @@ from django.core import mail as outbox
 from django.utils import translation
 
 from audit.exports.sheets import Column, Sheet, as_csv, workbook
-from audit.models import Casino, NightReport, NightSubscriber, Officer
+from audit.models import Casino, Membership, NightReport, NightSubscriber, Officer, Role
 from audit.notifications.mail import send
 from audit.reconciliation import runs, sheets
 from audit.reconciliation.content import BRIDGE
@@ -108,6 +108,7 @@ def test_notes_are_written_in_both_languages(report: NightReport) -> None:
 
 def test_a_subscriber_is_sent_each_version_once(report: NightReport, casino: Casino) -> None:
     officer = Officer.objects.create_user("ada", email="ada@example.org")
+    Membership.objects.create(officer=officer, casino=casino, role=Role.AUDITOR)
     NightSubscriber.objects.create(casino=casino, officer=officer, language="en")
     NightSubscriber.objects.create(casino=casino, officer=Officer.objects.create_user("no-address"))
     assert send(report) == 1

@@ -46,7 +46,7 @@ def report(casino: Casino) -> NightReport:
 
 def officer(casino: Casino, name: str, *, signs: bool = True) -> Client:
     someone = Officer.objects.create_user(name, is_staff=True)
-    Membership.objects.create(officer=someone, casino=casino, role=Role.OFFICER if signs else Role.AUDITOR)
+    Membership.objects.create(officer=someone, casino=casino, role=Role.SECOND if signs else Role.OFFICER)
     client = Client()
     client.force_login(someone, backend="django.contrib.auth.backends.ModelBackend")
     return client

@@ -1,0 +1,63 @@
+"""A system check: every page of the desk demands a capability.
+
+A page that is added without one is open to everybody who signs in; so the project does not start with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from django.contrib import admin
+from django.core.checks import CheckMessage, Error, Tags, register
+from django.urls import URLPattern, URLResolver
+
+from audit.desk.scoped_admin import ScopedAdmin
+
+OPEN_TO_EVERY_OFFICER = frozenset(
+    {
+        *("index", "login", "logout", "password_change", "password_change_done", "jsi18n", "app_list", "second_factor"),
+        "autocomplete",  # asks the ScopedAdmin of the model for its rows
+    }
+)
+"""The pages of the site that show the officer's own things, or nothing of a casino."""
+
+
+@register(Tags.security)
+def check_pages(*, app_configs: Sequence[Any] | None = None, **kwargs: Any) -> list[CheckMessage]:
+    """Report admins without a scope and pages without a capability."""
+    return [*_admins(), *_pages()]
+
+
+def _admins() -> Iterator[CheckMessage]:
+    for model, model_admin in admin.site._registry.items():
+        if not isinstance(model_admin, ScopedAdmin):
+            yield Error(
+                f"The admin of {model._meta.label} is no ScopedAdmin: its rows are not held to an officer's casinos.",
+                hint="Let it inherit from audit.desk.scoped_admin.ScopedAdmin, or unregister it.",
+                id="audit.E002",
+            )
+
+
+def _pages() -> Iterator[CheckMessage]:
+    for name, view in _named_views(admin.site.get_urls()):
+        if name not in OPEN_TO_EVERY_OFFICER and not _is_scoped(view) and not getattr(view, "demanded", ()):
+            yield Error(
+                f"The page {name or view} of the desk demands no capability.",
+                hint="Decorate its view with audit.desk.scoped_admin.demands.",
+                id="audit.E003",
+            )
+
+
+def _is_scoped(view: Any) -> bool:
+    """Return whether a view is one of Django's own of every ``ModelAdmin``, overridden or not: such a view asks the
+    admin for its permissions and rows, which are scoped. Or the one that only adds a slash to an address."""
+    return isinstance(getattr(view, "model_admin", None), ScopedAdmin) or view.__name__ == "catch_all_view"
+
+
+def _named_views(patterns: Sequence[URLPattern | URLResolver]) -> Iterator[tuple[str, Any]]:
+    for pattern in patterns:
+        if isinstance(pattern, URLResolver):
+            yield from _named_views(pattern.url_patterns)
+        else:
+            yield pattern.name or "", pattern.callback

@@ -1,0 +1,226 @@
+"""What every page of the desk shares: it demands a capability, and shows the officer's own casinos alone.
+
+    ScopedAdmin      a section of the desk over a model; says which capability sees its rows, and which changes them
+    RecordAdmin      a section of the record: read and never written
+    demands          a page that belongs to no model, or that an admin adds to Django's own
+
+The rows, the choices in forms and filters, what actions reach, and the objects of URLs are those of the officer's
+``Scope``. A page without a capability does not start: ``audit.desk.page_checks`` is a system check.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+
+from django.contrib.admin.filters import RelatedFieldListFilter
+from django.core.exceptions import FieldDoesNotExist, PermissionDenied
+from django.db.models import ForeignKey, Model, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import register_converter
+from django.urls.converters import IntConverter
+from django.utils.text import capfirst
+
+from audit.access.capabilities import Capability
+from audit.access.scope import Scope, officers_with
+from audit.desk.typed_admin import ModelAdmin, StackedInline
+from audit.models import Casino, Officer
+
+Row = TypeVar("Row", bound=Model)
+P = ParamSpec("P")
+
+
+class SignedConverter(IntConverter):
+    """A stream's id in a URL: half of them are negative."""
+
+    regex = "-?[0-9]+"
+
+
+register_converter(SignedConverter, "signed")
+
+
+def officer_of(request: HttpRequest) -> Officer:
+    """Return the signed-in officer, on a page that nobody else reaches."""
+    officer = request.user
+    assert isinstance(officer, Officer), "the admin site lets nobody else in"
+    return officer
+
+
+def scope_of(request: HttpRequest, *capabilities: Capability) -> Scope:
+    """Return where the signed-in officer has one of ``capabilities``; nowhere if nobody is signed in."""
+    return Scope.of(request.user, *capabilities) if isinstance(request.user, Officer) else Scope()
+
+
+def in_record(rows: QuerySet[Row], request: HttpRequest) -> QuerySet[Row]:
+    """Return those of ``rows`` that belong to a casino whose record the officer may see."""
+    return scope_of(request, Capability.SEE_RECORD).rows(rows)
+
+
+def demands(*capabilities: Capability) -> Callable[[Callable[P, HttpResponse]], Callable[P, HttpResponse]]:
+    """Decorate a view, or a method that is one: only officers with one of ``capabilities`` at some casino reach it.
+
+    Which casino's rows they reach is the view's own to ask (``scope_of``, ``ScopedAdmin.row_or_404``).
+    """
+
+    def decorate(view: Callable[P, HttpResponse]) -> Callable[P, HttpResponse]:
+        @wraps(view)
+        def guarded(*args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+            request = next(each for each in args if isinstance(each, HttpRequest))
+            if not scope_of(request, *capabilities):
+                raise PermissionDenied
+            return view(*args, **kwargs)
+
+        guarded.demanded = capabilities  # type: ignore[attr-defined]  # read by the system check
+        return guarded
+
+    return decorate
+
+
+class ScopedRelatedFilter(RelatedFieldListFilter):
+    """Django's filter by a related row, with the choices that are in the officer's scope."""
+
+    def field_choices(self, field: Any, request: HttpRequest, model_admin: Any) -> list[tuple[Any, Any]]:
+        rows = model_admin.related_rows(request, field.remote_field.model, model_admin.sees)
+        return [(row.pk, str(row)) for row in rows]
+
+
+class ScopedAdmin(ModelAdmin[Row]):
+    """A section of the desk over a model. Without a capability, its rows are a superuser's alone.
+
+    ``sees`` are the capabilities of which any shows a row, ``changes`` those of which any adds or changes one.
+    ``casino`` is the lookup from a row to its casino.
+    """
+
+    sees: tuple[Capability, ...] = ()
+    changes: tuple[Capability, ...] = ()
+    casino = "casino"
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return self.has_view_permission(request)
+
+    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return self._is_within(scope_of(request, *self.sees, *self.changes), obj)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return self._is_within(scope_of(request, *self.changes), None)
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return self._is_within(scope_of(request, *self.changes), obj)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Forbid deleting, unless a section allows it: the record refers to its rows."""
+        return False
+
+    def _is_within(self, scope: Scope, row: Model | None) -> bool:
+        return bool(scope) if row is None else scope.includes(self.casino_id_of(row))
+
+    def casino_id_of(self, row: Model) -> int | None:
+        """Return the id of the casino that a row belongs to; None for a row of the installation."""
+        found: Any = row
+        *path, last = self.casino.split("__")
+        for name in path:
+            found = getattr(found, name)
+        return found.pk if last == "pk" else getattr(found, f"{last}_id")  # type: ignore[no-any-return]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Row]:
+        return scope_of(request, *self.sees, *self.changes).rows(super().get_queryset(request), casino=self.casino)
+
+    def related_rows(
+        self, request: HttpRequest, model: type[Model], capabilities: Sequence[Capability]
+    ) -> QuerySet[Any]:
+        """Return the rows of a related model that the officer may choose: of casinos where one of ``capabilities``
+        is theirs. Of a model that belongs to no casino, none."""
+        scope = scope_of(request, *capabilities)
+        if scope.is_everywhere:
+            return model._default_manager.all()
+        if model is Casino:
+            return scope.casinos()
+        if model is Officer:
+            return officers_with(Capability.SEE_RECORD, scope.casino_ids)
+        try:
+            model._meta.get_field("casino")
+        except FieldDoesNotExist:
+            return model._default_manager.none()
+        return scope.rows(model._default_manager.all())
+
+    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        kwargs.setdefault("queryset", self.related_rows(request, db_field.remote_field.model, self.changes))
+        return super().formfield_for_foreignkey(db_field, request, **kwargs)
+
+    def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        kwargs.setdefault("queryset", self.related_rows(request, db_field.remote_field.model, self.changes))
+        return super().formfield_for_manytomany(db_field, request, **kwargs)
+
+    def get_list_filter(self, request: HttpRequest) -> Any:
+        """Return the filters; those by a related row offer the rows of the officer's scope."""
+        return [self._scoped_filter(each) for each in super().get_list_filter(request)]
+
+    def _scoped_filter(self, named: Any) -> Any:
+        if isinstance(named, str) and isinstance(self.opts.get_field(named), ForeignKey):
+            return (named, ScopedRelatedFilter)
+        return named
+
+    def save_model(self, request: HttpRequest, obj: Row, form: Any, change: bool) -> None:
+        """Save a row whose casino, as the form has it now, is in the officer's scope."""
+        if not self._is_within(scope_of(request, *self.changes), obj):
+            raise PermissionDenied
+        super().save_model(request, obj, form, change)
+
+    def row_or_404(self, request: HttpRequest, object_id: str | int, *capabilities: Capability) -> Row:
+        """Return the row of a page. Raise ``Http404`` if the officer does not see it, and ``PermissionDenied`` if
+        they see it and none of ``capabilities``, where any are given, is theirs at its casino."""
+        row = self.get_object(request, str(object_id))
+        if row is None:
+            raise Http404
+        if capabilities and not self._is_within(scope_of(request, *capabilities), row):
+            raise PermissionDenied
+        return row
+
+
+class ScopedInline(StackedInline[Row, Model]):
+    """Rows that are edited on the page of another: whoever has one of ``changes`` there may, and sees the choices of
+    the casinos where they have it."""
+
+    changes: tuple[Capability, ...] = ()
+
+    def _may(self, request: HttpRequest) -> bool:
+        return bool(scope_of(request, *self.changes))
+
+    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return self._may(request)
+
+    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return self._may(request)
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return self._may(request)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return self._may(request)
+
+    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        scope = scope_of(request, *self.changes)
+        model = db_field.remote_field.model
+        kwargs["queryset"] = scope.casinos() if model is Casino else model._default_manager.none()
+        return super().formfield_for_foreignkey(db_field, request, **kwargs)
+
+
+class RecordAdmin(ScopedAdmin[Row]):
+    """A read-only table of the record: no form, no way to add, change or delete a row."""
+
+    sees = (Capability.SEE_RECORD,)
+    actions: Any = None
+    list_per_page = 50
+    show_full_result_count = False
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """Show the list under the name of the model; Django's own title invites to select a row."""
+        title = capfirst(self.opts.verbose_name_plural)
+        return super().changelist_view(request, {"title": title, **(extra_context or {})})
