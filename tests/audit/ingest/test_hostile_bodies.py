@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import zlib
 from collections.abc import Callable
 
@@ -16,6 +17,11 @@ from tests.audit.conftest import Tenant
 from tests.audit.sessions import event
 
 Read = Callable[..., tuple[int, str]]
+
+
+def named(raw: bytes) -> str:
+    """Return a name for a test of ``raw`` that a command line takes as well."""
+    return re.sub(r"[^\w .:,{}-]", "_", repr(raw[:28])[2:-1])
 
 
 def with_wager(stream: str, tenant: Tenant, wager: bytes) -> bytes:
@@ -51,7 +57,7 @@ def with_seq(stream: str, tenant: Tenant, seq: bytes) -> bytes:
         b'"w2", "wag\\u0065r": "w3"',
         b'"w2", "wager" : "w3"',
     ],
-    ids=lambda wager: repr(wager[:24]),
+    ids=named,
 )
 def test_an_invalid_id_is_refused_and_quarantined(tenant: Tenant, stream: str, code_of: Read, wager: bytes) -> None:
     raw = with_wager(stream, tenant, wager)
@@ -76,7 +82,7 @@ def test_an_invalid_id_is_refused_and_quarantined(tenant: Tenant, stream: str, c
         b"9007199254740992",
         b"9" * 4_000,
     ],
-    ids=lambda seq: repr(seq[:20]),
+    ids=named,
 )
 def test_only_exact_positive_integers_are_numbers(tenant: Tenant, stream: str, code_of: Read, seq: bytes) -> None:
     assert code_of(tenant.send(stream, with_seq(stream, tenant, seq))) == (422, "invalid")
@@ -121,7 +127,7 @@ def test_a_loss_up_to_the_largest_number_ends_the_stream(tenant: Tenant, stream:
         b"\x1f\x8b",
         b"\x80" * 1_000,
     ],
-    ids=lambda raw: repr(raw[:28]),
+    ids=named,
 )
 @pytest.mark.parametrize("type", ["application/json", "application/x-ndjson"])
 def test_a_body_that_is_not_a_list_of_events_is_refused(

@@ -130,6 +130,31 @@ def test_a_dry_run_answers_with_the_findings_it_would_open_corrections_included(
     assert (rows(), Adjudication.objects.get(stream_id=stream_id).run) == (before, run)
 
 
+@pytest.mark.django_db(transaction=True)
+def test_a_dry_run_names_a_finding_that_was_superseded_and_would_stand_again() -> None:
+    tenant = Played()
+    events = dice_changed_in_mid_series(tenant, "s")
+    stated = events[11]["data"]
+
+    def correction(seq: int, data: dict[str, Any]) -> dict[str, Any]:
+        entry = {"corrects": 12, "data": data, "reason": "r", "approved_by": "c"}
+        return {**events[11], "seq": seq, "type": "entry.corrected", "data": entry}
+
+    for sent in (events, [correction(13, stated | {"winnings": 700})]):
+        assert tenant.post("s", sent).status_code == 201
+        while (progress := advance(tenant.stream("s").stream_id)) and progress.behind:
+            pass
+    before = rows()
+    tried = tenant.client.post(
+        "/api/v1/streams/s/events?dry_run=true",
+        json.dumps([correction(14, stated)]),
+        content_type="application/json",
+        headers={"authorization": f"Bearer {tenant.secret}"},
+    )
+    assert [(found["rule"], found["seq"]) for found in tried.json()["findings"]] == [("payout-overpaid", 12)]
+    assert rows() == before
+
+
 @pytest.mark.parametrize("kind", ["gap", "conflict", "invalid", "not-opened", "malformed"])
 def test_a_dry_run_is_refused_as_the_request_is_and_quarantines_nothing(tenant: Tenant, kind: str) -> None:
     name = unique_name()

@@ -106,3 +106,27 @@ def test_the_page_escapes_bytes_and_shows_a_conflict_next_to_the_stored_event(
     stranger.force_login(other)
     for name in ("change", "bytes"):
         assert stranger.get(reverse(f"admin:audit_quarantined_{name}", args=(broken.pk,))).status_code in (302, 404)
+
+
+def test_bytes_that_are_deleted_make_room_for_others(tenant: Tenant, stream: str, settings: Settings) -> None:
+    settings.CABOCHON_QUARANTINE_BYTES = 4
+    tenant.send(stream, b"[one]")
+    tenant.send(stream, b"[two]")
+    assert [bytes(refused.body) for refused in of(tenant)] == [b"[one]", b""]
+    assert purge(before=timezone.now() + timedelta(seconds=1)) >= 1
+    tenant.send(stream, b"[three]")
+    assert [bytes(refused.body) for refused in of(tenant)] == [b"", b"", b"[three]"]
+    Quarantined.objects.filter(casino=tenant.casino).update(received_at=timezone.now() - timedelta(hours=25))
+    tenant.send(stream, b"[four]")
+    assert bytes(of(tenant)[-1].body) == b"[four]", "yesterday's bytes do not count"
+
+
+def test_the_bytes_of_a_conflict_are_not_kept_either_once_the_days_limit_is_reached(
+    tenant: Tenant, stream: str, settings: Settings
+) -> None:
+    settings.CABOCHON_QUARANTINE_BYTES = 0
+    conflicted(tenant, stream)
+    [refused] = of(tenant)
+    assert (bytes(refused.body), refused.code, refused.seq) == (b"", "conflict", 3)
+    assert refused.purged_at is not None
+    assert Finding.objects.get(casino=tenant.casino).rule == "sequence-conflict"
