@@ -209,6 +209,8 @@ def test_findings_of_an_earlier_engine_stand_until_the_run_of_the_new_one_is_com
     found = Finding.objects.filter(stream_id=stream_id, superseded_at=None)
     assert {version for version, _ in found.values_list("engine_version", "rule")} == {ENGINE_VERSION}
     assert Finding.objects.filter(stream_id=stream_id, engine_version="0").count() == len(old), "none is deleted"
+    whole = adjudicate([raw for _, raw in read.whole(stream_id)]).as_dict()
+    assert tenant.get("/streams/s/adjudication").json() == json.loads(json.dumps(whole)), "the old ones are not in it"
     assert stream_id not in read.dirty_streams(ENGINE_VERSION, limit=100_000)
 
 
@@ -224,6 +226,8 @@ def test_events_after_the_close_are_stored_and_found_except_corrections() -> Non
     stream_id = tenant.stream("s").stream_id
     replayed(stream_id)
     assert standing(stream_id) == [("late-after-close", 3, "")]
+    found = Finding.objects.get(stream_id=stream_id)
+    assert (found.evidence, found.facts) == ([2, 3], {"closed_seq": 2, "event_type": "player.left"})
     assert tenant.post("s", late).status_code == 201
     replayed(stream_id)
     assert standing(stream_id) == [("late-after-close", 3, "")]
@@ -261,3 +265,33 @@ def test_a_stream_with_a_declared_loss_does_not_stay_dirty() -> None:
     replayed(stream_id)
     assert stream_id not in read.dirty_streams(ENGINE_VERSION, limit=1_000)
     assert tenant.get("/streams/s").json()["verdict"] == "irregular"
+
+
+def test_a_wager_is_found_in_play_and_after_it_retired() -> None:
+    tenant = Tenant()
+    events = dice_changed_in_mid_series(tenant, "s")
+    tenant.post("s", events)
+    stream_id = tenant.stream("s").stream_id
+    assert wager_of(stream_id, "w1") is None, "nothing is adjudicated yet"
+    replayed(stream_id)
+    rows = RetiredWagers.objects.filter(adjudication__stream_id=stream_id)
+    assert rows.count() == 1
+    whole = adjudicate([raw for _, raw in read.whole(stream_id)]).wagers
+    for wager_id in ("w1", "w2"):
+        wager = wager_of(stream_id, wager_id)
+        assert wager is not None
+        assert (wager.stake, wager.winnings_paid) == (whole[wager_id].stake, whole[wager_id].winnings_paid)
+    assert wager_of(stream_id, "w3") is None
+
+
+@pytest.mark.parametrize("ruleset, expected", [("fr-whist", ""), ("fr-craps", "fr-craps")])
+def test_findings_bear_the_ruleset_if_it_is_a_known_one(ruleset: str, expected: str) -> None:
+    tenant = Tenant()
+    opener = tenant.opener("s", ruleset=ruleset)
+    placed = ("wager.placed", {"wager": "w1", "bet": "win", "stake": 1000})
+    tenant.post("s", numbered(opener, placed, placed))
+    stream_id = tenant.stream("s").stream_id
+    replayed(stream_id)
+    assert Adjudication.objects.get(stream_id=stream_id).ruleset == expected
+    found = Finding.objects.filter(stream_id=stream_id)
+    assert {row.ruleset for row in found} == {expected}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -15,10 +16,12 @@ from django.urls import reverse
 
 from audit.adjudication import replay
 from audit.adjudication import what_if as what_if_runs
-from audit.adjudication.what_if import Selection, WhatIfRejected
+from audit.adjudication.what_if import Selection, Total, WhatIfRejected
+from audit.event_store import audit_trail
 from audit.exports.csv_injection import guarded
 from audit.models import Finding, Officer, WhatIf, WhatIfFinding
 from settlement import ShapeError, adjudicate
+from tests.audit.event_store.test_audit_trail import entries_today
 from tests.audit.tables import Tenant, dice_changed_in_mid_series, numbered
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -184,3 +187,136 @@ def test_the_page_shows_the_difference_of_the_officers_own_casinos(tenant: Tenan
 @pytest.mark.parametrize("text, cell", [("=1+1", "'=1+1"), ("-2", "'-2"), ("w1", "w1"), (-2, -2), ("", "")])
 def test_no_cell_of_a_file_is_a_formula(text: object, cell: object) -> None:
     assert guarded(text) == cell
+
+
+def zero_at_roulette(tenant: Tenant, stream: str, *, returned: int, **opened: object) -> list[dict[str, object]]:
+    """Return a session in which zero comes up and the player, who chose half, gets back ``returned`` of 1,000."""
+    return numbered(
+        tenant.opener(stream, **({"game": "french_roulette", "ruleset": "fr-roulette", "observes": []} | opened)),
+        ("wager.placed", {"wager": "w1", "bet": "rouge", "stake": 1000, "player": "Anna"}),
+        ("ball.settled", {"pocket": "0"}),
+        ("zero.decided", {"wager": "w1", "choice": "half"}),
+        ("payout.made", {"wager": "w1", "winnings": 0, "stake_returned": returned}),
+    )
+
+
+def recorded(tenant: Tenant, sent: list[dict[str, object]]) -> int:
+    """Record a session, replay it and return its stream's id."""
+    assert tenant.post(str(sent[0]["stream"]), sent).status_code == 201
+    stream_id = tenant.stream(str(sent[0]["stream"])).stream_id
+    while (progress := replay.advance(stream_id)) and progress.behind:
+        pass
+    return stream_id
+
+
+def test_a_difference_tells_what_was_found_before_and_after(tenant: Tenant) -> None:
+    stream_id = recorded(tenant, zero_at_roulette(tenant, "n", returned=1000))
+    what_if = replayed(tenant, f"both-{tenant.code}", zero_rule="lose")
+    changes = [change for change in what_if_runs.difference(what_if) if change.stream == "n"]
+    assert [(change.kind, change.seq, change.rule) for change in changes] == [
+        ("appeared", 4, "zero-decision-without-zero"),
+        ("disappeared", 5, "half-refund-mismatch"),
+        ("appeared", 5, "losing-wager-paid"),
+    ]
+    _, gone, new = changes
+    finding = Finding.objects.get(stream_id=stream_id)
+    assert (gone.finding_id, new.finding_id) == (finding.pk, None)
+    for change in changes:
+        assert (change.stream_id, change.casino_id) == (stream_id, tenant.casino.pk)
+        assert (change.wager, change.currency) == ("w1", "EUR")
+    overpaid = {"severity": "critical", "recorded": 1000}
+    assert (gone.before, gone.after) == (overpaid | {"expected": 500, "provision": "art. 54 B 1°"}, None)
+    assert (new.before, new.after) == (None, overpaid | {"expected": 0, "provision": "art. 54 B"})
+    assert what_if_runs.totals(changes) == [
+        Total("half-refund-mismatch", "EUR", disappeared=1, before_minor=500),
+        Total("losing-wager-paid", "EUR", appeared=1, after_minor=1000),
+        Total("zero-decision-without-zero", "EUR", appeared=1),
+    ]
+    assert list(what_if_runs.difference(what_if, [tenant.casino.pk + 1_000_000])) == []
+    assert gone in what_if_runs.difference(what_if, [tenant.casino.pk])
+
+
+def test_a_finding_whose_amount_differs_is_changed(tenant: Tenant) -> None:
+    stream_id = tenant.stream("c").stream_id
+    what_if = replayed(tenant, f"changed-{tenant.code}")
+    Finding.objects.filter(stream_id=stream_id, rule="payout-overpaid").update(expected=600)
+    [change] = what_if_runs.difference(what_if)
+    assert change.before is not None
+    assert change.after is not None
+    assert (change.kind, change.before["expected"], change.after["expected"]) == ("changed", 600, 700)
+    [total] = what_if_runs.totals([change])
+    assert total == Total("payout-overpaid", "EUR", changed=1, before_minor=300, after_minor=200)
+
+
+def test_a_run_selects_streams_by_casino_day_and_ruleset(tenant: Tenant) -> None:
+    other = Tenant()
+    ids = {
+        "r": tenant.stream("r").stream_id,
+        "c": tenant.stream("c").stream_id,
+        "later": recorded(tenant, [tenant.opener("later", gaming_day="2026-11-21")]),
+        "elsewhere": recorded(other, [other.opener("elsewhere", gaming_day="2026-11-20")]),
+    }
+
+    def selected(**limits: object) -> set[str]:
+        name = f"selection-{tenant.code}-{limits}"[:100]
+        what_if = what_if_runs.begin(name, readings={}, selection=Selection(**limits), actor="test")  # type: ignore[arg-type]
+        stream_ids = what_if_runs.streams_of(what_if)
+        what_if.refresh_from_db()
+        assert what_if.streams == len(stream_ids)
+        return {name for name, stream_id in ids.items() if stream_id in stream_ids}
+
+    assert selected() == {"r", "c", "later", "elsewhere"}
+    assert selected(casino=tenant.code) == {"r", "c", "later"}
+    assert selected(ruleset="fr-roulette") == {"r"}
+    assert selected(casino=tenant.code, ruleset="fr-craps") == {"c", "later"}
+    assert selected(first_day=date(2026, 11, 20)) == {"later", "elsewhere"}
+    assert selected(last_day=date(2026, 11, 20)) == {"r", "c", "elsewhere"}
+    assert selected(first_day=date(2026, 11, 19), last_day=date(2026, 11, 19)) == {"r", "c"}
+
+
+def test_the_start_of_a_run_is_recorded_once(tenant: Tenant) -> None:
+    name = f"started-{tenant.code}"
+    for _ in range(2):
+        what_if = what_if_runs.begin(
+            name, readings={"zero_rule": "half"}, selection=Selection(casino=tenant.code), actor="claire"
+        )
+    assert (what_if.started_by, what_if.readings) == ("claire", {"zero_rule": "half"})
+    assert what_if.selection == {"casino": tenant.code}
+    [entry] = [each for each in entries_today(tenant.casino.pk) if each.type == "replay.started"]
+    assert (entry.actor, entry.data) == ("claire", {"name": name, "readings": {"zero_rule": "half"}})
+    everywhere = f"everywhere-{tenant.code}"
+    what_if_runs.begin(everywhere, readings={}, selection=Selection(), actor="claire")
+    started = [each.data for each in entries_today(audit_trail.INSTALLATION) if each.type == "replay.started"]
+    assert {"name": everywhere, "readings": {}} in started
+
+
+def test_readings_are_written_as_names_and_values() -> None:
+    readings = what_if_runs.parse_readings("zero_rule=half, payout_unit = 5,,odds=[1")
+    assert readings == {"zero_rule": "half", "payout_unit": 5, "odds": "[1"}
+    assert what_if_runs.parse_readings("") == {}
+    with pytest.raises(WhatIfRejected, match=r"^'zero_rule' is not NAME=VALUE$"):
+        what_if_runs.parse_readings("payout_unit=5,zero_rule")
+
+
+def test_a_refused_run_says_why(tenant: Tenant) -> None:
+    with pytest.raises(WhatIfRejected, match=r"^There is no casino 'nowhere'\.$"):
+        what_if_runs.begin("x", readings={}, selection=Selection(casino="nowhere"), actor="test")
+    name = f"taken-{tenant.code}"
+    what_if_runs.begin(name, readings={}, selection=Selection(casino=tenant.code), actor="test")
+    for selection in (Selection(), Selection(casino=tenant.code, ruleset="fr-craps")):
+        with pytest.raises(WhatIfRejected, match=rf"^'{name}' is a replay of other streams or under other readings\.$"):
+            what_if_runs.begin(name, readings={}, selection=selection, actor="test")
+
+
+def test_the_progress_and_the_end_of_a_run_are_counted(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replay, "STEP_EVENTS", 5)
+    selection = Selection(casino=tenant.code, ruleset="fr-craps")
+    what_if = what_if_runs.begin(f"counted-{tenant.code}", readings={}, selection=selection, actor="test")
+    folded: list[int] = []
+    assert what_if_runs.completed_streams(what_if) == 0
+    what_if_runs.replay_one(what_if, tenant.stream("c").stream_id, folded.append)
+    assert (folded, what_if_runs.completed_streams(what_if)) == ([5, 5, 2], 1)
+    assert what_if.ended_at is None
+    what_if_runs.end(what_if)
+    what_if.refresh_from_db()
+    assert what_if.ended_at is not None
