@@ -23,7 +23,7 @@ from tests.audit.sessions import event, unique_name, wagers
 
 
 def problem(answer: HttpResponse) -> dict[str, Any]:
-    """Return what a problem document says besides its title, which only repeats the status."""
+    """Return what a problem document says in addition to its title, which only repeats the status."""
     document: dict[str, Any] = answer.json()
     return {name: value for name, value in document.items() if name not in ("type", "title")}
 
