@@ -124,9 +124,10 @@ def test_bytes_that_are_deleted_make_room_for_others(tenant: Tenant, stream: str
 def test_the_bytes_of_a_conflict_are_not_kept_either_once_the_days_limit_is_reached(
     tenant: Tenant, stream: str, settings: Settings
 ) -> None:
-    settings.CABOCHON_QUARANTINE_BYTES = 0
+    settings.CABOCHON_QUARANTINE_BYTES = 4
+    tenant.send(stream, b"[one]")
     conflicted(tenant, stream)
-    [refused] = of(tenant)
+    [_, refused] = of(tenant)
     assert (bytes(refused.body), refused.code, refused.seq) == (b"", "conflict", 3)
     assert refused.purged_at is not None
     assert Finding.objects.get(casino=tenant.casino).rule == "sequence-conflict"
