@@ -16,7 +16,7 @@ from audit.adjudication.replay import advance
 from audit.event_store import audit_trail
 from audit.event_store.append import UnexpectedSeq
 from audit.ingest import record
-from audit.models import ApiKey, LoggedStream, Quarantined, Scope
+from audit.models import ApiKey, KeyScope, LoggedStream, Quarantined
 from audit.transparency import signing_keys
 from tests.audit.conftest import Tenant, make_tenant
 from tests.audit.sessions import event, unique_name, wagers
@@ -184,7 +184,7 @@ def test_other_content_under_a_stored_number(tenant: Tenant, stream: str) -> Non
 
 def test_a_key_of_another_casino_table_or_room(tenant: Tenant, stream: str) -> None:
     code = tenant.casino.code
-    limited, secret = ApiKey.make(casino=tenant.casino, name="one table", scopes=list(Scope.values))
+    limited, secret = ApiKey.make(casino=tenant.casino, name="one table", scopes=list(KeyScope.values))
     limited.tables.set(tenant.casino.tables.filter(code="R1"))
     tenant.send(stream, tenant.session(stream, 1))
     other = unique_name()
