@@ -23,7 +23,8 @@ _.AuditConfig, _.DeskConfig, _.DeskSite, _.default_auto_field, _.default_site, _
 _.Command, _.help, _.add_arguments, _.requires_system_checks
 
 # Django models: Meta, managers, choices that only the database or an engine's finding names.
-_.verbose_name, _.db_table, _.abstract
+_.verbose_name, _.db_table, _.abstract, _.proxy
+_.REGISTER, _.MANUAL, _.register_version  # of runs: fields for the register of readings
 _.CONFIRMED, _.EXPLAINED, _.MISTAKEN, _.CRITICAL, _.MAJOR, _.MINOR, _.INFO
 
 # Fields that are written here and read in a template, an export or SQL.

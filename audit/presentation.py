@@ -16,7 +16,7 @@ from django.utils import timezone
 from django.utils.formats import date_format, number_format
 from django.utils.translation import get_language, gettext, ngettext
 
-from audit.models import Casino, Officer
+from audit.models import Casino, Finding, Officer, RunCause
 from settlement.catalogue import RULES, Language
 from settlement.catalogue.rule import Kind
 from settlement.catalogue.sentences import amount, format_fact
@@ -81,6 +81,21 @@ def value(fact: object, kind: Kind | None, currency: str) -> str | None:
 def wager_status(status: str, currency: str) -> str:
     """Return the status of a wager in words."""
     return value(status, "status", currency) or status
+
+
+def superseded_by(finding: Finding) -> str:
+    """Return what superseded a finding: “run 2: correction #13”; "" unless a run did."""
+    run = finding.superseded_by_run
+    if run is None:
+        return ""
+    match run.cause:
+        case RunCause.CORRECTION:
+            why = gettext("correction #%(seq)d") % {"seq": run.corrections_through}
+        case RunCause.ENGINE:
+            why = gettext("engine version %(version)s") % {"version": run.engine_version}
+        case _:
+            why = run.get_cause_display()
+    return gettext("run %(number)d: %(why)s") % {"number": run.number, "why": why}
 
 
 def finding_title(rule: str) -> str:

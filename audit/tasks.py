@@ -6,13 +6,16 @@ Settings route tasks to queues by name; ``audit.task_queue`` sends them without 
 from __future__ import annotations
 
 from datetime import date, timedelta
+from time import monotonic
 from typing import Any
 
 import structlog
 from celery import shared_task
 from django.conf import settings
+from django.db import connection
 from django.utils import timezone
 
+from audit.adjudication import runs as adjudication_runs
 from audit.adjudication.replay import advance
 from audit.event_store import read
 from audit.ingest import quarantine
@@ -31,14 +34,31 @@ STEPS_A_TASK = 20
 SWEPT_AT_ONCE = 1_000
 
 
-@shared_task(ignore_result=True)
+KILLED_AFTER_S = 60
+"""Seconds after the limit of time at which a task that did not stop is killed with its process."""
+
+
+@shared_task(
+    ignore_result=True,
+    soft_time_limit=settings.CABOCHON_REPLAY_TASK_S,
+    time_limit=settings.CABOCHON_REPLAY_TASK_S + KILLED_AFTER_S,
+)
 def replay_stream(*, stream_id: int, **kwargs: Any) -> None:
-    """Replay a stream from its cursor to its end."""
-    for _ in range(STEPS_A_TASK):
-        progress = advance(stream_id)
-        if progress is None or not progress.folded:
-            return
-        log.info("replayed", stream_id=stream_id, events=progress.folded, cursor=progress.cursor)
+    """Replay a stream from its cursor to its end. One that fails is set aside, and stops no other."""
+    half_time = monotonic() + settings.CABOCHON_REPLAY_TASK_S / 2
+    try:
+        for _ in range(STEPS_A_TASK):
+            progress = advance(stream_id)
+            if progress is None or not progress.folded:
+                return
+            log.info("replayed", stream_id=stream_id, events=progress.folded, cursor=progress.cursor)
+            if monotonic() > half_time:  # a successor goes on, so that only a step that is too long reaches the limit
+                break
+    except Exception as error:
+        log.exception("replay failed", stream_id=stream_id, error=type(error).__name__)
+        connection.close_if_unusable_or_obsolete()
+        adjudication_runs.record_failure(stream_id, ENGINE_VERSION, error)
+        return
     replay_stream.delay(stream_id=stream_id)
 
 

@@ -170,7 +170,7 @@ def _pages(rounds: int) -> dict[str, dict[str, Any]]:
     client = Client()
     officer = Officer.objects.create_superuser("bench", password=None)
     client.force_login(officer, backend="django.contrib.auth.backends.ModelBackend")
-    finding = Finding.objects.filter(superseded_at=None, table__isnull=False).order_by("-pk")[100]
+    finding = Finding.objects.standing().filter(table__isnull=False).order_by("-pk")[100]
     stream = LoggedStream.objects.filter(is_of_desk=False).order_by("-pk")[3]
     reconciled = _reconciled()
     what_if = _what_if()

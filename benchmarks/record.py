@@ -239,13 +239,13 @@ class Run:
 
         As with a broker, each process takes the next stream when it has finished one.
         """
-        from audit.models import Adjudication, Finding
+        from audit.models import Adjudication, AdjudicationRun, Finding, RetiredWagers
 
         ids, before = self._ids(streams), self._ids(self.warm_up)[:processes]
         Finding.objects.filter(stream_id__in=ids + before).delete()
-        for adjudication in Adjudication.objects.filter(stream_id__in=ids + before):
-            adjudication.retired.all().delete()
-            adjudication.delete()
+        RetiredWagers.objects.filter(run__stream_id__in=ids + before).delete()
+        Adjudication.objects.filter(stream_id__in=ids + before).delete()
+        AdjudicationRun.objects.filter(stream_id__in=ids + before).delete()
         workers = [_worker(self.environment) for _ in before]
         for worker, warm_up in zip(workers, before, strict=True):
             _hand(worker, [warm_up])

@@ -164,6 +164,11 @@ if env.str("CABOCHON_PROCESS", default="") == "web":
     options = DATABASES["default"].setdefault("OPTIONS", {})
     limit = f"-c statement_timeout={env.int('CABOCHON_STATEMENT_S', default=20)}s"
     options["options"] = f"{options.get('options', '')} {limit}".strip()
+if env.str("CABOCHON_PROCESS", default="") == "worker":
+    # The server cancels what a worker has long given up; before the task's own limit, which is the last resort.
+    options = DATABASES["default"].setdefault("OPTIONS", {})
+    limit = f"-c statement_timeout={env.int('CABOCHON_WORKER_STATEMENT_S', default=240)}s"
+    options["options"] = f"{options.get('options', '')} {limit}".strip()
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # The API of table systems
@@ -207,6 +212,7 @@ CABOCHON_QUARANTINE_BYTES = env.int("CABOCHON_QUARANTINE_BYTES", default=256 * 1
 
 BROKER_GIVEN = env.str("CELERY_BROKER_URL", default="")
 CELERY_BROKER_URL = BROKER_GIVEN or EmbeddedValkey(DATA_DIR).url()
+CABOCHON_REPLAY_TASK_S = env.int("CABOCHON_REPLAY_TASK_S", default=300)
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1

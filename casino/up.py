@@ -64,7 +64,11 @@ def _children(port: int) -> list[Child]:
             (python, "-m", "gunicorn", "casino.wsgi", "--config", "casino/gunicorn.py"),
             {"CABOCHON_PROCESS": "web", "CABOCHON_BIND": f"127.0.0.1:{port}"},
         ),
-        Child("worker", (*celery, "worker", "-Q", "replay,night", "--concurrency", "2", "--loglevel", "warning")),
+        Child(
+            "worker",
+            (*celery, "worker", "-Q", "replay,night", "--concurrency", "2", "--loglevel", "warning"),
+            {"CABOCHON_PROCESS": "worker"},
+        ),
         Child("beat", (*celery, "beat", "--loglevel", "warning", "--pidfile", "")),
         Child("sequencer", (python, "manage.py", "sequence")),
         Child(

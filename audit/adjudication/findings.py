@@ -1,4 +1,4 @@
-"""Storing findings by their identity: idempotent, and superseded by those of a later run."""
+"""Storing what a step found, by its identity: once, however many runs find the same."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from datetime import UTC
 import msgspec
 from django.utils import timezone
 
-from audit.models import Adjudication, LoggedStream, WhatIf, WhatIfFinding
+from audit.models import Adjudication, FindingStatus, LoggedStream, WhatIf, WhatIfFinding
 from audit.models import Finding as FindingRow
 from settlement import Event, Finding, State
 from settlement.rulesets import RULESETS
 
-IDENTITY = ("stream", "seq", "rule", "wager", "ruleset", "engine_version", "readings_digest")
+IDENTITY = ("stream", "seq", "rule", "wager", "ruleset", "engine_version", "readings_digest", "content")
 
-UPDATED_FIELDS = (
+WHAT_IF_FIELDS = (
     "severity",
     "evidence",
     "expected",
@@ -24,9 +24,11 @@ UPDATED_FIELDS = (
     "facts",
     "after_loss",
     "occurred_at",
-    "run",
 )
-"""What a later run may change in the same finding."""
+"""What a later step may change in a finding of a what-if run."""
+
+STANDING_AGAIN = ("run", "status", "stood_at", "superseded_at", "superseded_by_run")
+"""What changes in a finding that the run that stands finds again."""
 
 
 def known_ruleset(state: State) -> str:
@@ -38,7 +40,11 @@ def known_ruleset(state: State) -> str:
 def add_findings(
     adjudication: Adjudication, state: State, findings: Sequence[Finding], events: Iterable[Event]
 ) -> None:
-    """Store ``findings``. While those of another run stand, new ones are stored as superseded until the run ends."""
+    """Store ``findings``. New ones stand, or are pending while those of another run stand.
+
+    One that an earlier run has found, the same in all that it says, is taken over and keeps its status until this run
+    is complete.
+    """
     if not findings:
         return
     stream = LoggedStream.objects.get(pk=adjudication.stream_id)
@@ -68,7 +74,6 @@ def add_findings(
             "currency": finding.currency,
             "after_loss": finding.after_loss,
             "opened_at": now,
-            "run": adjudication.run,
         }
         for finding in findings
     ]
@@ -77,16 +82,18 @@ def add_findings(
             [WhatIfFinding(what_if_id=adjudication.what_if_id, **each) for each in fields],
             update_conflicts=True,
             unique_fields=["what_if", "stream", "seq", "rule", "wager"],
-            update_fields=UPDATED_FIELDS,
+            update_fields=WHAT_IF_FIELDS,
             batch_size=1_000,
         )
         return
-    superseded_at = now if adjudication.replaces else None
+    run = adjudication.run
+    assert run is not None, "a step belongs to a run"
+    status, stood_at = (FindingStatus.STANDING, now) if run.stands else (FindingStatus.PENDING, None)
     FindingRow.objects.bulk_create(
-        [FindingRow(superseded_at=superseded_at, **each) for each in fields],
+        [FindingRow(run=run, status=status, stood_at=stood_at, **each) for each in fields],
         update_conflicts=True,
         unique_fields=IDENTITY,
-        update_fields=UPDATED_FIELDS,
+        update_fields=STANDING_AGAIN if run.stands else ("run",),
         batch_size=1_000,
     )
 
@@ -94,16 +101,3 @@ def add_findings(
 def delete_what_if_findings(what_if: WhatIf, stream_id: int) -> None:
     """Delete the findings of a what-if run in a stream that it has to read again."""
     WhatIfFinding.objects.filter(what_if=what_if, stream_id=stream_id).delete()
-
-
-def promote_run(adjudication: Adjudication) -> None:
-    """Have the findings of a complete run stand, and supersede those that stood before it."""
-    of_stream = FindingRow.objects.filter(stream_id=adjudication.stream_id).exclude(run=0)
-    of_run = {"engine_version": adjudication.engine_version, "run": adjudication.run}
-    of_stream.filter(**of_run).exclude(superseded_at=None).update(superseded_at=None)
-    of_stream.filter(superseded_at=None).exclude(**of_run).update(superseded_at=timezone.now())
-
-
-def has_standing_run(stream_id: int) -> bool:
-    """Return whether findings of a run stand for a stream."""
-    return FindingRow.objects.filter(stream_id=stream_id, superseded_at=None).exclude(run=0).exists()

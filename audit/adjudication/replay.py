@@ -10,22 +10,24 @@ next one goes on from the cursor and finds the same: replay is idempotent. Two w
 and none waits for a stream that another holds.
 
 A *run* reads the stream from its beginning, step by step. When it comes to the end its findings supersede, in one
-transaction, those of an earlier run or an earlier version of the engine.
+transaction, those of an earlier run or an earlier version of the engine: ``audit.adjudication.runs``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
+from django.utils import timezone
 
-from audit.adjudication import findings, retired_wagers, stream_reader
+from audit.adjudication import findings, retired_wagers, runs, stream_reader
 from audit.adjudication.stream_reader import gc_paused
 from audit.event_store import binary_copy, read
-from audit.models import Adjudication, WhatIf
+from audit.models import Adjudication, AdjudicationRun, RunCause, WhatIf
+from audit.models.runs import CURRENT
 from settlement import ENGINE_VERSION, Event, Finding, NeedsReplay, State
 from settlement.codec import next_seq_after
 from settlement.events import EntryCorrected, SessionClosed
@@ -47,20 +49,68 @@ class Progress:
     behind: bool
 
 
-def advance(stream_id: int, what_if: WhatIf | None = None) -> Progress | None:
+def advance(stream_id: int, what_if: WhatIf | None = None, *, in_pause: bool = False) -> Progress | None:
     """Fold the next step of a stream and commit its findings. Return None if another worker holds the stream.
 
-    ``what_if`` is the what-if run that this is a part of; None is the standing adjudication.
+    ``what_if`` is the what-if run that this is a part of; None is the standing adjudication. A stream that is set aside
+    after a failed run is left alone until its pause is over, unless ``in_pause``.
     """
     identity = {"stream_id": stream_id, "engine_version": ENGINE_VERSION, "what_if": what_if}
-    if not Adjudication.objects.filter(**identity).exists():
-        with async_commit():  # in a transaction of its own: no worker waits for one that creates the same cursor
-            Adjudication.objects.bulk_create([Adjudication(**identity)], ignore_conflicts=True)
+    going_on = Adjudication.objects.filter(**identity, run__state__in=CURRENT)
+    if not going_on.exists() and not _begin_run(identity):
+        return None
     with gc_paused(), async_commit():
-        adjudication = Adjudication.objects.select_for_update(skip_locked=True).filter(**identity).first()
+        # The run is locked, too: whoever waited for its lock sees what became of it meanwhile.
+        locked = going_on.select_for_update(skip_locked=True, of=("self", "run")).select_related("run")
+        adjudication = locked.first()
         if adjudication is None:
             return None
-        return _step(adjudication, what_if.readings if what_if else {})
+        run = _run_of(adjudication)
+        if run.next_try_at is not None and run.next_try_at > timezone.now() and not in_pause:
+            return Progress(folded=0, cursor=adjudication.cursor, behind=False)
+        return _step(adjudication, run, what_if.readings if what_if else {})
+
+
+def _begin_run(identity: Mapping[str, Any]) -> bool:
+    """Begin the run of this engine version in a stream; return False if another worker holds the stream.
+
+    In a transaction of its own, so that no worker waits for one that begins the same run.
+    """
+    with async_commit():
+        Adjudication.objects.bulk_create([Adjudication(**identity)], ignore_conflicts=True)
+        own = Adjudication.objects.select_for_update(skip_locked=True, of=("self",)).select_related("run")
+        adjudication = own.filter(**identity).first()
+        if adjudication is None:
+            return False
+        if adjudication.run is not None and adjudication.run.state in CURRENT:
+            return True  # begun by another worker just now
+        others = _others_held(adjudication)
+        if others is None or (adjudication.run is not None and _is_in_use(others)):
+            return False
+        runs.begin(adjudication, RunCause.ENGINE if others else RunCause.FIRST)
+        _return_to_beginning(adjudication)
+    return True
+
+
+def _others_held(adjudication: Adjudication) -> list[Adjudication] | None:
+    """Lock the adjudications of a stream by other engine versions; return None if another worker holds one."""
+    others = Adjudication.objects.filter(stream_id=adjudication.stream_id, what_if=adjudication.what_if_id)
+    others = others.exclude(pk=adjudication.pk)
+    held = list(others.select_for_update(skip_locked=True))
+    return held if len(held) == others.count() else None
+
+
+def _is_in_use(others: Iterable[Adjudication]) -> bool:
+    """Return whether workers of another engine version read a stream now: during a deployment both may run.
+
+    Then the version that came first leaves the stream to the other.
+    """
+    return any(timezone.now() - each.updated_at < read.TAKEN_OVER_AFTER for each in others)
+
+
+def _run_of(adjudication: Adjudication) -> AdjudicationRun:
+    assert adjudication.run is not None, "a step belongs to a run"
+    return adjudication.run
 
 
 @contextmanager
@@ -71,65 +121,69 @@ def async_commit() -> Iterator[None]:
         yield
 
 
-def _step(adjudication: Adjudication, readings: Mapping[str, Any]) -> Progress:
+def _step(adjudication: Adjudication, run: AdjudicationRun, readings: Mapping[str, Any]) -> Progress | None:
     stream_id = adjudication.stream_id
     last_seq = read.next_seq_of(stream_id) - 1
     step_end = min(last_seq, adjudication.next_seq + STEP_EVENTS - 1)
     pages = stream_reader.pages(stream_id, adjudication.next_seq, step_end, max_bytes=STEP_BYTES)
     events = [event for page in pages for event in page]
     if not events:
-        if _complete(adjudication):
-            adjudication.save()
+        if adjudication.cursor:
+            runs.step_done(run, at_end=True)
         return Progress(folded=0, cursor=adjudication.cursor, behind=False)
-    if adjudication.cursor == 0 and adjudication.what_if_id is None:
-        adjudication.replaces = findings.has_standing_run(stream_id)
     state = stream_reader.resumed_state(
         stream_id,
         bytes(adjudication.state),
         cursor=adjudication.cursor,
-        known_through=adjudication.corrected_through,
+        known_through=run.corrections_through,
         readings=readings,
     )
     recalled = retired_wagers.recall(adjudication, state, events)
     try:
         new_findings = _fold(state, events)
     except NeedsReplay:
-        _begin_another_run(adjudication)
+        if not _begin_another_run(adjudication, run):
+            return None
         return Progress(folded=len(events), cursor=0, behind=True)
     state.forget_findings()
     findings.add_findings(adjudication, state, new_findings, events)
     retired_wagers.retire(adjudication, state, recalled, through=events[-1].seq)
     _move_cursor(adjudication, state, events[-1])
     behind = adjudication.next_seq <= last_seq
-    if not behind:
-        _complete(adjudication)
+    runs.step_done(run, at_end=not behind)
     adjudication.save()
     return Progress(len(events), adjudication.cursor, behind)
 
 
-def _begin_another_run(adjudication: Adjudication) -> None:
-    """Return to the beginning of the stream, with every correction that is stored by now known beforehand."""
-    adjudication.retired.filter(run=adjudication.run).delete()
+def _begin_another_run(adjudication: Adjudication, run: AdjudicationRun) -> bool:
+    """Return to the beginning of the stream, with every correction that is stored by now known beforehand.
+
+    A run that has read nothing yet goes on as the same run. Return False if another version reads the stream now.
+    """
+    corrections_through = stream_reader.corrections_of(adjudication.stream_id)[-1].seq
+    if not adjudication.cursor:
+        run.corrections_through = corrections_through
+        run.save(update_fields=["corrections_through"])
+        return True
+    others = _others_held(adjudication)
+    if others is None or (not runs.is_newest(run) and _is_in_use(others)):
+        return False
+    run.retired.all().delete()
     if adjudication.what_if is not None:
         findings.delete_what_if_findings(adjudication.what_if, adjudication.stream_id)
-    adjudication.run += 1
+    runs.begin(adjudication, RunCause.CORRECTION, corrections_through=corrections_through)
+    _return_to_beginning(adjudication)
+    return True
+
+
+def _return_to_beginning(adjudication: Adjudication) -> None:
+    """Save an adjudication as one of a run that has read nothing yet."""
     adjudication.known_ids = {}
-    adjudication.corrected_through = stream_reader.corrections_of(adjudication.stream_id)[-1].seq
     adjudication.cursor = adjudication.events = 0
     adjudication.next_seq = 1
     adjudication.state = b""
+    adjudication.closed = False
     adjudication.save()
-
-
-def _complete(adjudication: Adjudication) -> bool:
-    """Mark this run as complete, and the first time promote its findings. Return whether anything changed."""
-    if adjudication.completed_run == adjudication.run or not adjudication.cursor:
-        return False
-    if adjudication.replaces:
-        findings.promote_run(adjudication)
-    adjudication.completed_run = adjudication.run
-    adjudication.replaces = False
-    return True
 
 
 def _fold(state: State, events: Sequence[Event]) -> list[Finding]:

@@ -7,16 +7,13 @@ from audit.models import Adjudication
 from audit.models import Finding as FindingRow
 from settlement import ENGINE_VERSION, State
 from settlement import Adjudication as AdjudicationResult
-from settlement.catalogue import RULES
 from settlement.state import Wager
-
-INTEGRITY_RULES = [name for name, rule in RULES.items() if rule.raised_by == "record"]
-"""Rules that the record raises, and not the engine."""
 
 
 def standing(stream_id: int) -> Adjudication | None:
     """Return the standing adjudication of a stream, or None before its first step."""
-    return Adjudication.objects.filter(stream_id=stream_id, engine_version=ENGINE_VERSION, what_if=None).first()
+    adjudications = Adjudication.objects.filter(stream_id=stream_id, engine_version=ENGINE_VERSION, what_if=None)
+    return adjudications.select_related("run").first()
 
 
 def answer_of(adjudication: Adjudication) -> AdjudicationResult:
@@ -28,9 +25,7 @@ def answer_of(adjudication: Adjudication) -> AdjudicationResult:
     state.table.wagers.update(in_play)
     in_order = sorted(state.table.wagers.values(), key=lambda wager: wager.placed_by)
     state.table.wagers = {wager.id: wager for wager in in_order}
-    engine_findings = FindingRow.objects.filter(
-        stream_id=adjudication.stream_id, engine_version=adjudication.engine_version, run=adjudication.run
-    ).exclude(rule__in=INTEGRITY_RULES)
+    engine_findings = FindingRow.objects.filter(stream_id=adjudication.stream_id, run=adjudication.run_id).of_runs()
     state.table.findings = [row.as_value() for row in engine_findings]
     return state.adjudication()
 

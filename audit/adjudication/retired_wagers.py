@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from zlib import crc32
 
 from audit.event_store import binary_copy
-from audit.models import Adjudication
+from audit.models import Adjudication, RetiredWagers
 from settlement import Event, State, load_wagers, save_wagers
 from settlement.state import Wager
 
@@ -52,9 +52,9 @@ def retire(adjudication: Adjudication, state: State, recalled: dict[str, int], *
         retired = _merged_with_last_rows(adjudication, retired)
     digests = array("I", map(crc32, map(str.encode, [wager.id for wager in retired])))
     binary_copy.execute(
-        "insert into audit_retiredwagers (adjudication_id, run, through, digests, saved)"
-        " values (%b::bigint, %b::integer, %b::bigint, %b::bytea, %b::bytea) returning 1",
-        (adjudication.pk, adjudication.run, through, digests.tobytes(), save_wagers(retired)),
+        "insert into audit_retiredwagers (run_id, through, digests, saved)"
+        " values (%b::bigint, %b::bigint, %b::bytea, %b::bytea) returning 1",
+        (adjudication.run_id, through, digests.tobytes(), save_wagers(retired)),
     )
 
 
@@ -63,11 +63,10 @@ def _merged_with_last_rows(adjudication: Adjudication, retired: list[Wager]) -> 
 
     So a stream that arrived an event at a time has hardly more rows in the end than one that arrived at once.
     """
-    of_run = (adjudication.pk, adjudication.run)
     last = binary_copy.execute(
         "select through, octet_length(digests) / 4 from audit_retiredwagers"
-        " where adjudication_id = %b::bigint and run = %b::integer order by through desc limit 16",
-        of_run,
+        " where run_id = %b::bigint order by through desc limit 16",
+        (adjudication.run_id,),
     )
     count, merged = len(retired), []
     for through, held in last:
@@ -78,9 +77,9 @@ def _merged_with_last_rows(adjudication: Adjudication, retired: list[Wager]) -> 
     if not merged:
         return retired
     deleted = binary_copy.execute(
-        "delete from audit_retiredwagers where adjudication_id = %b::bigint and run = %b::integer"
-        " and through = any (%b::bigint[]) returning through, saved",
-        (*of_run, merged),
+        "delete from audit_retiredwagers where run_id = %b::bigint and through = any (%b::bigint[])"
+        " returning through, saved",
+        (adjudication.run_id, merged),
     )
     wagers = {wager.id: wager for _, saved in sorted(deleted) for wager in load_wagers(saved)}
     wagers.update((wager.id, wager) for wager in retired)
@@ -89,7 +88,7 @@ def _merged_with_last_rows(adjudication: Adjudication, retired: list[Wager]) -> 
 
 def retired(adjudication: Adjudication) -> Iterator[Wager]:
     """Yield the retired wagers of an adjudication in the order of their rows; one that changed later is in two."""
-    rows = adjudication.retired.filter(run=adjudication.run).order_by("through")
+    rows = RetiredWagers.objects.filter(run=adjudication.run_id).order_by("through")
     for saved in rows.values_list("saved", flat=True).iterator(chunk_size=1):
         yield from load_wagers(bytes(saved))
 
@@ -99,7 +98,7 @@ def find(adjudication: Adjudication, ids: set[str]) -> Iterator[Wager]:
     by_digest: dict[int, set[str]] = {}
     for wager_id in ids:
         by_digest.setdefault(crc32(wager_id.encode()), set()).add(wager_id)
-    rows = adjudication.retired.filter(run=adjudication.run)
+    rows = RetiredWagers.objects.filter(run=adjudication.run_id)
     for through, digests in rows.order_by("-through").values_list("through", "digests").iterator(chunk_size=100):
         held = by_digest.keys() & array("I", bytes(digests))
         wanted = {wager_id for digest in held for wager_id in by_digest[digest]}

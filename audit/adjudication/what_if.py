@@ -20,7 +20,7 @@ from django.utils import timezone
 
 from audit.adjudication.replay import advance
 from audit.event_store import audit_trail
-from audit.models import Adjudication, Casino, LoggedStream, WhatIf
+from audit.models import AdjudicationRun, Casino, LoggedStream, RunState, WhatIf
 from audit.models.event_store import in_gaming_days
 from settlement import ENGINE_VERSION, State
 from settlement.catalogue import RULES
@@ -143,14 +143,14 @@ def end(what_if: WhatIf) -> None:
 
 def completed_streams(what_if: WhatIf) -> int:
     """Return how many streams of a run were replayed to their end."""
-    return Adjudication.objects.filter(what_if=what_if, completed_run__gte=1).count()
+    return AdjudicationRun.objects.filter(what_if=what_if, state=RunState.COMPLETE).count()
 
 
 _DIFFERENCE = """
 with standing as (
   select * from audit_finding
-  where superseded_at is null and run > 0 and stream_id in (
-    select stream_id from audit_adjudication where what_if_id = %(what_if)s and completed_run > 0)),
+  where status = 'standing' and run_id is not null and stream_id in (
+    select stream_id from audit_adjudicationrun where what_if_id = %(what_if)s and state = 'complete')),
 simulated as (select * from audit_whatiffinding b where what_if_id = %(what_if)s)
 select coalesce(s.stream_id, b.stream_id), l.name, l.casino_id, s.id, coalesce(s.seq, b.seq), coalesce(s.rule, b.rule),
        coalesce(s.wager, b.wager), coalesce(s.currency, b.currency),

@@ -13,7 +13,7 @@ from audit.api.keyed_view import KeyedView, key_of
 from audit.api.problems import Problem
 from audit.event_store import read
 from audit.felt import table_at
-from audit.models import ApiKey, Finding, KeyScope, LoggedStream
+from audit.models import ApiKey, Finding, KeyScope, LoggedStream, RunState
 from settlement.codec import STREAM_NAME
 
 
@@ -41,11 +41,12 @@ class StreamStanding(KeyedView):
         head = read.head_of(logged.casino_id, logged.name)
         assert head is not None, "an opened stream has a head"
         adjudication = standing(logged.stream_id)
-        severities = list(Finding.objects.filter(stream=logged, superseded_at=None).values_list("severity", flat=True))
+        severities = list(Finding.objects.standing().filter(stream=logged).values_list("severity", flat=True))
         adjudicated = (
             adjudication is not None
             and adjudication.next_seq >= head.next_seq
-            and adjudication.completed_run == adjudication.run
+            and adjudication.run is not None
+            and adjudication.run.state == RunState.COMPLETE
         )
         return Response(
             {

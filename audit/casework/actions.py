@@ -71,7 +71,7 @@ def take_next(officer: Officer) -> Case | None:
     Two officers who ask at once never get the same case.
     """
     scope = Scope.of(officer, Capability.WORK_CASES)
-    standing = Finding.objects.filter(case=OuterRef("pk"), superseded_at=None)
+    standing = Finding.objects.standing().filter(case=OuterRef("pk"))
     with transaction.atomic():
         case = (
             scope.rows(Case.objects.select_for_update(skip_locked=True))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import lru_cache
 
 from audit.event_store import binary_copy
@@ -166,17 +166,27 @@ def batches_through(stream_id: int, seq: int) -> list[Batch]:
     return [Batch(*row) for row in rows]
 
 
+TAKEN_OVER_AFTER = timedelta(minutes=10)
+"""How long the workers of a later engine version must have left a stream alone before an earlier version takes over."""
+
+
 def dirty_streams(engine_version: str, *, limit: int) -> list[int]:
     """Return up to ``limit`` streams, the newest first, whose events are not all adjudicated by ``engine_version``.
 
-    Desk streams and what-if runs do not count.
+    Desk streams and what-if runs do not count, nor do streams that a failed run has set aside until later, nor those
+    that workers of another version have taken over.
     """
     rows = binary_copy.execute(
         "select h.stream_id from log.stream_head h join log.stream s using (stream_id)"
         " left join audit_adjudication a on a.stream_id = h.stream_id and a.engine_version = %b::text"
         " and a.what_if_id is null"
-        " where (h.next_seq > coalesce(a.next_seq, 1) or a.completed_run < a.run) and not s.is_of_desk"
+        " left join audit_adjudicationrun r on r.id = a.run_id"
+        " where (h.next_seq > coalesce(a.next_seq, 1) or r.state in ('running', 'failed')) and not s.is_of_desk"
+        " and (r.next_try_at is null or r.next_try_at <= now())"
+        " and (r.state is distinct from 'superseded' or not exists ("
+        "   select from audit_adjudication o where o.stream_id = h.stream_id and o.what_if_id is null"
+        "   and o.id <> a.id and o.updated_at > now() - %b::interval))"
         " order by h.stream_id desc limit %b::bigint",
-        (engine_version, limit),
+        (engine_version, TAKEN_OVER_AFTER, limit),
     )
     return [stream_id for (stream_id,) in rows]

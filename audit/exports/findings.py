@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from audit.access.scope import Scope
 from audit.exports.sheets import Column, Sheet
 from audit.models import Finding
-from audit.presentation import finding_title, language, local
+from audit.presentation import finding_title, language, local, superseded_by
 
 if TYPE_CHECKING:
     from django.utils.functional import _StrPromise
@@ -23,7 +23,7 @@ MAX_ROWS = 50_000
 BATCH_ROWS = 500
 """Rows read by one query, and rows between two reports of progress."""
 
-RELATED = ("stream", "table", "casino", "case__assigned_to")
+RELATED = ("stream", "table", "casino", "case__assigned_to", "superseded_by_run")
 """What a row shows in addition to the finding itself."""
 
 
@@ -77,6 +77,8 @@ COLUMNS: Mapping[str, FindingColumn] = MappingProxyType(
             _("outcome"),
             lambda finding: finding.case.get_outcome_display() if finding.case and finding.case.outcome else "",
         ),
+        "status": FindingColumn(_("status"), lambda finding: finding.get_status_display(), "status"),
+        "superseded_by": FindingColumn(_("superseded by"), superseded_by),
         "message": FindingColumn(_("message"), lambda finding: finding.as_value().message(language())),
     }
 )

@@ -61,7 +61,7 @@ def dry_record(key: ApiKey, stream: str, body: Body) -> DryRunResult:
 
 def _new_findings(head: read.StreamHead) -> list[Finding]:
     """Adjudicate a whole stream and return the findings that stand then and did not stand before."""
-    standing_findings = Finding.objects.filter(stream_id=head.stream_id, superseded_at=None)
+    standing_findings = Finding.objects.standing().filter(stream_id=head.stream_id)
     before = set(standing_findings.values_list("pk", flat=True))
     waiting = _waiting(head)
     folded = 0
@@ -69,7 +69,7 @@ def _new_findings(head: read.StreamHead) -> list[Finding]:
         if folded + waiting > MAX_EVENTS:
             raise TooFarBehind(waiting)
         progress = advance(head.stream_id)
-        if progress is None:
+        if progress is None or not progress.folded:  # held by another worker, or set aside after a failed run
             raise RecordUnavailable("The stream is being adjudicated; try it again.")
         folded += progress.folded
         waiting = _waiting(head)

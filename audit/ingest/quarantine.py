@@ -99,9 +99,8 @@ def purge(*, before: datetime) -> int:
 
     Bytes that a standing `sequence-conflict` rests on are kept.
     """
-    conflicts = Finding.objects.filter(
+    conflicts = Finding.objects.standing().filter(
         rule="sequence-conflict",
-        superseded_at=None,
         casino=OuterRef("casino"),
         stream__name=OuterRef("stream"),
         seq=OuterRef("seq"),

@@ -1,6 +1,6 @@
 """The tables that Django manages, and read-only views of the log, which it does not."""
 
-from audit.models.adjudication import Adjudication, Finding, RetiredWagers, WhatIf, WhatIfFinding
+from audit.models.adjudication import Adjudication, Finding, FindingStatus, RetiredWagers, WhatIfFinding
 from audit.models.api_keys import ApiKey, KeyScope
 from audit.models.cases import Case, CaseAction, Deadline, SavedView
 from audit.models.casinos import Casino, GamingTable
@@ -17,15 +17,19 @@ from audit.models.nights import (
 )
 from audit.models.officers import Membership, Officer, Role
 from audit.models.quarantine import Quarantined
+from audit.models.runs import AdjudicationRun, FailedRun, RunCause, RunState, WhatIf
 
 __all__ = [
     "Adjudication",
+    "AdjudicationRun",
     "ApiKey",
     "Case",
     "CaseAction",
     "Casino",
     "Deadline",
+    "FailedRun",
     "Finding",
+    "FindingStatus",
     "GamingTable",
     "Job",
     "JobKind",
@@ -44,6 +48,8 @@ __all__ = [
     "Quarantined",
     "RetiredWagers",
     "Role",
+    "RunCause",
+    "RunState",
     "SavedView",
     "SessionFigures",
     "SignoffException",

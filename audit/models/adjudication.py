@@ -6,41 +6,20 @@ from typing import Any
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import F, Func, Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from audit.models.casinos import Casino, GamingTable
 from audit.models.event_store import LoggedStream
+from audit.models.runs import AdjudicationRun, WhatIf
 from settlement import Finding as Value
-
-
-class WhatIf(models.Model):
-    """A what-if run: a replay of some streams under other readings or another version of the engine."""
-
-    name = models.CharField(_("name"), max_length=100, unique=True)
-    readings = models.JSONField(_("readings"), default=dict)
-    selection = models.JSONField(_("streams"), default=dict)  # audit.adjudication.what_if.Selection
-    engine_version = models.CharField(_("engine version"), max_length=32)
-    started_at = models.DateTimeField(_("started"), auto_now_add=True)
-    started_by = models.CharField(_("started by"), max_length=200)
-    ended_at = models.DateTimeField(_("ended"), null=True, blank=True)
-    streams = models.BigIntegerField(_("streams"), default=0)
-
-    class Meta:
-        verbose_name = _("what-if run")
-        verbose_name_plural = _("what-if runs")
-        ordering = ["-started_at"]
-
-    def __str__(self) -> str:
-        return self.name
 
 
 class Adjudication(models.Model):
     """One stream under one version of the engine: the cursor of its replay, and a snapshot of the state there.
 
-    A *run* reads the stream from its beginning. A correction begins another run; when that is complete, it supersedes
-    the findings of the run before that it has not found.
+    They belong to its current run. A correction begins another run, from the beginning of the stream.
     """
 
     stream = models.ForeignKey(
@@ -50,11 +29,8 @@ class Adjudication(models.Model):
     what_if = models.ForeignKey(WhatIf, null=True, on_delete=models.CASCADE, related_name="adjudications")
     ruleset = models.CharField(_("ruleset"), max_length=64, blank=True)
     readings_digest = models.CharField(_("digest of the readings"), max_length=64, blank=True)
-    run = models.IntegerField(_("run"), default=1)
-    completed_run = models.IntegerField(default=0)  # the last that reached the end of the stream
-    replaces = models.BooleanField(default=False)  # until this run is complete, earlier findings stand
+    run = models.ForeignKey(AdjudicationRun, null=True, on_delete=models.CASCADE, related_name="+")
     known_ids = models.JSONField(default=dict)  # the largest number in retired wagers' ids, by prefix
-    corrected_through = models.BigIntegerField(default=0)  # the last correction that this run knows
     cursor = models.BigIntegerField(_("adjudicated through"), default=0)
     next_seq = models.BigIntegerField(_("next event"), default=1)  # beyond the cursor where a loss was declared
     events = models.BigIntegerField(_("events"), default=0)
@@ -116,7 +92,6 @@ class _Found(models.Model):
     currency = models.CharField(_("currency"), max_length=3, blank=True)
     after_loss = models.BooleanField(_("after a loss"), default=False)
     opened_at = models.DateTimeField(_("found"), default=timezone.now)
-    run = models.IntegerField(default=0)  # the last that found it; 0 for a rule of the record
 
     class Meta:
         abstract = True
@@ -145,11 +120,60 @@ class _Found(models.Model):
         )
 
 
-class Finding(_Found):
-    """One irregularity. Never deleted: one that a later run no longer finds is superseded."""
+class FindingStatus(models.TextChoices):
+    """Whether a finding stands. ``audit.adjudication.transitions`` has what leads from one status to another."""
 
+    PENDING = "pending", _("pending")
+    STANDING = "standing", _("standing")
+    SUPERSEDED = "superseded", _("superseded")
+
+
+class FindingQuerySet(models.QuerySet["Finding"]):
+    """Findings by what they are now."""
+
+    def standing(self) -> FindingQuerySet:
+        """Return those that stand: the only ones that count in a figure, a list or a report unless others are meant."""
+        return self.filter(status=FindingStatus.STANDING)
+
+    def stood_once(self) -> FindingQuerySet:
+        """Return those that stand or have stood: the ones that have a case."""
+        return self.filter(stood_at__isnull=False)
+
+    def of_runs(self) -> FindingQuerySet:
+        """Return those that replay made, without the integrity findings and those of the nights."""
+        return self.filter(run__isnull=False)
+
+
+class Finding(_Found):
+    """One irregularity, as one or more runs found it. Never deleted, and what it says does not change.
+
+    A run that finds the same again takes it over; one that finds it with other contents adds a finding of its own. The
+    database opens a case when a finding comes to stand, and guards the transitions: migration 0016.
+    """
+
+    status = models.CharField(_("status"), max_length=16, choices=FindingStatus, default=FindingStatus.STANDING)
+    run = models.ForeignKey(  # the last that found it; None for an integrity finding and for one of a night
+        AdjudicationRun, null=True, on_delete=models.PROTECT, db_index=False, related_name="+", verbose_name=_("run")
+    )
+    stood_at = models.DateTimeField(_("standing since"), null=True, default=timezone.now)  # None: it never stood
     superseded_at = models.DateTimeField(_("superseded"), null=True, blank=True)
-    case = models.ForeignKey(  # given by the database when the finding is stored
+    superseded_by_run = models.ForeignKey(  # None for one of a night, and where an earlier version did not record it
+        AdjudicationRun,
+        null=True,
+        on_delete=models.PROTECT,
+        db_index=False,
+        related_name="+",
+        verbose_name=_("superseded by"),
+    )
+    content = models.GeneratedField(  # what it says, as a digest; None for an integrity finding and for one of a night
+        expression=Func(
+            *("run", "severity", "evidence", "expected", "recorded", "provision", "facts", "after_loss", "occurred_at"),
+            function="audit_finding_content",
+        ),
+        output_field=models.UUIDField(null=True),
+        db_persist=True,
+    )
+    case = models.ForeignKey(  # given by the database when the finding comes to stand
         "audit.Case",
         null=True,
         editable=False,
@@ -158,18 +182,36 @@ class Finding(_Found):
         verbose_name=_("case"),
     )
 
+    objects = FindingQuerySet.as_manager()
+
     class Meta:
         verbose_name = _("finding")
         verbose_name_plural = _("findings")
         ordering = ["-occurred_at", "-id"]
         constraints = [
             models.UniqueConstraint(
-                fields=["stream", "seq", "rule", "wager", "ruleset", "engine_version", "readings_digest"],
+                fields=[
+                    *("stream", "seq", "rule", "wager", "ruleset", "engine_version", "readings_digest", "content"),
+                ],
+                nulls_distinct=False,
                 name="one_finding_an_identity",
             ),
             models.CheckConstraint(condition=Q(evidence__len__gt=0), name="finding_has_evidence"),
             models.CheckConstraint(
                 condition=Q(superseded_at=None) | Q(superseded_at__gte=F("opened_at")), name="superseded_after_found"
+            ),
+            models.CheckConstraint(condition=Q(status__in=FindingStatus.values), name="finding_status_is_one"),
+            models.CheckConstraint(
+                condition=Q(status="superseded", superseded_at__isnull=False)
+                | Q(~Q(status="superseded"), superseded_at=None, superseded_by_run=None),
+                name="finding_superseded_at",
+            ),
+            models.CheckConstraint(
+                condition=~Q(status="standing") | Q(stood_at__isnull=False, case__isnull=False),
+                name="finding_stands_with_case",
+            ),
+            models.CheckConstraint(
+                condition=Q(stood_at__isnull=False) | Q(case=None, run__isnull=False), name="finding_stood_or_has_none"
             ),
         ]
         indexes = [
@@ -195,11 +237,10 @@ class WhatIfFinding(_Found):
 class RetiredWagers(models.Model):
     """Settled wagers that one or more steps took out of the snapshot. One that changed later is in a later row, too."""
 
-    pk = models.CompositePrimaryKey("adjudication_id", "run", "through")
-    adjudication = models.ForeignKey(
-        Adjudication, on_delete=models.CASCADE, db_constraint=False, db_index=False, related_name="retired"
+    pk = models.CompositePrimaryKey("run_id", "through")
+    run = models.ForeignKey(
+        AdjudicationRun, on_delete=models.CASCADE, db_constraint=False, db_index=False, related_name="retired"
     )
-    run = models.IntegerField()
     through = models.BigIntegerField()  # the cursor after the last of these steps
     digests = models.BinaryField()  # CRC-32 of each id, four bytes each: where to look for a wager
     saved = models.BinaryField()
@@ -209,4 +250,4 @@ class RetiredWagers(models.Model):
         verbose_name_plural = _("retired wagers")
 
     def __str__(self) -> str:
-        return f"{self.adjudication_id} @ {self.through}"
+        return f"{self.run_id} @ {self.through}"

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from audit.adjudication.findings import IDENTITY
 from audit.event_store import read
-from audit.models import Finding
+from audit.models import Finding, FindingStatus
 from audit.reconciliation import slips
 from audit.reconciliation.gaming_days import has_ended
 from audit.reconciliation.night import ONE_SIDED, QUESTION, Night, SessionResult
@@ -43,14 +43,15 @@ def raise_findings(night: Night, now: datetime) -> int:
     """
     current = {_identity(finding): finding for finding in _findings(night, now)}
     with transaction.atomic():
-        stored = Finding.objects.filter(stream_id__in=night.stream_ids, rule__in=NIGHT_RULES, run=0).select_for_update()
-        outdated = [row.pk for row in stored if row.superseded_at is None and _identity(row) not in current]
-        Finding.objects.filter(pk__in=outdated).update(superseded_at=timezone.now())
+        stored = Finding.objects.filter(stream_id__in=night.stream_ids, rule__in=NIGHT_RULES).select_for_update()
+        outdated = [row.pk for row in stored.standing() if _identity(row) not in current]
+        superseded = {"status": FindingStatus.SUPERSEDED, "superseded_at": timezone.now()}
+        Finding.objects.filter(pk__in=outdated).update(**superseded)
         Finding.objects.bulk_create(
             current.values(),
             update_conflicts=True,
             unique_fields=IDENTITY,
-            update_fields=[*UPDATED_FIELDS, "superseded_at"],
+            update_fields=[*UPDATED_FIELDS, "status", "superseded_at"],
             batch_size=1_000,
         )
     return len(current)

@@ -97,7 +97,7 @@ def finish(run: NightRun, *, now: datetime | None = None) -> list[NightReport]:
             night = gather(casino, day, currency, streams=streams, counts=counts, through=last_seqs)
             raise_findings(night, now)
             night.findings = list(
-                Finding.objects.filter(stream_id__in=[*night.stream_ids, *night.counts.of_day], superseded_at=None)
+                Finding.objects.standing().filter(stream_id__in=[*night.stream_ids, *night.counts.of_day])
             )
             report, is_new = create_version(night, actor=locked.started_by, now=now)
             reports.append(report)

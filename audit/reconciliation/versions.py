@@ -157,12 +157,11 @@ def missing_signoff_exceptions(report: NightReport) -> list[str]:
 
 def _has_open_critical_case(report: NightReport) -> bool:
     """Whether the night has a standing critical finding whose case is not closed."""
-    critical = Finding.objects.filter(
+    critical = Finding.objects.standing().filter(
         casino=report.casino,
         gaming_day=report.gaming_day,
         currency=report.currency,
         severity="critical",
-        superseded_at=None,
     )
     return critical.exclude(case__state="closed").exists()
 

@@ -224,7 +224,8 @@ def scalar(stack: Stack, statement: str) -> Any:
 BEHIND = """
 select count(*) from log.stream s join log.stream_head h using (stream_id)
 left join audit_adjudication a on a.stream_id = s.stream_id and a.what_if_id is null
-where not s.is_of_desk and (a.next_seq is distinct from h.next_seq or a.completed_run is distinct from a.run)
+left join audit_adjudicationrun r on r.id = a.run_id
+where not s.is_of_desk and (a.next_seq is distinct from h.next_seq or r.state is distinct from 'complete')
 """
 
 

@@ -82,7 +82,7 @@ TABLES: Mapping[str, tuple[type[Any], Mapping[str, str]]] = {
     "findings": (
         models.Finding,
         FOUND
-        | {"id": "pk", "run": "run", "opened_at": "opened_at", "superseded_at": "superseded_at"}
+        | {"id": "pk", "run": "run__number", "opened_at": "opened_at", "superseded_at": "superseded_at"}
         | {"engine_version": "engine_version", "case": "case__pk"},
     ),
     "cases": (
@@ -158,7 +158,7 @@ TABLES: Mapping[str, tuple[type[Any], Mapping[str, str]]] = {
     ),
     "cursors": (
         models.Adjudication,
-        {"stream": "stream__name", "engine_version": "engine_version", "what_if": "what_if__name", "run": "run"}
+        {"stream": "stream__name", "engine_version": "engine_version", "what_if": "what_if__name", "run": "run__number"}
         | {"cursor": "cursor", "next_seq": "next_seq", "events": "events", "closed": "closed"},
     ),
     "what_ifs": (
@@ -217,10 +217,10 @@ TABLES: Mapping[str, tuple[type[Any], Mapping[str, str]]] = {
     ),
 }
 
-VALUES = {("jobs", "kind", "what_if"): "what-if"}
+VALUES = {("jobs", "kind", "what_if"): "what-if", ("findings", "run", "None"): 0}
 """Stored values that a later version renamed: table, name and value of today, and the value in the answers."""
 
-SHOWN = {"rule": "payout-overpaid", "superseded_at": None}
+SHOWN = {"rule": "payout-overpaid", "status": "standing"}
 """The findings whose evidence is exported: the first of them in the log."""
 
 UNGUARDED = (".E001", ".W003")
@@ -238,7 +238,7 @@ def found_by_what_if(name: str) -> tuple[list[dict[str, Any]], int]:
 
 def standing() -> list[dict[str, Any]]:
     """Return the standing findings of replays: not the integrity findings, nor those of the nights."""
-    return rows_of("findings", FOUND, superseded_at=None, run__gt=0)
+    return rows_of("findings", FOUND, status="standing", run__isnull=False)
 
 
 # The questions --------------------------------------------------------------------------------------------------------

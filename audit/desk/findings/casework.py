@@ -104,7 +104,7 @@ class CaseworkAdmin(RecordAdmin[Finding]):
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
         case = actions.take_next(officer_of(request))
-        finding = case and case.findings.filter(superseded_at=None).order_by("-pk").first()
+        finding = case and case.findings.standing().order_by("-pk").first()
         if finding is None:
             messages.info(request, _("No unassigned case is waiting."))
             return redirect("admin:audit_finding_changelist")
@@ -140,7 +140,7 @@ def case_context(request: HttpRequest, finding: Finding) -> dict[str, Any] | Non
         return None
     officer = officer_of(request)
     similar = (
-        in_record(Finding.objects.filter(superseded_at=None), request)
+        in_record(Finding.objects.standing(), request)
         .filter(casino_id=finding.casino_id, rule=finding.rule, table_id=finding.table_id)
         .exclude(case=case)
         .select_related("case", "casino")

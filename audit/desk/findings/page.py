@@ -13,11 +13,21 @@ from audit.desk.tables.event_sentences import sentence
 from audit.desk.tables.replay import replay_context
 from audit.event_store import merkle, read
 from audit.felt.frames import range_around
-from audit.models import Finding
-from audit.presentation import language, local, money, signed_money, value, wager_status
+from audit.models import Finding, RunCause
+from audit.presentation import (
+    date_time,
+    language,
+    local,
+    money,
+    signed_money,
+    superseded_by,
+    value,
+    wager_status,
+)
 from settlement import decode
 from settlement.catalogue import BET_LABELS, RULES
 from settlement.catalogue.rule import Rule
+from settlement.events import EntryCorrected
 from settlement.provisions import wager_provision
 from settlement.state import Wager
 
@@ -68,6 +78,23 @@ def finding_context(finding: Finding) -> dict[str, Any]:
         "chain": batch.chain.hex() if batch else None,
         "leaf": merkle.leaf(stored).hex() if stored else None,
         "replay": _replay(finding),
+        "superseded": _superseded(finding),
+    }
+
+
+def _superseded(finding: Finding) -> dict[str, Any] | None:
+    """Return why a finding is superseded: by which run, and the correction that began it; None if it is not."""
+    if finding.superseded_at is None:
+        return None
+    run = finding.superseded_by_run
+    seq = run.corrections_through if run is not None and run.cause == RunCause.CORRECTION else 0
+    stored = read.events_at(finding.stream_id, [seq]).get(seq) if seq else None
+    event = decode(stored) if stored else None
+    return {
+        "by": superseded_by(finding),
+        "at": date_time(finding.superseded_at, finding.casino),
+        "correction": event if isinstance(event, EntryCorrected) else None,
+        "of_night": finding.run_id is None,
     }
 
 

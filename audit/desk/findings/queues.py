@@ -44,7 +44,7 @@ def queues(officer: Officer) -> dict[str, tuple[Promise, Q]]:
 def tabs(request: HttpRequest) -> list[Tab]:
     """Return the queues with the number of standing findings in each, at the officer's own casinos: one query."""
     known = queues(officer_of(request))
-    standing = in_record(Finding.objects.filter(superseded_at=None), request)
+    standing = in_record(Finding.objects.standing(), request)
     counts = standing.aggregate(**{name: Count("pk", filter=where) for name, (_title, where) in known.items()})
     current = request.GET.get("queue")
     return [
@@ -57,7 +57,7 @@ def next_in_queue(request: HttpRequest, finding: Finding) -> int | None:
     case = finding.case
     if case is None:
         return None
-    open_findings = in_record(Finding.objects.filter(superseded_at=None, case__state__in=OPEN), request)
+    open_findings = in_record(Finding.objects.standing().filter(case__state__in=OPEN), request)
     after = open_findings.filter(
         Q(case__weight__gt=case.weight)
         | Q(case__weight=case.weight, case__deadline__gt=case.deadline)

@@ -85,7 +85,7 @@ def filter_query(query: str) -> str:
 @demands(Capability.SEE_RECORD)
 def groups_view(request: HttpRequest) -> HttpResponse:
     """Show open findings by rule, table and night, so that what happened many times is looked at once."""
-    open_findings = in_record(Finding.objects.filter(superseded_at=None, case__state__in=OPEN), request)
+    open_findings = in_record(Finding.objects.standing().filter(case__state__in=OPEN), request)
     groups = (
         open_findings.values("rule", "severity", "table", "table__code", "casino__code", "gaming_day")
         .annotate(count=Count("pk"), weight=Max("case__weight"))

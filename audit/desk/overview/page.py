@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from audit.access.capabilities import Capability
 from audit.desk.findings.queues import OPEN, can_work_cases, tabs
 from audit.desk.scoped_admin import in_record, scope_of
-from audit.models import Finding, NightReport
+from audit.models import FailedRun, Finding, NightReport, RunState
 from audit.presentation import countdown, finding_title
 
 CHART_DAYS = 14
@@ -24,7 +24,7 @@ def overview_context(request: HttpRequest) -> dict[str, Any] | None:
     """Return what the first page shows; None for an officer who reads no casino's record."""
     if not scope_of(request, Capability.SEE_RECORD).casinos().exists():
         return None
-    standing = in_record(Finding.objects.filter(superseded_at=None), request)
+    standing = in_record(Finding.objects.standing(), request)
     due = standing.filter(case__state__in=OPEN).select_related("case__assigned_to", "table", "casino")
     reports = in_record(NightReport.objects.all(), request).select_related("casino")
     return {
@@ -36,6 +36,7 @@ def overview_context(request: HttpRequest) -> dict[str, Any] | None:
             if finding.case is not None
         ],
         "bars": _bars(standing),
+        "failed_runs": in_record(FailedRun.objects.filter(state=RunState.FAILED), request).count(),
         "nights": reports.order_by("-gaming_day", "casino__code", "-version").only(
             "gaming_day", "casino__name", "casino__code", "currency", "version", "state"
         )[:ROWS],

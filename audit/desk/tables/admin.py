@@ -23,7 +23,7 @@ from audit.desk.tables.corrections import corrections_to
 from audit.desk.tables.event_sentences import sentence
 from audit.desk.tables.replay import replay_context
 from audit.event_store import read
-from audit.models import Finding, LoggedStream
+from audit.models import Finding, FindingStatus, LoggedStream
 from audit.presentation import date_time, language, local
 from settlement import decode
 
@@ -42,7 +42,7 @@ class StreamAdmin(RecordAdmin[LoggedStream]):
     ordering = ("-gaming_day", "-stream_id")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[LoggedStream]:
-        standing_findings = Count("findings", filter=Q(findings__superseded_at=None))
+        standing_findings = Count("findings", filter=Q(findings__status=FindingStatus.STANDING))
         streams = super().get_queryset(request).filter(is_of_desk=False).select_related("table", "casino")
         return streams.annotate(findings_count=standing_findings)
 
@@ -138,7 +138,7 @@ class StreamAdmin(RecordAdmin[LoggedStream]):
 def _findings_at(stream_id: int, seqs: list[int]) -> dict[int, list[Finding]]:
     """Return the standing findings at the events of a page, by seq."""
     findings: dict[int, list[Finding]] = {}
-    for finding in Finding.objects.filter(stream_id=stream_id, superseded_at=None, seq__in=seqs):
+    for finding in Finding.objects.standing().filter(stream_id=stream_id, seq__in=seqs):
         findings.setdefault(finding.seq, []).append(finding)
     return findings
 

@@ -68,7 +68,7 @@ def _step(stream: LoggedStream, frame: Frame, findings: dict[int, list[str]], cu
 def _finding_titles(stream: LoggedStream, playback: Playback) -> dict[int, list[str]]:
     """Return the titles of the standing findings in the range, by the seq of their event."""
     first, last = playback.frames[0].event.seq, playback.frames[-1].event.seq
-    rows = Finding.objects.filter(stream_id=stream.pk, seq__range=(first, last), superseded_at=None)
+    rows = Finding.objects.standing().filter(stream_id=stream.pk, seq__range=(first, last))
     titles: dict[int, list[str]] = {}
     for seq, rule in rows.order_by("seq", "rule").values_list("seq", "rule").distinct():
         titles.setdefault(seq, []).append(finding_title(rule))

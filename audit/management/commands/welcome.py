@@ -46,7 +46,7 @@ class Command(BaseCommand):
             unfinished.unlink()
         self._wait_for_replay(console)
         lines = [f"The desk         {url}{reverse('admin:index')}", f"Officer          officer   password  {password}"]
-        finding = Finding.objects.filter(rule=SHOWN_RULE, superseded_at=None).order_by("pk").first()
+        finding = Finding.objects.standing().filter(rule=SHOWN_RULE).order_by("pk").first()
         if finding is not None:
             address = reverse("admin:audit_finding_change", args=(finding.pk,))
             lines.append(f"A finding        {url}{address}")

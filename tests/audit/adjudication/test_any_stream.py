@@ -147,7 +147,7 @@ def test_a_stream_that_arrives_an_event_at_a_time_has_few_rows_of_retired_wagers
         event = decode(raw)
         append(stream_id, [NewEvent(event.seq, event.occurred_at, raw)], next_seq=event.seq + 1, key_id=1)
         advance(stream_id)
-    rows = RetiredWagers.objects.filter(adjudication__stream_id=stream_id)
+    rows = RetiredWagers.objects.filter(run__stream_id=stream_id)
     assert rows.count() <= 8
     assert len(as_json(stream_id)["wagers"]) == 100
     again = envelope(202, "wager.placed", {"wager": "0-", "bet": "rouge", "stake": 100}, 202)

@@ -14,7 +14,7 @@ from audit.adjudication import findings, replay, retired_wagers
 from audit.adjudication.replay import advance
 from audit.adjudication.results import wager_of
 from audit.event_store import read
-from audit.models import Adjudication, Finding, RetiredWagers
+from audit.models import Adjudication, AdjudicationRun, Finding, RetiredWagers
 from audit.tasks import replay_stream, sweep
 from settlement import ENGINE_VERSION, adjudicate
 from tests.audit.tables import Tenant, dice_changed_in_mid_series, numbered
@@ -101,7 +101,7 @@ def test_a_worker_that_dies_in_a_step_commits_nothing_of_it(
     with pytest.raises(KeyboardInterrupt):
         advance(stream_id)
     assert not Finding.objects.filter(stream_id=stream_id).exists()
-    assert not RetiredWagers.objects.filter(adjudication__stream_id=stream_id).exists()
+    assert not RetiredWagers.objects.filter(run__stream_id=stream_id).exists()
     assert Adjudication.objects.get(stream_id=stream_id).cursor == 0
 
     monkeypatch.undo()
@@ -182,9 +182,11 @@ def test_another_run_is_resumed_and_the_findings_before_it_stand_until_its_end(
     assert tenant.get("/streams/s").json()["verdict"] == "irregular"
     whole = adjudicate([raw for _, raw in read.whole(stream_id)]).as_dict()
     assert tenant.get("/streams/s/adjudication").json() == json.loads(json.dumps(whole))
-    adjudication = Adjudication.objects.get(stream_id=stream_id)
-    assert (adjudication.run, adjudication.completed_run) == (2, 2)
-    assert not RetiredWagers.objects.filter(adjudication=adjudication, run=1).exists()
+    first, second = AdjudicationRun.objects.filter(stream_id=stream_id).order_by("number")
+    assert (first.number, first.state, first.superseded_by) == (1, "superseded", second)
+    assert (second.number, second.state, second.replaces, second.cause) == (2, "complete", first, "correction")
+    assert Adjudication.objects.get(stream_id=stream_id).run == second
+    assert not RetiredWagers.objects.filter(run=first).exists()
 
 
 def test_findings_of_an_earlier_engine_stand_until_the_run_of_the_new_one_is_complete(

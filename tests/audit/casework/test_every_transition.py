@@ -178,7 +178,7 @@ def test_the_most_urgent_case_is_taken_first_and_a_superseded_one_never(desk: De
     light, heavy = urgent[-1], urgent[0]
     Case.objects.filter(pk=light.pk).update(deadline=heavy.deadline - timedelta(days=9))
     expected = list(Case.objects.filter(casino=desk.tenant.casino).order_by("weight", "deadline", "pk"))
-    Finding.objects.filter(case=expected[0]).update(superseded_at=timezone.now())
+    Finding.objects.filter(case=expected[0]).update(status="superseded", superseded_at=timezone.now())
     taken = [actions.take_next(desk.first) for _ in expected]
     assert [case.pk for case in taken if case is not None] == [case.pk for case in expected[1:]]
     assert taken[-1] is None

@@ -49,7 +49,7 @@ def test_the_bytes_of_a_standing_conflict_are_kept(tenant: Tenant, stream: str) 
     later = timezone.now() + timedelta(days=1)
     purge(before=later)
     assert of(tenant)[0].purged_at is None
-    Finding.objects.filter(casino=tenant.casino).update(superseded_at=later)
+    Finding.objects.filter(casino=tenant.casino).update(status="superseded", superseded_at=later)
     purge(before=later)
     assert of(tenant)[0].purged_at is not None
 

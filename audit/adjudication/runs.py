@@ -1,0 +1,168 @@
+"""Runs: which reads a stream now, whose findings stand, and which have failed.
+
+    begin ─► step by step ─► complete: its findings stand, those that it has not found are superseded
+      │            │
+      │            └─ fails: set aside, and tried again after growing pauses
+      └─ overtaken before it was complete: what it alone has found never stands
+
+The findings of a stream's first run stand as they are found. While a run replaces another, its new findings are
+pending, and those of the other stand. ``audit.adjudication.transitions`` has every change of state.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from django.db import InterfaceError, OperationalError, transaction
+from django.db.models import Max
+from django.utils import timezone
+from psycopg import errors
+
+from audit.event_store import audit_trail
+from audit.models import Adjudication, AdjudicationRun, Finding, FindingStatus, LoggedStream, RunCause, RunState
+from audit.models.runs import CURRENT
+
+PAUSES = (
+    timedelta(minutes=1),
+    timedelta(minutes=5),
+    timedelta(minutes=30),
+    timedelta(hours=2),
+    timedelta(days=1),
+)
+"""How long a stream is set aside after each try that failed; the last pause goes on."""
+
+MAX_ERROR = 2_000
+"""Characters of a reason."""
+
+
+def is_newest(run: AdjudicationRun) -> bool:
+    """Return whether no other run of the stream has begun since."""
+    later = AdjudicationRun.objects.filter(stream_id=run.stream_id, what_if=run.what_if_id, pk__gt=run.pk)
+    return not later.filter(state__in=CURRENT).exists()
+
+
+def begin(adjudication: Adjudication, cause: RunCause, *, corrections_through: int = 0) -> None:
+    """Begin a run of ``adjudication`` in place of the current one, if there is one. The caller saves the adjudication.
+
+    The caller holds every adjudication of the stream, so that no step is under way.
+    """
+    of_stream = AdjudicationRun.objects.filter(stream_id=adjudication.stream_id, what_if=adjudication.what_if_id)
+    overtaken = of_stream.filter(state__in=CURRENT).order_by("-pk").first()
+    replaced = None
+    if overtaken is not None:
+        replaced = _what_stands(overtaken)
+        _set_down(overtaken)
+    largest = of_stream.aggregate(largest=Max("number"))["largest"] or 0
+    adjudication.run = AdjudicationRun.objects.create(
+        stream_id=adjudication.stream_id,
+        casino_id=LoggedStream.objects.values_list("casino_id", flat=True).get(pk=adjudication.stream_id),
+        what_if_id=adjudication.what_if_id,
+        number=largest + 1,
+        cause=cause,
+        engine_version=adjudication.engine_version,
+        corrections_through=corrections_through,
+        replaces=replaced,
+    )
+    if overtaken is not None:
+        _drop_pending(overtaken, adjudication.run)
+
+
+def _what_stands(run: AdjudicationRun) -> AdjudicationRun | None:
+    """Return the run whose findings stand while ``run`` is the current one; None if none has read anything yet."""
+    if not run.stands:
+        return run.replaces
+    has_read = Adjudication.objects.filter(run=run, cursor__gt=0).exists()
+    return run if has_read or run.completed_at is not None else None
+
+
+def _set_down(run: AdjudicationRun) -> None:
+    """Take a run out of the way of another that begins. One that was complete stays so until the other is."""
+    run.clear_failure()
+    if run.completed_at is not None:
+        run.state = RunState.COMPLETE
+    else:
+        run.state, run.ended_at = RunState.SUPERSEDED, timezone.now()
+    run.save()
+
+
+def _drop_pending(overtaken: AdjudicationRun, by: AdjudicationRun) -> None:
+    """Supersede what a run found that was overtaken before it was complete: it never stood."""
+    if overtaken.completed_at is not None:
+        return
+    AdjudicationRun.objects.filter(pk=overtaken.pk).update(superseded_by=by)
+    pending = Finding.objects.filter(stream_id=by.stream_id, run=overtaken, status=FindingStatus.PENDING)
+    pending.update(status=FindingStatus.SUPERSEDED, superseded_at=timezone.now(), superseded_by_run=by)
+
+
+def step_done(run: AdjudicationRun, *, at_end: bool) -> None:
+    """Note that a step of a run succeeded; ``at_end`` if it has caught up with the stream. The first time, promote it.
+
+    What a run already is costs no statement.
+    """
+    target = RunState.COMPLETE if at_end or run.completed_at is not None else RunState.RUNNING
+    if run.state == target and not run.tries:
+        return
+    if at_end and run.completed_at is None:
+        if run.replaces_id is not None and run.what_if_id is None:
+            promote_run(run)
+        run.completed_at = timezone.now()
+    run.clear_failure()
+    run.state = target
+    run.save()
+
+
+def promote_run(run: AdjudicationRun) -> None:
+    """Have the findings of a complete run stand, and supersede those that stood before it and that it has not found."""
+    now = timezone.now()
+    of_stream = Finding.objects.filter(stream_id=run.stream_id).of_runs()
+    not_found = of_stream.standing().exclude(run=run)
+    not_found.update(status=FindingStatus.SUPERSEDED, superseded_at=now, superseded_by_run=run)
+    of_run = of_stream.filter(run=run).exclude(status=FindingStatus.STANDING)
+    of_run.update(status=FindingStatus.STANDING, stood_at=now, superseded_at=None, superseded_by_run=None)
+    before = AdjudicationRun.objects.filter(stream_id=run.stream_id, what_if=None, state=RunState.COMPLETE)
+    before.exclude(pk=run.pk).update(state=RunState.SUPERSEDED, superseded_by=run, ended_at=now)
+
+
+# Runs that fail
+
+
+def is_passing(error: Exception) -> bool:
+    """Return whether an error may be gone at once: the database was away, full or busy. A time limit is none of it."""
+    if not isinstance(error, OperationalError | InterfaceError):
+        return False
+    return not isinstance(error.__cause__, errors.QueryCanceled)
+
+
+def record_failure(stream_id: int, engine_version: str, error: Exception, *, now: datetime | None = None) -> bool:
+    """Set a stream aside whose replay raised ``error``; return whether that is done.
+
+    An error of the database that may pass is only counted the first time. Nothing is done if another worker holds the
+    run. Raise Django's database errors, where the database cannot take this down either.
+    """
+    now = now or timezone.now()
+    runs = AdjudicationRun.objects.filter(stream_id=stream_id, what_if=None, state__in=CURRENT)
+    with transaction.atomic():
+        run = runs.select_for_update(skip_locked=True).order_by("-pk").first()
+        if run is None or run.engine_version != engine_version:
+            return False
+        run.tries += 1
+        run.error_type = type(error).__name__
+        run.error = str(error).replace("\0", "").strip()[:MAX_ERROR]
+        is_set_aside = run.state == RunState.FAILED or run.tries > 1 or not is_passing(error)
+        if is_set_aside:
+            run.state = RunState.FAILED
+            run.failed_at = run.failed_at or now
+            run.next_try_at = now + PAUSES[min(run.tries, len(PAUSES)) - 1]
+        run.save()
+    return is_set_aside
+
+
+def try_again(run: AdjudicationRun, actor: str) -> bool:
+    """End the pause of a failed run, recorded in the audit trail. Return False if it has not failed any more."""
+    with transaction.atomic():
+        failed = AdjudicationRun.objects.filter(pk=run.pk, state=RunState.FAILED)
+        if not failed.update(next_try_at=timezone.now()):
+            return False
+        data = {"stream": run.stream.name, "run": run.number, "tries": run.tries}
+        audit_trail.record(actor, "run.tried_again", casino_id=run.casino_id, data=data)
+    return True
