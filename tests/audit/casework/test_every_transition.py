@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from django.db import connection, connections, transaction
 from django.utils import timezone
 
 from audit.casework import actions
@@ -81,17 +83,24 @@ def test_each_transition_changes_and_records_what_it_is_about(desk: Desk) -> Non
     assert values(desk.case) == ("investigating", first, *nothing)
     assert last_entry(desk) == ("case.commented", first.username, "camera 4", about(desk))
 
+    actions.perform(pk, first, "propose", reason="seen", outcome="mistaken")
+    actions.perform(pk, second, "send_back", reason="which camera?")
+    assert values(desk.case) == ("investigating", first, *nothing)
+    assert last_entry(desk) == ("case.sent_back", second.username, "which camera?", about(desk))
+    assert last_action(desk.case) == ("case.sent_back", second, "which camera?", "")
+
     actions.perform(pk, first, "propose", reason="seen", outcome="explained")
     assert values(desk.case) == ("second", first, "explained", "seen", first, None, None)
     assert last_entry(desk) == ("case.proposed", first.username, "seen", about(desk, about="explained"))
     assert last_action(desk.case) == ("case.proposed", first, "seen", "explained")
 
     before = datetime.now(UTC)
-    actions.perform(pk, second, "approve")
+    closed = actions.perform(pk, second, "approve")
     case = desk.case
     assert values(case)[:6] == ("closed", first, "explained", "seen", first, second)
-    assert case.closed_at is not None
-    assert before <= case.closed_at <= datetime.now(UTC)
+    assert closed.closed_at is not None
+    assert closed.closed_at == case.closed_at, "an instant, and not the time on some clock"
+    assert before <= closed.closed_at <= datetime.now(UTC)
     assert last_entry(desk) == ("case.closed", second.username, "", about(desk, about="explained"))
 
     actions.perform(pk, second, "reopen", reason="another witness")
@@ -183,6 +192,52 @@ def test_the_most_urgent_case_is_taken_first_and_a_superseded_one_never(desk: De
     assert [case.pk for case in taken if case is not None] == [case.pk for case in expected[1:]]
     assert taken[-1] is None
     assert all(case.assigned_to == desk.first for case in taken if case is not None)
+
+
+def case_of(desk: Desk, severity: str, *, due: int) -> Case:
+    """Return the case of one more finding, due on a day from today."""
+    finding = Finding.objects.get(pk=desk.findings[0].pk)
+    finding.pk, finding.wager = None, f"wager {Finding.objects.count()}"
+    finding.severity, finding.superseded_at = severity, None
+    finding.save(force_insert=True)
+    finding.refresh_from_db()
+    cases = Case.objects.filter(findings=finding)
+    cases.update(deadline=desk.findings[0].opened_at + timedelta(days=due))
+    return cases.get()
+
+
+def test_the_next_case_is_the_severest_then_the_one_due_first_then_the_oldest(desk: Desk) -> None:
+    Finding.objects.filter(case__in=[finding.case_id for finding in desk.findings]).update(superseded_at=timezone.now())
+    minor = case_of(desk, "minor", due=1)
+    later = case_of(desk, "major", due=5)
+    sooner = case_of(desk, "major", due=2)
+    next_sooner = case_of(desk, "major", due=2)
+    critical = case_of(desk, "critical", due=9)
+    Case.objects.filter(pk=sooner.pk).update(reason="written again, so that the table no longer has it first")
+    taken = [actions.take_next(desk.first) for _ in range(6)]
+    assert taken == [critical, sooner, next_sooner, later, minor, None]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_asks_for_the_next_case_is_not_kept_waiting_by_one_that_another_is_just_changing() -> None:
+    desk = Desk()
+    urgent, next_urgent = Case.objects.filter(casino=desk.tenant.casino).order_by("weight", "deadline", "pk")[:2]
+    taken: list[Case | None] = []
+
+    def take() -> None:
+        try:
+            with connection.cursor() as cursor:
+                cursor.execute("set lock_timeout = '1s'")  # so that to wait is an error, and not a hung test
+            taken.append(actions.take_next(desk.second))
+        finally:
+            connections.close_all()
+
+    with transaction.atomic():
+        Case.objects.select_for_update().get(pk=urgent.pk)
+        thread = threading.Thread(target=take)
+        thread.start()
+        thread.join()
+    assert taken == [next_urgent]
 
 
 def test_nobody_takes_the_next_case_of_a_casino_where_they_only_read(desk: Desk) -> None:
