@@ -108,6 +108,40 @@ def test_those_are_named_that_benjamini_and_hochberg_name() -> None:
     assert noteworthy({}, FIVE) == noteworthy({}, FIVE, any_dependence=True) == []
 
 
+@pytest.mark.parametrize(("any_dependence", "last"), [(False, Fraction(5, 200)), (True, Fraction(5, 300))])
+def test_the_smallest_of_two_stands_out_up_to_its_rank_s_share_of_the_level(
+    any_dependence: bool, last: Fraction
+) -> None:
+    # Of two, the first may have a half of the level; with any dependence that is divided by 1 + ½.
+    tiny = Fraction(1, 10**9)
+    assert noteworthy({"a": last, "b": Fraction(1)}, FIVE, any_dependence=any_dependence) == ["a"]
+    assert noteworthy({"a": last + tiny, "b": Fraction(1)}, FIVE, any_dependence=any_dependence) == []
+    assert noteworthy({"b": 2 * last, "a": 2 * last}, FIVE, any_dependence=any_dependence) == ["a", "b"]
+
+
+def test_a_croupier_alone_is_compared_with_nobody() -> None:
+    (alone,) = compare({"absent": Tally(0), "only": Tally(40, 1, 2)}, alpha=FIVE, q=FIVE).values()
+    assert alone.tally == Tally(40, 1, 2)
+    assert alone.rate == error_rate(Tally(40, 1, 2), FIVE)
+    assert (alone.p_errors, alone.p_side, alone.noteworthy) == (1, 1, False)
+
+
+def test_everybody_s_payouts_are_those_of_all_who_paid() -> None:
+    tallies = {"b": Tally(4, 1, 1), "a": Tally(3, 1), "absent": Tally(0)}
+    assessments = compare(tallies, alpha=FIVE, q=FIVE)
+    assert list(assessments) == ["a", "b"]
+    assert assessments["a"].p_errors == more_than_others(Tally(3, 1), Tally(7, 2, 1))
+    assert assessments["b"].p_errors == more_than_others(Tally(4, 2), Tally(7, 3))
+
+
+@pytest.mark.parametrize(
+    ("errors", "trials", "alpha"), [(-1, 5, FIVE), (6, 5, FIVE), (1, 5, Fraction(0)), (1, 5, Fraction(1))]
+)
+def test_no_interval_of_impossible_counts_or_of_a_level_that_is_none(errors: int, trials: int, alpha: Fraction) -> None:
+    with pytest.raises(AssertionError):
+        clopper_pearson(errors, trials, alpha)
+
+
 def test_a_later_small_one_takes_those_before_it_along() -> None:
     p_values = {"a": Fraction(4, 100), "b": Fraction(45, 1000)}
     assert noteworthy(p_values, FIVE) == ["a", "b"]

@@ -190,11 +190,24 @@ def test_dice_without_names_are_known_by_their_position() -> None:
     assert list(dice.dice) == ["#0", "#1"]
 
 
+def test_named_dice_are_known_by_their_names_in_any_order() -> None:
+    dice, alone = DiceFairness(), DiceFairness()
+    for _ in range(3):
+        dice.throw([6, 1], ["a", "b"])
+        dice.throw([1, 6], ["b", "a"])
+        alone.throw([6], ["a"])
+        alone.throw([6], ["a"])
+    assert list(dice.dice) == ["a", "b"]
+    assert dice.dice["a"].wealth == alone.dice["a"].wealth > UNIT
+    assert dice.draws == 6
+
+
 def test_a_reported_p_value_is_rounded_up() -> None:
     dice = DiceFairness()
     for _ in range(12):
         dice.throw([6, 6])
     content = summary(dice, STRICT)
     assert content["draws"] == 12
-    assert content["asks"]
-    assert Fraction(content["p_millionths"], 10**6) >= dice.p_value
+    assert (content["asks"], content["alpha"]) == (True, "1/1000")
+    assert Fraction(content["p_millionths"] - 1, 10**6) < dice.p_value <= Fraction(content["p_millionths"], 10**6)
+    assert summary(DiceFairness(), STRICT) == {"draws": 0, "p_millionths": 10**6, "asks": False, "alpha": "1/1000"}

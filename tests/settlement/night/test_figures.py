@@ -15,8 +15,19 @@ from audit.simulation import IRREGULARITIES, RULESET_NAMES, play
 from settlement import Event, State
 from settlement import decode as decode_event
 from settlement.events import EntryCorrected
-from settlement.night.bridge import Bridge, wager_lines
-from settlement.night.figures import SessionProjection, decode, encode
+from settlement.night.bridge import Bank, Bridge, Win, wager_lines
+from settlement.night.figures import (
+    BUY_INS_LISTED,
+    NOBODY,
+    BetSum,
+    PaidBy,
+    PayoutError,
+    SessionProjection,
+    Slip,
+    UndecidedStake,
+    decode,
+    encode,
+)
 from tests.settlement.night.racks import counted
 from tests.settlement.streams import event, opener
 from tests.settlement.test_properties import quick, streams
@@ -92,6 +103,176 @@ def stream_of(*events: tuple[str, dict[str, Any]], **opened: Any) -> list[Event]
     raw = [opener("s", "fr-roulette", **opened)]
     raw += [event("s", seq, kind, **data) for seq, (kind, data) in enumerate(events, start=2)]
     return [decode_event(each) for each in raw]
+
+
+MAX = [{"person": "Max", "role": "croupier"}]
+RED = ("wager.placed", {"wager": "r", "bet": "rouge", "stake": 100})
+SEVENTEEN = ("wager.placed", {"wager": "p", "bet": "plein", "stake": 10, "numbers": ["17"]})
+PAID = ("payout.made", {"wager": "p", "winnings": 350, "stake_returned": 10})
+
+
+def ball(pocket: str) -> tuple[str, dict[str, Any]]:
+    return "ball.settled", {"pocket": pocket}
+
+
+def test_every_figure_of_a_short_session_by_hand() -> None:
+    events = stream_of(
+        ("bank.filled", {"amount": 500, "slip": "7"}),
+        ("bank.credited", {"amount": 200, "slip": "8"}),
+        ("bank.credited", {"amount": 30, "slip": "9"}),
+        ("buy_in.recorded", {"amount": 1000, "means": "cash"}),
+        RED,
+        SEVENTEEN,
+        ball("0"),
+        ("zero.decided", {"wager": "r", "choice": "prison"}),
+        ("wager.placed", {"wager": "a", "bet": "noir", "stake": 40}),
+        ("wager.placed", {"wager": "b", "bet": "noir", "stake": 60}),
+        ("buy_in.recorded", {"amount": 70, "means": "card"}),
+        PAID,
+        ("session.closed", {"float": 4000}),
+        ("events.lost", {"through": 17, "reason": "power"}),
+        float=5000,
+        observes=["wheel", "calls", "wheel"],
+        staff=MAX,
+    )
+    figures = read(events).figures()
+
+    assert (figures.stream, figures.casino, figures.table) == ("s", "demo", "T1")
+    assert (figures.game, figures.ruleset, figures.gaming_day) == ("french_roulette", "fr-roulette", "2010-11-19")
+    assert (figures.opened_at, figures.closed_at, figures.closed_by) == (
+        "2010-11-19T20:00:01+01:00",
+        "2010-11-19T20:00:14+01:00",
+        14,
+    )
+    assert (figures.events, figures.last_seq, figures.lost) == (15, 17, [(15, 17)])
+    assert figures.is_adjudicated
+    assert (figures.observes, figures.unchecked) == (["calls", "wheel"], ["collections"])
+
+    # A zero takes the stake on 17, and the red one to prison: worth 18/37 of itself and 1/37 of a quarter.
+    worth = Fraction(18 * 100 + 25, 37)
+    assert figures.bridge == Bridge(
+        bank=Bank(
+            currency="EUR", opening_float=5000, fills=500, credits=230, closing_float=4000, drop=None, buy_ins=1070
+        ),
+        stakes=10,
+        theoretical=Fraction(10, 37),
+        adjudicated=Win(lost=10),
+        recorded=Win(winnings=350),
+        undecided=100,
+        imprisoned=100,
+        carried=Fraction(100 * 73, 74) - 50,
+    )
+    # Before the ball the two stakes are worth 4010/37; the 17 gives 360 back, the zero 50, each red pocket 200.
+    assert figures.luck == Fraction(4010, 37) - 50
+    assert figures.variance == Fraction(360**2 + 50**2 + 18 * 200**2, 37) - Fraction(4010, 37) ** 2
+    assert figures.draws == [[8, "0"]]
+    assert figures.slips == [Slip(2, "fill", "7", 500), Slip(3, "credit", "8", 200), Slip(4, "credit", "9", 30)]
+    assert figures.buy_ins == [5, 12]
+    assert figures.errors == [PayoutError("p", "plein", "lost", 13, -360, "Max")]
+    assert figures.croupiers == {"Max": PaidBy(payouts=1, for_player=1, last_error=13)}
+    assert figures.standing == [
+        UndecidedStake("r", "rouge", "imprisoned", 6, 100, 1, 50, worth),
+        UndecidedStake("a", "noir", "open", 10, 40, 0, 0, Fraction(40 * 73, 74)),
+        UndecidedStake("b", "noir", "open", 11, 60, 0, 0, Fraction(60 * 73, 74)),
+    ]
+    assert figures.bets == {
+        "rouge": BetSum(wagers=1),
+        "plein": BetSum(1, 10, Fraction(10, 37), 10, -350),
+        "noir": BetSum(wagers=2),
+    }
+
+
+def test_a_session_that_has_just_opened_has_nothing_but_its_float() -> None:
+    figures = read(stream_of(float=700)).figures()
+    assert figures.bridge == Bridge.of(Bank(currency="EUR", opening_float=700), [])
+    assert (figures.closed_at, figures.closed_by, figures.events, figures.last_seq) == (None, 0, 1, 1)
+    assert (figures.luck, figures.variance) == (0, 0)
+    assert not any((figures.lost, figures.slips, figures.buy_ins, figures.errors, figures.standing, figures.draws))
+    assert not any((figures.croupiers, figures.bets))
+
+
+def test_without_an_opener_there_is_no_currency_and_no_casino() -> None:
+    figures = read(stream_of(("bank.filled", {"amount": 500, "slip": "7"}))[1:]).figures()
+    assert figures.bridge == Bridge.of(Bank(currency="XXX", opening_float=0, fills=500), [])
+    assert (figures.stream, figures.casino, figures.table, figures.opened_at) == ("s", "", "", "")
+    assert not figures.is_adjudicated
+    assert figures.unchecked == []
+
+
+def test_the_last_close_and_the_first_opener_count() -> None:
+    events = stream_of(
+        ("session.closed", {"float": 900}),
+        ("session.opened", json.loads(opener("s", "fr-craps", casino="other", float=1))["data"]),
+        ("session.closed", {"float": 800}),
+        float=700,
+    )
+    figures = read(events).figures()
+    assert (figures.casino, figures.ruleset) == ("demo", "fr-roulette")
+    assert (figures.bridge.bank.opening_float, figures.bridge.bank.closing_float, figures.closed_by) == (700, 800, 4)
+
+
+def test_all_buy_ins_are_summed_and_the_first_five_hundred_listed() -> None:
+    buy_in = ("buy_in.recorded", {"amount": 3, "means": "cash"})
+    figures = read(stream_of(*[buy_in] * (BUY_INS_LISTED + 2))).figures()
+    assert figures.bridge.bank.buy_ins == 3 * 502
+    assert figures.buy_ins == list(range(2, 502))
+
+
+def test_an_amount_that_should_have_been_paid_is_laid_to_nobody_and_to_the_event_that_decided() -> None:
+    figures = read(stream_of(SEVENTEEN, ball("17"), staff=MAX)).figures()
+    assert figures.errors == [PayoutError("p", "plein", "won", 3, 360, NOBODY)]
+    assert figures.croupiers == {}
+
+
+def test_a_payout_on_no_wager_is_an_error_of_who_made_it_and_of_no_bet() -> None:
+    figures = read(stream_of(PAID, staff=MAX)).figures()
+    assert figures.errors == [PayoutError("p", "", "unknown", 2, -360, "Max")]
+    assert figures.bets == {"": BetSum(wagers=1, recorded=-360)}
+    assert figures.croupiers == {"Max": PaidBy(payouts=1, for_player=1, last_error=2)}
+
+
+def test_errors_on_either_side_are_counted_by_side_with_the_last_of_them() -> None:
+    placed = [("wager.placed", {"wager": f"w{n}", "bet": "rouge", "stake": 1000}) for n in range(5)]
+    amounts = {"w4": 900, "w0": 1000, "w1": 1050, "w3": 800, "w2": 990}
+    paid = [("payout.made", {"wager": w, "winnings": won, "stake_returned": 1000}) for w, won in amounts.items()]
+    figures = read(stream_of(*placed, ball("1"), *paid, staff=MAX)).figures()
+    assert figures.croupiers == {"Max": PaidBy(payouts=5, for_house=3, for_player=1, last_error=12)}
+
+
+def test_a_wager_paid_in_two_parts_is_one_payout_and_its_error_that_of_the_last() -> None:
+    part = ("payout.made", {"wager": "p", "winnings": 100, "stake_returned": 10})
+    figures = read(stream_of(SEVENTEEN, ball("17"), part, part, staff=MAX)).figures()
+    assert figures.croupiers == {"Max": PaidBy(payouts=1, for_house=1, last_error=5)}
+    assert [(error.seq, error.amount) for error in figures.errors] == [(5, 350 - 200 - 10)]
+
+
+def by_whom(*before: tuple[str, dict[str, Any]], actor: str | None = None, staff: Any = ()) -> list[str]:
+    """Return to whom a payout after ``before`` is laid."""
+    events = stream_of(SEVENTEEN, ball("17"), *before, staff=list(staff))
+    raw = json.loads(event("s", len(events) + 1, PAID[0], **PAID[1])) | ({"actor": actor} if actor else {})
+    return list(read([*events, decode_event(json.dumps(raw))]).figures().croupiers)
+
+
+def test_who_paid_is_who_the_event_names_or_the_only_croupier_at_the_table() -> None:
+    ann = ("staff.assigned", {"person": "Ann", "role": "croupier"})
+    chef = ("staff.assigned", {"person": "Bob", "role": "chef_de_table"})
+    assert by_whom(staff=MAX) == ["Max"]
+    assert by_whom(actor="Eva", staff=MAX) == ["Eva"]
+    assert by_whom(chef, staff=MAX) == ["Max"]
+    assert by_whom(ann, staff=MAX) == by_whom() == by_whom(chef) == [NOBODY]
+
+
+def test_the_draws_at_craps_are_listed_with_their_dice() -> None:
+    raw = [
+        opener("s", "fr-craps"),
+        event("s", 2, "dice.thrown", faces=[3, 4]),
+        event("s", 3, "dice.thrown", faces=[6, 1], dice=["a", "b"]),
+        event("s", 4, "dice.thrown", faces=[6, 7]),
+        event("s", 5, "ball.settled", pocket="17"),
+    ]
+    events = [decode_event(each) for each in raw]
+    assert read(events).figures().draws == [[2, 3, 4], [3, 6, 1, "a", "b"]]
+    assert read(events, follows_luck=False).figures().draws == []
 
 
 def test_a_corrected_slip_and_a_corrected_pocket_are_read_as_corrected() -> None:

@@ -17,7 +17,7 @@ from settlement.events import BallSettled, DiceThrown
 from settlement.night.bridge import Bank, Bridge, wager_lines
 from settlement.night.draws import layout_of
 from settlement.night.edges import Readings, edge_of_a_simple_chance
-from settlement.night.value import ValueProcess, commission_due, outlook, present_value, theoretical_win
+from settlement.night.value import ValueProcess, commission_due, luck_carried, outlook, present_value, theoretical_win
 from settlement.state import Table
 from tests.settlement.streams import event, opener
 from tests.settlement.test_properties import quick, streams
@@ -95,6 +95,52 @@ def test_on_any_stream_luck_is_all_that_no_decision_charged(stream: list[bytes])
     for raw in stream:
         process.feed(state, decode(raw))
     assert process.luck == position(state.table)
+
+
+@pytest.mark.parametrize("ruleset", RULESET_NAMES)
+def test_the_process_adds_up_its_draws(ruleset: str) -> None:
+    state, process = State(), ValueProcess()
+    assert (process.luck, process.variance, process.draws) == (0, 0, 0)
+    draws = []
+    for each in night(ruleset, 1, coups=10):
+        is_draw = isinstance(each, DiceThrown | BallSettled)
+        ahead = outlook(state.table) if is_draw else None
+        before = process.luck
+        draw = process.feed(state, each)
+        assert (draw is not None) == is_draw
+        if draw is not None and ahead is not None:
+            assert (draw.seq, draw.variance) == (each.seq, ahead.variance)
+            assert draw.luck == process.luck - before
+            draws.append(draw)
+    assert process.luck == sum((draw.luck for draw in draws), Fraction(0))
+    assert process.variance == sum((draw.variance for draw in draws), Fraction(0))
+    assert process.draws == len(draws)
+
+
+def test_what_cannot_have_been_drawn_is_no_draw() -> None:
+    for ruleset, kind, impossible in (
+        ("fr-craps", "ball.settled", {"pocket": "17"}),
+        ("fr-craps", "dice.thrown", {"faces": [0, 7]}),
+        ("fr-roulette", "dice.thrown", {"faces": [3, 4]}),
+        ("fr-roulette", "ball.settled", {"pocket": "00"}),
+        ("no-such", "dice.thrown", {"faces": [3, 4]}),
+        ("no-such", "ball.settled", {"pocket": "17"}),
+    ):
+        state, process = State(), ValueProcess()
+        process.feed(state, decode(opener("s", ruleset)))
+        assert process.feed(state, decode(event("s", 2, kind, **impossible))) is None, (ruleset, kind)
+        assert (process.draws, process.luck, process.variance) == (0, 0, 0)
+        assert state.table.events == 2
+
+
+def test_a_throw_that_breaks_another_rule_is_a_draw() -> None:
+    state, process = State(), ValueProcess()
+    process.feed(state, decode(opener("s", "fr-craps", observes=["custody"])))
+    process.feed(state, decode(event("s", 2, "wager.placed", wager="w", bet="big_6", stake=1100)))
+    draw = process.feed(state, decode(event("s", 3, "dice.thrown", faces=[3, 4], dice=["a", "b"])))
+    assert [finding.rule for finding in state.table.findings] == ["unselected-dice-thrown"]
+    assert draw is not None
+    assert draw.luck == 1100 * Fraction(10, 11)
 
 
 # What a choice costs
@@ -175,6 +221,37 @@ def test_a_withdrawn_commission_is_due_unless_the_session_refunds_it(refunded: b
     assert commission_due(standing.open_session(), standing.wagers["w"]) == 51
 
 
+# A stake of 2²⁰ on black is charged 1/74 of itself; its first prison costs 1/148 more than the half.
+ONE_PRISON = 2**20 * (Fraction(1, 74) + Fraction(1, 148))
+ZERO = ("ball.settled", {"pocket": "0"})
+LAST_COUP: tuple[str, dict[str, Any]] = ("last_coup.announced", {})
+
+
+@pytest.mark.parametrize(
+    ("status", "events"),
+    [
+        ("refunded_half", [ZERO, ("zero.decided", {"wager": "w", "choice": "half"})]),
+        ("refunded_last_coup", [LAST_COUP, ZERO]),
+        ("released", [("ball.settled", {"pocket": "2"})]),
+        ("lost", [("ball.settled", {"pocket": "1"})]),
+    ],
+)
+def test_only_the_choice_of_prison_is_charged_and_not_how_it_ended(
+    status: str, events: list[tuple[str, dict[str, Any]]]
+) -> None:
+    table = fed("fr-roulette", *imprisoned(1), *events)
+    assert table.wagers["w"].status == status
+    assert theoretical_win(table.open_session(), table.wagers["w"]) == ONE_PRISON
+
+
+def test_while_the_player_has_not_chosen_his_stake_is_worth_the_half() -> None:
+    table = fed("fr-roulette", *imprisoned(1), ZERO)
+    session, wager = table.open_session(), table.wagers["w"]
+    assert wager.status == "awaiting_decision"
+    assert present_value(session, wager) == 2**18
+    assert luck_carried(session, wager) == 2**20 - 2**18 - ONE_PRISON
+
+
 def test_breakage_is_expected_and_is_no_luck() -> None:
     # 5 on the six at 7 to 6 wins 5, not 5⅚: 6 ways in 11 lose 5, 5 win 5.
     table = fed(
@@ -191,6 +268,15 @@ def test_a_wager_that_is_off_has_no_luck_in_a_come_out() -> None:
     assert outlook(fed("qc-craps", placed, ("dice.thrown", {"faces": [2, 2]}))).variance > 0
     working = (placed[0], placed[1] | {"working": True})
     assert outlook(fed("qc-craps", working)).variance > 0
+
+
+def test_a_payout_that_the_unit_rounds_down_is_drawn_as_it_is_paid() -> None:
+    # 1,999 at evens in units of 5 wins 1,995 on 18 pockets; a zero gives back the half, 999, as 995.
+    red = ("wager.placed", {"wager": "r", "bet": "rouge", "stake": 1999})
+    ahead = outlook(fed("fr-roulette", red, payout_unit=5))
+    worth = Fraction(18 * (1999 + 1995) + 995, 37)
+    assert ahead.mean == 0
+    assert ahead.variance == Fraction(18 * (1999 + 1995) ** 2 + 995**2, 37) - worth**2
 
 
 def test_stakes_of_one_coup_are_added_before_they_are_squared() -> None:
