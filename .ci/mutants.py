@@ -108,6 +108,7 @@ def _run(sample: int | None, seed: int) -> dict[str, str]:
         submit = runner.submit
 
         def sort_and_submit(name: str, tests: list[str], *limits: Any) -> None:
+            _forget_results()
             submit(name, sorted(tests, key=lambda test: state().duration_by_test[test]), *limits)
 
         runner.submit = sort_and_submit
@@ -128,6 +129,15 @@ def _run(sample: int | None, seed: int) -> dict[str, str]:
     mutmut._run(chosen, max_children=os.cpu_count())
     ended = mutmut.collect_source_file_mutation_data(mutant_names=chosen)[0]
     return {name: status_by_exit_code[data.exit_code_by_key[name]] for data, name, _ in ended}
+
+
+def _forget_results() -> None:
+    """Empty the caches of our functions: what the tests computed without a mutant is not to be had for nothing."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith(("settlement", "audit", "casino")):
+            for each in vars(module).values():
+                if hasattr(type(each), "cache_clear"):
+                    each.cache_clear()
 
 
 def _report(statuses: Mapping[str, str]) -> int:
