@@ -219,7 +219,7 @@ def test_the_next_case_is_the_severest_then_the_one_due_first_then_the_oldest(de
 
 
 @pytest.mark.django_db(transaction=True)
-def test_who_asks_for_the_next_case_is_not_kept_waiting_by_one_that_another_is_just_changing() -> None:
+def test_the_next_case_is_taken_without_waiting_for_one_that_another_is_just_changing() -> None:
     desk = Desk()
     urgent, next_urgent = Case.objects.filter(casino=desk.tenant.casino).order_by("weight", "deadline", "pk")[:2]
     taken: list[Case | None] = []

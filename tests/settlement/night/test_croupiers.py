@@ -79,7 +79,7 @@ def test_who_paid_nothing_has_no_rate() -> None:
     assert error_rate(Tally(0), FIVE) is None
     rate = error_rate(Tally(200, 1, 3), FIVE)
     assert rate is not None
-    assert rate.rate == Fraction(4, 200)
+    assert (rate.rate, rate.alpha) == (Fraction(4, 200), FIVE)
     assert rate.low < rate.rate < rate.high
 
 
@@ -137,7 +137,7 @@ def test_everybody_s_payouts_are_those_of_all_who_paid() -> None:
 @pytest.mark.parametrize(
     ("errors", "trials", "alpha"), [(-1, 5, FIVE), (6, 5, FIVE), (1, 5, Fraction(0)), (1, 5, Fraction(1))]
 )
-def test_no_interval_of_impossible_counts_or_of_a_level_that_is_none(errors: int, trials: int, alpha: Fraction) -> None:
+def test_impossible_counts_and_levels_have_no_interval(errors: int, trials: int, alpha: Fraction) -> None:
     with pytest.raises(AssertionError):
         clopper_pearson(errors, trials, alpha)
 
