@@ -276,7 +276,7 @@ def test_a_wager_is_found_in_play_and_after_it_retired() -> None:
     stream_id = tenant.stream("s").stream_id
     assert wager_of(stream_id, "w1") is None, "nothing is adjudicated yet"
     replayed(stream_id)
-    rows = RetiredWagers.objects.filter(adjudication__stream_id=stream_id)
+    rows = RetiredWagers.objects.filter(run__stream_id=stream_id)
     assert rows.count() == 1
     whole = adjudicate([raw for _, raw in read.whole(stream_id)]).wagers
     for wager_id in ("w1", "w2"):
