@@ -7,7 +7,11 @@ from audit.models import Adjudication
 from audit.models import Finding as FindingRow
 from settlement import ENGINE_VERSION, State
 from settlement import Adjudication as AdjudicationResult
+from settlement.catalogue import RULES
 from settlement.state import Wager
+
+RAISED_BY_RECORD = [name for name, rule in RULES.items() if rule.raised_by == "record"]
+"""Rules that the record raises, and not the engine: replay itself raises one of them, with its run."""
 
 
 def standing(stream_id: int) -> Adjudication | None:
@@ -25,7 +29,8 @@ def answer_of(adjudication: Adjudication) -> AdjudicationResult:
     state.table.wagers.update(in_play)
     in_order = sorted(state.table.wagers.values(), key=lambda wager: wager.placed_by)
     state.table.wagers = {wager.id: wager for wager in in_order}
-    engine_findings = FindingRow.objects.filter(stream_id=adjudication.stream_id, run=adjudication.run_id).of_runs()
+    of_run = FindingRow.objects.filter(stream_id=adjudication.stream_id, run=adjudication.run_id).of_runs()
+    engine_findings = of_run.exclude(rule__in=RAISED_BY_RECORD)
     state.table.findings = [row.as_value() for row in engine_findings]
     return state.adjudication()
 
