@@ -64,7 +64,7 @@ _.first_day, _.last_day  # of a what-if run's selection, which is saved as a dic
 
 # pytest: hooks, marks, and fixtures that a test takes for their effect.
 _.pytest_configure, _.pytestmark, _.db, _.transactional_db, _.django_db_setup, _.django_test_environment
-_.no_progress, _.serving_role, _.superuser
+_.full_disk, _.no_progress, _.serving_role, _.superuser
 
 # Hypothesis: a rule of a state machine.
 _.swap

@@ -47,7 +47,7 @@ def in_steps_of_three(stream_id: int, steps: int) -> None:
 
 def shown(stream_id: int) -> list[tuple[int, str, Any]]:
     """Return what an officer sees of a stream: seq, rule, and the recorded amount."""
-    rows = Finding.objects.filter(stream_id=stream_id, superseded_at=None, case__isnull=False)
+    rows = Finding.objects.standing().filter(stream_id=stream_id)
     return list(rows.order_by("seq", "rule").values_list("seq", "rule", "recorded"))
 
 
@@ -151,7 +151,7 @@ def test_an_earlier_version_that_comes_back_does_not_add_its_findings_to_those_o
     events += numbered(events[0], *[("x", {})] * 11, again)[-1:]
     assert tenant.post("s", events).status_code == 201
     replayed(stream_id)
-    standing = Finding.objects.filter(stream_id=stream_id, superseded_at=None)
+    standing = Finding.objects.standing().filter(stream_id=stream_id)
     assert standing.values("engine_version").distinct().count() == 1
 
 
