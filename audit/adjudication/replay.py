@@ -124,8 +124,9 @@ def async_commit() -> Iterator[None]:
 def _step(adjudication: Adjudication, run: AdjudicationRun, readings: Mapping[str, Any]) -> Progress | None:
     stream_id = adjudication.stream_id
     last_seq = read.next_seq_of(stream_id) - 1
-    step_end = min(last_seq, adjudication.next_seq + STEP_EVENTS - 1)
-    pages = stream_reader.pages(stream_id, adjudication.next_seq, step_end, max_bytes=STEP_BYTES)
+    pages = stream_reader.pages(
+        stream_id, adjudication.next_seq, last_seq, max_events=STEP_EVENTS, max_bytes=STEP_BYTES
+    )
     events = [event for page in pages for event in page]
     if not events:
         if adjudication.cursor:

@@ -38,16 +38,17 @@ def corrections_of(stream_id: int, *, known_through: int | None = None) -> list[
 
 
 def pages(
-    stream_id: int, first_seq: int, last_seq: int, *, max_bytes: int | None = None
+    stream_id: int, first_seq: int, last_seq: int, *, max_events: int | None = None, max_bytes: int | None = None
 ) -> Generator[list[Event], None, None]:
     """Yield the events from ``first_seq`` to ``last_seq``, both included, up to 1,000 at a time, in order.
 
-    The server gathers the next page while the caller folds this one. The page that reaches ``max_bytes`` is the last.
+    The server gathers the next page while the caller folds this one. About ``max_events`` are read, fewer where numbers
+    were declared lost; the page that reaches ``max_bytes`` is the last.
     Close the generator (``contextlib.closing``) where the loop may end early.
     """
     if first_seq > last_seq:
         return
-    arrays = arrays_between(stream_id, first_seq, last_seq)
+    arrays = arrays_between(stream_id, first_seq, last_seq, max_events=max_events)
     size = 0
     try:
         for array in arrays:

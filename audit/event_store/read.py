@@ -83,6 +83,16 @@ def before(stream_id: int, *, seq: int, limit: int) -> list[tuple[int, bytes]]:
     return rows[::-1]
 
 
+def count_from(stream_id: int, first_seq: int, *, limit: int) -> int:
+    """Return how many events of a stream have a seq of at least ``first_seq``, counted no further than ``limit``."""
+    [(count,)] = binary_copy.execute(
+        "select count(*) from (select from log.event where stream_id = %b::bigint and seq >= %b::bigint"
+        " limit %b::bigint) counted",
+        (stream_id, first_seq, limit),
+    )
+    return int(count)
+
+
 def whole(stream_id: int, *, after: int = 0) -> Iterator[tuple[int, bytes]]:
     """Yield the events of a stream whose seq is above ``after``, in order, a page at a time: memory stays flat."""
     while page := slice_of(stream_id, after=after, limit=PAGE):

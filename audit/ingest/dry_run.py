@@ -27,7 +27,7 @@ class TooFarBehind(EventsRefused):
     """More than ``MAX_EVENTS`` events of the stream wait to be adjudicated."""
 
     def __init__(self, count: int) -> None:
-        super().__init__(f"{count} events of the stream wait to be adjudicated; try it again later.")
+        super().__init__(f"At least {count} events of the stream wait to be adjudicated; try it again later.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +77,7 @@ def _new_findings(head: read.StreamHead) -> list[Finding]:
 
 
 def _waiting(head: read.StreamHead) -> int:
-    """Return how many events of a stream wait to be adjudicated."""
+    """Return how many events of a stream wait to be adjudicated, counted to just above ``MAX_EVENTS``."""
     adjudication = standing(head.stream_id)
-    return head.next_seq - (adjudication.next_seq if adjudication else 1)
+    first_seq = adjudication.next_seq if adjudication else 1
+    return read.count_from(head.stream_id, first_seq, limit=MAX_EVENTS + 1)

@@ -107,7 +107,7 @@ class StreamAdmin(RecordAdmin[LoggedStream]):
                 for event in events
             ],
             "earlier": seqs[0] if seqs and seqs[0] > 1 else None,
-            "later": seqs[-1] if seqs and seqs[-1] < head.next_seq - 1 else None,
+            "later": seqs[-1] if seqs and read.slice_of(stream_id, after=seqs[-1], limit=1) else None,
         }
         return TemplateResponse(request, "admin/audit/tables/events.html", context)
 
@@ -119,7 +119,10 @@ class StreamAdmin(RecordAdmin[LoggedStream]):
             raise Http404
         last = read.next_seq_of(stream_id) - 1
         at = min(_seq(request, "at") or last, last)
-        first = max(1, at - AROUND)
+        # By stored numbers: a declared loss may leave more numbers out than there are events.
+        before = [seq for seq, _raw in read.before(stream_id, seq=at + 1, limit=2 * AROUND + 1)]
+        after = [seq for seq, _raw in read.slice_of(stream_id, after=at, limit=2 * AROUND)]
+        shown = [*before[-AROUND - 1 :], *after[:AROUND]]
         record_entry(request, "table.viewed", casino_id=stream.casino_id, stream=stream.name, seq=at)
         context = {
             **self.admin_site.each_context(request),
@@ -128,9 +131,9 @@ class StreamAdmin(RecordAdmin[LoggedStream]):
             "stream": stream,
             "at": at,
             "last": last,
-            "earlier": max(1, first - AROUND) if first > 1 else None,
-            "later": at + 2 * AROUND if at + AROUND < last else None,
-            "replay": replay_context(stream, first, at + AROUND, at),
+            "earlier": before[0] if len(before) > AROUND + 1 else None,
+            "later": after[-1] if len(after) > AROUND else None,
+            "replay": replay_context(stream, shown[0], shown[-1], at) if shown else None,
         }
         return TemplateResponse(request, "admin/audit/tables/table.html", context)
 
