@@ -208,6 +208,11 @@ CABOCHON_VIDEO_DAYS = env.int("CABOCHON_VIDEO_DAYS", default=7)
 CABOCHON_QUARANTINE_DAYS = env.int("CABOCHON_QUARANTINE_DAYS", default=400)
 CABOCHON_QUARANTINE_BYTES = env.int("CABOCHON_QUARANTINE_BYTES", default=256 * 1024 * 1024)
 
+# What an API key may open: streams of one gaming day, and months within a day that have no streams yet
+
+CABOCHON_STREAMS_A_DAY = env.int("CABOCHON_STREAMS_A_DAY", default=200)
+CABOCHON_MONTHS_A_DAY = env.int("CABOCHON_MONTHS_A_DAY", default=120)
+
 # Workers
 
 BROKER_GIVEN = env.str("CELERY_BROKER_URL", default="")

@@ -91,15 +91,20 @@ class StreamEvents(KeyedView):
         summary="Record events",
         description=(
             "A JSON array, {'events': […]}, or one event a line; gzip accepted; at most 1,000 events and 1 MiB. "
-            "2xx means that every event is stored for good, 4xx that none is. Every retry is safe."
+            "2xx means that every event is stored for good, 4xx that none is. Every retry is safe. A stream is opened "
+            "for a gaming day from 40 days ago to 2 days ahead, or an earlier one with the scope events:backfill."
         ),
         parameters=[DRY_RUN],
         request=BODIES,
         responses={
             201: OpenApiResponse(OpenApiTypes.OBJECT, "At least one event is new: the receipt."),
             200: OpenApiResponse(OpenApiTypes.OBJECT, "Every event was there: the receipt of the first time."),
-            (409, "application/problem+json"): OpenApiResponse(OpenApiTypes.OBJECT, "gap, or conflict."),
-            (422, "application/problem+json"): OpenApiResponse(OpenApiTypes.OBJECT, "invalid, or not-opened."),
+            (409, "application/problem+json"): OpenApiResponse(
+                OpenApiTypes.OBJECT, "gap, conflict, too-many-streams, or too-many-months."
+            ),
+            (422, "application/problem+json"): OpenApiResponse(
+                OpenApiTypes.OBJECT, "invalid, not-opened, or gaming-day."
+            ),
         },
     )
     def post(self, request: Request, stream: str) -> Response:

@@ -19,6 +19,7 @@ from audit.evidence.bundle import Unproven
 from audit.ingest.bodies import MalformedBody, TooManyEvents
 from audit.ingest.dry_run import TooFarBehind
 from audit.ingest.multi_stream import UnnamedStreams
+from audit.ingest.opening import GamingDayNotAccepted, TooManyMonths, TooManyStreams
 from audit.ingest.record import (
     InvalidEvents,
     KeyNotAllowed,
@@ -49,6 +50,9 @@ PROBLEMS: Mapping[type[Exception], Row] = {
     UnnamedStreams: Row(422, "invalid"),
     NotOpened: Row(422, "not-opened", ("index", "seq", "next_seq")),
     TooManyEvents: Row(413, "too-large"),
+    GamingDayNotAccepted: Row(422, "gaming-day", ("first_day", "last_day")),
+    TooManyStreams: Row(409, "too-many-streams", ("limit",)),
+    TooManyMonths: Row(409, "too-many-months", ("limit",)),
     KeyNotAllowed: Row(403, "forbidden"),
     SequenceGap: Row(409, "gap", ("next_seq",)),
     SequenceConflict: Row(409, "conflict", ("seq", "stored_digest", "sent_digest")),

@@ -17,6 +17,9 @@ PROBLEM: dict[str, Any] = {
         "next_seq": {"type": "integer"},
         "seq": {"type": ["integer", "null"]},
         "index": {"type": "integer"},
+        "first_day": {"type": ["string", "null"], "format": "date"},
+        "last_day": {"type": "string", "format": "date"},
+        "limit": {"type": "integer"},
         "errors": {
             "type": "array",
             "items": {

@@ -26,7 +26,7 @@ from django.db import transaction
 from audit import task_queue
 from audit.event_store import read
 from audit.event_store.append import NewEvent, UnexpectedSeq, append, open_stream
-from audit.ingest import quarantine
+from audit.ingest import opening, quarantine
 from audit.ingest.bodies import Body
 from audit.ingest.quarantine import Conflict
 from audit.ingest.receipts import receipt, unsigned
@@ -241,6 +241,13 @@ def _open(key: ApiKey, stream: str, sent: list[SentEvent], body: Body) -> Ingest
             raise KeyNotAllowed(f"The table '{opener.data.table}' is not registered for this key.")
     elif not key.reports_on(None):
         raise KeyNotAllowed("This key reports on tables, not on the count room.")
+    try:
+        opening.check_day(key, data.gaming_day)
+    except opening.GamingDayNotAccepted as refusal:
+        quarantine.keep(key, stream, "gaming-day", str(refusal), body.raw, seq=opener.seq)
+        raise
+    opening.check_months(key, data.gaming_day)
+    opening.check_count(key, data.gaming_day, opened=0)
     with transaction.atomic():
         stream_id = open_stream(
             casino_id=key.casino_id,
@@ -251,7 +258,10 @@ def _open(key: ApiKey, stream: str, sent: list[SentEvent], body: Body) -> Ingest
             ruleset=ruleset,
             currency=data.currency,
         )
-        return _append(key, stream, stream_id, sent, next_seq=1)
+        result = _append(key, stream, stream_id, sent, next_seq=1)
+        # Streams of one day are opened one after the other, so that no two requests take the last place.
+        opening.check_count(key, data.gaming_day, opened=1)
+        return result
 
 
 def _append(key: ApiKey, stream: str, stream_id: int, new: list[SentEvent], *, next_seq: int) -> IngestResult:

@@ -1,7 +1,7 @@
 """The tables that Django manages, and read-only views of the log, which it does not."""
 
 from audit.models.adjudication import Adjudication, Finding, FindingStatus, RetiredWagers, WhatIfFinding
-from audit.models.api_keys import ApiKey, KeyScope
+from audit.models.api_keys import DEFAULT_SCOPES, ApiKey, KeyScope
 from audit.models.cases import Case, CaseAction, Deadline, SavedView
 from audit.models.casinos import Casino, GamingTable
 from audit.models.event_store import LoggedBatch, LoggedEvent, LoggedStream
@@ -20,6 +20,7 @@ from audit.models.quarantine import Quarantined
 from audit.models.runs import AdjudicationRun, FailedRun, RunCause, RunState, WhatIf
 
 __all__ = [
+    "DEFAULT_SCOPES",
     "Adjudication",
     "AdjudicationRun",
     "ApiKey",

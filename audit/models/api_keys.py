@@ -31,9 +31,14 @@ class KeyScope(models.TextChoices):
     """What a key may do."""
 
     EVENTS_WRITE = "events:write", _("record events")
+    EVENTS_BACKFILL = "events:backfill", _("record events of any past gaming day")
     STREAMS_READ = "streams:read", _("read streams")
     FINDINGS_READ = "findings:read", _("read findings")
     REPORTS_READ = "reports:read", _("read reports")
+
+
+DEFAULT_SCOPES = [scope.value for scope in KeyScope if scope is not KeyScope.EVENTS_BACKFILL]
+"""What a key may do unless it is said: everything but to record events of long ago."""
 
 
 class ApiKey(models.Model):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import time
+from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 from django.core.exceptions import ValidationError
@@ -39,6 +39,17 @@ class Casino(models.Model):
 
     def __str__(self) -> str:
         return self.name or self.code
+
+    def cutoff_at(self, day: date) -> datetime:
+        """Return when a gaming day begins. A cutoff that a clock change skips is the first instant after it."""
+        zone = ZoneInfo(self.time_zone)
+        # The round trip through UTC turns a local time that a clock change skips into one that exists.
+        return datetime.combine(day, self.cutoff, zone).astimezone(UTC).astimezone(zone)
+
+    def gaming_day_at(self, moment: datetime) -> date:
+        """Return the gaming day that contains an instant."""
+        day = moment.astimezone(ZoneInfo(self.time_zone)).date()
+        return day if moment >= self.cutoff_at(day) else day - timedelta(days=1)
 
 
 class GamingTable(models.Model):

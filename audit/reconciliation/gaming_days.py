@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple
-from zoneinfo import ZoneInfo
 
 from audit.models import Casino
 
@@ -22,14 +21,13 @@ class Bounds(NamedTuple):
 
 
 def bounds(casino: Casino, day: date) -> Bounds:
-    """Return when a gaming day begins and ends. A cutoff that a clock change skips is the first instant after it."""
-    return Bounds(_cutoff(casino, day), _cutoff(casino, day + timedelta(days=1)))
+    """Return when a gaming day begins and ends."""
+    return Bounds(casino.cutoff_at(day), casino.cutoff_at(day + timedelta(days=1)))
 
 
 def day_of(casino: Casino, moment: datetime) -> date:
     """Return the gaming day that contains an instant."""
-    day = moment.astimezone(ZoneInfo(casino.time_zone)).date()
-    return day if moment >= _cutoff(casino, day) else day - timedelta(days=1)
+    return casino.gaming_day_at(moment)
 
 
 def has_ended(casino: Casino, day: date, now: datetime) -> bool:
@@ -39,9 +37,3 @@ def has_ended(casino: Casino, day: date, now: datetime) -> bool:
 def last_ended(casino: Casino, now: datetime) -> date:
     """Return the last gaming day that has ended."""
     return day_of(casino, now) - timedelta(days=1)
-
-
-def _cutoff(casino: Casino, day: date) -> datetime:
-    zone = ZoneInfo(casino.time_zone)
-    # The round trip through UTC turns a local time that a clock change skips into one that exists.
-    return datetime.combine(day, casino.cutoff, zone).astimezone(UTC).astimezone(zone)

@@ -126,7 +126,7 @@ def _play_a_table(containers: Containers, *, seed: int) -> None:
     """Post one table's night with every irregularity that such a table can have."""
     manage = (sys.executable, "manage.py")
     casino = f"casino-{seed}"
-    key = containers.run("web", *manage, "createkey", "--casino", casino, "--register", "C1").strip()
+    key = containers.run("web", *manage, "createkey", "--casino", casino, "--backfill", "--register", "C1").strip()
     night = ("--casino", casino, "--tables", "1", "--seed", str(seed), "--irregularities", "all")
     containers.run("web", *manage, "simulate", *night, "--post", containers.url, "--key", key)
 

@@ -216,7 +216,7 @@ class Schedule:
             (0,)
         ]
         whole = adjudicate([raw for _, raw in read.whole(stream_id)])
-        rows = Finding.objects.filter(stream_id=stream_id, superseded_at=None).order_by("seq", "rule", "wager")
+        rows = Finding.objects.filter(stream_id=stream_id, status="standing").order_by("seq", "rule", "wager")
         assert [row.as_dict() for row in rows] == [finding.as_dict() for finding in whole.findings]
         adjudication = standing(stream_id)
         assert adjudication is not None

@@ -244,7 +244,7 @@ def test_processes_and_broker_are_killed_while_tables_report_and_nothing_is_lost
 ) -> None:
     chance = random.Random(20_261_119)
     tables = [argument for number in range(TABLES) for argument in ("--register", f"T{number}")]
-    key = stack.manage("createkey", "--casino", "deauville", *tables).strip()
+    key = stack.manage("createkey", "--casino", "deauville", "--backfill", *tables).strip()
     streams = nights("deauville")
     for name in PROGRAMS:
         stack.start(name)

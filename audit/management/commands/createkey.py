@@ -13,7 +13,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from audit.event_store import audit_trail
-from audit.models import ApiKey, Casino, GamingTable, KeyScope
+from audit.models import DEFAULT_SCOPES, ApiKey, Casino, GamingTable, KeyScope
 
 
 def _positive(text: str) -> int:
@@ -51,7 +51,14 @@ class Command(BaseCommand):
             "--register", action="append", default=[], metavar="CODE", help="register a table that other keys report on"
         )
         parser.add_argument("--name", default="table system", help="what the key is for")
-        parser.add_argument("--scope", action="append", choices=KeyScope.values, dest="scopes", help="default: all")
+        parser.add_argument(
+            "--scope", action="append", choices=KeyScope.values, dest="scopes", help="default: all but events:backfill"
+        )
+        parser.add_argument(
+            "--backfill",
+            action="store_true",
+            help=f"add {KeyScope.EVENTS_BACKFILL}: the key records gaming days of any past year",
+        )
         parser.add_argument("--days", type=_positive, help="days until the key expires; default: it does not")
 
     @transaction.atomic
@@ -66,12 +73,10 @@ class Command(BaseCommand):
         for code in options["register"]:
             self._table(casino, code)
         expires_at = timezone.now() + timedelta(days=options["days"]) if options["days"] else None
-        key, secret = ApiKey.make(
-            casino=casino,
-            name=options["name"],
-            scopes=options["scopes"] or list(KeyScope.values),
-            expires_at=expires_at,
-        )
+        scopes = options["scopes"] or DEFAULT_SCOPES
+        if options["backfill"] and KeyScope.EVENTS_BACKFILL not in scopes:
+            scopes = [*scopes, KeyScope.EVENTS_BACKFILL.value]
+        key, secret = ApiKey.make(casino=casino, name=options["name"], scopes=scopes, expires_at=expires_at)
         key.tables.set(own)
         audit_trail.record(
             getpass.getuser(), "key.made", casino_id=casino.pk, data={"id": key.pk, "prefix": key.prefix}

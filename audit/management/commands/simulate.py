@@ -42,7 +42,7 @@ class Command(BaseCommand):
             "--out", metavar="PATH", help="a file, a folder (one stream a file), or - for standard output"
         )
         parser.add_argument("--post", metavar="URL", help="post to the API at this address")
-        parser.add_argument("--key", help="the API key to post with")
+        parser.add_argument("--key", help="the API key to post with; tables of Québec need the scope events:backfill")
         parser.add_argument("--batch", type=int, default=200, metavar="N", help="events in one request")
         parser.add_argument(
             "--rate", type=float, metavar="N", help="events a second; default: as fast as they are accepted"

@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.panel import Panel
 
 from audit.event_store import read
-from audit.models import ApiKey, Casino, Finding, GamingTable, KeyScope, LoggedStream, Officer
+from audit.models import ApiKey, Casino, Finding, GamingTable, LoggedStream, Officer
 from audit.simulation import tables_for
 from settlement import ENGINE_VERSION
 
@@ -83,7 +83,8 @@ class Command(BaseCommand):
         )
         for code in tables_for(tables):
             GamingTable.objects.get_or_create(casino=casino, code=code)
-        _key, secret = ApiKey.make(casino=casino, name="simulated tables", scopes=[KeyScope.EVENTS_WRITE])
+        scopes = [KeyScope.EVENTS_WRITE, KeyScope.EVENTS_BACKFILL]  # the nights of Québec are of 2010
+        _key, secret = ApiKey.make(casino=casino, name="simulated tables", scopes=list(map(str, scopes)))
         subprocess.run(
             [
                 *(sys.executable, "manage.py", "simulate", "--casino", CASINO, "--tables", str(tables)),

@@ -33,7 +33,7 @@ def replayed(stream_id: int) -> int:
 
 
 def standing(stream_id: int) -> list[tuple[str, int, str]]:
-    found = Finding.objects.filter(stream_id=stream_id, superseded_at=None).order_by("seq", "rule", "wager")
+    found = Finding.objects.filter(stream_id=stream_id, status="standing").order_by("seq", "rule", "wager")
     return [(finding.rule, finding.seq, finding.wager) for finding in found]
 
 
@@ -197,18 +197,18 @@ def test_findings_of_an_earlier_engine_stand_until_the_run_of_the_new_one_is_com
     stream_id = tenant.stream("s").stream_id
     monkeypatch.setattr(replay, "ENGINE_VERSION", "0")
     replayed(stream_id)
-    old = list(Finding.objects.filter(stream_id=stream_id, superseded_at=None).values_list("engine_version", "rule"))
+    old = list(Finding.objects.filter(stream_id=stream_id, status="standing").values_list("engine_version", "rule"))
     assert {version for version, _ in old} == {"0"}
 
     monkeypatch.undo()
     monkeypatch.setattr(replay, "STEP_EVENTS", 4)
     assert stream_id in read.dirty_streams(ENGINE_VERSION, limit=100_000)
     for _ in range(3):
-        found = Finding.objects.filter(stream_id=stream_id, superseded_at=None)
+        found = Finding.objects.filter(stream_id=stream_id, status="standing")
         assert list(found.values_list("engine_version", "rule")) == old
         advance(stream_id)
     replayed(stream_id)
-    found = Finding.objects.filter(stream_id=stream_id, superseded_at=None)
+    found = Finding.objects.filter(stream_id=stream_id, status="standing")
     assert {version for version, _ in found.values_list("engine_version", "rule")} == {ENGINE_VERSION}
     assert Finding.objects.filter(stream_id=stream_id, engine_version="0").count() == len(old), "none is deleted"
     whole = adjudicate([raw for _, raw in read.whole(stream_id)]).as_dict()

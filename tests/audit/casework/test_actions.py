@@ -42,7 +42,7 @@ class Desk:
         self.stream = self.tenant.stream(stream)
         while (progress := advance(self.stream.pk)) is not None and progress.behind:
             pass
-        self.findings = list(Finding.objects.filter(stream=self.stream, superseded_at=None).order_by("pk"))
+        self.findings = list(Finding.objects.filter(stream=self.stream, status="standing").order_by("pk"))
         assert len(self.findings) > 1
         self.first = hired(self.tenant, Role.OFFICER, "first")
         self.second = hired(self.tenant, Role.SECOND, "second")

@@ -118,7 +118,7 @@ def test_a_dry_run_answers_with_the_findings_it_would_open_corrections_included(
     stream_id = tenant.stream("s").stream_id
     while (progress := advance(stream_id)) and progress.behind:
         pass
-    standing = Finding.objects.filter(stream_id=stream_id, superseded_at=None).order_by("seq")
+    standing = Finding.objects.filter(stream_id=stream_id, status="standing").order_by("seq")
     assert found == [json.loads(json.dumps(finding.as_dict())) for finding in standing]
     assert len(found) == 2
 

@@ -30,7 +30,7 @@ def reported(casino: Casino, day: date = DAY, now: datetime = MORNING) -> dict[s
 
 
 def standing(casino: Casino, rule: str) -> list[Finding]:
-    return list(Finding.objects.filter(casino=casino, rule=rule, superseded_at=None).order_by("stream_id", "seq"))
+    return list(Finding.objects.filter(casino=casino, rule=rule, status="standing").order_by("stream_id", "seq"))
 
 
 def line(content: dict[str, Any], code: str) -> dict[str, Any]:

@@ -50,7 +50,7 @@ def stream(casino: Casino, code: str, following: list[tuple[str, dict[str, Any]]
 
 
 def found(casino: Casino, rule: str) -> list[Finding]:
-    return list(Finding.objects.filter(casino=casino, rule=rule, superseded_at=None))
+    return list(Finding.objects.filter(casino=casino, rule=rule, status="standing"))
 
 
 def reconcile(casino: Casino) -> NightReport:
