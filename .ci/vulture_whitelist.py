@@ -56,7 +56,10 @@ _.get_key, _.upgrade
 
 # gunicorn: the configuration file, and the worker class it names.
 _.worker_class, _.timeout, _.graceful_timeout, _.keepalive, _.accesslog, _.control_socket_disable
-_.limit_request_line, _.Worker
+_.limit_request_line, _.Worker, _.write_error, _.data_ready, _.nr_conns, _._keepalive_after
+
+# Django: the functions that answer what no view answers.
+_.handler400, _.handler403, _.handler404, _.handler500, _.not_found
 
 # The event contract and the law: fields that are decoded or quoted whole, and state that is saved.
 _.counted_by, _.first_offer, _.in_force_from, _.inferred_from

@@ -2,37 +2,53 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
 from tests.casino.processes import ENVIRONMENT, is_ready, nothing_left_on, until
+from tests.conftest import _new_database, _server
 
 ROOT = Path(__file__).parent.parent.parent
 THREADS = 2
 HEAD = b"POST /api/v1/streams/s/events HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 
 
+PATIENCE_S = 4.0
+"""Seconds after which a client of these tests gives up: fewer than the server waits for slow ones."""
+
+
 @pytest.fixture
 def port(tmp_path: Path, migrated_url: str) -> Iterator[int]:
     """A web server of one worker with two threads that gives a request two seconds to arrive."""
+    with web_server(tmp_path, migrated_url, receive_s=2) as port:
+        yield port
+
+
+@contextmanager
+def web_server(data: Path, url: str, *, receive_s: int) -> Iterator[int]:
+    """Run a web server on a database; yield its port."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = int(listener.getsockname()[1])
     environment = {
         **ENVIRONMENT,
-        "CABOCHON_DATA": str(tmp_path),
-        "DATABASE_URL": migrated_url,
+        "CABOCHON_DATA": str(data),
+        "DATABASE_URL": url,
         "CELERY_BROKER_URL": "memory://",
         "CABOCHON_BIND": f"127.0.0.1:{port}",
         "CABOCHON_WEB_WORKERS": "1",
         "CABOCHON_WEB_THREADS": str(THREADS),
-        "CABOCHON_RECEIVE_S": "2",
+        "CABOCHON_RECEIVE_S": str(receive_s),
     }
-    with nothing_left_on(tmp_path):
+    with nothing_left_on(data):
         command = [sys.executable, "-m", "gunicorn", "casino.wsgi", "--config", "casino/gunicorn.py"]
         with subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.DEVNULL) as server:
             until(lambda: is_ready(f"http://localhost:{port}"), "the web server")
@@ -68,3 +84,109 @@ def test_a_body_that_arrives_in_pieces_in_time_is_read_to_its_end(port: int) -> 
     connection = send(port, HEAD + b"Connection: close\r\nContent-Length: %d\r\n\r\n" % len(body) + body[:5])
     connection.sendall(body[5:])
     assert answer(connection).startswith(b"HTTP/1.1 401")
+
+
+TRICKLING = {
+    "nothing": b"",
+    "heads": HEAD,
+    "bodies": HEAD + b"Content-Length: 100\r\nAuthorization: Bearer x\r\n\r\n[{",
+    "chunks": HEAD + b"Transfer-Encoding: chunked\r\n\r\n5\r\n[1,",
+    "large bodies": HEAD + b"Content-Length: 9000000\r\n\r\n[",
+    "heads after a request": b"GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\nGET /hea",
+}
+
+
+@pytest.fixture(scope="module")
+def patient_port(tmp_path_factory: pytest.TempPathFactory, migrated_template: str) -> Iterator[int]:
+    """A web server of one worker with two threads that gives a request as long as ours in production do."""
+    data = tmp_path_factory.mktemp("patient")
+    for url in _new_database(_server(), template=migrated_template):
+        with web_server(data, url, receive_s=20) as port:
+            yield port
+
+
+@pytest.mark.parametrize("clients", [40, 200])
+@pytest.mark.parametrize("beginning", TRICKLING.values(), ids=TRICKLING.keys())
+def test_trickling_clients_delay_neither_health_nor_a_table_system(
+    patient_port: int, beginning: bytes, clients: int
+) -> None:
+    slow = [send(patient_port, beginning) for _ in range(clients)]
+    trickle = threading.Event()
+
+    def drip() -> None:
+        while not trickle.wait(0.5):
+            for connection in slow:
+                with suppress(OSError):
+                    connection.send(b"x", socket.MSG_DONTWAIT)
+
+    dripping = threading.Thread(target=drip)
+    dripping.start()
+    try:
+        for _ in range(5):
+            live = send(patient_port, b"GET /health/live HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            live.settimeout(PATIENCE_S)
+            assert answer(live).startswith(b"HTTP/1.1 200")
+            body = b'[{"stream":"s"}]'
+            head = HEAD + b"Connection: close\r\nContent-Length: %d\r\n\r\n" % len(body)
+            table = send(patient_port, head + body)
+            table.settimeout(PATIENCE_S)
+            assert answer(table).startswith(b"HTTP/1.1 401")
+    finally:
+        trickle.set()
+        dripping.join()
+        for connection in slow:
+            connection.close()
+
+
+def test_a_head_and_a_body_in_pieces_are_read_and_their_connection_is_kept(port: int) -> None:
+    body = b'[{"stream":"s"}]'
+    request = HEAD + b"Content-Length: %d\r\n\r\n" % len(body) + body
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as connection:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for _ in range(2):
+            for at in range(0, len(request), 40):
+                connection.sendall(request[at : at + 40])
+                time.sleep(0.02)
+            received = b""
+            while b"\r\n\r\n{" not in received:
+                received += connection.recv(4096)
+            assert received.startswith(b"HTTP/1.1 401")
+        connection.sendall(request * 3)  # in one piece: three requests, three answers
+        while received.count(b"HTTP/1.1 401") < 4:
+            received += connection.recv(4096)
+
+
+def test_a_client_that_asks_whether_to_continue_is_told_so(port: int) -> None:
+    body = b'[{"stream":"s"}]'
+    head = HEAD + b"Expect: 100-continue\r\nConnection: close\r\nContent-Length: %d\r\n\r\n" % len(body)
+    connection = send(port, head)
+    assert connection.recv(4096).startswith(b"HTTP/1.1 100")
+    connection.sendall(body)
+    assert b"HTTP/1.1 401" in answer(connection)
+
+
+def test_a_large_body_that_arrives_in_time_is_read(port: int) -> None:
+    body = b"[" + b" " * 1_000_000 + b"]"
+    connection = send(port, HEAD + b"Connection: close\r\nContent-Length: %d\r\n\r\n" % len(body))
+    connection.sendall(body)
+    assert answer(connection).startswith(b"HTTP/1.1 401")
+
+
+@pytest.mark.parametrize(
+    "request_head, status",
+    [
+        (b"NONSENSE\r\n\r\n", b"400"),
+        (b"GET /api/v1/rules HTTP/1.1\r\nBad Header: 1\r\n\r\n", b"400"),
+        (b"GET /" + b"a" * 5_000 + b" HTTP/1.1\r\n\r\n", b"414"),
+        (b"GET / HTTP/1.1\r\nX: " + b"a" * 10_000 + b"\r\n\r\n", b"431"),
+        (b"POST /api/v1/events HTTP/1.1\r\nTransfer-Encoding: other\r\n\r\n", b"501"),
+        (b"GET /api/v1/rules HTTP/1.1\r\nHost: local", b"408"),
+    ],
+)
+def test_what_the_web_server_itself_refuses_is_a_problem_document(
+    port: int, request_head: bytes, status: bytes
+) -> None:
+    head, _, body = answer(send(port, request_head)).partition(b"\r\n\r\n")
+    assert head.split()[1] == status
+    assert b"Content-Type: application/problem+json" in head
+    assert json.loads(body)["status"] == int(status)
