@@ -195,6 +195,10 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
 }
 
+# Proxies whose X-Forwarded-For is believed: addresses or networks, as 10.0.0.0/8. Any other is ignored.
+
+CABOCHON_TRUSTED_PROXIES = env.list("CABOCHON_TRUSTED_PROXIES", default=[])
+
 # The transparency log: its origin, its signing keys, the folders to which its checkpoints are exported
 
 CABOCHON_ORIGIN = env.str("CABOCHON_ORIGIN", default="cabochon.localhost/log")
@@ -202,10 +206,12 @@ CABOCHON_KEYS = Path(env.str("CABOCHON_KEYS", default=str(DATA_DIR / "keys")))
 CABOCHON_CHECKPOINTS = env.list("CABOCHON_CHECKPOINTS", default=[str(DATA_DIR / "checkpoints")])
 CABOCHON_EXPORT_S = env.float("CABOCHON_EXPORT_S", default=60.0)
 
-# Retention: of surveillance video, in days; of refused requests, in days and in bytes a day and API key
+# Retention: of surveillance video, in days; of refused requests, in days, and in rows and
+# bytes a day and API key
 
 CABOCHON_VIDEO_DAYS = env.int("CABOCHON_VIDEO_DAYS", default=7)
 CABOCHON_QUARANTINE_DAYS = env.int("CABOCHON_QUARANTINE_DAYS", default=400)
+CABOCHON_QUARANTINE_ROWS = env.int("CABOCHON_QUARANTINE_ROWS", default=10_000)
 CABOCHON_QUARANTINE_BYTES = env.int("CABOCHON_QUARANTINE_BYTES", default=256 * 1024 * 1024)
 
 # What an API key may open: streams of one gaming day, and months within a day that have no streams yet

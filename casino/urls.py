@@ -7,6 +7,11 @@ from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSpli
 
 from casino import health
 
+handler400 = "casino.errors.bad_request"
+handler403 = "casino.errors.permission_denied"
+handler404 = "casino.errors.not_found"
+handler500 = "casino.errors.server_error"
+
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="admin:index")),
     path("admin/", admin.site.urls),

@@ -22,6 +22,7 @@ import selectors
 import socket
 import termios
 import time
+from collections import deque
 from collections.abc import Callable
 from functools import partial
 from http import HTTPStatus
@@ -53,12 +54,13 @@ _CONTINUE = re.compile(rb"\r\nexpect:[ \t]*100-continue[ \t]*\r\n", re.IGNORECAS
 
 def write_problem(sock: socket.socket, status: int, reason: str, message: str) -> None:
     """Answer a request that gunicorn refuses: as ``gunicorn.util.write_error``, with a problem document."""
-    code = "failed" if status >= 500 else "malformed"
+    code = "unavailable" if status == 503 else "failed" if status >= 500 else "malformed"
     detail = message or ("Something failed here." if status >= 500 else reason)
     problem = {"type": "about:blank", "title": reason, "status": status, "code": code, "detail": detail}
     body = json.dumps(problem).encode()
+    wait = "Retry-After: 2\r\n" if status == 503 else ""
     head = f"HTTP/1.1 {status} {reason}\r\nConnection: close\r\nContent-Type: application/problem+json\r\n"
-    util.write_nonblock(sock, head.encode("latin-1") + b"Content-Length: %d\r\n\r\n" % len(body) + body)
+    util.write_nonblock(sock, (head + wait).encode("latin-1") + b"Content-Length: %d\r\n\r\n" % len(body) + body)
 
 
 util.write_error = write_problem
@@ -131,6 +133,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]
         self._lingering: dict[Connection, float] = {}
         self._started_at: dict[Connection, float] = {}
         self._chunked: set[Connection] = set()
+        self._held: deque[Connection] = deque()  # chunked, until a thread may read one more
 
     def accept(self, listener: socket.socket) -> None:
         """Accept a connection, and wait for its first request."""
@@ -152,7 +155,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]
         if lacks:
             self._wait(conn, lacks)
         elif conn.is_chunked and len(self._chunked) >= max(1, self.cfg.threads // 2):
-            self._refuse(conn, 503, "Too many requests of unknown length arrive; send this one with Content-Length.")
+            self._held.append(conn)
         else:
             self._serve(conn)
 
@@ -204,6 +207,12 @@ class Worker(ThreadWorker):  # type: ignore[misc]
             self._started_at.pop(conn, None)
             self._chunked.discard(conn)
 
+    def finish_request(self, conn: Connection, fs: Any) -> None:
+        """Keep or close the connection of a request that was served; let a held one have its turn."""
+        super().finish_request(conn, fs)
+        if self._held:
+            self._look(self._held.popleft())
+
     def _keepalive_after(self, conn: Connection, keepalive: bool) -> bool:
         """Return whether the connection can be used again: not if a body that nobody wanted is still to come."""
         return bool(keepalive and conn.parser.finish_body(deadline=time.monotonic() + 0.01))
@@ -248,6 +257,9 @@ class Worker(ThreadWorker):  # type: ignore[misc]
             elif not conn.has_head and (conn.began_at < now - HEAD_S or not self.alive):
                 self._stop_waiting(conn)
                 self._refuse(conn, 408, "The head of the request did not arrive in time.")
+        while self._held and self._held[0].began_at < now - RECEIVE_S:
+            conn = self._held.popleft()
+            self._refuse(conn, 503, "Too many requests of unknown length arrive; send this one with Content-Length.")
         for conn, started_at in list(self._started_at.items()):
             if started_at < now - RECEIVE_S:
                 self._started_at.pop(conn, None)

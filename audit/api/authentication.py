@@ -11,6 +11,7 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.throttling import SimpleRateThrottle
 
+from audit.access.client_address import client_address
 from audit.api.key_lookup import find_key
 from audit.api.rate_limit import RateLimit, Usage
 from audit.models import ApiKey
@@ -39,7 +40,7 @@ class KeyAuthentication(BaseAuthentication):
             return None
         if len(parts) != 2:
             raise AuthenticationFailed("The Authorization header is not 'Bearer KEY'.")
-        key = find_key(parts[1].decode("latin-1"), request.META.get("REMOTE_ADDR", ""))
+        key = find_key(parts[1].decode("latin-1"), client_address(request.META))
         if key is None:
             raise AuthenticationFailed("There is no such key, or it is no longer valid.")
         return KeyHolder(key), key
@@ -77,6 +78,12 @@ class KeyThrottle(SimpleRateThrottle):
             return True
         self.usage = limit.count(request.auth.pk)
         return not self.usage.is_exceeded
+
+    def count_more(self, key: ApiKey, requests: int) -> None:
+        """Count what a request costs beyond one: the limit then holds for those that follow."""
+        limit = self.limit()
+        if limit is not None and requests > 0:
+            self.usage = limit.count(key.pk, requests)
 
     def wait(self) -> float | None:
         return self.usage.left_s if self.usage else None

@@ -28,7 +28,10 @@ from audit.models import ApiKey, KeyScope
 from settlement.codec import STREAM_NAME
 
 DRY_RUN = OpenApiParameter(
-    "dry_run", bool, description="Answer as if, with the findings it would open; store and sign nothing."
+    "dry_run",
+    bool,
+    description="Answer as if, with the findings it would open; store and sign nothing. "
+    "Needs the scope findings:read too, and counts in the rate limit as many requests as it has events.",
 )
 BODIES = {"application/json": OpenApiTypes.ANY, "application/x-ndjson": OpenApiTypes.STR}
 
@@ -111,7 +114,10 @@ class StreamEvents(KeyedView):
         if not STREAM_NAME.fullmatch(stream):
             raise Http404
         is_dry = _is_dry(request)
-        status, receipt = _recorder(key_of(request), is_dry)(stream, _body(request, stream, is_dry))
+        body = _body(request, stream, is_dry)
+        if is_dry:
+            self.count_more(request, len(body.events) - 1)
+        status, receipt = _recorder(key_of(request), is_dry)(stream, body)
         return Response(receipt, status=status)
 
 
@@ -138,7 +144,10 @@ class Events(KeyedView):
     )
     def post(self, request: Request) -> Response:
         is_dry = _is_dry(request)
-        bodies = by_stream(_body(request, "", is_dry))
+        body = _body(request, "", is_dry)
+        if is_dry:
+            self.count_more(request, len(body.events) - 1)
+        bodies = by_stream(body)
         results: list[dict[str, Any]] = []
         for name, outcome in store_each(bodies, _recorder(key_of(request), is_dry)):
             if isinstance(outcome, EventsRefused):
@@ -153,11 +162,17 @@ class Events(KeyedView):
 
 
 def _is_dry(request: Request) -> bool:
-    """Return whether the request is a dry run. Raise 422 for a value that is neither true nor false."""
+    """Return whether the request is a dry run.
+
+    Raise 422 for a value that is neither true nor false, 403 for a key that reads no findings, which a dry run shows.
+    """
     values = request.query_params.getlist("dry_run") or ["false"]
     if values not in (["true"], ["false"]):
         raise Problem(422, "invalid", "'dry_run' is true or false.")
-    return values == ["true"]
+    is_dry = values == ["true"]
+    if is_dry and KeyScope.FINDINGS_READ not in key_of(request).scopes:
+        raise Problem(403, "forbidden", f"A dry run shows findings, and needs the scope {KeyScope.FINDINGS_READ}.")
+    return is_dry
 
 
 def _body(request: Request, stream: str, is_dry: bool) -> Body:

@@ -6,8 +6,8 @@ from typing import Any
 
 import structlog
 from django.conf import settings
+from django.core.exceptions import BadRequest, SuspiciousOperation
 from django.core.signals import got_request_exception
-from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpResponse
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.permissions import BasePermission
@@ -16,12 +16,10 @@ from rest_framework.throttling import BaseThrottle
 from rest_framework.views import APIView
 
 from audit.api.authentication import HasScope, KeyAuthentication, KeyThrottle
-from audit.api.problems import Problem, answer, handle
+from audit.api.problems import Problem, answer, handle, problem_of_database
 from audit.models import ApiKey
 
 log = structlog.get_logger(__name__)
-
-RETRY_AFTER_S = 2
 
 
 def key_of(request: Request) -> ApiKey:
@@ -58,13 +56,20 @@ class KeyedView(APIView):
         self._throttle = KeyThrottle()
         return [self._throttle]
 
+    def count_more(self, request: Request, requests: int) -> None:
+        """Count what a request costs beyond one in the rate limit of its key."""
+        assert self._throttle is not None, "a throttle is made before a view is called"
+        self._throttle.count_more(key_of(request), requests)
+
     def get_exception_handler(self) -> Any:
         return handle
 
     def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]  # any response will do
-        if isinstance(exc, (OperationalError, InterfaceError)):
+        if (unavailable := problem_of_database(exc)) is not None:
             log.warning("database unavailable", exc_info=exc)
-            exc = Problem(503, "unavailable", "The record cannot be reached now; send the request again.")
+            exc = unavailable
+        elif isinstance(exc, (SuspiciousOperation, BadRequest)):  # too many parameters, a foreign host
+            exc = Problem(400, "malformed", "The request cannot be read.")
         try:
             response: HttpResponse = super().handle_exception(exc)
         except Exception as unforeseen:
@@ -73,8 +78,6 @@ class KeyedView(APIView):
             got_request_exception.send(sender=type(self), request=self.request)
             log.error("request failed", exc_info=unforeseen)
             response = answer(Problem(500, "failed", "Something failed here. Nothing of the request was stored."))
-        if response.status_code == 503:
-            response["Retry-After"] = str(RETRY_AFTER_S)
         return response
 
     def finalize_response(  # type: ignore[override]  # any response will do

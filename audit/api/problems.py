@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
+import psycopg
+from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpResponse, JsonResponse
 from rest_framework import exceptions
 from rest_framework.views import exception_handler as drf_response
@@ -76,12 +78,23 @@ FRAMEWORK_CODES: Mapping[int, str] = {
 
 
 class Problem(exceptions.APIException):
-    """A request that cannot be served. ``members`` are further fields of the document, as ``next_seq``."""
+    """A request that cannot be served. ``members`` are further fields of the document, as ``next_seq``.
+
+    A 503 has a ``Retry-After``, of ``RETRY_AFTER_S`` unless it is said.
+    """
 
     def __init__(
-        self, status: int, code: str, detail: str, *, errors: list[dict[str, Any]] | None = None, **members: Any
+        self,
+        status: int,
+        code: str,
+        detail: str,
+        *,
+        errors: list[dict[str, Any]] | None = None,
+        retry_after_s: int | None = None,
+        **members: Any,
     ):
         super().__init__(detail)
+        self.retry_after_s = retry_after_s if retry_after_s is not None or status != 503 else RETRY_AFTER_S
         self.status_code = status
         self.code = code
         self.members = members
@@ -104,6 +117,26 @@ def _error(fault: Fault) -> dict[str, Any]:
     return {"pointer": fault.pointer, "detail": fault.detail, **index}
 
 
+DATABASE_ERRORS = (OperationalError, InterfaceError, psycopg.OperationalError, psycopg.InterfaceError)
+"""A database that does not answer, or cannot do what it was asked now. The last two come from the bulk reads."""
+
+RETRY_AFTER_S = 2
+"""Seconds to wait for a database that is down."""
+
+FULL_RETRY_AFTER_S = 60
+"""Seconds to wait while its disk is full."""
+
+
+def problem_of_database(error: BaseException) -> Problem | None:
+    """Return the problem of a database that is down or whose disk is full: 503. None for any other error."""
+    if isinstance(error, psycopg.errors.DiskFull) or isinstance(error.__cause__, psycopg.errors.DiskFull):
+        detail = "The disk of the record is full. Nothing of the request was stored; send it again later."
+        return Problem(503, "storage-full", detail, retry_after_s=FULL_RETRY_AFTER_S)
+    if isinstance(error, DATABASE_ERRORS):
+        return Problem(503, "unavailable", "The record cannot be reached now; send the request again.")
+    return None
+
+
 def document(problem: Problem) -> dict[str, Any]:
     """Return a problem as the object of RFC 9457."""
     body: dict[str, Any] = {
@@ -121,7 +154,8 @@ def document(problem: Problem) -> dict[str, Any]:
 
 def answer(problem: Problem) -> HttpResponse:
     """Return the response for a problem; its media type does not depend on what the request accepts."""
-    return JsonResponse(document(problem), status=problem.status_code, content_type=CONTENT_TYPE)
+    wait = {"Retry-After": str(problem.retry_after_s)} if problem.retry_after_s is not None else {}
+    return JsonResponse(document(problem), status=problem.status_code, content_type=CONTENT_TYPE, headers=wait)
 
 
 def handle(error: Exception, context: dict[str, Any]) -> HttpResponse | None:

@@ -52,8 +52,8 @@ class RateCounter:
         count = self._counts.get(identity)
         return count.shared + count.own if count is not None and count.period == self._period() else 0
 
-    def add(self, identity: int | str) -> int:
-        """Count one, and return the count in this period."""
+    def add(self, identity: int | str, number: int = 1) -> int:
+        """Count one, or ``number``, and return the count in this period."""
         period, now = self._period(), time.monotonic()
         with self._lock:
             count = self._counts.get(identity)
@@ -61,7 +61,7 @@ class RateCounter:
                 if len(self._counts) >= MAX_COUNTS:
                     self._counts = {each: held for each, held in self._counts.items() if held.period == period}
                 count = self._counts[identity] = _Count(period)
-            count.own += 1
+            count.own += number
             is_due = now - count.shared_at >= SHARED_EVERY_S and now >= self._unshared_until
             if is_due:
                 count.shared_at = now
@@ -126,7 +126,7 @@ class RateLimit:
         """Return whether another request of a key would exceed the limit, without counting one."""
         return rate_counter(self.period_s).used(key_id) >= self.requests
 
-    def count(self, key_id: int) -> Usage:
-        """Count a request of a key."""
+    def count(self, key_id: int, requests: int = 1) -> Usage:
+        """Count a request of a key, or one that costs as much as ``requests``."""
         counter = rate_counter(self.period_s)
-        return Usage(self.requests, counter.add(key_id), counter.left_s())
+        return Usage(self.requests, counter.add(key_id, requests), counter.left_s())

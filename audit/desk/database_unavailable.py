@@ -33,8 +33,13 @@ class DatabaseUnavailable:
             return None
         if not request.path_info.startswith(reverse("admin:index")):
             return None
-        log.warning("database unavailable", path=request.path_info, error=str(error))
-        page = render_to_string(
-            "admin/database_unavailable.html", {"took_too_long": isinstance(error.__cause__, QueryCanceled)}
-        )
-        return HttpResponse(page, status=503, headers={"Retry-After": str(RETRY_AFTER_S)})
+        return unavailable_page(request, error)
+
+
+def unavailable_page(request: HttpRequest, error: BaseException) -> HttpResponse:
+    """Return the page. A view's errors come here through the middleware, a middleware's own as ``handler500``."""
+    log.warning("database unavailable", path=request.path_info, error=str(error))
+    page = render_to_string(
+        "admin/database_unavailable.html", {"took_too_long": isinstance(error.__cause__, QueryCanceled)}
+    )
+    return HttpResponse(page, status=503, headers={"Retry-After": str(RETRY_AFTER_S)})

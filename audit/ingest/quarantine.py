@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from hashlib import sha256
+from typing import NamedTuple
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, Sum
+from django.db.models import Count, Exists, OuterRef, Q, Sum
 from django.utils import timezone
 
+from audit.event_store.streams import instant
 from audit.models import ApiKey, Finding, LoggedStream, Quarantined
 from audit.transparency.integrity_findings import integrity_finding
 from settlement import Event
@@ -41,15 +43,24 @@ class Conflict:
 
 
 def keep(key: ApiKey, stream: str, code: str, detail: str, raw: bytes, *, seq: int | None = None) -> None:
-    """Keep the bytes of a refused request."""
-    row = _row(key, stream, code, detail, raw, seq, is_full=_is_full(key))
+    """Keep the bytes of a refused request, as far as the key has room for it today."""
+    room = _room(key)
+    if room.rows < 1:
+        _note_full(key)
+        return
+    row = _row(key, stream, code, detail, raw, seq, is_full=room.bytes <= 0)
     Quarantined.objects.bulk_create([row], ignore_conflicts=True)
 
 
 def keep_conflicts(key: ApiKey, name: str, stream_id: int, conflicts: Sequence[Conflict]) -> None:
-    """Keep each conflicting event and open its `sequence-conflict`. The stored content stands."""
+    """Keep each conflicting event and open its `sequence-conflict`. The stored content stands.
+
+    A finding is opened for each, one an event however often it conflicts; rows are kept as far as the key has room.
+    """
     stream = LoggedStream.objects.get(pk=stream_id)
-    is_full = _is_full(key)
+    room = _room(key)
+    if room.rows < len(conflicts):
+        _note_full(key)
     with transaction.atomic():
         Quarantined.objects.bulk_create(
             [
@@ -60,9 +71,9 @@ def keep_conflicts(key: ApiKey, name: str, stream_id: int, conflicts: Sequence[C
                     f"Event {each.event.seq} is recorded with other content.",
                     each.raw,
                     each.event.seq,
-                    is_full=is_full,
+                    is_full=room.bytes <= 0,
                 )
-                for each in conflicts
+                for each in conflicts[: max(0, room.rows)]
             ],
             ignore_conflicts=True,
         )
@@ -86,12 +97,28 @@ def _row(
     )
 
 
-def _is_full(key: ApiKey) -> bool:
-    """Return whether a key has reached its day's limit of bytes: a broken table system must not fill the disk."""
+class _Room(NamedTuple):
+    """What a key may still add to the quarantine today: a broken table system must not fill the disk."""
+
+    bytes: int
+    rows: int
+
+
+def _room(key: ApiKey) -> _Room:
     today = Quarantined.objects.filter(key=key, received_at__gte=timezone.now() - timedelta(days=1))
-    size: int = today.aggregate(total=Sum("size", filter=Q(purged_at=None)))["total"] or 0
-    limit: int = settings.CABOCHON_QUARANTINE_BYTES
-    return size >= limit
+    used = today.aggregate(bytes=Sum("size", filter=Q(purged_at=None)), rows=Count("pk"))
+    limits = settings.CABOCHON_QUARANTINE_BYTES, settings.CABOCHON_QUARANTINE_ROWS
+    return _Room(limits[0] - (used["bytes"] or 0), limits[1] - used["rows"])
+
+
+def _note_full(key: ApiKey) -> None:
+    """Say once a day and key, in the quarantine itself, that refused requests are no longer listed."""
+    today = timezone.now().date()
+    detail = (
+        f"More than {settings.CABOCHON_QUARANTINE_ROWS} refused requests of this key in a day: the rest is not kept."
+    )
+    note = _row(key, "", "full", detail, f"full:{key.pk}:{today}".encode(), None, is_full=True)
+    Quarantined.objects.bulk_create([note], ignore_conflicts=True)
 
 
 def purge(*, before: datetime) -> int:
@@ -114,6 +141,10 @@ def _finding(stream: LoggedStream, conflict: Conflict) -> Finding:
         stream,
         "sequence-conflict",
         conflict.event.seq,
-        occurred_at=conflict.event.occurred_at,
-        facts={"stored_digest": conflict.stored_digest, "sent_digest": conflict.sent_digest},
+        occurred_at=datetime.now(UTC),  # what the refused content claims is its own affair
+        facts={
+            "stored_digest": conflict.stored_digest,
+            "sent_digest": conflict.sent_digest,
+            "claimed_at": instant(conflict.event.occurred_at),
+        },
     )

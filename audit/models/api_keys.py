@@ -27,6 +27,11 @@ USE_STORED_AFTER = timedelta(minutes=5)
 _SECRET = re.compile(r"cab_([0-9a-f]{12})_[A-Za-z0-9_-]{43}")
 
 
+def _is_active(now: datetime) -> tuple[Q, Q]:
+    """Return what filters keys that are neither revoked nor expired."""
+    return Q(revoked_at=None) | Q(revoked_at__gt=now), Q(expires_at=None) | Q(expires_at__gt=now)
+
+
 class KeyScope(models.TextChoices):
     """What a key may do."""
 
@@ -81,16 +86,26 @@ class ApiKey(models.Model):
         )
         return key, secret
 
+    @staticmethod
+    def prefix_of(secret: str) -> str | None:
+        """Return the prefix in a secret, None for what cannot be one."""
+        match = _SECRET.fullmatch(secret)
+        return match[1] if match is not None else None
+
+    @classmethod
+    def active_digests(cls) -> dict[str, bytes]:
+        """Return the digest of every active key by its prefix."""
+        keys = cls.objects.filter(*_is_active(timezone.now())).values_list("prefix", "digest")
+        return {prefix: bytes(digest) for prefix, digest in keys}
+
     @classmethod
     def of_secret(cls, secret: str) -> Self | None:
         """Return the active key that ``secret`` belongs to, or None."""
-        match = _SECRET.fullmatch(secret)
-        if match is None:
+        prefix = cls.prefix_of(secret)
+        if prefix is None:
             return None
         now = timezone.now()
-        active = Q(revoked_at=None) | Q(revoked_at__gt=now)
-        unexpired = Q(expires_at=None) | Q(expires_at__gt=now)
-        key = cls.objects.select_related("casino").filter(active, unexpired, prefix=match[1]).first()
+        key = cls.objects.select_related("casino").filter(*_is_active(now), prefix=prefix).first()
         if key is None or not secrets.compare_digest(bytes(key.digest), cls._digest(secret)):
             return None
         key._store_use(now)

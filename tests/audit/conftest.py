@@ -73,7 +73,9 @@ def tasks_go_nowhere() -> None:
 @pytest.fixture(autouse=True)
 def no_failures_yet(monkeypatch: pytest.MonkeyPatch) -> None:
     """Start without failed keys: all tests come from one address."""
-    monkeypatch.setattr(key_lookup, "_failures", RateCounter(60, f"failed-keys-{uuid4().hex}"))
+    for name in ("_failures", "_wrong_secrets"):
+        monkeypatch.setattr(key_lookup, name, RateCounter(60, f"{name}-{uuid4().hex}"))
+    key_lookup._active_keys.forget()
 
 
 @pytest.fixture

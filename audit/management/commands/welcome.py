@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.panel import Panel
 
 from audit.event_store import read
-from audit.models import ApiKey, Casino, Finding, GamingTable, LoggedStream, Officer
+from audit.models import ApiKey, Casino, Finding, GamingTable, KeyScope, LoggedStream, Officer
 from audit.simulation import tables_for
 from settlement import ENGINE_VERSION
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import timedelta
 from io import StringIO
 from typing import Any
@@ -14,7 +15,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from audit.api import key_lookup
-from audit.models import ApiKey, Casino, KeyScope
+from audit.models import DEFAULT_SCOPES, ApiKey, Casino, KeyScope
 from tests.audit.conftest import Tenant
 from tests.audit.sessions import opener
 
@@ -84,6 +85,18 @@ def test_createkey_again_adds_a_second_key_and_changes_nothing_else(db: None) ->
     assert ApiKey.of_secret(second).scopes == [KeyScope.EVENTS_WRITE]
 
 
+def test_createkey_gives_every_scope_but_backfill_which_it_offers(db: None) -> None:
+    def scopes(*options: str) -> list[str]:
+        key = ApiKey.of_secret(created_key("--casino", "trouville", *options))
+        assert key is not None
+        return list(key.scopes)
+
+    assert scopes() == DEFAULT_SCOPES
+    assert scopes("--backfill") == [*DEFAULT_SCOPES, KeyScope.EVENTS_BACKFILL]
+    assert scopes("--scope", "events:write", "--backfill") == [KeyScope.EVENTS_WRITE, KeyScope.EVENTS_BACKFILL]
+    assert scopes("--scope", "events:backfill", "--backfill") == [KeyScope.EVENTS_BACKFILL]
+
+
 def test_a_key_for_some_days_expires(db: None) -> None:
     key = ApiKey.of_secret(created_key("--casino", "trouville", "--days", "30"))
     assert key is not None
@@ -137,33 +150,78 @@ def wrong(number: int) -> str:
     return f"cab_{number:012x}_{'A' * 43}"
 
 
-def test_an_address_with_many_invalid_keys_is_rate_limited_without_a_query(tenant: Tenant) -> None:
+def refuse_often(tenant: Tenant) -> None:
+    """Try unknown keys from the address of the tests until they are refused without a query."""
+    for number in range(key_lookup.MAX_FAILURES):
+        assert tenant.ask("rules", Authorization=f"Bearer {wrong(number)}").status_code == 401
+    with CaptureQueriesContext(connection) as queries:
+        refused = tenant.ask("rules", Authorization=f"Bearer {wrong(7)}")
+        tenant.send("a-stream", [], Authorization=f"Bearer {wrong(8)}")
+    assert (refused.status_code, refused.json()["code"], refused.headers["Retry-After"]) == (429, "throttled", "50")
+    assert len(queries) == 0
+
+
+@pytest.fixture
+def at_ten_past() -> Iterator[None]:
     with time_machine.travel(600_000_010, tick=False):
-        tenant.ask("rules")  # a key that was right goes on from any address
-        right = tenant.secret
-        for number in range(key_lookup.MAX_FAILURES):
-            assert tenant.ask("rules", Authorization=f"Bearer {wrong(number)}").status_code == 401
-        with CaptureQueriesContext(connection) as queries:
-            refused = tenant.ask("rules", Authorization=f"Bearer {wrong(7)}")
-            tenant.send("a-stream", [], Authorization=f"Bearer {wrong(8)}")
-        assert (refused.status_code, refused.json()["code"], refused.headers["Retry-After"]) == (429, "throttled", "50")
-        assert len(queries) == 0
-        assert tenant.ask("rules").status_code == 200
-        elsewhere = tenant.client.get(
-            "/api/v1/rules", headers={"Authorization": f"Bearer {wrong(9)}"}, REMOTE_ADDR="192.0.2.7"
-        )
-        assert elsewhere.status_code == 401
-        key_lookup._valid_until.clear()
-        assert tenant.ask("rules").status_code == 429
-    with time_machine.travel(600_000_070, tick=False):
-        assert tenant.ask("rules", Authorization=f"Bearer {right}").status_code == 200
+        yield
 
 
-def test_addresses_of_one_subscriber_count_together() -> None:
-    assert (
-        key_lookup._network_of("2001:db8:1:2::7")
-        == key_lookup._network_of("2001:db8:1:2:ffff::1")
-        != key_lookup._network_of("2001:db8::")
+@pytest.mark.usefixtures("at_ten_past")
+def test_guessing_keys_locks_out_no_table_system_of_the_same_address(tenant: Tenant) -> None:
+    _, secret = ApiKey.make(casino=tenant.casino, name="not used yet", scopes=DEFAULT_SCOPES)
+    assert tenant.ask("rules").status_code == 200
+    refuse_often(tenant)
+    for each in (tenant.secret, secret):
+        assert tenant.ask("rules", Authorization=f"Bearer {each}").status_code == 200
+    elsewhere = tenant.client.get(
+        "/api/v1/rules", headers={"Authorization": f"Bearer {wrong(9)}"}, REMOTE_ADDR="192.0.2.7"
     )
-    assert key_lookup._network_of("192.0.2.1") != key_lookup._network_of("192.0.2.2")
-    assert key_lookup._network_of("") == key_lookup._network_of("no address")
+    assert elsewhere.status_code == 401
+
+
+@pytest.mark.usefixtures("at_ten_past")
+def test_a_key_made_in_the_middle_of_an_attack_is_known_soon(tenant: Tenant) -> None:
+    refuse_often(tenant)
+    _, secret = ApiKey.make(casino=tenant.casino, name="new", scopes=DEFAULT_SCOPES)
+    assert tenant.ask("rules", Authorization=f"Bearer {secret}").status_code == 429
+    key_lookup._active_keys.forget()  # as after KNOWN_S
+    assert tenant.ask("rules", Authorization=f"Bearer {secret}").status_code == 200
+
+
+@pytest.mark.usefixtures("at_ten_past")
+def test_wrong_secrets_of_a_known_key_are_limited_and_the_right_one_is_not(tenant: Tenant) -> None:
+    assert tenant.ask("rules").status_code == 200
+    guess = f"cab_{tenant.key.prefix}_{'A' * 43}"
+    with CaptureQueriesContext(connection) as queries:
+        answers = [tenant.ask("rules", Authorization=f"Bearer {guess}") for _ in range(key_lookup.MAX_FAILURES + 1)]
+    assert [answer.status_code for answer in answers] == [401] * key_lookup.MAX_FAILURES + [429]
+    assert len(queries) == 0
+    assert tenant.ask("rules").status_code == 200
+    assert tenant.ask("rules", Authorization=f"Bearer {wrong(1)}").status_code == 401, "another prefix is not limited"
+
+
+def test_what_cannot_be_a_key_costs_no_query(tenant: Tenant) -> None:
+    with CaptureQueriesContext(connection) as queries:
+        for _ in range(2 * key_lookup.MAX_FAILURES):
+            assert tenant.ask("rules", Authorization="Bearer cab_x").status_code == 401
+    assert len(queries) == 0
+
+
+def test_a_revoked_key_is_refused_though_its_digest_is_still_known(tenant: Tenant) -> None:
+    assert tenant.ask("rules").status_code == 200
+    ApiKey.objects.filter(pk=tenant.key.pk).update(revoked_at=timezone.now())
+    assert tenant.ask("rules").status_code == 401
+
+
+@pytest.mark.usefixtures("at_ten_past")
+def test_failures_are_counted_by_the_address_that_a_trusted_proxy_reports(tenant: Tenant, settings: Any) -> None:
+    settings.CABOCHON_TRUSTED_PROXIES = ["127.0.0.1"]
+
+    def tried(number: int, reported: str) -> int:
+        return tenant.ask("rules", Authorization=f"Bearer {wrong(number)}", **{"X-Forwarded-For": reported}).status_code
+
+    for number in range(key_lookup.MAX_FAILURES):
+        assert tried(number, f"10.0.0.{number}, 192.0.2.1") == 401  # what the client writes does not count
+    assert tried(1, "10.0.0.200, 192.0.2.1") == 429
+    assert tried(1, "192.0.2.2") == 401

@@ -6,12 +6,14 @@ import json
 from typing import Any
 
 import pytest
+import time_machine
 from django.db import connection
 from django.http import HttpResponse
 
 from audit.adjudication.replay import advance
+from audit.api.authentication import KeyThrottle
 from audit.ingest import dry_run
-from audit.models import Adjudication, Finding, LoggedStream, Quarantined
+from audit.models import Adjudication, ApiKey, Finding, LoggedStream, Quarantined
 from tests.audit.conftest import Tenant, make_tenant
 from tests.audit.sessions import unique_name
 from tests.audit.tables import Tenant as Played
@@ -192,3 +194,32 @@ def test_an_unknown_or_invalid_parameter_is_refused(tenant: Tenant, query: str) 
     before = rows()
     assert post(tenant, tenant.session(unique_name(), 2), query).status_code == 422
     assert rows() == before
+
+
+@pytest.mark.parametrize("address", ["streams/{}/events", "events"])
+def test_a_dry_run_needs_a_key_that_reads_findings(tenant: Tenant, address: str) -> None:
+    ApiKey.objects.filter(pk=tenant.key.pk).update(scopes=["events:write"])
+    name = unique_name()
+    path, body = f"/api/v1/{address.format(name)}", json.dumps(tenant.session(name, 2))
+    tried, recorded = (
+        tenant.client.post(path + query, body, content_type="application/json", headers=tenant.headers())
+        for query in ("?dry_run=true", "?dry_run=false")
+    )
+    assert (tried.status_code, tried.json()["code"]) == (403, "forbidden")
+    assert "findings:read" in tried.json()["detail"]
+    assert recorded.status_code == 201
+
+
+@pytest.mark.parametrize("address", ["streams/{}/events", "events"])
+def test_a_dry_run_counts_as_many_requests_as_it_has_events(
+    tenant: Tenant, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(KeyThrottle, "get_rate", lambda self: "10/min")
+    with time_machine.travel("2026-11-20T12:00:10Z", tick=False):
+        name = unique_name()
+        path, body = f"/api/v1/{address.format(name)}?dry_run=true", json.dumps(tenant.session(name, 12))
+        answers = [
+            tenant.client.post(path, body, content_type="application/json", headers=tenant.headers()) for _ in range(2)
+        ]
+    assert [answer.status_code for answer in answers] == [201, 429]
+    assert answers[0].headers["RateLimit-Remaining"] == "0"

@@ -131,3 +131,30 @@ def test_the_bytes_of_a_conflict_are_not_kept_either_once_the_days_limit_is_reac
     assert (bytes(refused.body), refused.code, refused.seq) == (b"", "conflict", 3)
     assert refused.purged_at is not None
     assert Finding.objects.get(casino=tenant.casino).rule == "sequence-conflict"
+
+
+def test_a_broken_table_system_does_not_fill_the_table(tenant: Tenant, stream: str, settings: Settings) -> None:
+    settings.CABOCHON_QUARANTINE_ROWS = 3
+    for number in range(6):
+        assert tenant.send(stream, b"[%d" % number).status_code == 422
+    sent = tenant.session(stream, 6)
+    tenant.send(stream, sent)
+    for turn in range(2):
+        assert tenant.send(stream, [each | {"actor": f"else-{turn}"} for each in sent[1:]]).status_code == 409
+    assert [each.code for each in of(tenant)] == ["invalid"] * 3 + ["full"]
+    found = Finding.objects.filter(casino=tenant.casino, rule="sequence-conflict")
+    assert sorted(found.values_list("seq", flat=True)) == [2, 3, 4, 5, 6], "findings do not depend on what is kept"
+    other = make_tenant()
+    other.send(stream, b"[1")
+    assert len(of(other)) == 1
+
+
+def test_a_conflict_of_more_events_than_there_is_room_for_keeps_the_first(
+    tenant: Tenant, stream: str, settings: Settings
+) -> None:
+    settings.CABOCHON_QUARANTINE_ROWS = 2
+    sent = tenant.session(stream, 6)
+    tenant.send(stream, sent)
+    assert tenant.send(stream, [each | {"actor": "else"} for each in sent]).status_code == 409
+    assert sorted((each.code, each.seq) for each in of(tenant) if each.seq) == [("conflict", 1), ("conflict", 2)]
+    assert [each.code for each in of(tenant) if not each.seq] == ["full"]

@@ -142,7 +142,11 @@ def test_409_conflict_keeps_the_first_content_quarantines_the_second_and_opens_a
     assert problem["stored_digest"] != problem["sent_digest"]
     finding = Finding.objects.get(casino=tenant.casino)
     assert (finding.rule, finding.seq, finding.severity, finding.evidence) == ("sequence-conflict", 4, "critical", [4])
-    assert finding.facts == {name: problem[name] for name in ("stored_digest", "sent_digest")}
+    assert finding.facts == {
+        "stored_digest": problem["stored_digest"],
+        "sent_digest": problem["sent_digest"],
+        "claimed_at": "2026-11-19T19:00:04.000000Z",
+    }
     kept = Quarantined.objects.get(casino=tenant.casino)
     assert (kept.code, kept.seq, json.loads(bytes(kept.body))) == ("conflict", 4, other[3])
     assert stored(tenant, stream) == [1, 2, 3, 4, 5]
