@@ -49,7 +49,7 @@ _.KeyScheme, _.target_class, _.get_security_definition, _.auto_schema, _.add_pro
 _.with_status  # a filter's method, by name
 
 # Signals and signal handlers: parameters that the caller gives.
-_.sender, _.frame, _.trace
+_.sender, _.frame, _.trace, _.using, _.keep_parents, _._save_officer, _.apply_database_roles
 
 # psycopg's dumpers.
 _.get_key, _.upgrade
@@ -66,7 +66,17 @@ _.counted_by, _.first_offer, _.in_force_from, _.inferred_from
 _.first_day, _.last_day  # of a what-if run's selection, which is saved as a dict
 
 # pytest: hooks, marks, and fixtures that a test takes for their effect.
-_.pytest_configure, _.pytestmark, _.db, _.transactional_db, _.django_db_setup, _.django_test_environment
+(
+    _.pytest_configure,
+    _.pytest_runtest_setup,
+    _.AsWeb,
+    _._tables_are_emptied_by_a_superuser,
+    _.pytestmark,
+    _.db,
+    _.transactional_db,
+    _.django_db_setup,
+    _.django_test_environment,
+)
 _.full_disk, _.no_progress, _.serving_role, _.superuser
 
 # Hypothesis: a rule of a state machine.

@@ -1,6 +1,9 @@
 """The app's place in Django."""
 
+from typing import Any
+
 from django.apps import AppConfig
+from django.db.models.signals import post_migrate
 from django.utils.translation import gettext_lazy as _
 
 
@@ -15,5 +18,16 @@ class AuditConfig(AppConfig):
             page_checks,  # noqa: F401
             sections,  # noqa: F401  (registers the models of the desk with the admin site)
         )
+        from audit.event_store import officer_entries  # noqa: F401  (writes what is saved of an officer)
         from audit.reconciliation import schedule  # noqa: F401  (follows each casino's cutoff from here on)
         from audit.transparency import deployment_checks  # noqa: F401
+
+        post_migrate.connect(apply_database_roles, sender=self)
+
+
+def apply_database_roles(**kwargs: Any) -> None:
+    """Own and grant what this migrate has left: no upgrade leaves a table that its processes cannot use."""
+    from audit.access import database_roles
+
+    if kwargs["using"] == "default":
+        database_roles.apply()

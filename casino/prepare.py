@@ -10,17 +10,19 @@ import sys
 
 import django
 from django.core.management import CommandError, call_command
+from django.db.utils import OperationalError
 
 
 def main() -> int:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "casino.settings")
+    os.environ.setdefault("CABOCHON_PROCESS", "migrate")  # as the superuser of the embedded PostgreSQL
     django.setup()
     try:
         call_command("check")
         call_command("migrate", verbosity=0)
         call_command("logkey", make=True, quiet=True)
         call_command("collectstatic", interactive=False, verbosity=0)
-    except CommandError as error:
+    except (CommandError, OperationalError) as error:
         print(error, file=sys.stderr)
         return 1
     return 0

@@ -12,7 +12,7 @@ import environ
 import structlog
 from django.utils.translation import gettext_lazy as _
 
-from casino.embedded.postgres import DATABASE, USER, EmbeddedPostgres
+from casino.embedded.postgres import DATABASE, EmbeddedPostgres
 from casino.embedded.valkey import EmbeddedValkey
 from casino.secret import secret_key
 
@@ -142,6 +142,7 @@ LOCALE_PATHS = [BASE_DIR / "locale"]
 
 # Database
 
+PROCESS = env.str("CABOCHON_PROCESS", default="")
 if env.str("DATABASE_URL", default=""):
     DATABASES = {"default": env.db_url("DATABASE_URL")}
     # The host is percent-encoded if it is the folder of a socket, as in libpq's URLs.
@@ -152,12 +153,12 @@ else:
             "ENGINE": "django.db.backends.postgresql",
             "HOST": str(EmbeddedPostgres(DATA_DIR).sockets),
             "PORT": "5432",
-            "USER": USER,
+            **dict(zip(("USER", "PASSWORD"), EmbeddedPostgres(DATA_DIR).known_account(PROCESS), strict=True)),
             "NAME": DATABASE,
         }
     }
 # Each thread of the web server keeps its connection open: opening one costs more than most requests.
-if env.str("CABOCHON_PROCESS", default="") == "web":
+if PROCESS == "web":
     DATABASES["default"]["CONN_MAX_AGE"] = 600
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True  # replaces connections that died with the database
     # The server cancels a query whose client has long given up.

@@ -79,7 +79,8 @@ class Supervisor:
         """Start everything and watch it until a signal comes. Raise ``AlreadyRunning`` or ``PreparationFailed``."""
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, self._request_stop)
-        self._logs.mkdir(parents=True, exist_ok=True)
+        self._logs.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._logs.chmod(0o700)
         with (self.data / "lock").open("w") as lock:
             _lock(lock)
             _end_leftovers(self._list)

@@ -11,6 +11,8 @@
 | sequencer | ``manage.py sequence`` | seals batches in the transparency log |
 | welcome | ``manage.py welcome`` | once: the first officer, a simulated night, the desk's URL |
 
+Each process signs in at the database as an account of its own; only ``casino.prepare`` does as the superuser.
+
 Started again, it keeps its data. Ctrl-C stops everything; ``casino.supervisor`` restarts what dies. ``DATABASE_URL``
 and ``CELERY_BROKER_URL`` replace the embedded servers by your own.
 """
@@ -22,7 +24,7 @@ import socket
 import sys
 from pathlib import Path
 
-from casino.embedded.postgres import EmbeddedPostgres
+from casino.embedded.postgres import ACCOUNTS, EmbeddedPostgres
 from casino.embedded.process import ServiceFailed
 from casino.embedded.valkey import EmbeddedValkey
 from casino.supervisor import AlreadyRunning, Child, PreparationFailed, Service, Supervisor
@@ -33,18 +35,23 @@ PORTS_TRIED = 50
 
 def main() -> int:
     data = Path(os.environ.get("CABOCHON_DATA") or PROJECT / ".data").resolve()
-    data.mkdir(parents=True, exist_ok=True)
+    data.mkdir(mode=0o700, parents=True, exist_ok=True)
     os.environ["CABOCHON_DATA"] = str(data)
     services: list[Service] = []
+    children = _children(_free_port())
     if not os.environ.get("DATABASE_URL"):
-        services.append(EmbeddedPostgres(data))
+        postgres = EmbeddedPostgres(data)
+        services.append(postgres)
+        for child in children:  # welcome is a command
+            process = child.name if child.name in ACCOUNTS else "command"
+            child.environment["DATABASE_URL"] = postgres.url(process=process)
     if not os.environ.get("CELERY_BROKER_URL"):
         services.append(EmbeddedValkey(data))
     try:
         Supervisor(
             services=services,
             preparations=[(sys.executable, "-m", "casino.prepare")],
-            children=_children(_free_port()),
+            children=children,
             data=data,
             cwd=PROJECT,
         ).run()

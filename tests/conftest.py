@@ -4,6 +4,9 @@ Without ``DATABASE_URL`` the process that leads the run starts the embedded Post
 migrations run once, in a template from which every database of the run is copied. Tests about a PostgreSQL, RabbitMQ or
 Redis of the machine are skipped if it does not answer, unless ``CABOCHON_REQUIRE_SERVICES=1`` forbids it.
 
+Django signs in as an account without power, ``tests/roles.py``. A test marked ``superuser`` attacks or makes roles: its
+connection is a superuser's.
+
 With a name in ``CABOCHON_TEST_RUN`` the server's data, and so the template, are kept for the next run of that name.
 """
 
@@ -20,7 +23,7 @@ from functools import partial
 from io import StringIO
 from pathlib import Path
 from typing import TextIO
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 from uuid import uuid4
 
 import psutil
@@ -29,9 +32,11 @@ import pytest
 from django.conf import settings
 from django.core.management import call_command
 from django.db import connection, connections
+from django.test import TransactionTestCase
 from pytest_django import DjangoDbBlocker
 
 from casino.embedded.postgres import DATABASE, EmbeddedPostgres
+from tests.roles import ACCOUNT, make_accounts, signed_in_as
 from tests.settings import MIGRATED, RUN
 
 POSTGRES = os.environ.get("CABOCHON_TEST_POSTGRES", "postgres://postgres@127.0.0.1:5432/postgres")
@@ -50,6 +55,7 @@ EMBEDDED = EmbeddedPostgres(DATA, "-c fsync=off -c full_page_writes=off")
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "superuser: Django's connection is a superuser's in this test")
     if hasattr(config, "workerinput"):  # a worker, which uses its leader's server
         return
     for folder in DATA.parent.glob("test-*"):  # of runs that were killed
@@ -59,13 +65,48 @@ def pytest_configure(config: pytest.Config) -> None:
     if "DATABASE_URL" in os.environ:
         if not IS_KEPT:
             config.add_cleanup(partial(_drop_databases, f"datname = '{MIGRATED}'"))
+        with psycopg.connect(_server(), autocommit=True) as server:
+            make_accounts(server)
     else:
         if IS_KEPT:
             config.add_cleanup(_lock_kept_data().close)
         EMBEDDED.start()
         config.add_cleanup(EMBEDDED.stop if IS_KEPT else partial(_remove, DATA))
+        with psycopg.connect(_server(), autocommit=True) as server:
+            make_accounts(server)
         # Of a run that was killed, or of other migrations.
         _drop_databases(f"not datistemplate and datname not in ('postgres', '{DATABASE}', '{MIGRATED}')")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    _sign_in(is_superuser=item.get_closest_marker("superuser") is not None)
+
+
+def _sign_in(*, is_superuser: bool) -> None:
+    """Choose the account of Django's connection before a test opens it."""
+    account = urlsplit(_server())
+    user = unquote(account.username or "") if is_superuser else ACCOUNT
+    password = unquote(account.password or "") if is_superuser else ACCOUNT
+    if connection.settings_dict["USER"] != user:
+        connection.close()
+        connection.settings_dict["USER"], connection.settings_dict["PASSWORD"] = user, password
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _tables_are_emptied_by_a_superuser() -> Iterator[None]:
+    """Empty the tables after a test that commits: no account of ours may, and Django signs in as one of ours."""
+
+    def empty(self: TransactionTestCase) -> None:
+        kept = {"django_migrations", "django_content_type", "auth_permission"}
+        tables = set(connection.introspection.django_table_names(only_existing=True)) - kept
+        address = _address_of(connection.settings_dict["NAME"])
+        with psycopg.connect(address, autocommit=True) as superuser:
+            superuser.execute(f"truncate {', '.join(sorted(tables))} cascade")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TransactionTestCase, "_fixture_teardown", empty)
+        yield
 
 
 def _remove(data: Path) -> None:
@@ -143,8 +184,14 @@ def empty_url() -> Iterator[str]:
 
 
 @pytest.fixture
-def migrated_url(migrated_template: str) -> Iterator[str]:
-    """The address of a new, migrated database on the PostgreSQL of this run. It is dropped after the test."""
+def migrated_url(superuser_url: str) -> str:
+    """The address of a new, migrated database on the PostgreSQL of this run, for the account of the tests."""
+    return signed_in_as(ACCOUNT, superuser_url)
+
+
+@pytest.fixture
+def superuser_url(migrated_template: str) -> Iterator[str]:
+    """The address of the database of ``migrated_url`` for a superuser. It is dropped after the test."""
     yield from _new_database(_server(), template=migrated_template)
 
 

@@ -15,7 +15,11 @@ os.environ["SPT_NOENV"] = "1"  # a process that sets its title leaves its enviro
 from casino.settings import *  # noqa: E402, F403
 
 _schema = hashlib.sha256()
-for _path in [ROOT / "requirements.lock", *sorted((ROOT / "audit" / "migrations").rglob("*.*"))]:
+for _path in [
+    ROOT / "requirements.lock",
+    ROOT / "audit" / "access" / "database_roles.py",
+    *sorted((ROOT / "audit" / "migrations").rglob("*.*")),
+]:
     if _path.suffix in {".lock", ".py", ".sql"}:
         _schema.update(_path.read_bytes())
 MIGRATED = f"migrated_{RUN}_{_schema.hexdigest()[:16]}"
@@ -27,6 +31,7 @@ STORAGES = {
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}  # no broker runs in a test
+MIDDLEWARE = ["tests.roles.AsWeb", *MIDDLEWARE]  # noqa: F405
 # Tests sign in without a request; ``test_signing_in`` puts back what counts failed tries.
 AXES_ENABLED = False
 ALL_AUTHENTICATION_BACKENDS = AUTHENTICATION_BACKENDS  # noqa: F405

@@ -21,6 +21,9 @@ MAX_REASON = 4_000
 
 REFUSED = "case.refused"
 
+CHANGED_FIELDS = ("state", "assigned_to", "outcome", "reason", "proposed_by", "approved_by", "closed_at")
+"""What an action may change of a case; the rest is as the finding opened it."""
+
 
 class ActionRefused(Exception):
     """An officer may not do this to the case, or not with these values. ``reason`` is for the officer."""
@@ -44,7 +47,7 @@ def perform(
             case = Case.objects.select_for_update().get(pk=case_id)
             _check(case, officer, transition, reason, outcome, assignee)
             about = _apply(case, officer, transition, reason, outcome, assignee)
-            case.save()
+            case.save(update_fields=CHANGED_FIELDS)
             CaseAction.objects.create(case=case, officer=officer, type=transition.event, reason=reason, about=about)
             _record(case, officer, transition.event, reason, about)
     except ActionRefused as refused:

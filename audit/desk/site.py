@@ -15,6 +15,7 @@ from django.urls import URLPattern, URLResolver, path
 from audit.desk.audit_trail import page as audit_trail
 from audit.desk.overview.page import overview_context
 from audit.desk.sign_in import second_factor
+from audit.event_store.audit_trail import done_by
 
 
 class DeskSite(admin.AdminSite):
@@ -30,6 +31,10 @@ class DeskSite(admin.AdminSite):
             # There is no other site on which to view an object.
             *(each for each in super().get_urls() if getattr(each, "name", None) != "view_on_site"),
         ]
+
+    def password_change(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
+        with done_by(str(request.user.get_username())):
+            return super().password_change(request, extra_context)
 
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
         """Show what waits for the officer, above Django's list of all models."""

@@ -8,12 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from datetime import date, datetime
+from typing import Any
 
 import msgspec
+import psycopg
+from django.db import DatabaseError
 
 from audit.event_store import binary_copy, merkle
 from audit.event_store.binary_copy import BinaryArray, microseconds
 from audit.event_store.read import Batch
+
+REFUSED = "ES403"
+"""The SQLSTATE with which the database refuses what an entry of the audit trail was to do."""
+
+_PARAMETERS = "%b::bigint, %b::bigint, %b::bigint, %b::bytea, %b::bigint, %b::bigint[], %b::timestamptz[], %b::text[]"
 
 
 class UnexpectedSeq(Exception):
@@ -22,6 +30,14 @@ class UnexpectedSeq(Exception):
     def __init__(self, next_seq: int) -> None:
         super().__init__(f"the stream takes {next_seq} next")
         self.next_seq = next_seq
+
+
+class EntryRefused(Exception):
+    """The database refused what an entry of the audit trail was to do. ``code`` says why; nothing is stored."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(code)
+        self.code = code
 
 
 class NewEvent(msgspec.Struct, frozen=True, gc=False):
@@ -79,27 +95,47 @@ def append(stream_id: int, events: Sequence[NewEvent], *, next_seq: int, key_id:
     event declares. ``key_id`` is 0 for the audit trail. Raise ``UnexpectedSeq`` and store nothing if the stream does
     not take the first event's number next.
     """
+    parameters, root = _parameters(stream_id, events, next_seq, key_id)
+    [(appended, following, chain, received_at)] = binary_copy.execute(
+        f"select appended, next_seq, chain, received_at from log.append({_PARAMETERS})", parameters
+    )
+    if not appended:
+        raise UnexpectedSeq(following)
+    return Batch(events[0].seq, events[-1].seq, following, len(events), root, chain, received_at, key_id)
+
+
+def append_and_apply(stream_id: int, entry: NewEvent, *, function: str, secret: str | None) -> dict[str, Any]:
+    """Append an entry of the audit trail and apply it, in one statement of the database's. Return what that returns.
+
+    ``function`` is ``audit_perform_act`` or ``audit_perform_command``; see ``migrations/sql/0018_walls.sql``. Raise
+    ``EntryRefused`` or ``UnexpectedSeq``, and store nothing.
+    """
+    parameters, _root = _parameters(stream_id, [entry], entry.seq + 1, 0)
+    try:
+        [(appended, following, result)] = binary_copy.execute(
+            f"select appended, next_seq, result from {function}({_PARAMETERS}, %b::text)", (*parameters, secret)
+        )
+    except DatabaseError as error:
+        cause = error.__cause__
+        if isinstance(cause, psycopg.Error) and cause.sqlstate == REFUSED:
+            raise EntryRefused(cause.diag.message_primary or "") from error
+        raise
+    if not appended:
+        raise UnexpectedSeq(following)
+    return result or {}
+
+
+def _parameters(
+    stream_id: int, events: Sequence[NewEvent], next_seq: int, key_id: int
+) -> tuple[tuple[Any, ...], bytes]:
+    """Return the parameters of ``log.append`` for a batch, and the batch's root."""
     columns = Columns(
         [event.seq for event in events],
         [event.occurred_at for event in events],
         [event.envelope for event in events],
     )
     root = merkle.root(merkle.leaves(columns.envelopes))
-    [(appended, following, chain, received_at)] = binary_copy.execute(
-        "select appended, next_seq, chain, received_at from log.append("
-        "%b::bigint, %b::bigint, %b::bigint, %b::bytea, %b::bigint, %b::bigint[], %b::timestamptz[], %b::text[])",
-        (
-            stream_id,
-            events[0].seq,
-            next_seq,
-            root,
-            key_id,
-            *columns.arrays(),
-        ),
-    )
-    if not appended:
-        raise UnexpectedSeq(following)
-    return Batch(events[0].seq, events[-1].seq, following, len(events), root, chain, received_at, key_id)
+    return (stream_id, events[0].seq, next_seq, root, key_id, *columns.arrays()), root
 
 
 def append_named(

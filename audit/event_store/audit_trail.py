@@ -2,11 +2,18 @@
 
 Each casino has a desk stream for each day, UTC; what concerns no casino goes to the installation's own. An entry is
 appended in the transaction of what it records: if that is rolled back, so is the entry.
+
+``record`` appends an entry. ``perform`` also has the database do what the entry says, in the same statement: sign a
+night, give a role, set a password. No role of the database can do these in another way.
 """
 
 from __future__ import annotations
 
+import getpass
+import os
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any
@@ -15,7 +22,7 @@ import msgspec
 from django.db import transaction
 
 from audit.event_store import binary_copy, read
-from audit.event_store.append import NewEvent, append
+from audit.event_store.append import NewEvent, append, append_and_apply
 from audit.event_store.streams import instant, stream_row
 
 INSTALLATION = 0
@@ -42,6 +49,72 @@ class AuditEntry:
 
 def record(actor: str, type: str, *, casino_id: int = INSTALLATION, data: Mapping[str, Any], reason: str = "") -> None:
     """Append an entry to the desk stream of today, UTC. ``data`` holds text, integers, and lists of them."""
+    with _next_entry(actor, type, casino_id, data, reason) as (stream_id, entry):
+        append(stream_id, [entry], next_seq=entry.seq + 1, key_id=NO_KEY)
+
+
+def perform(
+    actor: str,
+    type: str,
+    *,
+    casino_id: int = INSTALLATION,
+    data: Mapping[str, Any],
+    reason: str = "",
+    secret: str | None = None,
+) -> dict[str, Any]:
+    """Append an entry of an officer's and apply it. Return what its function returns, such as a new row's ``id``.
+
+    ``actor`` is the officer's name. ``secret`` is what the function needs and the log never has: a password's hash.
+    Raise ``EntryRefused``: nothing is stored.
+    """
+    with _next_entry(actor, type, casino_id, data, reason) as (stream_id, entry):
+        return append_and_apply(stream_id, entry, function="audit_perform_act", secret=secret)
+
+
+def perform_command(
+    type: str,
+    *,
+    casino_id: int = INSTALLATION,
+    data: Mapping[str, Any],
+    reason: str = "",
+    secret: str | None = None,
+) -> dict[str, Any]:
+    """Append an entry of a command's and apply it, as ``perform`` does. The actor is the account of the machine."""
+    with _next_entry(account_name(), type, casino_id, data, reason) as (stream_id, entry):
+        return append_and_apply(stream_id, entry, function="audit_perform_command", secret=secret)
+
+
+def account_name() -> str:
+    """Return the name of the account that runs this process; its number if the machine has no name for it."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return f"uid {os.getuid()}"
+
+
+_current_officer: ContextVar[str | None] = ContextVar("current_officer", default=None)
+
+
+@contextmanager
+def done_by(officer: str) -> Iterator[None]:
+    """Ascribe what Django's own forms write in this block, an account or a role, to an officer."""
+    token = _current_officer.set(officer)
+    try:
+        yield
+    finally:
+        _current_officer.reset(token)
+
+
+def current_officer() -> str | None:
+    """Return the officer of ``done_by``, or None in a command."""
+    return _current_officer.get()
+
+
+@contextmanager
+def _next_entry(
+    actor: str, type: str, casino_id: int, data: Mapping[str, Any], reason: str
+) -> Iterator[tuple[int, NewEvent]]:
+    """Hold the desk stream of today, UTC, in a transaction. Yield its id and the entry that it takes next."""
     now = datetime.now(UTC)
     with transaction.atomic():
         [(stream_id,)] = binary_copy.execute("select log.open_desk(%b::bigint, %b::date)", (casino_id, now.date()))
@@ -57,7 +130,7 @@ def record(actor: str, type: str, *, casino_id: int = INSTALLATION, data: Mappin
             "type": type,
             "v": 1,
         }
-        append(stream_id, [NewEvent(seq, now, _encode(envelope))], next_seq=seq + 1, key_id=NO_KEY)
+        yield stream_id, NewEvent(seq, now, _encode(envelope))
 
 
 def entries_of(casino_id: int, day: date) -> Iterator[AuditEntry]:

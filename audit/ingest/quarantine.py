@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from audit.event_store.streams import instant
 from audit.models import ApiKey, Finding, LoggedStream, Quarantined
-from audit.transparency.integrity_findings import integrity_finding
+from audit.transparency import integrity_findings
 from settlement import Event
 
 
@@ -77,7 +77,7 @@ def keep_conflicts(key: ApiKey, name: str, stream_id: int, conflicts: Sequence[C
             ],
             ignore_conflicts=True,
         )
-        Finding.objects.bulk_create([_finding(stream, each) for each in conflicts], ignore_conflicts=True)
+        integrity_findings.report(_finding(stream, each) for each in conflicts)
 
 
 def _row(
@@ -137,7 +137,7 @@ def purge(*, before: datetime) -> int:
 
 
 def _finding(stream: LoggedStream, conflict: Conflict) -> Finding:
-    return integrity_finding(
+    return integrity_findings.integrity_finding(
         stream,
         "sequence-conflict",
         conflict.event.seq,

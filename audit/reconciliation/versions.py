@@ -12,10 +12,11 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import timezone
 
 from audit.event_store import audit_trail
+from audit.event_store.append import EntryRefused
 from audit.models import Casino, Finding, NightReport, NightState, Officer, SignoffException
 from audit.reconciliation.content import build_content, canonical_json, digest
 from audit.reconciliation.gaming_days import has_ended
@@ -99,17 +100,8 @@ def add_signoff_exception(report: NightReport, code: str, reason: str, *, office
         raise SignatureRefused("exception-not-needed", [code])
     if not reason or len(reason) > MAX_REASON or "\0" in reason:
         raise SignatureRefused("reason-missing", [code])
-    with transaction.atomic():
-        locked = _locked(report)
-        if locked.state == NightState.CLOSED:
-            raise SignatureRefused("closed")
-        exception, is_new = SignoffException.objects.get_or_create(
-            report=locked, code=code, defaults={"reason": reason, "officer": officer}
-        )
-        if not is_new:
-            raise SignatureRefused("exception-already-signed", [code])
-        _record(locked, officer.get_username(), "night.reserved", code=code, reason=reason)
-    return exception
+    added = _perform(report, officer, "night.reserved", code=code, reason=reason)
+    return SignoffException.objects.get(pk=added["id"])
 
 
 def sign(report: NightReport, *, officer: Officer, now: datetime | None = None) -> NightReport:
@@ -136,14 +128,10 @@ def _sign(report: NightReport, officer: Officer, now: datetime) -> NightReport:
         missing = missing_signoff_exceptions(locked)
         if missing:
             raise SignatureRefused("needs-signoff-exceptions", missing)
-        if locked.reviewed_by_id is None:
-            locked.state, locked.reviewed_by, locked.reviewed_at = NightState.REVIEWED, officer, now
-        elif locked.reviewed_by_id == officer.pk:
+        if locked.reviewed_by_id == officer.pk:
             raise SignatureRefused("another-officer")
-        else:
-            locked.state, locked.closed_by, locked.closed_at = NightState.CLOSED, officer, now
-        locked.save(update_fields=["state", "reviewed_by", "reviewed_at", "closed_by", "closed_at"])
-        _record(locked, officer.get_username(), f"night.{locked.state}")
+        _perform(locked, officer, "night.reviewed" if locked.reviewed_by_id is None else "night.closed")
+    locked.refresh_from_db()
     return locked
 
 
@@ -167,21 +155,38 @@ def _has_open_critical_case(report: NightReport) -> bool:
 
 
 def _locked(report: NightReport) -> NightReport:
-    return NightReport.objects.select_for_update(of=("self",)).select_related("casino").get(pk=report.pk)
+    """Return the report as it is now, with a lock for who signs it next, held for this transaction.
+
+    An advisory lock: only the functions that sign may lock the row.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("select pg_advisory_xact_lock(hashtextextended('audit.night.sign', %s))", [report.pk])
+    return NightReport.objects.select_related("casino").get(pk=report.pk)
 
 
 def _record(report: NightReport, actor: str, type: str, **data: Any) -> None:
-    reason = data.pop("reason", "")
-    audit_trail.record(
-        actor,
-        type,
-        casino_id=report.casino_id,
-        data={
-            "gaming_day": report.gaming_day.isoformat(),
-            "currency": report.currency,
-            "version": report.version,
-            "digest": report.digest,
-            **data,
-        },
-        reason=reason,
-    )
+    audit_trail.record(actor, type, casino_id=report.casino_id, data={**_named(report), **data})
+
+
+def _perform(report: NightReport, officer: Officer, type: str, *, reason: str = "", **data: Any) -> dict[str, Any]:
+    """Have the database sign, with its entry. Raise ``SignatureRefused`` with the database's code."""
+    try:
+        return audit_trail.perform(
+            officer.get_username(),
+            type,
+            casino_id=report.casino_id,
+            data={**_named(report), **data},
+            reason=reason,
+        )
+    except EntryRefused as refused:
+        raise SignatureRefused(refused.code, list(data.values())) from refused
+
+
+def _named(report: NightReport) -> dict[str, Any]:
+    """Return what names a report in the audit trail."""
+    return {
+        "gaming_day": report.gaming_day.isoformat(),
+        "currency": report.currency,
+        "version": report.version,
+        "digest": report.digest,
+    }

@@ -9,6 +9,7 @@ from typing import Any, get_args
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
 from django.db import connection
 
+from audit.access import database_roles
 from audit.transparency import signing_keys
 from audit.transparency.signing_keys import NoSigningKey, Purpose
 
@@ -43,7 +44,7 @@ def check_log(*, databases: Sequence[str] | None = None, **kwargs: Any) -> list[
     """Report privileges on the log that the application does not need, missing guards, and missing keys."""
     if "default" not in (databases or ()):
         return []
-    return [*_privileges(), *_guards(), *_keys()]
+    return [*_privileges(), *_manifest(), *_guards(), *_keys()]
 
 
 def _rows(statement: str, *parameters: Any) -> list[tuple[Any, ...]]:
@@ -65,6 +66,31 @@ def _privileges() -> Iterator[CheckMessage]:
             f"The application connects as {role}, who owns the log and may alter its tables.",
             hint="Migrate as a superuser, which hands the tables to cabochon_owner.",
             id="audit.W002",
+        )
+
+
+def _manifest() -> Iterator[CheckMessage]:
+    """Compare the privileges in this database with those that the roles are to have."""
+    again = "Run manage.py migrate as a superuser: it applies audit/access/database_roles.py."
+    for name in database_roles.unnamed():
+        yield Error(
+            f"{name} is not in the manifest of the database's roles.",
+            hint="Say in audit/access/database_roles.py who may use it.",
+            id="audit.E002",
+        )
+    for privilege in database_roles.excessive():
+        yield Error(f"{privilege} is too much.", hint=again, id="audit.E003")
+    for privilege in database_roles.missing():
+        yield Error(f"{privilege} is missing.", hint=again, id="audit.E004")
+    for name in database_roles.misowned():
+        yield Error(f"{name} does not belong to {database_roles.OWNER}.", hint=again, id="audit.E005")
+    for member, role in database_roles.lacking_memberships():
+        yield Error(f"{member} is no member of {role}.", hint=again, id="audit.E006")
+    for account in database_roles.accounts_of_everything():
+        yield Warning(
+            f"{account} serves both web and workers: whoever takes over a web server may also store findings.",
+            hint="Give web servers, workers and the sequencer an account each: docs/deployment.md.",
+            id="audit.W006",
         )
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
+
+from django.db import connection
 
 from audit.models import Finding, LoggedStream
 from settlement import ENGINE_VERSION, RULESETS
@@ -33,6 +36,15 @@ def integrity_finding(
     )
 
 
+def report(findings: Iterable[Finding]) -> None:
+    """Store findings of integrity, each once, by the function that may: no role but workers inserts a finding."""
+    for finding in findings:
+        fields = [each for each in finding._meta.concrete_fields if not each.primary_key and not each.generated]
+        row = {field.column: getattr(finding, field.attname) for field in fields}
+        with connection.cursor() as cursor:
+            cursor.execute("select audit_report_integrity(%s::jsonb)", [json.dumps(row, default=str)])
+
+
 def report_tampering(stream_id: int, first_seq: int, *, expected: bytes, recorded: bytes) -> None:
     """Open a ``log-tampered`` finding for a batch whose stored events no longer have the root it was accepted with.
 
@@ -50,4 +62,4 @@ def report_tampering(stream_id: int, first_seq: int, *, expected: bytes, recorde
         expected=expected.hex(),
         recorded=recorded.hex(),
     )
-    Finding.objects.bulk_create([finding], ignore_conflicts=True)
+    report([finding])

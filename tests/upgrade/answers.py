@@ -6,6 +6,7 @@
     python -m tests.upgrade.answers check=FILE              the lines that the evidence verifier prints for a bundle
     python -m tests.upgrade.answers evidence=FILE           makes the bundle of a finding again, and verifies it
     python -m tests.upgrade.answers replay                  replays every stream from its first event, as a what-if
+    python -m tests.upgrade.answers post=SECRET adjudicate  sends an event to the open stream; replays what waits
     python -m tests.upgrade.answers append=SECRET           sends an event to the open stream, replays it and seals it
 
 ``make_0_1_0.py`` asked 0.1.0; ``test_upgrade.py`` asks the head, by the same names. **After renaming a model, a field
@@ -50,6 +51,7 @@ from audit.evidence.verify import checks, files_in
 from audit.ingest.receipts import receipt
 from audit.transparency import proofs, signing_keys, tree
 from casino.celery import app
+from settlement import ENGINE_VERSION
 
 FOUND = {
     "casino": "casino__code",
@@ -223,7 +225,7 @@ VALUES = {("jobs", "kind", "what_if"): "what-if", ("findings", "run", "None"): 0
 SHOWN = {"rule": "payout-overpaid", "status": "standing"}
 """The findings whose evidence is exported: the first of them in the log."""
 
-UNGUARDED = (".E001", ".W003")
+UNGUARDED = (".E001", ".E002", ".E003", ".E004", ".E005", ".E006", ".W003", ".W006")
 """Suffixes of the deployment checks' ids that report an unprotected log."""
 
 
@@ -407,8 +409,8 @@ def replay() -> dict[str, Any]:
     return {"found": found, "standing": standing(), "differences": differences}
 
 
-def append(secret: str) -> dict[str, Any]:
-    """Send the next event of the open stream by the API, replay it, seal it, and prove it."""
+def _post(secret: str) -> tuple[int, int, Any]:
+    """Send the next event of the open stream by the API. Return the stream, the event's number, and the receipt."""
     stream_id, name, next_seq, moment = _select(
         "select stream_id, name, next_seq, (select max(occurred_at) from log.event e where e.stream_id = s.stream_id)"
         " from log.stream s join log.stream_head using (stream_id) where not is_of_desk and game is not null"
@@ -429,6 +431,29 @@ def append(secret: str) -> dict[str, Any]:
         headers={"Authorization": f"Bearer {secret}"},
     )
     assert answer.status_code == 201, answer.content
+    return stream_id, next_seq, json.loads(answer.content)
+
+
+def post(secret: str) -> dict[str, Any]:
+    """Send the next event of the open stream by the API, and nothing more: what a web server does."""
+    stream_id, seq, answer = _post(secret)
+    return {"stream_id": stream_id, "seq": seq, "receipt": answer}
+
+
+def adjudicate() -> dict[str, Any]:
+    """Replay what is not replayed yet, and nothing more: what a worker does. Return how many events that were."""
+    folded = 0
+    for stream_id in read.dirty_streams(ENGINE_VERSION, limit=1_000):
+        while (progress := advance(stream_id)) is not None:
+            folded += progress.folded
+            if not progress.behind:
+                break
+    return {"folded": folded}
+
+
+def append(secret: str) -> dict[str, Any]:
+    """Send the next event of the open stream by the API, replay it, seal it, and prove it."""
+    stream_id, next_seq, answer = _post(secret)
     folded = 0
     while (progress := advance(stream_id)) is not None:
         folded += progress.folded
@@ -437,7 +462,7 @@ def append(secret: str) -> dict[str, Any]:
     call_command("sequence", "--once", stdout=StringIO())
     shown = FOUND | {"case": "case__pk", "state": "case__state"}
     return {
-        "receipt": json.loads(answer.content),
+        "receipt": answer,
         "folded": folded,
         "findings": rows_of("findings", shown, stream_id=stream_id, seq=next_seq),
         "proof": proofs.prove(stream_id, next_seq),
@@ -445,7 +470,8 @@ def append(secret: str) -> dict[str, Any]:
 
 
 QUESTIONS: Mapping[str, Callable[..., Any]] = {
-    each.__name__: each for each in (record, log, verify, deploy, tasks, check, evidence, replay, append)
+    each.__name__: each
+    for each in (record, log, verify, deploy, tasks, check, evidence, replay, append, post, adjudicate)
 }
 
 

@@ -22,8 +22,9 @@ from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from audit.access.capabilities import Capability
 from audit.access.scope import Scope
-from audit.desk.audited_admin import AuditedAdmin, record_entry
+from audit.desk.audited_admin import AuditedAdmin, actor, record_entry
 from audit.desk.scoped_admin import ScopedInline, demands, officer_of, scope_of
+from audit.event_store import audit_trail
 from audit.models import Deadline, Membership, Officer
 
 # Officers have roles, not groups; second factors are secret; the schedule follows the settings and casinos' cutoffs.
@@ -103,15 +104,25 @@ class OfficerAdmin(AuditedAdmin[Officer], OfficerUserAdmin):
         assert isinstance(row, Officer)
         return not row.is_superuser and all(scope.includes(casino_id) for casino_id in row.roles_by_casino)
 
-    @demands(Capability.KEEP_OFFICERS)
-    def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> HttpResponse:
-        return super().user_change_password(request, id, form_url)
-
     def get_fieldsets(self, request: HttpRequest, obj: Officer | None = None) -> Any:
         """Offer “all casinos” to superusers alone, and not while an officer is being added."""
         fieldsets = super().get_fieldsets(request, obj)
         may_promote = obj is not None and officer_of(request).is_superuser
         return (*fieldsets, *self.superuser_fieldsets) if may_promote else fieldsets
+
+    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        """Ascribe to the signed-in officer what the form writes of an account and its roles."""
+        with audit_trail.done_by(actor(request)):
+            return super().changeform_view(request, *args, **kwargs)
+
+    @demands(Capability.KEEP_OFFICERS)
+    def user_change_password(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        with audit_trail.done_by(actor(request)):
+            return super().user_change_password(request, *args, **kwargs)
+
+    def log_addition(self, request: HttpRequest, obj: Officer, message: Any) -> Any:
+        """Leave the entry of the audit trail to the account itself, which is added with it."""
+        return UserAdmin.log_addition(self, request, obj, message)
 
     def save_model(self, request: HttpRequest, obj: Officer, form: Any, change: bool) -> None:
         obj.is_staff = True  # every officer signs in at the desk

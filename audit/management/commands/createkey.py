@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 from argparse import ArgumentTypeError
 from datetime import timedelta
 from typing import Any
@@ -79,7 +78,7 @@ class Command(BaseCommand):
         key, secret = ApiKey.make(casino=casino, name=options["name"], scopes=scopes, expires_at=expires_at)
         key.tables.set(own)
         audit_trail.record(
-            getpass.getuser(), "key.made", casino_id=casino.pk, data={"id": key.pk, "prefix": key.prefix}
+            audit_trail.account_name(), "key.made", casino_id=casino.pk, data={"id": key.pk, "prefix": key.prefix}
         )
         self.stdout.write(secret)
 
@@ -94,7 +93,7 @@ class Command(BaseCommand):
         before.expires_at = min(before.expires_at or ends, ends)
         before.save(update_fields=["expires_at"])
         rotated = {"id": key.pk, "prefix": key.prefix, "follows": before.prefix, "until": before.expires_at.isoformat()}
-        audit_trail.record(getpass.getuser(), "key.rotated", casino_id=before.casino_id, data=rotated)
+        audit_trail.record(audit_trail.account_name(), "key.rotated", casino_id=before.casino_id, data=rotated)
         self.stdout.write(secret)
 
     def _casino(self, options: dict[str, Any]) -> Casino:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 from datetime import date
 from typing import Any
 
@@ -11,6 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
+from audit.event_store import audit_trail
 from audit.models import Casino, NightReport
 from audit.reconciliation import runs
 from audit.reconciliation.content import BRIDGE, figures_of
@@ -42,7 +42,7 @@ class Command(BaseCommand):
                 reports = runs.reconcile(
                     casino,
                     options["day"],
-                    actor=getpass.getuser(),
+                    actor=audit_trail.account_name(),
                     on_progress=lambda done, total: bar.update(task, completed=done, total=total),
                 )
         except StreamLocked as locked:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import multiprocessing
 import sys
 from argparse import ArgumentTypeError
@@ -21,6 +20,7 @@ from audit.adjudication import what_if as what_if_runs
 from audit.adjudication import what_if_worker
 from audit.adjudication.replay import advance
 from audit.adjudication.what_if import Selection, WhatIfRejected
+from audit.event_store import audit_trail
 from audit.exports.what_if_difference import write_csv, write_json
 from audit.models import LoggedStream, WhatIf
 from settlement import RULESETS, ShapeError
@@ -87,7 +87,7 @@ class Command(BaseCommand):
         selection = Selection(options["casino"], options["first_day"], options["last_day"], options["ruleset"])
         try:
             what_if = what_if_runs.begin(
-                options["what_if"], readings=options["readings"], selection=selection, actor=getpass.getuser()
+                options["what_if"], readings=options["readings"], selection=selection, actor=audit_trail.account_name()
             )
         except (ShapeError, WhatIfRejected) as error:
             raise CommandError(str(error)) from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -29,6 +28,6 @@ class Command(BaseCommand):
         key.save(update_fields=["revoked_at"])
         data = {"id": key.pk, "prefix": key.prefix}
         audit_trail.record(
-            getpass.getuser(), "key.revoked", casino_id=key.casino_id, data=data, reason=options["reason"]
+            audit_trail.account_name(), "key.revoked", casino_id=key.casino_id, data=data, reason=options["reason"]
         )
         self.stdout.write(f"{key} is revoked.")

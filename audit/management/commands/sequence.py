@@ -72,6 +72,8 @@ class Command(BaseCommand):
                 raise CommandError("Another sequencer is running.")
             sequencer.load()
             catch_up(sequencer)
+        except Fenced as error:
+            raise CommandError(f"{error}: run this again.") from error
         except (Forked, NoSigningKey) as error:
             raise CommandError(str(error)) from error
         for failure in _export_newest():

@@ -143,6 +143,7 @@ BY_HAND = (
 )
 
 
+@pytest.mark.superuser
 @pytest.mark.parametrize("change", BY_HAND)
 def test_the_database_enforces_four_eyes_against_direct_updates(desk: Desk, change: str) -> None:
     desk.proposed_by(desk.second)
@@ -154,6 +155,7 @@ def test_the_database_enforces_four_eyes_against_direct_updates(desk: Desk, chan
     assert desk.case.state == State.SECOND
 
 
+@pytest.mark.superuser
 def test_a_new_case_cannot_be_closed_in_one_update_and_a_closed_one_cannot_be_changed(desk: Desk) -> None:
     whole = "state = 'closed', outcome = 'mistaken', reason = 'x', closed_at = now(), proposed_by_id = %s"
     whole += ", approved_by_id = %s"
@@ -247,6 +249,7 @@ def test_a_transition_needs_a_post_with_a_csrf_token(desk: Desk) -> None:
 QUEUES = ("open", "unassigned", "mine", "second", "overdue", "closed")
 
 
+@pytest.mark.superuser
 def test_the_counts_of_the_queues_are_the_lengths_of_their_lists(
     desk: Desk, django_assert_max_num_queries: Callable[..., Any]
 ) -> None:

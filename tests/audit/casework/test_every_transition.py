@@ -178,6 +178,7 @@ def test_what_the_desk_offers_is_what_perform_accepts(desk: Desk) -> None:
                 assert offered == (accepted and not own), (case.state, officer.username, name)
 
 
+@pytest.mark.superuser
 def test_the_most_urgent_case_is_taken_first_and_a_superseded_one_never(desk: Desk) -> None:
     cases = [finding.case for finding in desk.findings]
     assert all(case is not None for case in cases)

@@ -11,6 +11,8 @@ from django.db import Error, connection, transaction
 
 from tests.audit.conftest import Tenant
 
+pytestmark = pytest.mark.superuser
+
 APPEND_ONLY, OUTSIDE_MAINTENANCE, NO_PERMISSION = "ES001", "ES002", "42501"
 
 

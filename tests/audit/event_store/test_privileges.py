@@ -12,6 +12,8 @@ from pytest_django import Settings
 from audit.transparency import signing_keys
 from tests.audit.conftest import Tenant
 
+pytestmark = pytest.mark.superuser
+
 
 @pytest.fixture
 def serving_role(tenant: Tenant) -> str:

@@ -11,6 +11,8 @@ from django.db import connection
 
 from audit.event_store import schema
 
+pytestmark = pytest.mark.superuser
+
 SCHEMA = Path(schema.__file__).with_name("schema.sql")
 
 

@@ -170,6 +170,7 @@ def test_there_is_no_bundle_before_the_batch_is_sealed(
     assert bundle(tenant, finding_of(tenant)).status_code == 200
 
 
+@pytest.mark.superuser
 def test_altered_events_are_not_exported(
     tenant: Tenant, finding: Finding, code_of: Callable[[HttpResponse], tuple[int, str]]
 ) -> None:

@@ -29,6 +29,7 @@ def conflicted(tenant: Tenant, stream: str) -> None:
     assert tenant.send(stream, [sent[2] | {"actor": "<b>else</b>"}]).status_code == 409
 
 
+@pytest.mark.superuser
 def test_the_bytes_of_old_requests_are_deleted_and_their_digest_stays(tenant: Tenant, stream: str) -> None:
     tenant.send(stream, b"[<script>]")
     tenant.send(stream, b"[new]")

@@ -66,6 +66,7 @@ def test_an_officer_verifies_the_record_of_a_casino(desk: Desk, no_progress: Non
     assert b"Everything verified" in client.get(address(job)).content
 
 
+@pytest.mark.superuser
 def test_a_changed_event_is_named_on_the_page(desk: Desk, no_progress: None) -> None:
     with connection.cursor() as cursor:  # by a superuser, and undone with the test
         cursor.execute("alter event trigger log_no_change disable")

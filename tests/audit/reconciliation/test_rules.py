@@ -241,6 +241,7 @@ def test_what_was_not_adjudicated_is_not_known_and_no_finding(casino: Casino) ->
         assert (row["verdict"], row["note"]) == ("unknown", note), code
 
 
+@pytest.mark.superuser
 def test_a_fault_in_the_chain_is_a_gap_that_needs_a_signoff_exception(casino: Casino) -> None:
     record(casino, session(casino, "R1"))
     assert "gap" not in reconcile(casino).parsed_content()["needs"]

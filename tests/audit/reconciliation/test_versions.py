@@ -84,6 +84,7 @@ def test_two_different_officers_sign(casino: Casino, played: Events, officers: t
     ]
 
 
+@pytest.mark.superuser
 def test_the_database_holds_four_eyes_by_itself(
     casino: Casino, played: Events, officers: tuple[Officer, Officer]
 ) -> None:
@@ -97,12 +98,14 @@ def test_the_database_holds_four_eyes_by_itself(
 @pytest.mark.parametrize(
     "change", [{"content": b"{}"}, {"digest": "0" * 64}, {"tree_root": "1"}, {"sheet": [1]}, {"version": 7}]
 )
+@pytest.mark.superuser
 def test_the_content_of_a_report_is_never_changed(casino: Casino, played: Events, change: dict[str, Any]) -> None:
     report = reconciled(casino)
     with pytest.raises(DatabaseError, match="never changed"), transaction.atomic():
         NightReport.objects.filter(pk=report.pk).update(**change)
 
 
+@pytest.mark.superuser
 def test_a_closed_report_never_changes(casino: Casino, played: Events, officers: tuple[Officer, Officer]) -> None:
     report = reconciled(casino)
     for officer in officers:
@@ -116,6 +119,7 @@ def test_a_closed_report_never_changes(casino: Casino, played: Events, officers:
         SignoffException.objects.create(report=report, code="gap", reason="x", officer=officers[0])
 
 
+@pytest.mark.superuser
 def test_closing_without_a_count_needs_a_signoff_exception_with_a_reason(
     casino: Casino, officers: tuple[Officer, Officer]
 ) -> None:

@@ -127,6 +127,7 @@ def test_a_second_sequencer_is_fenced_and_continues_after_a_reload(tenant: Tenan
     assert verified().faults == []
 
 
+@pytest.mark.superuser
 def test_a_batch_that_was_changed_before_its_seal_is_not_sealed_and_a_finding_opens(
     tenant: Tenant, stream: str, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
 ) -> None:
@@ -148,6 +149,7 @@ def test_a_batch_that_was_changed_before_its_seal_is_not_sealed_and_a_finding_op
     assert verified().faults[0].stream == stream
 
 
+@pytest.mark.superuser
 def test_nothing_is_signed_on_a_tree_that_lost_leaves_under_a_checkpoint(tenant: Tenant, tmp_path: Path) -> None:
     several_streams(tenant, sizes=[[1, 1, 1]])
     newest = tree.newest_checkpoint()

@@ -24,6 +24,8 @@ from audit.transparency.verify import Outcome, verify
 from tests.audit.conftest import Tenant
 from tests.audit.transparency.sealed import seal, several_streams, verified
 
+pytestmark = pytest.mark.superuser
+
 ATTACKS = 640
 """Forty of each kind on each table."""
 

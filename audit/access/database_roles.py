@@ -1,0 +1,468 @@
+"""The roles of the database, and what each may do: one manifest, which every migrate applies and every check compares.
+
+| role | who is a member | may |
+|---|---|---|
+| ``cabochon_owner`` | nobody; it never signs in | owns every table and the functions below |
+| ``cabochon_web`` | web servers | what the desk and the API need, in addition to reading and appending |
+| ``cabochon_worker`` | workers and beat | what replay, nights and jobs need, in addition to reading and appending |
+| ``cabochon_sequencer`` | the sequencer | seal batches, register keys, report tampering; reads |
+| ``cabochon_operator`` | who runs commands | what the three above may, and make officers by a command |
+| ``cabochon_writer`` | web and worker | append to the log, open its streams |
+| ``cabochon_reader`` | web, worker, sequencer; auditors | read the record, without passwords, keys and sessions |
+
+No role may rewrite a finding's identity, an action, a signature, a role or a password: the functions of migration 0018
+write these, each with its entry of the audit trail. Whoever adds a table or a function adds a line here; until then a
+test and ``manage.py check --deploy --database default`` name it.
+
+``apply`` gives each role exactly what is written here. What the migrating account may not do, it reports and leaves.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import connection, transaction
+from django.db.utils import DatabaseError, ProgrammingError
+
+OWNER, WEB, WORKER, SEQUENCER, OPERATOR, WRITER, READER = ROLES = (
+    "cabochon_owner",
+    "cabochon_web",
+    "cabochon_worker",
+    "cabochon_sequencer",
+    "cabochon_operator",
+    "cabochon_writer",
+    "cabochon_reader",
+)
+
+EVERYBODY = "public"
+
+MEMBERSHIPS: Mapping[str, tuple[str, ...]] = {
+    WEB: (WRITER, READER),
+    WORKER: (WRITER, READER),
+    SEQUENCER: (READER,),
+    OPERATOR: (WEB, WORKER, SEQUENCER),
+}
+"""Of which roles each is a member."""
+
+SCHEMAS: Mapping[str, Mapping[str, str]] = {
+    "public": dict.fromkeys((EVERYBODY, OWNER, WEB, WORKER, SEQUENCER, OPERATOR, WRITER, READER), "usage"),
+    "log": dict.fromkeys((OWNER, SEQUENCER, WRITER, READER), "usage"),
+    "log_guard": {},
+}
+
+_READ = {READER: "select"}
+_ALL = "select, insert, update, delete"
+
+TABLES: Mapping[str, Mapping[str, str]] = {
+    # The log: written by its functions alone.
+    "log.stream": _READ,
+    "log.stream_head": _READ,
+    "log.event": _READ,
+    "log.batch": _READ,
+    "log.outbox": _READ,
+    "log.leaf": _READ,
+    "log.subtree": _READ,
+    "log.checkpoint": _READ,
+    "log.key": _READ,
+    "log_guard.maintenance": {},
+    "log_guard.foreign_grant": {},
+    "log_guard.misplaced": {},
+    # Adjudication: workers compute it. A finding is never deleted, and what it is about never changes.
+    "audit_adjudication": {**_READ, WORKER: "insert, update"},
+    "audit_retiredwagers": {**_READ, WORKER: "insert, delete"},
+    "audit_finding": {
+        **_READ,
+        WORKER: "insert, update (run_id, status, stood_at, superseded_at, superseded_by_run_id)",
+    },
+    "audit_adjudicationrun": {**_READ, WEB: "update (next_try_at)", WORKER: "insert, update"},
+    "audit_whatif": {**_READ, WORKER: "insert, update (readings, selection, streams, ended_at)"},
+    "audit_whatiffinding": {**_READ, WORKER: "insert, update, delete"},
+    # Casework: a case is opened by its finding and moves under its trigger; an action is never changed.
+    "audit_case": {
+        **_READ,
+        WEB: "update (state, assigned_to_id, outcome, reason, proposed_by_id, approved_by_id, closed_at)",
+    },
+    "audit_caseaction": {**_READ, WEB: "insert"},
+    "audit_deadline": {**_READ, WEB: "insert, update (hours), delete"},
+    "audit_savedview": {**_READ, WEB: "insert, update, delete"},
+    # Nights: a worker writes a version, once; it is signed by functions.
+    "audit_sessionfigures": {**_READ, WORKER: "insert"},
+    "audit_nightrun": {**_READ, WEB: "insert", WORKER: "insert, update (ended_at, error)"},
+    "audit_nightreport": {**_READ, WORKER: "insert"},
+    "audit_signoffexception": _READ,
+    "audit_nightsubscriber": {**_READ, WEB: "insert, update, delete"},
+    "audit_nightdelivery": {**_READ, WEB: "delete", WORKER: "insert"},  # deleted with its subscriber
+    # Casinos, tables, keys. One reconciliation at a time locks the casino's row, which takes a right to change it.
+    "audit_casino": {**_READ, WEB: "insert, update", WORKER: "update (name)"},
+    "audit_gamingtable": {**_READ, WEB: "insert, update"},
+    "audit_apikey": {
+        READER: "select (id, casino_id, name, prefix, scopes, created_at, expires_at, revoked_at, last_used_at)",
+        WEB: "select, insert, update",
+        WORKER: "select",
+    },
+    "audit_apikey_tables": {**_READ, WEB: "insert, delete"},
+    "audit_quarantined": {**_READ, WEB: "insert", WORKER: "update (body, purged_at)"},
+    "audit_job": {**_READ, WEB: "insert, update (stopped_by_id)", WORKER: "update"},
+    # Officers: accounts, passwords and roles are written by functions.
+    "audit_officer": {
+        READER: "select (id, username, first_name, last_name, email, is_active, is_staff, is_superuser, date_joined,"
+        " last_login)",
+        WEB: "select, update (username, first_name, last_name, email, is_active, last_login)",
+        WORKER: "select",
+    },
+    "audit_officer_casinos": _READ,
+    "audit_officer_groups": {WEB: "select"},
+    "audit_officer_user_permissions": {WEB: "select"},
+    # Of Django and its apps.
+    "auth_group": {WEB: "select"},
+    "auth_group_permissions": {WEB: "select"},
+    "auth_permission": {WEB: "select"},
+    "django_content_type": {WEB: "select", WORKER: "select"},
+    "django_admin_log": {WEB: "select, insert"},
+    "django_session": {WEB: _ALL},
+    "django_migrations": _READ,
+    "axes_accessattempt": {WEB: _ALL},
+    "axes_accessattemptexpiration": {WEB: _ALL},
+    "axes_accessfailurelog": {WEB: _ALL},
+    "axes_accesslog": {WEB: _ALL},
+    "otp_static_staticdevice": {WEB: _ALL},
+    "otp_static_statictoken": {WEB: _ALL},
+    "otp_totp_totpdevice": {WEB: _ALL},
+    "django_celery_beat_clockedschedule": {WEB: _ALL, WORKER: _ALL},
+    "django_celery_beat_crontabschedule": {WEB: _ALL, WORKER: _ALL},
+    "django_celery_beat_intervalschedule": {WEB: _ALL, WORKER: _ALL},
+    "django_celery_beat_periodictask": {WEB: _ALL, WORKER: _ALL},
+    "django_celery_beat_periodictasks": {WEB: _ALL, WORKER: _ALL},
+    "django_celery_beat_solarschedule": {WEB: _ALL, WORKER: _ALL},
+}
+"""What each role may do to a table or view. A table of the schema public has no schema in its name."""
+
+FUNCTIONS: Mapping[str, tuple[str, ...]] = {
+    # Of the log.
+    "log.append": (WRITER,),
+    "log.append_named": (WRITER,),
+    "log.open_stream": (WRITER,),
+    "log.open_desk": (WRITER,),
+    "log.hold": (WRITER,),
+    "log.seal": (SEQUENCER,),
+    "log.register_key": (SEQUENCER,),
+    "log.ensure_month": (OWNER,),
+    "log.protect": (),
+    "log.refuse": (),
+    "log.refuse_step_back": (),
+    # Doors: what they do is in the functions after them, which nobody calls in another way.
+    "audit_perform_act": (WEB,),
+    "audit_perform_command": (OPERATOR,),
+    "audit_perform": (),
+    "audit_act_officer_added": (),
+    "audit_act_officer_made_superuser": (),
+    "audit_act_officer_unmade_superuser": (),
+    "audit_act_officer_password_changed": (),
+    "audit_act_membership_added": (),
+    "audit_act_membership_changed": (),
+    "audit_act_membership_removed": (),
+    "audit_act_night_reviewed": (),
+    "audit_act_night_closed": (),
+    "audit_act_night_reserved": (),
+    "audit_active_officer": (),
+    "audit_check_power": (),
+    "audit_report_of": (),
+    "audit_report_to_sign": (),
+    "audit_report_integrity": (WEB, SEQUENCER),
+    # Of a generated column.
+    "audit_finding_content": (WORKER,),
+    # Of triggers.
+    "audit_case_of": (),
+    "audit_open_case": (),
+    "audit_guard_finding": (),
+    "audit_guard_run": (),
+    "audit_guard_case": (),
+    "audit_keep_night": (),
+    "audit_keep_reservation": (),
+}
+"""Who may call a function, beyond its owner. Functions of ``log_guard`` run by triggers alone."""
+
+KEPT_BY_THE_MIGRATOR = ("log.ensure_month", "log.protect", "log.refuse", "log.refuse_step_back")
+"""What makes and protects partitions stays with the account that migrates, so that the owner cannot change it."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Privilege:
+    """A privilege of ``grantee`` on ``name``, of a ``kind`` of object; on ``column`` alone unless that is ""."""
+
+    kind: str
+    name: str
+    grantee: str
+    privilege: str
+    column: str = ""
+
+    def __str__(self) -> str:
+        column = f" ({self.column})" if self.column else ""
+        return f"{self.grantee}: {self.privilege}{column} on {self.name}"
+
+
+_TABLES_HERE = """
+select case n.nspname when 'public' then c.relname else n.nspname || '.' || c.relname end, pg_get_userbyid(c.relowner)
+from pg_class c join pg_namespace n on n.oid = c.relnamespace
+where n.nspname in ('public', 'log', 'log_guard') and c.relkind in ('r', 'p', 'v', 'm', 'f') and not c.relispartition
+  and not exists (select from pg_depend d where d.objid = c.oid and d.deptype = 'e')
+order by 1
+"""
+
+_FUNCTIONS_HERE = """
+select case n.nspname when 'public' then p.proname else n.nspname || '.' || p.proname end,
+       format('%I.%I(%s)', n.nspname, p.proname, pg_get_function_identity_arguments(p.oid)),
+       pg_get_userbyid(p.proowner)
+from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+where n.nspname in ('public', 'log')
+  and not exists (select from pg_depend d where d.objid = p.oid and d.deptype = 'e')
+order by 1
+"""
+
+# What is granted on tables, columns, functions and schemas, to others than their owners.
+_GRANTED = """
+with granted (kind, name, owner, acl, column_name) as (
+  select 'table', case n.nspname when 'public' then c.relname else n.nspname || '.' || c.relname end,
+         c.relowner, c.relacl, ''
+    from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where n.nspname in ('public', 'log', 'log_guard') and c.relkind in ('r', 'p', 'v', 'm', 'f')
+  union all
+  select 'table', case n.nspname when 'public' then c.relname else n.nspname || '.' || c.relname end,
+         c.relowner, t.attacl, t.attname
+    from pg_class c join pg_namespace n on n.oid = c.relnamespace join pg_attribute t on t.attrelid = c.oid
+    where n.nspname in ('public', 'log', 'log_guard') and t.attacl is not null and not t.attisdropped
+  union all
+  select 'function', format('%I.%I(%s)', n.nspname, p.proname, pg_get_function_identity_arguments(p.oid)),
+         p.proowner, coalesce(p.proacl, acldefault('f', p.proowner)), ''
+    from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+    where n.nspname in ('public', 'log')
+      and not exists (select from pg_depend d where d.objid = p.oid and d.deptype = 'e')
+  union all
+  select 'schema', n.nspname, n.nspowner, coalesce(n.nspacl, acldefault('n', n.nspowner)), ''
+    from pg_namespace n where n.nspname in ('public', 'log', 'log_guard'))
+select g.kind, g.name, case a.grantee when 0 then 'public' else pg_get_userbyid(a.grantee) end,
+       lower(a.privilege_type), g.column_name
+from granted g, aclexplode(g.acl) a
+where a.grantee <> g.owner
+"""
+
+_MEMBERS = """
+select m.rolname, r.rolname
+from pg_auth_members a join pg_roles m on m.oid = a.member join pg_roles r on r.oid = a.roleid
+"""
+
+_ACCOUNT = "select current_user, rolsuper, rolsuper or rolcreaterole from pg_roles where rolname = current_user"
+
+_ITEM = re.compile(r"(\w+)(?: \(([^)]*)\))?(?:, |$)")
+
+Report = Callable[[str], object]
+
+
+def wanted() -> set[Privilege]:
+    """Return every privilege of the manifest on what this database has."""
+    signatures: dict[str, list[str]] = {}
+    for name, signature, _owner in _rows(_FUNCTIONS_HERE):
+        signatures.setdefault(name, []).append(signature)
+    tables = {name for name, _owner in _rows(_TABLES_HERE)}
+    privileges = {
+        Privilege("schema", name, role, privilege)
+        for name, granted in SCHEMAS.items()
+        for role, privilege in granted.items()
+    }
+    for name, roles in FUNCTIONS.items():
+        privileges |= {
+            Privilege("function", each, role, "execute") for each in signatures.get(name, ()) for role in roles
+        }
+    for name in tables & TABLES.keys():
+        for role, items in TABLES[name].items():
+            for privilege, columns in _ITEM.findall(items):
+                privileges |= {
+                    Privilege("table", name, role, privilege, column) for column in (columns.split(", ") or [""])
+                }
+    return privileges
+
+
+def granted(grantees: Collection[str]) -> set[Privilege]:
+    """Return what is granted to ``grantees`` in this database, to others than the owners of things."""
+    return {Privilege(*row) for row in _rows(_GRANTED) if row[2] in grantees}
+
+
+def unnamed() -> list[str]:
+    """Return the tables, views and functions of this database that the manifest does not name."""
+    tables = [name for name, _owner in _rows(_TABLES_HERE) if name not in TABLES]
+    return tables + [f"{name}()" for name in sorted({row[0] for row in _rows(_FUNCTIONS_HERE)} - FUNCTIONS.keys())]
+
+
+def misowned() -> list[str]:
+    """Return the tables and functions that do not belong to the owner, though the role exists."""
+    if OWNER not in _existing():
+        return []
+    of_others = [name for name, owner in _rows(_TABLES_HERE) if owner != OWNER and not name.startswith("log_guard.")]
+    return of_others + [
+        f"{name}()"
+        for name, _signature, owner in _rows(_FUNCTIONS_HERE)
+        if owner != OWNER and name in FUNCTIONS.keys() - set(KEPT_BY_THE_MIGRATOR)
+    ]
+
+
+def missing() -> list[Privilege]:
+    """Return the privileges that the manifest gives and this database does not."""
+    if len(_existing()) < len(ROLES):
+        return []
+    expected = wanted()
+    return sorted(expected - granted({each.grantee for each in expected}))
+
+
+def excessive() -> list[Privilege]:
+    """Return what our roles, their members and everybody are granted and the manifest does not give."""
+    return sorted(granted({*ROLES, EVERYBODY, *accounts()}) - wanted())
+
+
+def accounts() -> set[str]:
+    """Return the accounts that are members of our roles, directly or not, superusers excepted."""
+    members = [(member, role) for member, role in _rows(_MEMBERS)]
+    found: set[str] = set()
+    while new := {member for member, role in members if role in {*ROLES, *found}} - found - {*ROLES}:
+        found |= new
+    superusers = {name for (name,) in _rows("select rolname from pg_roles where rolsuper")}
+    return found - superusers
+
+
+def accounts_of_everything() -> list[str]:
+    """Return the accounts that are web server and worker in one, as 0.1.0 had them; commands are to be."""
+    present = {(member, role) for member, role in _rows(_MEMBERS)}
+    both = {member for member, role in present if role == WEB} & {member for member, role in present if role == WORKER}
+    return sorted((both - {*ROLES}) | ({WEB} if (WEB, WORKER) in present else set()))
+
+
+def lacking_memberships() -> list[tuple[str, str]]:
+    """Return which role is to be a member of which other and is not: member, role."""
+    if len(_existing()) < len(ROLES):
+        return []
+    present = {(member, role) for member, role in _rows(_MEMBERS)}
+    return [(member, role) for member, of in MEMBERSHIPS.items() for role in of if (member, role) not in present]
+
+
+def apply(report: Report = print) -> None:
+    """Make roles, owners and privileges what the manifest says. Idempotent; nothing is locked where nothing changes.
+
+    What the migrating account may not do is reported, and the rest is done.
+    """
+    [(account, is_superuser, may_make_roles)] = _rows(_ACCOUNT)
+    with transaction.atomic():
+        if may_make_roles:
+            _make_roles()
+        absent = sorted(set(ROLES) - _existing())
+        if absent:
+            report(f"{account} may not create roles: {', '.join(absent)} are missing, and {account} owns the record.")
+            return
+        with _maintenance(is_superuser):
+            _apply_memberships(report)
+            if is_superuser:
+                _hand_over()
+            _apply_privileges(report)
+    for name in unnamed():
+        report(f"{name} is not in audit/access/database_roles.py: nobody but its owner may use it.")
+
+
+def _make_roles() -> None:
+    for role in sorted(set(ROLES) - _existing()):
+        try:
+            with transaction.atomic():
+                _execute(f"create role {role} nologin")
+        except DatabaseError:  # another database of this server made it in the meantime
+            if role not in _existing():
+                raise
+
+
+def _apply_memberships(report: Report) -> None:
+    for member, role in lacking_memberships():
+        _attempt(f"grant {role} to {member}", report)
+    can_sign_in = {name for (name,) in _rows("select rolname from pg_roles where rolcanlogin and not rolsuper")}
+    if WEB not in can_sign_in and (WEB, WORKER) in {(member, role) for member, role in _rows(_MEMBERS)}:
+        _attempt(f"revoke {WORKER} from {WEB}", report)
+    # An account of 0.1.0 signs in for web servers and workers alike. It keeps doing both until they have one each.
+    for account in sorted(_accounts_of_0_1_0()):
+        roles = {WEB, WORKER} - {account}
+        for role in sorted(roles):
+            _attempt(f"grant {role} to {account}", report)
+            report(f"{account} serves web and workers: give each an account of its own (docs/deployment.md).")
+
+
+def _accounts_of_0_1_0() -> set[str]:
+    """Return the accounts that were given ``cabochon_writer`` as 0.1.0 wanted it, and cannot do their work with that.
+
+    0.1.0 called the account of its example ``cabochon_web``: where that signs in, it is the account of all processes.
+    """
+    present = {(member, role) for member, role in _rows(_MEMBERS)}
+    can_sign_in = {name for (name,) in _rows("select rolname from pg_roles where rolcanlogin and not rolsuper")}
+    direct = {member for member, role in present if role == WRITER and member in can_sign_in}
+    of_both = {member for member, role in present if role in (WEB, WORKER, OPERATOR)}
+    alone = {WEB} if WEB in can_sign_in and (WEB, WORKER) not in present else set()
+    return (direct - of_both - {*ROLES}) | alone
+
+
+def _hand_over() -> None:
+    """Give the owner what is the owner's. Only a superuser may."""
+    for name, owner in _rows(_TABLES_HERE):
+        if owner != OWNER and not name.startswith("log_guard."):
+            _execute(f"alter table {_quoted(name)} owner to {OWNER}")
+    for name, signature, owner in _rows(_FUNCTIONS_HERE):
+        if owner != OWNER and name in FUNCTIONS.keys() - set(KEPT_BY_THE_MIGRATOR):
+            _execute(f"alter function {signature} owner to {OWNER}")
+
+
+def _apply_privileges(report: Report) -> None:
+    for each in excessive():
+        _attempt(_statement("revoke", each), report)
+    for each in missing():
+        _attempt(_statement("grant", each), report)
+
+
+def _statement(verb: str, each: Privilege) -> str:
+    column = f' ("{each.column}")' if each.column else ""
+    name = _quoted(each.name) if each.kind == "table" else each.name
+    grantee = each.grantee if each.grantee == EVERYBODY else f'"{each.grantee}"'
+    return f"{verb} {each.privilege}{column} on {each.kind} {name} {'to' if verb == 'grant' else 'from'} {grantee}"
+
+
+def _attempt(statement: str, report: Report) -> None:
+    try:
+        with transaction.atomic():
+            _execute(statement)
+    except ProgrammingError as error:
+        report(f"{statement}: {str(error).strip()}")
+
+
+@contextmanager
+def _maintenance(is_superuser: bool) -> Iterator[None]:
+    """Open maintenance of the log, if its guard would refuse what is to change."""
+    of_log = [each for each in [*missing(), *excessive()] if each.name.startswith("log")]
+    owned_wrongly = [name for name in misowned() if name.startswith("log.")]
+    is_guarded = _rows("select to_regclass('log_guard.maintenance') is not null") == [(True,)]
+    if is_superuser and is_guarded and (of_log or owned_wrongly):
+        _execute("insert into log_guard.maintenance (reason) values ('roles and grants')")
+    yield
+
+
+def _existing() -> set[str]:
+    return {name for (name,) in _rows("select rolname from pg_roles where rolname = any (%s)", list(ROLES))}
+
+
+def _quoted(name: str) -> str:
+    return ".".join(f'"{part}"' for part in (name if "." in name else f"public.{name}").split("."))
+
+
+def _rows(statement: str, *parameters: Any) -> list[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, parameters or None)
+        return list(cursor.fetchall())
+
+
+def _execute(statement: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(statement)
