@@ -165,7 +165,7 @@ if PROCESS == "web":
     options = DATABASES["default"].setdefault("OPTIONS", {})
     limit = f"-c statement_timeout={env.int('CABOCHON_STATEMENT_S', default=20)}s"
     options["options"] = f"{options.get('options', '')} {limit}".strip()
-if env.str("CABOCHON_PROCESS", default="") == "worker":
+if PROCESS == "worker":
     # The server cancels what a worker has long given up; before the task's own limit, which is the last resort.
     options = DATABASES["default"].setdefault("OPTIONS", {})
     limit = f"-c statement_timeout={env.int('CABOCHON_WORKER_STATEMENT_S', default=240)}s"

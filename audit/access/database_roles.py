@@ -79,7 +79,7 @@ TABLES: Mapping[str, Mapping[str, str]] = {
         WORKER: "insert, update (run_id, status, stood_at, superseded_at, superseded_by_run_id)",
     },
     "audit_adjudicationrun": {**_READ, WEB: "update (next_try_at)", WORKER: "insert, update"},
-    "audit_whatif": {**_READ, WORKER: "insert, update (readings, selection, streams, ended_at)"},
+    "audit_whatif": {**_READ, WEB: "insert, update (streams)", WORKER: "insert, update (streams, ended_at)"},
     "audit_whatiffinding": {**_READ, WORKER: "insert, update, delete"},
     # Casework: a case is opened by its finding and moves under its trigger; an action is never changed.
     "audit_case": {

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from audit.event_store import audit_trail
+
 ROOT = Path(__file__).parent.parent.parent
 
 
@@ -110,3 +112,33 @@ def test_simulate_lists_its_irregularities_and_tables() -> None:
     listed = manage("simulate", "--list-irregularities").stdout.decode()
     assert "dice-changed-during-point-series" in listed
     assert manage("simulate", "--list-tables", "--tables", "3").stdout.decode().split() == ["C1", "R1", "A1"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("createkey", "--casino", "deauville"),
+        ("revokekey", "0123456789ab"),
+        ("verify",),
+        ("sequence", "--once"),
+        ("logkey",),
+        ("migrate",),
+        ("createsuperuser", "--noinput", "--username", "x", "--email", "x@example.org"),
+    ],
+)
+def test_a_command_without_its_database_says_so_in_one_line(
+    arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DATABASE_URL", "postgres://nobody@127.0.0.1:1/none")
+    monkeypatch.setenv("CABOCHON_DATA", str(tmp_path))
+    done = manage(*arguments)
+    assert done.returncode == 1
+    [line] = done.stderr.decode().splitlines()
+    assert line.startswith("The database does not answer: ")
+
+
+def test_a_command_of_an_account_without_a_name_goes_by_its_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("LOGNAME", "USER", "LNAME", "USERNAME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(os, "getuid", lambda: 54_321_987)
+    assert audit_trail.account_name() == "uid 54321987"

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import re
 import signal
+import stat
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from casino.embedded.postgres import EmbeddedPostgres
@@ -80,6 +82,13 @@ def test_it_starts_from_nothing_and_again_on_its_data_and_leaves_nothing_behind(
     process = stack.start(tables=1)
     assert is_ready(stack.url)
     first = stack.password
+    assert stat.S_IMODE((stack.data / "logs").stat().st_mode) == 0o700
+    with psycopg.connect(EmbeddedPostgres(stack.data).url()) as superuser:
+        signed_in = superuser.execute(
+            "select distinct usename from pg_stat_activity where datname = 'cabochon' and pid <> pg_backend_pid()"
+        ).fetchall()
+    assert {f"cabochon_{name}_login" for name in ("web", "sequencer")} <= {account for (account,) in signed_in}
+    assert ("cabochon",) not in signed_in
     assert re.search(r"A finding .*/admin/audit/finding/\d+/", stack.output.read_text())
 
     twin = subprocess.run(

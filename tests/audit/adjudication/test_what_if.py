@@ -9,7 +9,6 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from django.contrib.auth.models import Permission
 from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
@@ -166,7 +165,6 @@ def test_the_page_shows_the_difference_of_the_officers_own_casinos(tenant: Tenan
     for at, is_shown in ((tenant, True), (other, False)):
         officer = Officer.objects.create_user(f"o-{at.code}", is_staff=True)
         officer.casinos.set([at.casino])
-        officer.user_permissions.set(Permission.objects.filter(codename="view_whatif"))
         client = Client()
         client.force_login(officer)
         text = client.get(page, headers={"accept-language": "en"}).content.decode()

@@ -7,7 +7,6 @@ import re
 import pytest
 import time_machine
 from django.contrib import admin
-from django.contrib.auth.models import Permission
 from django.test import Client
 from django.urls import reverse
 
@@ -39,7 +38,6 @@ def desk() -> Client:
 def officer_of(*tenants: Tenant) -> Client:
     officer = Officer.objects.create_user(f"officer-{Officer.objects.count()}", is_staff=True)
     officer.casinos.set(tenant.casino for tenant in tenants)
-    officer.user_permissions.set(Permission.objects.filter(codename__startswith="view_"))
     client = Client()
     client.force_login(officer)
     return client

@@ -24,9 +24,7 @@ def serving_role(tenant: Tenant) -> str:
             pytest.skip("the tests do not run as a superuser")
         for statement in (
             "create role serving nologin",
-            "grant cabochon_writer, cabochon_reader to serving",
-            "grant select, insert, update on all tables in schema public to serving",
-            "grant usage on all sequences in schema public to serving",
+            "grant cabochon_web to serving",
             "set local role serving",
         ):
             cursor.execute(statement)

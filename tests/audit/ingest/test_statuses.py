@@ -354,6 +354,7 @@ def test_429_has_retry_after(tenant: Tenant, stream: str, code_of: Read, monkeyp
     assert make_tenant().send(unique_name(), []).status_code == 422  # another key has its own rate
 
 
+@pytest.mark.superuser  # who locks the head of a stream from elsewhere
 def test_503_when_the_record_is_unavailable(committed_tenant: Tenant, stream: str, code_of: Read) -> None:
     tenant = committed_tenant
     sent = tenant.session(stream, 4)

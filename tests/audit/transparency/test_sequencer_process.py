@@ -12,45 +12,27 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
-from uuid import uuid4
 
 import psycopg
 import pytest
-from django.db import connection
 
 from audit.transparency.checkpoint_export import name_of
 from audit.transparency.signed_notes import Checkpoint, Verifier, open_note
 from tests.casino.processes import until
+from tests.roles import ACCOUNT, signed_in_as
 
 ROOT = Path(__file__).parent.parent.parent.parent
 
 
-def server_parameters() -> dict[str, Any]:
-    """Return the connection parameters of the tests' server."""
-    settings = connection.settings_dict
-    return {
-        "host": str(settings["HOST"]),
-        "port": str(settings["PORT"] or 5432),
-        "user": settings["USER"],
-        "password": settings.get("PASSWORD") or None,
-    }
-
-
 class Deployment:
-    """A deployment: a database of its own on the tests' server, and its management commands."""
+    """A deployment: a database of its own on the tests' server, its sequencer and its management commands."""
 
-    def __init__(self, data: Path, database: str) -> None:
-        self.parameters = server_parameters() | {"dbname": database}
-        user, password, host, port = (self.parameters[name] or "" for name in ("user", "password", "host", "port"))
-        credentials = f"{quote(user)}:{quote(password)}" if password else quote(user)
-        # A socket folder is part of the URL's path, a host name precedes the path.
-        location = f"/{host}/{database}" if host.startswith("/") else f"{host}:{port}/{database}"
-        self.url = f"postgres://{credentials}@{location}"
+    def __init__(self, data: Path, superuser_url: str) -> None:
+        self.superuser_url = superuser_url
         self.data = data
         self.environment = {
             **os.environ,
-            "DATABASE_URL": self.url,
+            "DATABASE_URL": signed_in_as(ACCOUNT, superuser_url),
             "CABOCHON_DATA": str(data),
             "CABOCHON_EXPORT_S": "0.1",
             "DJANGO_SETTINGS_MODULE": "casino.settings",
@@ -71,7 +53,13 @@ class Deployment:
     @contextmanager
     def sequencer(self, **environment: str) -> Iterator[subprocess.Popen[bytes]]:
         process = subprocess.Popen(
-            [sys.executable, "manage.py", "sequence"], cwd=ROOT, env={**self.environment, **environment}
+            [sys.executable, "manage.py", "sequence"],
+            cwd=ROOT,
+            env={
+                **self.environment,
+                "DATABASE_URL": signed_in_as("cabochon_tests_sequencer", self.superuser_url),
+                **environment,
+            },
         )
         try:
             yield process
@@ -80,7 +68,7 @@ class Deployment:
             process.wait()
 
     def rows(self, statement: str) -> list[Any]:
-        with psycopg.connect(**self.parameters, autocommit=True) as server:
+        with psycopg.connect(self.superuser_url, autocommit=True) as server:
             return server.execute(statement).fetchall()
 
     def record(self, count: int = 1) -> None:
@@ -97,15 +85,10 @@ class Deployment:
 
 
 @pytest.fixture
-def deployment(db: None, migrated_template: str, tmp_path: Path) -> Iterator[Deployment]:
-    name = f"sealed_{uuid4().hex[:12]}"
-    server = psycopg.connect(**server_parameters(), dbname="postgres", autocommit=True)
-    with server:
-        server.execute(f'create database {name} template "{migrated_template}"')
-        deployment = Deployment(tmp_path, name)
-        deployment.manage("logkey", "--make", "--quiet")
-        yield deployment
-        server.execute(f"drop database {name} with (force)")
+def deployment(superuser_url: str, tmp_path: Path) -> Deployment:
+    deployment = Deployment(tmp_path, superuser_url)
+    deployment.manage("logkey", "--make", "--quiet")
+    return deployment
 
 
 def test_a_second_sequencer_waits_and_continues_where_a_killed_one_stopped(deployment: Deployment) -> None:

@@ -1,0 +1,145 @@
+"""Accounts of the embedded PostgreSQL: a password each, no superuser but for migrations, and nothing for *nobody*."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import psycopg
+import pytest
+
+from casino.embedded.postgres import ACCOUNTS, EmbeddedPostgres, binaries
+from casino.embedded.process import NOBODY
+from casino.embedded.valkey import EmbeddedValkey
+
+IS_ROOT = os.geteuid() == 0
+AS_NOBODY = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
+OF_THE_FIRST_EDITION = (
+    *AS_NOBODY,
+    *("--inh-caps=+dac_override", "--ambient-caps=+dac_override", "--securebits=+no_setuid_fixup"),
+)
+
+
+@pytest.fixture
+def postgres(tmp_path: Path) -> Iterator[EmbeddedPostgres]:
+    server = EmbeddedPostgres(tmp_path)
+    server.start()
+    yield server
+    server.stop()
+
+
+def test_every_process_has_an_account_with_a_password_and_no_power(postgres: EmbeddedPostgres) -> None:
+    for process, (account, role) in ACCOUNTS.items():
+        with psycopg.connect(postgres.url(process=process)) as connection:
+            row = connection.execute(
+                "select current_user, rolsuper or rolcreaterole or rolcreatedb, pg_has_role(%s, 'member')"
+                " from pg_roles where rolname = current_user",
+                (role,),
+            ).fetchone()
+            assert row == (account, False, True)
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                connection.execute("copy (select 1) to '/tmp/cabochon-was-here'")
+    assert len({postgres.url(process=process) for process in ACCOUNTS}) == len(ACCOUNTS)
+
+
+def test_nobody_signs_in_without_a_password(postgres: EmbeddedPostgres) -> None:
+    for account in ("cabochon", *(account for account, _role in ACCOUNTS.values())):
+        for password in ("", account):
+            with pytest.raises(psycopg.OperationalError):
+                psycopg.connect(host=str(postgres.sockets), user=account, password=password, dbname="cabochon")
+
+
+def test_passwords_and_sockets_are_their_owners_alone(postgres: EmbeddedPostgres) -> None:
+    for path in (postgres.data / "passwords").iterdir():
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600, path
+    for folder in (postgres.data / "passwords", postgres.cluster, postgres.sockets):
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700, folder
+        assert folder.stat().st_uid == os.geteuid()
+
+
+@pytest.mark.skipif(not IS_ROOT, reason="only root runs a server as somebody else")
+def test_under_root_the_server_has_no_capability_and_nobody_does_not_reach_it(postgres: EmbeddedPostgres) -> None:
+    pid = int((postgres.cluster / "postmaster.pid").read_text().split()[0])
+    capabilities = [
+        line.split()[1]
+        for line in Path(f"/proc/{pid}/status").read_text().splitlines()
+        if line.startswith(("CapInh", "CapPrm", "CapEff", "CapAmb"))
+    ]
+    assert capabilities == ["0" * 16] * 4
+    assert psutil.Process(pid).uids().real != NOBODY
+    reached = subprocess.run([*AS_NOBODY, "test", "-e", str(postgres.sockets / ".s.PGSQL.5432")], cwd="/", check=False)
+    assert reached.returncode != 0
+
+
+def _as_the_first_edition_left_it(server: EmbeddedPostgres) -> None:
+    """Have a cluster trust everybody, and give it to *nobody* if root runs this."""
+    rules = server.cluster / "pg_hba.conf"
+    rules.write_text(rules.read_text().replace("scram-sha-256", "trust"))
+    shutil.rmtree(server.data / "passwords")
+    if IS_ROOT:
+        for path in (server.cluster, *server.cluster.rglob("*")):
+            os.chown(path, NOBODY, NOBODY)
+
+
+@pytest.mark.parametrize("is_running", [False, True])
+def test_a_folder_of_the_first_edition_is_taken_over_and_asks_for_passwords(
+    postgres: EmbeddedPostgres, is_running: bool
+) -> None:
+    with psycopg.connect(postgres.url()) as connection:
+        connection.execute("create table survivor (name text)")
+    postgres.stop()
+    _as_the_first_edition_left_it(postgres)
+    if is_running:  # its supervisor was killed
+        postgres.sockets.mkdir(mode=0o700)
+        if IS_ROOT:
+            os.chown(postgres.sockets, NOBODY, NOBODY)
+        options = f"-c listen_addresses='' -c unix_socket_directories='{postgres.sockets}'"
+        with (postgres.data / "output").open("wb") as output:
+            subprocess.run(
+                [
+                    *(OF_THE_FIRST_EDITION if IS_ROOT else ()),
+                    *(str(binaries() / "pg_ctl"), "-D", str(postgres.cluster), "-w", "-o", options, "start"),
+                ],
+                cwd="/",
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+                check=True,
+            )
+        psycopg.connect(host=str(postgres.sockets), user="cabochon", dbname="cabochon").close()
+
+    postgres.start()
+
+    with pytest.raises(psycopg.OperationalError):
+        psycopg.connect(host=str(postgres.sockets), user="cabochon", dbname="cabochon")
+    with psycopg.connect(postgres.url()) as connection:
+        assert connection.execute("select count(*) from survivor").fetchone() == (0,)
+    assert {path.stat().st_uid for path in postgres.cluster.rglob("*")} == {os.geteuid()}
+    assert "trust" not in {
+        line.split()[-1] for line in (postgres.cluster / "pg_hba.conf").read_text().splitlines() if line[:1] not in "#"
+    }
+
+
+def test_a_lost_password_is_set_again(postgres: EmbeddedPostgres) -> None:
+    postgres.stop()
+    shutil.rmtree(postgres.data / "passwords")
+    postgres.start()
+    with psycopg.connect(postgres.url()) as connection:
+        assert connection.execute("select current_user").fetchone() == ("cabochon",)
+
+
+def test_the_brokers_socket_is_its_owners_alone(tmp_path: Path) -> None:
+    valkey = EmbeddedValkey(tmp_path)
+    valkey.start()
+    try:
+        assert stat.S_IMODE(valkey.socket.parent.stat().st_mode) == 0o700
+        assert stat.S_IMODE(valkey.socket.stat().st_mode) & 0o077 == 0
+        assert valkey.socket.parent.stat().st_uid == os.geteuid()
+    finally:
+        valkey.stop()
