@@ -8,6 +8,7 @@ from datetime import UTC
 import msgspec
 from django.utils import timezone
 
+from audit.event_store import read
 from audit.models import Adjudication, FindingStatus, LoggedStream, WhatIf, WhatIfFinding
 from audit.models import Finding as FindingRow
 from settlement import Event, Finding, State
@@ -50,7 +51,8 @@ def add_findings(
     stream = LoggedStream.objects.get(pk=adjudication.stream_id)
     seqs = {finding.seq for finding in findings}
     # In UTC: a table's offset may be one that the database does not know.
-    occurred_at = {event.seq: event.occurred_at.astimezone(UTC) for event in events if event.seq in seqs}
+    claimed = {event.seq: event.occurred_at.astimezone(UTC) for event in events if event.seq in seqs}
+    occurred_at = read.credible_instants(stream.stream_id, claimed)
     now = timezone.now()
     fields = [
         {

@@ -50,7 +50,7 @@ def add_problems(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
     """Add the default problem response and the rate-limit headers to each operation (a drf-spectacular hook)."""
     result.setdefault("components", {}).setdefault("schemas", {})["Problem"] = PROBLEM
     problem = {
-        "description": "A problem: 400, 401, 403, 404, 405, 406, 409, 411, 413, 415, 422, 429 or 503.",
+        "description": "A problem: 400, 401, 403, 404, 405, 406, 408, 409, 411, 413, 415, 422, 429, 500 or 503.",
         "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}},
     }
     for operations in result["paths"].values():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -166,6 +166,24 @@ def batch_holding(stream_id: int, seq: int) -> Batch | None:
     return Batch(*rows[0])
 
 
+def credible_instants(stream_id: int, claimed: Mapping[int, datetime]) -> dict[int, datetime]:
+    """Return the instants of events as lists are ordered by, by ``seq``: as the table's clock has them, ``claimed``.
+
+    An event may claim any instant, and one of 2098 would head every list until then. So one that claims to have
+    occurred more than ``CLOCK_TOLERANCE`` after it was received is taken to have occurred when it was received.
+    """
+    rows = binary_copy.execute(
+        "select s.seq, (select b.received_at from log.batch b where b.stream_id = %b::bigint and b.first_seq <= s.seq"
+        " order by b.first_seq desc limit 1) from unnest(%b::bigint[]) as s (seq)",
+        (stream_id, sorted(claimed)),
+    )
+    received = {seq: at for seq, at in rows if at is not None}
+    return {
+        seq: received[seq] if seq in received and at > received[seq] + CLOCK_TOLERANCE else at
+        for seq, at in claimed.items()
+    }
+
+
 def batches_through(stream_id: int, seq: int) -> list[Batch]:
     """Return the batches of a stream up to and including the one that holds event ``seq``, in order."""
     rows = binary_copy.execute(
@@ -175,6 +193,9 @@ def batches_through(stream_id: int, seq: int) -> list[Batch]:
     )
     return [Batch(*row) for row in rows]
 
+
+CLOCK_TOLERANCE = timedelta(hours=1)
+"""How far a table's clock may be ahead before the instants it claims are not used to order lists."""
 
 TAKEN_OVER_AFTER = timedelta(minutes=10)
 """How long the workers of a later engine version must have left a stream alone before an earlier version takes over."""

@@ -75,7 +75,7 @@ def table_at(stream_id: int, seq: int) -> dict[str, Any] | None:
 
     None before the first event.
     """
-    state = _state_before(stream_id, seq + 1)
+    state = _state_before(stream_id, seq + 1, is_kept=False)  # a client would fill the cache with a state for each seq
     table = state.table
     if not table.events:
         return None
@@ -196,8 +196,11 @@ def _result(table: Table) -> tuple[str | None, tuple[int, int] | None]:
     return (None, (int(first), int(second))) if dash else (table.result, None)
 
 
-def _state_before(stream_id: int, seq: int, known_through: int | None = None) -> State:
-    """Return the state before event ``seq``, from the cache if it is there; see ``stream_reader.state_at``."""
+def _state_before(stream_id: int, seq: int, known_through: int | None = None, *, is_kept: bool = True) -> State:
+    """Return the state before event ``seq``, from the cache if it is there; see ``stream_reader.state_at``.
+
+    ``is_kept``: whether it is cached if it was not.
+    """
     last = min(seq, read.next_seq_of(stream_id)) - 1
     is_corrected = bool(stream_reader.corrections_of(stream_id, known_through=known_through))
     batch = None if is_corrected else read.batch_holding(stream_id, last)
@@ -206,7 +209,7 @@ def _state_before(stream_id: int, seq: int, known_through: int | None = None) ->
     if cached is not None:
         return State.from_bytes(cached)
     state = stream_reader.state_at(stream_id, seq - 1, known_through=known_through)
-    if name and state.table.events > MAX_FRAMES:
+    if is_kept and name and state.table.events > MAX_FRAMES:
         _cache_state(name, state)
     return state
 

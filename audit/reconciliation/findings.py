@@ -81,7 +81,9 @@ def _finding(
     **values: Any,
 ) -> Finding:
     stored = read.events_at(result.stream.stream_id, [seq]).get(seq)
-    occurred_at = decode(stored).occurred_at if stored else result.stream.opened_at
+    occurred_at = result.stream.opened_at
+    if stored:
+        occurred_at = read.credible_instants(result.stream.stream_id, {seq: decode(stored).occurred_at})[seq]
     finding = integrity_finding(result.stream, rule, seq, occurred_at=occurred_at, facts=facts or {}, **values)
     finding.evidence = sorted({*evidence, seq})
     return finding

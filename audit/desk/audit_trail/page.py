@@ -25,6 +25,10 @@ MAX_ENTRIES = 2_000
 """Entries of one day on the page, the latest ones; the file has all."""
 
 
+FIRST_DAY = date(1990, 1, 1)
+"""The first day that any stream of the record can be of; the last is today."""
+
+
 @dataclass(frozen=True, slots=True)
 class Selection:
     """A day of one casino's audit trail. ``casino`` is None for the installation's own. ``actor`` and ``type`` are
@@ -60,7 +64,7 @@ def day_view(request: HttpRequest) -> HttpResponse:
         **admin.site.each_context(request),
         "title": _("Audit trail"),
         "selection": selection,
-        "day_before": day - timedelta(days=1),
+        "day_before": day - timedelta(days=1) if day > FIRST_DAY else None,
         "day_after": day + timedelta(days=1) if day < datetime.now(UTC).date() else None,
         "entries": [{"entry": entry, "about": _about(entry)} for entry in entries[-MAX_ENTRIES:]],
         "left_out": max(0, len(entries) - MAX_ENTRIES),
@@ -91,10 +95,11 @@ def _selection(request: HttpRequest) -> Selection:
     """Return what the request asks for: by default the first of the officer's casinos, today."""
     casinos = list(scope_of(request, Capability.SEE_RECORD).casinos())
     casino = next((each for each in casinos if each.code == request.GET.get("casino")), casinos[0] if casinos else None)
+    today = datetime.now(UTC).date()
     try:
-        day = date.fromisoformat(request.GET.get("day", ""))
+        day = min(max(date.fromisoformat(request.GET.get("day", "")), FIRST_DAY), today)
     except ValueError:
-        day = datetime.now(UTC).date()
+        day = today
     actor, type = (request.GET.get(name, "").strip() for name in ("actor", "type"))
     return Selection(casinos, casino, day, actor, type)
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import random
 import re
+from collections.abc import Iterable
 from datetime import date
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from django.core.cache import cache
 from django.test import Client
 
 from audit.adjudication.replay import advance
+from audit.event_store import read
 from audit.felt import draw, playback_of, table_at
 from audit.felt.drawing import chips_of, spot_of, states_at
 from audit.models import Casino, GamingTable, LoggedStream, Officer
@@ -159,3 +162,24 @@ def test_the_page_of_a_finding_opens_on_its_event_with_its_wager_ringed(tenant: 
     assert focus["findings"]
     assert [key for key, stake in data["stakes"].items() if stake["disputed"]] == [finding.wager]
     assert "data-disputed" in content
+
+
+def test_a_client_that_asks_for_every_seq_fills_no_cache(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("audit.felt.frames.MAX_FRAMES", 5)
+    stream, _ = played(tenant, "fr-craps", coups=3)
+    cache.clear()
+    for seq in range(6, 20):
+        assert tenant.get(f"/streams/{stream.name}/table?at={seq}").status_code == 200
+    assert not any(cache.has_key(name) for name in cached_names(stream.pk, range(6, 22)))
+    playback_of(stream.pk, 20, 22)
+    assert any(cache.has_key(name) for name in cached_names(stream.pk, [20])), "an officer who moves along has it"
+
+
+def cached_names(stream_id: int, seqs: Iterable[int]) -> list[str]:
+    """Return the names under which the states before these events would be cached."""
+    names = []
+    for seq in seqs:
+        batch = read.batch_holding(stream_id, seq - 1)
+        assert batch is not None
+        names.append(f"felt:{batch.chain.hex()}:{seq}")
+    return names

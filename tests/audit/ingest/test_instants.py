@@ -1,0 +1,56 @@
+"""Instants that a client claims: kept as they are, and no list of findings is ordered by one of the future."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from audit.adjudication.replay import advance
+from audit.models import Adjudication, Finding, LoggedStream
+from tests.audit.conftest import Tenant
+from tests.audit.sessions import event
+
+pytestmark = pytest.mark.django_db
+
+FUTURE = "2098-01-01T00:00:00+00:00"
+
+
+def test_a_conflict_has_the_instant_of_its_receipt_and_keeps_the_claimed_one(tenant: Tenant, stream: str) -> None:
+    sent = tenant.session(stream, 3)
+    tenant.send(stream, sent)
+    before = datetime.now(UTC)
+    assert tenant.send(stream, [sent[2] | {"occurred_at": FUTURE}]).status_code == 409
+    finding = Finding.objects.get(stream__name=stream, rule="sequence-conflict")
+    assert before <= finding.occurred_at <= datetime.now(UTC)
+    assert finding.facts["claimed_at"] == "2098-01-01T00:00:00.000000Z"
+
+
+def test_a_finding_at_an_event_of_the_future_is_listed_under_the_instant_of_its_receipt(
+    tenant: Tenant, stream: str
+) -> None:
+    late = event(stream, 4, "payout.made", wager="w-unknown", winnings=5, stake_returned=0) | {"occurred_at": FUTURE}
+    assert tenant.send(stream, [*tenant.session(stream, 3), late]).status_code == 201
+    received_at = datetime.now(UTC)
+    stream_id = LoggedStream.objects.get(name=stream).pk
+    advance(stream_id)
+    found = Finding.objects.filter(stream_id=stream_id, seq=4)
+    assert found.exists()
+    assert {finding.occurred_at <= received_at for finding in found} == {True}
+    first = found[0].occurred_at
+    standing = Adjudication.objects.get(stream_id=stream_id)
+    standing.retired.all().delete()
+    standing.delete()
+    advance(stream_id)
+    assert found[0].occurred_at == first, "the instant does not move when the stream is read again"
+    listed = tenant.ask("findings").json()["results"]
+    assert max(each["occurred_at"] for each in listed) <= received_at.isoformat()
+
+
+def test_a_finding_of_the_past_keeps_the_instant_of_its_table(tenant: Tenant, stream: str) -> None:
+    old = event(stream, 3, "payout.made", wager="w-unknown", winnings=5, stake_returned=0)
+    assert tenant.send(stream, [*tenant.session(stream, 2), old]).status_code == 201
+    stream_id = LoggedStream.objects.get(name=stream).pk
+    advance(stream_id)
+    [instant] = set(Finding.objects.filter(stream_id=stream_id, seq=3).values_list("occurred_at", flat=True))
+    assert instant.isoformat() == "2026-11-19T19:00:03+00:00"
