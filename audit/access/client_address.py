@@ -32,11 +32,11 @@ def client_address(meta: Mapping[str, Any]) -> str:
     address = _parsed(str(meta.get("REMOTE_ADDR") or ""))
     if address is None:
         return UNKNOWN
-    trusted = _networks(tuple(map(str, settings.CABOCHON_TRUSTED_PROXIES)))
-    if not trusted:
+    believed = _networks(tuple(map(str, settings.CABOCHON_TRUSTED_PROXIES)))
+    if not believed:
         return str(address)
     reported = str(meta.get("HTTP_X_FORWARDED_FOR") or "").split(",")
-    while reported and _is_trusted(address, trusted):
+    while reported and _is_believed(address, believed):
         before = _parsed(reported.pop())
         if before is None:  # nothing, or nonsense: who reported it is as far as we know
             break
@@ -78,8 +78,8 @@ def _is_port(text: str) -> bool:
     return text[:1] == ":" and text[1:].isascii() and text[1:].isdigit() and len(text) <= 6
 
 
-def _is_trusted(address: Address, trusted: tuple[Network, ...]) -> bool:
-    return any(address in network for network in trusted if network.version == address.version)
+def _is_believed(address: Address, believed: tuple[Network, ...]) -> bool:
+    return any(address in network for network in believed if network.version == address.version)
 
 
 @lru_cache(maxsize=16)

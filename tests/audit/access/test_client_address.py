@@ -17,7 +17,7 @@ def seen(connection: str, reported: str | None = None) -> str:
 
 
 @pytest.mark.parametrize("reported", [None, "", CLIENT, f"{CLIENT}, {PROXY}", "127.0.0.1", "nonsense"])
-def test_without_trusted_proxies_it_is_the_address_of_the_connection(reported: str | None) -> None:
+def test_without_proxies_it_is_the_address_of_the_connection(reported: str | None) -> None:
     assert seen(OTHER, reported) == OTHER
     assert seen(PROXY, reported) == PROXY
 
@@ -59,7 +59,7 @@ def test_without_trusted_proxies_it_is_the_address_of_the_connection(reported: s
         ("no address", CLIENT, UNKNOWN),
     ],
 )
-def test_trusted_proxies_are_believed_from_the_right(
+def test_proxies_are_believed_from_the_right(
     settings: Any, connection: str, reported: str | None, address: str
 ) -> None:
     settings.CABOCHON_TRUSTED_PROXIES = ["10.0.0.0/8", "fe80::/64"]

@@ -215,7 +215,7 @@ def test_a_revoked_key_is_refused_though_its_digest_is_still_known(tenant: Tenan
 
 
 @pytest.mark.usefixtures("at_ten_past")
-def test_failures_are_counted_by_the_address_that_a_trusted_proxy_reports(tenant: Tenant, settings: Any) -> None:
+def test_failures_are_counted_by_the_address_that_a_proxy_reports(tenant: Tenant, settings: Any) -> None:
     settings.CABOCHON_TRUSTED_PROXIES = ["127.0.0.1"]
 
     def tried(number: int, reported: str) -> int:
