@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import pwd
 import shutil
 import stat
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,7 +16,7 @@ import psycopg
 import pytest
 
 from casino.embedded.postgres import ACCOUNTS, EmbeddedPostgres, binaries
-from casino.embedded.process import NOBODY
+from casino.embedded.process import NOBODY, ServiceFailed
 from casino.embedded.valkey import EmbeddedValkey
 
 IS_ROOT = os.geteuid() == 0
@@ -74,6 +76,43 @@ def test_under_root_the_server_has_no_capability_and_nobody_does_not_reach_it(po
     assert psutil.Process(pid).uids().real != NOBODY
     reached = subprocess.run([*AS_NOBODY, "test", "-e", str(postgres.sockets / ".s.PGSQL.5432")], cwd="/", check=False)
     assert reached.returncode != 0
+
+
+@pytest.fixture
+def open_folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder that every account may enter, on a machine without the program that opens namespaces."""
+    with tempfile.TemporaryDirectory() as folder:
+        programs, data = Path(folder) / "bin", Path(folder) / "data"
+        programs.mkdir()
+        data.mkdir()
+        (programs / "cat").symlink_to(str(shutil.which("cat")))
+        monkeypatch.setenv("PATH", str(programs))
+        os.chmod(folder, 0o755)
+        yield data
+
+
+@pytest.mark.skipif(not IS_ROOT, reason="only root runs a server as somebody else")
+def test_without_namespaces_root_is_refused_with_advice(open_folder: Path) -> None:
+    with pytest.raises(ServiceFailed, match=r"Run this as an ordinary user; or give .* to an account of its own"):
+        EmbeddedPostgres(open_folder).start()
+
+
+@pytest.mark.skipif(not IS_ROOT, reason="only root runs a server as somebody else")
+def test_without_namespaces_it_runs_as_the_account_that_owns_its_data(open_folder: Path) -> None:
+    account = pwd.getpwnam("daemon")
+    os.chown(open_folder, account.pw_uid, account.pw_gid)
+    server = EmbeddedPostgres(open_folder)
+    try:
+        server.start()
+    except ServiceFailed as refused:
+        pytest.skip(f"the project lies where no other account may read it: {refused}")
+    try:
+        pid = int((server.cluster / "postmaster.pid").read_text().split()[0])
+        assert psutil.Process(pid).uids().real == account.pw_uid
+        with psycopg.connect(server.url(process="web")) as connection:
+            assert connection.execute("select current_user").fetchone() == ("cabochon_web_login",)
+    finally:
+        server.stop()
 
 
 def _as_the_first_edition_left_it(server: EmbeddedPostgres) -> None:
