@@ -95,7 +95,7 @@ def read_by_the_code() -> dict[str, str]:
     call = re.compile(
         r"""(?:env\.\w+|os\.environ\.get)\(\s*["']([A-Z_]+)["'](?:,\s*(?:default=)?(?:"([^"]*)"|([\d_.* ]+)))?"""
     )
-    for path in (ROOT / "casino").rglob("*.py"):
+    for path in [*(ROOT / "casino").rglob("*.py"), *(ROOT / "audit" / "management").rglob("*.py")]:
         for name, text, number in call.findall(path.read_text()):
             found[name] = text or number.strip() or found.get(name, "")
     return found

@@ -11,30 +11,32 @@ from django.db.utils import ProgrammingError
 
 from audit.access.database_roles import OPERATOR, SEQUENCER, WEB, WORKER
 
-ACCOUNTS = {
-    "CABOCHON_WEB_PASSWORD": ("cabochon_web_login", WEB),
-    "CABOCHON_WORKER_PASSWORD": ("cabochon_worker_login", WORKER),
-    "CABOCHON_BEAT_PASSWORD": ("cabochon_beat_login", WORKER),
-    "CABOCHON_SEQUENCER_PASSWORD": ("cabochon_sequencer_login", SEQUENCER),
-    "CABOCHON_OPERATOR_PASSWORD": ("cabochon_operator_login", OPERATOR),
-}
-"""By the environment variable with its password: each account, and the role that it is a member of."""
+
+def _accounts() -> dict[str, tuple[str, str]]:
+    """Return each account that has a password in the environment, its role and the password."""
+    read = {
+        "cabochon_web_login": (WEB, os.environ.get("CABOCHON_WEB_PASSWORD")),
+        "cabochon_worker_login": (WORKER, os.environ.get("CABOCHON_WORKER_PASSWORD")),
+        "cabochon_beat_login": (WORKER, os.environ.get("CABOCHON_BEAT_PASSWORD")),
+        "cabochon_sequencer_login": (SEQUENCER, os.environ.get("CABOCHON_SEQUENCER_PASSWORD")),
+        "cabochon_operator_login": (OPERATOR, os.environ.get("CABOCHON_OPERATOR_PASSWORD")),
+    }
+    return {account: (role, password) for account, (role, password) in read.items() if password}
 
 
 class Command(BaseCommand):
     help = (
         "Create the accounts of web servers, workers, beat, sequencer and commands, or change their passwords. The "
-        f"passwords are read from {', '.join(ACCOUNTS)}; an account whose variable is not set is left as it is. Run it "
-        "after migrate, as the account that migrates."
+        "passwords are read from CABOCHON_WEB_PASSWORD and its like (docs/deployment.md); an account whose variable is "
+        "not set is left as it is. Run it after migrate, as the account that migrates."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        given = {name: os.environ[name] for name in ACCOUNTS if os.environ.get(name)}
-        if not given:
-            raise CommandError(f"No password is set: give at least one of {', '.join(ACCOUNTS)}.")
+        accounts = _accounts()
+        if not accounts:
+            raise CommandError("No password is set: give at least CABOCHON_WEB_PASSWORD.")
         with connection.cursor() as cursor:
-            for name, password in given.items():
-                account, role = ACCOUNTS[name]
+            for account, (role, password) in accounts.items():
                 cursor.execute("select 1 from pg_roles where rolname = %s", [account])
                 verb = "alter" if cursor.fetchone() else "create"
                 try:
