@@ -141,7 +141,7 @@ def _step(adjudication: Adjudication, run: AdjudicationRun, readings: Mapping[st
     )
     recalled = retired_wagers.recall(adjudication, state, events)
     try:
-        new_findings = _fold(state, events)
+        new_findings = fold(state, events)
     except NeedsReplay:
         if not _begin_another_run(adjudication, run):
             return None
@@ -187,7 +187,7 @@ def _return_to_beginning(adjudication: Adjudication) -> None:
     adjudication.save()
 
 
-def _fold(state: State, events: Sequence[Event]) -> list[Finding]:
+def fold(state: State, events: Sequence[Event]) -> list[Finding]:
     """Fold ``events`` and return the findings they complete, with `late-after-close` for what follows the close."""
     first_late = 0 if state.table.closed_by else len(events)
     first_late = next((index for index, event in enumerate(events) if type(event) is SessionClosed), first_late)

@@ -1,7 +1,7 @@
 """Dry runs: what a request would do, done and rolled back.
 
-The request is recorded and adjudicated by the same code as any other, in a transaction that is rolled back: the answer
-is the one it would get, and nothing is stored.
+The request is recorded by the same code as any other, in a transaction that is rolled back, and adjudicated in memory:
+the answer is the one it would get, and nothing is stored.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from typing import Any
 
 from django.db import transaction
 
-from audit.adjudication.replay import advance
-from audit.adjudication.results import standing
+from audit.adjudication.preview import TooManyEvents, Unsettled, new_findings
 from audit.event_store import read
 from audit.ingest.bodies import Body
 from audit.ingest.record import IngestResult, RecordUnavailable, record
 from audit.ingest.refusals import EventsRefused
-from audit.models import ApiKey, Finding
+from audit.models import ApiKey
+from settlement import Finding
 
 MAX_EVENTS = 50_000
 """Most events that a dry run adjudicates: those that wait, or with a correction the whole stream."""
@@ -47,37 +47,22 @@ def dry_record(key: ApiKey, stream: str, body: Body) -> DryRunResult:
     """Return what recording ``body`` would do.
 
     Raise ``EventsRefused`` as ``record`` would, ``TooFarBehind`` if too many events wait, ``RecordUnavailable`` if
-    another worker adjudicates the stream.
+    the stream cannot be adjudicated now.
     """
     with transaction.atomic():  # a refusal rolls back what it has put into quarantine
         ingested = record(key, stream, body, is_dry=True)
         head = read.head_of(key.casino_id, stream)
         findings: list[Finding] = []
         if ingested.is_new and head is not None and head.game is not None:
-            findings = _new_findings(head)
+            findings = _new_findings(head.stream_id)
         transaction.set_rollback(True)
     return DryRunResult(ingested, findings)
 
 
-def _new_findings(head: read.StreamHead) -> list[Finding]:
-    """Adjudicate a whole stream and return the findings that stand then and did not stand before."""
-    standing_findings = Finding.objects.standing().filter(stream_id=head.stream_id)
-    before = set(standing_findings.values_list("pk", flat=True))
-    waiting = _waiting(head)
-    folded = 0
-    while waiting > 0:
-        if folded + waiting > MAX_EVENTS:
-            raise TooFarBehind(waiting)
-        progress = advance(head.stream_id)
-        if progress is None or not progress.folded:  # held by another worker, or set aside after a failed run
-            raise RecordUnavailable("The stream is being adjudicated; try it again.")
-        folded += progress.folded
-        waiting = _waiting(head)
-    return list(standing_findings.exclude(pk__in=before).order_by("seq", "rule", "wager"))
-
-
-def _waiting(head: read.StreamHead) -> int:
-    """Return how many events of a stream wait to be adjudicated, counted to just above ``MAX_EVENTS``."""
-    adjudication = standing(head.stream_id)
-    first_seq = adjudication.next_seq if adjudication else 1
-    return read.count_from(head.stream_id, first_seq, limit=MAX_EVENTS + 1)
+def _new_findings(stream_id: int) -> list[Finding]:
+    try:
+        return new_findings(stream_id, max_events=MAX_EVENTS)
+    except TooManyEvents as error:
+        raise TooFarBehind(error.count) from error
+    except Unsettled as error:
+        raise RecordUnavailable("The stream is being adjudicated; try it again.") from error

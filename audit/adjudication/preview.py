@@ -1,0 +1,94 @@
+"""What adjudicating a stream to its end would find, computed and not stored: the answer to a dry run.
+
+It begins where replay stands, with what replay has stored, and writes nothing: a web server may not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import msgspec
+
+from audit.adjudication import retired_wagers, stream_reader
+from audit.adjudication.replay import fold
+from audit.adjudication.results import standing
+from audit.event_store import read
+from audit.models import Adjudication, RunState
+from audit.models import Finding as FindingRow
+from settlement import Event, Finding, NeedsReplay, State
+
+ATTEMPTS = 3
+"""How often it begins anew because a worker has moved on meanwhile."""
+
+_encode = msgspec.json.Encoder(order="sorted").encode
+
+
+class Unsettled(Exception):
+    """The stream cannot be adjudicated just now: it is set aside after a failed run, or a worker keeps moving on."""
+
+
+class TooManyEvents(Exception):
+    """More events than allowed would have to be adjudicated: at least ``count``."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__(count)
+        self.count = count
+
+
+def new_findings(stream_id: int, *, max_events: int) -> list[Finding]:
+    """Return the findings that would stand at the end of the stream and do not yet, in order of event, rule and wager.
+
+    Raise ``TooManyEvents`` if more than ``max_events`` wait, or with a correction are in the stream; ``Unsettled``.
+    """
+    for _ in range(ATTEMPTS):
+        adjudication = standing(stream_id)
+        if adjudication is not None and adjudication.run is not None and adjudication.run.state == RunState.FAILED:
+            raise Unsettled
+        found = _found(stream_id, adjudication, max_events)
+        if _place(standing(stream_id)) == _place(adjudication):  # what was read in between is of one moment
+            known = _standing_values(stream_id, {finding.seq for finding in found})
+            new = [finding for finding in found if _value(finding) not in known]
+            return sorted(new, key=lambda finding: (finding.seq, finding.rule, finding.wager or ""))
+    raise Unsettled
+
+
+def _place(adjudication: Adjudication | None) -> tuple[int | None, int] | None:
+    return (adjudication.run_id, adjudication.cursor) if adjudication is not None else None
+
+
+def _found(stream_id: int, adjudication: Adjudication | None, max_events: int) -> list[Finding]:
+    """Return what is found in the events that wait; or in all, if a correction among them changes an earlier one."""
+    if adjudication is not None and adjudication.run is not None:
+        events = _events(stream_id, adjudication.next_seq, max_events)
+        state = stream_reader.resumed_state(
+            stream_id,
+            bytes(adjudication.state),
+            cursor=adjudication.cursor,
+            known_through=adjudication.run.corrections_through,
+        )
+        retired_wagers.recall(adjudication, state, events)
+        try:
+            return fold(state, events)
+        except NeedsReplay:
+            pass
+    events = _events(stream_id, 1, max_events)
+    return fold(State(stream_reader.corrections_of(stream_id)), events)
+
+
+def _events(stream_id: int, first_seq: int, max_events: int) -> list[Event]:
+    count = read.count_from(stream_id, first_seq, limit=max_events + 1)
+    if count > max_events:
+        raise TooManyEvents(count)
+    last_seq = read.next_seq_of(stream_id) - 1
+    return [event for page in stream_reader.pages(stream_id, first_seq, last_seq) for event in page]
+
+
+def _standing_values(stream_id: int, seqs: Iterable[int]) -> set[bytes]:
+    rows = FindingRow.objects.standing().filter(stream_id=stream_id, seq__in=list(seqs))
+    return {_value(row.as_value()) for row in rows}
+
+
+def _value(finding: Finding) -> bytes:
+    """Return all that a finding says, as bytes that are equal if two say the same."""
+    said: Mapping[str, object] = finding.as_dict()
+    return _encode(said)
