@@ -25,6 +25,7 @@ _.Command, _.help, _.add_arguments, _.requires_system_checks
 # Django models: Meta, managers, choices that only the database or an engine's finding names.
 _.verbose_name, _.db_table, _.abstract, _.proxy
 _.REGISTER, _.MANUAL, _.register_version  # of runs: fields for the register of readings
+_.CHEF_DE_PARTIE, _.COUNT_ROOM, _.card_or_licence
 _.CONFIRMED, _.EXPLAINED, _.MISTAKEN, _.CRITICAL, _.MAJOR, _.MINOR, _.INFO
 
 # Fields that are written here and read in a template, an export or SQL.

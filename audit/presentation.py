@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from unicodedata import bidirectional
 from zoneinfo import ZoneInfo
 
 from django.utils import timezone
@@ -22,6 +23,8 @@ from settlement.catalogue.rule import Kind
 from settlement.catalogue.sentences import amount, format_fact
 
 MISSING = "—"
+
+FIRST_STRONG_ISOLATE, POP_ISOLATE = "\u2068", "\u2069"
 
 MINUTE_S, HOUR_S = 60, 3_600
 
@@ -65,9 +68,20 @@ def signed_money(minor: int, currency: str) -> str:
     return ("+" if minor > 0 else "") + money(minor, currency)
 
 
-def person(officer: Officer | None) -> str:
+def officer_name(officer: Officer | None) -> str:
     """Return an officer's name; “—” if there is none."""
     return str(officer) if officer is not None else MISSING
+
+
+def person(code: str, name: str = "") -> str:
+    """Return a player or somebody of the staff as “Name (id)”, or the id alone if there is no name.
+
+    A name that is written from right to left is isolated, so that it leaves the order of the text around it alone.
+    """
+    if not name:
+        return code
+    is_right_to_left = any(bidirectional(letter) in ("R", "AL") for letter in name)
+    return f"{FIRST_STRONG_ISOLATE}{name}{POP_ISOLATE} ({code})" if is_right_to_left else f"{name} ({code})"
 
 
 def value(fact: object, kind: Kind | None, currency: str) -> str | None:

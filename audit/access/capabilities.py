@@ -18,10 +18,11 @@ class Capability(StrEnum):
     """One thing that an officer may do at a casino."""
 
     SEE_RECORD = "see_record"  # events, findings, nights, the audit trail; take them away as files
+    SEE_NAMES = "see_names"  # the names of players and staff beside their ids
     WORK_CASES = "work_cases"  # take a case, note, propose closing; start a what-if run
     APPROVE_CASES = "approve_cases"  # decide what another officer proposed
     SIGN_NIGHTS = "sign_nights"  # sign a night, accept its shortcomings, reconcile it again
-    KEEP_EQUIPMENT = "keep_equipment"  # tables, API keys, deadlines, subscribers of reports
+    KEEP_EQUIPMENT = "keep_equipment"  # tables, API keys, deadlines, subscribers, the directory of persons
     KEEP_REGISTER = "keep_register"  # propose and approve the readings of the law
     KEEP_OFFICERS = "keep_officers"  # officers and their roles
     RECEIVE_REPORTS = "receive_reports"  # nights by mail
@@ -30,6 +31,7 @@ class Capability(StrEnum):
 _HOLDERS: Mapping[Capability, frozenset[Role]] = MappingProxyType(
     {
         Capability.SEE_RECORD: frozenset({Role.OFFICER, Role.SECOND, Role.DIRECTOR, Role.AUDITOR}),
+        Capability.SEE_NAMES: frozenset({Role.OFFICER, Role.SECOND, Role.DIRECTOR}),
         Capability.WORK_CASES: frozenset({Role.OFFICER, Role.SECOND}),
         Capability.APPROVE_CASES: frozenset({Role.SECOND, Role.DIRECTOR}),
         Capability.SIGN_NIGHTS: frozenset({Role.SECOND, Role.DIRECTOR}),

@@ -99,6 +99,7 @@ TABLES: Mapping[str, Mapping[str, str]] = {
     # Casinos, tables, keys. One reconciliation at a time locks the casino's row, which takes a right to change it.
     "audit_casino": {**_READ, WEB: "insert, update", WORKER: "update (name)"},
     "audit_gamingtable": {**_READ, WEB: "insert, update"},
+    "audit_person": {WEB: _ALL, WORKER: "select"},  # names: not of the record, and erased on request
     "audit_apikey": {
         READER: "select (id, casino_id, name, prefix, scopes, created_at, expires_at, revoked_at, last_used_at)",
         WEB: "select, insert, update",

@@ -81,7 +81,8 @@ class ScopedRelatedFilter(RelatedFieldListFilter):
     """Django's filter by a related row, with the choices that are in the officer's scope."""
 
     def field_choices(self, field: Any, request: HttpRequest, model_admin: Any) -> list[tuple[Any, Any]]:
-        rows = model_admin.related_rows(request, field.remote_field.model, model_admin.sees)
+        capabilities = (*model_admin.sees, *model_admin.changes)
+        rows = model_admin.related_rows(request, field.remote_field.model, capabilities)
         return [(row.pk, str(row)) for row in rows]
 
 

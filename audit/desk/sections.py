@@ -4,6 +4,7 @@
 import audit.desk.findings.admin
 import audit.desk.jobs.admin
 import audit.desk.nights.admin
+import audit.desk.persons.admin
 import audit.desk.record.failed_runs
 import audit.desk.record.quarantine
 import audit.desk.settings.casinos

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from audit.access.scope import Scope
 from audit.exports.sheets import Column, Sheet
 from audit.models import Finding
+from audit.persons.directory import Directory, named_facts, players_of_facts
 from audit.presentation import finding_title, language, local, superseded_by
 
 if TYPE_CHECKING:
@@ -85,13 +87,33 @@ COLUMNS: Mapping[str, FindingColumn] = MappingProxyType(
 """Every column by its name, in the order of an export. A list on screen shows a selection of them."""
 
 
-def findings_by_id(ids: Sequence[int], scope: Scope) -> Iterator[Finding]:
-    """Yield the findings with these ids in this order, read in batches. Ids unknown or out of ``scope`` are skipped."""
+NOWHERE = Scope()
+
+
+def findings_by_id(ids: Sequence[int], scope: Scope, *, names: Scope = NOWHERE) -> Iterator[Finding]:
+    """Yield the findings with these ids in this order, read in batches. Ids unknown or out of ``scope`` are skipped.
+
+    At the casinos of ``names``, their facts have players' names beside the ids: they are for reading, not for saving.
+    """
     selected = scope.rows(Finding.objects.select_related(*RELATED))
     for low in range(0, len(ids), BATCH_ROWS):
         batch = ids[low : low + BATCH_ROWS]
         findings = selected.in_bulk(batch)
+        _add_names(findings.values(), names)
         yield from (findings[pk] for pk in batch if pk in findings)
+
+
+def _add_names(findings: Collection[Finding], names: Scope) -> None:
+    """Put players' names into the facts of ``findings``, in memory: one query for each casino."""
+    by_casino: dict[int, list[Finding]] = {}
+    for finding in findings:
+        if names.includes(finding.casino_id):
+            by_casino.setdefault(finding.casino_id, []).append(finding)
+    for casino_id, at_casino in by_casino.items():
+        named = chain.from_iterable(players_of_facts(finding.facts) for finding in at_casino)
+        directory = Directory.of(casino_id, named)
+        for finding in at_casino:
+            finding.facts = named_facts(finding.facts, directory)
 
 
 def findings_sheet(findings: Iterable[Finding], on_progress: Callable[[int], None] = lambda rows: None) -> Sheet:

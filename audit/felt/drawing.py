@@ -9,8 +9,9 @@ from pathlib import Path
 from django.utils.translation import gettext as _
 
 from audit.felt import craps, geometry, roulette, shapes
-from audit.felt.frames import Playback, Stake, player_of, players_in
+from audit.felt.frames import Playback, Stake, player_label, player_of, players_in
 from audit.felt.geometry import Spot
+from audit.persons.directory import NO_NAMES, Directory
 from settlement.catalogue import BET_WORDS
 from settlement.catalogue.sentences import amount, exponent
 from settlement.layouts import LAYOUT_37, LAYOUT_38
@@ -70,7 +71,14 @@ def states_at(playback: Playback, chips: dict[tuple[str, Spot], Chip], index: in
     return states
 
 
-def draw(playback: Playback, index: int, *, language: str, disputed: Collection[str] = ()) -> str:
+def draw(
+    playback: Playback,
+    index: int,
+    *,
+    language: str,
+    disputed: Collection[str] = (),
+    directory: Directory = NO_NAMES,
+) -> str:
     """Return the SVG of the frame of that index, "" if there is no frame or no layout for the ruleset.
 
     ``disputed`` are the ids of wagers whose chips are marked.
@@ -87,7 +95,7 @@ def draw(playback: Playback, index: int, *, language: str, disputed: Collection[
             chip.key,
             colour=colours[player_of(chip.wager)],
             amount=_short(chip.wager.standing, playback.currency),
-            title=_title(chip.wager, playback.currency, language),
+            title=_title(chip.wager, playback.currency, language, directory),
             state=states.get(chip.key, "off"),
             disputed=chip.wager.id in disputed,
         )
@@ -136,10 +144,10 @@ def _short(minor: int, currency: str) -> str:
     return f"{whole}" if not rest or whole >= 100 else f"{minor / 10 ** exponent(currency):.3g}"
 
 
-def _title(wager: Wager, currency: str, language: str) -> str:
+def _title(wager: Wager, currency: str, language: str, directory: Directory) -> str:
     numbers = "-".join(wager.pockets) or (str(wager.number) if wager.number else "")
     standing = amount(wager.standing, currency, "fr" if language == "fr" else "en")
-    parts = [player_of(wager), BET_WORDS.get(wager.bet, wager.bet), numbers, standing]
+    parts = [player_label(wager, directory), BET_WORDS.get(wager.bet, wager.bet), numbers, standing]
     return " · ".join(filter(None, parts))
 
 

@@ -16,6 +16,7 @@ from django.core.cache import cache
 
 from audit.adjudication import stream_reader
 from audit.event_store import read
+from audit.persons.directory import Directory
 from settlement import Event, State, decode
 from settlement.engine import mentioned
 from settlement.events import BallSettled, DiceThrown, NoMoreBets, ThrowVoided, WagerPlaced
@@ -231,6 +232,11 @@ def players_in(frames: Sequence[Frame]) -> dict[str, int]:
         for stake in frame.stakes.values():
             colours.setdefault(player_of(stake.wager), len(colours) % 14)
     return colours
+
+
+def player_label(wager: Wager, directory: Directory) -> str:
+    """Return the player who placed a wager as a page shows them, else the seat, else ""."""
+    return directory.player(wager.player) if wager.player else wager.seat or ""
 
 
 def player_of(wager: Wager) -> str:

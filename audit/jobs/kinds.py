@@ -100,10 +100,10 @@ def _export(job: Job, report: Progress) -> JobResult:
     It has the findings of casinos whose record the officer may see at this moment, which is later than the request.
     """
     params = job.params
-    scope = Scope.of(job.officer, Capability.SEE_RECORD)
+    scope, names = (Scope.of(job.officer, each) for each in (Capability.SEE_RECORD, Capability.SEE_NAMES))
     ids = params["findings"]
     with translation.override(params["language"]):
-        sheet = findings_sheet(findings_by_id(ids, scope), lambda rows: report(rows, len(ids)))
+        sheet = findings_sheet(findings_by_id(ids, scope, names=names), lambda rows: report(rows, len(ids)))
         title = gettext("Findings")
         day = job.requested_at.date()
         name, body = render_list(sheet, params["form"], title=title, filters=params["said"], day=day)

@@ -16,6 +16,7 @@ from audit.models.nights import (
     SignoffException,
 )
 from audit.models.officers import Membership, Officer, Role
+from audit.models.persons import Person, PersonKind
 from audit.models.quarantine import Quarantined
 from audit.models.runs import AdjudicationRun, FailedRun, RunCause, RunState, WhatIf
 
@@ -46,6 +47,8 @@ __all__ = [
     "NightState",
     "NightSubscriber",
     "Officer",
+    "Person",
+    "PersonKind",
     "Quarantined",
     "RetiredWagers",
     "Role",

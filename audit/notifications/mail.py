@@ -42,13 +42,17 @@ def send(report: NightReport) -> int:
                 casino_id=report.casino_id,
                 data={"report": report.pk, "digest": report.digest, "to": officer.get_username()},
             )
-            message(report, officer.email, language).send()
+            with_names = Scope.of(officer, Capability.SEE_NAMES).includes(report.casino_id)
+            message(report, officer.email, language, with_names=with_names).send()
         sent += 1
     return sent
 
 
-def message(report: NightReport, address: str, language: Language) -> EmailMessage:
-    """Return a report as a message: its headline amounts as text, and the PDF attached."""
+def message(report: NightReport, address: str, language: Language, *, with_names: bool = False) -> EmailMessage:
+    """Return a report as a message: its headline amounts as text, and the PDF attached.
+
+    ``with_names`` is whether the receiver may see the names of croupiers.
+    """
     with translation.override(language):
         subject = _("Night of %(day)s at %(casino)s, %(currency)s: version %(version)s") % {
             "day": report.gaming_day,
@@ -62,5 +66,5 @@ def message(report: NightReport, address: str, language: Language) -> EmailMessa
         body += f"\n\n{_('Digest of the report')} {report.digest}\n"
     mail = EmailMessage(" ".join(subject.split()), body, to=[address])
     name = f"night-{report.casino.code}-{report.gaming_day}-{report.currency}-{report.version}.pdf"
-    mail.attach(name, as_pdf(report, language), "application/pdf")
+    mail.attach(name, as_pdf(report, language, with_names=with_names), "application/pdf")
     return mail

@@ -15,11 +15,19 @@ from django.utils.translation import gettext_lazy as _
 
 from audit.exports.sheets import Sheet
 from audit.models import Casino, NightReport
+from audit.persons.directory import Directory, staff
 from audit.reconciliation.columns import Column, money_columns, sheet_of
 from audit.reconciliation.content import BRIDGE, croupier_row, figures_of
 from audit.reconciliation.findings import add_tallies
 from audit.reconciliation.night import FALSE_NAMES, INTERVAL
-from audit.reconciliation.presentation import COMPARISONS, CROUPIERS, RESTATEMENT, Section, comparisons_of
+from audit.reconciliation.presentation import (
+    COMPARISONS,
+    CROUPIERS,
+    RESTATEMENT,
+    Section,
+    comparisons_of,
+    with_croupiers,
+)
 from settlement.night.croupiers import Assessment, Tally, error_rate, more_than_others, noteworthy, one_sidedness
 
 FIGURES = (*BRIDGE, "W_acct", "D", "S")
@@ -151,11 +159,13 @@ EXCEPTIONS = replace(
 )
 
 
-def croupier_rows(month: Month) -> list[dict[str, Any]]:
-    return [croupier_row(name, assessment) for name, assessment in month.croupiers.items()]
+def croupier_rows(month: Month, *, with_names: bool = False) -> list[dict[str, Any]]:
+    """Return the errors of every croupier of the month; ``with_names`` beside their ids."""
+    rows = [croupier_row(croupier, assessment) for croupier, assessment in month.croupiers.items()]
+    return with_croupiers(rows, Directory.of(month.casino.pk, staff(month.croupiers))) if with_names else rows
 
 
-def sheets(month: Month) -> list[Sheet]:
+def sheets(month: Month, *, with_names: bool = False) -> list[Sheet]:
     """Return the tables of a month. Headings are keys; amounts are minor units."""
     days, currency = month.reported, month.currency
     by_day = [Column(day.isoformat(), kind="money") for day in days]
@@ -180,7 +190,7 @@ def sheets(month: Month) -> list[Sheet]:
         sheet_of("bridge", bridge, nights, currency),
         sheet_of("adjustments", _select(ADJUSTMENTS), month.adjustments, currency),
         sheet_of("exceptions", exceptions, month.exceptions, currency),
-        sheet_of("croupiers", _select(CROUPIERS), croupier_rows(month), currency),
+        sheet_of("croupiers", _select(CROUPIERS), croupier_rows(month, with_names=with_names), currency),
     ]
 
 

@@ -44,14 +44,14 @@ ALWAYS_PRINTED = (TABLES, GAMES, LETTERS, LINES)
 """Sections that are printed even without rows, with EXCEPTIONS."""
 
 
-def as_pdf(report: NightReport, language: Language) -> bytes:
-    """Return a report as PDF."""
+def as_pdf(report: NightReport, language: Language, *, with_names: bool = False) -> bytes:
+    """Return a report as PDF; ``with_names`` beside croupiers' ids, as the directory has them now."""
     with translation.override(language):
-        return render_pdf(TEMPLATE, _data(report, language))
+        return render_pdf(TEMPLATE, _data(report, language, with_names=with_names))
 
 
-def _data(report: NightReport, language: Language) -> dict[str, Any]:
-    content = load_content(report)
+def _data(report: NightReport, language: Language, *, with_names: bool = False) -> dict[str, Any]:
+    content = load_content(report, with_names=with_names)
     casino, day = report.casino, report.gaming_day
     name = casino.name or casino.code
     return {

@@ -19,6 +19,7 @@ from django.utils.translation import gettext_lazy as _
 
 from audit.exports import sheets
 from audit.models import NightReport, SignoffException
+from audit.persons.directory import Directory, staff
 from audit.reconciliation import wording
 from audit.reconciliation.columns import Column, Row, money_columns, sheet_of
 from audit.reconciliation.content import BANK, BRIDGE, PLAY, TOTALS, figures_of
@@ -42,14 +43,27 @@ class Section:
         return [by_key[key] for key in keys]
 
 
-def load_content(report: NightReport) -> dict[str, Any]:
-    """Return what the sections take their rows from: the content, the restatement sheet and the sign-off exceptions."""
+def load_content(report: NightReport, *, with_names: bool = False) -> dict[str, Any]:
+    """Return what the sections take their rows from: the content, the restatement sheet and the sign-off exceptions.
+
+    ``with_names`` puts croupiers' names beside their ids; what is stored, and its digest, has the ids alone.
+    """
     exceptions = report.signoff_exceptions.select_related("officer")
+    content = report.parsed_content()
+    if with_names:
+        listed = ("croupiers", "errors")
+        directory = Directory.of(report.casino_id, staff(row["croupier"] for key in listed for row in content[key]))
+        content |= {key: with_croupiers(content[key], directory) for key in listed}
     return {
-        **report.parsed_content(),
+        **content,
         "restatement": report.sheet,
         "signoff_exceptions": [_signoff_exception(exception) for exception in exceptions],
     }
+
+
+def with_croupiers(rows: Iterable[Row], directory: Directory) -> list[dict[str, Any]]:
+    """Return rows with their croupier as a page shows them; a payment by nobody known stays without one."""
+    return [{**row, "croupier": row["croupier"] and directory.staff(row["croupier"])} for row in rows]
 
 
 def as_sheet(section: Section, content: Row) -> sheets.Sheet:

@@ -1,4 +1,7 @@
-"""A report as files: its tables as CSV and XLSX, the whole as JSON. The same report gives the same bytes."""
+"""A report as files: its tables as CSV and XLSX, the whole as JSON. The same report gives the same bytes.
+
+``with_names`` puts croupiers' names beside their ids, as the directory has them now; the JSON has the ids alone.
+"""
 
 from __future__ import annotations
 
@@ -36,21 +39,21 @@ def as_json(report: NightReport) -> bytes:
     return json.dumps(document(report), sort_keys=True, ensure_ascii=False, indent=1).encode() + b"\n"
 
 
-def as_xlsx(report: NightReport) -> bytes:
+def as_xlsx(report: NightReport, *, with_names: bool = False) -> bytes:
     """Return every table of a report as one workbook, a sheet each."""
-    return workbook(report_sheets(report), report.currency, str(report))
+    return workbook(report_sheets(report, with_names=with_names), report.currency, str(report))
 
 
-def report_sheets(report: NightReport) -> list[Sheet]:
+def report_sheets(report: NightReport, *, with_names: bool = False) -> list[Sheet]:
     """Return every table of a report. Headings are keys; amounts are minor units."""
-    content = load_content(report)
+    content = load_content(report, with_names=with_names)
     return [as_sheet(section, content) for section in SHEETS]
 
 
-def sheet_named(report: NightReport, name: str) -> Sheet | None:
+def sheet_named(report: NightReport, name: str, *, with_names: bool = False) -> Sheet | None:
     """Return one table of a report, or None if there is none of that name."""
     section = next((section for section in SHEETS if section.name == name), None)
-    return as_sheet(section, load_content(report)) if section else None
+    return as_sheet(section, load_content(report, with_names=with_names)) if section else None
 
 
 def sheet_names() -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from audit.simulation.session import NAMES, Player, Session
+from audit.simulation.session import PLAYERS, Player, Session
 from settlement.craps import POINT_NUMBERS
 from settlement.fr.art_55_8_wagers import BASE_OF
 from settlement.money import EVEN, five_per_cent
@@ -145,7 +145,7 @@ class FrenchCraps(_Craps):
     observes: ClassVar[list[str]] = ["bank", "calls", "collections", "custody", "marker", "seating", "staff"]
 
     def open(self) -> None:
-        names = self.chance.sample(NAMES, k=self.chance.randint(4, 7))
+        names = self.chance.sample(PLAYERS, k=self.chance.randint(4, 7))
         self.write_opener(
             seats=[f"S{number}" for number in range(1, len(names) + 1)],
             staff=[
@@ -306,7 +306,7 @@ class QuebecCraps(_Craps):
 
     def open(self) -> None:
         self.write_opener()
-        self.seat_players(self.chance.sample(NAMES, k=self.chance.randint(4, 8)), ["right_bet", "buy_bet", "lay_bet"])
+        self.seat_players(self.chance.sample(PLAYERS, k=self.chance.randint(4, 8)), ["right_bet", "buy_bet", "lay_bet"])
 
     def play_coup(self) -> None:
         self.irregular_between_coups()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from audit.simulation.session import NAMES, Player, Session
+from audit.simulation.session import PLAYERS, Player, Session
 from settlement.fr.art_57_1_american_roulette import PAYMENT_ORDER
 from settlement.layouts import LAYOUT_37, LAYOUT_38, SIMPLE_CHANCES, Layout, winning_chances
 
@@ -68,7 +68,7 @@ class FrenchRoulette(_Roulette):
     def open(self) -> None:
         self.write_opener()
         habits = [*EVERY_BET, *SIMPLE_CHANCES]
-        self.seat_players(self.chance.sample(NAMES, k=self.chance.randint(4, 9)), habits)
+        self.seat_players(self.chance.sample(PLAYERS, k=self.chance.randint(4, 9)), habits)
 
     def play_coup(self) -> None:
         self.irregular_between_coups()
@@ -128,7 +128,7 @@ class AmericanRoulette(_Roulette):
         if not self.alone:
             staff.append({"person": "employe-1", "role": "employe"})
         self.write_opener(staff=staff)
-        self.seat_players(self.chance.sample(NAMES, k=self.chance.randint(4, 7)), EVERY_BET)
+        self.seat_players(self.chance.sample(PLAYERS, k=self.chance.randint(4, 7)), EVERY_BET)
         for player, colour in zip(self.players, COLOURS, strict=False):
             player.colour = colour
             self._assign(player, colour)

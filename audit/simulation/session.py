@@ -26,7 +26,8 @@ FAMILIES = [
     "wheel",
 ]
 
-NAMES = "Anna Bruno Chloé Driss Elsa Farid Gaëlle Hugo Inès Jonas Katia Louis Mona Nils Odile Paul".split()
+PLAYERS = "p0107 p0112 p0139 p0174 p0203 p0256 p0281 p0318 p0345 p0360 p0412 p0427 p0453 p0488 p0506 p0571".split()
+"""Ids, as events use them. ``people`` has the names."""
 
 QUIET_COUPS = 3
 """Coups before the first irregularity, so that there is something for it to disturb."""

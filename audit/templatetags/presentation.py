@@ -1,4 +1,4 @@
-"""Template filters over ``audit.presentation``: times in a casino's zone, people. ``{% load presentation %}``."""
+"""Template filters over ``audit.presentation``: times in a casino's zone, officers. ``{% load presentation %}``."""
 
 from __future__ import annotations
 
@@ -28,5 +28,5 @@ def short_date_time(moment: datetime, casino: Casino | None) -> str:
 
 
 @register.filter
-def person(officer: Officer | None) -> str:
-    return presentation.person(officer)
+def officer_name(officer: Officer | None) -> str:
+    return presentation.officer_name(officer)

@@ -12,7 +12,7 @@ starts with a vowel: “du {role}” reads « du croupier » and « de l’emplo
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from settlement.catalogue.rule import Language
@@ -31,8 +31,11 @@ def fields_of(template: str) -> list[str]:
     return _FIELD.findall(template)
 
 
-def fill(template: str, values: Mapping[str, str], language: Language) -> str:
-    """Return ``template`` with ``values`` in its fields, beginning with a capital letter."""
+def fill(template: str, values: Mapping[str, str], language: Language, *, verbatim: Collection[str] = ()) -> str:
+    """Return ``template`` with ``values`` in its fields, beginning with a capital letter.
+
+    A field of ``verbatim``, an id, is left as it is where it begins the sentence.
+    """
 
     def clause(match: re.Match[str]) -> str:
         return match[1] if values.keys() >= set(fields_of(match[1])) else ""
@@ -44,8 +47,9 @@ def fill(template: str, values: Mapping[str, str], language: Language) -> str:
     template = _until_stable(_CLAUSE, clause, template)
     if language == "fr":
         template = _ELIDED.sub(elided, template)
+    first = _FIELD.match(template)
     sentence = _FIELD.sub(lambda field: values.get(field[1], MISSING), template)
-    return sentence[:1].upper() + sentence[1:]
+    return sentence if first and first[1] in verbatim else sentence[:1].upper() + sentence[1:]
 
 
 def agree(template: str, numbers: Mapping[str, Any], language: Language) -> str:

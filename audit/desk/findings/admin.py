@@ -22,6 +22,7 @@ from audit.desk.findings.columns import LIST_COLUMNS
 from audit.desk.findings.filters import DayFilter, QueueFilter, RuleFilter, StandingFilter, TableFilter
 from audit.desk.findings.page import finding_context
 from audit.desk.findings.queues import can_work_cases, tabs
+from audit.desk.names import sees_names
 from audit.desk.scoped_admin import demands, officer_of, scope_of
 from audit.evidence.bundle import Unproven
 from audit.evidence.export import export
@@ -78,7 +79,7 @@ class FindingAdmin(CaseworkAdmin):
         record_entry(request, "finding.viewed", casino_id=finding.casino_id, id=finding.pk, stream=finding.stream.name)
         context = {
             **self.admin_site.each_context(request),
-            **finding_context(finding),
+            **finding_context(finding, with_names=sees_names(request, finding.casino_id)),
             "casework": case_context(request, finding),
             "opts": self.opts,
             "title": finding_title(finding.rule),
@@ -102,7 +103,8 @@ class FindingAdmin(CaseworkAdmin):
         if len(ids) > MAX_ROWS_AT_ONCE:
             params = {"findings": ids, "form": format, "said": filters, "language": language()}
             return redirect("admin:audit_job_change", enqueue(JobKind.EXPORT, officer, None, params).pk)
-        sheet = findings_sheet(findings_by_id(ids, scope_of(request, Capability.SEE_RECORD)))
+        scope, names = scope_of(request, Capability.SEE_RECORD), scope_of(request, Capability.SEE_NAMES)
+        sheet = findings_sheet(findings_by_id(ids, scope, names=names))
         return list_response(sheet, format, title=gettext("Findings"), filters=filters, day=timezone.now().date())
 
     @demands(Capability.SEE_RECORD)

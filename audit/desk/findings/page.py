@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain
 from typing import Any
+
+from msgspec.structs import replace
 
 from audit.adjudication.results import wager_of
 from audit.desk.findings.marked_law import MarkedText, marked_text
-from audit.desk.tables.corrections import Correction, corrections_to
+from audit.desk.tables.corrections import CorrectedEntry, Correction, corrections_to
 from audit.desk.tables.event_sentences import sentence
-from audit.desk.tables.replay import replay_context
+from audit.desk.tables.replay import persons_in, replay_context
 from audit.event_store import merkle, read
-from audit.felt.frames import range_around
+from audit.felt.frames import Playback, playback_of, range_around
 from audit.models import Finding, RunCause
+from audit.persons.directory import NO_NAMES, Directory, mentioned_in, named_facts, players, players_of_facts
 from audit.presentation import (
     date_time,
     language,
@@ -24,7 +29,7 @@ from audit.presentation import (
     value,
     wager_status,
 )
-from settlement import decode
+from settlement import Event, decode
 from settlement.catalogue import BET_LABELS, RULES
 from settlement.catalogue.rule import Rule
 from settlement.events import EntryCorrected
@@ -57,27 +62,44 @@ class Comparison:
     difference: str | None
 
 
-def finding_context(finding: Finding) -> dict[str, Any]:
-    """Return the context of the page of ``finding``, in the active language."""
+def finding_context(finding: Finding, *, with_names: bool = False) -> dict[str, Any]:
+    """Return the context of the page of ``finding``, in the active language; ``with_names`` beside persons' ids."""
     rule = RULES[finding.rule]
     batch = read.batch_holding(finding.stream_id, finding.seq)
     stored = read.events_at(finding.stream_id, [finding.seq]).get(finding.seq)
     wager = wager_of(finding.stream_id, finding.wager) if finding.wager else None
+    events = _events_around(finding)
+    corrections = corrections_to(finding.stream_id, events.values())
+    playback = _playback(finding)
+    directory = NO_NAMES
+    if with_names:
+        named = [
+            *mentioned_in(events.values()),
+            *chain.from_iterable(each.persons() for each in corrections.values()),
+            *(persons_in(playback) if playback is not None else ()),
+            *players_of_facts(finding.facts),
+            *players([wager.player] if wager else []),
+        ]
+        directory = Directory.of(finding.casino_id, named)
+    disputed = {finding.wager} if finding.wager else ()
+    value_with_names = replace(finding.as_value(), facts=named_facts(finding.facts, directory))
     return {
         "finding": finding,
         "rule": rule,
-        "message": finding.as_value().message(language()),
+        "message": value_with_names.message(language()),
         "explanation": rule.explanation.in_language(language()),
         "comparison": _comparison(finding, rule),
         "clauses": _clauses(finding, rule),
         "no_clause": rule.reason.in_language(language()) if rule.reason else None,
-        "lines": _lines(finding),
-        "wager": _wager(wager, finding) if wager else None,
+        "lines": _lines(finding, events, corrections, directory),
+        "wager": _wager(wager, finding, directory) if wager else None,
         "batch": batch,
         "root": batch.root.hex() if batch else None,
         "chain": batch.chain.hex() if batch else None,
         "leaf": merkle.leaf(stored).hex() if stored else None,
-        "replay": _replay(finding),
+        "replay": replay_context(finding.stream, playback, finding.seq, directory, disputed=disputed)
+        if playback is not None
+        else None,
         "superseded": _superseded(finding),
     }
 
@@ -98,13 +120,12 @@ def _superseded(finding: Finding) -> dict[str, Any] | None:
     }
 
 
-def _replay(finding: Finding) -> dict[str, Any] | None:
-    """Return the table around the finding, at the event that completes it; None if the stream is not a table's."""
+def _playback(finding: Finding) -> Playback | None:
+    """Return the table around the finding; None if the stream is not a table's, or has no event there."""
     if finding.table_id is None:
         return None
-    first, last = range_around(finding.seq, finding.evidence)
-    wagers = {finding.wager} if finding.wager else ()
-    return replay_context(finding.stream, first, last, finding.seq, disputed=wagers)
+    playback = playback_of(finding.stream_id, *range_around(finding.seq, finding.evidence))
+    return playback if playback.frames else None
 
 
 def _comparison(finding: Finding, rule: Rule) -> Comparison | None:
@@ -128,36 +149,40 @@ def _clauses(finding: Finding, rule: Rule) -> list[MarkedText]:
     return [text for text in texts if text is not None]
 
 
-def _lines(finding: Finding) -> list[Line]:
-    """Return the events around the finding, preceded by the evidence that lies further back."""
+def _events_around(finding: Finding) -> dict[int, Event]:
+    """Return the events around the finding, preceded by the evidence that lies further back, by seq."""
     shown = read.events_at(finding.stream_id, list(finding.evidence))
     shown.update(read.before(finding.stream_id, seq=finding.seq, limit=BEFORE))
     shown.update(read.slice_of(finding.stream_id, after=finding.seq - 1, limit=1 + AFTER))
+    return {seq: decode(shown[seq]) for seq in sorted(shown)}
+
+
+def _lines(
+    finding: Finding, events: Mapping[int, Event], corrections: Mapping[int, CorrectedEntry], directory: Directory
+) -> list[Line]:
     lines: list[Line] = []
-    events = {seq: decode(shown[seq]) for seq in sorted(shown)}
-    corrections = corrections_to(finding.stream_id, events.values(), finding.currency)
     for seq, event in events.items():
         lines.append(
             Line(
                 seq=seq,
                 at=local(event.occurred_at, finding.casino),
-                text=sentence(event, language(), finding.currency),
+                text=sentence(event, language(), finding.currency, directory),
                 is_evidence=seq in finding.evidence,
                 completes=seq == finding.seq,
                 skipped=seq - lines[-1].seq - 1 if lines else 0,
-                correction=corrections.get(seq),
+                correction=corrections[seq].described(finding.currency, directory) if seq in corrections else None,
             )
         )
     return lines
 
 
-def _wager(outcome: Wager, finding: Finding) -> dict[str, Any]:
+def _wager(outcome: Wager, finding: Finding, directory: Directory) -> dict[str, Any]:
     currency = finding.currency
     label = BET_LABELS.get(outcome.bet)
     return {
         "id": outcome.id,
         "bet": label[language()] if label else outcome.bet,
-        "player": outcome.player,
+        "player": directory.player(outcome.player) if outcome.player else "",
         "stake": money(outcome.stake, currency),
         "status": wager_status(outcome.status, currency),
         "due": f"{money(outcome.winnings_due, currency)} + {money(outcome.stake_due, currency)}",

@@ -24,7 +24,7 @@ from audit.desk.scoped_admin import RecordAdmin, demands, officer_of, scope_of
 from audit.exports.lists import FORMATS
 from audit.jobs.queue import enqueue, stop
 from audit.models import Casino, Job, JobKind, JobState, WhatIf
-from audit.presentation import count, date_time, duration, person
+from audit.presentation import count, date_time, duration, officer_name
 from settlement import RULESETS
 
 MAY_START = {JobKind.VERIFY: Capability.SEE_RECORD, JobKind.WHAT_IF: Capability.WORK_CASES}
@@ -76,7 +76,7 @@ class JobAdmin(RecordAdmin[Job]):
 
     @admin.display(description=_("requested by"), ordering="officer")
     def requester(self, job: Job) -> str:
-        return person(job.officer)
+        return officer_name(job.officer)
 
     @admin.display(description=_("requested"), ordering="requested_at")
     def requested(self, job: Job) -> str:

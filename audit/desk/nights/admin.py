@@ -20,6 +20,7 @@ from audit.access.capabilities import Capability
 from audit.access.scope import Scope
 from audit.desk.audited_admin import AuditedAdmin, actor, record_entry
 from audit.desk.downloads import file_response
+from audit.desk.names import sees_names
 from audit.desk.nights import month_page, page
 from audit.desk.scoped_admin import RecordAdmin, demands, officer_of, scope_of
 from audit.exports.pdf import PDF
@@ -95,7 +96,7 @@ class NightAdmin(RecordAdmin[NightReport]):
         run = page.run_of(report)
         context = {
             **self.admin_site.each_context(request),
-            **page.night_page(report),
+            **page.night_page(report, with_names=sees_names(request, report.casino_id)),
             "opts": self.opts,
             "title": f"{report.casino} · {report.gaming_day} · {report.currency}",
             "report": report,
@@ -135,7 +136,7 @@ class NightAdmin(RecordAdmin[NightReport]):
         record_entry(request, "wagers.viewed", casino_id=report.casino_id, report=report.pk, stream=session["stream"])
         context = {
             **self.admin_site.each_context(request),
-            **page.session_page(report, session, line, after),
+            **page.session_page(report, session, line, after, with_names=sees_names(request, report.casino_id)),
             "opts": self.opts,
             "title": session["stream"],
             "report": report,
@@ -212,7 +213,7 @@ class NightAdmin(RecordAdmin[NightReport]):
     def file_view(self, request: HttpRequest, pk: int, name: str, format: str) -> HttpResponse:
         """Return a report as a file."""
         report = self.row_or_404(request, pk)
-        file = _file(report, name, format)
+        file = _file(report, name, format, with_names=sees_names(request, report.casino_id))
         if file is None:
             raise Http404
         body, content_type = file
@@ -235,7 +236,7 @@ class NightAdmin(RecordAdmin[NightReport]):
         record_entry(request, "month.viewed", casino_id=casino_id, month=f"{year}-{number:02}", currency=currency)
         context = {
             **self.admin_site.each_context(request),
-            **month_page.month_page(shown),
+            **month_page.month_page(shown, with_names=sees_names(request, casino_id)),
             "opts": self.opts,
             "title": f"{shown.casino} · {year}-{number:02} · {currency}",
             "month": shown,
@@ -248,7 +249,8 @@ class NightAdmin(RecordAdmin[NightReport]):
         exported = self._month(request, casino_id, year, number, currency)
         record_entry(request, "month.exported", casino_id=casino_id, month=f"{year}-{number:02}", currency=currency)
         name = f"month-{exported.casino.code}-{year}-{number:02}-{currency}.xlsx"
-        return file_response(name, XLSX, workbook(month.sheets(exported), currency, name))
+        tables = month.sheets(exported, with_names=sees_names(request, casino_id))
+        return file_response(name, XLSX, workbook(tables, currency, name))
 
     def _month(self, request: HttpRequest, casino_id: int, year: int, number: int, currency: str) -> month.Month:
         casino = scope_of(request, Capability.SEE_RECORD).casinos().filter(pk=casino_id).first()
@@ -260,17 +262,17 @@ class NightAdmin(RecordAdmin[NightReport]):
         return reverse("admin:audit_nightreport_change", args=(pk,))
 
 
-def _file(report: NightReport, name: str, format: str) -> tuple[bytes, str] | None:
+def _file(report: NightReport, name: str, format: str, *, with_names: bool) -> tuple[bytes, str] | None:
     """Return a report as bytes with their media type, or None for a file that there is not."""
     match format, name:
         case "pdf", "en" | "fr":
-            return as_pdf(report, "fr" if name == "fr" else "en"), PDF
+            return as_pdf(report, "fr" if name == "fr" else "en", with_names=with_names), PDF
         case "xlsx", "all":
-            return sheets.as_xlsx(report), XLSX
+            return sheets.as_xlsx(report, with_names=with_names), XLSX
         case "json", "all":
             return sheets.as_json(report), JSON
         case "csv", _:
-            sheet = sheets.sheet_named(report, name)
+            sheet = sheets.sheet_named(report, name, with_names=with_names)
             return (as_csv(sheet, report.currency), CSV) if sheet else None
         case _:
             return None

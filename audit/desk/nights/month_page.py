@@ -16,8 +16,8 @@ from audit.reconciliation.month import ADJUSTMENTS, EXCEPTIONS, FIGURES, Month, 
 from audit.reconciliation.wording import money
 
 
-def month_page(month: Month) -> dict[str, Any]:
-    """Return the context of the page of a month."""
+def month_page(month: Month, *, with_names: bool = False) -> dict[str, Any]:
+    """Return the context of the page of a month; ``with_names`` beside croupiers' ids."""
     return {
         "win": _win_table(month),
         "adjustments": build_table(
@@ -32,7 +32,7 @@ def month_page(month: Month) -> dict[str, Any]:
             month.currency,
             {"day": lambda row: _report_address(row["report"])},
         ),
-        "croupiers": croupiers_table(croupier_rows(month), month.currency),
+        "croupiers": croupiers_table(croupier_rows(month, with_names=with_names), month.currency),
     }
 
 

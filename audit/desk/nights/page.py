@@ -17,6 +17,7 @@ from django.utils.translation import gettext_lazy
 from audit.desk.nights.tables import Addresses, Link, Table, build_table
 from audit.desk.tables.event_sentences import sentence
 from audit.models import LoggedStream, NightReport, NightRun
+from audit.persons.directory import Directory, mentioned_in
 from audit.presentation import MISSING, language
 from audit.reconciliation import runs, sessions, wording
 from audit.reconciliation.bank import bank_entries
@@ -81,9 +82,9 @@ ADDITIVE = (*BANK, *PLAY, "W_acct", "W_rec", "W_adj", "payout_errors", "accounti
 """Figures whose total is the sum of its sessions as printed. Theoretical win and luck are rounded apart from it."""
 
 
-def night_page(report: NightReport) -> dict[str, Any]:
-    """Return the context of the page of a night."""
-    content = load_content(report)
+def night_page(report: NightReport, *, with_names: bool = False) -> dict[str, Any]:
+    """Return the context of the page of a night; ``with_names`` beside croupiers' ids."""
+    content = load_content(report, with_names=with_names)
     currency = content["currency"]
     ids = _stream_ids(report)
     return {
@@ -248,7 +249,9 @@ def figure_page(report: NightReport, figure: str) -> dict[str, Any]:
 # One session: what each of its figures adds up
 
 
-def session_page(report: NightReport, session: Mapping[str, Any], line: str, after: int) -> dict[str, Any]:
+def session_page(
+    report: NightReport, session: Mapping[str, Any], line: str, after: int, *, with_names: bool = False
+) -> dict[str, Any]:
     """Return the context of the page of a session: its figures, and what ``line`` adds up from the ``after``-th row on.
 
     An unknown ``line`` shows every wager.
@@ -256,7 +259,7 @@ def session_page(report: NightReport, session: Mapping[str, Any], line: str, aft
     currency, stream_id = report.currency, session["stream_id"]
     figures = figures_of(session)
     if line in BANK:
-        detail = _bank_detail(report, session, line, after)
+        detail = _bank_detail(report, session, line, after, with_names=with_names)
     elif line in FORMULAS:
         detail = _formula_detail(report, figures, line)
     else:
@@ -286,17 +289,21 @@ def session_page(report: NightReport, session: Mapping[str, Any], line: str, aft
     }
 
 
-def _bank_detail(report: NightReport, session: Mapping[str, Any], letter: str, after: int) -> dict[str, Any]:
+def _bank_detail(
+    report: NightReport, session: Mapping[str, Any], letter: str, after: int, *, with_names: bool = False
+) -> dict[str, Any]:
     entries = bank_entries(report, session, letter)
-    currency = report.currency
+    currency, shown = report.currency, entries[after : after + PAGE_ROWS]
+    named = mentioned_in(entry.event for entry in shown) if with_names else ()
+    directory = Directory.of(report.casino_id, named)
     rows = [
         {
             "event": f"{entry.stream}#{entry.event.seq}" if letter == "D" else f"#{entry.event.seq}",
             "address": events_address(entry.stream_id, entry.event.seq),
-            "sentence": sentence(entry.event, language(), currency),
+            "sentence": sentence(entry.event, language(), currency, directory),
             "amount": entry.amount,
         }
-        for entry in entries[after : after + PAGE_ROWS]
+        for entry in shown
     ]
     columns = [
         Column("event", gettext_lazy("Event"), "name"),

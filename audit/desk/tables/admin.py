@@ -5,6 +5,7 @@ Events are paged by seq, without a count or an offset, so that a page costs the 
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any
 
 from django.contrib import admin
@@ -18,12 +19,15 @@ from audit.access.capabilities import Capability
 from audit.adjudication.results import standing
 from audit.desk.audited_admin import record_entry
 from audit.desk.findings.filters import TableFilter
+from audit.desk.names import directory_for
 from audit.desk.scoped_admin import RecordAdmin, demands
 from audit.desk.tables.corrections import corrections_to
 from audit.desk.tables.event_sentences import sentence
-from audit.desk.tables.replay import replay_context
+from audit.desk.tables.replay import persons_in, replay_context
 from audit.event_store import read
+from audit.felt.frames import playback_of
 from audit.models import Finding, FindingStatus, LoggedStream
+from audit.persons.directory import mentioned_in
 from audit.presentation import date_time, language, local
 from settlement import decode
 
@@ -85,7 +89,10 @@ class StreamAdmin(RecordAdmin[LoggedStream]):
         head = read.head_of(stream.casino_id, stream.name)
         assert head is not None, "an opened stream has a head"
         events = [decode(raw) for _seq, raw in stored]
-        corrections = corrections_to(stream_id, events, stream.currency)
+        corrected = corrections_to(stream_id, events)
+        named = [*mentioned_in(events), *chain.from_iterable(each.persons() for each in corrected.values())]
+        directory = directory_for(request, stream.casino_id, named)
+        corrections = {seq: each.described(stream.currency, directory) for seq, each in corrected.items()}
         findings = _findings_at(stream_id, seqs)
         context = {
             **self.admin_site.each_context(request),
@@ -100,7 +107,7 @@ class StreamAdmin(RecordAdmin[LoggedStream]):
                     "seq": event.seq,
                     "at": local(event.occurred_at, stream.casino),
                     "type": event.type,
-                    "text": sentence(event, language(), stream.currency),
+                    "text": sentence(event, language(), stream.currency, directory),
                     "correction": corrections.get(event.seq),
                     "findings": findings.get(event.seq, []),
                 }
@@ -122,8 +129,10 @@ class StreamAdmin(RecordAdmin[LoggedStream]):
         # By stored numbers: a declared loss may leave more numbers out than there are events.
         before = [seq for seq, _raw in read.before(stream_id, seq=at + 1, limit=2 * AROUND + 1)]
         after = [seq for seq, _raw in read.slice_of(stream_id, after=at, limit=2 * AROUND)]
-        shown = [*before[-AROUND - 1 :], *after[:AROUND]]
+        shown = [*before[-AROUND - 1 :], *after[:AROUND]] or [at]
         record_entry(request, "table.viewed", casino_id=stream.casino_id, stream=stream.name, seq=at)
+        playback = playback_of(stream_id, shown[0], shown[-1])
+        directory = directory_for(request, stream.casino_id, persons_in(playback))
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
@@ -133,7 +142,7 @@ class StreamAdmin(RecordAdmin[LoggedStream]):
             "last": last,
             "earlier": before[0] if len(before) > AROUND + 1 else None,
             "later": after[-1] if len(after) > AROUND else None,
-            "replay": replay_context(stream, shown[0], shown[-1], at) if shown else None,
+            "replay": replay_context(stream, playback, at, directory) if playback.frames else None,
         }
         return TemplateResponse(request, "admin/audit/tables/table.html", context)
 

@@ -1,5 +1,7 @@
 """Events as sentences: what happened at the table, in the terms of its law, in English and French.
 
+No French template puts *de* or *que* before a person, so that none has to elide before a name.
+
 One template for each event type, filled by ``settlement.catalogue.templates``. ``{name}`` is a field of the event's
 data; a clause in square brackets is left out if one of its fields was not sent. Amounts are in the session's currency.
 """
@@ -11,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from audit.persons.directory import NO_NAMES, PLAYER_FIELDS, STAFF_FIELDS, Directory
 from settlement.catalogue import BET_WORDS, Language
 from settlement.catalogue.sentences import amount
 from settlement.catalogue.templates import fill
@@ -112,15 +115,24 @@ AMOUNTS = frozenset({"amount", "float", "stake", "winnings", "stake_returned", "
 ROLES = frozenset({"role", "by", "decided_by", "announced_by"})
 
 
-def sentence(event: Event, language: Language, currency: str) -> str:
+def sentence(event: Event, language: Language, currency: str, directory: Directory = NO_NAMES) -> str:
     """Return ``event`` as a sentence. ``currency`` is the ISO 4217 code of its session."""
     english, french = TEMPLATES[event.type]
     values = {
-        name: _format(name, value, language, currency)
+        name: _named(name, value, directory) or _format(name, value, language, currency)
         for name, value in msgspec.to_builtins(event.data).items()
         if value not in (None, [])
     }
-    return fill(french if language == "fr" else english, values, language)
+    return fill(french if language == "fr" else english, values, language, verbatim=PLAYER_FIELDS | STAFF_FIELDS)
+
+
+def _named(name: str, value: Any, directory: Directory) -> str | None:
+    """Return a person as a page shows them; None if the field names nobody."""
+    if not isinstance(value, str):
+        return None
+    return (
+        directory.player(value) if name in PLAYER_FIELDS else directory.staff(value) if name in STAFF_FIELDS else None
+    )
 
 
 def _format(name: str, value: Any, language: Language, currency: str) -> str:

@@ -2,42 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from django.utils.safestring import mark_safe
 
 from audit.desk.tables.event_sentences import sentence
 from audit.felt import drawing
-from audit.felt.frames import Frame, Playback, Stake, playback_of, player_of, players_in
+from audit.felt.frames import Frame, Playback, Stake, player_label, player_of, players_in
 from audit.models import Finding, LoggedStream
+from audit.persons.directory import Directory, PersonId, mentioned_in, players
 from audit.presentation import MISSING, clock, finding_title, language, money, wager_status
 from settlement.catalogue import BET_WORDS
 
 PAYMENTS = frozenset({"payout.made", "payment.announced", "stakes.collected", "zero.decided"})
 
 
-def replay_context(
-    stream: LoggedStream, first_seq: int, last_seq: int, focus: int, *, disputed: Collection[str] = ()
-) -> dict[str, Any] | None:
-    """Return what the replay template shows of events ``first_seq`` to ``last_seq``, opened at event ``focus``.
+def persons_in(playback: Playback) -> Iterator[PersonId]:
+    """Yield the persons whom the events and the stakes of a playback name."""
+    yield from mentioned_in(frame.event for frame in playback.frames)
+    wagers = {stake.wager.id: stake.wager for frame in playback.frames for stake in frame.stakes.values()}
+    yield from players(wager.player for wager in wagers.values())
 
-    Return None if there are no such events. ``disputed`` are ids of wagers whose chips are ringed.
+
+def replay_context(
+    stream: LoggedStream, playback: Playback, focus: int, directory: Directory, *, disputed: Collection[str] = ()
+) -> dict[str, Any]:
+    """Return what the replay template shows of a playback that has frames, opened at event ``focus``.
+
+    ``disputed`` are ids of wagers whose chips are ringed.
     """
-    playback = playback_of(stream.pk, first_seq, last_seq)
-    if not playback.frames:
-        return None
     focus_index = playback.index_of(focus)
     findings = _finding_titles(stream, playback)
     chips = drawing.chips_of(playback)
-    steps = [_step(stream, frame, findings, playback.currency) for frame in playback.frames]
+    steps = [_step(stream, frame, findings, playback.currency, directory) for frame in playback.frames]
     for index, step in enumerate(steps):
         step["chips"] = drawing.states_at(playback, chips, index)
         step["stakes"] = {
             stake.wager.id: [stake.state, *_amounts(stake, playback.currency)]
             for stake in drawing.stakes_at(playback, index)
         }
-    svg = drawing.draw(playback, focus_index, language=language(), disputed=disputed)
+    svg = drawing.draw(playback, focus_index, language=language(), disputed=disputed, directory=directory)
     return {
         "svg": mark_safe(svg),
         "focus": focus_index,
@@ -46,17 +51,19 @@ def replay_context(
         "last": len(steps) - 1,
         "current": steps[focus_index],
         "anomalies": sum(bool(step["findings"]) for step in steps),
-        "data": {"steps": steps, "stakes": _stakes(playback, disputed)},
+        "data": {"steps": steps, "stakes": _stakes(playback, disputed, directory)},
     }
 
 
-def _step(stream: LoggedStream, frame: Frame, findings: dict[int, list[str]], currency: str) -> dict[str, Any]:
+def _step(
+    stream: LoggedStream, frame: Frame, findings: dict[int, list[str]], currency: str, directory: Directory
+) -> dict[str, Any]:
     event = frame.event
     return {
         "seq": event.seq,
         "time": clock(event.occurred_at, stream.casino),
         "at_ms": int(event.occurred_at.timestamp() * 1000),
-        "text": sentence(event, language(), currency),
+        "text": sentence(event, language(), currency, directory),
         "type": event.type,
         "findings": findings.get(event.seq, []),
         "point": frame.point,
@@ -75,7 +82,7 @@ def _finding_titles(stream: LoggedStream, playback: Playback) -> dict[int, list[
     return titles
 
 
-def _stakes(playback: Playback, disputed: Collection[str]) -> dict[str, dict[str, Any]]:
+def _stakes(playback: Playback, disputed: Collection[str], directory: Directory) -> dict[str, dict[str, Any]]:
     """Return what stays the same of each stake in the range, by wager: player, colour, bet, whether it is disputed."""
     colours = players_in(playback.frames)
     stakes: dict[str, dict[str, Any]] = {}
@@ -84,7 +91,7 @@ def _stakes(playback: Playback, disputed: Collection[str]) -> dict[str, dict[str
             wager = stake.wager
             on = "-".join(wager.pockets) or ", ".join(map(str, wager.which)) or (str(stake.number or ""))
             stakes[wager.id] = {
-                "player": player_of(wager) or MISSING,
+                "player": player_label(wager, directory) or MISSING,
                 "colour": colours[player_of(wager)],
                 "bet": " ".join(filter(None, (BET_WORDS.get(wager.bet, wager.bet), on))),
                 "disputed": wager.id in disputed,

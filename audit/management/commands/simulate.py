@@ -14,7 +14,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from audit.models import Casino
 from audit.simulation import IRREGULARITIES, RULESET_NAMES, Night, night, tables_for
+from audit.simulation.people import fill_directory
 from audit.simulation.posting import Post, PostRejected, in_turn
 from settlement.catalogue import RULES
 
@@ -43,6 +45,9 @@ class Command(BaseCommand):
         )
         parser.add_argument("--post", metavar="URL", help="post to the API at this address")
         parser.add_argument("--key", help="the API key to post with; tables of Québec need the scope events:backfill")
+        parser.add_argument(
+            "--names", action="store_true", help="put the names of the people into this installation's directory"
+        )
         parser.add_argument("--batch", type=int, default=200, metavar="N", help="events in one request")
         parser.add_argument(
             "--rate", type=float, metavar="N", help="events a second; default: as fast as they are accepted"
@@ -70,6 +75,8 @@ class Command(BaseCommand):
                 ruleset=options["ruleset"],
                 irregularities=self._requested(options["irregularities"]),
             )
+        if options["names"]:
+            self._fill_directory(console, nights, options)
         if options["post"]:
             self._post(console, nights, options)
         else:
@@ -102,6 +109,13 @@ class Command(BaseCommand):
                 (Path(out) / f"{played.stream}.ndjson").write_text(_ndjson(played), "utf-8")
         else:
             Path(out).write_text("".join(_ndjson(played) for played in nights), "utf-8")
+
+    def _fill_directory(self, console: Console, nights: list[Night], options: dict[str, Any]) -> None:
+        casino = Casino.objects.filter(code=options["casino"]).first()
+        if casino is None:
+            raise CommandError(f"--names: there is no casino {options['casino']!r} in this installation.", returncode=2)
+        added = fill_directory(casino, nights, seed=options["seed"])
+        console.print(f"{added} persons added to the directory", highlight=False)
 
     def _post(self, console: Console, nights: list[Night], options: dict[str, Any]) -> None:
         post = Post(options["post"], options["key"])

@@ -88,7 +88,7 @@ class Command(BaseCommand):
         subprocess.run(
             [
                 *(sys.executable, "manage.py", "simulate", "--casino", CASINO, "--tables", str(tables)),
-                *("--seed", "1", "--irregularities", "all", "--post", url, "--key", secret),
+                *("--seed", "1", "--irregularities", "all", "--post", url, "--key", secret, "--names"),
             ],
             check=True,
         )

@@ -183,7 +183,8 @@ def test_the_file_of_a_job_is_not_handed_out_after_the_officer_has_moved(both: T
     client = Client()
     client.force_login(second)
     assert client.get(f"/admin/audit/job/{job.pk}/file/").status_code == 200
-    second.memberships.update(casino=both.foreign.casino)
+    second.memberships.get().delete()
+    Membership.objects.create(officer=second, casino=both.foreign.casino, role=Role.SECOND)
     assert client.get(f"/admin/audit/job/{job.pk}/file/").status_code == 404
 
 

@@ -252,6 +252,7 @@ def full_disk(tenant: Tenant) -> Iterator[None]:
         cursor.execute("drop function full_disk()")
 
 
+@pytest.mark.superuser
 @pytest.mark.usefixtures("full_disk")
 def test_a_stream_met_by_a_full_disk_completes_when_there_is_space_again(tenant: Tenant) -> None:
     stream_id = tenant.stream("s").stream_id

@@ -128,6 +128,7 @@ def test_a_pending_finding_that_is_superseded_has_no_case(stream: LoggedStream) 
     assert not Case.objects.filter(stream_id=stream.pk).exists()
 
 
+@pytest.mark.superuser
 @pytest.mark.parametrize(
     "status, wrong",
     [

@@ -1,0 +1,1 @@
+"""Persons: the directory of names behind the ids of events."""

@@ -1,0 +1,127 @@
+"""Persons: a casino's directory of names. Who looks at somebody is in the audit trail; what was looked for is not.
+
+Officers who see names read it; administrators keep it, by hand or from a file. Deleting somebody erases the name: the
+id stays in the events, and is shown alone from then on.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
+from django.utils import timezone
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from audit.access.capabilities import Capability
+from audit.desk.audited_admin import AuditedAdmin, actor, record_entry
+from audit.desk.downloads import list_response
+from audit.desk.scoped_admin import demands, scope_of
+from audit.exports.lists import FORMATS
+from audit.exports.sheets import Column, Sheet
+from audit.models import Casino, Person
+from audit.persons.directory_file import COLUMNS, MAX_BYTES, FileRefused, import_file
+
+SHOWN_REFUSALS = 200
+"""Refused rows that the page lists."""
+
+
+class ImportForm(forms.Form):
+    """The casino, and the file to read into its directory."""
+
+    casino = forms.ModelChoiceField(Casino.objects.none(), label=_("casino"), empty_label=None)
+    file = forms.FileField(label=_("file"))
+
+
+@admin.register(Person)
+class PersonAdmin(AuditedAdmin[Person]):
+    sees = (Capability.SEE_NAMES,)
+    changes = (Capability.KEEP_EQUIPMENT,)
+    change_list_template = "admin/audit/persons/list.html"
+    list_display = ("code", "name", "kind", "card_or_licence", "casino")
+    list_filter = ("kind", "casino")
+    list_select_related = ("casino",)
+    list_per_page = 50
+    search_fields = ("=code", "name", "=card_or_licence")
+    search_help_text = _("an exact id, card or licence, or a part of a name")
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> tuple[str, ...]:
+        return ("casino", "code") if obj else ()
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return self.has_change_permission(request, obj)
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view
+        return [
+            path("import/", view(self.import_view), name="audit_person_import"),
+            path("export/<slug:format>/", view(self.export_view), name="audit_person_export"),
+            *super().get_urls(),
+        ]
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        context = {"formats": list(FORMATS), "may_change": self.has_add_permission(request)}
+        response = super().changelist_view(request, {**context, **(extra_context or {})})
+        shown = getattr(response, "context_data", None) or {}
+        if "cl" in shown:
+            _record_each(request, "persons.listed", shown["cl"].result_list)
+        return response
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        person = self.get_object(request, object_id)
+        if person is not None and request.method == "GET":
+            record_entry(request, "person.viewed", casino_id=person.casino_id, id=person.pk, named=str(person))
+        return super().change_view(request, object_id, form_url, extra_context)
+
+    @demands(Capability.SEE_NAMES, Capability.KEEP_EQUIPMENT)
+    def export_view(self, request: HttpRequest, format: str) -> HttpResponse:
+        """Download the persons that the list's filter leaves. By POST, because the download enters the audit trail.
+
+        The headings are those that an import takes. The filter is not recorded: it may hold a name.
+        """
+        if request.method != "POST" or format not in FORMATS:
+            return HttpResponseNotAllowed(["POST"])
+        persons = list(self.get_changelist_instance(request).get_queryset(request))
+        _record_each(request, "persons.exported", persons)
+        rows = [[getattr(person, name) for name in COLUMNS] for person in persons]
+        sheet = Sheet("persons", [Column(name) for name in COLUMNS], rows)
+        return list_response(sheet, format, title=gettext("Persons"), filters=(), day=timezone.now().date())
+
+    @demands(Capability.KEEP_EQUIPMENT)
+    def import_view(self, request: HttpRequest) -> HttpResponse:
+        """Read a file into a casino's directory; with ``check`` only say what it would do."""
+        casinos = scope_of(request, Capability.KEEP_EQUIPMENT).casinos()
+        form = ImportForm(request.POST or None, request.FILES or None)
+        form.fields["casino"].queryset = casinos  # type: ignore[attr-defined]  # a ModelChoiceField
+        report = None
+        is_check = "check" in request.POST
+        if request.method == "POST" and form.is_valid():
+            raw = form.cleaned_data["file"].read(MAX_BYTES + 1)
+            try:
+                report = import_file(form.cleaned_data["casino"], raw, actor=actor(request), dry_run=is_check)
+            except FileRefused as refused:
+                messages.error(request, str(refused))
+        context = {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "title": _("Import persons"),
+            "form": form,
+            "report": report,
+            "is_check": is_check,
+            "refused": report.refused[:SHOWN_REFUSALS] if report else (),
+        }
+        return TemplateResponse(request, "admin/audit/persons/import.html", context)
+
+
+def _record_each(request: HttpRequest, type: str, persons: QuerySet[Person] | list[Person]) -> None:
+    """Record at each casino how many of its persons the officer was shown or given."""
+    for casino_id, count in sorted(Counter(person.casino_id for person in persons).items()):
+        record_entry(request, type, casino_id=casino_id, rows=count)

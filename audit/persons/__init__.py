@@ -1,0 +1,5 @@
+"""Persons: the names behind the opaque ids of events, for whoever may see them.
+
+directory        names for the ids of a page, in one query
+directory_file   the directory as a CSV file: reading one in, with a report of what was refused
+"""

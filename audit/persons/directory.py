@@ -1,0 +1,118 @@
+"""The directory of a casino: from the ids of a page to their names, in one query.
+
+    events, stakes, facts ──► PersonId … ──► Directory.of ──► player(code), staff(code): “Name (id)”, or the id alone
+
+A page that may show no names, and every paper that leaves the casino, uses ``NO_NAMES``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from itertools import chain
+from typing import Any, NamedTuple
+
+import msgspec
+
+from audit.models import Person, PersonKind
+from audit.presentation import person
+from settlement import Event
+
+PLAYER_FIELDS = frozenset({"player"})
+STAFF_FIELDS = frozenset({"person", "approved_by", "counted_by"})
+"""The fields of events that name a player, or somebody of the staff."""
+
+PLAYER_FACTS = frozenset({"player", "owner", "player_before"})
+"""The facts of findings that name a player."""
+
+
+class Family(StrEnum):
+    """Whose system gave an id: players and staff may have the same."""
+
+    PLAYER = "player"
+    STAFF = "staff"
+
+
+class PersonId(NamedTuple):
+    """An id as an event uses it."""
+
+    family: Family
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class Directory:
+    """The names of some persons of one casino."""
+
+    names: Mapping[PersonId, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, casino_id: int, persons: Iterable[PersonId]) -> Directory:
+        """Return the names of ``persons`` at a casino: one query, none if there are no persons."""
+        codes = {each.code for each in persons}
+        if not codes:
+            return NO_NAMES
+        rows = Person.objects.filter(casino=casino_id, code__in=codes).values_list("kind", "code", "name")
+        return cls({PersonId(family_of(kind), code): name for kind, code, name in rows})
+
+    def player(self, code: str) -> str:
+        """Return a player as a page shows them."""
+        return person(code, self.names.get(PersonId(Family.PLAYER, code), ""))
+
+    def staff(self, code: str) -> str:
+        """Return somebody of the staff as a page shows them."""
+        return person(code, self.names.get(PersonId(Family.STAFF, code), ""))
+
+
+NO_NAMES = Directory()
+
+
+def family_of(kind: str) -> Family:
+    """Return the family of a kind of ``PersonKind``."""
+    return Family.PLAYER if kind == PersonKind.PLAYER else Family.STAFF
+
+
+def players(codes: Iterable[str | None]) -> Iterator[PersonId]:
+    """Yield the ids of players; None and "" are left out."""
+    return (PersonId(Family.PLAYER, code) for code in codes if code)
+
+
+def staff(codes: Iterable[str | None]) -> Iterator[PersonId]:
+    """Yield the ids of staff; None and "" are left out."""
+    return (PersonId(Family.STAFF, code) for code in codes if code)
+
+
+def mentioned_in(events: Iterable[Event]) -> Iterator[PersonId]:
+    """Yield the persons whom events name, those in the data of corrections included."""
+    for event in events:
+        data = msgspec.to_builtins(event.data)
+        yield from _mentioned(data)
+        if isinstance(corrected := data.get("data"), dict):
+            yield from _mentioned(corrected)
+
+
+def _mentioned(data: Mapping[str, Any]) -> Iterator[PersonId]:
+    yield from players(_codes(data.get(name) for name in PLAYER_FIELDS))
+    yield from staff(_codes(data.get(name) for name in STAFF_FIELDS))
+    members = data.get("staff")
+    if isinstance(members, list):
+        yield from staff(_codes(each.get("person") for each in members if isinstance(each, dict)))
+
+
+def _codes(values: Iterable[Any]) -> Iterator[str]:
+    lists = (value if isinstance(value, list) else [value] for value in values)
+    return (each for each in chain.from_iterable(lists) if isinstance(each, str))
+
+
+def players_of_facts(facts: Mapping[str, Any]) -> Iterator[PersonId]:
+    """Yield the players whom the facts of a finding name."""
+    return players(_codes(facts.get(name) for name in PLAYER_FACTS))
+
+
+def named_facts(facts: Mapping[str, Any], directory: Directory) -> dict[str, Any]:
+    """Return the facts of a finding with its players as a page shows them."""
+    return {
+        name: directory.player(value) if name in PLAYER_FACTS and isinstance(value, str) else value
+        for name, value in facts.items()
+    }
