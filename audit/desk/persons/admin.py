@@ -66,7 +66,7 @@ class PersonAdmin(AuditedAdmin[Person]):
         ]
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        context = {"formats": list(FORMATS), "may_change": self.has_add_permission(request)}
+        context = {"title": _("Persons"), "formats": list(FORMATS), "may_change": self.has_add_permission(request)}
         response = super().changelist_view(request, {**context, **(extra_context or {})})
         shown = getattr(response, "context_data", None) or {}
         if "cl" in shown:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
+from django.core.management import CommandError, call_command
 
 from audit.models import Person
 from audit.models.persons import PERSON_ID
@@ -45,6 +47,18 @@ def test_a_directory_keeps_the_names_that_it_has() -> None:
     assert added == Person.objects.filter(casino=casino).count() - 1
     assert fill_directory(casino, [night], seed=2) == 0
     assert Person.objects.get(casino=casino, code="chef-1").name == "Already There"
+
+
+def test_the_command_fills_the_directory_of_a_casino_that_there_is(tmp_path: Path) -> None:
+    casino = Tenant().casino
+    arguments = ("simulate", "--names", "--coups", "5", "--out", str(tmp_path / "night.ndjson"), "--casino")
+    call_command(*arguments, casino.code)
+    people = Person.objects.filter(casino=casino)
+    assert people.filter(kind="player").exists()
+    written = (tmp_path / "night.ndjson").read_text()
+    assert not [each.name for each in people if each.name in written]
+    with pytest.raises(CommandError):
+        call_command(*arguments, "nowhere")
 
 
 def test_simulated_ids_are_opaque() -> None:
