@@ -30,6 +30,7 @@ _.CONFIRMED, _.EXPLAINED, _.MISTAKEN, _.CRITICAL, _.MAJOR, _.MINOR, _.INFO
 
 # Fields that are written here and read in a template, an export or SQL.
 _.created_at, _.heartbeat_at, _.is_shared, _.made_by, _.sent_at, _.updated_at
+_.decided_at, _.is_first, _.is_invitation, _.proposed_at, _.used_at
 
 # Attributes that templates read.
 _.completes, _.css, _.is_current, _.is_evidence, _.is_heading, _.links
@@ -38,8 +39,17 @@ _.completes, _.css, _.is_current, _.is_evidence, _.is_heading, _.links
 _.action_form, _.change_list_template, _.filter_horizontal, _.inlines, _.list_display, _.list_display_links
 _.list_filter, _.list_per_page, _.list_select_related, _.readonly_fields, _.search_fields, _.search_help_text
 _.show_full_result_count, _.get_readonly_fields, _.has_add_permission, _.has_change_permission
-_.has_delete_permission, _.parameter_name, _.lookups, _.model_admin, _.form_url, _.get_min_num, _.validate_min
-_.login_form, _.site_url, _.otp_device, _.is_anonymous
+_.has_delete_permission, _.parameter_name, _.lookups, _.model_admin, _.form_url
+(
+    _.add_view,
+    _.password_change,
+    _.clean_old_password,
+    _.form_valid,
+    _.login_form,
+    _.site_url,
+    _.otp_device,
+    _.is_anonymous,
+)
 _.regex  # of a lookup in a list's address
 
 # Django REST framework and drf-spectacular.

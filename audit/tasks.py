@@ -15,6 +15,7 @@ from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
+from audit.access import refusals
 from audit.adjudication import runs as adjudication_runs
 from audit.adjudication.replay import advance
 from audit.event_store import read
@@ -64,10 +65,15 @@ def replay_stream(*, stream_id: int, **kwargs: Any) -> None:
 
 @shared_task(ignore_result=True)
 def sweep(**kwargs: Any) -> int:
-    """Send a task for every dirty stream, so that a lost hint delays a finding and never loses it. Return how many."""
+    """Send a task for every dirty stream, so that a lost hint delays a finding and never loses it. Return how many.
+
+    What sign-ins leave behind is swept as well: refusals go to the audit trail, failures are forgotten.
+    """
     streams = read.dirty_streams(ENGINE_VERSION, limit=SWEPT_AT_ONCE)
     for stream_id in streams:
         replay_stream.delay(stream_id=stream_id)
+    refusals.write_refusals(timezone.now())
+    refusals.forget_attempts(timezone.now())
     return len(streams)
 
 

@@ -42,6 +42,8 @@ CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
+# Networks of the proxies whose X-Forwarded-For says where a client is: see audit/access/client_address.py.
+CABOCHON_TRUSTED_PROXIES = env.list("CABOCHON_TRUSTED_PROXIES", default=[])
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
 PASSWORD_HASHERS = [
     "django.contrib.auth.hashers.Argon2PasswordHasher",
@@ -61,7 +63,10 @@ AUTHENTICATION_BACKENDS = [
 
 AXES_FAILURE_LIMIT = 6
 AXES_COOLOFF_TIME = timedelta(minutes=15)
-AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]  # both: nobody is locked out from elsewhere
+AXES_CLIENT_IP_CALLABLE = "audit.access.client_address.network_address"
+AXES_DISABLE_ACCESS_LOG = True  # the audit trail has every sign-in
+AXES_SENSITIVE_PARAMETERS = ["username", "ip_address", "code", "proof_password", "proof_code", "old_password"]
 AXES_RESET_ON_SUCCESS = True
 AXES_ENABLE_ADMIN = False
 AXES_VERBOSE = False
@@ -195,10 +200,6 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
 }
-
-# Proxies whose X-Forwarded-For is believed: addresses or networks, as 10.0.0.0/8. Any other is ignored.
-
-CABOCHON_TRUSTED_PROXIES = env.list("CABOCHON_TRUSTED_PROXIES", default=[])
 
 # The transparency log: its origin, its signing keys, the folders to which its checkpoints are exported
 

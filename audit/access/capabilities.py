@@ -46,3 +46,8 @@ _HOLDERS: Mapping[Capability, frozenset[Role]] = MappingProxyType(
 def roles_with(*capabilities: Capability) -> frozenset[Role]:
     """Return the roles that have one of the capabilities. A superuser has every one of them at every casino."""
     return frozenset[Role]().union(*(_HOLDERS[capability] for capability in capabilities))
+
+
+def capabilities_of(role: str) -> frozenset[Capability]:
+    """Return the capabilities of a role."""
+    return frozenset(capability for capability, holders in _HOLDERS.items() if role in holders)

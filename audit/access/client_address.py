@@ -16,6 +16,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 from typing import Any, TypeAlias
 
 from django.conf import settings
+from django.http import HttpRequest
 
 Address: TypeAlias = IPv4Address | IPv6Address
 Network: TypeAlias = IPv4Network | IPv6Network
@@ -86,3 +87,8 @@ def _is_believed(address: Address, believed: tuple[Network, ...]) -> bool:
 def _networks(texts: tuple[str, ...]) -> tuple[Network, ...]:
     """Return networks; a single address is a network of one. Raise ``ValueError`` for what is neither."""
     return tuple(ip_network(text.strip(), strict=False) for text in texts if text.strip())
+
+
+def network_address(request: HttpRequest) -> str:
+    """Return what attempts at the desk are counted by: the client's IPv4 address or IPv6 network."""
+    return network_of(client_address(request.META))

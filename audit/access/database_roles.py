@@ -111,11 +111,18 @@ TABLES: Mapping[str, Mapping[str, str]] = {
     # Officers: accounts, passwords and roles are written by functions.
     "audit_officer": {
         READER: "select (id, username, first_name, last_name, email, is_active, is_staff, is_superuser, date_joined,"
-        " last_login)",
+        " last_login, created_by_id)",
         WEB: "select, update (username, first_name, last_name, email, is_active, last_login)",
         WORKER: "select",
     },
     "audit_officer_casinos": _READ,
+    "audit_accesslink": {
+        READER: "select (id, officer_id, is_invitation, issued_by_id, issued_at, expires_at, is_shown, used_at,"
+        " revoked_at)",
+        WEB: "select, insert, update (used_at, revoked_at)",
+    },
+    "audit_accountrequest": {**_READ, WEB: "insert, update (state, decided_by_id, decided_at)"},
+    "audit_signinrefusal": {WEB: _ALL, WORKER: "select, update, delete"},
     "audit_officer_groups": {WEB: "select"},
     "audit_officer_user_permissions": {WEB: "select"},
     # Of Django and its apps.
@@ -126,8 +133,8 @@ TABLES: Mapping[str, Mapping[str, str]] = {
     "django_admin_log": {WEB: "select, insert"},
     "django_session": {WEB: _ALL},
     "django_migrations": _READ,
-    "axes_accessattempt": {WEB: _ALL},
-    "axes_accessattemptexpiration": {WEB: _ALL},
+    "axes_accessattempt": {WEB: _ALL, WORKER: "select, delete"},
+    "axes_accessattemptexpiration": {WEB: _ALL, WORKER: "select, delete"},
     "axes_accessfailurelog": {WEB: _ALL},
     "axes_accesslog": {WEB: _ALL},
     "otp_static_staticdevice": {WEB: _ALL},
@@ -174,6 +181,9 @@ FUNCTIONS: Mapping[str, tuple[str, ...]] = {
     "audit_report_of": (),
     "audit_report_to_sign": (),
     "audit_report_integrity": (WEB, SEQUENCER),
+    # Four eyes are of two people.
+    "audit_same_hands": (WEB,),
+    "audit_may_decide": (WEB,),
     # Of a generated column.
     "audit_finding_content": (WORKER,),
     # Of triggers.
@@ -181,6 +191,11 @@ FUNCTIONS: Mapping[str, tuple[str, ...]] = {
     "audit_open_case": (),
     "audit_guard_finding": (),
     "audit_guard_run": (),
+    "audit_guard_case_hands": (),
+    "audit_guard_night_hands": (),
+    "audit_guard_account_request": (),
+    "audit_guard_access_link": (),
+    "audit_guard_officer": (),
     "audit_guard_case": (),
     "audit_keep_night": (),
     "audit_keep_reservation": (),

@@ -10,6 +10,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from audit.access.capabilities import Capability
+from audit.access.keepers import same_hands
 from audit.access.scope import Scope
 from audit.casework.state_machine import TRANSITIONS, Transition
 from audit.event_store import audit_trail
@@ -65,6 +66,7 @@ def is_allowed(case: Case, officer: Officer, name: str) -> bool:
         and Scope.of(officer, transition.capability).includes(case.casino_id)
         and not (transition.by_another and case.proposed_by_id == officer.pk)
         and not (name == "take" and case.assigned_to_id == officer.pk)
+        and not (transition.by_another and _is_in_same_hands(case, officer))
     )
 
 
@@ -95,12 +97,25 @@ def _check(
         raise ActionRefused(_("The case has changed in the meantime. Reload the page and try again."))
     if transition.by_another and case.proposed_by_id == officer.pk:
         raise ActionRefused(_("You proposed closing this case. Another officer must decide."))
+    if transition.by_another and _is_in_same_hands(case, officer):
+        raise ActionRefused(
+            _(
+                "One of you created the account of the other or reset its password, "
+                "or the same administrator reset both. Another officer must decide."
+            )
+        )
     if transition.needs_reason and not reason:
         raise ActionRefused(_("Give a reason."))
     if transition.needs_outcome and outcome not in Outcome.values:
         raise ActionRefused(_("Choose an outcome."))
     if transition.name == "assign" and not _is_caseworker(case, assignee):
         raise ActionRefused(_("No officer of that name works on cases at this casino."))
+
+
+def _is_in_same_hands(case: Case, officer: Officer) -> bool:
+    """Whether the case was taken or proposed with an account that is no other person's for sure."""
+    holders = {holder for holder in (case.proposed_by, case.assigned_to) if holder is not None and holder != officer}
+    return any(same_hands(officer, holder) for holder in holders)
 
 
 def _is_caseworker(case: Case, assignee: Officer | None) -> bool:

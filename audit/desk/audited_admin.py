@@ -8,15 +8,15 @@ from django.contrib.auth.signals import user_logged_in, user_logged_out, user_lo
 from django.db.models import Model, QuerySet
 from django.dispatch import receiver
 from django.http import HttpRequest
+from django.utils import timezone
 
+from audit.access import refusals
+from audit.access.client_address import UNKNOWN, network_address
 from audit.desk.scoped_admin import ScopedAdmin
 from audit.event_store import audit_trail
 from audit.models import Casino, Officer
 
 Row = TypeVar("Row", bound=Model)
-
-MAX_USERNAME = 150
-"""Characters recorded of the name under which somebody failed to sign in."""
 
 
 class AuditedAdmin(ScopedAdmin[Row]):
@@ -72,6 +72,7 @@ def _changed_fields(message: Any) -> set[str]:
 
 @receiver(user_logged_in)
 def _on_sign_in(sender: Any, request: HttpRequest, user: Any, **kwargs: Any) -> None:
+    refusals.write_refusals(timezone.now())
     _record_at_own_casinos(user, "officer.signed_in")
 
 
@@ -82,9 +83,11 @@ def _on_sign_out(sender: Any, request: HttpRequest, user: Any, **kwargs: Any) ->
 
 
 @receiver(user_login_failed)
-def _on_failed_sign_in(sender: Any, credentials: dict[str, Any], **kwargs: Any) -> None:
-    username = str(credentials.get("username", ""))[:MAX_USERNAME].replace("\0", "")
-    audit_trail.record(username, "officer.refused", data={})
+def _on_failed_sign_in(sender: Any, request: HttpRequest | None = None, **kwargs: Any) -> None:
+    """Count a refusal; the window before is written by whoever comes next, or by the sweep."""
+    now = timezone.now()
+    refusals.write_refusals(now)
+    refusals.count_refusal(network_address(request) if request is not None else UNKNOWN, now)
 
 
 def _record_at_own_casinos(officer: Officer, type: str) -> None:

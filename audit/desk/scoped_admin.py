@@ -24,7 +24,7 @@ from django.utils.text import capfirst
 
 from audit.access.capabilities import Capability
 from audit.access.scope import Scope, officers_with
-from audit.desk.typed_admin import ModelAdmin, StackedInline
+from audit.desk.typed_admin import ModelAdmin
 from audit.models import Casino, Officer
 
 Row = TypeVar("Row", bound=Model)
@@ -177,34 +177,6 @@ class ScopedAdmin(ModelAdmin[Row]):
         if capabilities and not self._is_within(scope_of(request, *capabilities), row):
             raise PermissionDenied
         return row
-
-
-class ScopedInline(StackedInline[Row, Model]):
-    """Rows that are edited on the page of another: whoever has one of ``changes`` there may, and sees the choices of
-    the casinos where they have it."""
-
-    changes: tuple[Capability, ...] = ()
-
-    def _may(self, request: HttpRequest) -> bool:
-        return bool(scope_of(request, *self.changes))
-
-    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return self._may(request)
-
-    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return self._may(request)
-
-    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return self._may(request)
-
-    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return self._may(request)
-
-    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
-        scope = scope_of(request, *self.changes)
-        model = db_field.remote_field.model
-        kwargs["queryset"] = scope.casinos() if model is Casino else model._default_manager.none()
-        return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
 
 class RecordAdmin(ScopedAdmin[Row]):

@@ -8,6 +8,7 @@ import audit.desk.persons.admin
 import audit.desk.record.failed_runs
 import audit.desk.record.quarantine
 import audit.desk.settings.casinos
+import audit.desk.settings.deadlines
 import audit.desk.settings.officers
 import audit.desk.tables.admin
 import audit.desk.what_if.admin

@@ -10,12 +10,11 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest
 from django.template.response import TemplateResponse
-from django.urls import URLPattern, URLResolver, path
+from django.urls import URLPattern, URLResolver, path, reverse
 
 from audit.desk.audit_trail import page as audit_trail
 from audit.desk.overview.page import overview_context
-from audit.desk.sign_in import second_factor
-from audit.event_store.audit_trail import done_by
+from audit.desk.sign_in import access_link, own_password, second_factor
 
 
 class DeskSite(admin.AdminSite):
@@ -27,15 +26,20 @@ class DeskSite(admin.AdminSite):
         return [
             path("audit-trail/", view(audit_trail.day_view), name="audit_trail"),
             path("audit-trail/export/<slug:format>/", view(audit_trail.export_view), name="audit_trail_export"),
+            path("link/<str:token>/", access_link.access_link_view, name="access_link"),
             path("second-factor/", view(second_factor.second_factor_view), name="second_factor"),
             # There is no other site on which to view an object.
             *(each for each in super().get_urls() if getattr(each, "name", None) != "view_on_site"),
         ]
 
-    def password_change(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
-        with done_by(str(request.user.get_username())):
-            return super().password_change(request, extra_context)
-
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
         """Show what waits for the officer, above Django's list of all models."""
         return super().index(request, {"overview": overview_context(request), **(extra_context or {})})
+
+    def password_change(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+        """Change the officer's own password, which is an entry of the audit trail."""
+        context = {**self.each_context(request), **(extra_context or {})}
+        view = own_password.OwnPasswordView.as_view(
+            success_url=reverse("admin:password_change_done"), extra_context=context
+        )
+        return view(request)

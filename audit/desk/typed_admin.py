@@ -7,18 +7,14 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from django.db.models import Model
 
 if TYPE_CHECKING:
-    from django.contrib.admin import ModelAdmin, StackedInline
+    from django.contrib.admin import ModelAdmin
 else:
     from django.contrib import admin
 
-    Child = TypeVar("Child", bound=Model)
     Row = TypeVar("Row", bound=Model)
 
     class ModelAdmin(admin.ModelAdmin, Generic[Row]):
         pass
 
-    class StackedInline(admin.StackedInline, Generic[Child, Row]):
-        pass
 
-
-__all__ = ["ModelAdmin", "StackedInline"]
+__all__ = ["ModelAdmin"]

@@ -1,5 +1,6 @@
 """The tables that Django manages, and read-only views of the log, which it does not."""
 
+from audit.models.accounts import AccessLink, AccountRequest, RequestKind, RequestState, SignInRefusal
 from audit.models.adjudication import Adjudication, Finding, FindingStatus, RetiredWagers, WhatIfFinding
 from audit.models.api_keys import DEFAULT_SCOPES, ApiKey, KeyScope
 from audit.models.cases import Case, CaseAction, Deadline, SavedView
@@ -22,6 +23,8 @@ from audit.models.runs import AdjudicationRun, FailedRun, RunCause, RunState, Wh
 
 __all__ = [
     "DEFAULT_SCOPES",
+    "AccessLink",
+    "AccountRequest",
     "Adjudication",
     "AdjudicationRun",
     "ApiKey",
@@ -50,12 +53,15 @@ __all__ = [
     "Person",
     "PersonKind",
     "Quarantined",
+    "RequestKind",
+    "RequestState",
     "RetiredWagers",
     "Role",
     "RunCause",
     "RunState",
     "SavedView",
     "SessionFigures",
+    "SignInRefusal",
     "SignoffException",
     "WhatIf",
     "WhatIfFinding",

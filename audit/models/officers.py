@@ -47,6 +47,10 @@ class Officer(AbstractUser):
         Casino, blank=True, through="Membership", related_name="officers", verbose_name=_("casinos")
     )
 
+    created_by = models.ForeignKey(  # null: created by a command
+        "self", null=True, blank=True, editable=False, on_delete=models.PROTECT, related_name="+"
+    )
+
     class Meta:
         verbose_name = _("officer")
         verbose_name_plural = _("officers")
@@ -58,7 +62,7 @@ class Officer(AbstractUser):
         names = {field.name for field in self._meta.concrete_fields if not field.primary_key}
         changed = names if fields is None else names & set(fields)
         officer_is_saved.send(Officer, officer=self, fields=changed)
-        unprotected = changed - {*self.PROTECTED, "date_joined"}
+        unprotected = changed - {*self.PROTECTED, "date_joined", "created_by"}
         if unprotected:
             super().save(update_fields=unprotected, **kwargs)
 

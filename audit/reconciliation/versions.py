@@ -15,6 +15,7 @@ from typing import Any
 from django.db import connection, transaction
 from django.utils import timezone
 
+from audit.access.keepers import same_hands
 from audit.event_store import audit_trail
 from audit.event_store.append import EntryRefused
 from audit.models import Casino, Finding, NightReport, NightState, Officer, SignoffException
@@ -130,6 +131,8 @@ def _sign(report: NightReport, officer: Officer, now: datetime) -> NightReport:
             raise SignatureRefused("needs-signoff-exceptions", missing)
         if locked.reviewed_by_id == officer.pk:
             raise SignatureRefused("another-officer")
+        if locked.reviewed_by is not None and same_hands(locked.reviewed_by, officer):
+            raise SignatureRefused("same-hands")
         _perform(locked, officer, "night.reviewed" if locked.reviewed_by_id is None else "night.closed")
     locked.refresh_from_db()
     return locked

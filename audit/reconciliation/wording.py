@@ -79,6 +79,10 @@ REFUSALS: Mapping[str, Any] = {
     "day-not-over": _("The gaming day is not over."),
     "needs-signoff-exceptions": _("It can only be signed with exceptions."),
     "another-officer": _("The second signature is another officer’s."),
+    "same-hands": _(
+        "One of you created the account of the other or reset its password, "
+        "or the same administrator reset both. Another officer must sign."
+    ),
     "exception-not-needed": _("This exception does not apply to this report."),
     "reason-missing": _("An exception needs a reason of at most 2,000 characters."),
     "exception-already-signed": _("This exception has already been signed."),

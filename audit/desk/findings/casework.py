@@ -22,6 +22,7 @@ from audit.casework import actions
 from audit.casework.state_machine import TRANSITIONS
 from audit.desk.findings.queues import can_work_cases, next_in_queue
 from audit.desk.scoped_admin import RecordAdmin, demands, in_record, officer_of
+from audit.desk.sign_in.proof import ask_for_proof
 from audit.models import Finding, Officer
 from audit.models.cases import Outcome, State
 from audit.presentation import countdown
@@ -118,6 +119,9 @@ class CaseworkAdmin(RecordAdmin[Finding]):
         finding = self.row_or_404(request, pk)
         if name not in TRANSITIONS or finding.case_id is None:
             raise Http404
+        decides = TRANSITIONS[name].capability is Capability.APPROVE_CASES
+        if decides and (page := ask_for_proof(request)) is not None:
+            return page
         assignee = Officer.objects.filter(username=request.POST.get("assignee", ""), is_active=True).first()
         try:
             actions.perform(

@@ -23,6 +23,7 @@ from audit.desk.downloads import file_response
 from audit.desk.names import sees_names
 from audit.desk.nights import month_page, page
 from audit.desk.scoped_admin import RecordAdmin, demands, officer_of, scope_of
+from audit.desk.sign_in.proof import fresh_proof
 from audit.exports.pdf import PDF
 from audit.exports.sheets import CSV, XLSX, as_csv, workbook
 from audit.models import NightReport, NightState, NightSubscriber
@@ -160,6 +161,7 @@ class NightAdmin(RecordAdmin[NightReport]):
         return TemplateResponse(request, "admin/audit/night/figure.html", context)
 
     @demands(Capability.SIGN_NIGHTS)
+    @fresh_proof
     def sign_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Sign a report in the name of the requesting officer."""
         if request.method != "POST":
@@ -175,6 +177,7 @@ class NightAdmin(RecordAdmin[NightReport]):
         return redirect("admin:audit_nightreport_change", pk)
 
     @demands(Capability.SIGN_NIGHTS)
+    @fresh_proof
     def exception_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Sign an exception in the name of the requesting officer."""
         if request.method != "POST":

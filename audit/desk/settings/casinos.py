@@ -5,13 +5,14 @@ from __future__ import annotations
 from django.contrib import admin
 from django.db import transaction
 from django.db.models import Model, QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from audit.access.capabilities import Capability
 from audit.desk.audited_admin import AuditedAdmin, record_entry
+from audit.desk.sign_in.proof import ask_for_proof
 from audit.models import ApiKey, Casino, GamingTable
 
 
@@ -50,7 +51,9 @@ class ApiKeyAdmin(AuditedAdmin[ApiKey]):
         return False
 
     @admin.action(description=_("Revoke the selected keys"), permissions=["change"])
-    def revoke(self, request: HttpRequest, keys: QuerySet[ApiKey]) -> None:
+    def revoke(self, request: HttpRequest, keys: QuerySet[ApiKey]) -> HttpResponse | None:
+        if (page := ask_for_proof(request)) is not None:
+            return page
         with transaction.atomic():
             revoked = list(keys.select_for_update().filter(revoked_at=None))
             keys.filter(pk__in=[key.pk for key in revoked]).update(revoked_at=timezone.now())
@@ -58,3 +61,4 @@ class ApiKeyAdmin(AuditedAdmin[ApiKey]):
                 record_entry(request, "key.revoked", casino_id=key.casino_id, id=key.pk, prefix=key.prefix)
         text = ngettext("%(count)d key has been revoked.", "%(count)d keys have been revoked.", len(revoked))
         self.message_user(request, text % {"count": len(revoked)})
+        return None

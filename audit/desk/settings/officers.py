@@ -1,169 +1,317 @@
-"""Officers, with a role at each of their casinos, and the deadlines of cases.
+"""Officers at the desk: invitations, links, roles at each of their casinos, requests that two administrators decide.
 
-A superuser manages all officers. An administrator manages those whose casinos are all among their own; never
-themselves and never a superuser, so that nobody can give themselves a role.
+A superuser manages all other officers. An administrator manages those whose casinos are all among their own; never
+themselves and never a superuser. The use cases are in ``audit.access.accounts``; a page shows what they allow.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
+from django import forms
 from django.contrib import admin, messages
-from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.models import Group
-from django.db import transaction
-from django.db.models import Exists, Model, OuterRef, Q, QuerySet
-from django.http import HttpRequest, HttpResponse
-from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext
+from django.db.models import Model, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.shortcuts import get_object_or_404, redirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django_celery_beat.models import ClockedSchedule, CrontabSchedule, IntervalSchedule, PeriodicTask, SolarSchedule
+from django_otp import user_has_device
 from django_otp.plugins.otp_static.models import StaticDevice
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
+from audit.access import accounts, keepers
+from audit.access.accounts import AccountRefused
 from audit.access.capabilities import Capability
 from audit.access.scope import Scope
-from audit.desk.audited_admin import AuditedAdmin, actor, record_entry
-from audit.desk.scoped_admin import ScopedInline, demands, officer_of, scope_of
-from audit.event_store import audit_trail
-from audit.models import Deadline, Membership, Officer
+from audit.desk.scoped_admin import RecordAdmin, demands, officer_of, scope_of
+from audit.desk.sign_in.proof import ask_for_proof, fresh_proof
+from audit.models import AccountRequest, Casino, Officer, Role
+from audit.notifications import access_links
 
 # Officers have roles, not groups; second factors are secret; the schedule follows the settings and casinos' cutoffs.
 admin.site.unregister([Group, StaticDevice, TOTPDevice])
 admin.site.unregister([PeriodicTask, ClockedSchedule, CrontabSchedule, IntervalSchedule, SolarSchedule])
 
-
-if TYPE_CHECKING:
-    OfficerUserAdmin = UserAdmin[Officer]
-else:
-    OfficerUserAdmin = UserAdmin
+LINK_HOURS = int(accounts.LINK_LIFE.total_seconds() // 3600)
 
 
-class MembershipInline(ScopedInline[Membership]):
-    changes = (Capability.KEEP_OFFICERS,)
-    model = Membership
-    extra = 0
+class InvitationForm(forms.ModelForm):  # type: ignore[type-arg]  # Django’s own takes no type parameter
+    """A new account, with its role at a casino that the administrator keeps."""
 
-    def get_min_num(self, request: HttpRequest, obj: Any = None, **kwargs: Any) -> int:
-        """Require a role unless a superuser adds the officer: an administrator could not see one who has none."""
-        return 0 if officer_of(request).is_superuser else 1
+    casino = forms.ModelChoiceField(label=gettext_lazy("Casino"), queryset=Casino.objects.none())
+    role = forms.ChoiceField(label=gettext_lazy("Role"), choices=Role.choices, initial=Role.OFFICER)
 
-    def get_formset(self, request: HttpRequest, obj: Any = None, **kwargs: Any) -> Any:
-        formset = super().get_formset(request, obj, **kwargs)
-        formset.validate_min = True
-        return formset
+    class Meta:
+        model = Officer
+        fields = ("username", "first_name", "last_name", "email")
+
+    def __init__(self, casinos: QuerySet[Casino], *args: Any) -> None:
+        super().__init__(*args)
+        choice = self.fields["casino"]
+        assert isinstance(choice, forms.ModelChoiceField)
+        choice.queryset = casinos
+
+
+class PersonForm(forms.ModelForm):  # type: ignore[type-arg]  # Django’s own takes no type parameter
+    """The name of the person."""
+
+    class Meta:
+        model = Officer
+        fields = ("first_name", "last_name")
 
 
 @admin.register(Officer)
-class OfficerAdmin(AuditedAdmin[Officer], OfficerUserAdmin):
-    sees = changes = (Capability.KEEP_OFFICERS,)
-    list_display = ("username", "first_name", "last_name", "is_active", "is_superuser")
+class OfficerAdmin(RecordAdmin[Officer]):
+    sees = (Capability.KEEP_OFFICERS,)
+    list_display = ("username", "first_name", "last_name", "roles", "is_active", "is_superuser")
     list_filter = ("is_active",)
-    filter_horizontal = ()
-    readonly_fields = ("last_login", "date_joined")
-    fieldsets = (
-        (None, {"fields": ("username", "password")}),
-        (_("Personal info"), {"fields": ("first_name", "last_name", "email")}),
-        (_("Sign-in"), {"fields": ("is_active", "last_login", "date_joined")}),
-    )
-    superuser_fieldsets = ((_("All casinos"), {"fields": ("is_superuser",)}),)
-    inlines = (MembershipInline,)
-    actions = ("reset_second_factor",)
+    search_fields = ("username", "first_name", "last_name")
+    change_list_template = "admin/audit/officers/list.html"
 
-    @admin.action(description=_("Reset the second factor"), permissions=("change",))
-    def reset_second_factor(self, request: HttpRequest, officers: QuerySet[Officer]) -> None:
-        """Delete the second factor of officers who lost their phone, so that they can set up a new one."""
-        reset = 0
-        with transaction.atomic():
-            for officer in officers:
-                deleted = [device.objects.filter(user=officer).delete()[0] for device in (TOTPDevice, StaticDevice)]
-                if any(deleted):
-                    reset += 1
-                    record_entry(request, "officer.second_factor_taken", id=officer.pk, named=officer.get_username())
-        text = ngettext(
-            "The second factor of %(count)d officer has been reset.",
-            "The second factor of %(count)d officers has been reset.",
-            reset,
-        )
-        messages.success(request, text % {"count": reset})
+    @admin.display(description=gettext_lazy("roles"))
+    def roles(self, officer: Officer) -> str:
+        return ", ".join(f"{each.get_role_display()} ({each.casino.code})" for each in officer.memberships.all()) or "—"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Officer]:
-        officers, scope = Officer.objects.order_by("username"), scope_of(request, Capability.KEEP_OFFICERS)
-        if scope.is_everywhere:
-            return officers
-        memberships = Membership.objects.filter(officer=OuterRef("pk"))
-        return officers.filter(
-            Exists(scope.rows(memberships)),
-            ~Exists(memberships.exclude(casino__in=scope.casino_ids or ())),
-            is_superuser=False,
-        ).exclude(pk=officer_of(request).pk)
+        kept = keepers.kept_by(officer_of(request))
+        return kept.order_by("username").prefetch_related("memberships__casino")
 
     def _is_within(self, scope: Scope, row: Model | None) -> bool:
-        """Whether all casinos of an officer are in ``scope``; nobody's scope includes a superuser but a superuser's."""
+        """Whether every casino of an officer is in ``scope``; a superuser is in the scope of superusers alone."""
         if scope.is_everywhere or row is None or row.pk is None:
             return bool(scope)
         assert isinstance(row, Officer)
-        return not row.is_superuser and all(scope.includes(casino_id) for casino_id in row.roles_by_casino)
+        return not row.is_superuser and all(scope.includes(each) for each in keepers.casino_ids_of(row))
 
-    def get_fieldsets(self, request: HttpRequest, obj: Officer | None = None) -> Any:
-        """Offer “all casinos” to superusers alone, and not while an officer is being added."""
-        fieldsets = super().get_fieldsets(request, obj)
-        may_promote = obj is not None and officer_of(request).is_superuser
-        return (*fieldsets, *self.superuser_fieldsets) if may_promote else fieldsets
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return self.has_view_permission(request)
 
-    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-        """Ascribe to the signed-in officer what the form writes of an account and its roles."""
-        with audit_trail.done_by(actor(request)):
-            return super().changeform_view(request, *args, **kwargs)
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view
+        own = [
+            path("requests/<int:pk>/<slug:decision>/", view(self.decide_view), name="audit_officer_decide"),
+            path("<int:pk>/do/<slug:name>/", view(self.action_view), name="audit_officer_action"),
+        ]
+        return [*own, *super().get_urls()]
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """Show the officers below the requests that wait."""
+        waiting = _requests(officer_of(request)) if self.has_view_permission(request) else []
+        return super().changelist_view(request, {"requests": waiting, **(extra_context or {})})
 
     @demands(Capability.KEEP_OFFICERS)
-    def user_change_password(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        with audit_trail.done_by(actor(request)):
-            return super().user_change_password(request, *args, **kwargs)
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Invite an officer: create an account without a password, and issue its first link."""
+        if (page := ask_for_proof(request)) is not None:
+            return page
+        casinos = scope_of(request, Capability.KEEP_OFFICERS).casinos()
+        form = InvitationForm(casinos, request.POST or None)
+        if request.method == "POST" and form.is_valid():
+            values = form.cleaned_data
+            is_shown = not access_links.can_mail(Officer(email=values["email"]))
+            try:
+                invitation = accounts.invite(officer_of(request), is_shown=is_shown, **values)
+            except AccountRefused as refused:
+                form.add_error(None, str(refused))
+            else:
+                if invitation.request is not None:
+                    text = _("The role waits for another administrator. Until then the account sees nothing.")
+                    messages.info(request, text)
+                return self._deliver(request, invitation.officer, invitation.token, is_shown=is_shown)
+        return self._page(request, "invite.html", title=_("Invite an officer"), form=form)
 
-    def log_addition(self, request: HttpRequest, obj: Officer, message: Any) -> Any:
-        """Leave the entry of the audit trail to the account itself, which is added with it."""
-        return UserAdmin.log_addition(self, request, obj, message)
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Show an account, with what the administrator may do to it."""
+        if not self.has_view_permission(request):
+            return super().change_view(request, object_id, form_url, extra_context)
+        officer = self.get_object(request, object_id)
+        if officer is None or request.method == "POST":
+            return super().change_view(request, object_id, form_url, extra_context)
+        return self._officer_page(request, officer)
 
-    def save_model(self, request: HttpRequest, obj: Officer, form: Any, change: bool) -> None:
-        obj.is_staff = True  # every officer signs in at the desk
-        super().save_model(request, obj, form, change)
+    @demands(Capability.KEEP_OFFICERS)
+    @fresh_proof
+    def action_view(self, request: HttpRequest, pk: int, name: str) -> HttpResponse:
+        """Do one thing to an account, by POST, and return to its page."""
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        officer = self.row_or_404(request, pk)
+        action = _ACTIONS.get(name)
+        if name != "link" and action is None:
+            raise Http404
+        try:
+            if action is None:
+                is_shown = not access_links.can_mail(officer)
+                token = accounts.issue_link(officer_of(request), officer, is_shown=is_shown)
+                return self._deliver(request, officer, token, is_shown=is_shown)
+            messages.success(request, action(request, officer))
+        except AccountRefused as refused:
+            messages.error(request, str(refused))
+        return self._back(request, officer)
+
+    @demands(Capability.KEEP_OFFICERS)
+    @fresh_proof
+    def decide_view(self, request: HttpRequest, pk: int, decision: str) -> HttpResponse:
+        """Approve or decline a request, by POST."""
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        actor = officer_of(request)
+        found = get_object_or_404(AccountRequest, pk=pk, officer__in=keepers.kept_by(actor))
+        try:
+            match decision:
+                case "approve":
+                    accounts.approve(actor, found.pk)
+                    messages.success(request, _("The request is approved."))
+                case "decline":
+                    accounts.decline(actor, found.pk, reason=request.POST.get("reason", ""))
+                    messages.success(request, _("The request is declined."))
+                case _:
+                    raise Http404
+        except AccountRefused as refused:
+            messages.error(request, str(refused))
+        return redirect("admin:audit_officer_changelist")
+
+    def _deliver(self, request: HttpRequest, officer: Officer, token: str, *, is_shown: bool) -> HttpResponse:
+        """Mail a link, or show it this once."""
+        address = request.build_absolute_uri(reverse("admin:access_link", args=[token]))
+        if is_shown:
+            response = self._page(request, "link.html", title=str(officer), address=address, officer=officer)
+            response["Cache-Control"] = "no-store"
+            return response
+        try:
+            access_links.send(officer, address, hours=LINK_HOURS)
+        except OSError:
+            messages.error(request, _("The mail server did not take the link. Issue another one later."))
+        else:
+            messages.success(request, _("A link has been mailed to %(address)s.") % {"address": officer.email})
+        return self._back(request, officer)
+
+    def _officer_page(self, request: HttpRequest, officer: Officer) -> HttpResponse:
+        casinos = scope_of(request, Capability.KEEP_OFFICERS).casinos()
+        held = {each.casino_id: each for each in officer.memberships.select_related("casino").order_by("casino__code")}
+        return self._page(
+            request,
+            "officer.html",
+            title=officer.get_full_name() or officer.get_username(),
+            officer=officer,
+            memberships=list(held.values()),
+            other_casinos=[each for each in casinos if each.pk not in held],
+            roles=Role.choices,
+            person_form=PersonForm(instance=officer),
+            has_second_factor=user_has_device(officer),
+            has_password=officer.has_usable_password(),
+            can_mail=access_links.can_mail(officer),
+            requests=_requests(officer_of(request), officer),
+        )
+
+    def _page(self, request: HttpRequest, name: str, **context: Any) -> HttpResponse:
+        context = {**self.admin_site.each_context(request), "opts": self.opts, **context}
+        return TemplateResponse(request, f"admin/audit/officers/{name}", context)
+
+    def _back(self, request: HttpRequest, officer: Officer) -> HttpResponse:
+        if self.get_queryset(request).filter(pk=officer.pk).exists():
+            return redirect("admin:audit_officer_change", officer.pk)
+        return redirect("admin:audit_officer_changelist")
 
 
-@admin.register(Deadline)
-class DeadlineAdmin(AuditedAdmin[Deadline]):
-    """The hours within which a case is to be closed, by severity. A change applies to cases opened from then on.
+# What a button on an officer's page does: it returns the sentence that the administrator then reads.
 
-    A casino without a deadline of its own has the installation's, which a superuser changes.
-    """
 
-    sees = changes = (Capability.KEEP_EQUIPMENT,)
-    list_display = ("severity", "whose", "hours")
+def _role(request: HttpRequest, officer: Officer) -> str:
+    casino = _casino(request)
+    proposed = accounts.propose_role(
+        officer_of(request), officer, casino, request.POST.get("role", ""), reason=request.POST.get("reason", "")
+    )
+    return _("The role has been changed.") if proposed is None else _proposed()
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Deadline]:
-        scope = scope_of(request, *self.sees)
-        rows = Deadline.objects.select_related("casino").order_by("casino__code", "pk")
-        return rows if scope.is_everywhere else rows.filter(Q(casino=None) | Q(casino__in=scope.casino_ids or ()))
 
-    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        scope = scope_of(request, *self.sees)
-        return bool(scope) and (obj is None or self.casino_id_of(obj) is None or self._is_within(scope, obj))
+def _remove_role(request: HttpRequest, officer: Officer) -> str:
+    casino = _casino(request)
+    accounts.remove_role(officer_of(request), officer, casino, reason=request.POST.get("reason", ""))
+    return _("The role has been removed.")
 
-    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Allow a casino to return to the deadlines of the installation, which are never deleted."""
-        if obj is not None and self.casino_id_of(obj) is None:
-            return False
-        return self.has_change_permission(request, obj)
 
-    def get_readonly_fields(self, request: HttpRequest, obj: Deadline | None = None) -> tuple[str, ...]:
-        return ("casino", "severity") if obj else ()
+def _second_factor(request: HttpRequest, officer: Officer) -> str:
+    accounts.propose_factor_reset(officer_of(request), officer, reason=request.POST.get("reason", ""))
+    return _proposed()
 
-    def get_form(self, request: HttpRequest, obj: Deadline | None = None, change: bool = False, **kwargs: Any) -> Any:
-        """Require the casino of a new deadline: those of the installation are all there."""
-        form = super().get_form(request, obj, change, **kwargs)
-        if "casino" in form.base_fields:
-            form.base_fields["casino"].required = True
-        return form
 
-    @admin.display(description=_("casino"), ordering="casino__code")
-    def whose(self, deadline: Deadline) -> str:
-        return str(deadline.casino or _("every casino without its own"))
+def _email(request: HttpRequest, officer: Officer) -> str:
+    try:
+        email = forms.EmailField().clean(request.POST.get("email", ""))
+    except forms.ValidationError as error:
+        raise AccountRefused(error.messages[0]) from error
+    accounts.propose_email(officer_of(request), officer, email, reason=request.POST.get("reason", ""))
+    return _proposed()
+
+
+def _name(request: HttpRequest, officer: Officer) -> str:
+    form = PersonForm(request.POST)
+    if not form.is_valid():
+        raise AccountRefused(_("A name has at most 150 characters."))
+    accounts.rename_person(officer_of(request), officer, **form.cleaned_data)
+    return _("The name has been changed.")
+
+
+def _deactivate(request: HttpRequest, officer: Officer) -> str:
+    accounts.deactivate(officer_of(request), officer, reason=request.POST.get("reason", ""))
+    return _("The account is deactivated.")
+
+
+def _reactivate(request: HttpRequest, officer: Officer) -> str:
+    accounts.propose_reactivation(officer_of(request), officer, reason=request.POST.get("reason", ""))
+    return _proposed()
+
+
+_ACTIONS: dict[str, Callable[[HttpRequest, Officer], str]] = {
+    "role": _role,
+    "remove-role": _remove_role,
+    "second-factor": _second_factor,
+    "email": _email,
+    "name": _name,
+    "deactivate": _deactivate,
+    "reactivate": _reactivate,
+}
+
+
+def _proposed() -> str:
+    return _("Proposed. Another administrator decides.")
+
+
+def _casino(request: HttpRequest) -> Casino:
+    """Return the casino of a form, which is one that the administrator keeps."""
+    casino_id = request.POST.get("casino", "")
+    casinos = scope_of(request, Capability.KEEP_OFFICERS).casinos()
+    found = casinos.filter(pk=casino_id).first() if casino_id.isascii() and casino_id.isdecimal() else None
+    if found is None:
+        raise AccountRefused(_("You are not an administrator of this casino."))
+    return found
+
+
+def _requests(actor: Officer, officer: Officer | None = None) -> list[dict[str, Any]]:
+    """Return the requests that wait, about one account or all that ``actor`` keeps, with what they may do."""
+    found = keepers.waiting_for(actor)
+    return [
+        {
+            "request": each,
+            "title": _title(each),
+            "is_own": each.proposed_by_id == actor.pk,
+            "may_decide": keepers.may_decide(actor, each),
+        }
+        for each in (found if officer is None else found.filter(officer=officer))
+    ]
+
+
+def _title(request: AccountRequest) -> str:
+    if request.casino is not None:
+        return f"{request.get_role_display()}, {request.casino}"
+    return f"{request.get_kind_display()} {request.email}".strip()

@@ -8,6 +8,7 @@ from django.db import transaction
 from django.test import Client
 from django.urls import reverse
 
+from audit.access.refusals import write_refusals
 from audit.event_store import audit_trail, binary_copy, read
 from audit.event_store.audit_trail import AuditEntry
 from audit.models import Membership, Officer, Role
@@ -69,11 +70,14 @@ def test_signing_in_viewing_and_signing_out_are_recorded(tenant: Tenant, stream:
     assert entries[1].data == {"stream": stream, "seqs": [1, 4]}
 
 
-def test_a_refused_sign_in_is_recorded_with_the_name_and_never_the_password(tenant: Tenant) -> None:
+def test_a_refused_sign_in_is_counted_and_neither_the_name_nor_the_password_is_recorded(tenant: Tenant) -> None:
     before = len(entries_today(audit_trail.INSTALLATION))
     Client().post(reverse("admin:login"), {"username": "clairvoyant", "password": "wrong secret"})
+    write_refusals(datetime.now(UTC) + timedelta(minutes=10))
     [entry] = entries_today(audit_trail.INSTALLATION)[before:]
-    assert (entry.actor, entry.type, entry.data) == ("clairvoyant", "officer.refused", {})
+    assert (entry.type, entry.actor, entry.data["refusals"]) == ("officer.refused", "sign-in", 1)
+    assert "clairvoyant" not in str(entry)
+    assert "secret" not in str(entry)
 
 
 def test_a_change_at_the_desk_is_recorded_with_its_fields(tenant: Tenant) -> None:

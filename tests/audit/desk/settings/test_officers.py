@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -11,13 +12,15 @@ from django_otp.plugins.otp_static.models import StaticDevice
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from audit.event_store import audit_trail
-from audit.models import Membership, Officer, Role
+from audit.models import AccountRequest, Membership, Officer, Role
 from tests.audit.casework.test_actions import client_of, hired
 from tests.audit.tables import Tenant
 
 pytestmark = pytest.mark.django_db
 
 LIST = "/admin/audit/officer/"
+
+ACTIONS = ("link", "role", "remove-role", "second-factor", "email", "name", "deactivate", "reactivate")
 
 
 @pytest.fixture
@@ -30,23 +33,10 @@ def administrator(tenant: Tenant) -> Officer:
     return hired(tenant, Role.ADMINISTRATOR, "keeper")
 
 
-def roles(*given: tuple[Membership | None, Tenant, str]) -> dict[str, Any]:
-    """Return the part of the form that has an officer's roles, each with the membership it changes, if any."""
-    existing = sum(membership is not None for membership, _, _ in given)
-    form: dict[str, Any] = {"memberships-TOTAL_FORMS": len(given), "memberships-INITIAL_FORMS": existing}
-    for index, (membership, tenant, role) in enumerate(given):
-        form |= {
-            f"memberships-{index}-id": membership.pk if membership else "",
-            f"memberships-{index}-casino": tenant.casino.pk,
-            f"memberships-{index}-role": role,
-        }
-    return form
-
-
-def add(client: Client, name: str, *given: tuple[Membership | None, Tenant, str], **values: Any) -> Officer | None:
-    password = "correct-horse-9"
-    form = {"username": name, "password1": password, "password2": password, "usable_password": "true"}
-    response = client.post(f"{LIST}add/", {**form, **roles(*given), **values})
+def invite(client: Client, name: str, tenant: Tenant | None, role: str = "officer", **values: Any) -> Officer | None:
+    """Send the form of an invitation, and return the officer if there is one then."""
+    form = {"username": name, "email": "", "casino": tenant.casino.pk if tenant else "", "role": role}
+    response = client.post(f"{LIST}add/", {**form, **values})
     assert response.status_code in (200, 302)
     return Officer.objects.filter(username=name).first()
 
@@ -55,36 +45,56 @@ def role_of(officer: Officer) -> str:
     return officer.memberships.get().role
 
 
-def test_an_administrator_adds_an_officer_at_their_own_casino(tenant: Tenant, administrator: Officer) -> None:
+def decide(client: Client, decision: str = "approve") -> int:
+    """Approve or decline the request that was proposed last."""
+    request = AccountRequest.objects.latest("pk")
+    return client.post(f"{LIST}requests/{request.pk}/{decision}/", {"reason": "x"}).status_code
+
+
+def test_an_administrator_invites_another_approves_and_the_officer_chooses_the_password(
+    tenant: Tenant, administrator: Officer
+) -> None:
     client = client_of(administrator)
-    officer = add(client, f"new-{tenant.code}", (None, tenant, "officer"))
-    assert officer is not None
-    assert (role_of(officer), officer.is_staff, officer.is_superuser) == (Role.OFFICER, True, False)
+    response = client.post(
+        f"{LIST}add/",
+        {"username": f"new-{tenant.code}", "email": "", "casino": tenant.casino.pk, "role": "second"},
+    )
+    [address] = re.findall(r"http://testserver(/admin/link/[\w-]+/)", response.content.decode())
+    officer = Officer.objects.get(username=f"new-{tenant.code}")
+    assert (officer.is_staff, officer.is_superuser, officer.has_usable_password()) == (True, False, False)
+    other = client_of(hired(tenant, Role.ADMINISTRATOR, "other"))
+    assert "second officer, Casino" in other.get(LIST).content.decode(), "it waits on the page of the other"
+    assert decide(client) == 302
+    assert not officer.memberships.exists(), "nobody approves what they proposed"
+    assert decide(other) == 302
+    assert role_of(officer) == Role.SECOND
+    password = "correct-horse-9"
+    Client().post(address, {"new_password1": password, "new_password2": password})
+    signed_in = Client()
+    assert signed_in.login(username=officer.username, password=password)
+    assert signed_in.get("/admin/audit/finding/").status_code == 200
     entries = [
         entry.type
-        for entry in audit_trail.entries_of(audit_trail.INSTALLATION, timezone.now().date())
-        if entry.actor == administrator.username
+        for entry in audit_trail.entries_of(tenant.casino.pk, timezone.now().date())
+        if entry.type.startswith("officer.") and "sign" not in entry.type
     ]
-    assert "officer.added" in entries
-    signed_in = Client()
-    assert signed_in.login(username=officer.username, password="correct-horse-9")
-    assert signed_in.get("/admin/audit/finding/").status_code == 200
+    assert entries == [
+        *("officer.invited", "officer.role_proposed", "officer.link_issued", "officer.request_refused"),
+        *("officer.role_approved", "officer.link_used"),
+    ]
 
 
-def test_an_administrator_adds_nobody_without_a_role_nobody_elsewhere_and_no_superuser(
+def test_an_administrator_invites_nobody_elsewhere_nobody_without_a_role_and_no_superuser(
     tenant: Tenant, administrator: Officer
 ) -> None:
     client, other = client_of(administrator), Tenant()
-    assert add(client, "nowhere") is None
-    assert add(client, "elsewhere", (None, other, "officer")) is None
-    officer = add(client, f"grand-{tenant.code}", (None, tenant, "officer"), is_superuser="on", is_active="on")
+    assert invite(client, "nowhere", None) is None
+    assert invite(client, "elsewhere", other) is None
+    assert invite(client, "of no role", tenant, "superuser") is None
+    grand = {"is_superuser": "on", "password": "x", "password1": "correct-horse-9", "password2": "correct-horse-9"}
+    officer = invite(client, f"grand-{tenant.code}", tenant, **grand)
     assert officer is not None
-    assert not officer.is_superuser
-    form = {"username": officer.username, "is_active": "on", "is_superuser": "on"}
-    membership = officer.memberships.get()
-    client.post(f"{LIST}{officer.pk}/change/", {**form, **roles((membership, tenant, "second"))})
-    officer.refresh_from_db()
-    assert (officer.is_superuser, role_of(officer)) == (False, Role.SECOND)
+    assert (officer.is_superuser, officer.has_usable_password()) == (False, False)
 
 
 def test_an_administrator_manages_neither_themselves_nor_officers_of_other_casinos_nor_superusers(
@@ -101,56 +111,128 @@ def test_an_administrator_manages_neither_themselves_nor_officers_of_other_casin
     listed = client.get(LIST).content.decode()
     assert own.username in listed
     for hidden in (administrator, elsewhere, at_both, chief):
+        before = Officer.objects.filter(pk=hidden.pk).values().get()
         assert f"/officer/{hidden.pk}/" not in listed
-        for page in ("change", "password", "delete", "history"):
+        for page in ("change", "delete", "history"):
             assert client.get(f"{LIST}{hidden.pk}/{page}/").status_code in (302, 403, 404), (hidden, page)
-        password = {"password1": "taken-over-77", "password2": "taken-over-77", "usable_password": "true"}
-        client.post(f"{LIST}{hidden.pk}/password/", password)
-        assert not Client().login(username=hidden.username, password="taken-over-77")
-        before = hidden.is_active
-        client.post(f"{LIST}{hidden.pk}/change/", {"username": "renamed", **roles()})
-        hidden.refresh_from_db()
-        assert (hidden.is_active, hidden.username == "renamed") == (before, False)
+        for name in ACTIONS:
+            form = {"casino": tenant.casino.pk, "role": "director", "reason": "x", "email": "x@example.org"}
+            assert client.post(f"{LIST}{hidden.pk}/do/{name}/", form).status_code == 404, (hidden, name)
+        client.post(f"{LIST}{hidden.pk}/change/", {"username": "renamed"})
+        assert Officer.objects.filter(pk=hidden.pk).values().get() == before
+    assert not AccountRequest.objects.exists()
     assert client.get(f"{LIST}{own.pk}/delete/").status_code == 403
 
 
-@pytest.mark.parametrize("role", [Role.OFFICER, Role.SECOND, Role.AUDITOR])
+def test_nobody_sets_the_password_of_another(tenant: Tenant, administrator: Officer) -> None:
+    officer = hired(tenant, Role.OFFICER, "own")
+    chief = Officer.objects.create_superuser(f"chief-{tenant.code}")
+    before = Officer.objects.get(pk=officer.pk).password
+    for client in (client_of(administrator), client_of(chief)):
+        taken = {"password1": "taken-over-77", "password2": "taken-over-77", "usable_password": "true"}
+        for page in ("password/", "change/", "do/password/", "do/name/"):
+            client.post(f"{LIST}{officer.pk}/{page}", {**taken, "password": "taken-over-77"})
+            assert Officer.objects.get(pk=officer.pk).password == before, page
+        for page in ("add/", f"{officer.pk}/change/"):
+            text = client.get(LIST + page).content.decode()
+            assert 'name="password' not in text
+            assert 'type="password"' not in text, "the proof of the administrator is fresh"
+
+
+@pytest.mark.parametrize("role", [Role.OFFICER, Role.SECOND, Role.DIRECTOR, Role.AUDITOR])
 def test_no_other_role_manages_officers(tenant: Tenant, role: Role) -> None:
     client = client_of(hired(tenant, role, "some"))
+    own = hired(tenant, Role.OFFICER, "own")
     assert client.get(LIST).status_code == 403
     assert client.post(f"{LIST}add/", {"username": "x"}).status_code == 403
+    assert client.post(f"{LIST}{own.pk}/do/deactivate/").status_code == 403
+    assert client.post(f"{LIST}requests/1/approve/").status_code == 403
 
 
-def test_a_superuser_manages_everybody(tenant: Tenant) -> None:
+def test_a_superuser_manages_everybody_and_makes_no_superuser(tenant: Tenant) -> None:
     chief = Officer.objects.create_superuser(f"chief-{tenant.code}")
     client = client_of(chief)
-    officer = add(client, f"anywhere-{tenant.code}")
+    officer = invite(client, f"anywhere-{tenant.code}", tenant, Role.ADMINISTRATOR)
     assert officer is not None
+    assert role_of(officer) == Role.ADMINISTRATOR, "the first one of a casino"
     page = client.get(f"{LIST}{officer.pk}/change/").content.decode()
-    assert 'name="is_superuser"' in page
+    assert 'name="is_superuser"' not in page
+    client.post(f"{LIST}{officer.pk}/change/", {"is_superuser": "on"})
+    assert not Officer.objects.get(pk=officer.pk).is_superuser
     assert client.get(f"{LIST}{officer.pk}/delete/").status_code == 403
 
 
-def test_a_second_factor_is_reset_by_an_administrator_of_the_officers_casino(
+def test_each_button_of_an_officers_page_does_what_it_names(tenant: Tenant, administrator: Officer) -> None:
+    client, other = client_of(administrator), client_of(hired(tenant, Role.ADMINISTRATOR, "other"))
+    officer = hired(tenant, Role.OFFICER, "own")
+
+    def press(name: str, **form: Any) -> str:
+        sent = {"casino": tenant.casino.pk, "reason": "as agreed", **form}
+        response = client.post(f"{LIST}{officer.pk}/do/{name}/", sent, follow=True)
+        officer.refresh_from_db()
+        return response.content.decode()
+
+    assert "Another administrator decides" in press("role", role="second")
+    assert role_of(officer) == Role.OFFICER
+    decide(other)
+    assert role_of(officer) == Role.SECOND
+    assert "has been changed" in press("role", role="auditor")
+    assert role_of(officer) == Role.AUDITOR
+    press("name", first_name="Ada", last_name="Lovelace")
+    assert officer.get_full_name() == "Ada Lovelace"
+    press("email", email="no address")
+    assert not AccountRequest.objects.filter(kind="email").exists()
+    press("email", email="ada@cabochon.example")
+    decide(other)
+    officer.refresh_from_db()
+    assert officer.email == "ada@cabochon.example"
+    press("deactivate")
+    assert not officer.is_active
+    press("reactivate")
+    decide(other, "decline")
+    officer.refresh_from_db()
+    assert not officer.is_active
+    press("remove-role")
+    assert not officer.memberships.exists()
+    assert client.post(f"{LIST}{officer.pk}/do/role/").status_code == 404, "it is nobody's here any more"
+
+
+def test_a_form_with_a_casino_that_is_not_kept_or_no_number_does_nothing(
     tenant: Tenant, administrator: Officer
 ) -> None:
-    own, elsewhere = hired(tenant, Role.OFFICER, "own"), hired(Tenant(), Role.OFFICER, "elsewhere")
-    for officer in (own, elsewhere):
-        TOTPDevice.objects.create(user=officer, confirmed=True, name="phone")
-        StaticDevice.objects.create(user=officer, name="paper")
-    form = {"action": "reset_second_factor", "_selected_action": [own.pk, elsewhere.pk], "index": "0"}
-    client_of(own).post(LIST, form)
+    client, officer = client_of(administrator), hired(tenant, Role.OFFICER, "own")
+    for casino in (Tenant().casino.pk, "", "x", "9" * 40, "-1", "\u0661"):
+        for name in ("role", "remove-role"):
+            form = {"casino": casino, "role": "second", "reason": "x\0y"}
+            assert client.post(f"{LIST}{officer.pk}/do/{name}/", form).status_code == 302
+    assert role_of(officer) == Role.OFFICER
+    assert not AccountRequest.objects.exists()
+
+
+def test_requests_of_another_casino_are_neither_shown_nor_decided(tenant: Tenant, administrator: Officer) -> None:
+    assert invite(client_of(administrator), f"new-{tenant.code}", tenant) is not None
+    elsewhere = client_of(hired(Tenant(), Role.ADMINISTRATOR, "elsewhere"))
+    assert f"new-{tenant.code}" not in elsewhere.get(LIST).content.decode()
+    assert decide(elsewhere) == 404
+    assert decide(elsewhere, "decline") == 404
+    assert AccountRequest.objects.get().state == "waiting"
+    assert client_of(administrator).get(f"{LIST}requests/{AccountRequest.objects.get().pk}/approve/").status_code == 405
+
+
+def test_a_second_factor_is_reset_by_two_administrators_of_the_officers_casino(
+    tenant: Tenant, administrator: Officer
+) -> None:
+    own = hired(tenant, Role.OFFICER, "own")
+    TOTPDevice.objects.create(user=own, confirmed=True, name="phone")
+    StaticDevice.objects.create(user=own, name="paper")
+    address = f"{LIST}{own.pk}/do/second-factor/"
+    assert client_of(own).post(address, {"reason": "x"}).status_code == 403
+    client_of(administrator).post(address, {"reason": "lost"})
+    client_of(administrator).post(LIST, {"action": "reset_second_factor", "_selected_action": [own.pk], "index": "0"})
     assert TOTPDevice.objects.filter(user=own).exists()
-    client_of(administrator).post(LIST, form)
+    decide(client_of(hired(tenant, Role.ADMINISTRATOR, "other")))
     assert not TOTPDevice.objects.filter(user=own).exists()
     assert not StaticDevice.objects.filter(user=own).exists()
-    assert TOTPDevice.objects.filter(user=elsewhere).exists()
-    entries = [
-        entry
-        for entry in audit_trail.entries_of(audit_trail.INSTALLATION, timezone.now().date())
-        if entry.data.get("id") == own.pk
-    ]
-    assert [entry.type for entry in entries] == ["officer.second_factor_taken"]
 
 
 def test_secrets_of_second_factors_are_on_no_page(tenant: Tenant) -> None:

@@ -57,8 +57,58 @@ def test_failed_attempts_lock_a_name_at_an_address_for_fifteen_minutes(officer: 
         clock.shift(16 * 60)
         assert sign_in(Client()) == 302
     day = timezone.now().date().replace(2026, 11, 20)
-    refused = [entry.actor for entry in audit_trail.entries_of(audit_trail.INSTALLATION, day)]
-    assert refused.count("claire") >= 6
+    entries = [entry for entry in audit_trail.entries_of(audit_trail.INSTALLATION, day) if "refused" in entry.type]
+    assert [(entry.actor, entry.data["refusals"]) for entry in entries] == [("sign-in", 8)]
+
+
+def test_an_attacker_behind_the_same_proxy_does_not_lock_the_officer_out(officer: Officer, settings: Any) -> None:
+    settings.CABOCHON_TRUSTED_PROXIES = ["10.0.0.0/8"]
+    for number in range(8):  # the attacker writes more hops, which count for nothing
+        header = f"203.0.113.{number}, 198.51.100.7"
+        sign_in(Client(), password="wrong", REMOTE_ADDR="10.0.0.1", HTTP_X_FORWARDED_FOR=header)
+    attacker = {"REMOTE_ADDR": "10.0.0.1", "HTTP_X_FORWARDED_FOR": "198.51.100.7"}
+    assert sign_in(Client(), **attacker) == 429
+    assert sign_in(Client(), REMOTE_ADDR="10.0.0.1", HTTP_X_FORWARDED_FOR="203.0.113.5") == 302
+
+
+def test_wrong_codes_after_the_right_password_lock_as_wrong_passwords_do(officer: Officer) -> None:
+    TOTPDevice.objects.create(user=officer, confirmed=True, name="phone")
+    statuses = [sign_in(Client(), code="000000") for _ in range(7)]
+    assert statuses[-1] == 429
+
+
+def test_signing_in_gives_the_session_another_key(officer: Officer) -> None:
+    client = Client()
+    session = client.session
+    session["seen"] = True
+    session.save()
+    before = session.session_key
+    assert sign_in(client) == 302
+    assert client.session.session_key != before
+
+
+def test_changing_the_password_asks_the_old_one_ends_other_sessions_and_is_recorded(officer: Officer) -> None:
+    client, elsewhere = Client(), Client()
+    assert (sign_in(client), sign_in(elsewhere)) == (302, 302)
+    new = "another-horse-7"
+    form = {"old_password": "wrong", "new_password1": new, "new_password2": new}
+    assert client.post("/admin/password_change/", form).status_code == 200
+    assert client.post("/admin/password_change/", {**form, "old_password": PASSWORD}).status_code == 302
+    assert client.get("/admin/").status_code == 200
+    assert elsewhere.get("/admin/").status_code == 302
+    assert sign_in(Client()) == 200
+    assert sign_in(Client(), password=new) == 302
+    entries = audit_trail.entries_of(audit_trail.INSTALLATION, timezone.now().date())
+    assert [entry.actor for entry in entries if entry.type == "officer.password_changed"] == ["claire"]
+
+
+def test_guessing_the_old_password_in_somebodys_session_is_locked(officer: Officer) -> None:
+    client = Client()
+    sign_in(client)
+    form = {"old_password": "wrong", "new_password1": "another-horse-7", "new_password2": "another-horse-7"}
+    statuses = [client.post("/admin/password_change/", form).status_code for _ in range(7)]
+    assert statuses[-1] == 429
+    assert client.post("/admin/password_change/", {**form, "old_password": PASSWORD}).status_code == 429
 
 
 def test_a_second_factor_is_set_up_by_its_first_code_and_required_from_then_on(officer: Officer) -> None:

@@ -1,0 +1,73 @@
+"""Keepers: whose accounts an administrator may act on, and which two accounts may be one person's."""
+
+from __future__ import annotations
+
+from django.db import connection
+from django.db.models import Q, QuerySet
+
+from audit.access.capabilities import Capability
+from audit.access.scope import Scope
+from audit.models import AccountRequest, Membership, Officer, RequestKind, RequestState
+
+
+def keeps(actor: Officer, officer: Officer) -> bool:
+    """Return whether ``actor`` may act on the account of ``officer``: another's, all of whose casinos they keep."""
+    if actor.pk == officer.pk:
+        return False
+    scope = Scope.of(actor, Capability.KEEP_OFFICERS)
+    if scope.is_everywhere:
+        return True
+    casino_ids = casino_ids_of(officer)
+    return not officer.is_superuser and bool(casino_ids) and all(scope.includes(each) for each in casino_ids)
+
+
+def may_decide(actor: Officer, request: AccountRequest) -> bool:
+    """Return whether ``actor`` may approve or decline a request: not their own proposal, nor about themselves."""
+    return (
+        request.state == RequestState.WAITING
+        and keeps(actor, request.officer)
+        and (request.casino_id is None or Scope.of(actor, Capability.KEEP_OFFICERS).includes(request.casino_id))
+        and not same_hands(actor, request.proposed_by)
+    )
+
+
+def same_hands(one: Officer, other: Officer) -> bool:
+    """Return whether two accounts may be in the hands of one person, so that they are not four eyes.
+
+    They are if they are one account, if one created the other or issued the link with which its password was chosen,
+    or if both passwords were last chosen with reset links that were shown to the same administrator.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("select audit_same_hands(%s, %s)", (one.pk, other.pk))
+        return bool(cursor.fetchone()[0])
+
+
+def casino_ids_of(officer: Officer) -> frozenset[int]:
+    """Return the casinos of an officer: those of their roles, and those of roles that wait for approval."""
+    requested = officer.account_requests.filter(kind=RequestKind.ROLE, state=RequestState.WAITING)
+    current = Membership.objects.filter(officer=officer).values_list("casino_id", flat=True)
+    return frozenset(current) | frozenset(requested.values_list("casino_id", flat=True))
+
+
+def kept_by(actor: Officer) -> QuerySet[Officer]:
+    """Return the officers whose accounts ``actor`` may act on: see ``keeps``."""
+    scope = Scope.of(actor, Capability.KEEP_OFFICERS)
+    others = Officer.objects.exclude(pk=actor.pk)
+    if scope.is_everywhere:
+        return others
+    requests = AccountRequest.objects.filter(kind=RequestKind.ROLE, state=RequestState.WAITING)
+    own, own_requests = scope.rows(Membership.objects.all()), scope.rows(requests)
+    foreign = Membership.objects.exclude(pk__in=own.values("pk"))
+    foreign_requests = requests.exclude(pk__in=own_requests.values("pk"))
+    return others.filter(
+        Q(pk__in=own.values("officer")) | Q(pk__in=own_requests.values("officer")), is_superuser=False
+    ).exclude(Q(pk__in=foreign.values("officer")) | Q(pk__in=foreign_requests.values("officer")))
+
+
+def waiting_for(actor: Officer) -> QuerySet[AccountRequest]:
+    """Return the requests that wait about the accounts that ``actor`` keeps, the earliest first."""
+    return (
+        AccountRequest.objects.filter(state=RequestState.WAITING, officer__in=kept_by(actor))
+        .select_related("officer", "casino", "proposed_by")
+        .order_by("proposed_at", "pk")
+    )

@@ -1,0 +1,55 @@
+"""The hours within which a case is to be closed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Model, Q, QuerySet
+from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
+
+from audit.access.capabilities import Capability
+from audit.desk.audited_admin import AuditedAdmin
+from audit.desk.scoped_admin import scope_of
+from audit.models import Deadline
+
+
+@admin.register(Deadline)
+class DeadlineAdmin(AuditedAdmin[Deadline]):
+    """The hours within which a case is to be closed, by severity. A change applies to cases opened from then on.
+
+    A casino without a deadline of its own has the installation's, which a superuser changes.
+    """
+
+    sees = changes = (Capability.KEEP_EQUIPMENT,)
+    list_display = ("severity", "whose", "hours")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Deadline]:
+        scope = scope_of(request, *self.sees)
+        rows = Deadline.objects.select_related("casino").order_by("casino__code", "pk")
+        return rows if scope.is_everywhere else rows.filter(Q(casino=None) | Q(casino__in=scope.casino_ids or ()))
+
+    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        scope = scope_of(request, *self.sees)
+        return bool(scope) and (obj is None or self.casino_id_of(obj) is None or self._is_within(scope, obj))
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Allow a casino to return to the deadlines of the installation, which are never deleted."""
+        if obj is not None and self.casino_id_of(obj) is None:
+            return False
+        return self.has_change_permission(request, obj)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Deadline | None = None) -> tuple[str, ...]:
+        return ("casino", "severity") if obj else ()
+
+    def get_form(self, request: HttpRequest, obj: Deadline | None = None, change: bool = False, **kwargs: Any) -> Any:
+        """Require the casino of a new deadline: those of the installation are all there."""
+        form = super().get_form(request, obj, change, **kwargs)
+        if "casino" in form.base_fields:
+            form.base_fields["casino"].required = True
+        return form
+
+    @admin.display(description=_("casino"), ordering="casino__code")
+    def whose(self, deadline: Deadline) -> str:
+        return str(deadline.casino or _("every casino without its own"))

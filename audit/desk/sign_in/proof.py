@@ -1,0 +1,109 @@
+"""Asking again: what decides something for good needs a password, and a second factor, given minutes ago.
+
+A session is a browser that somebody may have left open. So the views that approve, close and sign are decorated with
+``fresh_proof``. Their forms show the fields with ``{% proof_fields %}`` once the proof is stale; a form that was
+loaded earlier, and sent without them, is answered by a page that asks and sends the same form again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, ParamSpec
+
+from django.contrib import admin
+from django.contrib.auth import authenticate
+from django.contrib.auth.signals import user_logged_in, user_login_failed
+from django.dispatch import receiver
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.utils.translation import gettext as _
+from django_otp import match_token, user_has_device
+
+from audit.models import Officer
+
+P = ParamSpec("P")
+
+PROOF_S = 5 * 60
+"""How long a proof is fresh."""
+
+PASSWORD, CODE = "proof_password", "proof_code"
+_NOT_SENT_AGAIN = {PASSWORD, CODE, "csrfmiddlewaretoken"}
+_PROVED_AT = "proved_at"
+
+
+def fresh_proof(view: Callable[P, HttpResponse]) -> Callable[P, HttpResponse]:
+    """Decorate a view, or a method that is one: a POST reaches it with a fresh proof alone."""
+
+    @wraps(view)
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+        request = next(each for each in args if isinstance(each, HttpRequest))
+        return ask_for_proof(request) or view(*args, **kwargs)
+
+    return guarded
+
+
+def ask_for_proof(request: HttpRequest) -> HttpResponse | None:
+    """Return None for a POST with a fresh proof or one that gives it, otherwise the page that asks for it.
+
+    A wrong password or code counts as a failed sign-in.
+    """
+    if request.method != "POST" or is_fresh(request):
+        return None
+    is_wrong = PASSWORD in request.POST
+    if is_wrong and _prove(request):
+        return None
+    context = {
+        **admin.site.each_context(request),
+        "title": _("Confirm that it is you"),
+        "is_wrong": is_wrong,
+        "sent": [
+            (name, value) for name, values in request.POST.lists() for value in values if name not in _NOT_SENT_AGAIN
+        ],
+        "address": request.get_full_path(),
+    }
+    response = TemplateResponse(request, "admin/audit/sign_in/proof.html", context, status=403)
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+def is_fresh(request: HttpRequest) -> bool:
+    """Return whether the officer has signed in, or given a proof, in this session within the last ``PROOF_S``."""
+    proved_at = request.session.get(_PROVED_AT)
+    return isinstance(proved_at, float) and abs(time.time() - proved_at) < PROOF_S
+
+
+def has_second_factor(request: HttpRequest) -> bool:
+    return isinstance(request.user, Officer) and user_has_device(request.user)
+
+
+def check_password(request: HttpRequest, password: str) -> bool:
+    """Return whether it is the signed-in officer's password. A wrong one counts as a failed sign-in, and may lock."""
+    assert isinstance(request.user, Officer), "the admin site lets nobody else in"
+    proved = authenticate(request, username=request.user.get_username(), password=password)
+    return proved is not None and proved.pk == request.user.pk
+
+
+def _prove(request: HttpRequest) -> bool:
+    officer = request.user
+    assert isinstance(officer, Officer), "the admin site lets nobody else in"
+    if not check_password(request, request.POST.get(PASSWORD, "")):
+        return False
+    if user_has_device(officer):
+        code = request.POST.get(CODE, "").replace(" ", "").replace("\0", "")
+        if not code or match_token(officer, code) is None:
+            credentials = {"username": officer.get_username()}
+            user_login_failed.send(sender=__name__, credentials=credentials, request=request)
+            return False
+    _remember(request)
+    return True
+
+
+def _remember(request: HttpRequest) -> None:
+    request.session[_PROVED_AT] = time.time()
+
+
+@receiver(user_logged_in)
+def _on_sign_in(sender: Any, request: HttpRequest, user: Any, **kwargs: Any) -> None:
+    _remember(request)

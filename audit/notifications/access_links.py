@@ -1,0 +1,25 @@
+"""Links that open an account, by mail, if a mail server is set up."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.core.mail import EmailMessage
+from django.utils.translation import gettext as _
+
+from audit.models import Officer
+
+CONSOLE = "django.core.mail.backends.console.EmailBackend"
+
+
+def can_mail(officer: Officer) -> bool:
+    """Return whether a link can be mailed to an officer."""
+    return bool(officer.email) and settings.EMAIL_BACKEND != CONSOLE
+
+
+def send(officer: Officer, address: str, *, hours: int) -> None:
+    """Mail the address of a link, in the language of the request. Raise ``OSError`` if the mail server refuses."""
+    body = _(
+        "Hello,\n\nchoose the password of your account %(name)s here:\n\n%(address)s\n\n"
+        "The link works once, within %(hours)s hours. If you did not expect it, tell your administrator.\n"
+    ) % {"name": officer.get_username(), "address": address, "hours": hours}
+    EmailMessage(_("Your account at the desk"), body, to=[officer.email]).send()

@@ -1,0 +1,25 @@
+"""The fields that ask for a password again in a form that decides something. ``{% load proof %}``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import template
+
+from audit.desk.sign_in import proof
+
+register = template.Library()
+
+
+@register.inclusion_tag("admin/audit/sign_in/proof_fields.html", takes_context=True)
+def proof_fields(context: Any, form: str) -> dict[str, Any]:
+    """Show the fields if the officer's proof is stale. ``form`` distinguishes the forms of a page."""
+    request = context["request"]
+    is_needed = not proof.is_fresh(request)
+    return {
+        "form": form,
+        "is_needed": is_needed,
+        "has_second_factor": is_needed and proof.has_second_factor(request),
+        "password": proof.PASSWORD,
+        "code": proof.CODE,
+    }
