@@ -90,5 +90,6 @@ def _networks(texts: tuple[str, ...]) -> tuple[Network, ...]:
 
 
 def network_address(request: HttpRequest) -> str:
-    """Return what attempts at the desk are counted by: the client's IPv4 address or IPv6 network."""
-    return network_of(client_address(request.META))
+    """Return what attempts at the desk are counted by: the client's IPv4 address or IPv6 network, "" if unknown."""
+    network = network_of(client_address(request.META))
+    return "" if network == UNKNOWN else network
