@@ -30,7 +30,7 @@ from django_otp.plugins.otp_static.models import StaticDevice
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from audit.access.capabilities import Capability, capabilities_of
-from audit.access.keepers import casino_ids_of, keeps, same_hands
+from audit.access.keepers import are_two_people, casino_ids_of, keeps
 from audit.access.scope import Scope
 from audit.event_store import audit_trail
 from audit.models import AccessLink, AccountRequest, Casino, Membership, Officer, RequestKind, RequestState, Role
@@ -331,7 +331,7 @@ def _check_decision(actor: Officer, request: AccountRequest, state: RequestState
         return
     if request.proposed_by_id == actor.pk:
         raise AccountRefused(_("You proposed this. Another administrator must decide."))
-    if same_hands(actor, request.proposed_by):
+    if not are_two_people(actor, request):
         raise AccountRefused(
             _(
                 "One of you created the account of the other or reset its password, "

@@ -27,8 +27,19 @@ def may_decide(actor: Officer, request: AccountRequest) -> bool:
         request.state == RequestState.WAITING
         and keeps(actor, request.officer)
         and (request.casino_id is None or Scope.of(actor, Capability.KEEP_OFFICERS).includes(request.casino_id))
-        and not same_hands(actor, request.proposed_by)
+        and are_two_people(actor, request)
     )
+
+
+def are_two_people(actor: Officer, request: AccountRequest) -> bool:
+    """Return whether ``actor`` and whoever proposed a request are four eyes.
+
+    A superuser and the first administrator whom they appointed count as two as long as nobody else could decide.
+    """
+    parties = (request.proposed_by_id, actor.pk, request.officer_id, request.casino_id)
+    with connection.cursor() as cursor:
+        cursor.execute("select audit_may_decide(%s, %s, %s, %s)", parties)
+        return bool(cursor.fetchone()[0])
 
 
 def same_hands(one: Officer, other: Officer) -> bool:

@@ -43,7 +43,7 @@ LINK_HOURS = int(accounts.LINK_LIFE.total_seconds() // 3600)
 class InvitationForm(forms.ModelForm):  # type: ignore[type-arg]  # Django’s own takes no type parameter
     """A new account, with its role at a casino that the administrator keeps."""
 
-    casino = forms.ModelChoiceField(label=gettext_lazy("Casino"), queryset=Casino.objects.none())
+    casino = forms.ModelChoiceField(label=gettext_lazy("Casino"), queryset=Casino.objects.none(), empty_label=None)
     role = forms.ChoiceField(label=gettext_lazy("Role"), choices=Role.choices, initial=Role.OFFICER)
 
     class Meta:

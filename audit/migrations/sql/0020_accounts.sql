@@ -21,6 +21,27 @@ create function audit_same_hands(p_one bigint, p_other bigint) returns boolean l
         where one.is_open and other.is_open and one.issued_by_id = other.issued_by_id)
 $$;
 
+-- Whether an account may decide what another proposed, about an account, at a casino (null: about the whole account).
+-- A superuser and the first administrator whom they appointed there may, as long as nobody else could: otherwise an
+-- installation with one superuser would never have a second administrator.
+create function audit_may_decide(p_proposer bigint, p_decider bigint, p_officer bigint, p_casino bigint)
+returns boolean language sql stable as $$
+  select not audit_same_hands(p_proposer, p_decider)
+    or (p_proposer <> p_decider
+      and exists (
+        select from audit_accountrequest r
+          where r.is_first and r.state = 'approved' and (p_casino is null or r.casino_id = p_casino)
+            and ((r.officer_id = p_proposer and r.proposed_by_id = p_decider)
+              or (r.officer_id = p_decider and r.proposed_by_id = p_proposer)))
+      and not exists (
+        select from audit_officer o
+          where o.is_active and o.id not in (p_proposer, p_decider, p_officer)
+            and (o.is_superuser or exists (
+              select from audit_officer_casinos m
+                where m.officer_id = o.id and m.role = 'administrator'
+                  and (p_casino is null or m.casino_id = p_casino)))))
+$$;
+
 create function audit_guard_case_hands() returns trigger language plpgsql as $$
 begin
   if new.state = 'closed' and old.state <> 'closed' and audit_same_hands(new.proposed_by_id, new.approved_by_id) then
@@ -71,7 +92,8 @@ begin
       new.proposed_at, new.is_first) then
     raise exception 'what is decided is what was proposed' using errcode = 'check_violation';
   end if;
-  if new.state = 'approved' and audit_same_hands(new.proposed_by_id, new.decided_by_id) then
+  if new.state = 'approved'
+     and not audit_may_decide(new.proposed_by_id, new.decided_by_id, new.officer_id, new.casino_id) then
     raise exception 'a request about an account takes two people' using errcode = 'check_violation';
   end if;
   return new;

@@ -253,6 +253,26 @@ def test_a_superuser_appoints_the_first_administrator_of_a_casino_alone_and_nobo
     assert "officer.first_administrator" in {entry.type for entry in desk.entries(casino)}
 
 
+def test_a_lone_superuser_and_the_first_administrator_decide_together_until_there_is_somebody_else() -> None:
+    casino, chief = Tenant().casino, Officer.objects.create_superuser("chief")
+
+    def invite(actor: Officer, name: str, role: str) -> Invitation:
+        values = {"first_name": "", "last_name": "", "email": "", "casino": casino, "is_shown": True}
+        return accounts.invite(actor, username=name, role=role, **values)  # type: ignore[arg-type]
+
+    first = invite(chief, "first", Role.ADMINISTRATOR).officer
+    by_first, by_chief = invite(first, "second", Role.ADMINISTRATOR), invite(chief, "officer", Role.OFFICER)
+    assert by_first.request is not None
+    assert by_chief.request is not None
+    for request in (by_first.request, by_chief.request):
+        assert refused(accounts.approve, request.proposed_by, request.pk)
+    accounts.approve(chief, by_first.request.pk)
+    assert role_of(by_first.officer) == Role.ADMINISTRATOR
+    assert refused(accounts.approve, first, by_chief.request.pk), "there is another administrator now"
+    accounts.approve(by_first.officer, by_chief.request.pk)
+    assert role_of(by_chief.officer) == Role.OFFICER
+
+
 def test_a_superuser_does_not_approve_their_own_proposal_nor_by_an_account_they_created(desk: Accounts) -> None:
     officer = desk.opened("new")
     request = accounts.propose_role(desk.chief, officer, desk.tenant.casino, Role.DIRECTOR, reason="x")
