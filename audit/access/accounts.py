@@ -170,7 +170,8 @@ def change_own_password(officer: Officer, password: str) -> None:
     with audit_trail.done_by(officer.get_username()):
         officer.save(update_fields=["password"])
     _revoke_links(AccessLink.objects.filter(officer=officer), datetime.now(UTC))
-    _record(officer, "officer.password_changed", officer, casino_ids_of(officer))
+    if casino_ids := casino_ids_of(officer):  # the entry that wrote the password is the installation's
+        _record(officer, "officer.password_changed", officer, casino_ids)
 
 
 @transaction.atomic
