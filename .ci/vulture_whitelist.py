@@ -28,7 +28,12 @@ _.REGISTER, _.MANUAL, _.register_version  # of runs: fields for the register of 
 _.CHEF_DE_PARTIE, _.COUNT_ROOM, _.card_or_licence
 _.CONFIRMED, _.EXPLAINED, _.MISTAKEN, _.CRITICAL, _.MAJOR, _.MINOR, _.INFO
 
+# Celery and gunicorn: signals, the scheduler, the configuration; Prometheus' collector.
+_._has_been_logged
+_.Scheduler, _.set_up_logging, _.begin_task, _.end_task, _.touch_of_main_process, _.logconfig_dict, _.describe
+
 # Fields that are written here and read in a template, an export or SQL.
+_.beat_at, _.holder_began, _.holder_pid, _.last_turn_at
 _.created_at, _.heartbeat_at, _.is_shared, _.made_by, _.sent_at, _.updated_at
 _.decided_at, _.is_first, _.is_invitation, _.proposed_at, _.used_at
 

@@ -15,7 +15,9 @@ from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
+from audit import heartbeats
 from audit.access import refusals
+from audit.adjudication import fairness
 from audit.adjudication import runs as adjudication_runs
 from audit.adjudication.replay import advance
 from audit.event_store import read
@@ -44,37 +46,64 @@ KILLED_AFTER_S = 60
     soft_time_limit=settings.CABOCHON_REPLAY_TASK_S,
     time_limit=settings.CABOCHON_REPLAY_TASK_S + KILLED_AFTER_S,
 )
-def replay_stream(*, stream_id: int, **kwargs: Any) -> None:
-    """Replay a stream from its cursor to its end. One that fails is set aside, and stops no other."""
+def replay_stream(*, stream_id: int | None, **kwargs: Any) -> None:
+    """Put a stream into the queue, None for none, and replay step by step what is next there, whichever it is."""
     half_time = monotonic() + settings.CABOCHON_REPLAY_TASK_S / 2
-    try:
-        for _ in range(STEPS_A_TASK):
-            progress = advance(stream_id)
-            if progress is None or not progress.folded:
-                return
-            log.info("replayed", stream_id=stream_id, events=progress.folded, cursor=progress.cursor)
-            if monotonic() > half_time:  # a successor goes on, so that only a step that is too long reaches the limit
-                break
-    except Exception as error:
-        log.exception("replay failed", stream_id=stream_id, error=type(error).__name__)
-        connection.close_if_unusable_or_obsolete()
-        adjudication_runs.record_failure(stream_id, ENGINE_VERSION, error)
-        return
-    replay_stream.delay(stream_id=stream_id)
+    if stream_id is not None:
+        fairness.put([stream_id])
+    for _ in range(STEPS_A_TASK):
+        fairness.put_newly_sealed()
+        turn = fairness.take()
+        if turn is None:
+            return
+        _replay_step(turn)
+        if monotonic() > half_time:  # a successor goes on, so that only a step that is too long reaches the limit
+            break
+    replay_stream.delay(stream_id=None)
+
+
+def _replay_step(turn: fairness.Turn) -> None:
+    """Fold one step of a stream. One that fails is set aside, and stops no other."""
+    with structlog.contextvars.bound_contextvars(stream_id=turn.stream_id):
+        try:
+            progress = advance(turn.stream_id)
+        except Exception as error:
+            log.exception("replay failed", error=type(error).__name__)
+            connection.close_if_unusable_or_obsolete()
+            adjudication_runs.record_failure(turn.stream_id, ENGINE_VERSION, error)
+            fairness.drop(turn)  # the sweep puts it back when its pause is over
+            return
+        if progress is None:  # another process holds it
+            fairness.drop(turn)
+            return
+        if progress.folded:
+            log.info("replayed", events=progress.folded, cursor=progress.cursor)
+        if progress.behind:
+            fairness.give_back(turn)
+        else:
+            fairness.done(turn)
 
 
 @shared_task(ignore_result=True)
 def sweep(**kwargs: Any) -> int:
-    """Send a task for every dirty stream, so that a lost hint delays a finding and never loses it. Return how many.
+    """Put every dirty stream into the queue, and wake the workers: a lost hint delays a finding and never loses it.
 
-    What sign-ins leave behind is swept as well: refusals go to the audit trail, failures are forgotten.
+    Return how many streams. What sign-ins leave behind is swept as well: refusals go to the audit trail, failures are
+    forgotten.
     """
     streams = read.dirty_streams(ENGINE_VERSION, limit=SWEPT_AT_ONCE)
-    for stream_id in streams:
+    fairness.put(streams)
+    for stream_id in streams[: settings.CABOCHON_REPLAY_WORKERS]:
         replay_stream.delay(stream_id=stream_id)
     refusals.write_refusals(timezone.now())
     refusals.forget_attempts(timezone.now())
     return len(streams)
+
+
+@shared_task(ignore_result=True)
+def heartbeat(*, process: str, **kwargs: Any) -> None:
+    """Say that the workers of a queue, ``replay`` or ``night``, get tasks and reach the database."""
+    heartbeats.beat(process, every_s=0)
 
 
 @shared_task(ignore_result=True)

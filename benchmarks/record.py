@@ -456,7 +456,7 @@ def _until_up(port: int) -> None:
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline:
         try:
-            urllib.request.urlopen(f"http://localhost:{port}/health/ready", timeout=2).close()
+            urllib.request.urlopen(f"http://localhost:{port}/health/accepts", timeout=2).close()
             return
         except OSError:
             time.sleep(0.1)

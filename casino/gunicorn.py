@@ -4,6 +4,8 @@ import gc
 import os
 from typing import Any
 
+from casino import logs
+
 bind = os.environ.get("CABOCHON_BIND", "127.0.0.1:8000")
 workers = int(os.environ.get("CABOCHON_WEB_WORKERS", "2"))
 threads = int(os.environ.get("CABOCHON_WEB_THREADS", "4"))
@@ -12,6 +14,7 @@ timeout = 30
 graceful_timeout = 10
 keepalive = 15
 accesslog = None
+logconfig_dict = logs.configuration()
 control_socket_disable = True
 limit_request_line = 4_094
 

@@ -1,9 +1,50 @@
-"""Health checks: liveness and readiness."""
+"""Health checks: is a web process alive, does it accept events, does the whole record move?
+
+| path | 200 says | for |
+|---|---|---|
+| ``/health/live`` | the process runs | the container's own check |
+| ``/health/accepts`` | the database answers, is migrated, and takes a row | who sends requests to this web server |
+| ``/health/ready`` | in addition, every process of the deployment does its work | who is called when it does not |
+
+The answers of the last two name each check, whether it holds, and the age in seconds that it looked at.
+"""
 
 from __future__ import annotations
 
-from django.db import DatabaseError, connection
+import shutil
+from dataclasses import dataclass
+from typing import Any
+
+import structlog
+from django.conf import settings
+from django.db import DatabaseError, InterfaceError, connection
+from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, JsonResponse
+
+from audit import heartbeats, monitoring
+
+STATEMENT_S = 3.0
+"""The limit of time of each query of a check."""
+
+log = structlog.get_logger(__name__)
+
+MIB = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One check: whether it holds, the age in seconds that it is about, and the most that this may be."""
+
+    name: str
+    holds: bool
+    age_s: float | None = None
+    limit_s: float | None = None
+    detail: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        age = None if self.age_s is None else round(self.age_s, 1)
+        aged = {"age_s": age, "limit_s": self.limit_s} if self.limit_s is not None else {}
+        return {"ok": self.holds, **aged, **({"detail": self.detail} if self.detail else {})}
 
 
 def live(request: HttpRequest) -> JsonResponse:
@@ -11,14 +52,83 @@ def live(request: HttpRequest) -> JsonResponse:
     return JsonResponse({"status": "live"})
 
 
+def accepts(request: HttpRequest) -> JsonResponse:
+    """Answer 200 if this server can store what it is sent, 503 otherwise."""
+    return _answer("accepts", _storing())
+
+
 def ready(request: HttpRequest) -> JsonResponse:
-    """Answer 200 if the database answers and has the event store's schema, 503 otherwise."""
+    """Answer 200 if everything that belongs to the record moves, 503 otherwise."""
+    checks = _storing()
+    if all(check.holds for check in checks):
+        checks += _guarded(_moving)
+    return _answer("ready", checks)
+
+
+def _answer(name: str, checks: list[Check]) -> JsonResponse:
+    failed = [check.name for check in checks if not check.holds]
+    content = {
+        "status": f"not {name}" if failed else name,
+        "failed": failed,
+        "checks": {check.name: check.as_json() for check in checks},
+    }
+    response = JsonResponse(content, status=503 if failed else 200)
+    response.headers["Cache-Control"] = "no-store"
+    if failed:
+        log.warning(f"not {name}", failed=failed)
+        response._has_been_logged = True  # type: ignore[attr-defined]  # by Django, which would call it an error
+    return response
+
+
+def _guarded(checks: Any) -> list[Check]:
+    """Return checks of the database; one that fails if it does not answer."""
     try:
-        with connection.cursor() as cursor:
-            cursor.execute("select to_regclass('log.event') is not null")
-            (has_log,) = cursor.fetchone()
-    except DatabaseError:
-        return JsonResponse({"status": "no database"}, status=503)
-    if not has_log:
-        return JsonResponse({"status": "not migrated"}, status=503)
-    return JsonResponse({"status": "ready"})
+        return list(checks())
+    except (DatabaseError, InterfaceError) as error:
+        connection.close()
+        return [Check("database", False, detail=type(error).__name__)]
+
+
+def _storing() -> list[Check]:
+    checks = _guarded(_database)
+    return [*checks, _disk()]
+
+
+def _database() -> list[Check]:
+    executor = MigrationExecutor(connection)
+    missing = len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+    checks = [Check("database", True), Check("migrations", not missing, detail=f"{missing} missing" if missing else "")]
+    if not missing:
+        with monitoring.statement_limit(STATEMENT_S):
+            heartbeats.write("web")  # a disk of the database that is full, or a server that only reads, refuses it
+        checks.append(Check("write", True))
+    return checks
+
+
+def _disk() -> Check:
+    free = shutil.disk_usage(settings.DATA_DIR if settings.DATA_DIR.exists() else "/").free // MIB
+    return Check("disk", free >= settings.CABOCHON_FREE_MB, detail=f"{free} MiB free")
+
+
+def _moving() -> list[Check]:
+    with monitoring.statement_limit(STATEMENT_S):
+        ages = monitoring.heartbeats()
+        unsealed, dirty = monitoring.unsealed(), monitoring.dirty()
+        step_s = monitoring.last_step_s() if dirty.count else None
+    limits = {
+        "beat": settings.CABOCHON_BEAT_STALE_S,
+        "sequencer": settings.CABOCHON_SEQUENCER_STALE_S,
+        "replay": settings.CABOCHON_REPLAY_STALE_S,
+        "night": settings.CABOCHON_NIGHT_STALE_S,
+    }
+    checks = [_aged(name, ages.get(name), limit, never=False) for name, limit in limits.items()]
+    checks.append(_aged("sealing", unsealed.oldest_s, settings.CABOCHON_SEQUENCER_STALE_S))
+    # A long queue that moves is slow and not stuck.
+    stuck = dirty.oldest_s is not None and (step_s is None or step_s > settings.CABOCHON_REPLAY_STALE_S)
+    checks.append(_aged("adjudication", dirty.oldest_s if stuck else None, settings.CABOCHON_REPLAY_STALE_S))
+    return checks
+
+
+def _aged(name: str, age_s: float | None, limit_s: float, *, never: bool = True) -> Check:
+    """Return a check that an age is within its limit; ``never`` says whether it holds if there is none."""
+    return Check(name, never if age_s is None else age_s <= limit_s, age_s, limit_s)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
 import environ
-import structlog
 from django.utils.translation import gettext_lazy as _
 
+from casino import logs
 from casino.embedded.postgres import DATABASE, EmbeddedPostgres
 from casino.embedded.valkey import EmbeddedValkey
 from casino.secret import secret_key
@@ -33,7 +32,7 @@ CSRF_TRUSTED_ORIGINS = env.list("CABOCHON_TRUSTED_ORIGINS", default=[])
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SESSION_COOKIE_AGE = 12 * 60 * 60  # one shift, in seconds
 SECURE_SSL_REDIRECT = HTTPS
-SECURE_REDIRECT_EXEMPT = ["^health/"]
+SECURE_REDIRECT_EXEMPT = ["^health/", "^metrics$"]
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
@@ -175,6 +174,10 @@ if PROCESS == "worker":
     options = DATABASES["default"].setdefault("OPTIONS", {})
     limit = f"-c statement_timeout={env.int('CABOCHON_WORKER_STATEMENT_S', default=240)}s"
     options["options"] = f"{options.get('options', '')} {limit}".strip()
+elif PROCESS == "night":
+    options = DATABASES["default"].setdefault("OPTIONS", {})
+    limit = f"-c statement_timeout={env.int('CABOCHON_NIGHT_STATEMENT_S', default=600)}s"
+    options["options"] = f"{options.get('options', '')} {limit}".strip()
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # The API of table systems
@@ -239,8 +242,24 @@ CELERY_TASK_ROUTES = {
     "audit.tasks.run_job": {"queue": "night"},
     "audit.tasks.*": {"queue": "replay"},
 }
+CABOCHON_REPLAY_WORKERS = env.int("CABOCHON_REPLAY_WORKERS", default=2)
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TIMEZONE = "UTC"
+CELERY_BEAT_SCHEDULER = "casino.beat.Scheduler"
+CELERY_WORKER_REDIRECT_STDOUTS = False
+# Nights and jobs. A task over the soft limit fails and says so; one that does not even notice is killed with its
+# process, and the sweeps begin it anew. A replay has limits of its own.
+LONG_TASK_LIMITS = {
+    "soft_time_limit": env.int("CABOCHON_TASK_S", default=900),
+    "time_limit": env.int("CABOCHON_TASK_S", default=900) + 60,
+}
+CELERY_TASK_ANNOTATIONS = {
+    **{f"audit.tasks.night_{name}": LONG_TASK_LIMITS for name in ("reconcile", "session", "finish", "mail", "sweep")},
+    "audit.tasks.run_job": {
+        "soft_time_limit": env.int("CABOCHON_JOB_S", default=6 * 3600),
+        "time_limit": env.int("CABOCHON_JOB_S", default=6 * 3600) + 60,
+    },
+}
 if CELERY_BROKER_URL.startswith("redis"):
     # A task that ran longer than this timeout would be started a second time; ours take steps of seconds.
     CELERY_BROKER_TRANSPORT_OPTIONS = {
@@ -264,13 +283,22 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": env.float("CABOCHON_NIGHTS_S", default=600.0),
         "options": {"queue": "night", "expires": 600},
     },
+    # A task on each queue shows that beat, broker, worker and database work together.
+    **{
+        f"heartbeat of {queue}": {
+            "task": "audit.tasks.heartbeat",
+            "schedule": 10.0,
+            "kwargs": {"process": queue},
+            "options": {"queue": queue, "expires": 30},
+        }
+        for queue in ("replay", "night")
+    },
     "works": {  # background jobs; the name is stored in the database
         "task": "audit.tasks.sweep_jobs",
         "schedule": env.float("CABOCHON_WORKS_S", default=30.0),
         "options": {"queue": "replay", "expires": 30},
     },
 }
-CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
 
 # Mail: night reports to their subscribers. Without a mail server it goes to the worker's log.
 
@@ -286,23 +314,20 @@ CACHES: dict[str, dict[str, Any]] = {
     else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
 }
 
+# Health: the ages in seconds beyond which a process, or what waits for it, counts as standing still
+
+CABOCHON_BEAT_STALE_S = env.float("CABOCHON_BEAT_STALE_S", default=60.0)
+CABOCHON_SEQUENCER_STALE_S = env.float("CABOCHON_SEQUENCER_STALE_S", default=60.0)
+CABOCHON_REPLAY_STALE_S = env.float("CABOCHON_REPLAY_STALE_S", default=120.0)
+CABOCHON_NIGHT_STALE_S = env.float("CABOCHON_NIGHT_STALE_S", default=1_200.0)
+CABOCHON_FREE_MB = env.int("CABOCHON_FREE_MB", default=200)
+CABOCHON_HEARTBEAT_FILE = env.str("CABOCHON_HEARTBEAT_FILE", default="")  # set by the supervisor
+
+# Metrics: without a token there are none
+
+CABOCHON_METRICS_TOKEN = env.str("CABOCHON_METRICS_TOKEN", default="")
+
 # Log messages: one a line, for people at a terminal and as JSON elsewhere
 
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "handlers": {"stderr": {"class": "logging.StreamHandler"}},
-    # Unhandled exceptions are logged with their traceback; a 404 is not an error.
-    "loggers": {"django.request": {"handlers": ["stderr"], "level": "ERROR", "propagate": False}},
-}
-
-structlog.configure(
-    processors=[
-        structlog.contextvars.merge_contextvars,
-        structlog.processors.add_log_level,
-        structlog.processors.TimeStamper(fmt="iso", utc=True),
-        structlog.processors.format_exc_info,
-        structlog.dev.ConsoleRenderer() if sys.stderr.isatty() else structlog.processors.JSONRenderer(),
-    ],
-    logger_factory=structlog.PrintLoggerFactory(sys.stderr),
-)
+LOGGING = logs.configuration()
+logs.configure()

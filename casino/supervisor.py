@@ -2,7 +2,9 @@
 
     lock ─► services ─► preparations ─► children ─► watch ─► children, then services, stop
 
-It restarts what dies. On SIGINT, SIGTERM or SIGHUP (a terminal that closes) it stops the children first, with a grace
+It restarts what dies, and what stands still: a child with a stall limit touches its heartbeat file while it works
+(``CABOCHON_HEARTBEAT_FILE``), and one whose file is too old is killed. Logs are a folder that only their user can read,
+rotated by size. On SIGINT, SIGTERM or SIGHUP (a terminal that closes) it stops the children first, with a grace
 period, and the services last, so that nothing it started outlives it. If it is killed by SIGKILL, the next supervisor
 reads the list of children that it left and ends them before it starts its own.
 """
@@ -11,6 +13,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -28,6 +31,19 @@ POLL_INTERVAL_S = 0.5
 
 RESTART_DELAY_S = 2.0
 """The pause before a child that died is started again, so that one that cannot run does not restart in a busy loop."""
+
+
+LOG_BYTES = 10 * 1024 * 1024
+"""The size from which a log is rotated."""
+
+LOGS_KEPT = 5
+"""Rotated logs of each child that are kept, ``name.log.1`` the newest."""
+
+START_STALLS = 3
+"""How many times its stall limit a child has for its first heartbeat: it has to start."""
+
+MISSED_POLLS_S = 10.0
+"""A gap between two polls, after which the machine slept, and no child is to blame for an old heartbeat."""
 
 
 class AlreadyRunning(RuntimeError):
@@ -51,14 +67,17 @@ class Child:
     """A child process: its name, its command, and environment variables in addition to the supervisor's.
 
     ``is_restarted`` is False for a process that ends by itself; its output goes to the terminal instead of a log.
+    ``stall_s`` is how old its heartbeat file may be before it is killed and started again; None has no such file.
     """
 
     name: str
     command: tuple[str, ...]
     environment: dict[str, str] = field(default_factory=dict)
     is_restarted: bool = True
+    stall_s: float | None = None
     process: subprocess.Popen[bytes] | None = None
     died_at: float = 0.0
+    watched_since: float = 0.0  # on the clock of files
 
 
 @dataclass(slots=True)
@@ -79,8 +98,9 @@ class Supervisor:
         """Start everything and watch it until a signal comes. Raise ``AlreadyRunning`` or ``PreparationFailed``."""
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, self._request_stop)
-        self._logs.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._logs.chmod(0o700)
+        for folder in (self._logs, self._heartbeats):
+            folder.mkdir(parents=True, exist_ok=True)
+            folder.chmod(0o700)
         with (self.data / "lock").open("w") as lock:
             _lock(lock)
             _end_leftovers(self._list)
@@ -93,6 +113,10 @@ class Supervisor:
     @property
     def _logs(self) -> Path:
         return self.data / "logs"
+
+    @property
+    def _heartbeats(self) -> Path:
+        return self.data / "heartbeats"
 
     @property
     def _list(self) -> Path:
@@ -116,11 +140,13 @@ class Supervisor:
 
     def _start(self, child: Child) -> None:
         output = (self._logs / f"{child.name}.log").open("ab") if child.is_restarted else None
+        heartbeat = {"CABOCHON_HEARTBEAT_FILE": str(self._heartbeats / child.name)} if child.stall_s else {}
+        child.watched_since = time.time()
         # A session of its own: Ctrl-C reaches the supervisor alone, which then stops its children in order.
         child.process = subprocess.Popen(
             child.command,
             cwd=self.cwd,
-            env={**os.environ, **child.environment},
+            env={**os.environ, **heartbeat, **child.environment},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,
@@ -131,12 +157,32 @@ class Supervisor:
         self._list.write_text("".join(f"{each.process.pid}\n" for each in self.children if each.process is not None))
 
     def _watch(self) -> None:
+        polled_at = time.time()
         while not self.is_stopping:
             for service in self.services:
                 self._restart_if_gone(service)
+            if time.time() - polled_at > MISSED_POLLS_S:
+                for child in self.children:
+                    child.watched_since = time.time()
+            polled_at = time.time()
             for child in self.children:
+                self._kill_if_stalled(child)
                 self._restart_if_dead(child)
+                rotate(self._logs / f"{child.name}.log")
             time.sleep(POLL_INTERVAL_S)
+
+    def _kill_if_stalled(self, child: Child) -> None:
+        """Kill a child that has not touched its heartbeat file in time; then it is one that died."""
+        if child.process is None or child.stall_s is None or child.process.poll() is not None:
+            return
+        file = self._heartbeats / child.name
+        moved_at = file.stat().st_mtime if file.exists() else 0.0
+        has_begun = moved_at > child.watched_since
+        still_s = time.time() - max(child.watched_since, moved_at)
+        if still_s > child.stall_s * (1 if has_begun else START_STALLS):
+            print(f"{child.name} has stood still for {still_s:.0f} s; it is killed.", file=sys.stderr)
+            _kill_group(child.process.pid)
+            child.process.wait()
 
     def _restart_if_gone(self, service: Service) -> None:
         if service.is_running() or self.is_stopping:
@@ -175,6 +221,18 @@ class Supervisor:
         self._list.unlink(missing_ok=True)
         for service in reversed(self.services):
             service.stop()
+
+
+def rotate(log: Path, *, most_bytes: int = LOG_BYTES, kept: int = LOGS_KEPT) -> None:
+    """Begin a log anew if it is too large. The process that writes it keeps it open, so its content is copied away."""
+    if not log.exists() or log.stat().st_size < most_bytes:
+        return
+    for number in range(kept - 1, 0, -1):
+        older = log.with_name(f"{log.name}.{number}")
+        if older.exists():
+            older.rename(log.with_name(f"{log.name}.{number + 1}"))
+    shutil.copyfile(log, log.with_name(f"{log.name}.1"))
+    os.truncate(log, 0)
 
 
 def _lock(file: TextIO) -> None:

@@ -1,12 +1,13 @@
 """What ``make run`` starts, ``python -m casino.up``: a whole deployment on one machine, without installed servers.
 
-    PostgreSQL, Valkey ─► casino.prepare ─► web, worker, beat, sequencer ─► welcome: an officer, a first night, the desk
+    PostgreSQL, Valkey ─► casino.prepare ─► web, workers, beat, sequencer ─► welcome: an officer, a first night
 
 | process | program | purpose |
 |---|---|---|
 | PostgreSQL, Valkey | ``casino.embedded`` | the database; the broker and cache |
 | web | gunicorn with ``casino.wsgi`` | the API and the desk |
-| worker | Celery | replays streams, reconciles nights, runs background jobs |
+| replay | Celery | replays streams |
+| night | Celery | reconciles nights, runs background jobs: what takes long, so that no replay waits for it |
 | beat | Celery | starts the periodic tasks, such as the sweep for dirty streams |
 | sequencer | ``manage.py sequence`` | seals batches in the transparency log |
 | welcome | ``manage.py welcome`` | once: the first officer, a simulated night, the desk's URL |
@@ -24,13 +25,14 @@ import socket
 import sys
 from pathlib import Path
 
-from casino.embedded.postgres import ACCOUNTS, EmbeddedPostgres
+from casino.embedded.postgres import EmbeddedPostgres
 from casino.embedded.process import ServiceFailed
 from casino.embedded.valkey import EmbeddedValkey
 from casino.supervisor import AlreadyRunning, Child, PreparationFailed, Service, Supervisor
 
 PROJECT = Path(__file__).resolve().parent.parent
 PORTS_TRIED = 50
+CELERY = (sys.executable, "-m", "celery", "-q", "-A", "casino")
 
 
 def main() -> int:
@@ -43,8 +45,7 @@ def main() -> int:
         postgres = EmbeddedPostgres(data)
         services.append(postgres)
         for child in children:  # welcome is a command
-            process = child.name if child.name in ACCOUNTS else "command"
-            child.environment["DATABASE_URL"] = postgres.url(process=process)
+            child.environment["DATABASE_URL"] = postgres.url(process=child.name)
     if not os.environ.get("CELERY_BROKER_URL"):
         services.append(EmbeddedValkey(data))
     try:
@@ -61,23 +62,37 @@ def main() -> int:
     return 0
 
 
+def _worker(queue: str, processes: str) -> tuple[str, ...]:
+    """Return the command of the worker of a queue. Its name in Celery is that of the queue."""
+    options = ("-Q", queue, "--concurrency", processes, "--hostname", f"{queue}@%h", "--loglevel", "warning")
+    return (*CELERY, "worker", *options)
+
+
 def _children(port: int) -> list[Child]:
     python = sys.executable
-    celery = (python, "-m", "celery", "-A", "casino")
+    stall_s = float(os.environ.get("CABOCHON_STALL_S", "60"))
     tables = os.environ.get("CABOCHON_FIRST_NIGHT_TABLES", "12")
     return [
         Child(
             "web",
             (python, "-m", "gunicorn", "casino.wsgi", "--config", "casino/gunicorn.py"),
             {"CABOCHON_PROCESS": "web", "CABOCHON_BIND": f"127.0.0.1:{port}"},
+            stall_s=stall_s,
         ),
         Child(
-            "worker",
-            (*celery, "worker", "-Q", "replay,night", "--concurrency", "2", "--loglevel", "warning"),
+            "replay",
+            _worker("replay", os.environ.get("CABOCHON_REPLAY_WORKERS", "2")),
             {"CABOCHON_PROCESS": "worker"},
+            stall_s=2 * stall_s,
         ),
-        Child("beat", (*celery, "beat", "--loglevel", "warning", "--pidfile", "")),
-        Child("sequencer", (python, "manage.py", "sequence")),
+        Child(
+            "night",
+            _worker("night", os.environ.get("CABOCHON_NIGHT_WORKERS", "1")),
+            {"CABOCHON_PROCESS": "night"},
+            stall_s=stall_s,
+        ),
+        Child("beat", (*CELERY, "beat", "--loglevel", "warning", "--pidfile", ""), stall_s=stall_s),
+        Child("sequencer", (python, "manage.py", "sequence"), stall_s=stall_s),
         Child(
             "welcome",
             (python, "manage.py", "welcome", "--url", f"http://localhost:{port}", "--tables", tables),

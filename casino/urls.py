@@ -5,7 +5,7 @@ from django.urls import include, path
 from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSplitView
 
-from casino import health
+from casino import health, metrics
 
 handler400 = "casino.errors.bad_request"
 handler403 = "casino.errors.permission_denied"
@@ -20,5 +20,7 @@ urlpatterns = [
     path("api/v1/schema/", SpectacularJSONAPIView.as_view(), name="schema"),
     path("api/v1/docs/", SpectacularSwaggerSplitView.as_view(url_name="schema"), name="docs"),
     path("health/live", health.live),
+    path("health/accepts", health.accepts),
     path("health/ready", health.ready),
+    path("metrics", metrics.metrics),
 ]

@@ -26,6 +26,7 @@ from collections import deque
 from collections.abc import Callable
 from functools import partial
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any
 
 from gunicorn import util
@@ -33,6 +34,9 @@ from gunicorn.workers.gthread import TConn, ThreadWorker
 
 RECEIVE_S = float(os.environ.get("CABOCHON_RECEIVE_S", "20"))
 """Seconds from the first byte of a request to its last. A body of the largest size takes 20 s at 0.5 Mbit/s."""
+
+HEARTBEAT_FILE = os.environ.get("CABOCHON_HEARTBEAT_FILE", "")
+"""What the supervisor watches, if there is one."""
 
 HEAD_S = min(5.0, RECEIVE_S)
 """Seconds from a connection's beginning, or the first byte of a later request, to the end of its head."""
@@ -248,6 +252,8 @@ class Worker(ThreadWorker):  # type: ignore[misc]
     def notify(self) -> None:
         """Send the heartbeat to the arbiter, every second, and cut off what is overdue."""
         super().notify()
+        if HEARTBEAT_FILE:
+            Path(HEARTBEAT_FILE).touch()
         now = time.monotonic()
         for conn in list(self._waiting):
             if conn.has_head and conn.began_at < now - RECEIVE_S:

@@ -1,4 +1,4 @@
-"""The WSGI application: the fast path in front of Django."""
+"""The WSGI application: request ids and the fast path in front of Django."""
 
 import os
 
@@ -10,8 +10,9 @@ django = get_wsgi_application()
 
 from audit.api.fast_path import FastPath  # noqa: E402  (Django is set up now)
 from audit.desk.page_checks import check_pages  # noqa: E402
+from casino.request_ids import RequestIds  # noqa: E402
 
 if faults := check_pages():
     raise SystemExit("\n".join(map(str, faults)))  # a page that anybody could see is not served
 
-application = FastPath(django)
+application = RequestIds(FastPath(django))

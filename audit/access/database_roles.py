@@ -74,6 +74,11 @@ TABLES: Mapping[str, Mapping[str, str]] = {
     # Adjudication: workers compute it. A finding is never deleted, and what it is about never changes.
     "audit_adjudication": {**_READ, WORKER: "insert, update"},
     "audit_retiredwagers": {**_READ, WORKER: "insert, delete"},
+    # The replay queue is no part of the record: the sweep fills it again.
+    "audit_waitingstream": {**_READ, WORKER: "insert, update, delete"},
+    "audit_casinoturn": {**_READ, WORKER: "insert, update, delete"},
+    "audit_leafcursor": {**_READ, WORKER: "insert, update"},
+    "audit_heartbeat": {**_READ, WEB: "insert, update", WORKER: "insert, update", SEQUENCER: "insert, update"},
     "audit_finding": {
         **_READ,
         WORKER: "insert, update (run_id, status, stood_at, superseded_at, superseded_by_run_id)",

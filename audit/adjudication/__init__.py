@@ -2,6 +2,7 @@
 
 stream_reader    a stream as decoded events, with its corrections
 replay           fold a stream from its cursor on: findings, wagers, snapshot, cursor
+fairness         which stream a worker replays next, so that no casino delays another
 findings         store findings by their identity, promote those of a complete run
 retired_wagers   settled wagers outside the snapshot, found again by their id
 results          the adjudication of a stream, put together from the tables

@@ -14,6 +14,7 @@ from django.urls import URLPattern, URLResolver, path, reverse
 
 from audit.desk.audit_trail import page as audit_trail
 from audit.desk.overview.page import overview_context
+from audit.desk.record import state_page
 from audit.desk.sign_in import access_link, own_password, second_factor
 
 
@@ -27,6 +28,7 @@ class DeskSite(admin.AdminSite):
             path("audit-trail/", view(audit_trail.day_view), name="audit_trail"),
             path("audit-trail/export/<slug:format>/", view(audit_trail.export_view), name="audit_trail_export"),
             path("link/<str:token>/", access_link.access_link_view, name="access_link"),
+            path("state/", view(state_page.state_view), name="record_state"),
             path("second-factor/", view(second_factor.second_factor_view), name="second_factor"),
             # There is no other site on which to view an object.
             *(each for each in super().get_urls() if getattr(each, "name", None) != "view_on_site"),

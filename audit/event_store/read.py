@@ -202,10 +202,11 @@ TAKEN_OVER_AFTER = timedelta(minutes=10)
 
 
 def dirty_streams(engine_version: str, *, limit: int) -> list[int]:
-    """Return up to ``limit`` streams, the newest first, whose events are not all adjudicated by ``engine_version``.
+    """Return up to ``limit`` streams whose events are not all adjudicated by ``engine_version``.
 
-    Desk streams and what-if runs do not count, nor do streams that a failed run has set aside until later, nor those
-    that workers of another version have taken over.
+    The casinos take turns, each with its newest stream first, so that none fills the limit. Desk streams and what-if
+    runs do not count, nor do streams that a failed run has set aside until later, nor those that workers of another
+    version have taken over.
     """
     rows = binary_copy.execute(
         "select h.stream_id from log.stream_head h join log.stream s using (stream_id)"
@@ -217,7 +218,8 @@ def dirty_streams(engine_version: str, *, limit: int) -> list[int]:
         " and (r.state is distinct from 'superseded' or not exists ("
         "   select from audit_adjudication o where o.stream_id = h.stream_id and o.what_if_id is null"
         "   and o.id <> a.id and o.updated_at > now() - %b::interval))"
-        " order by h.stream_id desc limit %b::bigint",
+        " order by row_number() over (partition by s.casino_id order by h.stream_id desc), h.stream_id desc"
+        " limit %b::bigint",
         (engine_version, TAKEN_OVER_AFTER, limit),
     )
     return [stream_id for (stream_id,) in rows]

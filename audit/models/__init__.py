@@ -19,6 +19,7 @@ from audit.models.nights import (
 from audit.models.officers import Membership, Officer, Role
 from audit.models.persons import Person, PersonKind
 from audit.models.quarantine import Quarantined
+from audit.models.replay_queue import CasinoTurn, Heartbeat, LeafCursor, WaitingStream
 from audit.models.runs import AdjudicationRun, FailedRun, RunCause, RunState, WhatIf
 
 __all__ = [
@@ -31,15 +32,18 @@ __all__ = [
     "Case",
     "CaseAction",
     "Casino",
+    "CasinoTurn",
     "Deadline",
     "FailedRun",
     "Finding",
     "FindingStatus",
     "GamingTable",
+    "Heartbeat",
     "Job",
     "JobKind",
     "JobState",
     "KeyScope",
+    "LeafCursor",
     "LoggedBatch",
     "LoggedEvent",
     "LoggedStream",
@@ -63,6 +67,7 @@ __all__ = [
     "SessionFigures",
     "SignInRefusal",
     "SignoffException",
+    "WaitingStream",
     "WhatIf",
     "WhatIfFinding",
 ]

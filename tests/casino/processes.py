@@ -53,9 +53,9 @@ def until(condition: Callable[[], object], what: str) -> None:
 
 
 def is_ready(url: str) -> bool:
-    """Whether the web server at ``url`` answers and reaches its database."""
+    """Whether the web server at ``url`` answers and can store what it is sent."""
     try:
-        with urllib.request.urlopen(f"{url}/health/ready", timeout=5) as answer:
+        with urllib.request.urlopen(f"{url}/health/accepts", timeout=5) as answer:
             return bool(answer.status == 200)
     except OSError:
         return False

@@ -25,7 +25,9 @@ def test_the_compose_file_follows_the_published_schema() -> None:
 def test_every_service_of_ours_runs_without_root_on_a_read_only_disk() -> None:
     services = yaml.safe_load(COMPOSE.read_text())["services"]
     ours = [name for name, service in services.items() if service["image"] == "cabochon"]
-    assert sorted(ours) == ["accounts", "beat", "command", "keys", "migrate", "sequencer", "web", "worker"]
+    assert sorted(ours) == [
+        *("accounts", "beat", "command", "keys", "migrate", "night", "ready", "replay", "sequencer", "web")
+    ]
     for name in ours:
         assert services[name]["read_only"] is True
         assert services[name]["cap_drop"] == ["ALL"]

@@ -113,7 +113,7 @@ def test_the_commands_of_compose_turn_a_night_into_findings(containers: Containe
     assert "cabochon_web_login is a member of cabochon_web." in containers.run("accounts")
     assert "cabochon_beat_login is a member of cabochon_worker." in containers.run("accounts")
     assert "cabochon.example/log/receipts+" in containers.run("keys")
-    with containers.up("web", "worker", "sequencer"):
+    with containers.up("web", "replay", "sequencer"):
         until(lambda: is_ready(containers.url), "the web server")
         _play_a_table(containers, seed=1)
         until(lambda: _findings(containers) > 0, "findings by way of the broker")
@@ -123,7 +123,7 @@ def test_the_commands_of_compose_turn_a_night_into_findings(containers: Containe
         until(lambda: is_ready(containers.url), "the web server")
         _play_a_table(containers, seed=2)
     before = _findings(containers)
-    with containers.up("worker", "beat"):
+    with containers.up("replay", "beat"):
         until(lambda: _findings(containers) > before, "findings of the second night")
     assert running_on(containers.data) == []
     _verify_the_log(containers)

@@ -40,12 +40,6 @@ def test_no_page_may_run_a_script_from_elsewhere_or_inline(client: Client) -> No
 
 
 @pytest.mark.django_db
-def test_the_health_checks_answer_live_and_ready(client: Client) -> None:
-    assert client.get("/health/live").json() == {"status": "live"}
-    assert client.get("/health/ready").json() == {"status": "ready"}
-
-
-@pytest.mark.django_db
 def test_the_schema_is_openapi_3_1_and_has_the_path_of_ingestion(client: Client) -> None:
     response = client.get("/api/v1/schema/?format=json")
     assert response.status_code == 200

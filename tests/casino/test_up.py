@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
 import stat
 import subprocess
 import sys
+import urllib.error
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -21,7 +25,7 @@ from tests.casino.processes import is_ready, leader, nothing_left_on, running_on
 
 ROOT = Path(__file__).parent.parent.parent
 STOPS_WITHIN_S = 60
-WORKER = "-A casino worker"
+WORKER = "-A casino worker -Q replay"
 
 
 class Stack:
@@ -128,7 +132,7 @@ def test_what_dies_is_restarted(stack: Stack) -> None:
     web.kill()
     worker.kill()
 
-    until(lambda: "worker has died" in stack.output.read_text(), "the message about the worker")
+    until(lambda: "replay has died" in stack.output.read_text(), "the message about the worker")
     until(lambda: "web has died" in stack.output.read_text(), "the message about the web server")
     until(lambda: is_ready(stack.url) and valkey.is_running(), "answers of the restarted servers")
     until(lambda: _has_leader(stack.data, WORKER), "a new worker")
@@ -137,6 +141,42 @@ def test_what_dies_is_restarted(stack: Stack) -> None:
     process.send_signal(signal.SIGTERM)
     assert process.wait(STOPS_WITHIN_S) == 0
     assert running_on(stack.data) == []
+
+
+def test_a_process_that_hangs_is_named_by_ready_and_started_again(stack: Stack) -> None:
+    stack.environment |= {
+        "CABOCHON_STALL_S": "20",
+        "CABOCHON_BEAT_STALE_S": "14",
+        "CABOCHON_SEQUENCER_STALE_S": "14",
+        "CABOCHON_REPLAY_STALE_S": "25",
+        "CABOCHON_NIGHT_STALE_S": "25",
+    }
+    process = stack.start()
+    until(lambda: _ready(stack.url)[0] == 200, "the heartbeats of all")
+    for name in ("beat", "sequencer", "replay"):
+        pid = _children(stack)[name]
+        os.kill(pid, signal.SIGSTOP)
+        until(lambda: name in _ready(stack.url)[1]["failed"], f"ready to be false: {name}")  # noqa: B023
+        until(lambda: _children(stack)[name] != pid, f"another {name}")  # noqa: B023
+        until(lambda: _ready(stack.url)[0] == 200, f"ready again: {name}")
+    until(lambda: f"{name} has stood still" in stack.output.read_text(), "the message")
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(STOPS_WITHIN_S) == 0
+
+
+def _children(stack: Stack) -> dict[str, int]:
+    """Return the pid of each child of the supervisor."""
+    names = ("web", "replay", "night", "beat", "sequencer", "welcome")
+    return dict(zip(names, map(int, (stack.data / "processes").read_text().split()), strict=False))
+
+
+def _ready(url: str) -> tuple[int, dict[str, Any]]:
+    try:
+        with urllib.request.urlopen(f"{url}/health/ready", timeout=10) as answer:
+            assert answer.headers["X-Request-ID"]
+            return answer.status, json.load(answer)
+    except urllib.error.HTTPError as error:
+        return error.code, json.load(error)
 
 
 def test_processes_left_by_a_killed_supervisor_are_ended_by_the_next(stack: Stack) -> None:

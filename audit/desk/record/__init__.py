@@ -1,1 +1,1 @@
-"""Quarantine: requests that were refused, byte for byte."""
+"""The record itself: its state, and quarantine, requests that were refused, byte for byte."""

@@ -13,6 +13,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection
 from django.db.utils import InterfaceError, OperationalError
 
+from audit import heartbeats
 from audit.transparency import tree
 from audit.transparency.checkpoint_export import ExportFailed, export, targets
 from audit.transparency.integrity_findings import report_tampering
@@ -84,12 +85,14 @@ class Command(BaseCommand):
         """Wait for the lock; then seal and sign until a signal, or until an exception calls for a new start."""
         sequencer = Sequencer(_report)
         while not sequencer.lead():
+            heartbeats.touch()
             if self.stopping.wait(RETRY_S):
                 return
         sequencer.load()
         log.info("sequencing", size=sequencer.frontier.size)
         while not self.stopping.is_set():
             sequencer.round()
+            heartbeats.beat("sequencer")
             self.stopping.wait(PAUSE_S)
 
     def _export_regularly(self) -> None:
@@ -101,8 +104,11 @@ class Command(BaseCommand):
                 newest = tree.newest_checkpoint()
                 if newest is not None and newest.size > exported:
                     exported = newest.size
-                    for failure in _export_newest():
+                    failures = _export_newest()
+                    for failure in failures:
                         log.error("checkpoint not exported", error=failure)
+                    if not failures:
+                        heartbeats.write("export")
             except (OperationalError, InterfaceError) as error:
                 log.warning("no database", error=str(error))
                 connection.close()

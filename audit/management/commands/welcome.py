@@ -71,7 +71,7 @@ class Command(BaseCommand):
         deadline = time.monotonic() + TIMEOUT_S
         while time.monotonic() < deadline:
             try:
-                with urllib.request.urlopen(f"{url}/health/ready", timeout=5):
+                with urllib.request.urlopen(f"{url}/health/accepts", timeout=5):
                     return
             except OSError:
                 time.sleep(0.2)

@@ -8,13 +8,14 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.db import connection
 
 from audit.adjudication import findings, replay, retired_wagers
 from audit.adjudication.replay import advance
 from audit.adjudication.results import wager_of
 from audit.event_store import read
-from audit.models import Adjudication, AdjudicationRun, Finding, RetiredWagers
+from audit.models import Adjudication, AdjudicationRun, Finding, RetiredWagers, WaitingStream
 from audit.tasks import replay_stream, sweep
 from settlement import ENGINE_VERSION, adjudicate
 from tests.audit.tables import Tenant, dice_changed_in_mid_series, numbered
@@ -248,16 +249,18 @@ def test_a_conflict_found_at_ingestion_outlives_every_replay() -> None:
     assert standing(stream_id) == [("sequence-conflict", 5, "")]
 
 
-def test_the_sweep_finds_every_dirty_stream_and_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_sweep_puts_every_dirty_stream_into_the_queue_and_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
     tenant = Tenant()
     tenant.post("done", [tenant.opener("done")])
     replayed(tenant.stream("done").stream_id)
     tenant.post("dirty", [tenant.opener("dirty")])
-    hinted: list[int] = []
+    hinted: list[int | None] = []
     monkeypatch.setattr(replay_stream, "delay", lambda *, stream_id: hinted.append(stream_id))
-    assert sweep() == len(hinted)
-    assert tenant.stream("dirty").stream_id in hinted
-    assert tenant.stream("done").stream_id not in hinted
+    swept = sweep()
+    waiting = set(WaitingStream.objects.values_list("stream_id", flat=True))
+    assert len(hinted) == min(swept, settings.CABOCHON_REPLAY_WORKERS), "a message for each worker is enough"
+    assert tenant.stream("dirty").stream_id in waiting
+    assert tenant.stream("done").stream_id not in waiting
 
 
 def test_a_stream_with_a_declared_loss_does_not_stay_dirty() -> None:

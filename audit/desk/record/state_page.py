@@ -1,0 +1,125 @@
+"""*State of the record*: the last event of every table, what waits, what failed, and whether everything works."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.utils.translation import gettext, gettext_lazy
+
+from audit import monitoring
+from audit.access.capabilities import Capability
+from audit.desk.scoped_admin import demands, scope_of
+from audit.models import Casino
+from audit.presentation import MISSING, count, date_time, duration
+
+BEHIND_SHOWN = 50
+"""Streams that wait, on the page: those that wait longest."""
+
+STATEMENT_S = 10.0
+
+PROCESS_NAMES = {
+    "beat": gettext_lazy("schedule (beat)"),
+    "replay": gettext_lazy("replay workers"),
+    "night": gettext_lazy("workers for nights and jobs"),
+    "sequencer": gettext_lazy("sequencer"),
+}
+
+STALE_S = {"beat": 60, "replay": 120, "night": 1_200, "sequencer": 60}
+"""The ages beyond which the page marks a heartbeat."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of the page's lists: what, its value in words, and whether an officer should look at it."""
+
+    label: str
+    text: str
+    is_marked: bool = False
+
+
+@demands(Capability.SEE_RECORD)
+def state_view(request: HttpRequest) -> HttpResponse:
+    """Show the state of the record of the officer's casinos."""
+    scope = scope_of(request, Capability.SEE_RECORD)
+    casinos = {casino.pk: casino for casino in scope.casinos()}
+    with monitoring.statement_limit(STATEMENT_S):
+        tables = monitoring.tables(scope.casino_ids)
+        behind = monitoring.behind(scope.casino_ids, limit=BEHIND_SHOWN)
+        context = {
+            **admin.site.each_context(request),
+            "title": gettext("State of the record"),
+            "waiting": _waiting(scope.casino_ids),
+            "sealing": _sealing(),
+            "processes": _processes(),
+            "tables": [_table_row(table, casinos) for table in tables],
+            "silent": sum(table.is_silent for table in tables),
+            "behind": [_behind_row(stream, casinos) for stream in behind],
+        }
+    return TemplateResponse(request, "admin/audit/record/state.html", context)
+
+
+def _waiting(casino_ids: Any) -> list[Line]:
+    failed = monitoring.failed_runs(casino_ids)
+    return [
+        _line(gettext("Streams behind"), monitoring.dirty(casino_ids), marked_from_s=120),
+        _line(gettext("Batches not sealed"), monitoring.unsealed(casino_ids), marked_from_s=60),
+        _line(gettext("Background jobs waiting"), monitoring.waiting_jobs(casino_ids), marked_from_s=600),
+        Line(gettext("Replays that failed"), count(failed), is_marked=failed > 0),
+    ]
+
+
+def _line(label: str, waiting: monitoring.Waiting, *, marked_from_s: float) -> Line:
+    text = count(waiting.count)
+    if waiting.oldest_s is None:
+        return Line(label, text)
+    oldest = gettext("the oldest for %(duration)s") % {"duration": duration(waiting.oldest_s)}
+    return Line(label, f"{text} · {oldest}", is_marked=waiting.oldest_s > marked_from_s)
+
+
+def _sealing() -> list[Line]:
+    checkpoint = monitoring.last_checkpoint()
+    return [
+        Line(gettext("Last checkpoint"), MISSING if checkpoint is None else _checkpoint(checkpoint)),
+        Line(gettext("Last export"), _ago(monitoring.heartbeats().get("export"))),
+        Line(gettext("Last witness"), f"{MISSING} {gettext('not set up')}"),
+    ]
+
+
+def _checkpoint(checkpoint: monitoring.Sealed) -> str:
+    batches = gettext("%(number)s batches") % {"number": count(checkpoint.size)}
+    return f"{batches} · {_ago(checkpoint.newest_batch_s)}"
+
+
+def _processes() -> list[Line]:
+    ages = monitoring.heartbeats()
+    return [
+        Line(str(label), _ago(ages.get(name)), is_marked=name not in ages or ages[name] > STALE_S[name])
+        for name, label in PROCESS_NAMES.items()
+    ]
+
+
+def _ago(age_s: float | None) -> str:
+    return MISSING if age_s is None else gettext("%(duration)s ago") % {"duration": duration(age_s)}
+
+
+def _table_row(table: monitoring.TableState, casinos: dict[int, Casino]) -> dict[str, Any]:
+    casino = casinos[table.casino_id]
+    return {
+        "casino": casino,
+        "table": table,
+        "received": date_time(table.received_at, casino, "SHORT_DATETIME_FORMAT") if table.received_at else MISSING,
+    }
+
+
+def _behind_row(stream: monitoring.StreamBehind, casinos: dict[int, Casino]) -> dict[str, Any]:
+    casino = casinos.get(stream.casino_id)
+    return {
+        "casino": casino or MISSING,
+        "stream": stream,
+        "events": count(stream.events),
+        "since": date_time(stream.since, casino, "SHORT_DATETIME_FORMAT") if stream.since else MISSING,
+    }

@@ -1,0 +1,250 @@
+"""Monitoring: what waits, what stands still, what failed. Read from the tables, by whoever asks.
+
+``/metrics``, ``/health/ready`` and the desk's page *State of the record* show the same figures. Ages are in seconds;
+None is "never", or nothing that could be old. ``casinos`` are the ids of the casinos that count, None for all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import connection, transaction
+
+from audit.models import FailedRun, RunState
+from settlement import ENGINE_VERSION
+
+PROCESSES = ("beat", "replay", "night", "sequencer")
+"""The processes that have a heartbeat; ``export`` is written after each export of a checkpoint."""
+
+MAX_REFUSALS = 100
+"""Rows of refusals by key and code; the keys beyond are summed up."""
+
+
+SILENT_S = 3_600
+"""How long nothing may come of an open session before its table is marked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """How many wait, and for how long the oldest of them has."""
+
+    count: int
+    oldest_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Refused requests in quarantine, by the prefix of the key and the code of the refusal."""
+
+    key: str
+    code: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sealed:
+    """The newest checkpoint: leaves of its tree, and the age of the newest batch in it."""
+
+    size: int
+    newest_batch_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class TableState:
+    """The last event of a table: when it came, in which stream, under which number. None for a table without one."""
+
+    casino_id: int
+    table: str
+    stream_id: int | None
+    stream: str | None
+    last_seq: int | None
+    received_at: datetime | None
+    is_open: bool
+    is_silent: bool  # a session is open, and nothing has come of it for ``SILENT_S``
+
+
+@dataclass(frozen=True, slots=True)
+class StreamBehind:
+    """A stream that is not adjudicated to its end: the events that wait, and since when."""
+
+    casino_id: int
+    stream_id: int
+    stream: str
+    events: int
+    since: datetime | None
+
+
+_DIRTY = """
+with dirty as (
+  select h.stream_id, s.casino_id,
+         greatest(coalesce(a.next_seq, 1), case when r.state = 'running' and r.replaces_id is not null
+                                                then r.corrections_through else 1 end) as unread
+  from log.stream_head h join log.stream s using (stream_id)
+  left join audit_adjudication a on a.stream_id = h.stream_id and a.engine_version = %(engine)s
+       and a.what_if_id is null
+  left join audit_adjudicationrun r on r.id = a.run_id
+  where (h.next_seq > coalesce(a.next_seq, 1) or r.state = 'running') and r.next_try_at is null and not s.is_of_desk
+    and (%(casinos)s::bigint[] is null or s.casino_id = any (%(casinos)s::bigint[]))),
+looked_at as (select * from dirty order by stream_id limit 5000)
+select (select count(*) from dirty),
+       extract(epoch from clock_timestamp() - min(
+         (select b.received_at from log.batch b where b.stream_id = d.stream_id and b.next_seq > d.unread
+          order by b.first_seq limit 1)))
+from looked_at d
+"""
+
+_UNSEALED = """
+select count(*), extract(epoch from clock_timestamp() - min(b.received_at))
+from log.outbox o join log.batch b using (stream_id, first_seq) join log.stream s using (stream_id)
+where %(casinos)s::bigint[] is null or s.casino_id = any (%(casinos)s::bigint[])
+"""
+
+_CHECKPOINT = """
+select c.size, extract(epoch from clock_timestamp() - b.received_at)
+from (select size from log.checkpoint order by size desc limit 1) c
+left join log.leaf l on l.log_index = c.size - 1
+left join log.batch b on b.stream_id = l.stream_id and b.first_seq = l.first_seq
+"""
+
+_HEARTBEATS = "select name, extract(epoch from clock_timestamp() - beat_at) from audit_heartbeat"
+
+_RUNNING_JOB = """
+select extract(epoch from clock_timestamp() - max(heartbeat_at)) from audit_job where state = 'running'
+"""
+
+_LAST_STEP = """
+select extract(epoch from clock_timestamp() - max(updated_at)) from audit_adjudication where what_if_id is null
+"""
+
+_JOBS = """
+select count(*), extract(epoch from clock_timestamp() - min(requested_at)) from audit_job
+where state = 'waiting' and (%(casinos)s::bigint[] is null or casino_id = any (%(casinos)s::bigint[]))
+"""
+
+_REFUSED = """
+with counted as (
+  select k.prefix, q.code, count(*) as refused from audit_quarantined q join audit_apikey k on k.id = q.key_id
+  group by 1, 2),
+ranked as (select *, row_number() over (order by refused desc, prefix, code) as rank from counted)
+select case when rank <= %(most)s then prefix else 'other' end, code, sum(refused)::bigint from ranked
+group by 1, 2 order by 1, 2
+"""
+
+
+_TABLES = """
+select t.casino_id, t.code, s.stream_id, s.name, nullif(h.next_seq - 1, 0), b.received_at,
+       s.stream_id is not null and not coalesce(a.closed, false),
+       s.stream_id is not null and not coalesce(a.closed, false)
+         and b.received_at < clock_timestamp() - make_interval(secs => %(silent)s)
+from audit_gamingtable t join audit_casino c on c.id = t.casino_id
+left join lateral (
+  select stream_id, name from log.stream where casino_id = t.casino_id and table_id = t.id
+  order by gaming_day desc, stream_id desc limit 1) s on true
+left join log.stream_head h on h.stream_id = s.stream_id
+left join lateral (
+  select received_at from log.batch where stream_id = s.stream_id order by first_seq desc limit 1) b on true
+left join audit_adjudication a on a.stream_id = s.stream_id and a.engine_version = %(engine)s and a.what_if_id is null
+where %(casinos)s::bigint[] is null or t.casino_id = any (%(casinos)s::bigint[])
+order by c.code, t.code
+"""
+
+_BEHIND = """
+select s.casino_id, h.stream_id, s.name, h.next_seq - coalesce(a.next_seq, 1),
+       (select b.received_at from log.batch b where b.stream_id = h.stream_id and b.next_seq > coalesce(a.next_seq, 1)
+        order by b.first_seq limit 1) as since
+from log.stream_head h join log.stream s using (stream_id)
+left join audit_adjudication a on a.stream_id = h.stream_id and a.engine_version = %(engine)s and a.what_if_id is null
+left join audit_adjudicationrun r on r.id = a.run_id
+where (h.next_seq > coalesce(a.next_seq, 1) or r.state = 'running') and r.next_try_at is null and not s.is_of_desk
+  and (%(casinos)s::bigint[] is null or s.casino_id = any (%(casinos)s::bigint[]))
+order by since nulls last, h.stream_id limit %(limit)s
+"""
+
+
+@contextmanager
+def statement_limit(seconds: float) -> Iterator[None]:
+    """Run queries under a limit of time each. Where the block ends, the limit does."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("select set_config('statement_timeout', %s, true)", (str(round(seconds * 1000)),))
+        yield
+
+
+def dirty(casinos: Collection[int] | None = None) -> Waiting:
+    """Return the streams that are not adjudicated to their end."""
+    return _waiting(_DIRTY, casinos)
+
+
+def unsealed(casinos: Collection[int] | None = None) -> Waiting:
+    """Return the accepted batches that are in no tree yet."""
+    return _waiting(_UNSEALED, casinos)
+
+
+def waiting_jobs(casinos: Collection[int] | None = None) -> Waiting:
+    """Return the background jobs that no worker has begun."""
+    return _waiting(_JOBS, casinos)
+
+
+def heartbeats() -> dict[str, float]:
+    """Return the age of each process's last heartbeat. A night worker that runs a job has the job's."""
+    ages = {name: float(age) for name, age in _rows(_HEARTBEATS)}
+    [(job,)] = _rows(_RUNNING_JOB)
+    if job is not None:
+        ages["night"] = min(float(job), ages.get("night", float("inf")))
+    return ages
+
+
+def last_step_s() -> float | None:
+    """Return how long ago a step of a replay was committed."""
+    [(age,)] = _rows(_LAST_STEP)
+    return _seconds(age)
+
+
+def last_checkpoint() -> Sealed | None:
+    """Return the newest checkpoint, None before the first."""
+    rows = _rows(_CHECKPOINT)
+    return Sealed(int(rows[0][0]), _seconds(rows[0][1])) if rows else None
+
+
+def failed_runs(casinos: Collection[int] | None = None) -> int:
+    """Return how many adjudication runs have failed and were not run again."""
+    failed = FailedRun.objects.filter(state=RunState.FAILED)
+    return failed.count() if casinos is None else failed.filter(casino__in=casinos).count()
+
+
+def refused() -> list[Refused]:
+    """Return the requests in quarantine by key and code; the rarest, beyond ``MAX_REFUSALS``, under the key "other"."""
+    return [Refused(*row) for row in _rows(_REFUSED, {"most": MAX_REFUSALS})]
+
+
+def tables(casinos: Collection[int] | None = None) -> list[TableState]:
+    """Return every table with its last event, by casino and code."""
+    params = {**_params(casinos), "silent": SILENT_S}
+    return [TableState(*row) for row in _rows(_TABLES, params)]
+
+
+def behind(casinos: Collection[int] | None = None, *, limit: int) -> list[StreamBehind]:
+    """Return up to ``limit`` streams that are not adjudicated to their end, the longest waiting first."""
+    return [StreamBehind(*row) for row in _rows(_BEHIND, {**_params(casinos), "limit": limit})]
+
+
+def _waiting(query: str, casinos: Collection[int] | None) -> Waiting:
+    [(count, oldest)] = _rows(query, _params(casinos))
+    return Waiting(int(count), _seconds(oldest))
+
+
+def _params(casinos: Collection[int] | None) -> dict[str, Any]:
+    return {"casinos": list(casinos) if casinos is not None else None, "engine": ENGINE_VERSION}
+
+
+def _seconds(age: Any) -> float | None:
+    return None if age is None else max(0.0, float(age))
+
+
+def _rows(query: str, params: dict[str, Any] | None = None) -> list[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(query, params)
+        return list(cursor.fetchall())

@@ -1,0 +1,329 @@
+"""``python -m benchmarks.fairness``: does one casino that sends the worst it may delay the findings of the others?
+
+    make run's own processes (casino.up), on a data folder of their own
+        ─► ordinary casinos: an event every second or so at each table, every fourth of them irregular
+        ─► in every other round one bad casino beside them, as fast as it is answered
+        ─► delay from the answer of the POST to the row of the finding
+
+The bad casino sends batches of 1,000 events to many streams, corrections at the end of long streams, so that these are
+replayed from their beginning, declared losses, and dry runs. Rounds without and with it take turns, so that a machine
+that slows down slows both. The target is that the others' delay is at most doubled.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import re
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from benchmarks.database import ROOT
+
+DAY = "2026-11-21"
+TARGET = 2.0
+
+
+class Client:
+    """A casino's key and tables at the record."""
+
+    def __init__(self, url: str, code: str, key: str, tables: list[str]) -> None:
+        self.url, self.code, self.key, self.tables = url, code, key, tables
+
+    def post(self, stream: str, events: list[dict[str, Any]], *, dry: bool = False) -> int:
+        """Send events and return the status of the answer."""
+        query = "?dry_run=true" if dry else ""
+        request = urllib.request.Request(
+            f"{self.url}/api/v1/streams/{stream}/events{query}",
+            data=json.dumps(events).encode(),
+            headers={"Authorization": f"Bearer {self.key}", "Content-Type": "application/json"},
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return int(answer.status)
+        except urllib.error.HTTPError as error:
+            return error.code
+
+    def opener(self, stream: str, table: str) -> dict[str, Any]:
+        data = {
+            "casino": self.code,
+            "table": table,
+            "gaming_day": DAY,
+            "game": "craps",
+            "ruleset": "fr-craps",
+            "currency": "EUR",
+            "float": 5_000_000,
+            "observes": ["bank"],
+        }
+        return event(stream, 1, "session.opened", data)
+
+
+def event(stream: str, seq: int, type: str, data: dict[str, Any]) -> dict[str, Any]:
+    at = f"{DAY}T20:{seq // 60 % 60:02}:{seq % 60:02}.000+01:00"
+    return {"stream": stream, "seq": seq, "type": type, "occurred_at": at, "data": data}
+
+
+def wager(stream: str, seq: int) -> dict[str, Any]:
+    return event(stream, seq, "wager.placed", {"wager": f"w{seq}", "bet": "win", "stake": 1_000, "player": "P"})
+
+
+def payout(stream: str, seq: int) -> dict[str, Any]:
+    """Return a payout for no wager: the first event of it that is replayed is a finding."""
+    return event(stream, seq, "payout.made", {"wager": f"none{seq}", "winnings": 1, "stake_returned": 0})
+
+
+class Ordinary(threading.Thread):
+    """One table of an ordinary casino: an event each ``pace`` seconds or so; ``sent`` are its irregular ones."""
+
+    def __init__(self, client: Client, stream: str, *, pace: float, until: float, seed: int) -> None:
+        super().__init__(daemon=True)
+        self.client, self.stream, self.pace, self.until = client, stream, pace, until
+        self.random = random.Random(seed)
+        self.sent: dict[int, float] = {}
+        self.answers: list[int] = []
+
+    def run(self) -> None:
+        self.answers.append(self.client.post(self.stream, [self.client.opener(self.stream, self.client.tables[0])]))
+        seq = 2
+        while time.time() < self.until:
+            time.sleep(self.pace * self.random.uniform(0.5, 1.5))
+            is_irregular = seq % 4 == 0
+            next_event = payout(self.stream, seq) if is_irregular else wager(self.stream, seq)
+            self.answers.append(self.client.post(self.stream, [next_event]))
+            if is_irregular and self.answers[-1] == 201:
+                self.sent[seq] = time.time()
+            seq += 1
+
+
+class Bad(threading.Thread):
+    """A sender of the bad casino: as fast as it is answered, until ``until``."""
+
+    def __init__(self, client: Client, name: str, *, until: float, long: int) -> None:
+        super().__init__(daemon=True)
+        self.client, self.name_, self.until, self.long = client, name, until, long
+        self.events = self.corrections = 0
+        self.refused: dict[int, int] = {}
+
+    def _post(self, stream: str, events: list[dict[str, Any]], *, dry: bool = False) -> None:
+        if time.time() > self.until:
+            return
+        status = self.client.post(stream, events, dry=dry)
+        if status in (200, 201):
+            self.events += 0 if dry else len(events)
+        else:
+            self.refused[status] = self.refused.get(status, 0) + 1
+            time.sleep(0.05)
+
+    def run(self) -> None:
+        number = 0
+        while time.time() < self.until:
+            stream = f"{self.name_}-{number}"
+            number += 1
+            self._post(
+                stream,
+                [self.client.opener(stream, self.client.tables[0]), *[wager(stream, seq) for seq in range(2, 1_001)]],
+            )
+            for first in range(1_001, self.long, 1_000):
+                self._post(stream, [wager(stream, seq) for seq in range(first, first + 1_000)])
+            self._post(f"{stream}-dry", [self.client.opener(f"{stream}-dry", self.client.tables[0])], dry=True)
+            seq = self.long // 1_000 * 1_000 + 1
+            for _ in range(3):  # each has the whole stream replayed anew
+                entry = {
+                    "corrects": 2,
+                    "data": {"wager": "w2", "bet": "win", "stake": 900 + seq % 50, "player": "P"},
+                    "reason": "misread",
+                    "approved_by": "chef",
+                }
+                self._post(stream, [event(stream, seq, "entry.corrected", entry)])
+                self.corrections += 1
+                seq += 1
+            self._post(stream, [event(stream, seq, "events.lost", {"through": seq + 1_000, "reason": "spool_lost"})])
+
+
+@contextmanager
+def stack(data: Path, port: int) -> Iterator[str]:
+    """Start what ``make run`` starts on a data folder, and yield its address."""
+    left_out = {"DATABASE_URL", "CELERY_BROKER_URL"}
+    environment = {name: value for name, value in os.environ.items() if name not in left_out} | {
+        "CABOCHON_DATA": str(data),
+        "CABOCHON_PORT": str(port),
+        "CABOCHON_FIRST_NIGHT_TABLES": "0",
+        "CABOCHON_RATE": "100000000/min",
+        "DJANGO_SETTINGS_MODULE": "casino.settings",
+    }
+    os.environ.update(environment)
+    for name in left_out:
+        os.environ.pop(name, None)
+    output = data / "output"
+    with output.open("wb") as file:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "casino.up"],
+            cwd=ROOT,
+            env=environment,
+            stdout=file,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    try:
+        deadline = time.monotonic() + 180
+        while "Ctrl-C" not in output.read_text():
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise SystemExit(output.read_text())
+            time.sleep(0.2)
+        found = re.search(r"http://localhost:\d+", output.read_text())
+        assert found is not None
+        yield found[0]
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(60)
+
+
+def register(url: str, code: str) -> Client:
+    from audit.models import ApiKey, Casino, GamingTable, KeyScope
+
+    casino = Casino.objects.create(code=code, name=code)
+    GamingTable.objects.create(casino=casino, code="T1")
+    _key, secret = ApiKey.make(casino=casino, name="fairness", scopes=list(KeyScope.values))
+    return Client(url, code, secret, ["T1"])
+
+
+def delays_of(connection: psycopg.Connection[Any], tables: list[Ordinary], *, wait_s: float) -> tuple[list[float], int]:
+    """Return the delay of each finding in seconds, and how many have not come within ``wait_s``."""
+    wanted = {(table.stream, seq): at for table in tables for seq, at in table.sent.items()}
+    deadline = time.monotonic() + wait_s
+    while True:
+        rows = connection.execute(
+            "select s.name, f.seq, extract(epoch from min(f.opened_at)) from audit_finding f"
+            " join log.stream s using (stream_id) where s.name = any (%s) group by 1, 2",
+            ([table.stream for table in tables],),
+        ).fetchall()
+        found = {(name, seq): float(at) for name, seq, at in rows if (name, seq) in wanted}
+        if len(found) == len(wanted) or time.monotonic() > deadline:
+            return [max(0.0, found[each] - wanted[each]) for each in found], len(wanted) - len(found)
+        time.sleep(0.5)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.fairness", description=__doc__)
+    parser.add_argument("--casinos", type=int, default=20, help="casinos, the bad one included")
+    parser.add_argument("--rounds", type=int, default=3, help="rounds without and with the bad casino, each")
+    parser.add_argument("--seconds", type=float, default=15.0, help="duration of a round")
+    parser.add_argument("--pace", type=float, default=1.0, help="seconds between two events of a table")
+    parser.add_argument("--senders", type=int, default=2, help="connections of the bad casino")
+    parser.add_argument("--long", type=int, default=10_000, help="events of a long stream")
+    parser.add_argument("--wait", type=float, default=60.0, help="seconds in which a finding has to come")
+    parser.add_argument("--port", type=int, default=8900)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="cabochon-fairness-") as folder:
+        data = Path(folder)
+        if os.geteuid() == 0:
+            data.chmod(0o755)
+        with stack(data, options.port) as url:
+            return _measure(url, options)
+
+
+def _measure(url: str, options: argparse.Namespace) -> int:
+    import django
+
+    django.setup()
+    from django.db import connection as of_django
+
+    bad = register(url, "bad")
+    others = [register(url, f"casino-{number}") for number in range(1, options.casinos)]
+    measured: dict[str, list[float]] = {"without": [], "with": []}
+    missing = {"without": 0, "with": 0}
+    of_django.ensure_connection()
+    connection: psycopg.Connection[Any] = of_django.connection
+    for number in range(2 * options.rounds):
+        kind = ("without", "with")[number % 2]
+        delays, late = _round(number, kind, bad, others, connection, options)
+        measured[kind] += delays
+        missing[kind] += late
+    for kind in ("without", "with"):
+        _print(kind, measured[kind], missing[kind])
+    ratios = [_quantile(measured["with"], q) / _quantile(measured["without"], q) for q in (0.5, 0.99)]
+    print(f"ratio    median {ratios[0]:.2f}  99th percentile {ratios[1]:.2f}  (target: at most {TARGET:g})")
+    return 0 if max(ratios) <= TARGET and not missing["with"] else 1
+
+
+def _round(
+    number: int,
+    kind: str,
+    bad: Client,
+    others: list[Client],
+    connection: psycopg.Connection[Any],
+    options: argparse.Namespace,
+) -> tuple[list[float], int]:
+    until = time.time() + options.seconds
+    tables = [
+        Ordinary(client, f"{client.code}-r{number}", pace=options.pace, until=until, seed=number * 1_000 + index)
+        for index, client in enumerate(others)
+    ]
+    senders = [
+        Bad(bad, f"bad-r{number}-{index}", until=until, long=options.long)
+        for index in range(options.senders if kind == "with" else 0)
+    ]
+    for thread in [*tables, *senders]:
+        thread.start()
+    for thread in [*tables, *senders]:
+        thread.join()
+    delays, late = delays_of(connection, tables, wait_s=options.wait)
+    sent = sum(sender.events for sender in senders)
+    corrections = sum(sender.corrections for sender in senders)
+    print(
+        f"round {number + 1}: {kind} the bad casino ({sent} events, {corrections} corrections,"
+        f" refused {[s.refused for s in senders]}): {len(delays)} findings,"
+        f" median {_quantile(delays, 0.5):.3f} s, worst {max(delays, default=0):.3f} s;"
+        f" load {os.getloadavg()[0]:.1f}",
+        flush=True,
+    )
+    if kind == "with":
+        _wait_until_idle(connection, options.wait)
+    return delays, late
+
+
+def _wait_until_idle(connection: psycopg.Connection[Any], wait_s: float) -> None:
+    """Wait until nothing of the bad casino is in the queue, so that the next round begins as the first."""
+    deadline = time.monotonic() + 3 * wait_s
+    while time.monotonic() < deadline:
+        [(waiting,)] = connection.execute(
+            "select count(*) from log.stream_head h join log.stream s using (stream_id)"
+            " left join audit_adjudication a on a.stream_id = h.stream_id and a.what_if_id is null"
+            " left join audit_adjudicationrun r on r.id = a.run_id"
+            " where not s.is_of_desk and (h.next_seq > coalesce(a.next_seq, 1) or r.state = 'running')"
+        ).fetchall()
+        if not waiting:
+            return
+        time.sleep(0.5)
+
+
+def _quantile(values: list[float], q: float) -> float:
+    if len(values) < 2:
+        return values[0] if values else float("nan")
+    return statistics.quantiles(values, n=100, method="inclusive")[min(98, round(q * 100) - 1)]
+
+
+def _print(kind: str, delays: list[float], missing: int) -> None:
+    print(
+        f"{kind:<8} median {_quantile(delays, 0.5):.3f} s  99th percentile {_quantile(delays, 0.99):.3f} s"
+        f"  worst {max(delays, default=float('nan')):.3f} s  of {len(delays)} findings; {missing} never came"
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,68 @@
+"""Log messages of every process: one a line, for people at a terminal and as JSON elsewhere.
+
+structlog's messages and those of Django, Celery and gunicorn go one way, with the same fields: ``event``, ``level``,
+``logger``, ``timestamp``, and what is bound in the context: ``request_id`` and ``stream`` of a request, ``task_id``,
+``task`` and ``stream_id`` of a task. Names of persons, secrets and bodies are in none of them.
+"""
+
+from __future__ import annotations
+
+import logging.config
+import sys
+from typing import Any
+
+import structlog
+from structlog.typing import Processor
+
+SHARED: list[Processor] = [
+    structlog.contextvars.merge_contextvars,
+    structlog.stdlib.add_logger_name,
+    structlog.stdlib.add_log_level,
+    structlog.processors.TimeStamper(fmt="iso", utc=True),
+]
+"""What is done with every message, whoever logs it."""
+
+
+def configuration(*, celery_level: int | str | None = None) -> dict[str, Any]:
+    """Return the configuration of the standard library's logging."""
+    renderer: list[Any] = (
+        [structlog.dev.ConsoleRenderer()]
+        if sys.stderr.isatty()
+        else [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(ensure_ascii=False)]
+    )
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {
+            "line": {
+                "()": structlog.stdlib.ProcessorFormatter,
+                "foreign_pre_chain": [*SHARED, structlog.stdlib.ExtraAdder(allow=("status_code",))],
+                "processors": [structlog.stdlib.ProcessorFormatter.remove_processors_meta, *renderer],
+            }
+        },
+        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "stream": "ext://sys.stderr"}},
+        "root": {"handlers": ["stderr"], "level": "WARNING"},
+        "loggers": {
+            "audit": {"level": "INFO"},
+            "casino": {"level": "INFO"},
+            # Unhandled exceptions are logged with their traceback; a 404 is not an error.
+            "django": {"handlers": [], "level": "WARNING", "propagate": True},
+            "django.request": {"handlers": [], "level": "ERROR", "propagate": True},
+            "django.server": {"handlers": [], "level": "INFO", "propagate": True},
+            "axes": {"level": "CRITICAL"},  # its messages name whoever signs in
+            "celery": {"level": celery_level or "WARNING"},
+            "gunicorn.error": {"handlers": [], "level": "INFO", "propagate": True},
+        },
+    }
+
+
+def configure(*, celery_level: int | str | None = None) -> None:
+    """Configure both kinds of logging in this process, and have warnings logged."""
+    logging.config.dictConfig(configuration(celery_level=celery_level))
+    logging.captureWarnings(True)
+    structlog.configure(
+        processors=[*SHARED, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=False,
+    )

@@ -1,0 +1,125 @@
+"""``/metrics``: the figures of ``audit.monitoring`` in Prometheus' text format, read from the database when asked.
+
+They are the deployment's and not a process's, so any web server answers for all. ``CABOCHON_METRICS_TOKEN`` is the
+token that a scraper sends (``Authorization: Bearer …``); without one in the settings there is no such page. A query
+that fails or takes too long leaves its figures out and counts in ``cabochon_scrape_errors``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import structlog
+from django.conf import settings
+from django.db import DatabaseError, InterfaceError, connection
+from django.http import HttpRequest, HttpResponse
+from django.utils.crypto import constant_time_compare
+from kombu.exceptions import OperationalError
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from audit import monitoring
+from casino.celery import app
+
+STATEMENT_S = 2.0
+"""The limit of time of each query of a scrape."""
+
+QUEUES = ("replay", "night")
+
+log = structlog.get_logger(__name__)
+
+
+def metrics(request: HttpRequest) -> HttpResponse:
+    """Answer with the metrics; 404 if no token is set, 401 if another is sent."""
+    if not settings.CABOCHON_METRICS_TOKEN:
+        return HttpResponse(status=404)
+    if not constant_time_compare(request.headers.get("Authorization", ""), f"Bearer {settings.CABOCHON_METRICS_TOKEN}"):
+        return HttpResponse(status=401, headers={"WWW-Authenticate": "Bearer"})
+    registry = CollectorRegistry()
+    registry.register(_Figures())
+    return HttpResponse(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
+
+
+class _Figures(Collector):
+    """Every figure, collected at the time of the scrape."""
+
+    def describe(self) -> list[GaugeMetricFamily]:
+        return []  # so that registering it does not collect
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        errors = 0
+        for figures in (_dirty, _sealing, _jobs, _heartbeats, _refused, _queues):
+            try:
+                with monitoring.statement_limit(STATEMENT_S):
+                    yield from list(figures())
+            except (DatabaseError, InterfaceError, OperationalError, OSError) as error:
+                log.warning("not measured", figures=figures.__name__.strip("_"), error=type(error).__name__)
+                errors += 1
+                if not connection.is_usable():
+                    connection.close()
+        yield _gauge("scrape_errors", "Groups of figures that could not be read", errors)
+
+
+def _dirty() -> Iterator[GaugeMetricFamily]:
+    dirty = monitoring.dirty()
+    yield _gauge("dirty_streams", "Streams that are not adjudicated to their end", dirty.count)
+    yield _gauge("oldest_unadjudicated_seconds", "How long the oldest event waits for the law", dirty.oldest_s or 0)
+
+
+def _sealing() -> Iterator[GaugeMetricFamily]:
+    unsealed = monitoring.unsealed()
+    yield _gauge("unsealed_batches", "Accepted batches that are in no tree: the outbox", unsealed.count)
+    yield _gauge("oldest_unsealed_seconds", "How long the oldest of them waits", unsealed.oldest_s or 0)
+    checkpoint = monitoring.last_checkpoint()
+    if checkpoint is not None:
+        yield _gauge("checkpoint_leaves", "Leaves of the tree of the newest checkpoint", checkpoint.size)
+        if checkpoint.newest_batch_s is not None:
+            yield _gauge("checkpoint_age_seconds", "Age of the newest batch in that tree", checkpoint.newest_batch_s)
+
+
+def _jobs() -> Iterator[GaugeMetricFamily]:
+    jobs = monitoring.waiting_jobs()
+    yield _gauge("jobs_waiting", "Background jobs that no worker has begun", jobs.count)
+    yield _gauge("failed_runs", "Adjudication runs that failed", monitoring.failed_runs())
+
+
+def _heartbeats() -> Iterator[GaugeMetricFamily]:
+    ages = monitoring.heartbeats()
+    exported = ages.pop("export", None)
+    if exported is not None:
+        yield _gauge("export_age_seconds", "Time since a checkpoint was exported", exported)
+    family = GaugeMetricFamily(
+        "cabochon_heartbeat_age_seconds", "Time since a process did its work", labels=["process"]
+    )
+    for name in monitoring.PROCESSES:
+        if name in ages:
+            family.add_metric([name], ages[name])
+    yield family
+
+
+def _refused() -> Iterator[GaugeMetricFamily]:
+    family = GaugeMetricFamily("cabochon_refused_requests", "Requests in quarantine", labels=["key", "code"])
+    for each in monitoring.refused():
+        family.add_metric([each.key, each.code], each.count)
+    yield family
+
+
+def _queues() -> Iterator[GaugeMetricFamily]:
+    """Yield the messages in each queue of the broker."""
+    family = GaugeMetricFamily("cabochon_queue_messages", "Messages in a queue of the broker", labels=["queue"])
+    with app.connection_for_read(connect_timeout=1) as broker:
+        broker.ensure_connection(max_retries=1, timeout=1)
+        for queue in QUEUES:
+            try:
+                channel: Any = broker.default_channel
+                count = channel.queue_declare(queue=queue, passive=True).message_count
+            except broker.channel_errors:  # nothing was ever sent there
+                count = 0
+            family.add_metric([queue], count)
+    yield family
+
+
+def _gauge(name: str, about: str, value: float) -> GaugeMetricFamily:
+    return GaugeMetricFamily(f"cabochon_{name}", about, value=value)

@@ -1,0 +1,205 @@
+"""Turns: a casino that sends much delays no other, a long stream no short one, and no worker's death either."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from audit.adjudication import fairness, replay
+from audit.adjudication.replay import advance
+from audit.event_store import read
+from audit.models import Adjudication, CasinoTurn, LeafCursor, WaitingStream
+from audit.tasks import replay_stream
+from audit.transparency.sequencer import Sequencer, catch_up
+from settlement import ENGINE_VERSION
+from tests.audit.tables import Tenant, numbered
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+class Worker:
+    """A worker with a database connection of its own, which takes turns and holds them."""
+
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(1)
+
+    def take(self) -> fairness.Turn | None:
+        return self._thread.submit(fairness.take).result()
+
+    def run(self, function: Any, *args: Any) -> Any:
+        return self._thread.submit(function, *args).result()
+
+    def die(self) -> None:
+        self._thread.submit(lambda: connection.close()).result()  # the thread's own, so looked up there
+        self._thread.shutdown()
+
+
+@pytest.fixture
+def workers() -> Iterator[list[Worker]]:
+    started = [Worker(), Worker()]
+    yield started
+    for worker in started:
+        worker.die()
+
+
+@pytest.fixture(autouse=True)
+def empty_queue() -> None:
+    for model in (WaitingStream, CasinoTurn, LeafCursor):
+        model.objects.all().delete()
+    fairness.put_newly_sealed()
+    WaitingStream.objects.all().delete()
+
+
+def dirty(tenant: Tenant, *names: str) -> list[int]:
+    """Open streams at a casino and put them into the queue, in this order."""
+    for name in names:
+        assert tenant.post(name, [tenant.opener(name)]).status_code == 201
+    stream_ids = [tenant.stream(name).stream_id for name in names]
+    for stream_id in stream_ids:
+        assert fairness.put([stream_id]) == 1
+    return stream_ids
+
+
+def test_the_second_worker_is_for_the_other_casino_and_the_first_ones_next_stream_waits(workers: list[Worker]) -> None:
+    loud, quiet = Tenant(), Tenant()
+    mine = dirty(loud, "a", "b", "c")
+    theirs = dirty(quiet, "a")
+    first, second = workers[0].take(), workers[1].take()
+    assert first is not None
+    assert second is not None
+    assert [first.stream_id, second.stream_id] == [mine[0], *theirs]
+    workers[1].run(fairness.done, second)
+    assert workers[1].take() is None, "the other casino had a turn a moment ago: this worker stays free for it"
+    workers[0].run(fairness.done, first)
+    again = workers[0].take()
+    assert again is not None
+    assert again.stream_id == first.stream_id or again.stream_id == mine[1]
+
+
+def test_a_casino_that_is_alone_has_every_worker(workers: list[Worker]) -> None:
+    mine = dirty(Tenant(), "a", "b", "c")
+    taken = [worker.take() for worker in workers]
+    assert [turn.stream_id for turn in taken if turn is not None] == mine[:2]
+
+
+def test_a_casino_that_is_alone_again_has_every_worker_again(workers: list[Worker]) -> None:
+    loud, quiet = Tenant(), Tenant()
+    mine = dirty(loud, "a", "b")
+    dirty(quiet, "a")
+    fairness.drop(fairness.take() or pytest.fail("nothing waits"))
+    fairness.drop(fairness.take() or pytest.fail("nothing waits"))
+    dirty(loud, "c")
+    fairness.put(mine)
+    CasinoTurn.objects.filter(casino_id=quiet.casino.pk).update(last_turn_at=None)
+    assert all(worker.take() is not None for worker in workers)
+
+
+def test_a_long_stream_is_behind_the_short_ones_of_its_casino_after_each_step(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(replay, "STEP_EVENTS", 2)
+    tenant = Tenant()
+    long, short = dirty(tenant, "long", "short")
+    more = numbered(tenant.opener("long"), *[("player.left", {"player": f"P{each}"}) for each in range(9)])
+    assert tenant.post("long", more).status_code == 201
+    turns = []
+    while (turn := fairness.take()) is not None:
+        turns.append(turn.stream_id)
+        progress = advance(turn.stream_id)
+        assert progress is not None
+        if progress.behind:
+            fairness.give_back(turn)
+        else:
+            fairness.done(turn)
+    assert turns == [long, short, long, long, long, long]
+    assert long not in read.dirty_streams(ENGINE_VERSION, limit=100_000)
+
+
+def test_what_a_dead_worker_had_taken_is_free(workers: list[Worker]) -> None:
+    [stream_id] = dirty(Tenant(), "a")
+    dying = Worker()
+    assert dying.take() is not None
+    assert workers[0].take() is None
+    dying.die()
+    turn = None
+    for _ in range(100):  # the server notices the end of a connection in its own time
+        turn = turn or workers[0].take()
+    assert turn is not None
+    assert turn.stream_id == stream_id
+
+
+def test_a_hint_that_comes_while_the_stream_is_replayed_is_not_lost() -> None:
+    [stream_id] = dirty(Tenant(), "a")
+    turn = fairness.take()
+    assert turn is not None
+    fairness.put([stream_id])
+    fairness.done(turn)
+    again = fairness.take()
+    assert again is not None
+    assert again.stream_id == stream_id
+    fairness.done(again)
+    assert fairness.take() is None
+
+
+def test_a_stream_that_was_sealed_waits_although_its_message_was_lost() -> None:
+    tenant = Tenant()
+    tenant.post("a", [tenant.opener("a")])
+    stream_id = tenant.stream("a").stream_id
+    sequencer = Sequencer(lambda waiting, root: None)
+    sequencer.load()
+    catch_up(sequencer)
+    assert fairness.put_newly_sealed() >= 1
+    assert WaitingStream.objects.filter(stream_id=stream_id).exists()
+    assert fairness.put_newly_sealed() == 0
+
+
+def test_a_stream_that_cannot_be_replayed_stops_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replay_stream, "delay", lambda *, stream_id: sent.append(stream_id))
+    sent: list[int | None] = []
+    tenant = Tenant()
+    tenant.post("bad", [tenant.opener("bad")])
+    bad = tenant.stream("bad").stream_id
+    advance(bad)
+    Adjudication.objects.filter(stream_id=bad).update(state=b"no snapshot")
+    assert tenant.post("bad", numbered(tenant.opener("bad"), ("player.left", {"player": "P1"}))).status_code == 201
+    [good] = dirty(tenant, "good")
+    WaitingStream.objects.all().delete()
+    fairness.put([bad])
+    fairness.put([good])
+    with pytest.raises(Exception, match=r".+"):
+        replay_stream(stream_id=bad)
+    assert sent == [None], "the others have a message, and this one waits for the sweep"
+    assert list(WaitingStream.objects.values_list("stream_id", flat=True)) == [good]
+    replay_stream(stream_id=sent[0])
+    assert good not in read.dirty_streams(ENGINE_VERSION, limit=100_000)
+    assert bad in read.dirty_streams(ENGINE_VERSION, limit=100_000)
+
+
+def test_a_stream_with_nothing_new_and_one_of_the_desk_do_not_wait() -> None:
+    [stream_id] = dirty(Tenant(), "a")
+    advance(stream_id)
+    WaitingStream.objects.all().delete()
+    assert fairness.put([stream_id]) == 0
+    assert fairness.put([]) == 0
+
+
+def test_the_sweep_gives_every_casino_a_place_among_the_first() -> None:
+    loud, quiet = Tenant(), Tenant()
+    dirty(quiet, "a")
+    dirty(loud, *"abcdef")
+    found = read.dirty_streams(ENGINE_VERSION, limit=100_000)
+    places = {found.index(quiet.stream("a").stream_id), found.index(loud.stream("f").stream_id)}
+    later = [found.index(loud.stream(name).stream_id) for name in "abcde"]
+    assert max(places) < min(later)
+
+
+@pytest.mark.parametrize(("workers_in_all", "share"), [(1, 1), (2, 1), (3, 2), (4, 2), (8, 4)])
+def test_a_casinos_share_is_half_of_the_workers_and_at_least_one(
+    workers_in_all: int, share: int, settings: Any
+) -> None:
+    settings.CABOCHON_REPLAY_WORKERS = workers_in_all
+    assert fairness.share() == share

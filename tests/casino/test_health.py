@@ -1,0 +1,161 @@
+"""Health and metrics: they say that the record stands still, and where."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.utils import timezone
+
+from audit import heartbeats, monitoring
+from audit.adjudication.replay import advance
+from audit.models import Adjudication, Heartbeat
+from casino import metrics
+from tests.audit.tables import Tenant
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def recent_heartbeats(settings: Any) -> Iterator[None]:
+    """Give every process a heartbeat, and what other tests left behind no weight."""
+    settings.CABOCHON_SEQUENCER_STALE_S = settings.CABOCHON_REPLAY_STALE_S = 3_600.0
+    for name in monitoring.PROCESSES:
+        heartbeats.write(name)
+    yield
+    Heartbeat.objects.all().delete()
+
+
+def answer(client: Client, path: str = "/health/ready") -> tuple[int, dict[str, Any]]:
+    response = client.get(path)
+    return response.status_code, response.json()
+
+
+def test_live_needs_nothing(client: Client) -> None:
+    assert answer(client, "/health/live") == (200, {"status": "live"})
+
+
+def test_ready_while_everything_works(client: Client) -> None:
+    status, content = answer(client)
+    assert (status, content["status"], content["failed"]) == (200, "ready", [])
+    assert set(content["checks"]) == {
+        *("database", "migrations", "write", "disk", *monitoring.PROCESSES, "sealing", "adjudication")
+    }
+
+
+@pytest.mark.parametrize("process", monitoring.PROCESSES)
+def test_a_process_without_a_recent_heartbeat_is_named_and_the_server_still_accepts(
+    client: Client, process: str
+) -> None:
+    Heartbeat.objects.filter(name=process).update(beat_at=timezone.now() - timedelta(days=1))
+    status, content = answer(client)
+    assert (status, content["failed"]) == (503, [process])
+    assert content["checks"][process]["age_s"] >= 86_400
+    assert answer(client, "/health/accepts")[0] == 200
+
+
+def test_a_process_that_never_worked_is_not_ready(client: Client) -> None:
+    Heartbeat.objects.filter(name="beat").delete()
+    status, content = answer(client)
+    assert (status, content["failed"]) == (503, ["beat"])
+    assert content["checks"]["beat"]["age_s"] is None
+
+
+def test_a_batch_that_waits_too_long_for_its_seal_is_not_ready(client: Client, settings: Any) -> None:
+    tenant = Tenant()
+    tenant.post("s", [tenant.opener("s")])
+    settings.CABOCHON_SEQUENCER_STALE_S = 0.0
+    assert "sealing" in answer(client)[1]["failed"]
+
+
+def test_a_stream_that_waits_while_no_step_is_committed_is_not_ready_and_a_slow_queue_is(
+    client: Client, settings: Any
+) -> None:
+    tenant = Tenant()
+    tenant.post("done", [tenant.opener("done")])
+    advance(tenant.stream("done").stream_id)
+    tenant.post("waits", [tenant.opener("waits")])
+    Adjudication.objects.update(updated_at=timezone.now() - timedelta(hours=1))
+    settings.CABOCHON_REPLAY_STALE_S = 0.0
+    heartbeats.write("replay")
+    assert "adjudication" in answer(client)[1]["failed"]
+    settings.CABOCHON_REPLAY_STALE_S = 3_000.0
+    Adjudication.objects.update(updated_at=timezone.now())
+    assert answer(client)[0] == 200
+
+
+def test_a_disk_without_room_is_not_ready_and_does_not_accept(client: Client, settings: Any) -> None:
+    settings.CABOCHON_FREE_MB = 10**12
+    assert answer(client)[1]["failed"] == ["disk"]
+    assert answer(client, "/health/accepts")[0] == 503
+
+
+def test_a_migration_that_was_not_applied_is_not_ready(client: Client) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("delete from django_migrations where app = 'audit' and name like '0021%' returning app, name")
+        [(app, name)] = cursor.fetchall()
+    try:
+        assert answer(client)[1]["failed"] == ["migrations"]
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("insert into django_migrations (app, name, applied) values (%s, %s, now())", (app, name))
+
+
+def test_there_are_no_metrics_without_a_token_or_with_another(client: Client, settings: Any) -> None:
+    assert client.get("/metrics").status_code == 404
+    assert client.get("/metrics", headers={"authorization": "Bearer "}).status_code == 404
+    settings.CABOCHON_METRICS_TOKEN = "right"
+    assert client.get("/metrics").status_code == 401
+    assert client.get("/metrics", headers={"authorization": "Bearer wrong"}).status_code == 401
+
+
+def test_the_metrics_say_what_waits_and_who_was_refused(client: Client, settings: Any) -> None:
+    settings.CABOCHON_METRICS_TOKEN = "right"
+    tenant = Tenant()
+    tenant.post("s", [tenant.opener("s")])
+    _be_refused(tenant)
+    lines = _scraped(client)
+    assert float(lines["cabochon_dirty_streams"]) >= 1
+    assert float(lines["cabochon_oldest_unadjudicated_seconds"]) > 0
+    assert float(lines["cabochon_unsealed_batches"]) >= 1
+    assert float(lines['cabochon_heartbeat_age_seconds{process="beat"}']) < 3_600
+    assert any(f'key="{tenant.key.prefix}"' in name for name in lines)
+
+
+def test_the_keys_of_refusals_are_bounded(client: Client, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(monitoring, "MAX_REFUSALS", 1)
+    settings.CABOCHON_METRICS_TOKEN = "right"
+    for tenant in (Tenant(), Tenant()):
+        _be_refused(tenant)
+    names = [name for name in _scraped(client) if name.startswith("cabochon_refused_requests{")]
+    assert sum('key="other"' in name for name in names) >= 1
+    assert sum('key="other"' not in name for name in names) == 1
+
+
+def test_a_query_that_takes_too_long_leaves_its_figures_out_and_no_others(
+    client: Client, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.CABOCHON_METRICS_TOKEN = "right"
+    monkeypatch.setattr(monitoring, "_JOBS", "select count(*), max(1) from (select pg_sleep(30)) s")
+    monkeypatch.setattr(metrics, "STATEMENT_S", 0.5)
+    lines = _scraped(client)
+    assert "cabochon_jobs_waiting" not in lines
+    assert "cabochon_dirty_streams" in lines
+    assert float(lines["cabochon_scrape_errors"]) >= 1
+
+
+def _be_refused(tenant: Tenant) -> None:
+    """Send another content for an event that is stored."""
+    tenant.post("t", [tenant.opener("t")])
+    assert tenant.post("t", [tenant.opener("t", float=1)]).status_code == 409
+
+
+def _scraped(client: Client) -> dict[str, str]:
+    response = client.get("/metrics", headers={"authorization": "Bearer right"})
+    assert response.status_code == 200
+    text = response.content.decode()
+    return dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))

@@ -1,0 +1,73 @@
+"""The supervisor: a child that hangs is started again, logs are for their user alone and bounded."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from casino.supervisor import rotate
+from tests.casino.processes import until
+
+ROOT = Path(__file__).parent.parent.parent
+
+CHILD = """
+import os, pathlib, time
+print(os.getpid(), flush=True)
+while True:
+    pathlib.Path(os.environ["CABOCHON_HEARTBEAT_FILE"]).touch()
+    time.sleep(0.1)
+"""
+
+SUPERVISED = """
+import sys
+from pathlib import Path
+from casino.supervisor import Child, Supervisor
+data = Path(sys.argv[1])
+child = Child("casino-child", (sys.executable, "-c", sys.argv[2]), stall_s=2.0)
+Supervisor(services=[], preparations=[], children=[child], data=data, cwd=data).run()
+"""
+
+
+@pytest.fixture
+def supervisor(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
+    process = subprocess.Popen([sys.executable, "-c", SUPERVISED, str(tmp_path), CHILD], cwd=ROOT)
+    yield process
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(60) == 0
+
+
+@pytest.mark.usefixtures("supervisor")
+def test_a_child_that_hangs_is_killed_and_started_again(tmp_path: Path) -> None:
+    log = tmp_path / "logs" / "casino-child.log"
+    until(lambda: log.exists() and log.read_text().split(), "the first child")
+    first = int(log.read_text().split()[0])
+    until(lambda: (tmp_path / "heartbeats" / "casino-child").exists(), "its heartbeat")
+    os.kill(first, signal.SIGSTOP)
+    until(lambda: len(log.read_text().split()) == 2, "the second child")
+    until(lambda: not psutil.pid_exists(first), "the end of the first")
+    assert stat.S_IMODE((tmp_path / "logs").stat().st_mode) == 0o700
+    assert stat.S_IMODE((tmp_path / "heartbeats").stat().st_mode) == 0o700
+
+
+def test_a_log_is_begun_anew_at_its_size_and_the_newest_before_it_are_kept(tmp_path: Path) -> None:
+    log = tmp_path / "web.log"
+    with log.open("ab") as writer:  # as a child does, which keeps it open
+        for content in (b"first", b"second", b"third", b"fourth"):
+            writer.write(content)
+            writer.flush()
+            rotate(log, most_bytes=5, kept=2)
+        writer.write(b"x")
+        writer.flush()
+        rotate(log, most_bytes=5, kept=2)
+    assert log.read_bytes() == b"x"
+    assert (tmp_path / "web.log.1").read_bytes() == b"fourth"
+    assert (tmp_path / "web.log.2").read_bytes() == b"third"
+    assert not (tmp_path / "web.log.3").exists()
