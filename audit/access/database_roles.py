@@ -81,7 +81,9 @@ TABLES: Mapping[str, Mapping[str, str]] = {
     "audit_heartbeat": {**_READ, WEB: "insert, update", WORKER: "insert, update", SEQUENCER: "insert, update"},
     "audit_finding": {
         **_READ,
-        WORKER: "insert, update (run_id, status, stood_at, superseded_at, superseded_by_run_id)",
+        # What a finding of a run says never changes: a trigger. One of the night is amended where it is.
+        WORKER: "insert, update (run_id, status, stood_at, superseded_at, superseded_by_run_id, severity, evidence,"
+        " expected, recorded, provision, facts, currency, occurred_at, after_loss)",
     },
     "audit_adjudicationrun": {**_READ, WEB: "update (next_try_at)", WORKER: "insert, update"},
     "audit_whatif": {**_READ, WEB: "insert, update (streams)", WORKER: "insert, update (streams, ended_at)"},
@@ -195,6 +197,7 @@ FUNCTIONS: Mapping[str, tuple[str, ...]] = {
     "audit_case_of": (),
     "audit_open_case": (),
     "audit_guard_finding": (),
+    "audit_keep_finding": (),
     "audit_guard_run": (),
     "audit_guard_case_hands": (),
     "audit_guard_night_hands": (),

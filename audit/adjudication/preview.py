@@ -89,6 +89,6 @@ def _standing_values(stream_id: int, seqs: Iterable[int]) -> set[bytes]:
 
 
 def _value(finding: Finding) -> bytes:
-    """Return all that a finding says, as bytes that are equal if two say the same."""
-    said: Mapping[str, object] = finding.as_dict()
-    return _encode(said)
+    """Return the content of a finding as bytes, which are equal if two findings are the same."""
+    content: Mapping[str, object] = finding.as_dict()
+    return _encode(content)

@@ -51,9 +51,9 @@ def test_a_value_is_written_as_its_kind() -> None:
     assert presentation.wager_status("no such status", "EUR") == "no such status"
 
 
-def test_a_person_is_a_name_and_nobody_is_a_dash() -> None:
-    assert presentation.person(Officer(username="claire")) == "claire"
-    assert presentation.person(None) == "—"
+def test_an_officer_is_a_name_and_nobody_is_a_dash() -> None:
+    assert presentation.officer_name(Officer(username="claire")) == "claire"
+    assert presentation.officer_name(None) == "—"
 
 
 def test_a_finding_has_the_title_of_its_rule() -> None:

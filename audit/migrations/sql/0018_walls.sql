@@ -314,6 +314,24 @@ begin
 end $$;
 
 
+-- What a finding is about never changes, nor what one of a run says: the run that finds something else adds another.
+create function audit_keep_finding() returns trigger language plpgsql as $$
+begin
+  if (old.stream_id, old.seq, old.rule, old.wager, old.casino_id, old.opened_at)
+       is distinct from (new.stream_id, new.seq, new.rule, new.wager, new.casino_id, new.opened_at)
+     or old.run_id is not null
+       and (old.severity, old.evidence, old.expected, old.recorded, old.provision, old.facts, old.after_loss,
+            old.occurred_at)
+         is distinct from (new.severity, new.evidence, new.expected, new.recorded, new.provision, new.facts,
+            new.after_loss, new.occurred_at) then
+    raise exception 'what a finding says does not change' using errcode = 'check_violation';
+  end if;
+  return new;
+end $$;
+
+create trigger keep_finding before update on audit_finding for each row execute function audit_keep_finding();
+
+
 -- A case is opened by the database, whoever finds something: the finder needs no power over cases.
 do $$
 declare

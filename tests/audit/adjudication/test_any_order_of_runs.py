@@ -28,7 +28,7 @@ from tests.audit.tables import Tenant
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-Said = tuple[Any, ...]
+Content = tuple[Any, ...]
 """Where a finding is, and what it says."""
 
 NOT_OF_THE_LAW = "late-after-close"
@@ -43,11 +43,11 @@ class Account:
     version: int = 0
     known_through: int = 0
     read: int = 0
-    standing_before: set[Said] | None = None  # what stands until the run is complete; None if the run itself stands
+    standing_before: set[Content] | None = None  # what stands until the run is complete; None if the run itself stands
     has_run: bool = False
     ever_stood: set[tuple[int, str, str]] = field(default_factory=set)
 
-    def found(self, read: int) -> set[Said]:
+    def found(self, read: int) -> set[Content]:
         """Return what the current run has found in its first ``read`` events. Raise ``NeedsReplay``."""
         known = [each for each in self.events if isinstance(each, EntryCorrected) and each.seq <= self.known_through]
         state = State(known)
@@ -57,7 +57,7 @@ class Account:
             for each in state.table.findings
         }
 
-    def stands(self) -> set[Said]:
+    def stands(self) -> set[Content]:
         return self.found(self.read) if self.standing_before is None else self.standing_before
 
     def begin(self, version: int, known_through: int) -> None:
@@ -88,7 +88,7 @@ class Account:
         self.ever_stood |= {each[:3] for each in self.stands()}
 
 
-def in_the_record(stream_id: int) -> set[Said]:
+def in_the_record(stream_id: int) -> set[Content]:
     rows = Finding.objects.standing().filter(stream_id=stream_id).exclude(rule=NOT_OF_THE_LAW)
     return {
         (each.seq, each.rule, each.wager, each.severity, tuple(each.evidence), each.expected, each.recorded)
@@ -101,8 +101,8 @@ def cases(stream_id: int) -> set[tuple[int, str, str]]:
     return set(rows.values_list("seq", "rule", "wager"))
 
 
-def as_values(said: set[Said]) -> set[str]:
-    return {json.dumps(each, default=str, sort_keys=True) for each in said}
+def as_values(contents: set[Content]) -> set[str]:
+    return {json.dumps(each, default=str, sort_keys=True) for each in contents}
 
 
 def crashing(place: Callable[..., Any]) -> Callable[..., Any]:

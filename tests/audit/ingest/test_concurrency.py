@@ -82,7 +82,7 @@ def test_streams_opened_concurrently_in_one_month_all_open(committed_tenant: Ten
     def send(number: int) -> None:
         name = f"{stream}.{number}"
         sent = tenant.session(name, 2)
-        sent[0]["data"]["gaming_day"] = f"2033-0{1 + number % 2}-0{1 + number}"
+        sent[0]["data"]["gaming_day"] = f"2003-0{1 + number % 2}-0{1 + number}"
         statuses.append(tenant.send(name, sent).status_code)
 
     all_at_once(8, send)
@@ -95,7 +95,7 @@ def test_one_name_sent_concurrently_for_two_days_is_one_stream(committed_tenant:
 
     def send(number: int) -> None:
         sent = tenant.session(stream, 2)
-        sent[0]["data"]["gaming_day"] = f"2034-01-0{1 + number}"
+        sent[0]["data"]["gaming_day"] = f"2004-01-0{1 + number}"
         statuses.append(tenant.send(stream, sent).status_code)
 
     all_at_once(4, send)
