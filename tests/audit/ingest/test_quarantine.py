@@ -106,6 +106,7 @@ def test_the_page_escapes_bytes_and_shows_a_conflict_next_to_the_stored_event(
         assert stranger.get(reverse(f"admin:audit_quarantined_{name}", args=(broken.pk,))).status_code in (302, 404)
 
 
+@pytest.mark.superuser
 def test_bytes_that_are_deleted_make_room_for_others(tenant: Tenant, stream: str, settings: Settings) -> None:
     settings.CABOCHON_QUARANTINE_BYTES = 4
     tenant.send(stream, b"[one]")
