@@ -199,7 +199,7 @@ def case_of(desk: Desk, severity: str, *, due: int) -> Case:
     """Return the case of one more finding, due on a day from today."""
     finding = Finding.objects.get(pk=desk.findings[0].pk)
     finding.pk, finding.wager = None, f"wager {Finding.objects.count()}"
-    finding.severity, finding.superseded_at, finding.status = severity, None, "standing"
+    finding.severity, finding.superseded_at, finding.status, finding.case = severity, None, "standing", None
     finding.save(force_insert=True)
     finding.refresh_from_db()
     cases = Case.objects.filter(findings=finding)
