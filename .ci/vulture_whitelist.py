@@ -106,3 +106,6 @@ _.emil  # an officer of the record of 0.1.0
 
 # mutmut, which `.ci/mutants.py` configures.
 _.print_status, _._config
+
+# Django: arguments of a system check, methods of an admin and its filters, an unmanaged model.
+_.app_configs, _.field_choices, _.has_module_permission, _.managed
