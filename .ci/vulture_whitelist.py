@@ -15,8 +15,8 @@ _.SECRET_KEY, _.SPECTACULAR_SETTINGS, _.STORAGES, _.TEMPLATES, _.TIME_ZONE, _.US
 _.X_FRAME_OPTIONS
 
 # Settings that name one of our classes.
-_.ContentSecurityPolicy, _.DatabaseUnavailable, _.RefuseNul, _.RoleBackend, _.SecondFactorRequired
-_.process_exception, _.has_perm, _.has_module_perms
+_.ContentSecurityPolicy, _.DatabaseUnavailable, _.RefuseNul, _.SecondFactorRequired
+_.process_exception
 
 # Django: app configurations, commands, URL modules.
 _.AuditConfig, _.DeskConfig, _.DeskSite, _.default_auto_field, _.default_site, _.check_log, _.urlpatterns
