@@ -64,13 +64,13 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def _by_actor(act: Callable[Concatenate[Officer, P], R]) -> Callable[Concatenate[Officer, P], R]:
+def _by_actor(write: Callable[Concatenate[Officer, P], R]) -> Callable[Concatenate[Officer, P], R]:
     """Ascribe to the officer who acts what is written of an account or a role: each such row comes by an entry."""
 
-    @wraps(act)
+    @wraps(write)
     def ascribed(actor: Officer, /, *args: P.args, **kwargs: P.kwargs) -> R:
         with audit_trail.done_by(actor.get_username()):
-            return act(actor, *args, **kwargs)
+            return write(actor, *args, **kwargs)
 
     return ascribed
 

@@ -16,7 +16,6 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 from typing import Any, TypeAlias
 
 from django.conf import settings
-from django.http import HttpRequest
 
 Address: TypeAlias = IPv4Address | IPv6Address
 Network: TypeAlias = IPv4Network | IPv6Network
@@ -89,7 +88,7 @@ def _networks(texts: tuple[str, ...]) -> tuple[Network, ...]:
     return tuple(ip_network(text.strip(), strict=False) for text in texts if text.strip())
 
 
-def network_address(request: HttpRequest) -> str:
+def network_address(request: Any) -> str:
     """Return what attempts at the desk are counted by: the client's IPv4 address or IPv6 network, "" if unknown."""
     network = network_of(client_address(request.META))
     return "" if network == UNKNOWN else network

@@ -77,8 +77,8 @@ TABLES: Mapping[str, Mapping[str, str]] = {
     # The replay queue is no part of the record: the sweep fills it again.
     "audit_waitingstream": {**_READ, WORKER: "insert, update, delete"},
     "audit_casinoturn": {**_READ, WORKER: "insert, update, delete"},
-    "audit_leafcursor": {**_READ, WORKER: "insert, update"},
-    "audit_heartbeat": {**_READ, WEB: "insert, update", WORKER: "insert, update", SEQUENCER: "insert, update"},
+    "audit_leafcursor": {**_READ, WORKER: "insert, update, delete"},
+    "audit_heartbeat": {**_READ, WEB: "insert, update", WORKER: "insert, update, delete", SEQUENCER: "insert, update"},
     "audit_finding": {
         **_READ,
         # What a finding of a run says never changes: a trigger. One of the night is amended where it is.

@@ -57,7 +57,7 @@ def test_no_process_that_stays_signs_in_as_a_superuser() -> None:
     }
     assert {name for name, user in account.items() if user == "cabochon"} == {"accounts", "migrate"}
     assert account["web"] == "cabochon_web_login"
-    assert account["worker"] == "cabochon_worker_login"
+    assert account["replay"] == account["night"] == "cabochon_worker_login"
     assert account["beat"] == "cabochon_beat_login"
     assert account["sequencer"] == "cabochon_sequencer_login"
     assert account["keys"] == account["command"] == "cabochon_operator_login"

@@ -94,6 +94,7 @@ def test_a_disk_without_room_is_not_ready_and_does_not_accept(client: Client, se
     assert answer(client, "/health/accepts")[0] == 503
 
 
+@pytest.mark.superuser
 def test_a_migration_that_was_not_applied_is_not_ready(client: Client) -> None:
     with connection.cursor() as cursor:
         cursor.execute("delete from django_migrations where app = 'audit' and name like '0021%' returning app, name")

@@ -105,9 +105,9 @@ def as_values(contents: set[Content]) -> set[str]:
     return {json.dumps(each, default=str, sort_keys=True) for each in contents}
 
 
-def crashing(place: Callable[..., Any]) -> Callable[..., Any]:
+def crashing(step: Callable[..., Any]) -> Callable[..., Any]:
     def dies(*args: Any, **kwargs: Any) -> None:
-        place(*args, **kwargs)
+        step(*args, **kwargs)
         raise KeyboardInterrupt
 
     return dies

@@ -16,7 +16,7 @@ from audit.adjudication import replay, runs
 from audit.adjudication.replay import advance
 from audit.event_store import audit_trail, read
 from audit.ingest.record import RecordUnavailable
-from audit.models import AdjudicationRun, Finding
+from audit.models import AdjudicationRun, Finding, WaitingStream
 from audit.tasks import replay_stream, sweep
 from settlement import ENGINE_VERSION
 from tests.audit.tables import Tenant, dice_changed_in_mid_series, numbered
@@ -121,8 +121,8 @@ def test_when_the_pause_is_over_the_sweep_finds_the_stream_and_success_clears_th
     AdjudicationRun.objects.filter(pk=run_of(tenant).pk).update(next_try_at=timezone.now())
     assert is_dirty(tenant)
     sweep()
-    assert stream_id in hinted
-    replay_stream(stream_id=stream_id)
+    assert WaitingStream.objects.filter(stream_id=stream_id).exists()
+    advance(stream_id)
     run = run_of(tenant)
     assert (run.state, run.tries, run.error, run.error_type) == ("complete", 0, "", "")
     assert (run.failed_at, run.next_try_at) == (None, None)

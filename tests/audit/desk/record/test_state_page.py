@@ -34,8 +34,9 @@ def page(client: Client, language: str = "en") -> str:
     return " ".join(re.sub(r"<[^>]+>", " ", response.content.decode()).split())
 
 
-def test_a_table_shows_its_last_event_and_what_waits(desk: Client) -> None:
-    tenant = Tenant()
+def test_a_table_shows_its_last_event_and_what_waits() -> None:
+    tenant, desk = Tenant(), Client()
+    desk.force_login(hired(tenant, Role.AUDITOR, "auditor"))
     tenant.post("s", numbered(tenant.opener("s"), ("player.left", {"player": "Anna"})))
     text = page(desk)
     assert re.search(rf"Casino {tenant.code} T1 \S+.* s 2 session open", text)
