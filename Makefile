@@ -2,8 +2,10 @@
 #
 #   run      everything on this machine: see casino/up.py
 #   quick    the law and the record in a minute: no browser, no processes, one database kept between runs
-#   test     every test, with the fault schedules in a short form
-#   faults   the fault schedules in full
+#   test     every test, with what takes longest in a short form
+#   faults   the long forms: every fault schedule, whole deployments that hang, die, fill a disk or lack rights, every user
+#            of the matrix with every method, a phone's width, a million coups read a second time
+#   search   the property tests with examples drawn anew; SEED=1 repeats a draw
 #   check    everything that is checked without running a test
 #   mutants  mutation testing; ONLY=settlement/night/value.py, SAMPLE=200, SEED=1
 
@@ -16,13 +18,16 @@ COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gene
 
 QUICK = tests/test_*.py tests/conformance tests/settlement tests/audit/event_store tests/audit/ingest tests/audit/adjudication
 
-.PHONY: run quick test faults setup check mutants lock bench clean
+# Modules are compiled once, not by each of the many processes of a run.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: run quick test faults search setup check mutants lock bench clean
 
 run: setup
 	@exec $(BIN)/python -m casino.up
 
 test: setup
-	@$(BIN)/python -m pytest -n 2 --dist worksteal $(TESTS)
+	@$(BIN)/python -m pytest -n 3 --dist worksteal $(TESTS)
 
 # Left to `make test`: what takes long, the statistics of the night, and the oracles of the law that others wrote.
 LONG = --ignore tests/settlement/oracles --ignore tests/settlement/night --deselect tests/audit/adjudication/test_replay.py::$(strip \
@@ -32,7 +37,11 @@ quick: setup
 	@CABOCHON_TEST_RUN=kept $(BIN)/python -m pytest -n 2 --dist worksteal $(LONG) $(QUICK)
 
 faults: setup
-	@$(BIN)/python -m pytest -n 2 --dist worksteal -m faults tests/faults
+	@$(BIN)/python -m pytest -n 3 --dist worksteal -m faults tests
+
+search: setup
+	@CABOCHON_EXAMPLES=drawn $(BIN)/python -m pytest -n 3 --dist worksteal -m "hypothesis and not faults" \
+		$(if $(SEED),--hypothesis-seed=$(SEED)) $(or $(TESTS),tests)
 
 setup: $(STAMP)
 

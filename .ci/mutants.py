@@ -30,8 +30,13 @@ ROOT = Path(__file__).resolve().parent.parent
 
 TESTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        "settlement/night": ("tests/settlement/night",),
-        "audit/adjudication": ("tests/audit/adjudication", "tests/audit/evidence/test_export.py"),
+        "settlement/night": ("tests/settlement/night", "tests/toy"),
+        "audit/reconciliation": ("tests/audit/reconciliation",),
+        "audit/adjudication": (
+            "tests/audit/adjudication",
+            "tests/audit/evidence/test_export.py",
+            "tests/audit/ingest/test_multi_stream.py",
+        ),
         "audit/ingest": ("tests/audit/ingest", "tests/audit/api"),
         "audit/casework": ("tests/audit/casework", "tests/audit/desk/findings", "tests/audit/desk/settings"),
     }

@@ -62,6 +62,7 @@ _.authentication_classes, _.filter_backends, _.filterset_class, _.pagination_cla
 _.renderer_classes, _.serializer_class, _.page_size, _.charset, _.render, _.get_exception_handler, _.get_throttles
 _.allow_request, _.authenticate, _.authenticate_header, _.has_permission, _.to_representation
 _.KeyScheme, _.target_class, _.get_security_definition, _.auto_schema, _.add_problems
+_.http_method_names  # of a view
 _.with_status  # a filter's method, by name
 
 # Signals and signal handlers: parameters that the caller gives.
@@ -109,3 +110,24 @@ _.print_status, _._config
 
 # Django: arguments of a system check, methods of an admin and its filters, an unmanaged model.
 _.app_configs, _.field_choices, _.has_module_permission, _.managed
+
+# Simulators, which rulesets name.
+_.FrenchCraps, _.QuebecCraps, _.FrenchRoulette, _.AmericanRoulette
+
+# Django: how it writes a date where no page of ours does.
+_.FORMAT_MODULE_PATH, _.DATE_FORMAT, _.SHORT_DATE_FORMAT, _.DATETIME_FORMAT, _.SHORT_DATETIME_FORMAT, _.TIME_FORMAT
+
+# Celery: what its worker says on a signal, called by its own handlers.
+_.safe_say
+
+# The contract, the pages of the law, the night, a hook of forms, and a setting of the craps of PyPI.
+_.dice_set, _.in_force_source, _.concessions, _.takes_back, _.label_from_instance, _.allow_credit_rail
+
+# Of a correction: a field of the interface, and what the template of an event shows.
+_.get_entry, _.is_in_effect, _.is_annulled
+
+# The evidence ledger: what the templates of its pages show, what is written for whoever looks at a row, a form's field.
+_.level_y, _.zero_y, _.bottom, _.is_question, _.false_questions, _.fed_at, _.begun_at
+
+# Django: a hook of a list. A comparison, whose labels the template of a finding shows.
+_.get_search_results, _.expected_label, _.recorded_label

@@ -14,6 +14,7 @@ from typing import Any
 
 from django.db import connection, transaction
 
+from audit.event_store import read
 from audit.models import FailedRun, RunState
 from settlement import ENGINE_VERSION
 
@@ -78,17 +79,18 @@ class StreamBehind:
     since: datetime | None
 
 
-_DIRTY = """
+_BEHIND_OF_CASINOS = f"""
+{read.DIRTY} and r.next_try_at is null
+  and (%(casinos)s::bigint[] is null or s.casino_id = any (%(casinos)s::bigint[]))
+"""
+"""Streams whose last try failed count as failed runs, whether or not their pause is over."""
+
+_DIRTY = f"""
 with dirty as (
   select h.stream_id, s.casino_id,
          greatest(coalesce(a.next_seq, 1), case when r.state = 'running' and r.replaces_id is not null
                                                 then r.corrections_through else 1 end) as unread
-  from log.stream_head h join log.stream s using (stream_id)
-  left join audit_adjudication a on a.stream_id = h.stream_id and a.engine_version = %(engine)s
-       and a.what_if_id is null
-  left join audit_adjudicationrun r on r.id = a.run_id
-  where (h.next_seq > coalesce(a.next_seq, 1) or r.state = 'running') and r.next_try_at is null and not s.is_of_desk
-    and (%(casinos)s::bigint[] is null or s.casino_id = any (%(casinos)s::bigint[]))),
+  from {_BEHIND_OF_CASINOS}),
 looked_at as (select * from dirty order by stream_id limit 5000)
 select (select count(*) from dirty),
        extract(epoch from clock_timestamp() - min(
@@ -152,15 +154,11 @@ where %(casinos)s::bigint[] is null or t.casino_id = any (%(casinos)s::bigint[])
 order by c.code, t.code
 """
 
-_BEHIND = """
+_BEHIND = f"""
 select s.casino_id, h.stream_id, s.name, h.next_seq - coalesce(a.next_seq, 1),
        (select b.received_at from log.batch b where b.stream_id = h.stream_id and b.next_seq > coalesce(a.next_seq, 1)
         order by b.first_seq limit 1) as since
-from log.stream_head h join log.stream s using (stream_id)
-left join audit_adjudication a on a.stream_id = h.stream_id and a.engine_version = %(engine)s and a.what_if_id is null
-left join audit_adjudicationrun r on r.id = a.run_id
-where (h.next_seq > coalesce(a.next_seq, 1) or r.state = 'running') and r.next_try_at is null and not s.is_of_desk
-  and (%(casinos)s::bigint[] is null or s.casino_id = any (%(casinos)s::bigint[]))
+from {_BEHIND_OF_CASINOS}
 order by since nulls last, h.stream_id limit %(limit)s
 """
 
@@ -237,7 +235,7 @@ def _waiting(query: str, casinos: Collection[int] | None) -> Waiting:
 
 
 def _params(casinos: Collection[int] | None) -> dict[str, Any]:
-    return {"casinos": list(casinos) if casinos is not None else None, "engine": ENGINE_VERSION}
+    return {**read.dirty_params(ENGINE_VERSION), "casinos": list(casinos) if casinos is not None else None}
 
 
 def _seconds(age: Any) -> float | None:

@@ -9,24 +9,34 @@ An instant is written in the time zone of the casino it belongs to. Without a ca
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
 from unicodedata import bidirectional
 from zoneinfo import ZoneInfo
 
 from django.utils import timezone
-from django.utils.formats import date_format, number_format
+from django.utils.formats import number_format
 from django.utils.translation import get_language, gettext, ngettext
 
 from audit.models import Casino, Finding, Officer, RunCause
 from settlement.catalogue import RULES, Language
 from settlement.catalogue.rule import Kind
-from settlement.catalogue.sentences import amount, format_fact
+from settlement.catalogue.sentences import amount, exponent, format_fact
+from settlement.differences import PAID
 
 MISSING = "—"
 
 FIRST_STRONG_ISOLATE, POP_ISOLATE = "\u2068", "\u2069"
 
 MINUTE_S, HOUR_S = 60, 3_600
+
+MONTHS_EN = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+MONTHS_FR = (
+    *("janv.", "févr.", "mars", "avr.", "mai", "juin"),
+    *("juill.", "août", "sept.", "oct.", "nov.", "déc."),
+)
+WEEKDAYS_EN = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+WEEKDAYS_FR = ("lundi", "mardi", "mercredi", "jeudi", "vendredi", "samedi", "dimanche")
 
 
 def language() -> Language:
@@ -39,23 +49,49 @@ def local(moment: datetime, casino: Casino | None) -> datetime:
     return moment.astimezone(ZoneInfo(casino.time_zone) if casino is not None else UTC)
 
 
-def instant(moment: datetime, casino: Casino | None) -> str:
-    """Return day and time to the second, as lists sort them: “2026-11-19 20:00:09”."""
-    return f"{local(moment, casino):%Y-%m-%d %H:%M:%S}"
+def date_time(moment: datetime, casino: Casino | None, *, seconds: bool = False, with_year: bool | None = None) -> str:
+    """Return day, time and zone: “19 Nov, 23:41 CET”. Every instant on a page or in a file is written by this.
+
+    ``with_year``: a file always has the year; None, as on a page, only where it is not the present one.
+    """
+    here = local(moment, casino)
+    clock = f"{here:%H:%M:%S}" if seconds else f"{here:%H:%M}"
+    return f"{day(here.date(), with_year=with_year)}, {clock} {zone(moment, casino)}"
+
+
+def zone(moment: datetime, casino: Casino | None) -> str:
+    """Return what the casino's clocks call their zone at ``moment``: “CET”, “CEST”; “UTC−3” where it has no name."""
+    name = local(moment, casino).tzname() or "UTC"
+    return name if name.isalpha() else f"UTC{name}".replace("-", "−")
 
 
 def clock(moment: datetime, casino: Casino | None) -> str:
-    """Return the time of day to the second, for events of one session: “20:00:09”."""
+    """Return the time of day to the second, for events of one session, beside their zone: “20:00:09”."""
     return f"{local(moment, casino):%H:%M:%S}"
 
 
-def date_time(moment: datetime, casino: Casino | None, format: str = "DATETIME_FORMAT") -> str:
-    """Return day and time in words of the page's language; without a casino it ends in “UTC”.
+def day(date: date, *, with_weekday: bool = False, with_year: bool | None = None) -> str:
+    """Return a day: “19 Nov”, « jeudi 19 nov. ». ``with_year`` is that of ``date_time``."""
+    months, weekdays = (MONTHS_FR, WEEKDAYS_FR) if language() == "fr" else (MONTHS_EN, WEEKDAYS_EN)
+    number = "1er" if date.day == 1 and language() == "fr" else str(date.day)
+    has_year = date.year != timezone.now().year if with_year is None else with_year
+    parts = (
+        *([weekdays[date.weekday()]] if with_weekday else []),
+        number,
+        months[date.month - 1],
+        *([str(date.year)] if has_year else []),
+    )
+    return " ".join(parts)
 
-    ``format`` is one of Django's named formats.
-    """
-    text = date_format(local(moment, casino), format)
-    return text if casino is not None else f"{text} UTC"
+
+def night_of(gaming_day: date, *, with_year: bool | None = None) -> str:
+    """Return the name of a night, by its gaming day, whatever the clock says: “Night of Thu 19 Nov”."""
+    return gettext("Night of %(day)s") % {"day": day(gaming_day, with_weekday=True, with_year=with_year)}
+
+
+def month_of(first: date) -> str:
+    """Return a month with its year: “Nov 2026”."""
+    return f"{(MONTHS_FR if language() == 'fr' else MONTHS_EN)[first.month - 1]} {first.year}"
 
 
 def money(minor: int, currency: str) -> str:
@@ -66,6 +102,48 @@ def money(minor: int, currency: str) -> str:
 def signed_money(minor: int, currency: str) -> str:
     """Return an amount as ``money`` does, with a plus sign before what is more than zero."""
     return ("+" if minor > 0 else "") + money(minor, currency)
+
+
+def units(minor: int, currency: str) -> Decimal:
+    """Return an amount in units of its currency, with all their decimals, as files have it: 864.00."""
+    return Decimal(minor).scaleb(-exponent(currency))
+
+
+def money_at_stake(finding: Finding, player: str = "") -> str:
+    """Return who owes whom how much, without a sign: “€864.00 owed to p0412”; "" if no money is concerned.
+
+    ``player`` is the player concerned as the page names persons, "" for the id.
+    """
+    who = player or finding.player
+    if finding.difference is None:
+        return ""
+    if not finding.difference:
+        return gettext("put right")
+    text = money(abs(finding.difference), finding.currency)
+    owed = finding.as_value().owed
+    if owed is None:
+        return gettext("%(amount)s, owed by nobody") % {"amount": text}
+    if owed.by == "house":
+        words = gettext("%(amount)s owed to %(player)s") if who else gettext("%(amount)s owed to a player unknown")
+    elif finding.rule in PAID:
+        words = gettext("%(amount)s overpaid to %(player)s") if who else gettext("%(amount)s overpaid")
+    else:
+        words = gettext("%(amount)s owed by %(player)s") if who else gettext("%(amount)s owed by a player unknown")
+    return words % {"amount": text, "player": who}
+
+
+def payment_error(minor: int, currency: str, *, of_several: bool = False) -> str:
+    """Return what was paid less what was due, without a sign: “€2.00 overpaid”, “€864.00 owed to the player”.
+
+    ``minor`` is more than zero where the player has too much; ``of_several`` if it is the sum of several wagers.
+    """
+    amount = {"amount": money(abs(minor), currency)}
+    if minor > 0:
+        return gettext("%(amount)s overpaid") % amount
+    if not minor:
+        return amount["amount"]
+    words = gettext("%(amount)s owed to players") if of_several else gettext("%(amount)s owed to the player")
+    return words % amount
 
 
 def officer_name(officer: Officer | None) -> str:
@@ -97,16 +175,39 @@ def wager_status(status: str, currency: str) -> str:
     return value(status, "status", currency) or status
 
 
+def sentence_end(text: str) -> str:
+    """Return ``text`` with the period that ends its sentence: a time may end with one of its own, as in “2:04 p.m.”."""
+    return text if text.endswith(".") else f"{text}."
+
+
+def correction_name(event_type: str, seq: int) -> str:
+    """Return what an event that acts on an earlier one is called: “correction #13”, “annulment #13”."""
+    match event_type:
+        case "entry.corrected":
+            return gettext("correction #%(seq)d") % {"seq": seq}
+        case "entry.annulled":
+            return gettext("annulment #%(seq)d") % {"seq": seq}
+        case _:
+            return gettext("result declared void by #%(seq)d") % {"seq": seq}
+
+
 def superseded_by(finding: Finding) -> str:
-    """Return what superseded a finding: “run 2: correction #13”; "" unless a run did."""
+    """Return what superseded a finding: “run 2: correction #13”; "" unless a run did.
+
+    The corrections are those of ``finding.removed_by``, to be looked up before.
+    """
     run = finding.superseded_by_run
     if run is None:
         return ""
+    if run.pk == finding.run_id:
+        return gettext("run %(number)d: it reads otherwise since a later event") % {"number": run.number}
     match run.cause:
-        case RunCause.CORRECTION:
-            why = gettext("correction #%(seq)d") % {"seq": run.corrections_through}
+        case RunCause.CORRECTION if finding.removed_by:
+            why = ", ".join(correction_name(type, seq) for seq, type in finding.removed_by.items())
         case RunCause.ENGINE:
             why = gettext("engine version %(version)s") % {"version": run.engine_version}
+        case RunCause.REGISTER:
+            why = gettext("version %(version)d of the house register") % {"version": run.register_version or 0}
         case _:
             why = run.get_cause_display()
     return gettext("run %(number)d: %(why)s") % {"number": run.number, "why": why}

@@ -23,6 +23,7 @@ from kombu.exceptions import OperationalError
 
 REPLAY_STREAM = "audit.tasks.replay_stream"
 RUN_JOB = "audit.tasks.run_job"
+NIGHT_CLOSE = "audit.tasks.night_close"
 NIGHT_RECONCILE = "audit.tasks.night_reconcile"
 
 PAUSE_S = 5.0

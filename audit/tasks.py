@@ -15,7 +15,7 @@ from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
-from audit import heartbeats
+from audit import heartbeats, task_queue
 from audit.access import refusals
 from audit.adjudication import fairness
 from audit.adjudication import runs as adjudication_runs
@@ -23,10 +23,12 @@ from audit.adjudication.replay import advance
 from audit.event_store import read
 from audit.ingest import quarantine
 from audit.jobs import runner
-from audit.models import Casino, NightReport, NightRun
+from audit.ledger import feeding
+from audit.models import Casino, LoggedStream, NightReport, NightRun
 from audit.notifications import mail
 from audit.reconciliation import runs, schedule, sessions
 from audit.reconciliation.gaming_days import last_ended
+from audit.register import touched
 from settlement import ENGINE_VERSION
 
 log = structlog.get_logger(__name__)
@@ -66,7 +68,7 @@ def _replay_step(turn: fairness.Turn) -> None:
     """Fold one step of a stream. One that fails is set aside, and stops no other."""
     with structlog.contextvars.bound_contextvars(stream_id=turn.stream_id):
         try:
-            progress = advance(turn.stream_id)
+            progress = advance(turn.stream_id, is_shared=turn.is_shared)
         except Exception as error:
             log.exception("replay failed", error=type(error).__name__)
             connection.close_if_unusable_or_obsolete()
@@ -82,15 +84,20 @@ def _replay_step(turn: fairness.Turn) -> None:
             fairness.give_back(turn)
         else:
             fairness.done(turn)
+            if progress.has_closed:
+                task_queue.send_soon(task_queue.NIGHT_CLOSE, stream_id=turn.stream_id)
 
 
 @shared_task(ignore_result=True)
 def sweep(**kwargs: Any) -> int:
     """Put every dirty stream into the queue, and wake the workers: a lost hint delays a finding and never loses it.
 
+    A stream that a change of the house register touches is dirty, too.
+
     Return how many streams. What sign-ins leave behind is swept as well: refusals go to the audit trail, failures are
     forgotten.
     """
+    touched.agree()
     streams = read.dirty_streams(ENGINE_VERSION, limit=SWEPT_AT_ONCE)
     fairness.put(streams)
     for stream_id in streams[: settings.CABOCHON_REPLAY_WORKERS]:
@@ -144,6 +151,24 @@ BEAT = "beat"
 
 
 @shared_task(ignore_result=True)
+def night_close(*, stream_id: int, **kwargs: Any) -> None:
+    """Keep what a closed session gives its night, the money of its players and the ledger, and feed the ledger.
+
+    So the night only has to join. What is not done here, the night and the sweep do.
+    """
+    stream = LoggedStream.objects.select_related("casino").get(pk=stream_id)
+    if stream.table_id is not None:
+        last_seq = read.last_seqs([stream_id])[stream_id]
+        try:
+            sessions.compute_figures(stream_id, last_seq)
+        except sessions.StreamLocked:
+            night_close.apply_async(kwargs={"stream_id": stream_id}, countdown=BUSY_AGAIN_S)
+            return
+        feeding.feed(stream.casino)
+        runs.prepare(stream.casino, stream.gaming_day)
+
+
+@shared_task(ignore_result=True)
 def night_reconcile(*, casino_id: int, day: str | None = None, actor: str = BEAT, **kwargs: Any) -> None:
     """Start or resume the reconciliation of a gaming day (ISO 8601); None is the last that has ended."""
     casino = Casino.objects.get(pk=casino_id)
@@ -175,8 +200,24 @@ def night_session(*, run_id: int, stream_id: int, last_seq: int, **kwargs: Any) 
 @shared_task(ignore_result=True)
 def night_finish(*, run_id: int, **kwargs: Any) -> None:
     """Make the reports of a run, and mail each new one to its subscribers."""
-    for report in runs.finish(NightRun.objects.get(pk=run_id)):
+    try:
+        reports = runs.finish(NightRun.objects.get(pk=run_id))
+    except sessions.StreamLocked:  # a count that another worker adjudicates
+        night_finish.apply_async(kwargs={"run_id": run_id}, countdown=BUSY_AGAIN_S)
+        return
+    except Exception as error:  # its transaction has left nothing behind; the sweep, or an officer, tries again
+        NightRun.objects.filter(pk=run_id, ended_at=None).update(error=f"{type(error).__name__}: {error}"[:MAX_ERROR])
+        raise
+    for report in reports:
         night_mail.delay(report_id=report.pk)
+    if reports:
+        night_ledger.delay(casino_id=reports[0].casino_id)
+
+
+@shared_task(ignore_result=True)
+def night_ledger(*, casino_id: int, **kwargs: Any) -> int:
+    """Feed the ledger of a casino with what is known and was not fed. Return how many batches."""
+    return feeding.feed(Casino.objects.get(pk=casino_id))
 
 
 @shared_task(ignore_result=True)
@@ -187,9 +228,13 @@ def night_mail(*, report_id: int, **kwargs: Any) -> int:
 
 @shared_task(ignore_result=True)
 def night_sweep(**kwargs: Any) -> int:
-    """Send a task for every night that is due: missed, interrupted, or changed since its report. Return how many."""
+    """Send a task for every night that is due: missed, interrupted, or changed since its report. Return how many.
+
+    The ledger of each casino is fed as well, for what a lost message has left.
+    """
     for casino in Casino.objects.all():
         schedule.schedule(casino)
+        night_ledger.delay(casino_id=casino.pk)
     nights = runs.due(timezone.now())
     for casino, day in nights:
         night_reconcile.delay(casino_id=casino.pk, day=day.isoformat())

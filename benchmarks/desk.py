@@ -113,7 +113,7 @@ def _record(target: int) -> int:
 
     events_a_night = sum(len(lines) for _name, lines in nights) / len(nights)
     with ThreadPoolExecutor(4) as threads:
-        return sum(threads.map(send, range(round(target / events_a_night))))
+        return sum(threads.map(send, range(max(1, round(target / events_a_night)))))
 
 
 def _replay() -> None:
@@ -149,7 +149,7 @@ def _what_if() -> Any:
     from audit.adjudication.what_if import Selection
     from audit.models import LoggedStream
 
-    day = LoggedStream.objects.filter(is_of_desk=False).order_by("-pk")[TABLES].gaming_day
+    day = _nth(LoggedStream.objects.filter(is_of_desk=False).order_by("-pk"), TABLES).gaming_day
     run = what_if_runs.begin(
         "five", readings={"payout_unit": 5}, selection=Selection(first_day=day, last_day=day), actor="benchmark"
     )
@@ -159,19 +159,27 @@ def _what_if() -> Any:
     return run
 
 
+def _nth(rows: Any, index: int) -> Any:
+    """Return the row at ``index``, or the last one if there are fewer."""
+    return rows[min(index, rows.count() - 1)]
+
+
 def _pages(rounds: int) -> dict[str, dict[str, Any]]:
     from django.conf import settings
     from django.test import Client
     from django.urls import reverse
 
+    from audit.desk.findings.queues import OPEN
+    from audit.desk.scoped_admin import RecordAdmin
     from audit.models import Finding, LoggedStream, Officer
 
     settings.ALLOWED_HOSTS = ["*"]
     client = Client()
     officer = Officer.objects.create_superuser("bench", password=None)
     client.force_login(officer, backend="django.contrib.auth.backends.ModelBackend")
-    finding = Finding.objects.standing().filter(table__isnull=False).order_by("-pk")[100]
-    stream = LoggedStream.objects.filter(is_of_desk=False).order_by("-pk")[3]
+    finding = _nth(Finding.objects.standing().filter(table__isnull=False).order_by("-pk"), 100)
+    stream = _nth(LoggedStream.objects.filter(is_of_desk=False).order_by("-pk"), 3)
+    last_page = (Finding.objects.standing().filter(case__state__in=OPEN).count() - 1) // RecordAdmin.list_per_page + 1
     reconciled = _reconciled()
     what_if = _what_if()
     desk = "/admin/audit"
@@ -182,7 +190,7 @@ def _pages(rounds: int) -> dict[str, dict[str, Any]]:
         "first page": "/admin/",
         "findings": f"{desk}/finding/",
         "queue": f"{desk}/finding/?queue=open",
-        "queue, page 9": f"{desk}/finding/?queue=open&p=9",
+        "queue, page 9": f"{desk}/finding/?queue=open&p={min(9, last_page)}",
         "by rule": f"{desk}/finding/?rule={finding.rule}",
         "by day": f"{desk}/finding/?day={finding.gaming_day}",
         "by table": f"{desk}/finding/?table={finding.table_id}",

@@ -140,7 +140,7 @@ class Run:
         share = self.options.events // TABLES
         streams: list[Stream] = []
         for index in range(TABLES):
-            ruleset = RULESET_NAMES[index % len(RULESET_NAMES)]
+            ruleset = tuple(RULESET_NAMES)[index % len(RULESET_NAMES)]
             code = f"{ruleset}-{number}-{index}"
             GamingTable.objects.create(casino=self.casino, code=code)
             night = play(

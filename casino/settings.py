@@ -140,6 +140,7 @@ STORAGES = {
 
 USE_TZ = True
 TIME_ZONE = "UTC"
+FORMAT_MODULE_PATH = ["casino.formats"]
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", _("English")), ("fr", _("French"))]
 LOCALE_PATHS = [BASE_DIR / "locale"]
@@ -254,7 +255,10 @@ LONG_TASK_LIMITS = {
     "time_limit": env.int("CABOCHON_TASK_S", default=900) + 60,
 }
 CELERY_TASK_ANNOTATIONS = {
-    **{f"audit.tasks.night_{name}": LONG_TASK_LIMITS for name in ("reconcile", "session", "finish", "mail", "sweep")},
+    **{
+        f"audit.tasks.night_{name}": LONG_TASK_LIMITS
+        for name in ("close", "reconcile", "session", "finish", "ledger", "mail", "sweep")
+    },
     "audit.tasks.run_job": {
         "soft_time_limit": env.int("CABOCHON_JOB_S", default=6 * 3600),
         "time_limit": env.int("CABOCHON_JOB_S", default=6 * 3600) + 60,

@@ -18,7 +18,8 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
@@ -139,7 +140,10 @@ class Supervisor:
             raise PreparationFailed(f"{' '.join(command[1:])} failed.")
 
     def _start(self, child: Child) -> None:
-        output = (self._logs / f"{child.name}.log").open("ab") if child.is_restarted else None
+        output = None
+        if child.is_restarted:
+            with _going_on(f"the log of {child.name}"):
+                output = (self._logs / f"{child.name}.log").open("ab")
         heartbeat = {"CABOCHON_HEARTBEAT_FILE": str(self._heartbeats / child.name)} if child.stall_s else {}
         child.watched_since = time.time()
         # A session of its own: Ctrl-C reaches the supervisor alone, which then stops its children in order.
@@ -154,7 +158,15 @@ class Supervisor:
         )
         if output is not None:
             output.close()
-        self._list.write_text("".join(f"{each.process.pid}\n" for each in self.children if each.process is not None))
+        self._write_list()
+
+    def _write_list(self) -> None:
+        """Write the list of children, whole or not at all: on a full disk the last one stays."""
+        pids = [each.process.pid for each in self.children if each.process is not None]
+        written = self._list.with_name(f"{self._list.name}.new")
+        with _going_on("the list of processes"):
+            written.write_text("".join(f"{pid}\n" for pid in pids))
+            written.replace(self._list)
 
     def _watch(self) -> None:
         polled_at = time.time()
@@ -168,7 +180,8 @@ class Supervisor:
             for child in self.children:
                 self._kill_if_stalled(child)
                 self._restart_if_dead(child)
-                rotate(self._logs / f"{child.name}.log")
+                with _going_on(f"the log of {child.name}"):
+                    rotate(self._logs / f"{child.name}.log")
             time.sleep(POLL_INTERVAL_S)
 
     def _kill_if_stalled(self, child: Child) -> None:
@@ -190,7 +203,8 @@ class Supervisor:
         print(f"{type(service).__name__} has died; it is started again.", file=sys.stderr)
         try:
             service.start()
-        except RuntimeError as error:  # the next poll tries again; the processes that need the service retry, too
+        except (RuntimeError, OSError) as error:
+            # The next poll tries again; the processes that need the service retry, too.
             print(error, file=sys.stderr)
 
     def _restart_if_dead(self, child: Child) -> None:
@@ -218,20 +232,38 @@ class Supervisor:
                 process.wait(GRACE_S)
             _kill_group(process.pid)
             process.wait()
-        self._list.unlink(missing_ok=True)
+        with _going_on("the list of processes"):
+            self._list.unlink(missing_ok=True)
         for service in reversed(self.services):
             service.stop()
+
+
+@contextmanager
+def _going_on(what: str) -> Iterator[None]:
+    """Report an error of a file that the supervisor can do without: a full disk must not stop what it supervises."""
+    try:
+        yield
+    except OSError as error:
+        with suppress(OSError):
+            print(f"Could not write {what}: {error.strerror}.", file=sys.stderr)
 
 
 def rotate(log: Path, *, most_bytes: int = LOG_BYTES, kept: int = LOGS_KEPT) -> None:
     """Begin a log anew if it is too large. The process that writes it keeps it open, so its content is copied away."""
     if not log.exists() or log.stat().st_size < most_bytes:
         return
+    copy = log.with_name(f"{log.name}.new")
+    try:
+        shutil.copyfile(log, copy)
+    except OSError:  # the older logs stay where they are
+        with suppress(OSError):
+            copy.unlink(missing_ok=True)
+        raise
     for number in range(kept - 1, 0, -1):
         older = log.with_name(f"{log.name}.{number}")
         if older.exists():
             older.rename(log.with_name(f"{log.name}.{number + 1}"))
-    shutil.copyfile(log, log.with_name(f"{log.name}.1"))
+    copy.rename(log.with_name(f"{log.name}.1"))
     os.truncate(log, 0)
 
 

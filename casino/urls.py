@@ -18,7 +18,12 @@ urlpatterns = [
     path("i18n/", include("django.conf.urls.i18n")),
     path("api/v1/", include("audit.api.urls")),
     path("api/v1/schema/", SpectacularJSONAPIView.as_view(), name="schema"),
-    path("api/v1/docs/", SpectacularSwaggerSplitView.as_view(url_name="schema"), name="docs"),
+    path(
+        "api/v1/docs/",
+        # its template has no answer to OPTIONS
+        SpectacularSwaggerSplitView.as_view(url_name="schema", http_method_names=["get", "head"]),
+        name="docs",
+    ),
     path("health/live", health.live),
     path("health/accepts", health.accepts),
     path("health/ready", health.ready),

@@ -80,6 +80,7 @@ class Connection(TConn):  # type: ignore[misc]
         self.wanted = 0  # bytes that the socket has to hold
         self.has_head = False
         self.is_chunked = False
+        self.has_sent_continue = False
         self._linger = linger
 
     def close(self, graceful: bool = False) -> None:
@@ -123,7 +124,8 @@ class Connection(TConn):  # type: ignore[misc]
         whole = head_end + 4 + int(length[1]) - taken
         if whole <= available:
             return 0
-        if not self.wanted and _CONTINUE.search(head):
+        if not self.has_sent_continue and _CONTINUE.search(head):
+            self.has_sent_continue = True
             self.sock.send(b"HTTP/1.1 100 Continue\r\n\r\n")
         return whole
 
@@ -150,7 +152,8 @@ class Worker(ThreadWorker):  # type: ignore[misc]
 
     def enqueue_req(self, conn: Connection) -> None:
         """Hand a connection to a thread if its request has arrived; wait for the rest of it if not."""
-        conn.began_at, conn.wanted, conn.has_head = time.monotonic(), 0, False
+        conn.began_at, conn.wanted = time.monotonic(), 0
+        conn.has_head = conn.has_sent_continue = False
         self._look(conn)
 
     def _look(self, conn: Connection) -> None:

@@ -9,20 +9,21 @@ rules are rows of ``catalogue``, the texts of law are in ``law`` and ``provision
 """
 
 from settlement.adjudication import Adjudication, WagerOutcome
+from settlement.arrival import AnotherStream
 from settlement.codec import ShapeError, canonical, decode
 from settlement.corrections import as_corrected
 from settlement.engine import (
     ENGINE_VERSION,
-    AnotherStream,
     NeedsReplay,
     State,
-    adjudicate,
     load_wagers,
     save_wagers,
 )
 from settlement.events import Event
 from settlement.finding import Finding
+from settlement.law_coverage import coverage
 from settlement.rulesets import RULESETS
+from settlement.streams import adjudicate
 
 __all__ = [
     "ENGINE_VERSION",
@@ -38,6 +39,7 @@ __all__ = [
     "adjudicate",
     "as_corrected",
     "canonical",
+    "coverage",
     "decode",
     "load_wagers",
     "save_wagers",

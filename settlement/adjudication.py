@@ -8,7 +8,10 @@ from typing import Any
 from msgspec import Struct
 
 from settlement.finding import Finding
-from settlement.state import Wager
+from settlement.law_coverage.session import SessionSentence, in_session
+from settlement.provisions import wager_provision
+from settlement.rulesets import Ruleset
+from settlement.state import Session, Table, Wager
 
 
 class WagerOutcome(Struct, frozen=True, gc=False):
@@ -71,3 +74,20 @@ class Adjudication(Struct, frozen=True, kw_only=True):
             "unchecked": self.unchecked,
             "state": self.state,
         }
+
+    def coverage(self) -> tuple[SessionSentence, ...]:
+        """Return what of the law this answer checked, sentence by sentence. Empty for an unknown ruleset."""
+        return in_session(self.ruleset, self.unchecked)
+
+
+def unchecked(table: Table, ruleset: Ruleset, session: Session) -> list[str]:
+    """Return the families that rules need and the session does not observe, and the bets outside the text."""
+    return sorted([*(ruleset.families - session.observes), *(f"bet:{bet}" for bet in table.bets_out_of_scope)])
+
+
+def provisions_of(ruleset: Ruleset | None) -> dict[str, str]:
+    """Return the label of the clause of each bet, and under "" that of any other."""
+    if ruleset is None:
+        return {"": ""}
+    of_bets = {bet: wager_provision(ruleset.name, bet) for bet in ruleset.kinds}
+    return of_bets | {"": wager_provision(ruleset.name, None)}

@@ -2,22 +2,41 @@
 
 Decoding is one pass of msgspec over the bytes. What a type cannot express (the stream's name, exact numbers in a
 correction, the character NUL) is checked after it, each by the cheapest test that lets a usual event pass.
+
+``decode`` reads what comes in: a person who is no opaque id is refused. ``decode_stored`` reads what was accepted
+before, names included.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, cast
 
 import msgspec
+from msgspec import UNSET
 
-from settlement.events import DATA_OF, Data, EntryCorrected, Envelope, Event, EventsLost
+from settlement.events import (
+    DATA_OF,
+    TYPES,
+    ContractEvent,
+    Data,
+    EntryCorrected,
+    Envelope,
+    Event,
+    EventsLost,
+    ExtensionEvent,
+)
 from settlement.events.envelope import MAX_INTEGER
+from settlement.events.extension import EXTENSION_TYPE, MAX_TYPE
 from settlement.events.session import EventsLostData
+from settlement.persons.opaque_ids import NAMES_A_PLAYER, NOT_OPAQUE, PERSONS_OF, is_opaque, pointer_to_name
 
 MAX_EVENT_BYTES = 32 * 1024
 """Largest event accepted, in bytes as sent."""
+
+MAX_EXT_BYTES = 4096
+"""Largest ``ext`` of an envelope, in bytes of its canonical form."""
 
 MAX_DEPTH = 32
 """Deepest nesting accepted: far more than any event needs, far less than any reader's stack."""
@@ -26,6 +45,9 @@ FIRST_YEAR, LAST_YEAR = 2, 9998
 """Years of ``occurred_at``: every instant of them exists in every offset. A table's clock may be far out."""
 
 STREAM_NAME = re.compile(r"[A-Za-z0-9._:-]{1,100}")
+
+LAST_SORTED = "\uffff"
+"""Last character of a name that UTF-8, which we sort by, and UTF-16 (RFC 8785) have in the same order."""
 
 
 class ShapeError(ValueError):
@@ -41,12 +63,15 @@ class ShapeError(ValueError):
         self.pointer = pointer
 
 
-# The fast path: checks the shape of every field, but nothing that `checked` does.
-decode_fast = msgspec.json.Decoder(Event).decode
+# The fast path: checks the shape of every field, but nothing that `checked` does. It knows no types of integrators.
+decode_fast = msgspec.json.Decoder(ContractEvent).decode
 
-_decode_array = msgspec.json.Decoder(list[Event]).decode
+_decode_array = msgspec.json.Decoder(list[ContractEvent]).decode
+_decode_raws = msgspec.json.Decoder(list[msgspec.Raw]).decode
+_decode_extension: Callable[[bytes | msgspec.Raw], Event] = msgspec.json.Decoder(ExtensionEvent).decode
 
-_CHECKED = frozenset((EventsLost, EntryCorrected))
+_CHECKED = frozenset((EventsLost, EntryCorrected, ExtensionEvent))
+_LOOKED_AT = _CHECKED | (PERSONS_OF.keys() - NAMES_A_PLAYER)
 _SPACED_COLON = re.compile(rb'"[ \t\r\n]+:')
 
 _decode_any = msgspec.json.Decoder().decode
@@ -55,17 +80,59 @@ _encode_lines = msgspec.json.Encoder(order="sorted").encode_lines
 
 
 def decode(raw: bytes | str) -> Event:
-    """Return the event in ``raw``, which is JSON. Raise ``ShapeError`` if it is not a well-shaped event."""
-    raw = in_bytes(raw)
+    """Return the event in ``raw``, which is JSON.
+
+    Raise ``ShapeError`` if it is not a well-shaped event, or if a person in it is not an opaque id.
+    """
+    event = _well_shaped(in_bytes(raw))
+    refuse_names(event)
+    return event
+
+
+def refuse_names(event: Event) -> None:
+    """Raise ``ShapeError`` if a person in ``event`` is not an opaque id."""
+    pointer = pointer_to_name(event)
+    if pointer is not None:
+        raise ShapeError(NOT_OPAQUE, pointer)
+
+
+def _well_shaped(raw: bytes) -> Event:
     if len(raw) > MAX_EVENT_BYTES:
         raise ShapeError(f"is larger than {MAX_EVENT_BYTES} bytes")
     try:
-        event: Event = decode_fast(raw)
+        event = _decode_any_type(raw)
     except msgspec.ValidationError as error:
         raise _shape_error(error) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ShapeError(f"is not valid JSON: {error}") from None
     return checked(event, raw)
+
+
+class _Typed(msgspec.Struct):
+    type: object = None
+
+
+_decode_type = msgspec.json.Decoder(_Typed).decode
+
+
+def _decode_any_type(raw: bytes | msgspec.Raw) -> Event:
+    """Decode an event of the contract or of an integrator. Raise ``ShapeError``, or as msgspec does."""
+    try:
+        event: Event = decode_fast(raw)
+        return event
+    except msgspec.ValidationError as error:
+        if not str(error).endswith("`$.type`"):
+            raise
+    event_type = _decode_type(raw).type
+    if not isinstance(event_type, str):
+        raise ShapeError("is not text", "/type")
+    if event_type in TYPES:
+        return cast(Event, msgspec.json.decode(raw, type=TYPES[event_type]))  # of a ruleset's own
+    if not event_type.startswith("x."):
+        raise ShapeError(f"'{event_type[:MAX_TYPE]}' is no type of event; an integrator's own begin with 'x.'", "/type")
+    if len(event_type) > MAX_TYPE or not EXTENSION_TYPE.fullmatch(event_type):
+        raise ShapeError(f"is not 'x.' and parts of a-z 0-9 - with dots between, at most {MAX_TYPE} in all", "/type")
+    return _decode_extension(raw)
 
 
 def in_bytes(raw: bytes | str) -> bytes:
@@ -77,36 +144,66 @@ def in_bytes(raw: bytes | str) -> bytes:
 
 
 def decode_all(lines: Iterable[bytes]) -> list[Event]:
-    """Return the event in each of ``lines``: ``decode`` for many events of one stream, in half the time.
+    """Return the event in each of ``lines``: ``decode`` for many events, in a third of the time.
 
     Raise ``ShapeError`` for the first that is not well-shaped.
     """
+    raws = list(lines)
+    try:
+        events = _decode_most(raws)
+    except ShapeError:  # another before it may be ill-shaped
+        return [decode(raw) for raw in raws]
+    return events if _need_no_check(events, raws) else [decode(raw) for raw in raws]
+
+
+def _decode_most(raws: list[bytes]) -> list[Event]:
+    """Return the event in each of ``raws``: in full where it is rare, else as far as its type goes."""
     events: list[Event] = []
     append = events.append
-    fast = decode_fast
-    stream = None
-    for raw in lines:
+    fast: Callable[[bytes], Any] = decode_fast
+    for raw in raws:
         try:
             event = fast(raw)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             event = decode(raw)
-        # Does `checked` have anything to do? Each test is the cheapest that lets a usual event pass.
-        if (
-            event.stream != stream
-            or type(event) in _CHECKED
-            or not FIRST_YEAR <= event.occurred_at.year <= LAST_YEAR
-            or len(raw) > MAX_EVENT_BYTES
-            or b"u0000" in raw
-        ):
+        if type(event) in _LOOKED_AT or event.ext is not UNSET:
             event = decode(raw)
-            stream = event.stream
         append(event)
     return events
 
 
+def _need_no_check(events: list[Event], raws: list[bytes]) -> bool:
+    """Whether ``decode`` has nothing to add to ``events``, read from ``raws`` by ``_decode_most``.
+
+    Each value is looked at once, in however many events it is.
+    """
+    persons: set[object] = {event.actor for event in events}
+    persons |= {event.data.player for event in events if type(event) in NAMES_A_PLAYER}  # type: ignore[union-attr]
+    return (
+        _are_of_known_years_and_streams(events)
+        and all(map(is_opaque, persons))
+        and max(map(len, raws), default=0) <= MAX_EVENT_BYTES
+        and b"u0000" not in b"".join(raws)
+    )
+
+
+def _are_of_known_years_and_streams(events: list[Event]) -> bool:
+    years = {event.occurred_at.year for event in events}
+    streams = {event.stream for event in events}
+    return all(FIRST_YEAR <= year <= LAST_YEAR for year in years) and all(map(STREAM_NAME.fullmatch, streams))
+
+
 def decode_stored(array: bytes) -> list[Event]:
     """Return the events in a JSON ``array`` from the event store: each was ``checked`` when it was accepted."""
-    return _decode_array(array)
+    try:
+        return cast(list[Event], _decode_array(array))
+    except msgspec.ValidationError:  # one of them is of a type of an integrator's own
+        return [_decode_any_type(raw) for raw in _decode_raws(array)]
+
+
+def decode_one_stored(envelope: bytes) -> Event:
+    """Return one event from the event store: see ``decode_stored``."""
+    return _decode_any_type(envelope)
 
 
 def checked(event: Event, raw: bytes) -> Event:
@@ -120,7 +217,14 @@ def checked(event: Event, raw: bytes) -> Event:
         case EventsLost(seq=seq, data=data):
             _refuse_backward_loss(seq, data)
         case EntryCorrected(data=data):
-            _refuse_inexact(data.data, "/data/data")
+            _refuse_inexact(data.data, "/data/data", "/data/data")
+        case ExtensionEvent(data=data):
+            _refuse_inexact(data, "/data", "/data", is_own=True)
+    if event.ext is not UNSET:
+        _refuse_inexact(event.ext, "/ext", "/ext", is_own=True)
+        size = len(_encode_sorted(event.ext))
+        if size > MAX_EXT_BYTES:
+            raise ShapeError(f"is {size} bytes in canonical form, more than {MAX_EXT_BYTES}", "/ext")
     if b"u0000" in raw:
         _refuse_nul(_decode_any(raw), "")
     return event
@@ -130,20 +234,20 @@ def canonical(raw: bytes) -> bytes:
     """Return the canonical form (RFC 8785) of the event in ``raw``: what is hashed, stored and compared.
 
     All content is as sent, ``occurred_at`` with its own offset; ``v`` and ``data`` are added if they were left out.
-    Raise ``ShapeError`` for what ``decode`` refuses, and for a name that is given twice in one object, which readers
-    understand differently (RFC 7493, section 2.3).
+    Raise ``ShapeError`` for what is not well-shaped, and for a name that is given twice in one object, which readers
+    understand differently (RFC 7493, section 2.3). Persons may have any form: a stored event is compared by this.
     """
     return decode_canonical(raw)[1]
 
 
 def decode_canonical(raw: bytes) -> tuple[Event, bytes]:
-    """Return the event in ``raw`` and its canonical form: ``decode`` and ``canonical`` in one pass."""
-    event = decode(raw)
+    """Return the event in ``raw`` and its canonical form, in one pass. Raise as ``canonical``."""
+    event = _well_shaped(raw)
     envelope = _decode_any(raw)
     added = ("v" not in envelope) + ("data" not in envelope)
     envelope.setdefault("v", 1)
     envelope.setdefault("data", {})
-    # Keys are ASCII and numbers integers by now, so RFC 8785 asks for no more than sorted keys.
+    # Names have no character beyond U+FFFF and numbers are integers by now, so RFC 8785 asks for no more than sorting.
     encoded: bytes = _encode_sorted(envelope)
     # If no name came twice, there are as many names as before. Escapes and space before a colon distort the count.
     if raw.count(b'":') != encoded.count(b'":') - added or b"\\u" in raw or _SPACED_COLON.search(raw):
@@ -156,8 +260,10 @@ def decode_canonical_all(array: bytes) -> tuple[list[Event], list[bytes]] | None
 
     None if ``array`` is not valid JSON, or if any of its events needs a check of its own: decode them one by one then.
     """
+    if b'"ext"' in array:  # or an escape stands for one of its letters: then the count of names below says so
+        return None
     try:
-        events, envelopes = _decode_array(array), _decode_any(array)
+        events, envelopes = cast(list[Event], _decode_array(array)), _decode_any(array)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
     added = 0
@@ -183,9 +289,7 @@ def decode_canonical_all(array: bytes) -> tuple[list[Event], list[bytes]] | None
         return None
     if not _CHECKED.isdisjoint(map(type, events)):
         return None
-    if any(not FIRST_YEAR <= year <= LAST_YEAR for year in {event.occurred_at.year for event in events}):
-        return None
-    return (events, encoded) if all(map(STREAM_NAME.fullmatch, {event.stream for event in events})) else None
+    return (events, encoded) if _are_of_known_years_and_streams(events) else None
 
 
 def next_seq_after(event: Event) -> int:
@@ -195,8 +299,10 @@ def next_seq_after(event: Event) -> int:
     return event.seq + 1
 
 
-def read_data(event: Envelope, data: Mapping[str, Any]) -> Data:
+def read_data(event: Envelope, data: Mapping[str, Any]) -> Data | dict[str, Any]:
     """Return ``data`` as data of ``event``'s type. Raise ``ShapeError`` if it has another shape."""
+    if isinstance(event, ExtensionEvent):
+        return dict(data)
     try:
         right = msgspec.convert(data, DATA_OF[type(event)])
     except msgspec.ValidationError as error:
@@ -225,23 +331,29 @@ def _refuse_backward_loss(seq: int, data: Data) -> None:
         raise ShapeError("is below the event's own seq", "/data/through")
 
 
-def _refuse_inexact(value: object, pointer: str) -> None:
-    """Raise ``ShapeError`` for a number in ``value`` that is not an exact integer, and for nesting that is too deep."""
+def _refuse_inexact(value: object, pointer: str, root: str, *, is_own: bool = False) -> None:
+    """Raise ``ShapeError`` for a number in ``value`` that is not an exact integer, and for nesting that is too deep.
+
+    ``root`` is where free data begin. ``is_own``: they are an integrator's, and may have names that no event has.
+    """
     if pointer.count("/") > MAX_DEPTH:
-        raise ShapeError(f"is nested deeper than {MAX_DEPTH} levels", "/data/data")
+        raise ShapeError(f"is nested deeper than {MAX_DEPTH} levels", root)
     match value:
         case float():
-            raise ShapeError("is no integer", pointer)
+            raise ShapeError("is no integer: give a fraction as text, or in a smaller unit", pointer)
         case int() if abs(value) > MAX_INTEGER:
             raise ShapeError(f"is beyond {MAX_INTEGER}", pointer)
         case dict():
             for key, item in value.items():
-                if not key.isascii():
-                    raise ShapeError("is no field of any event", f"{pointer}/{_escaped(key)}")
-                _refuse_inexact(item, f"{pointer}/{_escaped(key)}")
+                within = f"{pointer}/{_escaped(key)}"
+                if not is_own and not key.isascii():
+                    raise ShapeError("is no field of any event", within)
+                if max(key, default="") > LAST_SORTED:
+                    raise ShapeError("is a name with a character beyond U+FFFF, which readers sort differently", within)
+                _refuse_inexact(item, within, root, is_own=is_own)
         case list():
             for index, item in enumerate(value):
-                _refuse_inexact(item, f"{pointer}/{index}")
+                _refuse_inexact(item, f"{pointer}/{index}", root, is_own=is_own)
 
 
 def _refuse_nul(value: object, pointer: str) -> None:

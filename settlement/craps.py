@@ -13,35 +13,37 @@ A throw announced «Coup nul» decides, moves and marks nothing: it does not exi
 
 from __future__ import annotations
 
-from settlement.events import DiceThrown, NoMoreBets, PointMarked, ThrowVoided
+from typing import Any
+
+from msgspec import UNSET
+
+from settlement.calls import reopen
+from settlement.events import DiceThrown, PointMarked, ThrowVoided
 from settlement.state import Table, find
-from settlement.wagers import find_unsettled_wagers
 
 POINT_NUMBERS = (4, 5, 6, 8, 9, 10)
 
 
-def call_no_more_bets(table: Table, event: NoMoreBets) -> None:
-    """Close the betting until the next throw. Without the family ``calls`` the call closes nothing."""
-    if table.open_session().calls:
-        table.call = table.last_call = event.seq
-        table.called_at = event.occurred_at
+def state_of_play(table: Table) -> dict[str, Any]:
+    """Return what an answer says of the table: its point."""
+    return {"point": table.point}
 
 
 def valid_total(table: Table, event: DiceThrown) -> int | None:
     """Return the total of a throw; None, with a finding, for one that cannot have happened and decides nothing."""
     first, second = event.data.faces
-    total = first + second
-    if not (1 <= first <= 6 and 1 <= second <= 6) or (event.data.total or total) != total or event.data.total == 0:
-        find(
-            table,
-            "invalid-dice-values",
-            event.seq,
-            expected=total,
-            recorded=event.data.total if isinstance(event.data.total, int) else None,
-            faces=[first, second],
-        )
-        return None
-    return total
+    total, recorded = first + second, event.data.total
+    if 1 <= first <= 6 and 1 <= second <= 6 and (recorded is UNSET or recorded == total):
+        return total
+    find(
+        table,
+        "invalid-dice-values",
+        event.seq,
+        expected=total,
+        recorded=None if recorded is UNSET else recorded,
+        faces=[first, second],
+    )
+    return None
 
 
 def check_flags(table: Table, event: DiceThrown) -> None:
@@ -53,10 +55,17 @@ def check_flags(table: Table, event: DiceThrown) -> None:
             find(table, "irregular-throw-counted", event.seq, flags=voiding, faces=list(event.data.faces))
 
 
-def begin_throw(table: Table, event: DiceThrown) -> None:
-    """Check what the last result left unsettled, before the dice decide anything."""
-    find_unsettled_wagers(table, event.seq)
-    _check_marker(table, event.seq)
+def check_marker(table: Table, seq: int) -> None:
+    """Find a point that nobody marked by the next throw, ``seq``: before the dice decide anything."""
+    if table.point is None or table.point_marked or table.marker_found:
+        return
+    if "marker" in table.open_session().observes:
+        table.marker_found = True
+        find(table, "point-marker-missing", table.point_set_by, seq, point=table.point, point_seq=table.point_set_by)
+
+
+def note_result(table: Table, event: DiceThrown) -> None:
+    """Remember the throw, counted or not, as a payment will cite it."""
     first, second = event.data.faces
     table.result = f"{first}-{second}"
 
@@ -73,28 +82,24 @@ def end_throw(table: Table, event: DiceThrown, total: int | None) -> None:
         elif total in (7, table.point):
             table.point = None
             table.point_set_by = 0
-    table.throws += 1
-    table.last_throw = table.last_result = seq
+    table.throws = table.last_throw = table.last_result = seq
     table.voided_by = 0
-    table.call = 0
-    table.called_at = None
+    reopen(table)
 
 
 def void_throw(table: Table, event: ThrowVoided) -> None:
     """Void a throw, «Coup nul»: the dice decide nothing and betting is open again."""
     seq = event.seq
     data = event.data
-    _check_marker(table, seq)
+    check_marker(table, seq)
     # Rubbing is a breach by the shooter and voids nothing: a throw voided for that alone was valid.
     if all(flag == "rubbed_or_held" for flag in data.flags):
         find(table, "valid-throw-voided", seq, by=data.announced_by, faces=list(data.faces or ()))
     if data.announced_by != "stickman":
         find(table, "void-not-announced-by-stickman", seq, expected="stickman", recorded=data.announced_by)
-    table.throws += 1
-    table.last_throw = table.voided_by = seq
+    table.throws = table.last_throw = table.voided_by = seq
     table.voiding_flags = list(data.flags)
-    table.call = 0
-    table.called_at = None
+    reopen(table)
 
 
 def mark_point(table: Table, event: PointMarked) -> None:
@@ -116,11 +121,3 @@ def mark_point(table: Table, event: PointMarked) -> None:
         )
     if table.point is not None:
         table.point_marked = True
-
-
-def _check_marker(table: Table, seq: int) -> None:
-    if table.point is None or table.point_marked or table.marker_found:
-        return
-    if "marker" in table.open_session().observes:
-        table.marker_found = True
-        find(table, "point-marker-missing", table.point_set_by, seq, point=table.point, point_seq=table.point_set_by)

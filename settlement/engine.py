@@ -18,116 +18,145 @@ of another stream (``AnotherStream``), or on an event that changes what was alre
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
-from itertools import pairwise
-from types import MappingProxyType
-from typing import Any, Literal, TypeAlias, cast
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Any, TypeAlias, cast
 
 import msgspec
 
-from settlement.adjudication import Adjudication, WagerOutcome
-from settlement.codec import ShapeError, canonical, decode, decode_all, in_bytes
-from settlement.corrections import Corrections
+from settlement import changes, register
+from settlement.adjudication import Adjudication, WagerOutcome, provisions_of, unchecked
+from settlement.arrival import AnotherStream, NeedsReplay
+from settlement.calls import reopen
+from settlement.comparison import PARAMS, Comparisons, as_it_reads, pending
+from settlement.corrections import Change, Corrections, target_of
+from settlement.days import check_clock, check_days
 from settlement.events import (
     CountOpened,
+    EntryAnnulled,
     EntryCorrected,
     Envelope,
     Event,
     EventsLost,
-    Params,
-    PaymentAnnounced,
-    PayoutMade,
+    ExtensionEvent,
     SessionOpened,
-    StakesCollected,
-    WagerMoved,
-    WagerPlaced,
-    WagerSwitched,
-    WagerWithdrawn,
-    ZeroDecided,
 )
-from settlement.finding import Finding
-from settlement.fr import art_57_1_american_roulette as art_57_1
-from settlement.provisions import wager_provision
+from settlement.finding import Finding, latest
+from settlement.incidents import with_consequences
+from settlement.mentions import load_wagers, mentioned, save_wagers
+from settlement.register import READINGS
 from settlement.rulesets import RULESETS, Handler, Ruleset
-from settlement.state import Session, Table, Wager, find
+from settlement.staff import open_staff
+from settlement.state import Table, Wager, find
+from settlement.verdicts import as_it_stands
 
-ENGINE_VERSION = "1"
+__all__ = [
+    "ENGINE_VERSION",
+    "READINGS",
+    "AnotherStream",
+    "Interceptors",
+    "NeedsReplay",
+    "State",
+    "load_wagers",
+    "mentioned",
+    "save_wagers",
+]
+
+ENGINE_VERSION = "2"
 """Version of the law as coded here. A change that gives any stream another answer needs a new version."""
-
-CLOCK_TOLERANCE = timedelta(seconds=2)
-"""How far a table's clock may step back without a finding: `clock-went-back`."""
 
 # JSON, because sums of amounts may be larger than the 64 bits of MessagePack's integers.
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Table).decode
-_encode_wagers = msgspec.msgpack.Encoder().encode
-_decode_wagers = msgspec.msgpack.Decoder(list[Wager]).decode
-
 Interceptors: TypeAlias = Mapping[type[Envelope], Callable[[Any], object]]
 """By event type, what is called with an event in place of folding it."""
 
 NOT_INTERCEPTED: Interceptors = {}
 
 
-class NeedsReplay(Exception):
-    """The event changes what was folded before it: the stream must be replayed from ``from_seq``."""
-
-    def __init__(self, from_seq: int = 1) -> None:
-        super().__init__(f"the stream must be replayed from seq {from_seq}")
-        self.from_seq = from_seq
-
-
-class AnotherStream(ValueError):
-    """Events of more than one stream were fed to one state."""
-
-    def __init__(self, stream: str, other: str) -> None:
-        super().__init__(f"an event of stream '{other}' came among those of '{stream}'")
-        self.stream = stream
-        self.other = other
-
-
 class State:
     """The law applied to a stream so far.
 
-    ``corrections`` are the ``entry.corrected`` events of the stream, known in advance, so that each corrected event is
-    folded with the right data. A correction that is not among them raises ``NeedsReplay`` when it is fed.
-    ``readings`` are parameters of section 5 of the event contract; they override the session's own, for a what-if run.
+    ``corrections`` are the changes to earlier events (``corrections.changes_in``) of the stream, known in advance, so
+    that each event is folded as they leave it. A change that is not among them raises ``NeedsReplay`` when it is fed.
+    ``readings`` are the register; None: the session's own params decide (``register``).
+    ``approved`` are the changes that two officers approved, by seq; None: all. Another change that is more than
+    information waits: it has no effect and says so. ``NeedsReplay`` tells that when it comes, one each time (``held``).
+    ``compares``: whether to find out what changes hide, and what the session's own params would pay (``comparison``). A
+    state that does not compare takes ``held`` as it is given, and never raises for it.
     """
 
-    __slots__ = ("_corrections", "_handlers", "_readings", "table")
+    __slots__ = (
+        "_approved",
+        "_compares",
+        "_comparisons",
+        "_handlers",
+        "_register",
+        "_usual",
+        "_without",
+        "corrections",
+        "table",
+    )
 
     def __init__(
-        self, corrections: Iterable[EntryCorrected] = (), readings: Mapping[str, Any] = MappingProxyType({})
+        self,
+        corrections: Iterable[Change] = (),
+        readings: Mapping[str, Any] | None = None,
+        approved: Collection[int] | None = None,
+        *,
+        held: Collection[int] = (),
+        compares: bool = True,
     ) -> None:
-        """Raise ``ShapeError`` if ``readings`` has a name or a value that section 5 does not have."""
-        announced = list(corrections)
-        self.table = Table(announced=[correction.seq for correction in announced])
+        """Raise ``ShapeError`` if ``readings`` has a name or a value that there is not."""
+        self.corrections = Corrections(corrections, held)
+        self.table = Table(announced=[change.seq for change in self.corrections.changes], held=sorted(held))
         self._handlers: Mapping[type, Handler] = {}
-        self._corrections = Corrections(announced)
-        self._readings = _checked_readings(readings)
+        self._usual: Mapping[type, Handler] = {}
+        self._register = register.checked(readings)
+        self._approved = None if approved is None else frozenset(approved)
+        self._compares = compares
+        self._without: int | None = None  # the change that this state is without, or with, for a comparison
+        self._comparisons = Comparisons(self)
 
     @classmethod
     def from_bytes(
         cls,
         saved: bytes,
-        corrections: Iterable[EntryCorrected] = (),
-        readings: Mapping[str, Any] = MappingProxyType({}),
-        corrected: Iterable[Event] = (),
+        corrections: Iterable[Change] = (),
+        readings: Mapping[str, Any] | None = None,
+        approved: Collection[int] | None = None,
+        *,
+        compares: bool = True,
     ) -> State:
-        """Restore the state that ``to_bytes`` saved.
+        """Restore the state that ``to_bytes`` saved; the other arguments are those it was created with.
 
-        ``readings`` are those it was created with. ``corrections`` are those it had ``announced``; once it has folded
-        the last of them, none is needed. ``corrected`` are the events already folded that ``corrections`` name.
+        ``corrections`` are those it had ``announced``; once it has folded the last of them, none is needed.
         """
-        state = cls(corrections, readings)
-        for event in corrected:
-            state._corrections.corrected(event)
-        state.table = _decode(saved)
-        if state.table.session is not None:
-            state._handlers = dict(RULESETS[state.table.session.ruleset].handlers)
+        table = _decode(saved)
+        state = cls(corrections, readings, approved, held=table.held, compares=compares)
+        state._take(table)
+        state._comparisons = Comparisons(state)
         return state
+
+    def twin(self, table: Table, without: int) -> State:
+        """Return a state that goes on from ``table`` with change ``without`` the other way round: for a comparison."""
+        other = State(compares=False)
+        other.corrections = self.corrections.without(without) if without else self.corrections
+        other._register = self._register if without else None
+        other._without = without
+        other._take(table)
+        return other
+
+    def _take(self, table: Table) -> None:
+        self.table = table
+        if table.session is not None:
+            self._handle_as(RULESETS[table.session.ruleset])
+
+    def _handle_as(self, ruleset: Ruleset) -> None:
+        handlers = dict(ruleset.handlers)  # looked up faster than in a MappingProxyType
+        register.watched_unit(handlers, self.table.open_session(), self._register)
+        self._handlers = handlers
+        # What may void a result may be a change to an earlier event.
+        self._usual = {kind: handler for kind, handler in handlers.items() if kind.voids_result is None}
 
     def to_bytes(self) -> bytes:
         """Return everything that the fold remembers, as JSON."""
@@ -144,13 +173,13 @@ class State:
         return self.table.announced
 
     @property
-    def corrects(self) -> list[int]:
-        """The numbers of the events that the known corrections name, in order."""
-        return sorted(self._corrections.targets)
+    def handled(self) -> Collection[type]:
+        """The event types that the ruleset handles; none before the opener."""
+        return self._handlers.keys()
 
     def corrected(self, event: Event) -> Event:
-        """Return ``event`` as the known corrections leave it; the event itself if none of them changes it."""
-        return self._corrections.corrected(event)
+        """Return ``event`` as the known changes leave it; the event itself if none of them changes its data."""
+        return self.corrections.corrected(event)
 
     def feed(self, event: Event) -> list[Finding]:
         """Fold one event and return the findings that it completes. Raise as ``feed_all`` does."""
@@ -159,16 +188,68 @@ class State:
     def feed_all(self, events: Iterable[Event], interceptors: Interceptors = NOT_INTERCEPTED) -> list[Finding]:
         """Fold ``events``, which are in order of ``seq``, and return the findings that they complete.
 
+        The money of a coup is judged when the coup ends: its findings name the last payment, and come with the result
+        after it. Then come findings of earlier coups that read otherwise now, whole and with their identity (seq, rule,
+        wager): what was put right in a later coup or settled in a dispute. ``finding.latest`` merges the two.
+
         ``interceptors`` take over the events of some types, to look at the state before and after: each is called with
         the event and has to ``feed`` it.
 
         Raise ``AnotherStream`` for an event of another stream. Raise ``NeedsReplay`` for an event that does not come
-        after the last one, and for a correction that was not known in advance. What came before it is folded.
+        after the last one, and for a change that was not known in advance. What came before it is folded. Raise
+        ``NeedsReplay`` with ``held``, what comes after it being left, if a change is found to have no effect.
         """
         table = self.table
+        before, amended_before = len(table.findings), len(table.amended)
+        remaining = iter(events)
+        if not self.table.events:
+            for event in remaining:  # whether anything is to be compared is known after the opener
+                self._watch(event, interceptors)
+                break
+        if self.corrections.last or self.table.differences:
+            for event in remaining:
+                self._watch(event, interceptors)
+        else:
+            self._run(remaining, interceptors)
+        if len(table.amended) == amended_before:
+            return table.findings[before:]
+        return [*table.findings[before:], *table.amended[amended_before:]]
+
+    def _watch(self, event: Event, interceptors: Interceptors) -> None:
+        """Fold one event of a stream that changes earlier ones, or is compared with another reading of itself."""
+        if type(event) in interceptors:  # which feeds it
+            interceptors[type(event)](event)
+            return
+        table, comparisons, corrections = self.table, self._comparisons, self.corrections
+        seq = event.seq
+        if self._compares and (comparisons.others or table.differences):
+            comparisons.before(event, mentioned((event, corrections.corrected(event))))
+        if self._compares and seq in corrections.targets:
+            comparisons.begin(event)
         before = len(table.findings)
-        targets = self._corrections.targets
-        handler_of = self._handler_of(interceptors) if interceptors else self._handlers.get
+        self._run((event,), interceptors)
+        found = table.findings[before:]
+        if seq < corrections.last:
+            self._follow_coup(event, found)
+        comparisons.after(event, found)
+
+    def _follow_coup(self, event: Event, found: list[Finding]) -> None:
+        """Remember the last counted result, and for which wagers money moved since."""
+        table = self.table
+        noted = table.acted_on.get(event.seq)
+        if noted is not None and noted.removed:
+            return
+        if event.is_result:
+            if not any(finding.rule in ("invalid-dice-values", "invalid-pocket") for finding in found):
+                table.counted = event.seq
+                table.money.clear()
+        elif event.type in changes.MONEY:
+            table.money += [(event.seq, wager_id) for wager_id in sorted(mentioned((self.corrected(event),)))]
+
+    def _run(self, events: Iterable[Event], interceptors: Interceptors) -> None:
+        table = self.table
+        targets = self.corrections.targets
+        handler_of = self._handler_of(interceptors)
         # No article reads these four: they stay in local variables while only articles run.
         expected, last_seq, folded, clock = table.next_seq, table.last_seq, table.events, table.clock
         stream = table.stream
@@ -187,17 +268,18 @@ class State:
                 expected, last_seq, folded, clock = table.next_seq, table.last_seq, table.events, table.clock
                 if folded == 1:  # that was the opener, which names the ruleset
                     stream = table.stream
-                    handler_of = self._handler_of(interceptors) if interceptors else self._handlers.get
+                    handler_of = self._handler_of(interceptors)
                 continue
             expected, last_seq, clock = seq + 1, seq, at
             folded += 1
             handler(table, event)
         table.next_seq, table.last_seq, table.events, table.clock = expected, last_seq, folded, clock
-        return table.findings[before:]
 
     def _handler_of(self, interceptors: Interceptors) -> Callable[[type], Handler | None]:
-        """Return a lookup of handlers by event type: None for the types that are intercepted."""
-        return {kind: handler for kind, handler in self._handlers.items() if kind not in interceptors}.get
+        """Return a lookup of handlers by event type: None for types that are intercepted or need another look."""
+        if not interceptors:
+            return self._usual.get
+        return {kind: handler for kind, handler in self._usual.items() if kind not in interceptors}.get
 
     def _fold_unusual(self, event: Event) -> None:
         """Fold an event that is more than the next one for its handler; raise as ``feed_all`` does."""
@@ -205,8 +287,9 @@ class State:
         seq = event.seq
         if event.stream != table.stream and table.events:
             raise AnotherStream(table.stream, event.stream)
-        if seq <= table.last_seq or (isinstance(event, EntryCorrected) and not self._corrections.knows(event)):
-            raise NeedsReplay
+        target = target_of(event)
+        if seq <= table.last_seq or (target is not None and not self.corrections.knows(event)):
+            raise NeedsReplay(held=self.corrections.held if seq > table.last_seq else ())
         if table.events == 0:
             table.stream = event.stream
         # An event that was declared lost and arrived after all is below next_seq: it is folded in its turn.
@@ -216,10 +299,23 @@ class State:
         table.next_seq = max(table.next_seq, seq + 1)
         table.last_seq = seq
         table.events += 1
-        if table.clock is not None and event.occurred_at < table.clock:
-            _check_clock(table, event, table.clock)
-        table.clock = event.occurred_at
-        event = self._corrections.corrected(event)
+        # An integrator's own event stands between no two events: not even its clock counts.
+        if not isinstance(event, ExtensionEvent) or table.events == 1:
+            if table.clock is not None and event.occurred_at < table.clock:
+                check_clock(table, event, table.clock)
+            table.clock = event.occurred_at
+        if seq in self.corrections.targets:
+            ids = mentioned((event, self.corrected(event)))
+            noted = changes.note(table, event, self.corrections, ids)
+            if noted.removed:
+                if self.corrections.voids(noted.removed):
+                    reopen(table)
+                return
+            event = self.corrected(event)
+        if target is not None:
+            if not self._change(cast(Change, event)):
+                return
+            changes.restore_call(table, cast(Change, event))
         handler = self._handlers.get(type(event))
         if handler is not None:
             handler(table, event)
@@ -234,14 +330,55 @@ class State:
                 table.next_seq = max(table.next_seq, data.through + 1)
                 find(table, "events-lost", seq, missing_from=seq, through=data.through, lost_because=data.reason)
                 table.after_loss = True
-            case EntryCorrected():
-                self._corrections.report(table, event)
             case SessionOpened() if table.events == 1:
                 self._open(event)
             case CountOpened() if table.events == 1:
                 pass
             case _ if table.events == 1:
                 find(table, "unknown-ruleset", event.seq, event_type=event.type)
+
+    def _change(self, change: Change) -> bool:
+        """Judge a change to an earlier event, which comes now. Return whether it has to be folded as an event, too."""
+        table, seq = self.table, change.seq
+        is_in_play = not isinstance(change, EntryCorrected | EntryAnnulled)
+        fault = changes.fault_of(table, change, self.corrections)
+        is_held = seq in self.corrections.held
+        if self._without is not None:
+            return is_in_play and fault is None and not is_held
+        if fault is not None:
+            changes.report_fault(table, change, fault)
+            if fault == "not_last_result" and not is_held:
+                self._hold(seq)
+            return False
+        severity = changes.severity_of(table, change)
+        if severity == "info" and (is_held or (changes.approves_himself(change) and self._changes_an_outcome(change))):
+            severity = "major"
+        waits = is_held or (
+            severity is not None and severity != "info" and self._approved is not None and seq not in self._approved
+        )
+        if waits and not is_held:
+            self._hold(seq)
+        if severity is not None or waits:
+            changes.report(table, change, severity or "major", waits=waits)
+            difference = table.differences.get(seq)
+            if difference is not None:
+                difference.finding = table.findings[-1]
+                difference.waits = waits
+                table.findings[-1] = as_it_reads(difference)
+        return is_in_play and not waits
+
+    def _hold(self, seq: int) -> None:
+        """Have the stream be read again without change ``seq``, which had its effect on what came before it."""
+        if self._compares:
+            raise NeedsReplay(held=self.corrections.held_with(seq, self._approved))
+
+    def _changes_an_outcome(self, change: Change) -> bool:
+        """Whether any wager stands otherwise now than without ``change``, or with it."""
+        other = self._comparisons.others.get(change.seq)
+        if other is None:
+            return False
+        ids = set(other.table.wagers)
+        return changes.outcomes(self.table, ids) != changes.outcomes(other.table, ids)
 
     def _open(self, event: SessionOpened) -> None:
         table = self.table
@@ -251,27 +388,32 @@ class State:
         if ruleset is None or ruleset.game != data.game:
             find(table, "unknown-ruleset", event.seq, recorded=data.ruleset, game=data.game)
             return
-        table.session = session = _resolve(event, ruleset, self._readings)
-        table.staff = [(member.person, member.role) for member in data.staff or []]
-        self._handlers = dict(ruleset.handlers)  # looked up faster than in a MappingProxyType
-        ended_on = ruleset.instrument.in_force_until
-        if ended_on is not None and session.gaming_day >= ended_on:
-            find(
-                table,
-                "ruleset-not-in-force",
-                event.seq,
-                ruleset=ruleset.name,
-                gaming_day=session.gaming_day.isoformat(),
-                until=ended_on.isoformat(),
-            )
-        if ruleset.name == "fr-american-roulette":
-            art_57_1.check_staffing(table, event.seq)
+        resolved = register.resolve(event, ruleset, self._register)
+        table.session = resolved.session
+        open_staff(table, data)
+        self._handle_as(ruleset)
+        check_days(table, event.seq, ruleset)
+        register.report(table, event.seq, resolved)
+        if self._compares and resolved.differs:
+            self._compare_with_params(event, resolved)
+        if ruleset.opening is not None:
+            ruleset.opening(table, event.seq)
+
+    def _compare_with_params(self, event: SessionOpened, resolved: register.Resolved) -> None:
+        """Fold the stream under the session's own params beside this one, if money may depend on them."""
+        if register.OF_MONEY.isdisjoint(resolved.differs):
+            return
+        other = self.twin(Table(), without=PARAMS)
+        other._run((event,), NOT_INTERCEPTED)
+        other.table.findings.clear()
+        self._comparisons.begin_with(other)
+        self.table.differences[PARAMS].finding = self.table.findings[-1 - bool(resolved.missing)]
 
     def unheld(self, events: Iterable[Event]) -> set[str]:
         """Return the ids of wagers that ``events`` mention and this state does not hold: retired, or not placed yet."""
-        if self._corrections.targets:
-            events = map(self._corrections.corrected, events)
-        return mentioned(events) - self.table.wagers.keys()
+        if self.corrections.targets:
+            events = [each for event in events for each in (event, self.corrected(event))]
+        return mentioned(events, self.table.disputes) - self.table.wagers.keys()
 
     def recall(self, wagers: Iterable[Wager]) -> None:
         """Hold retired wagers again, as they were when they retired."""
@@ -280,218 +422,73 @@ class State:
     def retire(self) -> list[Wager]:
         """Take out and return the wagers that nothing is pending on: ``adjudication`` lacks them until recalled."""
         table = self.table
-        wagers = table.wagers
-        pending = [wagers[wager_id] for wager_id in table.live.keys() | table.due.keys() | table.swept.keys()]
-        pending.sort(key=lambda wager: wager.placed_by)
-        for wager in pending:
-            del wagers[wager.id]
-        retired = list(wagers.values())
-        table.wagers = {wager.id: wager for wager in pending}
+        self._comparisons.settle(table.last_seq)
+        # What is pending in a comparison is held, too, to be compared when it is decided there.
+        needed = pending(table) | (self._comparisons.pending() & table.wagers.keys())
+        kept = [table.wagers[wager_id] for wager_id in needed]
+        kept.sort(key=lambda wager: wager.placed_by)
+        for wager in kept:
+            del table.wagers[wager.id]
+        retired = list(table.wagers.values())
+        table.wagers = {wager.id: wager for wager in kept}
         return retired
+
+    def revised(self) -> list[Finding]:
+        """Return the findings, raised earlier, that say more since this was asked last: of a change what it hides."""
+        revised = []
+        for key, difference in self.table.differences.items():
+            if self._comparisons.is_revised(key) and difference.finding is not None:
+                revised.append(self._comparisons.as_it_reads(key))
+            difference.revised = False
+        return revised
+
+    @property
+    def new_findings(self) -> list[Finding]:
+        """The findings since the last ``forget_findings``, each once: of one that was amended, as it reads now.
+
+        One that was forgotten and amended since is among them, under the identity (seq, rule, wager) that it had: who
+        stores findings by identity puts it in the place of the old one.
+        """
+        return latest([*self.table.findings, *self.table.amended])
 
     def forget_findings(self) -> None:
         """Drop the findings so far, which the caller has stored: ``adjudication`` lacks them."""
         self.table.findings.clear()
+        self.table.amended.clear()
 
     @property
     def readings_digest(self) -> str:
         """SHA-256 of the readings that this session is adjudicated under, 64 hex digits."""
-        session = self.table.session
-        readings = {} if session is None else {name: getattr(session, name) for name in READINGS}
-        return hashlib.sha256(msgspec.json.encode(readings, order="sorted")).hexdigest()
+        return register.digest_of(self.table.session)
 
     def adjudication(self) -> Adjudication:
-        """Return the answer after the last event."""
+        """Return the answer after the last event.
+
+        Of the coup under way it has payments that are wrong as they stand, and none that are only missing. ``feed`` and
+        ``feed_all`` return of a coup's money only what is to be said when it has ended.
+        """
         table, session = self.table, self.table.session
         ruleset = RULESETS.get(table.ruleset or "")
-        provisions = {"": ""}
-        if ruleset is not None:
-            provisions = {bet: wager_provision(ruleset.name, bet) for bet in ruleset.kinds}
-            provisions[""] = wager_provision(ruleset.name, None)
+        provisions = provisions_of(ruleset)
         return Adjudication(
             stream=table.stream,
             ruleset=table.ruleset,
             events=table.events,
             wagers={wager.id: WagerOutcome.of(wager, provisions) for wager in table.wagers.values()},
-            findings=sorted(table.findings, key=lambda finding: finding.order),
+            findings=with_consequences(sorted(self.findings(), key=lambda finding: finding.order)),
             corrections=table.corrections,
-            unchecked=[] if ruleset is None or session is None else sorted(ruleset.families - session.observes),
-            state={} if ruleset is None else _state_of_play(table, ruleset),
+            unchecked=[] if ruleset is None or session is None else unchecked(table, ruleset, session),
+            state={} if ruleset is None else ruleset.state_of_play(table),
         )
 
+    def findings(self, *, under_way: bool = True) -> list[Finding]:
+        """Return the findings so far, those that comparisons or later events have revised as they read now.
 
-READINGS = (
-    "payout_unit",
-    "commission_rounding",
-    "commission_refunded_on_withdrawal",
-    "zero_rule",
-    "release_value",
-    "throw_delay_s",
-    "seat_limit",
-    "maximum",
-)
-"""The parameters of section 5, by name: the same stream under other readings has another answer."""
-
-HELD_BY_ZERO = ("imprisoned", "awaiting_decision")
-"""The statuses of a simple chance that a zero has hit and no result has decided since."""
-
-
-def _state_of_play(table: Table, ruleset: Ruleset) -> dict[str, Any]:
-    """Return the point at craps; at roulette the stakes that a zero holds, each with its zeros."""
-    if ruleset.game == "craps":
-        return {"point": table.point}
-    held = (table.wagers[live] for live in table.live)
-    return {"imprisoned": {wager.id: wager.zeros for wager in held if wager.status in HELD_BY_ZERO}}
-
-
-def save_wagers(wagers: list[Wager]) -> bytes:
-    """Return retired wagers as bytes."""
-    return _encode_wagers(wagers)
-
-
-def load_wagers(saved: bytes) -> list[Wager]:
-    """Return the wagers that ``save_wagers`` saved."""
-    return _decode_wagers(saved)
-
-
-ONE_WAGER = (WagerWithdrawn, WagerSwitched, WagerMoved, PaymentAnnounced, PayoutMade, ZeroDecided)
-"""Events that name one wager, placed before."""
-
-
-def mentioned(events: Iterable[Event]) -> set[str]:
-    """Return the ids of all wagers that ``events`` mention."""
-    ids: set[str] = set()
-    add = ids.add
-    for event in events:
-        kind = type(event)
-        if kind is WagerPlaced:
-            placed = cast(WagerPlaced, event).data
-            add(placed.wager)
-            if placed.base:
-                add(placed.base)
-            if placed.left_up_from:
-                add(placed.left_up_from)
-        elif kind in ONE_WAGER:
-            add(cast(PayoutMade, event).data.wager)
-        elif kind is StakesCollected:
-            ids.update(cast(StakesCollected, event).data.wagers)
-    return ids
-
-
-def _checked_readings(readings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return ``readings``. Raise ``ShapeError`` for a name or a value that section 5 does not have."""
-    try:
-        msgspec.convert(dict(readings), Params)
-    except msgspec.ValidationError as error:
-        raise ShapeError(str(error)) from None
-    return dict(readings)
-
-
-def _resolve(event: SessionOpened, ruleset: Ruleset, readings: Mapping[str, Any]) -> Session:
-    """Return the session with every reading resolved: from ``readings``, else its own, else the ruleset's default."""
-    data = event.data
-    params = data.params or Params()
-    if readings:
-        params = msgspec.convert(msgspec.to_builtins(params) | dict(readings), Params)
-    seat_limit = ruleset.seat_limit_doubled if data.double_table is True else ruleset.seat_limit
-    if ruleset.seat_limit is not None and isinstance(params.seat_limit, int):
-        seat_limit = params.seat_limit
-    observes = frozenset(data.observes)
-    return Session(
-        casino=data.casino,
-        table=data.table,
-        gaming_day=data.gaming_day,
-        game=data.game,
-        ruleset=data.ruleset,
-        currency=data.currency,
-        observes=cast(frozenset[str], observes),
-        minimum=data.minimum or 0,
-        maximum=cast(dict[str, int], params.maximum or {}),
-        seats=tuple(data.seats or ()),
-        payout_unit=params.payout_unit,
-        commission_rounding=params.commission_rounding,
-        commission_refunded_on_withdrawal=params.commission_refunded_on_withdrawal,
-        zero_rule=cast(Literal["choice", "half", "lose"], params.zero_rule or ruleset.zero_rule),
-        release_value=params.release_value,
-        throw_delay_s=params.throw_delay_s,
-        seat_limit=seat_limit,
-        calls="calls" in observes,
-        collections="collections" in observes,
-        custody="custody" in observes,
-        wheel="wheel" in observes,
-    )
-
-
-def _check_clock(table: Table, event: Event, clock: datetime) -> None:
-    """Find a clock that stepped back; ``clock`` is that of the event before."""
-    back = clock - event.occurred_at
-    if back > CLOCK_TOLERANCE:
-        find(
-            table,
-            "clock-went-back",
-            event.seq,
-            # In the event's own offset: a saved state keeps the instant, not the offset it was sent with.
-            expected=clock.astimezone(event.occurred_at.tzinfo).isoformat(),
-            recorded=event.occurred_at.isoformat(),
-            back_s=int(back.total_seconds()),
-        )
-
-
-def fold(events: Sequence[Event]) -> State:
-    """Return the state after ``events``: a whole stream in order of ``seq``, each number at most once."""
-    state = State(event for event in events if isinstance(event, EntryCorrected))
-    state.feed_all(events)
-    return state
-
-
-def adjudicate(events: Iterable[Event | bytes | str]) -> Adjudication:
-    """Return the answer to a stream.
-
-    ``events`` are the events of one stream, decoded or as raw JSON, in any order; the same event may come again. Of two
-    contents of one ``seq`` the first counts, and `sequence-conflict` is found. Raise ``ShapeError`` for raw JSON that
-    is not a well-shaped event, ``AnotherStream`` for events of several streams.
-    """
-    raw = [in_bytes(item) if isinstance(item, str) else item for item in events]
-    stream = _decoded(raw)
-    name = stream[0].stream if stream else ""
-    for event in stream:
-        if event.stream != name:
-            raise AnotherStream(name, event.stream)
-    conflicts: list[int] = []
-    if any(event.seq <= before.seq for before, event in pairwise(stream)):
-        stream, conflicts = _in_order(stream, raw)
-    state = fold(stream)
-    table = state.table
-    losses = [finding.seq for finding in table.findings if finding.rule in ("sequence-gap", "events-lost")]
-    for seq in conflicts:
-        table.after_loss = any(loss <= seq for loss in losses)
-        find(table, "sequence-conflict", seq)
-    return state.adjudication()
-
-
-def _decoded(items: list[Event | bytes]) -> list[Event]:
-    raw = [item for item in items if isinstance(item, bytes)]
-    if len(raw) == len(items):
-        return decode_all(raw)
-    return [decode(item) if isinstance(item, bytes) else item for item in items]
-
-
-def _in_order(stream: list[Event], items: list[Event | bytes]) -> tuple[list[Event], list[int]]:
-    """Return ``stream``, decoded from ``items``, by ``seq``, each once, and the numbers that came with two contents."""
-    first: dict[int, int] = {}
-    conflicts: set[int] = set()
-    for index, event in enumerate(stream):
-        earlier = first.setdefault(event.seq, index)
-        if earlier != index and not _same(items[earlier], items[index], stream[earlier], event):
-            conflicts.add(event.seq)
-    return [stream[first[seq]] for seq in sorted(first)], sorted(conflicts)
-
-
-def _same(first: Event | bytes, again: Event | bytes, event: Event, other: Event) -> bool:
-    """Whether two items under one ``seq`` are the same event: raw ones by their canonical form."""
-    if isinstance(first, bytes) and isinstance(again, bytes):
-        try:
-            return first == again or canonical(first) == canonical(again)
-        except ShapeError:  # an object that gives a name twice has no canonical form
-            return False
-    return event == other
+        ``under_way``: with the money of the coup that has not ended, as it stands.
+        """
+        table = self.table
+        standing, amended = as_it_stands(table) if under_way else ([], [])
+        findings = table.findings
+        if table.amended or standing or amended:
+            findings = latest([*findings, *table.amended, *standing, *amended])
+        return self._comparisons.revise(findings, standing if under_way else None)

@@ -6,14 +6,66 @@ bad payout at 22:15.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from settlement.catalogue import Language, message
+from settlement.catalogue import Language, Wording, message, remedy
+from settlement.catalogue.words import word
 
 Fact: TypeAlias = int | str | Sequence[int | str] | None
+
+READ_OTHERWISE = Wording(
+    "Another reading of the text would make the payment right ({}).",
+    "Une autre lecture du texte rendrait le paiement exact ({}).",
+)
+
+PUT_RIGHT = Wording("Event {} put it right after the coup.", "L’événement {} l’a régularisé après le coup.")
+
+NO_NAMES: Mapping[str, str] = MappingProxyType({})
+
+
+class FindingRef(Struct, frozen=True, array_like=True, gc=False):
+    """What names a finding within its stream."""
+
+    rule: str
+    seq: int
+    wager: str | None = None
+
+    @property
+    def order(self) -> tuple[int, str, str]:
+        return (self.seq, self.rule, self.wager or "")
+
+    def as_dict(self) -> dict[str, int | str | None]:
+        return {"rule": self.rule, "seq": self.seq, "wager": self.wager}
+
+    def written(self) -> str:
+        """Return it as a fact of another finding."""
+        return " ".join((str(self.seq), self.rule, *([] if self.wager is None else [self.wager])))
+
+    @classmethod
+    def read(cls, written: int | str) -> FindingRef:
+        """Return what ``written`` gave."""
+        seq, rule, *wager = str(written).split(" ", 2)
+        return cls(rule, int(seq), wager[0] if wager else None)
+
+
+class Owed(Struct, frozen=True, gc=False):
+    """Who owes ``amount`` (minor units, at least 1). ``to`` is a player, None if unknown or if the player owes."""
+
+    by: Literal["house", "player"]
+    to: str | None
+    amount: int
+
+    def as_dict(self) -> dict[str, int | str | None]:
+        return {"by": self.by, "to": self.to, "amount": self.amount}
+
+
+HIDING = ("entry-corrected", "entry-annulled")
+"""The rules whose findings say what they took away."""
 
 
 class Finding(Struct, frozen=True, kw_only=True):
@@ -21,7 +73,14 @@ class Finding(Struct, frozen=True, kw_only=True):
 
     ``expected`` and ``recorded`` are amounts in minor units or text, as ``Rule.expected_is`` and ``recorded_is`` say in
     the catalogue. ``provision`` is the label of the clause (``provisions.PROVISIONS``), None for a rule that rests on
-    the event contract alone. ``after_loss``: events before it are missing, so the state may be wrong.
+    the event contract alone; ``provisions`` are all the clauses to cite. ``after_loss``: events before it are missing,
+    so the state may be wrong.
+
+    ``difference`` is what was recorded less what was due, in minor units, of the part the finding is about: positive
+    where the player has too much. None: no money is concerned. ``player`` is whose stake or seat it is, ``croupier``
+    who paid or was on duty; None if not known. ``causes`` are the findings without which this one would not hold, the
+    earliest first; ``consequences`` those of which it is a cause, filled in a whole answer only.
+    ``put_right_by`` is the event of a later coup that made good what it is about, None as long as none did.
     """
 
     rule: str
@@ -32,19 +91,65 @@ class Finding(Struct, frozen=True, kw_only=True):
     expected: int | str | None = None
     recorded: int | str | None = None
     provision: str | None = None
+    provisions: tuple[str, ...] = ()
     after_loss: bool = False
+    difference: int | None = None
+    owed: Owed | None = None
+    player: str | None = None
+    croupier: str | None = None
+    causes: tuple[FindingRef, ...] = ()
+    consequences: tuple[FindingRef, ...] = ()
     facts: dict[str, Fact] = {}
     currency: str = ""
+    put_right_by: int | None = None
 
     @property
     def order(self) -> tuple[int, str, str]:
         """The sort key of findings in an answer."""
         return (self.seq, self.rule, self.wager or "")
 
+    @property
+    def ref(self) -> FindingRef:
+        """What names this finding within its stream."""
+        return FindingRef(self.rule, self.seq, self.wager)
+
+    @property
+    def caused_by(self) -> FindingRef | None:
+        """The earliest cause; None if this finding holds by itself."""
+        return self.causes[0] if self.causes else None
+
+    @property
+    def hides(self) -> tuple[FindingRef, ...]:
+        """The findings that would stand without the correction or annulment that this one is about, in order."""
+        hidden = self.facts.get("hides")
+        return tuple(map(FindingRef.read, hidden)) if isinstance(hidden, list | tuple) else ()
+
     def message(self, language: Language) -> str:
         """Return the finding as a sentence."""
+        sentence = message(self.rule, self._known_facts(), language, self.currency)
+        if (reading := self.facts.get("reading")) is not None:
+            named = word("readings", reading, language)
+            sentence = f"{sentence} {READ_OTHERWISE.in_language(language).format(named)}"
+        if self.put_right_by is None:
+            return sentence
+        return f"{sentence} {PUT_RIGHT.in_language(language).format(self.put_right_by)}"
+
+    def remedy(self, language: Language, names: Mapping[str, str] = NO_NAMES) -> str:
+        """Return what to do about it, as a sentence.
+
+        ``names`` are put in the place of ids: of the "player" and of the "croupier".
+        """
+        owed = None if self.owed is None else (self.owed.by, self.owed.amount)
+        persons: dict[str, Fact] = {"player": self.player, "croupier": self.croupier, **names}
+        return remedy(self.rule, self._known_facts() | persons, owed, language, self.currency)
+
+    def put_right(self, seq: int) -> Finding:
+        """Return this finding as it reads once event ``seq`` has made good what it is about: nothing is owed."""
+        return replace(self, put_right_by=seq, difference=0, owed=None)
+
+    def _known_facts(self) -> dict[str, Fact]:
         standard = {"wager": self.wager, "expected": self.expected, "recorded": self.recorded, "seq": self.seq}
-        return message(self.rule, standard | self.facts, language, self.currency)
+        return standard | self.facts
 
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON object of section 6 of the event contract."""
@@ -58,8 +163,26 @@ class Finding(Struct, frozen=True, kw_only=True):
             answer["wager"] = self.wager
         answer["expected"] = self.expected
         answer["recorded"] = self.recorded
+        answer["difference"] = self.difference
+        answer["owed"] = None if self.owed is None else self.owed.as_dict()
+        answer["player"] = self.player
+        answer["croupier"] = self.croupier
         answer["provision"] = self.provision
+        answer["provisions"] = list(self.provisions)
         if self.after_loss:
             answer["after_loss"] = True
+        if self.rule in HIDING:
+            answer["hides"] = [hidden.as_dict() for hidden in self.hides]
+        if self.put_right_by is not None:
+            answer["put_right_by"] = self.put_right_by
+        answer["caused_by"] = None if self.caused_by is None else self.caused_by.as_dict()
+        answer["causes"] = [cause.as_dict() for cause in self.causes]
+        answer["consequences"] = [consequence.as_dict() for consequence in self.consequences]
         answer["message"] = {"en": self.message("en"), "fr": self.message("fr")}
+        answer["remedy"] = {"en": self.remedy("en"), "fr": self.remedy("fr")}
         return answer
+
+
+def latest(findings: Iterable[Finding]) -> list[Finding]:
+    """Return ``findings``, each identity (seq, rule, wager) where it first came, as it was last given."""
+    return list({finding.order: finding for finding in findings}.values())

@@ -22,6 +22,8 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import Literal
 
+from settlement import registries
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Instrument:
@@ -33,6 +35,9 @@ class Instrument:
     in_force_from: date | None  # None: not known to us
     in_force_until: date | None  # first day it no longer applied; None: no end is known
     inferred_from: str | None  # how we know that a text belongs to it; None: the text names it
+    published: date | None = None
+    also_given: date | None = None  # another first day in force, as a public database has it
+    in_force_source: str | None = None  # where the days in force are from, and what is not known of them
 
 
 ARRETE_1959 = Instrument(
@@ -42,15 +47,20 @@ ARRETE_1959 = Instrument(
     in_force_from=None,
     in_force_until=None,
     inferred_from="the numbering of articles 54 and 57-1",
+    in_force_source="its title gives its day; when it ceased to apply is not in our documents",
 )
 
 ARRETE_2007 = Instrument(
     cited_as="arrêté du 14 mai 2007",
     title="Arrêté du 14 mai 2007 relatif à la réglementation des jeux dans les casinos",
     source="https://www.legifrance.gouv.fr/loda/id/JORFTEXT000000278899",
-    in_force_from=None,
+    in_force_from=date(2007, 5, 18),
     in_force_until=None,
     inferred_from="the numbering of articles 55-7 and 55-8",
+    published=date(2007, 5, 17),
+    also_given=date(2007, 5, 17),
+    in_force_source="JORF n° 114 of 17 May 2007; without a clause of its own a text is in force on the day after its "
+    "publication (Code civil, art. 1), 18 May 2007, while a public database gives 17 May 2007",
 )
 
 BY_LAW_R_3 = Instrument(
@@ -60,6 +70,7 @@ BY_LAW_R_3 = Instrument(
     in_force_from=None,
     in_force_until=date(2011, 10, 13),  # replaced by r. 3.1
     inferred_from=None,
+    in_force_source="CQLR c. S-13.1, r. 3.1, which replaced it",
 )
 
 
@@ -182,10 +193,18 @@ S_95_17 = _read(
     closing_lines=1,
 )
 
-LAW_TEXTS: Mapping[str, LawText] = MappingProxyType(
+_law_texts: dict[str, LawText] = registries.table(
     {text.id: text for text in (ART_54, ART_55_7, ART_55_8, ART_57_1, S_95_17)}
 )
+LAW_TEXTS: Mapping[str, LawText] = MappingProxyType(_law_texts)
 """Every text by its id."""
+
+
+def add_text(text: LawText) -> None:
+    """Take a text. Raise ``LawTextChanged`` if its content has not its digest."""
+    if sha256(text.content.encode()).hexdigest() != text.sha256:
+        raise LawTextChanged(f"{text.file} does not have the digest {text.sha256}")
+    _law_texts[text.id] = text
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -26,6 +27,19 @@ WHEEL_38 = tuple(
 
 NUMBERS = tuple(str(number) for number in range(1, 37))
 RED = frozenset("1 3 5 7 9 12 14 16 18 19 21 23 25 27 30 32 34 36".split())
+
+MULTIPLE_CHANCES = (
+    "plein",
+    "cheval",
+    "transversale",
+    "carre",
+    "sixain",
+    "douzaine",
+    "colonne",
+    "deux_douzaines",
+    "deux_colonnes",
+)
+"""Art. 54 A; their odds are in ``fr.art_54_roulette``."""
 
 SIMPLE_CHANCES: Mapping[str, frozenset[str]] = MappingProxyType(
     {
@@ -42,6 +56,7 @@ DOZENS = tuple(frozenset(str(n) for n in range(first, first + 12)) for first in 
 COLUMNS = tuple(frozenset(str(n) for n in range(first, 37, 3)) for first in (1, 2, 3))
 
 
+@lru_cache(maxsize=64)
 def winning_chances(pocket: str) -> frozenset[str]:
     """Return the simple chances that win on ``pocket``: none on a zero."""
     return frozenset(chance for chance, pockets in SIMPLE_CHANCES.items() if pocket in pockets)

@@ -34,16 +34,31 @@ def share(amount: int, part: Odds, unit: int) -> tuple[int, bool]:
     return whole * unit, not breakage
 
 
-def five_per_cent(amount: int, part: Odds, rounding: Rounding) -> int:
-    """Return 5 % of ``part`` of ``amount``, in whole minor units: reading ``commission_rounding``.
+def halved(times: int) -> Odds:
+    """Return a half, a quarter, an eighth … as a part. Of any stake nothing is left after 64 halvings."""
+    return Odds(1, 2 ** min(times, 64))
 
-    ``nearest`` rounds a half up.
+
+def is_rounded_up(paid: int, amount: int, part: Odds, unit: int) -> bool:
+    """Whether ``paid`` is ``part`` of ``amount`` with its fraction rounded up, or left whole, in the player's favour.
+
+    All are in minor units. It is less than one ``unit`` above the exact amount; what divides into whole units has no
+    fraction to round.
     """
-    exact, per = amount * part.pays * 5, part.per * 100
+    exact, step = amount * part.pays, part.per * unit
+    return bool(exact % step) and exact // step * unit < paid and paid * part.per - exact < step
+
+
+def five_per_cent(amount: int, part: Odds, rounding: Rounding, unit: int = 1) -> int:
+    """Return 5 % of ``part`` of ``amount``, in whole ``unit``s: readings ``commission_rounding``, ``commission_unit``.
+
+    All are in minor units. ``nearest`` rounds a half up.
+    """
+    exact, per = amount * part.pays * 5, part.per * 100 * unit
     match rounding:
         case "ceil":
-            return -(-exact // per)
+            return -(-exact // per) * unit
         case "floor":
-            return exact // per
+            return exact // per * unit
         case "nearest":
-            return (2 * exact + per) // (2 * per)
+            return (2 * exact + per) // (2 * per) * unit

@@ -11,13 +11,19 @@ why.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
-from settlement import law
+from settlement import law, registries
+from settlement.catalogue.rule import WAGER, WITHDRAWAL, Rule
 from settlement.law import Citation, LawText
 from settlement.quotations import ART_54, ART_55_7, ART_55_8, ART_57_1, S_95_17, Quotations
+
+if TYPE_CHECKING:
+    from settlement.kinds import Kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +57,7 @@ def _known_by_number(label: str, *, en: str, fr: str) -> dict[str, Provision]:
     return {label: Provision(label, (), MappingProxyType({"en": en, "fr": fr}))}
 
 
-PROVISIONS: Mapping[str, Provision] = MappingProxyType(
+_provisions: dict[str, Provision] = registries.table(
     {
         **_quoted(law.ART_54, ART_54),
         **_quoted(law.ART_55_7, ART_55_7),
@@ -67,6 +73,28 @@ PROVISIONS: Mapping[str, Provision] = MappingProxyType(
             "art. 53 (2007)",
             en="Article 53 of the arrêté of 14 May 2007 is not among the texts supplied.",
             fr="L’article 53 de l’arrêté du 14 mai 2007 n’est pas parmi les textes fournis.",
+        ),
+        **_known_by_number(
+            "art. 36 (2007)",
+            en="Article 36 of the arrêté of 14 May 2007 is not among the texts supplied.",
+            fr="L’article 36 de l’arrêté du 14 mai 2007 n’est pas parmi les textes fournis.",
+        ),
+        **_known_by_number(
+            "CMF art. R. 561-10",
+            en="Article R. 561-10 of the code monétaire et financier is not among the texts supplied.",
+            fr="L’article R. 561-10 du code monétaire et financier n’est pas parmi les textes fournis.",
+        ),
+        **_known_by_number(
+            "SOR/2002-184 s. 70",
+            en="Section 70 of the Canadian SOR/2002-184, on cash received, is not among the texts supplied.",
+            fr="L’article 70 du règlement canadien DORS/2002-184, sur les espèces reçues, n’est pas parmi les textes "
+            "fournis.",
+        ),
+        **_known_by_number(
+            "SOR/2002-184 s. 71",
+            en="Section 71 of the Canadian SOR/2002-184, on disbursements, is not among the texts supplied.",
+            fr="L’article 71 du règlement canadien DORS/2002-184, sur les déboursements, n’est pas parmi les textes "
+            "fournis.",
         ),
         **_known_by_number(
             "r. 3 s. 3",
@@ -88,88 +116,117 @@ PROVISIONS: Mapping[str, Provision] = MappingProxyType(
     }
 )
 
+PROVISIONS: Mapping[str, Provision] = MappingProxyType(_provisions)
 
-# Which provision makes, decides and prices each bet.
 
-_ROULETTE = {
-    **dict.fromkeys(
-        (
-            "plein",
-            "cheval",
-            "transversale",
-            "carre",
-            "sixain",
-            "douzaine",
-            "colonne",
-            "deux_douzaines",
-            "deux_colonnes",
-        ),
-        "art. 54 A",
-    ),
-    **dict.fromkeys(("pair", "impair", "manque", "passe", "rouge", "noir"), "art. 54 B"),
-}
+def add_provisions(text: LawText, quotations: Quotations) -> None:
+    """Take the provisions of ``text``: each clause, and the words that carry it."""
+    _provisions.update(_quoted(text, quotations))
 
-WAGER_PROVISIONS: Mapping[str, Mapping[str, str]] = MappingProxyType(
-    {
-        "fr-craps": MappingProxyType(
-            {
-                "win": "art. 55-8 A 1°",
-                "dont_win": "art. 55-8 A 2°",
-                "come": "art. 55-8 A 3°",
-                "dont_come": "art. 55-8 A 4°",
-                "field": "art. 55-8 A 5°",
-                "big_6": "art. 55-8 A 6°",
-                "big_8": "art. 55-8 A 7°",
-                "under_7": "art. 55-8 A 8°",
-                "over_7": "art. 55-8 A 9°",
-                "hardway": "art. 55-8 B 1°",
-                "seven": "art. 55-8 B 2°",
-                "eleven": "art. 55-8 B 3°",
-                "any_craps": "art. 55-8 B 4°",
-                "craps_2": "art. 55-8 B 5°",
-                "craps_3": "art. 55-8 B 6°",
-                "craps_12": "art. 55-8 B 7°",
-                "horn": "art. 55-8 B 8°",
-                "win_odds": "art. 55-8 C 1°",
-                "dont_win_odds": "art. 55-8 C 2°",
-                "come_odds": "art. 55-8 C 3°",
-                "dont_come_odds": "art. 55-8 C 4°",
-                "right_bet": "art. 55-8 D 1°",
-                "wrong_bet": "art. 55-8 D 2°",
-            }
-        ),
-        "qc-craps": MappingProxyType(
-            {"right_bet": "s. 95.17 (1)", "buy_bet": "s. 95.17 (2)", "lay_bet": "s. 95.17 (3)"}
-        ),
-        "fr-roulette": MappingProxyType(_ROULETTE),
-        "fr-american-roulette": MappingProxyType(_ROULETTE),
-    }
-)
 
-# The clause that closes a ruleset's list of bets: the provision of any bet that is not on it.
-CLOSED_LISTS: Mapping[str, str] = MappingProxyType(
-    {
-        "fr-craps": "art. 55-8 intro",
-        "qc-craps": "s. 95.17 intro",
-        "fr-roulette": "art. 54 intro",
-        "fr-american-roulette": "art. 54 intro",
-    }
-)
+# Which provision makes, decides and prices each bet: by ruleset, then by bet.
 
-# The clause that lets a bet be taken back, where it is not the bet's own paragraph.
-WITHDRAWAL_PROVISIONS: Mapping[str, Mapping[str, str]] = MappingProxyType(
-    {
-        "fr-craps": MappingProxyType(
-            {
-                **dict.fromkeys(("win_odds", "dont_win_odds", "come_odds", "dont_come_odds"), "art. 55-8 C intro"),
-                **dict.fromkeys(("right_bet", "wrong_bet"), "art. 55-8 D intro"),
-            }
-        ),
-        "qc-craps": MappingProxyType(dict.fromkeys(("right_bet", "buy_bet", "lay_bet"), "s. 95.17 intro")),
-    }
-)
+_wagers: dict[str, Mapping[str, str]] = registries.table({})
+WAGER_PROVISIONS: Mapping[str, Mapping[str, str]] = MappingProxyType(_wagers)
+
+_closed_lists: dict[str, str] = registries.table({})
+CLOSED_LISTS: Mapping[str, str] = MappingProxyType(_closed_lists)
+"""The clause that closes a ruleset's list of bets: the provision of any bet that is not on it."""
+
+_withdrawals: dict[str, Mapping[str, str]] = registries.table({})
+WITHDRAWAL_PROVISIONS: Mapping[str, Mapping[str, str]] = MappingProxyType(_withdrawals)
+"""The clause that lets a bet be taken back, where it is not the bet's own paragraph."""
+
+_lines: dict[str, Mapping[str, str]] = registries.table({})
+LINES: Mapping[str, Mapping[str, str]] = MappingProxyType(_lines)
+"""The line that a payment of a bet cites in place of the whole list that the bet stands in."""
+
+_pays: dict[str, Mapping[str, str]] = registries.table({})
+PAY_PROVISIONS: Mapping[str, Mapping[str, str]] = MappingProxyType(_pays)
+"""The clause that says what a bet pays, where its own does not: «Les chances simples qui, toutes, se paient à égalité».
+
+Every other paragraph of art. 55-8 and s. 95.17 has its odds in itself, and so has each line of art. 54.
+"""
+
+
+def cite_bets(ruleset: str, closed_list: str, kinds: Iterable[Kind]) -> None:
+    """Take the clauses of a ruleset's bets; ``closed_list`` is the one that closes their list."""
+    known = tuple(kinds)
+    _closed_lists[ruleset] = closed_list
+    _wagers[ruleset] = MappingProxyType({kind.bet: kind.clause for kind in known})
+    for by_ruleset, clauses in (
+        (_withdrawals, {kind.bet: kind.withdrawn_under for kind in known}),
+        (_lines, {kind.bet: kind.line for kind in known}),
+        (_pays, {kind.bet: kind.pays for kind in known}),
+    ):
+        known_clauses = {bet: clause for bet, clause in clauses.items() if clause is not None}
+        if known_clauses:
+            by_ruleset[ruleset] = MappingProxyType(known_clauses)
 
 
 def wager_provision(ruleset: str, bet: str | None) -> str:
     """Return the label of a bet's own provision; for any other bet, of the clause that closes the list."""
     return WAGER_PROVISIONS[ruleset].get(bet or "", CLOSED_LISTS[ruleset])
+
+
+_OF_A_ZERO = MappingProxyType(
+    {"released": "art. 54 B 2°", "refunded_half": "art. 54 B 1°", "refunded_last_coup": "art. 54 last al."}
+)
+
+
+def provision_of(rule: Rule, ruleset: str | None, bet: str | None) -> str | None:
+    """Return the label of the clause that ``rule`` rests on here: the rule's own, or the bet's."""
+    label = rule.provision_in(ruleset)
+    if ruleset is None or label not in (WAGER, WITHDRAWAL):
+        return label
+    if label == WITHDRAWAL and bet is not None and bet in WITHDRAWAL_PROVISIONS.get(ruleset, {}):
+        return WITHDRAWAL_PROVISIONS[ruleset][bet]
+    return wager_provision(ruleset, bet)
+
+
+@lru_cache(maxsize=4096)
+def _cited(
+    labels: tuple[str, ...], own: str | None, ruleset: str | None, bet: str | None, status: str | None
+) -> tuple[str, ...]:
+    given: list[str | None] = []
+    for label in labels:
+        if label == WAGER:
+            given += [
+                LINES.get(ruleset or "", {}).get(bet or "", own),
+                PAY_PROVISIONS.get(ruleset or "", {}).get(bet or ""),
+                _OF_A_ZERO.get(status or ""),
+            ]
+        else:
+            given.append(own if label == WITHDRAWAL else label)
+    return tuple(dict.fromkeys(label for label in given if label))
+
+
+WHAT_IT_PAYS = frozenset(
+    {
+        *("payout-missing", "payout-duplicated", "payout-overpaid", "payout-underpaid", "payout-put-right"),
+        *("horn-paid-split", "rounded-in-players-favour"),
+    }
+)
+"""The rules that the odds decide, not what makes a bet win or lose."""
+
+
+def deciding_first(provisions: Sequence[str], rule: str, ruleset: str | None, bet: str | None) -> list[str]:
+    """Return the clauses that a finding cites with the one first that decides it.
+
+    Of money it is the one that has the odds, at zero the one that says what is handed back.
+    """
+    if rule not in WHAT_IT_PAYS:
+        return list(provisions)
+    pays = PAY_PROVISIONS.get(ruleset or "", {}).get(bet or "")
+    decides = [label for label in (*_OF_A_ZERO.values(), pays) if label in provisions]
+    return list(dict.fromkeys([*(label for label in decides if label), *provisions]))
+
+
+def cited(rule: Rule, ruleset: str | None, bet: str | None, status: str | None) -> tuple[str, ...]:
+    """Return the labels of all clauses that a finding of ``rule`` cites: a payment, both what wins and what it pays.
+
+    ``bet`` and ``status`` are those of its wager, None without one. There are none for a rule that rests on the event
+    contract alone.
+    """
+    own = provision_of(rule, ruleset, bet)
+    return _cited(rule.provisions.get(ruleset or "", ()), own, ruleset, bet, status)

@@ -15,26 +15,33 @@ Quotations: TypeAlias = Mapping[str, tuple[str | tuple[str, int], ...]]
 _ODDS_TAKEN = "La mise est payée 2 pour 1 si le point est 4 ou 10, 3 pour 2 s'il est 5 ou 9 et 6 pour 5 s'il est 6 ou 8"
 _ODDS_LAID = "La mise est payée 1 pour 2 si le point est 4 ou 10, 2 pour 3 s'il est 5 ou 9 et 5 pour 6 s'il est 6 ou 8"
 
+_LINES: Mapping[str, str] = {  # art. 54, the list of the combinations, line by line
+    "A plein": "Mise sur un numéro plein qui rapporte ...         35 fois la mise.",
+    "A cheval": "Mise à cheval sur deux numéros qui rapporte ...   17 fois la mise.",
+    "A transversale": "Mise sur une transversale (trois numéros) qui  rapporte "
+    "...                                     11 fois la mise.",
+    "A carré": "Mise sur un carré (quatre numéros comprenant  éventuellement le zéro) qui rapporte "
+    "...          8 fois la mise.",
+    "A sixain": "Mise sur un sixain (six numéros) qui rapporte ...  5      -",
+    "A douzaine": "Mise sur une douzaine ou une colonne qui  rapporte "
+    "...                                      2      -",
+    "A deux douzaines": "Mise à cheval sur deux douzaines ou colonnes  (vingt-quatre numéros) qui rapporte "
+    "...           1/2    -",
+    "B pair": "Mise sur pair ou impair (numéros pairs ou  impairs) ...                                 1 fois la mise.",
+    "B manque": "Mise sur manque (numéros 1 à 18) ou passe  (numéros 19 à 36) "
+    "...                        1 fois la mise.",
+    "B rouge": "Mise sur rouge (numéros rouges) ou noir (numéros noirs) ...                           1 fois la mise.",
+}
+
 ART_54: Quotations = {  # the combinations of roulette
     "intro": ("Les joueurs ne peuvent faire usage que des combinaisons suivantes :",),
-    "A": (
-        "Mise sur un numéro plein qui rapporte ...         35 fois la mise.",
-        "Mise à cheval sur deux numéros qui rapporte ...   17 fois la mise.",
-        "Mise sur une transversale (trois numéros) qui  rapporte "
-        "...                                     11 fois la mise.",
-        "Mise sur un carré (quatre numéros comprenant  éventuellement le zéro) qui rapporte "
-        "...          8 fois la mise.",
-        "Mise sur un sixain (six numéros) qui rapporte ...  5      -",
-        "Mise sur une douzaine ou une colonne qui  rapporte ...                                      2      -",
-        "Mise à cheval sur deux douzaines ou colonnes  (vingt-quatre numéros) qui rapporte ...           1/2    -",
-    ),
+    "A": tuple(line for clause, line in _LINES.items() if clause.startswith("A ")),
     "B": (
-        "Mise sur pair ou impair (numéros pairs ou  impairs) ...                                 1 fois la mise.",
-        "Mise sur manque (numéros 1 à 18) ou passe  (numéros 19 à 36) ...                        1 fois la mise.",
-        "Mise sur rouge (numéros rouges) ou noir (numéros noirs) ...                           1 fois la mise.",
+        *(line for clause, line in _LINES.items() if clause.startswith("B ")),
         "Dans le cas où le numéro sortant est le zéro, deux solutions s'offrent au joueur qui a misé "
         "sur une chance simple :",
     ),
+    **{clause: (line,) for clause, line in _LINES.items()},
     "al. 4": ("Dans les deux cas le joueur conserve sa mise.",),
     "B 1°": ("1° Retirer la moitié de sa mise, l'autre moitié étant versée à la caisse de la table ;",),
     "B 2°": (

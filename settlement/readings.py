@@ -7,8 +7,8 @@ documentation and for the desk, so that none is an unexplained constant in the c
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from settlement.catalogue.rule import RULESET_NAMES, Wording
@@ -27,7 +27,7 @@ class Reading:
     leaves_open: tuple[str, ...]
     decision: Wording
     reason: Wording
-    rulesets: tuple[str, ...] = RULESET_NAMES
+    rulesets: Collection[str] = field(default_factory=lambda: RULESET_NAMES)
     values: Wording | None = None
     default: str | Mapping[str, str] | None = None
 
@@ -109,6 +109,37 @@ PARAMETERS = (
             "zero.",
             "Le remboursement de ½, ¼, ⅛ est S/2^k, moitié de ce qui subsiste ; « la totalité de la mise » subsiste "
             "après le premier zéro.",
+        ),
+    ),
+    Reading(
+        name="call_tolerance_ms",
+        leaves_open=("art. 55-7 al. 7",),
+        values=Wording("milliseconds, 1,000 at most", "millisecondes, 1 000 au plus"),
+        default="500",
+        decision=Wording(
+            "A stake or a withdrawal is late when its clock is more than half a second after that of the call.",
+            "Une mise ou un retrait est tardif lorsque son horloge dépasse celle de l’annonce de plus d’une "
+            "demi-seconde.",
+        ),
+        reason=Wording(
+            "No text gives a measure, and chip sensors and a call button keep no perfect order.",
+            "Aucun texte ne donne de mesure, et capteurs de jetons et bouton d’annonce ne s’accordent pas "
+            "parfaitement.",
+        ),
+    ),
+    Reading(
+        name="commission_unit",
+        leaves_open=("s. 95.17 (2)", "s. 95.17 (3)"),
+        rulesets=_QC_CRAPS,
+        values=Wording("an amount; the commission is rounded to it", "un montant ; la commission y est arrondie"),
+        default="1",
+        decision=Wording(
+            "The commission is rounded to the smallest unit of the currency.",
+            "La commission est arrondie à la plus petite unité de la monnaie.",
+        ),
+        reason=Wording(
+            "The text gives 5% and no unit; tables collect whole dollars.",
+            "Le texte donne 5 % sans unité ; les tables perçoivent des dollars entiers.",
         ),
     ),
     Reading(

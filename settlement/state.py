@@ -11,11 +11,9 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct, field
 
-from settlement.catalogue import RULES
-from settlement.catalogue.rule import WAGER, WITHDRAWAL, Rule
-from settlement.finding import Fact, Finding
+from settlement.finding import Finding, FindingRef
+from settlement.findings import find as find
 from settlement.money import EVEN, Odds, Rounding, share
-from settlement.provisions import WITHDRAWAL_PROVISIONS, wager_provision
 
 Status: TypeAlias = Literal[
     "open",
@@ -28,6 +26,7 @@ Status: TypeAlias = Literal[
     "released",
     "refunded_half",
     "refunded_last_coup",
+    "out_of_scope",  # a bet that the text does not speak of: not adjudicated
 ]
 
 
@@ -54,13 +53,54 @@ class Session(Struct, frozen=True, kw_only=True):
     zero_rule: Literal["choice", "half", "lose"]
     release_value: Literal["halving", "full"]
     throw_delay_s: int
+    call_tolerance_ms: int
+    commission_unit: int
     seat_limit: int | None
+    settled: tuple[str, ...] = ()  # the readings that the register itself decides
 
     # Four of the families again, as flags: they are tested at nearly every event.
     calls: bool
     collections: bool
     custody: bool
     wheel: bool
+
+
+class Move(Struct, frozen=True, array_like=True, gc=False):
+    """Money that changed hands for a wager: a payout, or a recovery, whose amounts are below zero. In minor units.
+
+    ``rule`` is what a payout breaks if nothing has decided the wager when the coup ends, ``by`` the event that shows
+    it, ``result`` the throw or pocket of that event.
+    """
+
+    seq: int
+    winnings: int
+    stake: int
+    rule: str = ""
+    by: int = 0
+    result: str = ""
+    payer: str = ""
+
+
+class Account(Struct, array_like=True, gc=False):
+    """What is unusual about a wager's money; all amounts in minor units. A wager that one payout settles has none.
+
+    ``aside`` is what was paid apart from the settlement of the wager, ``astray`` the part of it that nothing made due.
+    """
+
+    moves: tuple[Move, ...] = ()  # since the last result
+    aside_winnings: int = 0
+    aside_stake: int = 0
+    astray_winnings: int = 0
+    astray_stake: int = 0
+    plays_on: int = 0  # of the stake due: was not handed back, and plays on as another wager
+    pressed: int = 0  # of the winnings due: was staked on top of that
+    taken: int = 0  # withdrawn, and not handed back by a payout so far
+    last_taken: int = 0
+    orphaned: int = 0  # taken to the cash desk
+    settled: int = 0  # by disputes: above zero if the house paid
+    is_settled: bool = False
+    verdicts: tuple[Finding, ...] = ()  # on the money of ended coups, with the severity of their rules
+    owing: int = 0  # of ``taken``: what was left when less than a part was handed back
 
 
 class Wager(Struct, array_like=True, gc=False):
@@ -96,7 +136,7 @@ class Wager(Struct, array_like=True, gc=False):
     which: tuple[int, ...] = ()
     colour: str | None = None
 
-    throws_before: int = 0
+    throws_before: int = 0  # the last throw before it, a voided one included
     call_before: int = 0
     travelled_by: int = 0  # the throw that sent a come or don't come to its number
     barred_by: int = 0  # the last first-throw 12 of a don't win or don't come
@@ -107,10 +147,41 @@ class Wager(Struct, array_like=True, gc=False):
     zero_by: int = 0  # the last zero that hit it
     announced: int | None = None
     announced_by: int = 0
+    account: Account | None = None
+
+    payer: str | None = None  # who made its last payout: None if there was none, "" if nobody knows who
+    void_by: tuple[FindingRef, ...] = ()  # the findings that made it void
 
     @property
     def undecided(self) -> bool:
         return self.status in UNDECIDED
+
+
+class StakeChange(Struct, frozen=True, array_like=True, gc=False):
+    """What was done to a wager before the call of a coup, kept until the call: its clock may be later.
+
+    ``amount`` is what a withdrawal took back, in minor units, ``requested`` what it was to take back, 0 for all. For a
+    move they are the number before it, and the throws that the wager had seen on that number.
+    """
+
+    type: str
+    seq: int
+    at: datetime
+    wager: str
+    amount: int = 0
+    requested: int = 0
+
+
+class LeftUp(Struct, frozen=True, array_like=True, gc=False):
+    """A wager of this coup that plays with the stake of another, ``source``. ``seq`` is the event that says so.
+
+    ``continues``: the payout of ``source`` said it. ``described``: a ``wager.placed`` has described it since.
+    """
+
+    source: str
+    seq: int
+    continues: bool = False
+    described: bool = False
 
 
 class Ledger(Struct):
@@ -141,10 +212,12 @@ class DiceCustody(Struct):
     first_offer: int = 0
     offer: int = 0  # the event of the last offer
     shooter: str | None = None  # the last seat offered
+    player: str | None = None  # who sits there, if the offer or the seating says so
     declined: bool = False
     removed: bool = False
+    left: bool = False
     throws: int = 0  # in this shooter's turn, voided ones included
-    violations: list[int] = []
+    violations: list[int] = []  # of the throwing rules, in this turn
     successor_excused: bool = False
     seven_out: int = 0  # the throw that lost the dice, until they are offered again
     set_introduced: int = 0
@@ -184,6 +257,35 @@ class ColourValue(Struct, frozen=True):
     assigned_by: int
 
 
+class ActedOn(Struct):
+    """An event that a correction, an annulment or a voiding names, as far as they are judged by it."""
+
+    kind: Literal["opener", "close", "result", "call", "other"]
+    touches: list[str]  # the wagers it concerns
+    fits: list[int] = []  # the corrections whose data fit its type
+    removed: int = 0  # the change by which it never happened
+    call: int = 0  # the call that stood before it
+    called_at: datetime | None = None
+
+
+class Difference(Struct):
+    """A comparison with the same stream under one other condition: without a change, or under the session's own params.
+
+    ``table`` is the state there; None while it is no other than here, but for the wagers ``apart``. ``only_here`` and
+    ``only_there`` are the findings raised since. ``finding`` is what it is told in.
+    """
+
+    table: Table | None
+    finding: Finding | None = None
+    waits: bool = False  # the change waits for its approval
+    revised: bool = False  # the finding says more than when it was last taken
+    apart: list[Wager] = []
+    absent: list[str] = []  # ids of wagers that were never placed there
+    only_here: list[FindingRef] = []
+    only_there: list[FindingRef] = []
+    ended_at: int = 0  # the event at which the comparison was given up, 0 if it was not
+
+
 class Table(Struct):
     """Everything that a replay remembers between two events."""
 
@@ -194,6 +296,7 @@ class Table(Struct):
     next_seq: int = 1
     last_seq: int = 0  # of the last event folded; a declared loss may put next_seq further on
     after_loss: bool = False
+    loss: FindingRef | None = None  # the first loss that was found
     clock: datetime | None = None
     closed_by: int = 0
 
@@ -203,19 +306,29 @@ class Table(Struct):
     swept: dict[str, None] = {}  # lost since the last result, not yet collected
     awaiting: dict[str, None] = {}  # simple chances hit by a zero, waiting for the player's choice
     findings: list[Finding] = []
+    amended: list[Finding] = []  # given before, and now other than they were
     ledger: Ledger = field(default_factory=Ledger)
 
     call: int = 0  # the standing "Rien ne va plus", 0 when bets are open
     called_at: datetime | None = None
     last_call: int = 0
+    stake_changes: list[StakeChange] = []  # since the last result, before the call, where calls are observed
     last_result: int = 0
     result: str = ""  # the last throw or pocket: "3-4", "17"
+
+    coup_began: int = 0  # the last counted result or close
+    moved: dict[str, None] = {}  # wagers whose money is judged when the coup ends
+    left_up: dict[str, LeftUp] = {}  # by the id of the wager that plays on
+    taken: dict[str, int] = {}  # swept in this coup without being lost, and by which event
+    strangers: dict[str, list[Move]] = {}  # money of this coup for wagers that were never placed
+    stranger_findings: dict[str, Finding] = {}  # the last of them, not taken back so far
+    disputes: dict[int, str | None] = {}  # dispute.opened -> its wager
 
     point: int | None = None
     point_set_by: int = 0
     point_marked: bool = False
     marker_found: bool = False  # point-marker-missing was raised for this point
-    throws: int = 0
+    throws: int = 0  # the last throw, a voided one included
     last_throw: int = 0
     voided_by: int = 0  # the last throw, where it was voided
     voiding_flags: list[str] = []
@@ -226,79 +339,42 @@ class Table(Struct):
     wheel: WheelCoup = field(default_factory=WheelCoup)
     staff: list[tuple[str, str]] = []
     seated: list[str] = []
+    seat_of: dict[str, str] = {}  # by player
+    standing: list[str] = []  # players without a seat who were found to be too many
+    chief_missed: bool = False  # table-without-chief was raised, and no chief was assigned since
     colours: dict[str, dict[str, ColourValue]] = {}  # colour -> player -> what it stands for
+    bets_out_of_scope: list[str] = []  # the words of the bets that the text does not speak of
     corrections: list[dict[str, int | str]] = []
-    announced: list[int] = []  # the corrections that were known in advance
+    announced: list[int] = []  # the changes to earlier events that were known in advance
+    held: list[int] = []  # those of them that are known to have no effect
+    acted_on: dict[int, ActedOn] = {}  # by seq
+    counted: int = 0  # the last counted result, followed where there are changes to earlier events
+    money: list[tuple[int, str]] = []  # paid, taken back or swept since: event and wager
+    differences: dict[int, Difference] = {}  # by the seq of the change; 0: the session's own params
+
+    on_duty: str | None = None  # the croupier; None if there are several, or none is known
+    first_of: dict[str, tuple[int, FindingRef]] = {}  # by incidents.lasting: since which event, and its first finding
+    no_results: list[FindingRef] = []  # the pockets or dice that cannot be, of this coup
+    found_at_once: list[Finding] = []  # of this coup, whose cause may turn out to be a payout judged when it ends
 
     def open_session(self) -> Session:
         """Return the session, which every event after the opener has."""
         assert self.session is not None
         return self.session
 
-
-def find(
-    table: Table,
-    rule: str,
-    *evidence: int,
-    wager: Wager | None = None,
-    wager_id: str | None = None,
-    expected: int | str | None = None,
-    recorded: int | str | None = None,
-    severity: str | None = None,
-    **facts: Fact,
-) -> None:
-    """Report a finding of ``rule``. The last of ``evidence`` is the event that completes it; zeros are left out.
-
-    ``expected`` and ``recorded`` are amounts in minor units or text. ``severity`` overrides the rule's own.
-    """
-    known = RULES[rule]
-    if wager is not None:
-        wager_id = wager.id
-        facts = {"bet": wager.bet, "stake": wager.standing, "player": wager.player, **_placement_of(wager), **facts}
-    table.findings.append(
-        Finding(
-            rule=rule,
-            severity=severity or known.severity,
-            seq=evidence[-1],
-            evidence=tuple(sorted({seq for seq in evidence if seq})),
-            wager=wager_id,
-            expected=expected,
-            recorded=recorded,
-            provision=_provision(known, table.ruleset, wager.bet if wager else None),
-            after_loss=table.after_loss,
-            facts=facts,
-            currency=table.session.currency if table.session else "",
-        )
-    )
-
-
-def _placement_of(wager: Wager) -> dict[str, Fact]:
-    placement: dict[str, Fact] = {}
-    if wager.number is not None:
-        placement["number"] = wager.number
-    if wager.pockets:
-        placement["numbers"] = list(wager.pockets)
-    if wager.which:
-        placement["which"] = list(wager.which)
-    return placement
-
-
-def _provision(rule: Rule, ruleset: str | None, bet: str | None) -> str | None:
-    """Return the label of the clause that ``rule`` rests on here: the rule's own, or the bet's."""
-    label = rule.provision_in(ruleset)
-    if ruleset is None or label not in (WAGER, WITHDRAWAL):
-        return label
-    if label == WITHDRAWAL and bet is not None and bet in WITHDRAWAL_PROVISIONS.get(ruleset, {}):
-        return WITHDRAWAL_PROVISIONS[ruleset][bet]
-    return wager_provision(ruleset, bet)
+    def sees(self, family: str) -> bool:
+        """Whether the session observes ``family``: only then is the absence of an event a fact."""
+        return family in self.open_session().observes
 
 
 def win(table: Table, wager: Wager, seq: int, odds: Odds) -> None:
     """Let ``wager`` win at ``odds``: its winnings and what is left of its stake are due."""
-    unit = table.open_session().payout_unit
-    winnings, exact = share(wager.standing, odds, unit)
+    session, stake = table.session, wager.standing
+    assert session is not None, "only the opener comes before it"
+    unit = session.payout_unit
+    winnings, exact = share(stake, odds, unit)
     wager.odds = str(odds)
-    _decide(table, wager, seq, "won", winnings=winnings, stake=wager.standing)
+    _decide(table, wager, seq, "won", winnings=winnings, stake=stake)
     if not exact:
         find(
             table, "indivisible-stake", wager.placed_by, seq, wager=wager, expected=winnings, odds=wager.odds, unit=unit
@@ -317,17 +393,20 @@ def lose(table: Table, wager: Wager, seq: int) -> None:
         table.travelling.pop(wager.id, None)
 
 
-def give_back(table: Table, wager: Wager, seq: int, status: Status, part: Odds) -> None:
+def give_back(table: Table, wager: Wager, seq: int, status: Status, part: Odds, *, may_change: bool = False) -> None:
     """End ``wager`` without winnings and with ``part`` of its stake due; the house collects the rest.
 
     A whole stake is due to the minor unit, although no multiple of the payout unit: only parts are rounded.
+    ``may_change``: the player may still say otherwise, so what does not divide is reported when the coup ends.
     """
     unit = table.open_session().payout_unit
     stake, exact = share(wager.standing, part, unit)
     if part == EVEN:
         stake = wager.standing
     _decide(table, wager, seq, status, winnings=0, stake=stake)
-    if not exact:
+    if may_change:
+        table.moved[wager.id] = None
+    elif not exact:
         find(table, "indivisible-stake", wager.placed_by, seq, wager=wager, expected=stake, odds=str(part), unit=unit)
 
 
@@ -347,3 +426,15 @@ def _decide(table: Table, wager: Wager, seq: int, status: Status, *, winnings: i
         table.due[wager.id] = None
     if table.travelling:
         table.travelling.pop(wager.id, None)
+
+
+def take_back_refund(table: Table, wager: Wager) -> None:
+    """Undo ``give_back``: the player says otherwise before anything was paid, and the stake is in play again."""
+    ledger = table.ledger
+    ledger.returned -= wager.stake_due
+    ledger.collected -= wager.standing - wager.stake_due
+    wager.status = "awaiting_decision"
+    wager.decided_by = wager.result = None
+    wager.stake_due = 0
+    table.live[wager.id] = None
+    table.due.pop(wager.id, None)

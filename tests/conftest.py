@@ -7,12 +7,16 @@ Redis of the machine are skipped if it does not answer, unless ``CABOCHON_REQUIR
 Django signs in as an account without power, ``tests/roles.py``. A test marked ``superuser`` attacks or makes roles: its
 connection is a superuser's.
 
+Hypothesis draws the same examples in every run, so that a run says something of a change and not of a draw. ``make
+search`` draws others: ``CABOCHON_EXAMPLES=drawn``.
+
 With a name in ``CABOCHON_TEST_RUN`` the server's data, and so the template, are kept for the next run of that name.
 """
 
 from __future__ import annotations
 
 import fcntl
+import gc
 import os
 import shutil
 import socket
@@ -26,6 +30,7 @@ from typing import TextIO
 from urllib.parse import unquote, urlsplit
 from uuid import uuid4
 
+import hypothesis
 import psutil
 import psycopg
 import pytest
@@ -54,7 +59,15 @@ EMBEDDED = EmbeddedPostgres(DATA, "-c fsync=off -c full_page_writes=off")
 """This run's server. It need not survive a power cut: no commit waits for the disk."""
 
 
+# Before a test module is imported: its own settings take the rest from the profile that is loaded then.
+hypothesis.settings.register_profile("repeated", derandomize=True, max_examples=60, deadline=None)
+hypothesis.settings.register_profile("drawn", max_examples=400, deadline=None, print_blob=True)
+hypothesis.settings.load_profile(os.environ.get("CABOCHON_EXAMPLES", "repeated"))
+
+
 def pytest_configure(config: pytest.Config) -> None:
+    # A worker keeps millions of objects to its end: they are looked through seldom.
+    gc.set_threshold(50_000, 20, 50)
     config.addinivalue_line("markers", "superuser: Django's connection is a superuser's in this test")
     if hasattr(config, "workerinput"):  # a worker, which uses its leader's server
         return
@@ -103,6 +116,10 @@ def _tables_are_emptied_by_a_superuser() -> Iterator[None]:
         address = _address_of(connection.settings_dict["NAME"])
         with psycopg.connect(address, autocommit=True) as superuser:
             superuser.execute(f"truncate {', '.join(sorted(tables))} cascade")
+            # The log keeps its streams, although their casinos are gone: nobody replays them any more.
+            superuser.execute(
+                "insert into audit_leafcursor (id, next_leaf) select 1, coalesce(max(log_index) + 1, 0) from log.leaf"
+            )
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(TransactionTestCase, "_fixture_teardown", empty)

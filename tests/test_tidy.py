@@ -24,6 +24,7 @@ CODE = [
 ALLOWED = {
     "__future__",
     "collections",
+    "contextlib",  # a ruleset for a while: `registered`
     "dataclasses",
     "decimal",  # with a context of its own; never mixed with money
     "datetime",  # dates of laws and instants of events; never the clock, see BANNED_CALLS
@@ -44,10 +45,14 @@ KNOWS_HTTP = ("audit/api/", "audit/desk/", "audit/templatetags/", "casino/", "be
 HTTP = ("django.http", "django.shortcuts", "rest_framework")
 
 READS_THE_LAW = {"law.py": {"importlib"}}
+LOOKS_UP_BY_NAME = {"ruleset.py": {"pkgutil"}}
+"""A ruleset names what needs the engine, or is of another package: it is looked up when it is first asked for."""
 BANNED_CALLS = {"float", "now", "today", "utcnow", "open", "print", "input", "eval", "exec", "time", "random"}
 
 LONGEST_MODULE = 500
 LONGEST_FUNCTION = 70
+ONE_FILE_BY_DESIGN = {"audit/evidence/verify.py": 580}
+"""What is handed out as one file, with nothing to install, may be longer."""
 
 BANNED_NAMES = {"utils", "helpers", "manager", "base", "common", "misc"}
 
@@ -58,7 +63,7 @@ def name_of(path: Path) -> str:
 
 @pytest.mark.parametrize("path", LAW, ids=name_of)
 def test_the_law_is_pure(path: Path) -> None:
-    allowed = ALLOWED | READS_THE_LAW.get(path.name, set())
+    allowed = ALLOWED | READS_THE_LAW.get(path.name, set()) | LOOKS_UP_BY_NAME.get(path.name, set())
     for node in ast.walk(ast.parse(path.read_text())):
         where = f"{path.name}:{getattr(node, 'lineno', '?')}"
         match node:
@@ -88,7 +93,7 @@ def test_use_cases_know_no_http(path: Path) -> None:
 @pytest.mark.parametrize("path", CODE, ids=name_of)
 def test_modules_and_functions_keep_their_length(path: Path) -> None:
     text = path.read_text()
-    assert text.count("\n") <= LONGEST_MODULE
+    assert text.count("\n") <= ONE_FILE_BY_DESIGN.get(name_of(path), LONGEST_MODULE)
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             assert (node.end_lineno or 0) - node.lineno < LONGEST_FUNCTION, f"{path.name}:{node.lineno} {node.name}"

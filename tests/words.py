@@ -117,14 +117,15 @@ def _text_rules() -> tuple[tuple[re.Pattern[str], str, str], ...]:
     )
 
 
-def in_name(name: str, *, is_variable: bool = True) -> Iterator[tuple[str, str]]:
-    """Yield each old word in an identifier, and what is written instead."""
-    if is_variable and name in _variables():
-        yield name, _variables()[name]
+@cache
+def in_name(name: str, *, is_variable: bool = True) -> tuple[tuple[str, str], ...]:
+    """Return each old word in an identifier, and what is written instead."""
+    found = [(name, _variables()[name])] if is_variable and name in _variables() else []
     parts = tuple(part.lower() for part in _PARTS.findall(name))
     for words, word, use in _name_rules():
         if any(parts[start : start + len(words)] == words for start in range(len(parts))):
-            yield word, use
+            found.append((word, use))
+    return tuple(found)
 
 
 def in_text(text: str) -> Iterator[tuple[int, str, str, str]]:
@@ -203,6 +204,12 @@ def _in_path(file: str) -> Iterator[Hit]:
 
 def hits_in(file: str) -> list[Hit]:
     """Return the old words of a file, exceptions left out, in the order of their lines."""
+    return sorted(hit for hit in all_hits_in(file) if not any(_is_excepted(hit, each) for each in exceptions()))
+
+
+@cache
+def all_hits_in(file: str) -> frozenset[Hit]:
+    """Return the old words of a file, exceptions included."""
     hits: set[Hit] = set()
     source = (ROOT / file).read_text()
     if file.startswith(CODE):
@@ -219,7 +226,7 @@ def hits_in(file: str) -> list[Hit]:
                 hits |= {Hit(file, entry.linenum, *rest) for _, *rest in in_text(entry.msgid)}
         case _:
             hits |= set(_in_prose(file, source))
-    return sorted(hit for hit in hits if not any(_is_excepted(hit, each) for each in exceptions()))
+    return frozenset(hits)
 
 
 def _is_excepted(hit: Hit, exception: Allowance) -> bool:

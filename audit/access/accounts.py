@@ -1,12 +1,15 @@
-"""Accounts: who opens them, who gives roles, and what takes two administrators. Every write of them is here.
+"""Accounts: who opens them, who gives roles, and what takes two administrators. What the desk writes of them is here.
 
     invite ──► an account without a password or a role ──► one-time link ──► the officer chooses a password
           └──► a request for the role ──► another administrator approves ──► the role
 
 Nobody sets the password of another. A role that lets its holder do more, a reset of the second factor, a new mail
 address and a reactivation are requests that one administrator proposes and another decides; what takes something away
-is done by one. Each of these functions checks who acts, writes, and records an entry in the audit trail of the casino,
-in one transaction.
+is done by one.
+
+Each of these functions names an entry of the audit trail, and the database does what the entry says in the same
+statement, or refuses: the rules are in ``audit/migrations/sql/0022_account_functions.sql``. Here are the words of a
+refusal. An account of several casinos has the entry in the trail of each.
 
 The link of an invitation works before its role is approved: choosing a password and approving a role then need not
 wait for each other, and an account without a role sees nothing.
@@ -15,32 +18,58 @@ wait for each other, and an account without a role sees nothing.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import wraps
 from hashlib import sha256
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any
 
+import msgspec
+from django.contrib.auth.hashers import make_password
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
-from django_otp.plugins.otp_static.models import StaticDevice
-from django_otp.plugins.otp_totp.models import TOTPDevice
 
-from audit.access.capabilities import Capability, capabilities_of
-from audit.access.keepers import are_two_people, casino_ids_of, keeps
-from audit.access.scope import Scope
+from audit.access.capabilities import capabilities_of
+from audit.access.keepers import casino_ids_of
 from audit.event_store import audit_trail
+from audit.event_store.append import EntryRefused
 from audit.models import AccessLink, AccountRequest, Casino, Membership, Officer, RequestKind, RequestState, Role
 
 LINK_LIFE = timedelta(hours=72)
+"""How long a link is good, as pages and mails say it. The database counts it."""
 
 TOKEN_BYTES = 32
 
 MAX_REASON = 2_000
 """Characters of a reason."""
+
+_NOT_KEPT = _("You do not manage this account.")
+
+_REFUSALS: Mapping[str, Promise] = {
+    "not-an-officer": _NOT_KEPT,
+    "not-keeper": _NOT_KEPT,
+    "not-keeper-here": _("You are not an administrator of this casino."),
+    "deactivated": _("This account is deactivated."),
+    "active": _("This account is active."),
+    "no-such-role": _("Choose a role."),
+    "has-role": _("The officer has this role already."),
+    "same-address": _("Give a mail address other than the present one."),
+    "waiting-already": _("Such a request is waiting already."),
+    "decided": _("The request has been decided in the meantime."),
+    "own-proposal": _("You proposed this. Another administrator must decide."),
+    "same-hands": _(
+        "One of you created the account of the other or reset its password, "
+        "or the same administrator reset both. Another administrator must decide."
+    ),
+    "proposer-left": _("Whoever proposed this is no longer an administrator here. Decline it."),
+}
+"""What the database's code of a refusal is in words."""
+
+_CHANGED_MEANWHILE = _("This account has been changed in the meantime. Look at it again.")
+
+_encode = msgspec.json.Encoder().encode
 
 
 class AccountRefused(Exception):
@@ -60,25 +89,9 @@ class Invitation:
     request: AccountRequest | None
 
 
-P = ParamSpec("P")
-R = TypeVar("R")
-
-
-def _by_actor(write: Callable[Concatenate[Officer, P], R]) -> Callable[Concatenate[Officer, P], R]:
-    """Ascribe to the officer who acts what is written of an account or a role: each such row comes by an entry."""
-
-    @wraps(write)
-    def ascribed(actor: Officer, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        with audit_trail.done_by(actor.get_username()):
-            return write(actor, *args, **kwargs)
-
-    return ascribed
-
-
 # Accounts and their passwords
 
 
-@_by_actor
 @transaction.atomic
 def invite(
     actor: Officer,
@@ -95,185 +108,138 @@ def invite(
 
     The first administrator of a casino has the role at once if a superuser invites. Raise ``AccountRefused``.
     """
-    _demand_keeper_at(actor, casino.pk)
-    officer = Officer(
-        username=username,
-        first_name=first_name,
-        last_name=last_name,
-        email=email,
-        is_staff=True,  # every officer signs in at the desk
-        created_by=actor,
+    added = _perform_at(
+        casino.pk,
+        actor,
+        "officer.invited",
+        secret=_json(first_name=first_name, last_name=last_name, email=email),
+        data={"officer": username, "role": role},
     )
-    officer.set_unusable_password()
-    officer.save(force_insert=True)
-    _record(actor, "officer.invited", officer, [casino.pk], role=role)
+    officer = Officer.objects.get(pk=added["id"])
     request = propose_role(actor, officer, casino, role, reason="")
     return Invitation(officer, issue_link(actor, officer, is_shown=is_shown), request)
 
 
-@transaction.atomic
 def issue_link(actor: Officer, officer: Officer, *, is_shown: bool) -> str:
     """Revoke the officer's earlier link and return the token of a new one. Raise ``AccountRefused``.
 
     ``is_shown``: to the administrator, because it cannot be mailed.
     """
-    _demand_keeper(actor, officer)
-    if not officer.is_active:
-        raise AccountRefused(_("This account is deactivated."))
-    now = datetime.now(UTC)
-    _lock(officer)
-    _revoke_links(AccessLink.objects.filter(officer=officer), now)
     token = secrets.token_urlsafe(TOKEN_BYTES)
-    AccessLink.objects.create(
-        officer=officer,
-        is_invitation=not officer.has_usable_password(),
-        token_sha256=_digest(token),
-        issued_by=actor,
-        issued_at=now,
-        expires_at=now + LINK_LIFE,
-        is_shown=is_shown,
-    )
     delivery = "shown" if is_shown else "mailed"
-    _record(actor, "officer.link_issued", officer, casino_ids_of(officer), delivery=delivery)
+    _perform(actor, "officer.link_issued", officer, secret=_digest(token), delivery=delivery)
     return token
 
 
 def link_of(token: str) -> AccessLink | None:
     """Return the link of a token, or None if there is none that can be used now."""
-    return _usable_links().select_related("officer").filter(token_sha256=_digest(token)).first()
+    links = AccessLink.objects.select_related("officer", "issued_by").filter(used_at=None, revoked_at=None)
+    return links.filter(token_sha256=_digest(token), expires_at__gt=datetime.now(UTC), officer__is_active=True).first()
 
 
-@transaction.atomic
 def choose_password(token: str, password: str) -> Officer | None:
     """Set an officer's password by their link, which is used up. Return the officer, None if the link cannot be used.
 
     A new password ends every session of the officer.
     """
-    link = _usable_links().select_for_update(of=("self",)).filter(token_sha256=_digest(token)).first()
+    link = link_of(token)
     if link is None:
         return None
-    link.used_at = datetime.now(UTC)
-    link.save(update_fields=["used_at"])
-    officer = Officer.objects.select_for_update().get(pk=link.officer_id)
-    officer.set_password(password)
-    with audit_trail.done_by(officer.get_username()):
-        officer.save(update_fields=["password"])
-    issuer = link.issued_by.get_username()
-    _record(officer, "officer.link_used", officer, casino_ids_of(officer), issued_by=issuer)
+    officer, issuer = link.officer, link.issued_by.get_username()
+    officer.password = make_password(password)
+    secret = _json(token=token, password=officer.password)
+    try:
+        _perform(officer, "officer.link_used", officer, secret=secret, issued_by=issuer)
+    except AccountRefused:  # used, revoked or expired at the same moment
+        return None
     return officer
 
 
-@transaction.atomic
 def change_own_password(officer: Officer, password: str) -> None:
     """Set the password that an officer has chosen at the desk, and revoke a link that would set another."""
-    officer.set_password(password)
-    with audit_trail.done_by(officer.get_username()):
-        officer.save(update_fields=["password"])
-    _revoke_links(AccessLink.objects.filter(officer=officer), datetime.now(UTC))
-    if casino_ids := casino_ids_of(officer):  # the entry that wrote the password is the installation's
-        _record(officer, "officer.password_changed", officer, casino_ids)
+    officer.password = make_password(password)
+    _perform(officer, "officer.password_changed", officer, secret=officer.password)
 
 
-@transaction.atomic
+def put_second_factor_into_use(officer: Officer, device_id: int, recovery_codes: Collection[str]) -> None:
+    """Put an officer's own device, which a code has confirmed, into use, with recovery codes instead of earlier ones.
+
+    Raise ``AccountRefused`` if the officer has a second factor.
+    """
+    _perform_at(
+        audit_trail.INSTALLATION,
+        officer,
+        "officer.second_factor",
+        secret=_json(device=device_id, codes=list(recovery_codes)),
+        data={"named": officer.get_username()},
+    )
+
+
 def rename_person(actor: Officer, officer: Officer, *, first_name: str, last_name: str) -> None:
-    """Change the name of the person. The user name is in the audit trail, and stays."""
-    _demand_keeper(actor, officer)
+    """Change the name of the person. The user name is in the audit trail, and stays. Raise ``AccountRefused``."""
     if (officer.first_name, officer.last_name) == (first_name, last_name):
         return
+    _perform(actor, "officer.renamed", officer, secret=_json(first_name=first_name, last_name=last_name))
     officer.first_name, officer.last_name = first_name, last_name
-    officer.save(update_fields=["first_name", "last_name"])
-    _record(actor, "officer.renamed", officer, casino_ids_of(officer))
 
 
-@_by_actor
 @transaction.atomic
 def deactivate(actor: Officer, officer: Officer, *, reason: str) -> None:
     """Let an officer sign in no more; withdraw the requests that they proposed or that are about them, and the links
     that they issued or were issued. Raise ``AccountRefused``."""
-    _demand_keeper(actor, officer)
-    if not officer.is_active:
-        raise AccountRefused(_("This account is deactivated."))
-    casino_ids, now = casino_ids_of(officer), datetime.now(UTC)
-    for request in AccountRequest.objects.select_for_update(of=("self",)).filter(
-        Q(officer=officer) | Q(proposed_by=officer), state=RequestState.WAITING
-    ):
-        if request.officer_id != actor.pk:
-            _settle(request, RequestState.WITHDRAWN, actor, now)
-            _record(actor, f"officer.{request.kind}_withdrawn", request.officer, _casinos(request))
-    _revoke_links(AccessLink.objects.filter(Q(officer=officer) | Q(issued_by=officer)), now)
+    _perform(actor, "officer.deactivated", officer, reason=reason)
     officer.is_active = False
-    officer.save(update_fields=["is_active"])
-    _record(actor, "officer.deactivated", officer, casino_ids, reason=reason)
+    waiting = AccountRequest.objects.filter(Q(officer=officer) | Q(proposed_by=officer), state=RequestState.WAITING)
+    # Whoever has no role but those that are proposed is nobody's to keep when the last of these is withdrawn.
+    own_roles_last = waiting.select_related("officer", "proposed_by").exclude(officer=actor)
+    for request in sorted(own_roles_last, key=lambda each: (each.officer_id == officer.pk, each.casino_id or 0)):
+        _settle(actor, request, RequestState.WITHDRAWN)
 
 
 # Roles
 
 
-@_by_actor
-@transaction.atomic
 def propose_role(actor: Officer, officer: Officer, casino: Casino, role: str, *, reason: str) -> AccountRequest | None:
     """Give a role that lets the officer do no more than before, or propose one that does.
 
     Return the request, None if the role was given. Raise ``AccountRefused``.
     """
-    _demand_keeper_at(actor, casino.pk)
-    if officer.created_by_id != actor.pk or casino_ids_of(officer):  # an account of one's own has no casino at first
-        _demand_keeper(actor, officer)
-    if role not in Role.values:
-        raise AccountRefused(_("Choose a role."))
-    _lock(officer)
+    if role not in Role.values:  # before the entry: the log takes no text with a null character
+        raise AccountRefused(_REFUSALS["no-such-role"])
     current = Membership.objects.filter(officer=officer, casino=casino).first()
-    if current is not None and current.role == role:
-        raise AccountRefused(_("The officer has this role already."))
-    if current is not None and capabilities_of(role) <= capabilities_of(current.role):
-        _give_role(officer, casino.pk, role)
-        _record(actor, "officer.role_narrowed", officer, [casino.pk], role=role, before=current.role, reason=reason)
+    before = current.role if current else None
+    if before is not None and before != role and _is_within(role, before):
+        _perform(actor, "officer.role_narrowed", officer, at=[casino.pk], reason=reason, role=str(role), before=before)
         return None
     if actor.is_superuser and _is_first_administrator(casino, role):
-        _appoint_first(actor, officer, casino, reason)
+        _perform(actor, "officer.first_administrator", officer, at=[casino.pk], reason=reason, role=str(role))
         return None
-    return _propose(actor, officer, RequestKind.ROLE, reason, casino=casino, role=role)
+    return _propose(actor, officer, RequestKind.ROLE, reason, at=[casino.pk], role=str(role))
 
 
-@_by_actor
-@transaction.atomic
 def remove_role(actor: Officer, officer: Officer, casino: Casino, *, reason: str) -> None:
     """Take an officer's role at a casino away. Raise ``AccountRefused``."""
-    _demand_keeper(actor, officer)
-    _demand_keeper_at(actor, casino.pk)
-    _lock(officer)
     membership = Membership.objects.filter(officer=officer, casino=casino).first()
     if membership is None:
         raise AccountRefused(_("The officer has no role at this casino."))
-    membership.delete()
-    _record(actor, "officer.role_removed", officer, [casino.pk], before=membership.role, reason=reason)
+    _perform(actor, "officer.role_removed", officer, at=[casino.pk], reason=reason, before=membership.role)
 
 
 # Requests
 
 
-@transaction.atomic
 def propose_factor_reset(actor: Officer, officer: Officer, *, reason: str) -> AccountRequest:
     """Propose to take away the second factor of an officer who lost it. Raise ``AccountRefused``."""
-    _demand_keeper(actor, officer)
     return _propose(actor, officer, RequestKind.SECOND_FACTOR, reason)
 
 
-@transaction.atomic
 def propose_email(actor: Officer, officer: Officer, email: str, *, reason: str) -> AccountRequest:
     """Propose another mail address, to which the officer's links will go. Raise ``AccountRefused``."""
-    _demand_keeper(actor, officer)
-    if not email or email == officer.email:
-        raise AccountRefused(_("Give a mail address other than the present one."))
-    return _propose(actor, officer, RequestKind.EMAIL, reason, email=email)
+    return _propose(actor, officer, RequestKind.EMAIL, reason, secret=email)
 
 
-@transaction.atomic
 def propose_reactivation(actor: Officer, officer: Officer, *, reason: str) -> AccountRequest:
     """Propose to let a deactivated officer sign in again. Raise ``AccountRefused``."""
-    _demand_keeper(actor, officer)
-    if officer.is_active:
-        raise AccountRefused(_("This account is active."))
     return _propose(actor, officer, RequestKind.REACTIVATION, reason)
 
 
@@ -291,112 +257,61 @@ def decline(actor: Officer, request_id: int, *, reason: str) -> AccountRequest:
 
 
 def _decide(actor: Officer, request_id: int, state: RequestState, reason: str) -> AccountRequest:
+    request = AccountRequest.objects.select_related("officer", "proposed_by").get(pk=request_id)
+    casino_ids = _casinos(request)
+    if state == RequestState.DECLINED and request.proposed_by_id == actor.pk:
+        state = RequestState.WITHDRAWN
     try:
-        with transaction.atomic(), audit_trail.done_by(actor.get_username()):
-            request = AccountRequest.objects.select_for_update(of=("self",)).get(pk=request_id)
-            if state == RequestState.DECLINED and request.proposed_by_id == actor.pk:
-                state = RequestState.WITHDRAWN
-            _check_decision(actor, request, state)
-            casino_ids = _casinos(request)
-            if state == RequestState.APPROVED:
-                _carry_out(request)
-            _settle(request, state, actor, datetime.now(UTC))
-            about = {"role": request.role} if request.role else {}
-            proposer = request.proposed_by.get_username()
-            _record(
-                actor,
-                f"officer.{request.kind}_{state}",
-                request.officer,
-                casino_ids,
-                proposed_by=proposer,
-                reason=reason,
-                **about,
-            )
+        with transaction.atomic():
+            _settle(actor, request, state, reason=reason)
             if state != RequestState.APPROVED:
                 _close_if_never_given_a_role(actor, request.officer, casino_ids)
     except AccountRefused as refused:
-        request = AccountRequest.objects.get(pk=request_id)
-        _record(actor, "officer.request_refused", request.officer, _casinos(request), reason=str(refused))
+        _record(actor, "officer.request_refused", request.officer, casino_ids, reason=str(refused))
         raise
-    return request
-
-
-def _check_decision(actor: Officer, request: AccountRequest, state: RequestState) -> None:
-    """Raise ``AccountRefused`` unless ``actor`` may bring a request to this state."""
-    _demand_keeper(actor, request.officer)
-    if request.casino_id is not None:
-        _demand_keeper_at(actor, request.casino_id)
-    if request.state != RequestState.WAITING:
-        raise AccountRefused(_("The request has been decided in the meantime."))
-    if state == RequestState.WITHDRAWN:
-        return
-    if request.proposed_by_id == actor.pk:
-        raise AccountRefused(_("You proposed this. Another administrator must decide."))
-    if not are_two_people(actor, request):
-        raise AccountRefused(
-            _(
-                "One of you created the account of the other or reset its password, "
-                "or the same administrator reset both. Another administrator must decide."
-            )
-        )
-    if state == RequestState.APPROVED and not keeps(request.proposed_by, request.officer):
-        raise AccountRefused(_("Whoever proposed this is no longer an administrator here. Decline it."))
-
-
-def _carry_out(request: AccountRequest) -> None:
-    officer = Officer.objects.select_for_update().get(pk=request.officer_id)
-    match request.kind:
-        case RequestKind.ROLE:
-            assert request.casino_id is not None, "a role is held at a casino: account_request_is_of_its_kind"
-            _give_role(officer, request.casino_id, request.role)
-        case RequestKind.SECOND_FACTOR:
-            for device in (TOTPDevice, StaticDevice):
-                device.objects.filter(user=officer).delete()
-        case RequestKind.EMAIL:
-            officer.email = request.email
-            officer.save(update_fields=["email"])
-            _revoke_links(AccessLink.objects.filter(officer=officer), datetime.now(UTC))
-        case RequestKind.REACTIVATION:
-            officer.is_active = True
-            officer.save(update_fields=["is_active"])
+    return AccountRequest.objects.get(pk=request_id)
 
 
 def _propose(
-    actor: Officer, officer: Officer, kind: RequestKind, reason: str, *, casino: Casino | None = None, **values: str
+    actor: Officer,
+    officer: Officer,
+    kind: RequestKind,
+    reason: str,
+    *,
+    at: Collection[int] | None = None,
+    secret: str | None = None,
+    **data: str,
 ) -> AccountRequest:
-    _lock(officer)
-    if AccountRequest.objects.filter(officer=officer, kind=kind, casino=casino, state=RequestState.WAITING).exists():
-        raise AccountRefused(_("Such a request is waiting already."))
-    request = AccountRequest.objects.create(
-        kind=kind,
-        officer=officer,
-        casino=casino,
-        reason=_cleaned(reason),
-        proposed_by=actor,
-        proposed_at=datetime.now(UTC),
-        **values,
-    )
+    proposed = _perform(actor, f"officer.{kind}_proposed", officer, at=at, reason=reason, secret=secret, **data)
+    return AccountRequest.objects.get(pk=proposed["id"])
+
+
+def _settle(actor: Officer, request: AccountRequest, state: RequestState, *, reason: str = "") -> None:
     about = {"role": request.role} if request.role else {}
-    _record(actor, f"officer.{kind}_proposed", officer, _casinos(request), reason=reason, **about)
-    return request
-
-
-def _settle(request: AccountRequest, state: RequestState, actor: Officer, now: datetime) -> None:
-    request.state, request.decided_by, request.decided_at = state, actor, now
-    request.save(update_fields=["state", "decided_by", "decided_at"])
+    _perform(
+        actor,
+        f"officer.{request.kind}_{state}",
+        request.officer,
+        at=_casinos(request),
+        reason=reason,
+        request=request.pk,
+        proposed_by=request.proposed_by.get_username(),
+        **about,
+    )
 
 
 def _close_if_never_given_a_role(actor: Officer, officer: Officer, casino_ids: Collection[int]) -> None:
     """Deactivate an account whose invitation was declined, at the casinos where it was proposed."""
     if officer.is_superuser or not officer.is_active or casino_ids_of(officer):
         return
-    _revoke_links(AccessLink.objects.filter(officer=officer), datetime.now(UTC))
-    officer.is_active = False
-    officer.save(update_fields=["is_active"])
-    _record(actor, "officer.deactivated", officer, casino_ids)
+    _perform(actor, "officer.deactivated", officer, at=casino_ids)
 
 
-# Rows
+# Rows and entries
+
+
+def _is_within(role: str, before: str) -> bool:
+    return capabilities_of(role) <= capabilities_of(before)
 
 
 def _is_first_administrator(casino: Casino, role: str) -> bool:
@@ -407,76 +322,69 @@ def _is_first_administrator(casino: Casino, role: str) -> bool:
     return role == Role.ADMINISTRATOR and not has_had_one
 
 
-def _appoint_first(actor: Officer, officer: Officer, casino: Casino, reason: str) -> None:
-    now = datetime.now(UTC)
-    AccountRequest.objects.create(
-        kind=RequestKind.ROLE,
-        officer=officer,
-        casino=casino,
-        role=Role.ADMINISTRATOR,
-        reason=_cleaned(reason),
-        state=RequestState.APPROVED,
-        proposed_by=actor,
-        proposed_at=now,
-        decided_by=actor,
-        decided_at=now,
-        is_first=True,
-    )
-    _give_role(officer, casino.pk, Role.ADMINISTRATOR)
-    _record(actor, "officer.first_administrator", officer, [casino.pk], role=Role.ADMINISTRATOR.value, reason=reason)
-
-
-def _lock(officer: Officer) -> None:
-    """Let one request or link of an officer be made at a time."""
-    Officer.objects.select_for_update(no_key=True).get(pk=officer.pk)
-
-
-def _give_role(officer: Officer, casino_id: int, role: str) -> None:
-    held = Membership.objects.filter(officer=officer, casino_id=casino_id).first()
-    membership = held or Membership(officer=officer, casino_id=casino_id)
-    membership.role = role
-    membership.save()
-
-
-def _usable_links() -> QuerySet[AccessLink]:
-    now = datetime.now(UTC)
-    return AccessLink.objects.filter(used_at=None, revoked_at=None, expires_at__gt=now, officer__is_active=True)
-
-
-def _revoke_links(links: QuerySet[AccessLink], now: datetime) -> None:
-    links.filter(used_at=None, revoked_at=None).update(revoked_at=now)
-
-
-def _digest(token: str) -> str:
-    return sha256(token.encode()).hexdigest()
-
-
-# Checks and entries
-
-
-def _demand_keeper(actor: Officer, officer: Officer) -> None:
-    if not keeps(actor, officer):
-        raise AccountRefused(_("You do not manage this account."))
-
-
-def _demand_keeper_at(actor: Officer, casino_id: int) -> None:
-    if not Scope.of(actor, Capability.KEEP_OFFICERS).includes(casino_id):
-        raise AccountRefused(_("You are not an administrator of this casino."))
-
-
 def _casinos(request: AccountRequest) -> Collection[int]:
     """Return the casinos in whose audit trail the request is."""
     return casino_ids_of(request.officer) if request.casino_id is None else [request.casino_id]
+
+
+def _perform(
+    actor: Officer,
+    type: str,
+    officer: Officer,
+    *,
+    at: Collection[int] | None = None,
+    reason: str = "",
+    secret: str | None = None,
+    **data: Any,
+) -> dict[str, Any]:
+    """Have the database do what an entry says of an account. Return what its function returns.
+
+    The entry is in the trail of each casino ``at``, or else of each of the officer's casinos, of the
+    installation if there are none. The first of them has the effect. Raise ``AccountRefused``.
+    """
+    first, *others = _trails(casino_ids_of(officer) if at is None else at)
+    data = _about(officer, data)
+    with transaction.atomic():
+        result = _perform_at(first, actor, type, data=data, reason=reason, secret=secret)
+        for casino_id in others:
+            audit_trail.record(actor.get_username(), type, casino_id=casino_id, data=data, reason=_cleaned(reason))
+    return result
+
+
+def _perform_at(
+    casino_id: int, actor: Officer, type: str, *, data: dict[str, Any], reason: str = "", secret: str | None = None
+) -> dict[str, Any]:
+    try:
+        return audit_trail.perform(
+            actor.get_username(), type, casino_id=casino_id, data=data, reason=_cleaned(reason), secret=secret
+        )
+    except EntryRefused as refused:
+        raise AccountRefused(_REFUSALS.get(refused.code, _CHANGED_MEANWHILE)) from refused
+
+
+def _record(actor: Officer, type: str, officer: Officer, casino_ids: Collection[int], *, reason: str) -> None:
+    """Record an entry at each of these casinos, at the installation if there are none."""
+    for casino_id in _trails(casino_ids):
+        audit_trail.record(
+            actor.get_username(), type, casino_id=casino_id, data=_about(officer, {}), reason=_cleaned(reason)
+        )
+
+
+def _trails(casino_ids: Collection[int]) -> list[int]:
+    return sorted(casino_ids) or [audit_trail.INSTALLATION]
+
+
+def _about(officer: Officer, data: Mapping[str, Any]) -> dict[str, Any]:
+    return {"id": officer.pk, "officer": officer.get_username(), **data}
 
 
 def _cleaned(reason: str) -> str:
     return reason.replace("\0", "").strip()[:MAX_REASON]
 
 
-def _record(
-    actor: Officer, type: str, officer: Officer, casino_ids: Collection[int], *, reason: str = "", **data: Any
-) -> None:
-    """Record an entry at each of these casinos, at the installation if there are none."""
-    data = {"id": officer.pk, "officer": officer.get_username(), **data}
-    for casino_id in sorted(casino_ids) or [audit_trail.INSTALLATION]:
-        audit_trail.record(actor.get_username(), type, casino_id=casino_id, data=data, reason=_cleaned(reason))
+def _digest(token: str) -> str:
+    return sha256(token.encode()).hexdigest()
+
+
+def _json(**values: Any) -> str:
+    return _encode(values).decode()

@@ -10,11 +10,12 @@
 | ``cabochon_writer`` | web and worker | append to the log, open its streams |
 | ``cabochon_reader`` | web, worker, sequencer; auditors | read the record, without passwords, keys and sessions |
 
-No role may rewrite a finding's identity, an action, a signature, a role or a password: the functions of migration 0018
-write these, each with its entry of the audit trail. Whoever adds a table or a function adds a line here; until then a
-test and ``manage.py check --deploy --database default`` name it.
+No role may rewrite a finding's identity, an action, a signature, an account, its role, link or password, a request
+about it, the house register, or a decision on a correction: the functions of migrations 0018, 0022, 0024 and 0025 write
+these, each with its entry of the audit trail. Whoever adds a table or a function adds a line here; until then a test
+and ``manage.py check --deploy --database default`` name it.
 
-``apply`` gives each role exactly what is written here. What the migrating account may not do, it reports and leaves.
+``apply`` gives each role exactly this. What the migrating account may not do, it reports and leaves.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ from typing import Any
 
 from django.db import connection, transaction
 from django.db.utils import DatabaseError, ProgrammingError
+
+from audit.access.role_queries import ACCOUNT, FUNCTIONS_HERE, GRANTED, MEMBERS, TABLES_HERE
 
 OWNER, WEB, WORKER, SEQUENCER, OPERATOR, WRITER, READER = ROLES = (
     "cabochon_owner",
@@ -55,26 +58,21 @@ SCHEMAS: Mapping[str, Mapping[str, str]] = {
 }
 
 _READ = {READER: "select"}
+_INSERTED = {READER: "select", WORKER: "insert"}
 _ALL = "select, insert, update, delete"
 
 TABLES: Mapping[str, Mapping[str, str]] = {
     # The log: written by its functions alone.
-    "log.stream": _READ,
-    "log.stream_head": _READ,
-    "log.event": _READ,
-    "log.batch": _READ,
-    "log.outbox": _READ,
-    "log.leaf": _READ,
-    "log.subtree": _READ,
-    "log.checkpoint": _READ,
-    "log.key": _READ,
+    **{
+        f"log.{name}": _READ
+        for name in ("stream", "stream_head", "event", "batch", "outbox", "leaf", "subtree", "checkpoint", "key")
+    },
     "log_guard.maintenance": {},
     "log_guard.foreign_grant": {},
     "log_guard.misplaced": {},
     # Adjudication: workers compute it. A finding is never deleted, and what it is about never changes.
     "audit_adjudication": {**_READ, WORKER: "insert, update"},
     "audit_retiredwagers": {**_READ, WORKER: "insert, delete"},
-    # The replay queue is no part of the record: the sweep fills it again.
     "audit_waitingstream": {**_READ, WORKER: "insert, update, delete"},
     "audit_casinoturn": {**_READ, WORKER: "insert, update, delete"},
     "audit_leafcursor": {**_READ, WORKER: "insert, update, delete"},
@@ -83,10 +81,15 @@ TABLES: Mapping[str, Mapping[str, str]] = {
         **_READ,
         # What a finding of a run says never changes: a trigger. One of the night is amended where it is.
         WORKER: "insert, update (run_id, status, stood_at, superseded_at, superseded_by_run_id, severity, evidence,"
-        " expected, recorded, provision, facts, currency, occurred_at, after_loss)",
+        " expected, recorded, provision, facts, currency, occurred_at, after_loss, player, croupier, provisions,"
+        " causes, difference, owed, put_right_by)",
     },
     "audit_adjudicationrun": {**_READ, WEB: "update (next_try_at)", WORKER: "insert, update"},
-    "audit_whatif": {**_READ, WEB: "insert, update (streams)", WORKER: "insert, update (streams, ended_at)"},
+    "audit_whatif": {
+        **_READ,
+        WEB: "insert, update (streams, promoted_at, promoted_by)",
+        WORKER: "insert, update (streams, ended_at)",
+    },
     "audit_whatiffinding": {**_READ, WORKER: "insert, update, delete"},
     # Casework: a case is opened by its finding and moves under its trigger; an action is never changed.
     "audit_case": {
@@ -96,8 +99,15 @@ TABLES: Mapping[str, Mapping[str, str]] = {
     "audit_caseaction": {**_READ, WEB: "insert"},
     "audit_deadline": {**_READ, WEB: "insert, update (hours), delete"},
     "audit_savedview": {**_READ, WEB: "insert, update, delete"},
-    # Nights: a worker writes a version, once; it is signed by functions.
-    "audit_sessionfigures": {**_READ, WORKER: "insert"},
+    "audit_slipuse": {**_READ, WORKER: "insert, delete"},  # nights: a worker writes a version, signed by functions
+    **{f"audit_{name}": _INSERTED for name in ("sessionfigures", "streammoney", "streamevidence")},
+    **{f"audit_ledger{name}": _INSERTED for name in ("batch", "point", "question")},
+    "audit_ledgercursor": {**_READ, WORKER: "insert, update"},
+    "audit_ledgerprocess": {  # what was fed, and raised, never changes
+        **_READ,
+        WEB: "update (ended_at, ended_by, ended_reason)",
+        WORKER: "insert, update (state, wealth, highest, opening, year, alpha, sessions, draws)",
+    },
     "audit_nightrun": {**_READ, WEB: "insert", WORKER: "insert, update (ended_at, error)"},
     "audit_nightreport": {**_READ, WORKER: "insert"},
     "audit_signoffexception": _READ,
@@ -115,21 +125,25 @@ TABLES: Mapping[str, Mapping[str, str]] = {
     "audit_apikey_tables": {**_READ, WEB: "insert, delete"},
     "audit_quarantined": {**_READ, WEB: "insert", WORKER: "update (body, purged_at)"},
     "audit_job": {**_READ, WEB: "insert, update (stopped_by_id)", WORKER: "update"},
-    # Officers: accounts, passwords and roles are written by functions.
+    # Officers: accounts, passwords, roles, links and requests are written by functions. Commands do more.
     "audit_officer": {
         READER: "select (id, username, first_name, last_name, email, is_active, is_staff, is_superuser, date_joined,"
         " last_login, created_by_id)",
-        WEB: "select, update (username, first_name, last_name, email, is_active, last_login)",
+        WEB: "select, update (last_login)",
         WORKER: "select",
+        OPERATOR: "update (username, first_name, last_name, email, is_active)",
     },
     "audit_officer_casinos": _READ,
     "audit_accesslink": {
         READER: "select (id, officer_id, is_invitation, issued_by_id, issued_at, expires_at, is_shown, used_at,"
         " revoked_at)",
-        WEB: "select, insert, update (used_at, revoked_at)",
+        WEB: "select",
     },
-    "audit_accountrequest": {**_READ, WEB: "insert, update (state, decided_by_id, decided_at)"},
+    "audit_accountrequest": _READ,
     "audit_signinrefusal": {WEB: _ALL, WORKER: "select, update, delete"},
+    # The house register and decisions on corrections: written by functions, as requests are.
+    "audit_registerentry": _READ,
+    "audit_correctiondecision": _READ,
     "audit_officer_groups": {WEB: "select"},
     "audit_officer_user_permissions": {WEB: "select"},
     # Of Django and its apps.
@@ -144,9 +158,10 @@ TABLES: Mapping[str, Mapping[str, str]] = {
     "axes_accessattemptexpiration": {WEB: _ALL, WORKER: "select, delete"},
     "axes_accessfailurelog": {WEB: _ALL},
     "axes_accesslog": {WEB: _ALL},
-    "otp_static_staticdevice": {WEB: _ALL},
-    "otp_static_statictoken": {WEB: _ALL},
-    "otp_totp_totpdevice": {WEB: _ALL},
+    # A second factor is put into use and taken away by functions; a trigger keeps whose it is, and its secret.
+    "otp_static_staticdevice": {WEB: "select, update", OPERATOR: "insert, delete"},
+    "otp_static_statictoken": {WEB: "select, delete", OPERATOR: "insert"},  # a recovery code is good once
+    "otp_totp_totpdevice": {WEB: "select, insert, update", OPERATOR: "delete"},
     "django_celery_beat_clockedschedule": {WEB: _ALL, WORKER: _ALL},
     "django_celery_beat_crontabschedule": {WEB: _ALL, WORKER: _ALL},
     "django_celery_beat_intervalschedule": {WEB: _ALL, WORKER: _ALL},
@@ -155,6 +170,21 @@ TABLES: Mapping[str, Mapping[str, str]] = {
     "django_celery_beat_solarschedule": {WEB: _ALL, WORKER: _ALL},
 }
 """What each role may do to a table or view. A table of the schema public has no schema in its name."""
+
+_ACCOUNT_ENTRIES = (
+    *("invited", "link_issued", "link_used", "renamed", "deactivated", "second_factor"),
+    *("role_narrowed", "role_removed", "first_administrator"),
+)
+_REQUEST_ENTRIES = tuple(
+    f"{kind}_{verb}"
+    for kind in ("role", "second_factor", "email", "reactivation")
+    for verb in ("proposed", "approved", "declined", "withdrawn")
+)
+_OF_ACCOUNTS = (
+    *("officer_of", "casinos_of", "keeps", "keeps_at", "is_in_own_trail", "role_is_within"),
+    *("demand_keeper", "demand_keeper_at", "demand_own_trail", "demand_command"),
+    *("set_superuser", "set_role", "revoke_links", "propose_request", "decide_request", "carry_out_request"),
+)
 
 FUNCTIONS: Mapping[str, tuple[str, ...]] = {
     # Of the log.
@@ -177,14 +207,19 @@ FUNCTIONS: Mapping[str, tuple[str, ...]] = {
     "audit_act_officer_made_superuser": (),
     "audit_act_officer_unmade_superuser": (),
     "audit_act_officer_password_changed": (),
-    "audit_act_membership_added": (),
-    "audit_act_membership_changed": (),
+    "audit_act_membership_given": (),
     "audit_act_membership_removed": (),
+    **{f"audit_act_officer_{verb}": () for verb in (*_ACCOUNT_ENTRIES, *_REQUEST_ENTRIES)},
     "audit_act_night_reviewed": (),
     "audit_act_night_closed": (),
     "audit_act_night_reserved": (),
     "audit_active_officer": (),
-    "audit_check_power": (),
+    **{f"audit_{name}": () for name in _OF_ACCOUNTS},
+    **{f"audit_act_register_{verb}": () for verb in ("proposed", "approved", "declined", "withdrawn")},
+    **{f"audit_{name}": () for name in ("keeps_register", "decide_register_entry", "guard_register_entry")},
+    **{f"audit_{name}": () for name in ("is_integer", "reading_is_readable")},
+    **{f"audit_act_correction_{verb}": () for verb in ("countersigned", "refused")},
+    **{f"audit_{name}": () for name in ("decides_corrections", "decide_correction", "guard_correction_decision")},
     "audit_report_of": (),
     "audit_report_to_sign": (),
     "audit_report_integrity": (WEB, SEQUENCER),
@@ -195,7 +230,10 @@ FUNCTIONS: Mapping[str, tuple[str, ...]] = {
     "audit_finding_content": (WORKER,),
     # Of triggers.
     "audit_case_of": (),
+    "audit_deadline_of": (),
+    "audit_incident_case": (),
     "audit_open_case": (),
+    "audit_opens_case": (),
     "audit_guard_finding": (),
     "audit_keep_finding": (),
     "audit_guard_run": (),
@@ -204,6 +242,7 @@ FUNCTIONS: Mapping[str, tuple[str, ...]] = {
     "audit_guard_account_request": (),
     "audit_guard_access_link": (),
     "audit_guard_officer": (),
+    "audit_guard_second_factor": (),
     "audit_guard_case": (),
     "audit_keep_night": (),
     "audit_keep_reservation": (),
@@ -229,58 +268,6 @@ class Privilege:
         return f"{self.grantee}: {self.privilege}{column} on {self.name}"
 
 
-_TABLES_HERE = """
-select case n.nspname when 'public' then c.relname else n.nspname || '.' || c.relname end, pg_get_userbyid(c.relowner)
-from pg_class c join pg_namespace n on n.oid = c.relnamespace
-where n.nspname in ('public', 'log', 'log_guard') and c.relkind in ('r', 'p', 'v', 'm', 'f') and not c.relispartition
-  and not exists (select from pg_depend d where d.objid = c.oid and d.deptype = 'e')
-order by 1
-"""
-
-_FUNCTIONS_HERE = """
-select case n.nspname when 'public' then p.proname else n.nspname || '.' || p.proname end,
-       format('%I.%I(%s)', n.nspname, p.proname, pg_get_function_identity_arguments(p.oid)),
-       pg_get_userbyid(p.proowner)
-from pg_proc p join pg_namespace n on n.oid = p.pronamespace
-where n.nspname in ('public', 'log')
-  and not exists (select from pg_depend d where d.objid = p.oid and d.deptype = 'e')
-order by 1
-"""
-
-# What is granted on tables, columns, functions and schemas, to others than their owners.
-_GRANTED = """
-with granted (kind, name, owner, acl, column_name) as (
-  select 'table', case n.nspname when 'public' then c.relname else n.nspname || '.' || c.relname end,
-         c.relowner, c.relacl, ''
-    from pg_class c join pg_namespace n on n.oid = c.relnamespace
-    where n.nspname in ('public', 'log', 'log_guard') and c.relkind in ('r', 'p', 'v', 'm', 'f')
-  union all
-  select 'table', case n.nspname when 'public' then c.relname else n.nspname || '.' || c.relname end,
-         c.relowner, t.attacl, t.attname
-    from pg_class c join pg_namespace n on n.oid = c.relnamespace join pg_attribute t on t.attrelid = c.oid
-    where n.nspname in ('public', 'log', 'log_guard') and t.attacl is not null and not t.attisdropped
-  union all
-  select 'function', format('%I.%I(%s)', n.nspname, p.proname, pg_get_function_identity_arguments(p.oid)),
-         p.proowner, coalesce(p.proacl, acldefault('f', p.proowner)), ''
-    from pg_proc p join pg_namespace n on n.oid = p.pronamespace
-    where n.nspname in ('public', 'log')
-      and not exists (select from pg_depend d where d.objid = p.oid and d.deptype = 'e')
-  union all
-  select 'schema', n.nspname, n.nspowner, coalesce(n.nspacl, acldefault('n', n.nspowner)), ''
-    from pg_namespace n where n.nspname in ('public', 'log', 'log_guard'))
-select g.kind, g.name, case a.grantee when 0 then 'public' else pg_get_userbyid(a.grantee) end,
-       lower(a.privilege_type), g.column_name
-from granted g, aclexplode(g.acl) a
-where a.grantee <> g.owner
-"""
-
-_MEMBERS = """
-select m.rolname, r.rolname
-from pg_auth_members a join pg_roles m on m.oid = a.member join pg_roles r on r.oid = a.roleid
-"""
-
-_ACCOUNT = "select current_user, rolsuper, rolsuper or rolcreaterole from pg_roles where rolname = current_user"
-
 _ITEM = re.compile(r"(\w+)(?: \(([^)]*)\))?(?:, |$)")
 
 Report = Callable[[str], object]
@@ -289,9 +276,9 @@ Report = Callable[[str], object]
 def wanted() -> set[Privilege]:
     """Return every privilege of the manifest on what this database has."""
     signatures: dict[str, list[str]] = {}
-    for name, signature, _owner in _rows(_FUNCTIONS_HERE):
+    for name, signature, _owner in _rows(FUNCTIONS_HERE):
         signatures.setdefault(name, []).append(signature)
-    tables = {name for name, _owner in _rows(_TABLES_HERE)}
+    tables = {name for name, _owner in _rows(TABLES_HERE)}
     privileges = {
         Privilege("schema", name, role, privilege)
         for name, granted in SCHEMAS.items()
@@ -312,23 +299,23 @@ def wanted() -> set[Privilege]:
 
 def granted(grantees: Collection[str]) -> set[Privilege]:
     """Return what is granted to ``grantees`` in this database, to others than the owners of things."""
-    return {Privilege(*row) for row in _rows(_GRANTED) if row[2] in grantees}
+    return {Privilege(*row) for row in _rows(GRANTED) if row[2] in grantees}
 
 
 def unnamed() -> list[str]:
     """Return the tables, views and functions of this database that the manifest does not name."""
-    tables = [name for name, _owner in _rows(_TABLES_HERE) if name not in TABLES]
-    return tables + [f"{name}()" for name in sorted({row[0] for row in _rows(_FUNCTIONS_HERE)} - FUNCTIONS.keys())]
+    tables = [name for name, _owner in _rows(TABLES_HERE) if name not in TABLES]
+    return tables + [f"{name}()" for name in sorted({row[0] for row in _rows(FUNCTIONS_HERE)} - FUNCTIONS.keys())]
 
 
 def misowned() -> list[str]:
     """Return the tables and functions that do not belong to the owner, though the role exists."""
     if OWNER not in _existing():
         return []
-    of_others = [name for name, owner in _rows(_TABLES_HERE) if owner != OWNER and not name.startswith("log_guard.")]
+    of_others = [name for name, owner in _rows(TABLES_HERE) if owner != OWNER and not name.startswith("log_guard.")]
     return of_others + [
         f"{name}()"
-        for name, _signature, owner in _rows(_FUNCTIONS_HERE)
+        for name, _signature, owner in _rows(FUNCTIONS_HERE)
         if owner != OWNER and name in FUNCTIONS.keys() - set(KEPT_BY_THE_MIGRATOR)
     ]
 
@@ -348,7 +335,7 @@ def excessive() -> list[Privilege]:
 
 def accounts() -> set[str]:
     """Return the accounts that are members of our roles, directly or not, superusers excepted."""
-    members = [(member, role) for member, role in _rows(_MEMBERS)]
+    members = [(member, role) for member, role in _rows(MEMBERS)]
     found: set[str] = set()
     while new := {member for member, role in members if role in {*ROLES, *found}} - found - {*ROLES}:
         found |= new
@@ -356,9 +343,31 @@ def accounts() -> set[str]:
     return found - superusers
 
 
+def lacking_roles() -> list[str]:
+    """Return the roles of the manifest that this server does not have."""
+    return sorted(set(ROLES) - _existing())
+
+
+def how_to_get_roles() -> str:
+    """Return what to run, as whom, where roles are missing and the migrating account may not create them."""
+    account = dict(_rows(TABLES_HERE)).get("log.event", "the account that migrates")
+    statements = [f"create role {role} nologin;" for role in lacking_roles()]
+    statements += [f"grant {role} to {member};" for member, of in MEMBERSHIPS.items() for role in of]
+    return "\n".join(
+        [
+            f"Until the roles of the database are there, every process that serves must sign in as {account}, who owns",
+            "the record, and nothing in the database holds it back. Run once, as a superuser of this server:",
+            "    DATABASE_URL=postgres://SUPERUSER@HOST/DATABASE manage.py migrate",
+            "or have an account that may create roles run this SQL, and then run manage.py migrate again as",
+            f"{account}, with whom the tables stay:",
+            *(f"    {statement}" for statement in statements),
+        ]
+    )
+
+
 def accounts_of_everything() -> list[str]:
     """Return the accounts that are web server and worker in one, as 0.1.0 had them; commands are to be."""
-    present = {(member, role) for member, role in _rows(_MEMBERS)}
+    present = {(member, role) for member, role in _rows(MEMBERS)}
     both = {member for member, role in present if role == WEB} & {member for member, role in present if role == WORKER}
     return sorted((both - {*ROLES}) | ({WEB} if (WEB, WORKER) in present else set()))
 
@@ -367,7 +376,7 @@ def lacking_memberships() -> list[tuple[str, str]]:
     """Return which role is to be a member of which other and is not: member, role."""
     if len(_existing()) < len(ROLES):
         return []
-    present = {(member, role) for member, role in _rows(_MEMBERS)}
+    present = {(member, role) for member, role in _rows(MEMBERS)}
     return [(member, role) for member, of in MEMBERSHIPS.items() for role in of if (member, role) not in present]
 
 
@@ -376,13 +385,12 @@ def apply(report: Report = print) -> None:
 
     What the migrating account may not do is reported, and the rest is done.
     """
-    [(account, is_superuser, may_make_roles)] = _rows(_ACCOUNT)
+    [(account, is_superuser, may_make_roles)] = _rows(ACCOUNT)
     with transaction.atomic():
         if may_make_roles:
             _make_roles()
-        absent = sorted(set(ROLES) - _existing())
-        if absent:
-            report(f"{account} may not create roles: {', '.join(absent)} are missing, and {account} owns the record.")
+        if lacking_roles():
+            report(f"{account} may not create roles. {how_to_get_roles()}")
             return
         with _maintenance(is_superuser):
             _apply_memberships(report)
@@ -407,7 +415,7 @@ def _apply_memberships(report: Report) -> None:
     for member, role in lacking_memberships():
         _attempt(f"grant {role} to {member}", report)
     can_sign_in = {name for (name,) in _rows("select rolname from pg_roles where rolcanlogin and not rolsuper")}
-    if WEB not in can_sign_in and (WEB, WORKER) in {(member, role) for member, role in _rows(_MEMBERS)}:
+    if WEB not in can_sign_in and (WEB, WORKER) in {(member, role) for member, role in _rows(MEMBERS)}:
         _attempt(f"revoke {WORKER} from {WEB}", report)
     # An account of 0.1.0 signs in for web servers and workers alike. It keeps doing both until they have one each.
     for account in sorted(_accounts_of_0_1_0()):
@@ -422,7 +430,7 @@ def _accounts_of_0_1_0() -> set[str]:
 
     0.1.0 called the account of its example ``cabochon_web``: where that signs in, it is the account of all processes.
     """
-    present = {(member, role) for member, role in _rows(_MEMBERS)}
+    present = {(member, role) for member, role in _rows(MEMBERS)}
     can_sign_in = {name for (name,) in _rows("select rolname from pg_roles where rolcanlogin and not rolsuper")}
     direct = {member for member, role in present if role == WRITER and member in can_sign_in}
     of_both = {member for member, role in present if role in (WEB, WORKER, OPERATOR)}
@@ -432,10 +440,10 @@ def _accounts_of_0_1_0() -> set[str]:
 
 def _hand_over() -> None:
     """Give the owner what is the owner's. Only a superuser may."""
-    for name, owner in _rows(_TABLES_HERE):
+    for name, owner in _rows(TABLES_HERE):
         if owner != OWNER and not name.startswith("log_guard."):
             _execute(f"alter table {_quoted(name)} owner to {OWNER}")
-    for name, signature, owner in _rows(_FUNCTIONS_HERE):
+    for name, signature, owner in _rows(FUNCTIONS_HERE):
         if owner != OWNER and name in FUNCTIONS.keys() - set(KEPT_BY_THE_MIGRATOR):
             _execute(f"alter function {signature} owner to {OWNER}")
 

@@ -6,7 +6,8 @@ A message to a worker says that something waits, and not what: otherwise a casin
 messages in front of everybody else's. A worker that gets one puts into the queue, a table, what has come since the last
 time, and then takes turns. A turn is one step of one stream. It goes to the casino with the fewest streams in replay,
 and among those to the one whose last turn is longest ago; within a casino, to the stream that waits longest. So a
-stream of ten million events is behind every other after each step.
+stream of ten million events is behind every other after each step. While other casinos are there, steps are short ones
+(``replay.SHARED_STEP_EVENTS``).
 
 While another casino waits or had a turn within ``RECENT_S``, a casino has at most its share of the workers
 (``share``), and leaves the others idle rather than have a table of another casino wait for the end of a step.
@@ -24,6 +25,7 @@ from typing import Any
 from django.conf import settings
 from django.db import connection, transaction
 
+from audit.event_store import read
 from settlement import ENGINE_VERSION
 
 RECENT_S = 10
@@ -32,18 +34,13 @@ RECENT_S = 10
 FEED_LEAVES = 20_000
 """The most leaves that are looked at for one message; the sweep finds what is further back."""
 
-_PUT = """
+_PUT = f"""
 with off as (select set_config('synchronous_commit', 'off', true)),
 put as (
   insert into audit_waitingstream (stream_id, casino_id, since, hints)
   select s.stream_id, s.casino_id, clock_timestamp(), 1
-  from off, log.stream s join log.stream_head h using (stream_id)
-  left join audit_adjudication a
-    on a.stream_id = s.stream_id and a.engine_version = %(engine)s and a.what_if_id is null
-  left join audit_adjudicationrun r on r.id = a.run_id
-  where s.stream_id = any (%(streams)s) and not s.is_of_desk
-    and (h.next_seq > coalesce(a.next_seq, 1) or r.state in ('running', 'failed'))
-    and (r.next_try_at is null or r.next_try_at <= now())
+  from off cross join {read.DIRTY}
+    and h.stream_id = any (%(streams)s)
   on conflict (stream_id) do update set hints = audit_waitingstream.hints + 1
   returning casino_id),
 casinos as (insert into audit_casinoturn (casino_id) select distinct casino_id from put on conflict do nothing)
@@ -77,17 +74,17 @@ next_of_each as (
     where w.casino_id = t.casino_id and (w.holder_pid is null or w.stream_id not in (select stream_id from held))
     order by w.since limit 1) f),
 chosen as (
-  select n.stream_id, n.casino_id from next_of_each n
-  where n.turns < %(share)s
-     or not exists (select 1 from audit_casinoturn o where o.casino_id <> n.casino_id
-                    and o.last_turn_at > clock_timestamp() - make_interval(secs => %(recent)s))
-        and not exists (select 1 from next_of_each o where o.casino_id <> n.casino_id)
+  select n.stream_id, n.casino_id, others.are_there from next_of_each n cross join lateral (
+    select exists (select 1 from audit_casinoturn o where o.casino_id <> n.casino_id
+                   and o.last_turn_at > clock_timestamp() - make_interval(secs => %(recent)s))
+        or exists (select 1 from next_of_each o where o.casino_id <> n.casino_id) as are_there) others
+  where n.turns < %(share)s or not others.are_there
   order by n.turns, n.last_turn_at nulls first, n.since limit 1),
 turn as (
   update audit_casinoturn t set last_turn_at = clock_timestamp() from chosen where t.casino_id = chosen.casino_id)
 update audit_waitingstream w set holder_pid = alive.pid, holder_began = alive.backend_start
 from chosen, alive where w.stream_id = chosen.stream_id and alive.pid = pg_backend_pid()
-returning w.stream_id, w.casino_id, w.hints
+returning w.stream_id, w.casino_id, w.hints, chosen.are_there
 """
 
 _END = """
@@ -104,11 +101,15 @@ MOST_HINTS = 2**62
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A stream that this worker may fold one step of; ``hints`` as they were when it was taken."""
+    """A stream that this worker may fold one step of; ``hints`` as they were when it was taken.
+
+    ``is_shared``: whether another casino waits or had a turn a moment ago, so that the step is a short one.
+    """
 
     stream_id: int
     casino_id: int
     hints: int
+    is_shared: bool
 
 
 def share() -> int:
@@ -121,7 +122,7 @@ def put(stream_ids: Sequence[int]) -> int:
     """Put those of the streams that are dirty into the queue, and return how many."""
     if not stream_ids:
         return 0
-    params = {"streams": sorted(stream_ids), "engine": ENGINE_VERSION}
+    params = {**read.dirty_params(ENGINE_VERSION), "streams": sorted(stream_ids)}
     if len(stream_ids) == 1:
         return _count(_PUT, params)
     with transaction.atomic(), connection.cursor() as cursor:

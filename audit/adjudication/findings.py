@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC
+from typing import Any
 
 import msgspec
 from django.utils import timezone
 
 from audit.event_store import read
-from audit.models import Adjudication, FindingStatus, LoggedStream, WhatIf, WhatIfFinding
+from audit.models import Adjudication, AdjudicationRun, FindingStatus, LoggedStream, WhatIf, WhatIfFinding
 from audit.models import Finding as FindingRow
 from settlement import Event, Finding, State
+from settlement.codec import decode_one_stored
 from settlement.rulesets import RULESETS
 
 IDENTITY = ("stream", "seq", "rule", "wager", "ruleset", "engine_version", "readings_digest", "content")
@@ -25,11 +27,24 @@ WHAT_IF_FIELDS = (
     "facts",
     "after_loss",
     "occurred_at",
+    "player",
+    "croupier",
+    "provisions",
+    "causes",
+    "difference",
+    "owed",
+    "put_right_by",
 )
 """What a later step may change in a finding of a what-if run."""
 
-STANDING_AGAIN = ("run", "status", "stood_at", "superseded_at", "superseded_by_run")
+AMENDED = ("difference", "owed", "put_right_by")
+"""What changes in a finding that is put right in a later coup."""
+
+STANDING_AGAIN = ("run", "status", "stood_at", "superseded_at", "superseded_by_run", *AMENDED)
 """What changes in a finding that the run that stands finds again."""
+
+FOUND_AGAIN = ("run", "superseded_by_run", *AMENDED)
+"""What changes in a finding that a run finds again which replaces another: superseded by none, it stands in the end."""
 
 
 def known_ruleset(state: State) -> str:
@@ -52,33 +67,12 @@ def add_findings(
     seqs = {finding.seq for finding in findings}
     # In UTC: a table's offset may be one that the database does not know.
     claimed = {event.seq: event.occurred_at.astimezone(UTC) for event in events if event.seq in seqs}
+    # The money of a coup is judged when it ends, and a finding may be put right later: the event was in another step.
+    earlier = read.events_at(stream.stream_id, list(seqs - claimed.keys()))
+    claimed |= {seq: decode_one_stored(envelope).occurred_at.astimezone(UTC) for seq, envelope in earlier.items()}
     occurred_at = read.credible_instants(stream.stream_id, claimed)
-    now = timezone.now()
-    fields = [
-        {
-            "stream_id": stream.stream_id,
-            "seq": finding.seq,
-            "rule": finding.rule,
-            "wager": finding.wager or "",
-            "ruleset": known_ruleset(state),
-            "engine_version": adjudication.engine_version,
-            "readings_digest": state.readings_digest,
-            "casino_id": stream.casino_id,
-            "table_id": stream.table_id,
-            "gaming_day": stream.gaming_day,
-            "occurred_at": occurred_at[finding.seq],
-            "severity": finding.severity,
-            "evidence": list(finding.evidence),
-            "expected": finding.expected,
-            "recorded": finding.recorded,
-            "provision": finding.provision or "",
-            "facts": msgspec.to_builtins(finding.facts),
-            "currency": finding.currency,
-            "after_loss": finding.after_loss,
-            "opened_at": now,
-        }
-        for finding in findings
-    ]
+    of_all = _of_all(adjudication, stream, state)
+    fields = [{**of_all, **_as_row(finding), "occurred_at": occurred_at[finding.seq]} for finding in findings]
     if adjudication.what_if_id is not None:
         WhatIfFinding.objects.bulk_create(
             [WhatIfFinding(what_if_id=adjudication.what_if_id, **each) for each in fields],
@@ -90,13 +84,65 @@ def add_findings(
         return
     run = adjudication.run
     assert run is not None, "a step belongs to a run"
-    status, stood_at = (FindingStatus.STANDING, now) if run.stands else (FindingStatus.PENDING, None)
-    FindingRow.objects.bulk_create(
+    status, stood_at = (FindingStatus.STANDING, of_all["opened_at"]) if run.stands else (FindingStatus.PENDING, None)
+    rows = FindingRow.objects.bulk_create(
         [FindingRow(run=run, status=status, stood_at=stood_at, **each) for each in fields],
         update_conflicts=True,
         unique_fields=IDENTITY,
-        update_fields=STANDING_AGAIN if run.stands else ("run",),
+        update_fields=STANDING_AGAIN if run.stands else FOUND_AGAIN,
         batch_size=1_000,
+    )
+    if earlier:
+        _replace_amended(run, rows)
+
+
+def _of_all(adjudication: Adjudication, stream: LoggedStream, state: State) -> dict[str, Any]:
+    """Return the fields that the findings of a step share."""
+    return {
+        "stream_id": stream.stream_id,
+        "casino_id": stream.casino_id,
+        "table_id": stream.table_id,
+        "gaming_day": stream.gaming_day,
+        "ruleset": known_ruleset(state),
+        "engine_version": adjudication.engine_version,
+        "readings_digest": state.readings_digest,
+        "opened_at": timezone.now(),
+    }
+
+
+def _as_row(finding: Finding) -> dict[str, Any]:
+    """Return the fields that say what a finding says."""
+    return {
+        "seq": finding.seq,
+        "rule": finding.rule,
+        "wager": finding.wager or "",
+        "severity": finding.severity,
+        "evidence": list(finding.evidence),
+        "expected": finding.expected,
+        "recorded": finding.recorded,
+        "provision": finding.provision or "",
+        "facts": msgspec.to_builtins(finding.facts),
+        "currency": finding.currency,
+        "after_loss": finding.after_loss,
+        "player": finding.player or "",
+        "croupier": finding.croupier or "",
+        "provisions": list(finding.provisions),
+        "causes": [cause.as_dict() for cause in finding.causes],
+        "difference": finding.difference,
+        "owed": None if finding.owed is None else finding.owed.as_dict(),
+        "put_right_by": finding.put_right_by,
+    }
+
+
+def _replace_amended(run: AdjudicationRun, rows: Iterable[FindingRow]) -> None:
+    """Supersede what ``run`` has found before under the identities of ``rows``, and what reads otherwise now."""
+    current = {row.pk: (row.seq, row.rule, row.wager) for row in rows}
+    others = FindingRow.objects.filter(run=run, seq__in={seq for seq, _rule, _wager in current.values()})
+    others = others.exclude(pk__in=current).exclude(status=FindingStatus.SUPERSEDED)
+    identities = set(current.values())
+    outdated = [row.pk for row in others if (row.seq, row.rule, row.wager) in identities]
+    FindingRow.objects.filter(pk__in=outdated).update(
+        status=FindingStatus.SUPERSEDED, superseded_at=timezone.now(), superseded_by_run=run
     )
 
 

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from audit.adjudication import retired_wagers, stream_reader
-from audit.adjudication.replay import fold
+from audit.adjudication import results, stream_reader
+from audit.adjudication.replay import fold, fold_on
 from audit.adjudication.results import standing
 from audit.event_store import read
 from audit.models import Adjudication, RunState
@@ -45,14 +45,15 @@ def new_findings(stream_id: int, *, max_events: int) -> list[Finding]:
         if adjudication is not None and adjudication.run is not None and adjudication.run.state == RunState.FAILED:
             raise Unsettled
         found = _found(stream_id, adjudication, max_events)
-        if _place(standing(stream_id)) == _place(adjudication):  # what was read in between is of one moment
+        if place_of(standing(stream_id)) == place_of(adjudication):  # what was read in between is of one moment
             known = _standing_values(stream_id, {finding.seq for finding in found})
             new = [finding for finding in found if _value(finding) not in known]
             return sorted(new, key=lambda finding: (finding.seq, finding.rule, finding.wager or ""))
     raise Unsettled
 
 
-def _place(adjudication: Adjudication | None) -> tuple[int | None, int] | None:
+def place_of(adjudication: Adjudication | None) -> tuple[int | None, int] | None:
+    """Return where replay stands, by its run and cursor; None before its first step."""
     return (adjudication.run_id, adjudication.cursor) if adjudication is not None else None
 
 
@@ -60,19 +61,24 @@ def _found(stream_id: int, adjudication: Adjudication | None, max_events: int) -
     """Return what is found in the events that wait; or in all, if a correction among them changes an earlier one."""
     if adjudication is not None and adjudication.run is not None:
         events = _events(stream_id, adjudication.next_seq, max_events)
-        state = stream_reader.resumed_state(
-            stream_id,
-            bytes(adjudication.state),
-            cursor=adjudication.cursor,
-            known_through=adjudication.run.corrections_through,
-        )
-        retired_wagers.recall(adjudication, state, events)
         try:
-            return fold(state, events)
+            return fold_on(adjudication, adjudication.run, events).findings
         except NeedsReplay:
             pass
-    events = _events(stream_id, 1, max_events)
-    return fold(State(stream_reader.corrections_of(stream_id)), events)
+    return _folded_anew(stream_id, _events(stream_id, 1, max_events))
+
+
+def _folded_anew(stream_id: int, events: list[Event]) -> list[Finding]:
+    """Return what is found in a whole stream, with no correction in effect that waits for officers."""
+    known, readings = stream_reader.corrections_of(stream_id), results.standing_readings(stream_id)
+    approved = results.standing_approvals(stream_id)
+    held: frozenset[int] = frozenset()
+    for _ in range(len(known) + 1):
+        try:
+            return fold(State(known, readings, approved, held=held), events)
+        except NeedsReplay as needed:
+            held = needed.held
+    raise AssertionError("each round holds one correction more")
 
 
 def _events(stream_id: int, first_seq: int, max_events: int) -> list[Event]:

@@ -15,68 +15,131 @@ transaction, those of an earlier run or an earlier version of the engine: ``audi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from django.contrib.postgres.expressions import ArraySubquery
 from django.db import transaction
+from django.db.models import OuterRef
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from audit.adjudication import findings, retired_wagers, runs, stream_reader
+from audit.adjudication import clocks, findings, retired_wagers, runs, stream_reader
 from audit.adjudication.stream_reader import gc_paused
 from audit.event_store import binary_copy, read
-from audit.models import Adjudication, AdjudicationRun, RunCause, WhatIf
+from audit.models import Adjudication, AdjudicationRun, CorrectionDecision, RegisterEntry, RunCause, Verdict, WhatIf
 from audit.models.runs import CURRENT
+from audit.register import in_force
 from settlement import ENGINE_VERSION, Event, Finding, NeedsReplay, State
 from settlement.codec import next_seq_after
-from settlement.events import EntryCorrected, SessionClosed
+from settlement.corrections import still_held
+from settlement.events import EntryAnnulled, EntryCorrected, ExtensionEvent, SessionClosed
 from settlement.state import find
 
 STEP_EVENTS = 32_000
 """Events folded in one transaction: enough to be cheap, few enough to lose little to a crash."""
 
+SHARED_STEP_EVENTS = 8_000
+"""Events of a step while other casinos have theirs: what they may have to wait for."""
+
 STEP_BYTES = 32 * 1024 * 1024
 """Bytes after which a step takes no more events, however few: the largest are a hundred times the usual."""
 
 
+_NEWEST_REGISTER = Coalesce(
+    RegisterEntry.objects.filter(casino=OuterRef("run__casino"), version__isnull=False)
+    .order_by("-version")
+    .values("version")[:1],
+    0,
+)
+"""The version of the register of a run's casino, in the statement that locks the run."""
+
+_APPROVED = ArraySubquery(
+    CorrectionDecision.objects.filter(stream=OuterRef("stream_id"), verdict=Verdict.COUNTERSIGNED, number=2)
+    .order_by("seq")
+    .values("seq")
+)
+"""The corrections of a stream that officers have approved, in the same statement."""
+
+
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What one call of ``advance`` did: events folded, the cursor after them, whether more events may be waiting."""
+    """What one call of ``advance`` did: events folded, the cursor after them, whether more events may be waiting.
+
+    ``has_closed``: it came to the end of a session that is closed.
+    """
 
     folded: int
     cursor: int
     behind: bool
+    has_closed: bool = False
 
 
-def advance(stream_id: int, what_if: WhatIf | None = None, *, in_pause: bool = False) -> Progress | None:
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """Events folded on what is stored: the state after them, what they complete, and the retired wagers they mention.
+
+    ``recalled`` has the seq of each such wager's last change before, by its id.
+    """
+
+    state: State
+    findings: list[Finding]
+    recalled: dict[str, int]
+
+
+def advance(
+    stream_id: int, what_if: WhatIf | None = None, *, in_pause: bool = False, is_shared: bool = False
+) -> Progress | None:
     """Fold the next step of a stream and commit its findings. Return None if another worker holds the stream.
 
     ``what_if`` is the what-if run that this is a part of; None is the standing adjudication. A stream that is set aside
-    after a failed run is left alone until its pause is over, unless ``in_pause``.
+    after a failed run is left alone until its pause is over, unless ``in_pause``. ``is_shared`` has the step be a short
+    one, for the sake of others.
     """
     identity = {"stream_id": stream_id, "engine_version": ENGINE_VERSION, "what_if": what_if}
-    going_on = Adjudication.objects.filter(**identity, run__state__in=CURRENT)
-    if not going_on.exists() and not _begin_run(identity):
-        return None
-    with gc_paused(), async_commit():
-        # The run is locked, too: whoever waited for its lock sees what became of it meanwhile.
-        locked = going_on.select_for_update(skip_locked=True, of=("self", "run")).select_related("run")
-        adjudication = locked.first()
-        if adjudication is None:
-            return None
-        run = _run_of(adjudication)
-        if run.next_try_at is not None and run.next_try_at > timezone.now() and not in_pause:
-            return Progress(folded=0, cursor=adjudication.cursor, behind=False)
-        return _step(adjudication, run, what_if.readings if what_if else {})
+    most = min(STEP_EVENTS, SHARED_STEP_EVENTS) if is_shared else STEP_EVENTS
+    going_on = Adjudication.objects.filter(**identity, run__state__in=CURRENT).select_related("run", "what_if")
+    going_on = going_on.annotate(newest_register=_NEWEST_REGISTER, now_approved=_APPROVED)
+    # The run is locked, too: whoever waited for its lock sees what became of it meanwhile.
+    locked = going_on.select_for_update(skip_locked=True, of=("self", "run"))
+
+    def step() -> Progress | None:
+        with gc_paused(), async_commit():
+            adjudication = locked.first()
+            if adjudication is None and runs.begin_first(stream_id, ENGINE_VERSION, what_if.pk if what_if else None):
+                adjudication = locked.first()
+            if adjudication is None:
+                return None
+            run = _run_of(adjudication)
+            if run.next_try_at is not None and run.next_try_at > timezone.now() and not in_pause:
+                return Progress(folded=0, cursor=adjudication.cursor, behind=False)
+            if what_if is None and run.register_version != adjudication.newest_register:
+                began = _follow_register(adjudication, run, adjudication.newest_register)
+                if began is not None:
+                    return began
+            if what_if is None and run.approved != adjudication.now_approved:
+                began = _follow_approvals(adjudication, run, adjudication.now_approved)
+                if began is not None:
+                    return began
+            return _step(adjudication, run, max_events=most)
+
+    progress = step()
+    if progress is None and not going_on.exists() and _begin_run(identity):
+        progress = step()
+    return progress
 
 
 def _begin_run(identity: Mapping[str, Any]) -> bool:
     """Begin the run of this engine version in a stream; return False if another worker holds the stream.
 
-    In a transaction of its own, so that no worker waits for one that begins the same run.
+    In a transaction of its own: a step that fails leaves the run, to be set aside.
     """
+    what_if: WhatIf | None = identity["what_if"]
     with async_commit():
+        if not runs.begins_alone(identity["stream_id"], what_if.pk if what_if else None):
+            return False
         Adjudication.objects.bulk_create([Adjudication(**identity)], ignore_conflicts=True)
         own = Adjudication.objects.select_for_update(skip_locked=True, of=("self",)).select_related("run")
         adjudication = own.filter(**identity).first()
@@ -121,50 +184,104 @@ def async_commit() -> Iterator[None]:
         yield
 
 
-def _step(adjudication: Adjudication, run: AdjudicationRun, readings: Mapping[str, Any]) -> Progress | None:
+def _step(adjudication: Adjudication, run: AdjudicationRun, *, max_events: int) -> Progress | None:
     stream_id = adjudication.stream_id
     last_seq = read.next_seq_of(stream_id) - 1
-    pages = stream_reader.pages(
-        stream_id, adjudication.next_seq, last_seq, max_events=STEP_EVENTS, max_bytes=STEP_BYTES
-    )
+    pages = stream_reader.pages(stream_id, adjudication.next_seq, last_seq, max_events=max_events, max_bytes=STEP_BYTES)
     events = [event for page in pages for event in page]
     if not events:
         if adjudication.cursor:
             runs.step_done(run, at_end=True)
         return Progress(folded=0, cursor=adjudication.cursor, behind=False)
-    state = stream_reader.resumed_state(
-        stream_id,
-        bytes(adjudication.state),
-        cursor=adjudication.cursor,
-        known_through=run.corrections_through,
-        readings=readings,
-    )
-    recalled = retired_wagers.recall(adjudication, state, events)
     try:
-        new_findings = fold(state, events)
-    except NeedsReplay:
-        if not _begin_another_run(adjudication, run):
+        folded = fold_on(adjudication, run, events)
+    except NeedsReplay as needed:
+        if not _begin_another_run(adjudication, run, RunCause.CORRECTION, needed.held):
             return None
         return Progress(folded=len(events), cursor=0, behind=True)
+    state = folded.state
     state.forget_findings()
-    findings.add_findings(adjudication, state, new_findings, events)
-    retired_wagers.retire(adjudication, state, recalled, through=events[-1].seq)
+    clocks.find_ahead(state.table, stream_id, events)
+    findings.add_findings(adjudication, state, [*folded.findings, *state.table.findings], events)
+    state.forget_findings()
+    retired_wagers.retire(adjudication, state, folded.recalled, through=events[-1].seq)
     _move_cursor(adjudication, state, events[-1])
     behind = adjudication.next_seq <= last_seq
     runs.step_done(run, at_end=not behind)
     adjudication.save()
-    return Progress(len(events), adjudication.cursor, behind)
+    return Progress(len(events), adjudication.cursor, behind, has_closed=adjudication.closed and not behind)
 
 
-def _begin_another_run(adjudication: Adjudication, run: AdjudicationRun) -> bool:
+def readings_of(adjudication: Adjudication, run: AdjudicationRun) -> stream_reader.Readings:
+    """Return what a run reads by: its version of the house register, and above that the readings of a what-if run."""
+    readings = in_force.readings_of(adjudication.stream_id, run.register_version)
+    return {**(readings or {}), **adjudication.what_if.readings} if adjudication.what_if is not None else readings
+
+
+def fold_on(adjudication: Adjudication, run: AdjudicationRun, events: Sequence[Event]) -> Folded:
+    """Fold the events after the cursor on the stored state and wagers; nothing is stored.
+
+    Raise ``NeedsReplay`` if a correction among them changes what is folded already.
+    """
+    state = stream_reader.resumed_state(
+        adjudication.stream_id,
+        bytes(adjudication.state),
+        cursor=adjudication.cursor,
+        known_through=run.corrections_through,
+        readings=readings_of(adjudication, run),
+        approved=run.approved,
+    )
+    recalled = retired_wagers.recall(adjudication, state, events)
+    return Folded(state, fold(state, events), recalled)
+
+
+def _follow_approvals(adjudication: Adjudication, run: AdjudicationRun, approved: list[int]) -> Progress | None:
+    """Have a run read from the beginning with the corrections ``approved`` in effect, and no others that wait.
+
+    Return None if the run goes on: it has read nothing yet.
+    """
+    if not adjudication.cursor:
+        run.approved = approved
+        run.save(update_fields=["approved"])
+        _return_to_beginning(adjudication)
+        return None
+    folded = adjudication.events
+    if not _begin_another_run(adjudication, run, RunCause.APPROVAL):
+        return Progress(folded=0, cursor=adjudication.cursor, behind=False)
+    return Progress(folded=folded, cursor=0, behind=True)
+
+
+def _follow_register(adjudication: Adjudication, run: AdjudicationRun, newest: int) -> Progress | None:
+    """Have a run read by the newest version of the register, from the beginning if that says something else.
+
+    Return None if the run goes on: the versions say the same of the stream, or it has read nothing yet.
+    """
+    before, now = (in_force.readings_of(adjudication.stream_id, version) for version in (run.register_version, newest))
+    if before == now or not adjudication.cursor:
+        run.register_version = newest
+        run.save(update_fields=["register_version"])
+        return None
+    folded = adjudication.events
+    if not _begin_another_run(adjudication, run, RunCause.REGISTER):
+        return Progress(folded=0, cursor=adjudication.cursor, behind=False)
+    return Progress(folded=folded, cursor=0, behind=True)
+
+
+def _begin_another_run(
+    adjudication: Adjudication, run: AdjudicationRun, cause: RunCause, held: Collection[int] = ()
+) -> bool:
     """Return to the beginning of the stream, with every correction that is stored by now known beforehand.
 
-    A run that has read nothing yet goes on as the same run. Return False if another version reads the stream now.
+    ``held`` are those that are known to have no effect, as long as no later one and no approval changes why. A run that
+    has read nothing yet goes on as the same run. Return False if another version reads the stream now.
     """
-    corrections_through = stream_reader.corrections_of(adjudication.stream_id)[-1].seq
+    known = stream_reader.corrections_of(adjudication.stream_id)
+    corrections_through = known[-1].seq if known else 0
+    held = still_held(held, known, known_through=run.corrections_through)
     if not adjudication.cursor:
         run.corrections_through = corrections_through
         run.save(update_fields=["corrections_through"])
+        _return_to_beginning(adjudication, held)
         return True
     others = _others_held(adjudication)
     if others is None or (not runs.is_newest(run) and _is_in_use(others)):
@@ -172,17 +289,17 @@ def _begin_another_run(adjudication: Adjudication, run: AdjudicationRun) -> bool
     run.retired.all().delete()
     if adjudication.what_if is not None:
         findings.delete_what_if_findings(adjudication.what_if, adjudication.stream_id)
-    runs.begin(adjudication, RunCause.CORRECTION, corrections_through=corrections_through)
-    _return_to_beginning(adjudication)
+    runs.begin(adjudication, cause, corrections_through=corrections_through)
+    _return_to_beginning(adjudication, held if _run_of(adjudication).approved == run.approved else ())
     return True
 
 
-def _return_to_beginning(adjudication: Adjudication) -> None:
-    """Save an adjudication as one of a run that has read nothing yet."""
+def _return_to_beginning(adjudication: Adjudication, held: Collection[int] = ()) -> None:
+    """Save an adjudication as one of a run that has read nothing yet, but knows which acts have no effect."""
     adjudication.known_ids = {}
     adjudication.cursor = adjudication.events = 0
     adjudication.next_seq = 1
-    adjudication.state = b""
+    adjudication.state = State(held=held).to_bytes() if held else b""
     adjudication.closed = False
     adjudication.save()
 
@@ -195,9 +312,11 @@ def fold(state: State, events: Sequence[Event]) -> list[Finding]:
     for event in events[first_late:]:
         was_closed = state.table.closed_by
         state.feed(event)
-        if was_closed and not isinstance(event, EntryCorrected):
+        if was_closed and not isinstance(event, EntryCorrected | EntryAnnulled | ExtensionEvent):
             find(state.table, "late-after-close", was_closed, event.seq, closed_seq=was_closed, event_type=event.type)
-    return list(state.table.findings)
+    # What says more than when it was raised, in this step or in an earlier one, is stored as it reads now.
+    revised = {finding.ref: finding for finding in state.revised()}
+    return [finding for finding in state.new_findings if finding.ref not in revised] + list(revised.values())
 
 
 def _move_cursor(adjudication: Adjudication, state: State, last: Event) -> None:

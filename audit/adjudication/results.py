@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from audit.adjudication import retired_wagers
-from audit.models import Adjudication
+from audit.adjudication.stream_reader import Readings
+from audit.corrections.decisions import approved_in
+from audit.models import Adjudication, FindingStatus
 from audit.models import Finding as FindingRow
+from audit.register import in_force
 from settlement import ENGINE_VERSION, State
 from settlement import Adjudication as AdjudicationResult
 from settlement.catalogue import RULES
+from settlement.law_coverage.session import SessionSentence
 from settlement.state import Wager
 
 RAISED_BY_RECORD = [name for name, rule in RULES.items() if rule.raised_by == "record"]
@@ -20,6 +24,25 @@ def standing(stream_id: int) -> Adjudication | None:
     return adjudications.select_related("run").first()
 
 
+def standing_readings(stream_id: int) -> Readings:
+    """Return the readings that the standing adjudication of a stream reads by; before its first step, the newest."""
+    adjudication = standing(stream_id)
+    if adjudication is None or adjudication.run is None:
+        return in_force.newest_readings(stream_id)
+    return in_force.readings_of(stream_id, adjudication.run.register_version)
+
+
+def standing_approvals(stream_id: int) -> list[int] | None:
+    """Return the corrections that the standing adjudication of a stream takes for approved, by seq; None for all.
+
+    Before its first step, those that officers have approved by now.
+    """
+    adjudication = standing(stream_id)
+    if adjudication is None or adjudication.run is None:
+        return approved_in(stream_id)
+    return adjudication.run.approved
+
+
 def answer_of(adjudication: Adjudication) -> AdjudicationResult:
     """Return the adjudication of a stream (section 6 of the event contract), as far as its cursor."""
     state = State.from_bytes(bytes(adjudication.state))
@@ -30,9 +53,15 @@ def answer_of(adjudication: Adjudication) -> AdjudicationResult:
     in_order = sorted(state.table.wagers.values(), key=lambda wager: wager.placed_by)
     state.table.wagers = {wager.id: wager for wager in in_order}
     of_run = FindingRow.objects.filter(stream_id=adjudication.stream_id, run=adjudication.run_id).of_runs()
-    engine_findings = of_run.exclude(rule__in=RAISED_BY_RECORD)
+    # What reads otherwise since a later step is superseded by its own run.
+    engine_findings = of_run.exclude(rule__in=RAISED_BY_RECORD).exclude(status=FindingStatus.SUPERSEDED)
     state.table.findings = [row.as_value() for row in engine_findings]
     return state.adjudication()
+
+
+def coverage_of(adjudication: Adjudication) -> tuple[SessionSentence, ...]:
+    """Return what of the law was checked in a session, sentence by sentence; nothing before the first step."""
+    return State.from_bytes(bytes(adjudication.state)).adjudication().coverage() if adjudication.state else ()
 
 
 def wager_of(stream_id: int, wager_id: str) -> Wager | None:

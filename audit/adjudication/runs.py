@@ -13,14 +13,16 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from django.db import InterfaceError, OperationalError, transaction
+from django.db import InterfaceError, OperationalError, connection, transaction
 from django.db.models import Max
 from django.utils import timezone
 from psycopg import errors
 
+from audit.corrections.decisions import approved_in
 from audit.event_store import audit_trail
 from audit.models import Adjudication, AdjudicationRun, Finding, FindingStatus, LoggedStream, RunCause, RunState
 from audit.models.runs import CURRENT
+from audit.register.in_force import newest_version
 
 PAUSES = (
     timedelta(minutes=1),
@@ -41,6 +43,51 @@ def is_newest(run: AdjudicationRun) -> bool:
     return not later.filter(state__in=CURRENT).exists()
 
 
+_BEGINS = "pg_try_advisory_xact_lock(hashtextextended(concat('audit.run.begin', %(what_if)s), %(stream)s))"
+
+BEGIN_FIRST = f"""
+with fresh as (
+  select s.stream_id, s.casino_id from log.stream s
+  where s.stream_id = %(stream)s
+    and not exists (select from audit_adjudication a
+                    where a.stream_id = s.stream_id and a.what_if_id is not distinct from %(what_if)s)
+    and not exists (select from audit_adjudicationrun r
+                    where r.stream_id = s.stream_id and r.what_if_id is not distinct from %(what_if)s)
+    and {_BEGINS}),
+run as (
+  insert into audit_adjudicationrun (stream_id, casino_id, what_if_id, number, cause, engine_version,
+    register_version, corrections_through, approved, state, began_at, tries, error_type, error)
+  select stream_id, casino_id, %(what_if)s, 1, 'first', %(engine)s,
+    coalesce((select max(e.version) from audit_registerentry e where e.casino_id = fresh.casino_id), 0),
+    0, array(select d.seq from audit_correctiondecision d
+             where d.stream_id = fresh.stream_id and d.verdict = 'countersigned' and d.number = 2 order by 1),
+    'running', clock_timestamp(), 0, '', ''
+  from fresh on conflict do nothing returning id, stream_id)
+insert into audit_adjudication (stream_id, engine_version, what_if_id, ruleset, readings_digest, run_id, known_ids,
+  cursor, next_seq, events, state, closed, updated_at)
+select stream_id, %(engine)s, %(what_if)s, '', '', id, '{{}}', 0, 1, 0, '', false, clock_timestamp() from run
+returning run_id
+"""
+
+
+def begin_first(stream_id: int, engine_version: str, what_if_id: int | None) -> bool:
+    """Begin the first run of a stream that nobody has read, in one statement; return whether that is done.
+
+    Of two workers that begin it at once, one does nothing: it does not wait for the transaction of the other, which
+    may go on with the first step. If that step fails the run is gone with it, until ``record_failure`` begins it anew.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(BEGIN_FIRST, {"stream": stream_id, "engine": engine_version, "what_if": what_if_id})
+        return cursor.fetchone() is not None
+
+
+def begins_alone(stream_id: int, what_if_id: int | None) -> bool:
+    """Return whether no other worker is beginning a run of the stream; none will until this transaction ends."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"select {_BEGINS}", {"stream": stream_id, "what_if": what_if_id})
+        return bool(cursor.fetchone()[0])
+
+
 def begin(adjudication: Adjudication, cause: RunCause, *, corrections_through: int = 0) -> None:
     """Begin a run of ``adjudication`` in place of the current one, if there is one. The caller saves the adjudication.
 
@@ -53,14 +100,17 @@ def begin(adjudication: Adjudication, cause: RunCause, *, corrections_through: i
         replaced = _what_stands(overtaken)
         _set_down(overtaken)
     largest = of_stream.aggregate(largest=Max("number"))["largest"] or 0
+    casino_id = LoggedStream.objects.values_list("casino_id", flat=True).get(pk=adjudication.stream_id)
     adjudication.run = AdjudicationRun.objects.create(
         stream_id=adjudication.stream_id,
-        casino_id=LoggedStream.objects.values_list("casino_id", flat=True).get(pk=adjudication.stream_id),
+        casino_id=casino_id,
         what_if_id=adjudication.what_if_id,
         number=largest + 1,
         cause=cause,
         engine_version=adjudication.engine_version,
+        register_version=newest_version(casino_id),
         corrections_through=corrections_through,
+        approved=approved_in(adjudication.stream_id),
         replaces=replaced,
     )
     if overtaken is not None:
@@ -92,6 +142,8 @@ def _drop_pending(overtaken: AdjudicationRun, by: AdjudicationRun) -> None:
     AdjudicationRun.objects.filter(pk=overtaken.pk).update(superseded_by=by)
     pending = Finding.objects.filter(stream_id=by.stream_id, run=overtaken, status=FindingStatus.PENDING)
     pending.update(status=FindingStatus.SUPERSEDED, superseded_at=timezone.now(), superseded_by_run=by)
+    found_again = Finding.objects.filter(stream_id=by.stream_id, run=overtaken, status=FindingStatus.SUPERSEDED)
+    found_again.filter(superseded_by_run=None).update(superseded_by_run=by)
 
 
 def step_done(run: AdjudicationRun, *, at_end: bool) -> None:
@@ -117,7 +169,8 @@ def promote_run(run: AdjudicationRun) -> None:
     of_stream = Finding.objects.filter(stream_id=run.stream_id).of_runs()
     not_found = of_stream.standing().exclude(run=run)
     not_found.update(status=FindingStatus.SUPERSEDED, superseded_at=now, superseded_by_run=run)
-    of_run = of_stream.filter(run=run).exclude(status=FindingStatus.STANDING)
+    # What reads otherwise since a later step of the run is superseded by the run itself.
+    of_run = of_stream.filter(run=run).exclude(status=FindingStatus.STANDING).exclude(superseded_by_run=run)
     of_run.update(status=FindingStatus.STANDING, stood_at=now, superseded_at=None, superseded_by_run=None)
     before = AdjudicationRun.objects.filter(stream_id=run.stream_id, what_if=None, state=RunState.COMPLETE)
     before.exclude(pk=run.pk).update(state=RunState.SUPERSEDED, superseded_by=run, ended_at=now)
@@ -142,6 +195,7 @@ def record_failure(stream_id: int, engine_version: str, error: Exception, *, now
     now = now or timezone.now()
     runs = AdjudicationRun.objects.filter(stream_id=stream_id, what_if=None, state__in=CURRENT)
     with transaction.atomic():
+        begin_first(stream_id, engine_version, None)
         run = runs.select_for_update(skip_locked=True).order_by("-pk").first()
         if run is None or run.engine_version != engine_version:
             return False

@@ -1,7 +1,7 @@
 """Reading a stream of the event store as decoded events, with its corrections.
 
-An ``entry.corrected`` takes effect on an event before it, so whoever folds a stream has to know its corrections
-before the first event. Replay, the drawing of a table, reconciliation, evidence and the desk all read through here:
+A correction or an annulment takes effect on an event before it, so whoever folds a stream has to know them before the
+first event. Replay, the drawing of a table, reconciliation, evidence and the desk all read through here:
 
     corrections_of ──► State(corrections) ◄── pages        state_at: the state after an event
                    └─► Corrections        ◄── pages        corrected_events: every event as its corrections leave it
@@ -13,28 +13,60 @@ that is stored now.
 from __future__ import annotations
 
 import gc
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeAlias
+
+import msgspec
 
 from audit.event_store import read
 from audit.event_store.bulk_read import arrays_between
-from settlement import Event, State, decode
-from settlement.codec import decode_stored
-from settlement.corrections import Corrections
-from settlement.events import EntryCorrected
+from audit.models import Adjudication
+from settlement import ENGINE_VERSION, Event, State
+from settlement.codec import decode_one_stored, decode_stored
+from settlement.corrections import Change, Corrections, changes_in
 
-NO_READINGS: Mapping[str, Any] = MappingProxyType({})
+Readings: TypeAlias = Mapping[str, Any] | None
+"""What the house register says of a stream; None: it is read without a register, by its own parameters."""
 
 
-def corrections_of(stream_id: int, *, known_through: int | None = None) -> list[EntryCorrected]:
-    """Return the corrections of a stream in order of ``seq``, up to ``known_through``."""
-    return [
-        event
-        for event in map(decode, read.corrections_of(stream_id))
-        if isinstance(event, EntryCorrected) and (known_through is None or event.seq <= known_through)
-    ]
+class _Held(msgspec.Struct):
+    held: list[int] = []
+
+
+_decode_held = msgspec.json.Decoder(_Held).decode
+
+
+def corrections_of(stream_id: int, *, known_through: int | None = None) -> list[Change]:
+    """Return the changes of a stream on its earlier events in order of ``seq``, up to ``known_through``."""
+    changes = changes_in(map(decode_one_stored, read.corrections_of(stream_id)))
+    return [change for change in changes if known_through is None or change.seq <= known_through]
+
+
+def held_by(saved: bytes) -> frozenset[int]:
+    """Return the changes without effect of a saved state, by seq; none of b""."""
+    return frozenset(_decode_held(saved).held) if saved else frozenset()
+
+
+def held_in(stream_id: int, changes: Iterable[Change]) -> frozenset[int]:
+    """Return those of ``changes``, of a stream, that have no effect by the standing adjudication, by seq.
+
+    One that replay has not come to has none either, unless it was approved: whether it waits is not known yet.
+    """
+    standing = Adjudication.objects.filter(stream_id=stream_id, engine_version=ENGINE_VERSION, what_if=None)
+    row = standing.values_list("state", "cursor", "run__approved").first()
+    saved, cursor, approved = row or (b"", 0, [])
+    held = held_by(bytes(saved))
+    if approved is None and cursor:  # of a run from before there were approvals: every change took effect
+        return held
+    unread = {change.seq for change in changes if change.seq > cursor}
+    return held | (unread - set(approved or ()))
+
+
+def corrections_in_effect(stream_id: int, *, known_through: int | None = None) -> Corrections:
+    """Return the changes of a stream, up to ``known_through``, with those held that have no effect."""
+    changes = corrections_of(stream_id, known_through=known_through)
+    return Corrections(changes, held_in(stream_id, changes) if changes else ())
 
 
 def pages(
@@ -62,23 +94,25 @@ def pages(
 
 
 def corrected_events(stream_id: int, last_seq: int) -> Iterator[Event]:
-    """Yield the events through ``last_seq``, each with the data that the corrections through ``last_seq`` leave it."""
-    corrections = Corrections(corrections_of(stream_id, known_through=last_seq))
+    """Yield the events through ``last_seq`` as the corrections up to there leave them, annulled ones left out."""
+    corrections = corrections_in_effect(stream_id, known_through=last_seq)
     with closing(pages(stream_id, 1, last_seq)) as all_pages:
         for page in all_pages:
-            yield from map(corrections.corrected, page)
+            yield from (corrections.corrected(event) for event in page if not corrections.removed_by(event))
 
 
-def state_at(stream_id: int, seq: int, *, known_through: int | None = None) -> State:
+def state_at(stream_id: int, seq: int, *, known_through: int | None = None, readings: Readings = None) -> State:
     """Return the state after the last event that is not after ``seq``; an empty state if there is no such event.
 
-    Events after ``known_through`` are left out. The state holds every wager and no finding.
+    ``readings`` are those of the register. Events after ``known_through`` are left out. The state holds every wager and
+    no finding.
     """
     last_seq = min(seq, read.next_seq_of(stream_id) - 1)
     if known_through is not None:
         last_seq = min(last_seq, known_through)
     # After the last number: a correction that arrives in between is then known, and its event is not read.
-    state = State(corrections_of(stream_id, known_through=known_through))
+    known = corrections_of(stream_id, known_through=known_through)
+    state = State(known, readings, held=held_in(stream_id, known) if known else (), compares=False)
     with closing(pages(stream_id, 1, last_seq)) as all_pages:
         for page in all_pages:
             state.feed_all(page)
@@ -87,23 +121,26 @@ def state_at(stream_id: int, seq: int, *, known_through: int | None = None) -> S
 
 
 def resumed_state(
-    stream_id: int, saved: bytes, *, cursor: int, known_through: int, readings: Mapping[str, Any] = NO_READINGS
+    stream_id: int,
+    saved: bytes,
+    *,
+    cursor: int,
+    known_through: int,
+    readings: Readings = None,
+    approved: Collection[int] | None = None,
 ) -> State:
     """Return the state to fold on from after event ``cursor``, given the ``saved`` state at that event.
 
-    ``cursor`` 0 is the beginning, without a saved state. ``known_through`` is the last correction that was known when
-    the fold began, 0 for none; those that the fold has still before it are read again.
+    ``cursor`` 0 is the beginning; a saved state says there which changes have no effect. ``known_through`` is the last
+    change that was known when the fold began, 0 for none; those that the fold has still before it are read again.
+    ``approved`` are the changes that officers approved; None: each has its effect.
     """
-    if not cursor:
-        return State(corrections_of(stream_id, known_through=known_through) if known_through else (), readings)
-    state = State.from_bytes(saved, readings=readings)
-    if cursor >= known_through:
-        return state
-    announced = map(decode, read.events_at(stream_id, state.announced).values())
-    corrections = [event for event in announced if isinstance(event, EntryCorrected)]
-    targets = [seq for seq in State(corrections).corrects if seq <= cursor]
-    corrected = read.events_at(stream_id, targets)
-    return State.from_bytes(saved, corrections, readings, corrected=map(decode, corrected.values()))
+    changes: list[Change] = []
+    if cursor < known_through:
+        changes = corrections_of(stream_id, known_through=known_through)
+    if not saved:
+        return State(changes, readings, approved)
+    return State.from_bytes(saved, changes, readings, approved)
 
 
 @contextmanager

@@ -32,7 +32,8 @@ LABELS = {
         "events": "events",
         "evidence": "events",
         "unchecked": "Not checked, because the table does not report it",
-        "corrected": "corrected by event",
+        "corrects": "corrected by event",
+        "annuls": "annulled by event",
     },
     "fr": {
         "wager": "mise",
@@ -47,7 +48,8 @@ LABELS = {
         "events": "événements",
         "evidence": "événements",
         "unchecked": "Non vérifié, faute d’être transmis par la table",
-        "corrected": "corrigé par l’événement",
+        "corrects": "corrigé par l’événement",
+        "annuls": "annulé par l’événement",
     },
 }
 
@@ -64,8 +66,9 @@ def print_report(answer: Adjudication, out: TextIO, *, language: Language) -> No
     if answer.wagers:
         console.print(_wagers(answer, language))
     for correction in answer.corrections:
+        does = "corrects" if "corrects" in correction else "annuls"
         console.print(
-            f"#{correction['corrects']} {labels['corrected']} #{correction['seq']} "
+            f"#{correction[does]} {labels[does]} #{correction['seq']} "
             f"({correction['approved_by']}: {correction['reason']})",
             markup=False,
         )

@@ -92,19 +92,22 @@ def parse_readings(text: str) -> dict[str, Any]:
 def begin(name: str, *, readings: Mapping[str, Any], selection: Selection, actor: str) -> WhatIf:
     """Begin a what-if run, or return the run of that name if it was begun with the same parameters.
 
-    Raise ``ShapeError`` for readings that section 5 does not have, ``WhatIfRejected`` for an unknown casino or a name
-    that another run has.
+    The name is one of its casino's, or of the runs of all casinos. Raise ``ShapeError`` for readings that section 5
+    does not have, ``WhatIfRejected`` for an unknown casino or a name that another run has there.
     """
-    State((), readings)
-    if selection.casino is not None and not Casino.objects.filter(code=selection.casino).exists():
+    State(readings=readings)
+    casino = Casino.objects.filter(code=selection.casino).first() if selection.casino is not None else None
+    if selection.casino is not None and casino is None:
         raise WhatIfRejected(f"There is no casino '{selection.casino}'.")
     params = {"readings": dict(readings), "selection": selection.as_json(), "engine_version": ENGINE_VERSION}
     with transaction.atomic():
-        what_if, is_new = WhatIf.objects.get_or_create(name=name, defaults={**params, "started_by": actor})
+        what_if, is_new = WhatIf.objects.get_or_create(
+            name=name, casino=casino, defaults={**params, "started_by": actor}
+        )
         if any(getattr(what_if, field) != value for field, value in params.items()):
             raise WhatIfRejected(f"'{name}' is a replay of other streams or under other readings.")
         if is_new:
-            casino_id = Casino.objects.get(code=selection.casino).pk if selection.casino else audit_trail.INSTALLATION
+            casino_id = casino.pk if casino is not None else audit_trail.INSTALLATION
             audit_trail.record(
                 actor, "replay.started", casino_id=casino_id, data={"name": name, "readings": dict(readings)}
             )
@@ -164,6 +167,22 @@ where (s.id is null or b.id is null
   and (%(casinos)s::bigint[] is null or l.casino_id = any (%(casinos)s::bigint[]))
 order by 1, 5, 6, 7
 """
+
+
+def engines_compared(what_if: WhatIf, casinos: Collection[int] | None = None) -> list[str]:
+    """Return the engine versions whose findings stand in the streams of a run, of ``casinos`` (ids), None for all."""
+    of_run = AdjudicationRun.objects.filter(what_if=what_if, state=RunState.COMPLETE).values("stream")
+    standing = AdjudicationRun.objects.filter(what_if=None, stream__in=of_run, state=RunState.COMPLETE)
+    if casinos is not None:
+        standing = standing.filter(casino__in=casinos)
+    return sorted(standing.order_by().values_list("engine_version", flat=True).distinct())
+
+
+def casinos_of(what_if: WhatIf) -> list[int]:
+    """Return the ids of the casinos whose streams a run has read."""
+    runs = AdjudicationRun.objects.filter(what_if=what_if).order_by()
+    return sorted(runs.values_list("casino", flat=True).distinct())
+
 
 COMPARED = ("severity", "expected", "recorded", "provision")
 """The fields of a finding that are compared."""

@@ -16,6 +16,7 @@ from rest_framework.response import Response
 from audit.api.keyed_view import KeyedView, key_of
 from audit.api.problems import Problem, document, problem_of
 from audit.api.request_body import read_body
+from audit.api.schema import EVENTS
 from audit.api.streams import stream_of, whole
 from audit.event_store import read
 from audit.ingest import quarantine
@@ -33,7 +34,7 @@ DRY_RUN = OpenApiParameter(
     description="Answer as if, with the findings it would open; store and sign nothing. "
     "Needs the scope findings:read too, and counts in the rate limit as many requests as it has events.",
 )
-BODIES = {"application/json": OpenApiTypes.ANY, "application/x-ndjson": OpenApiTypes.STR}
+BODIES = {"application/json": EVENTS, "application/x-ndjson": OpenApiTypes.STR}
 
 MAX_LIMIT = 1_000
 
@@ -95,7 +96,8 @@ class StreamEvents(KeyedView):
         description=(
             "A JSON array, {'events': […]}, or one event a line; gzip accepted; at most 1,000 events and 1 MiB. "
             "2xx means that every event is stored for good, 4xx that none is. Every retry is safe. A stream is opened "
-            "for a gaming day from 40 days ago to 2 days ahead, or an earlier one with the scope events:backfill."
+            "for a gaming day from 40 days ago to 2 days ahead, or an earlier one with the scope events:backfill. "
+            "Persons are opaque ids (1 to 40 of A-Z a-z 0-9 . _ : -): a new event that names one is refused."
         ),
         parameters=[DRY_RUN],
         request=BODIES,
@@ -140,6 +142,11 @@ class Events(KeyedView):
             200: OpenApiResponse(OpenApiTypes.OBJECT, "Every event was there."),
             207: OpenApiResponse(OpenApiTypes.OBJECT, "The streams' statuses differ."),
             (422, "application/problem+json"): OpenApiResponse(OpenApiTypes.OBJECT, "An event names no stream."),
+            **{
+                (status, "application/json"): OpenApiResponse(OpenApiTypes.OBJECT, "Every stream has this status.")
+                for status in (403, 409, 422)
+            },
+            (403, "application/problem+json"): OpenApiResponse(OpenApiTypes.OBJECT, "The key may not do this."),
         },
     )
     def post(self, request: Request) -> Response:

@@ -34,6 +34,7 @@ class FindingBundle(OwnFindings):
     """The evidence bundle of a finding."""
 
     renderer_classes = (ZipFile,)
+    http_method_names = ["get", "head"]  # an answer to OPTIONS would be no ZIP
 
     @extend_schema(
         summary="The evidence of a finding",

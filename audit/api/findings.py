@@ -14,39 +14,156 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from audit.access.scope import Scope
+from audit.adjudication.incidents import look_up_consequences
 from audit.api.keyed_view import KeyedView, key_of
-from audit.models import AdjudicationRun, Finding, FindingStatus, KeyScope, RunCause
+from audit.casework.priority import with_priority
+from audit.corrections.decisions import decisions_of, needs_officers, state_of
+from audit.corrections.superseding import look_up_corrections
+from audit.models import (
+    CorrectionDecision,
+    CorrectionState,
+    Finding,
+    FindingStatus,
+    KeyScope,
+    RunCause,
+    Verdict,
+)
 from audit.models.adjudication import Severity
 from settlement.catalogue import RULES
 from settlement.provisions import PROVISIONS
 
 
-class SupersededBySerializer(serializers.Serializer[AdjudicationRun]):
-    """The run that superseded a finding: its number in the stream, why it began, and the correction that began it."""
+class RemovedBySerializer(serializers.Serializer[Any]):
+    """A correction that took a finding away."""
+
+    seq = serializers.IntegerField()
+    type = serializers.CharField(help_text="The type of the event that corrects, annuls or voids.")
+
+
+class SupersededBySerializer(serializers.Serializer[Finding]):
+    """The run that superseded a finding: its number in the stream, why it began, and the corrections that took the
+    finding away or the version of the house register that began it."""
 
     run = serializers.IntegerField(source="number")
     cause = serializers.ChoiceField(choices=RunCause.choices)
     engine_version = serializers.CharField()
     correction = serializers.IntegerField(
-        allow_null=True, help_text="The seq of the correction, null for another cause."
+        allow_null=True, help_text="The seq of the first correction that took it away, null for another cause."
+    )
+    corrections = RemovedBySerializer(
+        many=True, help_text="The corrections that took it away, in order; none for another cause."
+    )
+    register = serializers.IntegerField(
+        allow_null=True, help_text="The version of the house register, null for another cause."
+    )
+    approved = serializers.ListField(
+        child=serializers.IntegerField(),
+        allow_null=True,
+        help_text="Those of them that two officers had approved, by seq; null if none.",
     )
     began_at = serializers.DateTimeField()
 
-    def to_representation(self, instance: AdjudicationRun) -> dict[str, Any]:
-        is_correction = instance.cause == RunCause.CORRECTION
+    def to_representation(self, instance: Finding) -> dict[str, Any]:
+        run, removed_by = instance.superseded_by_run, instance.removed_by
+        assert run is not None, "a run superseded it"
         return {
-            "run": instance.number,
-            "cause": instance.cause,
-            "engine_version": instance.engine_version,
-            "correction": instance.corrections_through if is_correction else None,
-            "began_at": instance.began_at.isoformat(),
+            "run": run.number,
+            "cause": run.cause,
+            "engine_version": run.engine_version,
+            "correction": min(removed_by, default=None) if run.cause == RunCause.CORRECTION else None,
+            "corrections": [{"seq": seq, "type": type} for seq, type in removed_by.items()],
+            "register": run.register_version if run.cause == RunCause.REGISTER else None,
+            "approved": [seq for seq in removed_by if seq in (run.approved or ())] or None,
+            "began_at": run.began_at.isoformat(),
         }
 
 
-class FindingSerializer(serializers.ModelSerializer[Finding]):
+class RefSerializer(serializers.Serializer[Any]):
+    """What names a finding within its stream."""
+
+    rule = serializers.CharField()
+    seq = serializers.IntegerField()
+    wager = serializers.CharField(allow_null=True)
+
+
+class OwedSerializer(serializers.Serializer[Any]):
+    """Who owes whom how much, in minor units of the session's currency."""
+
+    by = serializers.ChoiceField(choices=["house", "player"])
+    to = serializers.CharField(allow_null=True, help_text="A player; null if unknown, or if the player owes.")
+    amount = serializers.IntegerField(min_value=1)
+
+
+class WordingSerializer(serializers.Serializer[Any]):
+    """The same sentence in both languages."""
+
+    en = serializers.CharField()
+    fr = serializers.CharField()
+
+
+class DecisionSerializer(serializers.Serializer[CorrectionDecision]):
+    """What one officer decided about a correction, and the entry of the audit trail that decided it."""
+
+    verdict = serializers.ChoiceField(choices=Verdict.choices)
+    officer = serializers.CharField(source="officer.username")
+    decided_at = serializers.DateTimeField()
+    reason = serializers.CharField()
+    entry = serializers.SerializerMethodField(help_text="The entry of the audit trail: its stream, #, its seq.")
+
+    def get_entry(self, decision: CorrectionDecision) -> str:
+        return f"{decision.entry_stream}#{decision.entry_seq}"
+
+
+class CorrectionSerializer(serializers.Serializer[Finding]):
+    """Of a correction that two officers have to approve: whether it waits, is approved or was refused, and by whom.
+
+    It has no effect on findings and figures unless it is approved.
+    """
+
+    state = serializers.ChoiceField(choices=CorrectionState.choices)
+    decisions = DecisionSerializer(many=True)
+
+
+class FindingSerializer(serializers.Serializer[Finding]):
     """A finding as section 6 of the event contract has it, with its table, its time and whether it stands."""
 
-    superseded_by = SupersededBySerializer(source="superseded_by_run", allow_null=True, read_only=True)
+    id = serializers.IntegerField()
+    stream = serializers.CharField()
+    table = serializers.CharField(allow_null=True, help_text="null in the count room.")
+    gaming_day = serializers.DateField()
+    occurred_at = serializers.DateTimeField()
+    ruleset = serializers.CharField(allow_blank=True)
+    engine_version = serializers.CharField()
+    status = serializers.ChoiceField(choices=FindingStatus.choices)
+    priority = serializers.IntegerField(
+        allow_null=True, min_value=1, max_value=4, help_text="Of its incident in the queue; null without a case."
+    )
+    superseded_at = serializers.DateTimeField(allow_null=True)
+    superseded_by = SupersededBySerializer(allow_null=True)
+    correction = CorrectionSerializer(allow_null=True)
+    rule = serializers.CharField()
+    severity = serializers.ChoiceField(choices=Severity.choices)
+    seq = serializers.IntegerField(help_text="The event that completes it.")
+    evidence = serializers.ListField(child=serializers.IntegerField(), help_text="The events that show it, by seq.")
+    wager = serializers.CharField(required=False)
+    expected = serializers.JSONField(help_text="An amount in minor units, or text; null if there is none.")
+    recorded = serializers.JSONField(help_text="An amount in minor units, or text; null if there is none.")
+    difference = serializers.IntegerField(
+        allow_null=True, help_text="Recorded less due, in minor units; null where no money is concerned."
+    )
+    owed = OwedSerializer(allow_null=True)
+    player = serializers.CharField(allow_null=True)
+    croupier = serializers.CharField(allow_null=True, help_text="Who paid or was on duty; null if not known.")
+    provision = serializers.CharField(allow_null=True)
+    provisions = serializers.ListField(child=serializers.CharField(), help_text="All the clauses to cite.")
+    after_loss = serializers.BooleanField(required=False, help_text="Events before it are missing.")
+    hides = RefSerializer(many=True, required=False, help_text="What would stand without this correction.")
+    put_right_by = serializers.IntegerField(required=False, help_text="The event of a later coup that made it good.")
+    caused_by = RefSerializer(allow_null=True, help_text="The earliest cause.")
+    causes = RefSerializer(many=True)
+    consequences = RefSerializer(many=True)
+    message = WordingSerializer()
+    remedy = WordingSerializer(help_text="What to do about it.")
 
     def to_representation(self, instance: Finding) -> dict[str, Any]:
         return {
@@ -58,19 +175,26 @@ class FindingSerializer(serializers.ModelSerializer[Finding]):
             "ruleset": instance.ruleset,
             "engine_version": instance.engine_version,
             "status": instance.status,
+            "priority": instance.priority,  # type: ignore[attr-defined]  # annotated
             "superseded_at": instance.superseded_at.isoformat() if instance.superseded_at else None,
             "superseded_by": _superseded_by(instance),
+            "correction": self._correction(instance),
             **instance.as_dict(),
         }
 
-    class Meta:
-        model = Finding
-        fields = ("id", "status", "superseded_at", "superseded_by")
+    def _correction(self, finding: Finding) -> dict[str, Any] | None:
+        known: dict[tuple[int, int], list[CorrectionDecision]] = self.context.get("decisions", {})
+        decisions = known.get((finding.stream_id, finding.seq), [])
+        if not needs_officers(finding, decisions):
+            return None
+        return {
+            "state": str(state_of(decisions)),
+            "decisions": [DecisionSerializer(each).data for each in decisions],
+        }
 
 
 def _superseded_by(finding: Finding) -> dict[str, Any] | None:
-    run = finding.superseded_by_run
-    return SupersededBySerializer(run).data if run is not None else None
+    return SupersededBySerializer(finding).data if finding.superseded_by_run is not None else None
 
 
 NEVER_STOOD = "never-stood"
@@ -116,23 +240,41 @@ class OwnFindings(KeyedView, GenericAPIView[Finding]):
 
     scope = KeyScope.FINDINGS_READ
     serializer_class = FindingSerializer
-    queryset = Finding.objects.select_related("stream", "table", "superseded_by_run")
+    queryset = Finding.objects.select_related("stream", "table", "superseded_by_run__replaces")
+    decisions: dict[tuple[int, int], list[CorrectionDecision]]
+
+    def get_serializer_context(self) -> dict[str, Any]:
+        return {**super().get_serializer_context(), "decisions": getattr(self, "decisions", {})}
 
     def get_queryset(self) -> Any:
-        return Scope.of(key_of(self.request), KeyScope.FINDINGS_READ).rows(super().get_queryset())
+        return with_priority(Scope.of(key_of(self.request), KeyScope.FINDINGS_READ).rows(super().get_queryset()))
 
 
 class Findings(OwnFindings, ListAPIView[Finding]):
-    """The findings of the key's casino, newest first."""
+    """The findings of the key's casino, newest first, each with its cause and its consequences."""
 
     parameters = frozenset({*FindingFilter.base_filters, NewestFirst.cursor_query_param})
     pagination_class = NewestFirst
     filter_backends = (filters.DjangoFilterBackend,)
     filterset_class = FindingFilter
 
+    def paginate_queryset(self, queryset: Any) -> Any:
+        page = super().paginate_queryset(queryset)
+        look_up_consequences(page or [])
+        look_up_corrections(page or [])
+        self.decisions = decisions_of(page or [])
+        return page
+
 
 class OneFinding(OwnFindings, RetrieveAPIView[Finding]):
     """One finding."""
+
+    def get_object(self) -> Finding:
+        finding: Finding = super().get_object()
+        look_up_consequences([finding])
+        look_up_corrections([finding])
+        self.decisions = decisions_of([finding])
+        return finding
 
 
 class Rules(KeyedView):

@@ -8,6 +8,9 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from audit import monitoring
+from audit.adjudication.equipment import equipment_of
+from audit.adjudication.preview import TooManyEvents, Unsettled
 from audit.adjudication.results import answer_of, standing
 from audit.api.keyed_view import KeyedView, key_of
 from audit.api.problems import Problem
@@ -58,6 +61,7 @@ class StreamStanding(KeyedView):
                 "gaming_day": logged.gaming_day.isoformat(),
                 "game": logged.game,
                 "ruleset": logged.ruleset,
+                "equipment": equipment_of(logged.stream_id),
                 "adjudicated_through": adjudication.next_seq - 1 if adjudication else 0,
                 "closed": bool(adjudication and adjudication.closed),
                 "verdict": ("irregular" if severities else "regular") if adjudicated else "pending",
@@ -80,6 +84,13 @@ class StreamAdjudication(KeyedView):
         return Response(answer_of(adjudication).as_dict())
 
 
+STATEMENT_S = 5.0
+"""The limit of time of each query of the table at an instant."""
+
+BEHIND_RETRY_AFTER_S = 10
+"""Seconds in which replay folds a few hundred thousand events."""
+
+
 class StreamTable(KeyedView):
     """The table just after an event: wagers, point, last result."""
 
@@ -96,7 +107,17 @@ class StreamTable(KeyedView):
         if logged.table_id is None:
             raise Http404
         at = whole(request, "at", default=2**53 - 1, least=1, most=2**53 - 1)
-        table = table_at(logged.stream_id, at)
+        try:
+            with monitoring.statement_limit(STATEMENT_S):
+                table = table_at(logged.stream_id, at)
+        except Unsettled:
+            detail = "The stream is being adjudicated; its table at this event can be told when that has come nearer."
+            raise Problem(503, "behind", detail, retry_after_s=BEHIND_RETRY_AFTER_S) from None
+        except TooManyEvents as error:
+            detail = (
+                f"The table after more than {error.count - 1} events is told only from the last adjudicated one on."
+            )
+            raise Problem(409, "too-long", detail) from None
         if table is None:
             raise Http404
         return Response({"stream": logged.name, **table})

@@ -5,16 +5,17 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import QuerySet
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from audit.access.capabilities import Capability
 from audit.access.keepers import same_hands
 from audit.access.scope import Scope
+from audit.casework.priority import by_urgency
 from audit.casework.state_machine import TRANSITIONS, Transition
 from audit.event_store import audit_trail
-from audit.models import Case, CaseAction, Finding, Officer
+from audit.models import Case, CaseAction, Finding, FindingStatus, Officer
 from audit.models.cases import Outcome, State
 
 MAX_REASON = 4_000
@@ -70,21 +71,18 @@ def is_allowed(case: Case, officer: Officer, name: str) -> bool:
     )
 
 
-def take_next(officer: Officer) -> Case | None:
-    """Assign the most urgent new case of the officer's casinos to them, and return it, or None if there is none.
+def take_next(officer: Officer, shown: QuerySet[Finding] | None = None) -> Case | None:
+    """Assign the first new case among the findings ``shown`` to an officer, and return it, or None if none is new.
 
-    Two officers who ask at once never get the same case.
+    ``shown`` are in the order in which a list shows them; by default those of the officer's casinos by urgency. Two
+    officers who ask at once never get the same case.
     """
     scope = Scope.of(officer, Capability.WORK_CASES)
-    standing = Finding.objects.standing().filter(case=OuterRef("pk"))
+    listed = by_urgency(Finding.objects.standing()) if shown is None else shown
+    waiting = scope.rows(listed.filter(case__state=State.NEW, status=FindingStatus.STANDING))
     with transaction.atomic():
-        case = (
-            scope.rows(Case.objects.select_for_update(skip_locked=True))
-            .filter(Exists(standing), state=State.NEW)
-            .order_by("weight", "deadline", "pk")
-            .first()
-        )
-        return None if case is None else perform(case.pk, officer, "take")
+        finding = waiting.select_related("case").select_for_update(skip_locked=True, of=("case",)).first()
+        return None if finding is None or finding.case_id is None else perform(finding.case_id, officer, "take")
 
 
 def _check(

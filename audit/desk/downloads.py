@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date
 
+from django.contrib.admin.views.main import ChangeList
 from django.http import Http404, HttpResponse, QueryDict
+from django.utils.text import capfirst
+from django.utils.translation import gettext
 
 from audit.exports.lists import FORMATS, render_list
 from audit.exports.sheets import Sheet
@@ -23,6 +26,18 @@ def file_response(name: str, content_type: str, body: bytes) -> HttpResponse:
     """Return a file that a browser saves under ``name`` instead of showing it."""
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return HttpResponse(body, content_type=content_type, headers=headers)
+
+
+def filters_in_words(changelist: ChangeList, parameters: QueryDict) -> list[str]:
+    """Return what a list is filtered by as its page names it: “Queue: Open”."""
+    texts = []
+    for spec in changelist.filter_specs:
+        if any(parameters.get(name) for name in spec.expected_parameters() if name is not None):
+            chosen = ", ".join(str(choice["display"]) for choice in spec.choices(changelist) if choice["selected"])
+            texts.append(gettext("%(filter)s: %(value)s") % {"filter": capfirst(str(spec.title)), "value": chosen})
+    if parameters.get("q"):
+        texts.append(gettext("%(filter)s: %(value)s") % {"filter": gettext("Search"), "value": parameters["q"]})
+    return texts
 
 
 def filter_texts(parameters: QueryDict) -> list[str]:

@@ -21,6 +21,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import register_converter
 from django.urls.converters import IntConverter
 from django.utils.text import capfirst
+from django.utils.translation import gettext as _
 
 from audit.access.capabilities import Capability
 from audit.access.scope import Scope, officers_with
@@ -40,6 +41,10 @@ class SignedConverter(IntConverter):
 register_converter(SignedConverter, "signed")
 
 
+_SCOPES = "_cabochon_scopes"
+"""The attribute of a request that holds the officer and their scopes, by capabilities."""
+
+
 def officer_of(request: HttpRequest) -> Officer:
     """Return the signed-in officer, on a page that nobody else reaches."""
     officer = request.user
@@ -48,8 +53,19 @@ def officer_of(request: HttpRequest) -> Officer:
 
 
 def scope_of(request: HttpRequest, *capabilities: Capability) -> Scope:
-    """Return where the signed-in officer has one of ``capabilities``; nowhere if nobody is signed in."""
-    return Scope.of(request.user, *capabilities) if isinstance(request.user, Officer) else Scope()
+    """Return where the signed-in officer has one of ``capabilities``; nowhere if nobody is signed in.
+
+    Each scope is built once for a request and the officer who is signed in by it, and dies with the request.
+    """
+    officer = request.user
+    if not isinstance(officer, Officer):
+        return Scope()
+    built_for, built = request.__dict__.get(_SCOPES, (None, {}))
+    scopes: dict[tuple[Capability, ...], Scope] = built if built_for is officer else {}
+    request.__dict__[_SCOPES] = (officer, scopes)
+    if capabilities not in scopes:
+        scopes[capabilities] = Scope.of(officer, *capabilities)
+    return scopes[capabilities]
 
 
 def in_record(rows: QuerySet[Row], request: HttpRequest) -> QuerySet[Row]:
@@ -113,6 +129,18 @@ class ScopedAdmin(ModelAdmin[Row]):
         """Forbid deleting, unless a section allows it: the record refers to its rows."""
         return False
 
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """Show the list under the name of the model; Django's own title invites to select a row."""
+        title = capfirst(self.opts.verbose_name_plural)
+        return super().changelist_view(request, {"title": title, **(extra_context or {})})
+
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Show the form under a title without an article, which French would have to elide before a vowel."""
+        title = _("Add: %(what)s") % {"what": self.opts.verbose_name}
+        return super().add_view(request, form_url, {"title": title, **(extra_context or {})})
+
     def _is_within(self, scope: Scope, row: Model | None) -> bool:
         return bool(scope) if row is None else scope.includes(self.casino_id_of(row))
 
@@ -170,7 +198,9 @@ class ScopedAdmin(ModelAdmin[Row]):
 
     def row_or_404(self, request: HttpRequest, object_id: str | int, *capabilities: Capability) -> Row:
         """Return the row of a page. Raise ``Http404`` if the officer does not see it, and ``PermissionDenied`` if
-        they see it and none of ``capabilities``, where any are given, is theirs at its casino."""
+        they see no row of the section, or none of ``capabilities``, where any are given, is theirs at its casino."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
         row = self.get_object(request, str(object_id))
         if row is None:
             raise Http404
@@ -192,8 +222,3 @@ class RecordAdmin(ScopedAdmin[Row]):
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
-
-    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """Show the list under the name of the model; Django's own title invites to select a row."""
-        title = capfirst(self.opts.verbose_name_plural)
-        return super().changelist_view(request, {"title": title, **(extra_context or {})})

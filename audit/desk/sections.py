@@ -1,8 +1,10 @@
 """Registers the models of every section with the admin site. ``audit.apps`` imports this module once models exist."""
 
 # ruff: noqa: F401
+import audit.desk.corrections.admin
 import audit.desk.findings.admin
 import audit.desk.jobs.admin
+import audit.desk.ledger.admin
 import audit.desk.nights.admin
 import audit.desk.persons.admin
 import audit.desk.record.failed_runs
@@ -10,5 +12,6 @@ import audit.desk.record.quarantine
 import audit.desk.settings.casinos
 import audit.desk.settings.deadlines
 import audit.desk.settings.officers
+import audit.desk.settings.register
 import audit.desk.tables.admin
 import audit.desk.what_if.admin

@@ -13,7 +13,6 @@ import getpass
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any
@@ -90,24 +89,6 @@ def account_name() -> str:
         return getpass.getuser()
     except (KeyError, OSError):
         return f"uid {os.getuid()}"
-
-
-_current_officer: ContextVar[str | None] = ContextVar("current_officer", default=None)
-
-
-@contextmanager
-def done_by(officer: str) -> Iterator[None]:
-    """Ascribe what Django's own forms write in this block, an account or a role, to an officer."""
-    token = _current_officer.set(officer)
-    try:
-        yield
-    finally:
-        _current_officer.reset(token)
-
-
-def current_officer() -> str | None:
-    """Return the officer of ``done_by``, or None in a command."""
-    return _current_officer.get()
 
 
 @contextmanager

@@ -7,7 +7,7 @@ is four times as slow as an array sent in binary; and they parse JSON, where the
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any
@@ -90,7 +90,7 @@ def microseconds(instants: Sequence[datetime]) -> list[int]:
     return [first_us + (each.days * 86_400 + each.seconds) * 1_000_000 + each.microseconds for each in since_first]
 
 
-def execute(statement: str, parameters: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+def execute(statement: str, parameters: tuple[Any, ...] | Mapping[str, Any]) -> list[tuple[Any, ...]]:
     """Run one statement, its parameters marked ``%b``, and return its rows; a ``json`` column comes as bytes.
 
     Outside ``transaction.atomic`` the statement is a transaction of its own, in one round trip. Raise Django's database

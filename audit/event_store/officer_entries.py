@@ -1,7 +1,9 @@
-"""Accounts, passwords and roles of officers: written with their entry of the audit trail, or not at all.
+"""Accounts, passwords and roles that a command writes: each with its entry of the audit trail, or not at all.
 
-Django's forms and commands save an ``Officer`` or a ``Membership``; what they change becomes entries here. At the desk
-they are the officer's of ``audit_trail.done_by``, in a command the account's that runs it.
+Django's own commands, ``createsuperuser`` and ``changepassword``, know nothing of entries: they save an ``Officer``. A
+model may not import the event store, which is above it; so it sends a signal, and what it was to save becomes entries
+here. They are the machine's account's, and only an operator of the database may write them. At the desk nothing is
+saved in this way: ``audit.access.accounts`` names each entry.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ def _save_officer(officer: Officer, fields: Collection[str], **kwargs: Any) -> N
     named = {"named": officer.get_username()}
     with transaction.atomic():
         if officer._state.adding:
-            added = _perform("officer.added", data=named, secret=officer.password)
+            added = audit_trail.perform_command("officer.added", data=named, secret=officer.password)
             officer.pk, officer.is_staff = added["id"], True
             officer._state.adding, officer._state.db = False, "default"
         protected = {*fields} & {*Officer.PROTECTED}
@@ -32,32 +34,27 @@ def _save_officer(officer: Officer, fields: Collection[str], **kwargs: Any) -> N
         stored = Officer.objects.only("username", *Officer.PROTECTED).get(pk=officer.pk)
         named = {"named": stored.get_username()}  # a new name is stored after this
         if "password" in protected and stored.password != officer.password:
-            _perform("officer.password_changed", data=named, secret=officer.password)
+            audit_trail.perform_command("officer.password_changed", data=named, secret=officer.password)
         if "is_superuser" in protected and stored.is_superuser != officer.is_superuser:
             verb = "made" if officer.is_superuser else "unmade"
-            _perform(f"officer.{verb}_superuser", data=named)
+            audit_trail.perform_command(f"officer.{verb}_superuser", data=named)
 
 
 @receiver(membership_is_saved)
 def _save_membership(membership: Membership, is_deleted: bool, **kwargs: Any) -> None:
-    data = {"officer": membership.officer.get_username(), "role": str(membership.role)}
+    before = Membership.objects.filter(pk=membership.pk).first()
+    has_moved = before is not None and before.casino_id != membership.casino_id  # to another casino: another membership
+    if before is not None and (is_deleted or has_moved):
+        _perform("membership.removed", before)
     if is_deleted:
-        _perform("membership.removed", casino_id=membership.casino_id, data=data)
         membership.pk = None
-    elif membership._state.adding:
-        membership.pk = _perform("membership.added", casino_id=membership.casino_id, data=data)["id"]
+    elif before is None or has_moved:
+        membership.pk = _perform("membership.given", membership)["id"]
         membership._state.adding, membership._state.db = False, "default"
-    else:
-        before = Membership.objects.get(pk=membership.pk)
-        if before.casino_id != membership.casino_id:  # at another casino: another membership
-            _save_membership(before, is_deleted=True)
-            membership.pk = _perform("membership.added", casino_id=membership.casino_id, data=data)["id"]
-        elif before.role != membership.role:
-            _perform("membership.changed", casino_id=membership.casino_id, data={**data, "before": before.role})
+    elif before.role != membership.role:
+        _perform("membership.given", membership, before=before.role)
 
 
-def _perform(type: str, **values: Any) -> dict[str, Any]:
-    officer = audit_trail.current_officer()
-    return (
-        audit_trail.perform_command(type, **values) if officer is None else audit_trail.perform(officer, type, **values)
-    )
+def _perform(type: str, membership: Membership, **data: str) -> dict[str, Any]:
+    data = {"officer": membership.officer.get_username(), "role": str(membership.role), **data}
+    return audit_trail.perform_command(type, casino_id=membership.casino_id, data=data)

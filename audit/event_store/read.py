@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
+from typing import Any
 
 from audit.event_store import binary_copy
+from settlement.events import VOIDS
 
 PAGE = 1_000
 """Rows that ``whole`` fetches at a time."""
@@ -17,7 +19,7 @@ PAGE = 1_000
 class StreamHead:
     """The state of a stream: the number it takes next, and its chain value, 32 bytes.
 
-    ``table_id`` is None for a count room and for a desk; ``game`` is None for both, too.
+    ``table_id`` is None for a count room and for a desk; ``game`` and ``ruleset`` are None for both, too.
     """
 
     stream_id: int
@@ -26,6 +28,7 @@ class StreamHead:
     chain: bytes
     is_of_desk: bool
     game: str | None
+    ruleset: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +51,7 @@ class Batch:
 def head_of(casino_id: int, name: str) -> StreamHead | None:
     """Return the head of a casino's stream, or None if no stream of that name was opened."""
     rows = binary_copy.execute(
-        "select s.stream_id, s.table_id, h.next_seq, h.chain, s.is_of_desk, s.game"
+        "select s.stream_id, s.table_id, h.next_seq, h.chain, s.is_of_desk, s.game, s.ruleset"
         " from log.stream s join log.stream_head h using (stream_id)"
         " where s.casino_id = %b::bigint and s.name = %b::text",
         (casino_id, name),
@@ -83,12 +86,12 @@ def before(stream_id: int, *, seq: int, limit: int) -> list[tuple[int, bytes]]:
     return rows[::-1]
 
 
-def count_from(stream_id: int, first_seq: int, *, limit: int) -> int:
-    """Return how many events of a stream have a seq of at least ``first_seq``, counted no further than ``limit``."""
+def count_from(stream_id: int, first_seq: int, *, through: int = 2**63 - 1, limit: int) -> int:
+    """Return how many events of a stream have a seq from ``first_seq`` to ``through``, counted up to ``limit``."""
     [(count,)] = binary_copy.execute(
-        "select count(*) from (select from log.event where stream_id = %b::bigint and seq >= %b::bigint"
-        " limit %b::bigint) counted",
-        (stream_id, first_seq, limit),
+        "select count(*) from (select from log.event where stream_id = %b::bigint"
+        " and seq between %b::bigint and %b::bigint limit %b::bigint) counted",
+        (stream_id, first_seq, through, limit),
     )
     return int(count)
 
@@ -110,8 +113,15 @@ def events_at(stream_id: int, seqs: list[int]) -> dict[int, bytes]:
     )
 
 
+_IS_CHANGE = (
+    "(envelope ->> 'type' in ('entry.corrected', 'entry.annulled')"
+    " or (envelope ->> 'type' = any (%b::text[]) and envelope -> 'data' -> 'voids' is not null))"
+)
+"""An event that acts on an earlier one; its parameter is the types that may void a result."""
+
+
 def corrections_of(stream_id: int) -> list[bytes]:
-    """Return the ``entry.corrected`` events of a stream, in order."""
+    """Return the events of a stream that act on an earlier one, in order: corrections, annulments, results voided."""
     rows = binary_copy.execute("select chain from log.stream_head where stream_id = %b::bigint", (stream_id,))
     return list(_corrections_under(stream_id, rows[0][0])) if rows else []
 
@@ -120,21 +130,39 @@ def corrections_of(stream_id: int) -> list[bytes]:
 def _corrections_under(stream_id: int, chain: bytes) -> tuple[bytes, ...]:
     """Scan a stream once for each chain value, which stands for all that is in it."""
     rows = binary_copy.execute(
-        "select envelope from log.event"
-        " where stream_id = %b::bigint and envelope ->> 'type' = 'entry.corrected' order by seq",
-        (stream_id,),
+        f"select envelope from log.event where stream_id = %b::bigint and {_IS_CHANGE} order by seq",
+        (stream_id, [kind.type for kind in VOIDS]),
     )
     return tuple(envelope for (envelope,) in rows)
 
 
-def last_of_type(stream_id: int, type: str) -> bytes | None:
-    """Return the last event of a type in a stream, or None if it has none."""
+def sessions_counted(stream_ids: list[int]) -> dict[int, set[str]]:
+    """Return the sessions that counts name, by stream id, those of corrections and of entries corrected since too."""
     rows = binary_copy.execute(
-        "select envelope from log.event where stream_id = %b::bigint and envelope ->> 'type' = %b::text"
-        " order by seq desc limit 1",
-        (stream_id, type),
+        "select distinct stream_id, coalesce(envelope #>> '{data,session}', envelope #>> '{data,data,session}')"
+        " from log.event where stream_id = any (%b::bigint[])"
+        " and envelope ->> 'type' in ('drop.counted', 'entry.corrected')",
+        (stream_ids,),
     )
-    return rows[0][0] if rows else None
+    sessions: dict[int, set[str]] = {}
+    for stream_id, session in rows:
+        sessions.setdefault(stream_id, set()).add(session)
+    return sessions
+
+
+def last_of_type_in(stream_ids: list[int], type: str) -> dict[int, tuple[bytes, bool]]:
+    """Return the last event of a type in each of some streams, by stream id; one that has none is not there.
+
+    With each, whether an event after it may change it: a correction, an annulment, a result voided.
+    """
+    rows = binary_copy.execute(
+        "select s.stream_id, e.envelope, exists (select from log.event c where c.stream_id = s.stream_id"
+        f" and c.seq > e.seq and {_IS_CHANGE.replace('envelope', 'c.envelope')})"
+        " from unnest(%b::bigint[]) as s (stream_id) cross join lateral (select seq, envelope from log.event l"
+        " where l.stream_id = s.stream_id and l.envelope ->> 'type' = %b::text order by seq desc limit 1) e",
+        ([kind.type for kind in VOIDS], stream_ids, type),
+    )
+    return {stream_id: (envelope, is_changed) for stream_id, envelope, is_changed in rows}
 
 
 def last_seqs(stream_ids: list[int]) -> dict[int, int]:
@@ -166,6 +194,16 @@ def batch_holding(stream_id: int, seq: int) -> Batch | None:
     return Batch(*rows[0])
 
 
+def received_from(stream_id: int, first_seq: int, last_seq: int) -> list[tuple[int, datetime]]:
+    """Return when the batches that hold events ``first_seq`` to ``last_seq`` were received, by their first number."""
+    return binary_copy.execute(
+        "select first_seq, received_at from log.batch where stream_id = %b::bigint and first_seq <= %b::bigint"
+        " and first_seq >= (select max(b.first_seq) from log.batch b"
+        " where b.stream_id = %b::bigint and b.first_seq <= %b::bigint) order by first_seq",
+        (stream_id, last_seq, stream_id, first_seq),
+    )
+
+
 def credible_instants(stream_id: int, claimed: Mapping[int, datetime]) -> dict[int, datetime]:
     """Return the instants of events as lists are ordered by, by ``seq``: as the table's clock has them, ``claimed``.
 
@@ -177,11 +215,24 @@ def credible_instants(stream_id: int, claimed: Mapping[int, datetime]) -> dict[i
         " order by b.first_seq desc limit 1) from unnest(%b::bigint[]) as s (seq)",
         (stream_id, sorted(claimed)),
     )
-    received = {seq: at for seq, at in rows if at is not None}
-    return {
-        seq: received[seq] if seq in received and at > received[seq] + CLOCK_TOLERANCE else at
-        for seq, at in claimed.items()
-    }
+    received = dict(rows)
+    return {seq: credible(at, received.get(seq)) for seq, at in claimed.items()}
+
+
+def claimed_and_received(events: Collection[tuple[int, int]]) -> list[tuple[int, int, bytes, datetime | None]]:
+    """Return those of ``events``, each a stream id and a seq, that are stored: their bytes, and when received."""
+    stream_ids, seqs = [stream_id for stream_id, _seq in events], [seq for _stream_id, seq in events]
+    return binary_copy.execute(
+        "select e.stream_id, e.seq, e.envelope, (select b.received_at from log.batch b"
+        " where b.stream_id = e.stream_id and b.first_seq <= e.seq order by b.first_seq desc limit 1)"
+        " from unnest(%b::bigint[], %b::bigint[]) as s (stream_id, seq) join log.event e using (stream_id, seq)",
+        (stream_ids, seqs),
+    )
+
+
+def credible(claimed: datetime, received: datetime | None) -> datetime:
+    """Return the instant of an event as lists are ordered by; see ``credible_instants``."""
+    return received if received is not None and claimed > received + CLOCK_TOLERANCE else claimed
 
 
 def batches_through(stream_id: int, seq: int) -> list[Batch]:
@@ -201,25 +252,61 @@ TAKEN_OVER_AFTER = timedelta(minutes=10)
 """How long the workers of a later engine version must have left a stream alone before an earlier version takes over."""
 
 
-def dirty_streams(engine_version: str, *, limit: int) -> list[int]:
-    """Return up to ``limit`` streams whose events are not all adjudicated by ``engine_version``.
+DIRTY = """
+log.stream_head h join log.stream s using (stream_id)
+left join audit_adjudication a
+  on a.stream_id = h.stream_id and a.engine_version = %(engine)s and a.what_if_id is null
+left join audit_adjudicationrun r on r.id = a.run_id
+left join (select e.casino_id, max(e.version) as version from audit_registerentry e
+           where e.version is not null group by e.casino_id) g on g.casino_id = s.casino_id
+where (h.next_seq > coalesce(a.next_seq, 1) or r.state in ('running', 'failed')
+       or (r.state = 'complete' and r.register_version is distinct from coalesce(g.version, 0))
+       or (r.state = 'complete' and (r.approved is null or exists (
+         select from audit_correctiondecision d where d.stream_id = h.stream_id and d.verdict = 'countersigned'
+           and d.number = 2 and d.seq <> all (r.approved))))) and not s.is_of_desk
+  and (r.next_try_at is null or r.next_try_at <= now())
+  and (r.state is distinct from 'superseded' or not exists (
+    select from audit_adjudication o where o.stream_id = h.stream_id and o.what_if_id is null
+      and o.id <> a.id and o.updated_at > now() - %(taken_over_after)s::interval))
+  and (a.id is not null or not exists (
+    select from audit_adjudication o join audit_adjudicationrun p on p.id = o.run_id
+    where o.stream_id = h.stream_id and o.what_if_id is null and o.engine_version <> %(engine)s
+      and p.state = 'complete' and o.next_seq >= h.next_seq
+      and not exists (
+        select from audit_registerentry e
+        where e.casino_id = s.casino_id and e.version > coalesce(p.register_version, 0)
+          and (e.table_id is null or e.table_id = s.table_id) and e.ruleset in ('', s.ruleset)
+          and s.gaming_day >= e.first_day and s.gaming_day <= coalesce(e.last_day, s.gaming_day))
+      and not exists (
+        select from audit_adjudicationrun w join audit_whatif i on i.id = w.what_if_id
+        where w.stream_id = h.stream_id and w.state = 'complete' and i.promoted_at is not null
+          and i.engine_version = %(engine)s)))
+"""
+"""The streams that are dirty, as ``from`` and ``where`` of a query; its parameters are those of ``dirty_params``.
 
-    The casinos take turns, each with its newest stream first, so that none fills the limit. Desk streams and what-if
-    runs do not count, nor do streams that a failed run has set aside until later, nor those that workers of another
-    version have taken over.
+Those whose events an engine version has not all adjudicated, and those that it has adjudicated by an earlier version of
+the casino's register, or before officers approved a correction: head ``h``, stream ``s``, adjudication ``a``, run
+``r``, register ``g``.
+Desk streams and what-if runs do not count, nor do streams that a failed run has set aside until later, nor those that
+workers of another version have taken over. Nor do those that an earlier version has read to their end, by a register
+that says the same of them, until a what-if run with them is promoted. More conditions may follow.
+"""
+
+
+def dirty_params(engine_version: str) -> dict[str, Any]:
+    """Return the parameters of ``DIRTY``."""
+    return {"engine": engine_version, "taken_over_after": TAKEN_OVER_AFTER}
+
+
+def dirty_streams(engine_version: str, *, limit: int) -> list[int]:
+    """Return up to ``limit`` streams that are dirty for ``engine_version``.
+
+    The casinos take turns, each with its newest stream first, so that none fills the limit.
     """
     rows = binary_copy.execute(
-        "select h.stream_id from log.stream_head h join log.stream s using (stream_id)"
-        " left join audit_adjudication a on a.stream_id = h.stream_id and a.engine_version = %b::text"
-        " and a.what_if_id is null"
-        " left join audit_adjudicationrun r on r.id = a.run_id"
-        " where (h.next_seq > coalesce(a.next_seq, 1) or r.state in ('running', 'failed')) and not s.is_of_desk"
-        " and (r.next_try_at is null or r.next_try_at <= now())"
-        " and (r.state is distinct from 'superseded' or not exists ("
-        "   select from audit_adjudication o where o.stream_id = h.stream_id and o.what_if_id is null"
-        "   and o.id <> a.id and o.updated_at > now() - %b::interval))"
+        f"select h.stream_id from {DIRTY}"
         " order by row_number() over (partition by s.casino_id order by h.stream_id desc), h.stream_id desc"
-        " limit %b::bigint",
-        (engine_version, TAKEN_OVER_AFTER, limit),
+        " limit %(limit)s",
+        {**dirty_params(engine_version), "limit": limit},
     )
     return [stream_id for (stream_id,) in rows]

@@ -9,7 +9,7 @@ A bundle contains no clock time, no address, and no database id that is not in t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from itertools import groupby
@@ -19,11 +19,12 @@ from audit.evidence import verify, wording
 from settlement import AnotherStream, Finding, NeedsReplay, State
 from settlement.catalogue import RULES, Language, Rule, Wording
 from settlement.catalogue.sentences import amount, format_fact
-from settlement.codec import decode_all
+from settlement.codec import decode_stored
 from settlement.engine import READINGS
-from settlement.events import EntryCorrected
 from settlement.law import LAW_TEXTS, Citation
+from settlement.law_coverage.session import SessionSentence
 from settlement.provisions import PROVISIONS
+from settlement.streams import fold
 
 LANGUAGES: tuple[Language, ...] = ("en", "fr")
 
@@ -46,8 +47,11 @@ class Material:
     """The input of a bundle.
 
     ``casino`` and ``table`` are as the first event names them; ``table`` is None for a count room. ``readings`` are the
-    parameters of the adjudication that made the finding, or None if they are not known. ``keys`` are those that signed
-    the checkpoint, in the order of its signatures, as ``name+id+base64``.
+    parameters of the adjudication that made the finding, or None if they are not known. ``coverage`` is what of the law
+    was checked in the session. ``approved`` are the corrections among the events that officers had approved, None where
+    every one took effect, and ``decisions`` what officers decided about corrections among them, as ``finding.json`` has
+    it, with the entries of the audit trail and their proofs. ``keys`` are those
+    that signed the checkpoint, in the order of its signatures, as ``name+id+base64``.
     """
 
     finding: Finding
@@ -60,6 +64,9 @@ class Material:
     engine_version: str
     readings_digest: str
     readings: Mapping[str, Any] | None
+    coverage: Sequence[SessionSentence]
+    approved: Sequence[int] | None
+    decisions: Sequence[Mapping[str, Any]]
     envelopes: Sequence[bytes]
     batches: Sequence[SealedBatch]
     origin: str
@@ -91,15 +98,19 @@ def bundle_of(material: Material) -> bytes:
     return verify.zip_of(files)
 
 
-def refold(envelopes: Sequence[bytes]) -> State:
-    """Fold events as a replay does, with their corrections known beforehand. Raise ``Unproven`` if they do not fold."""
-    events = decode_all(envelopes)
-    state = State(event for event in events if isinstance(event, EntryCorrected))
+def refold(
+    envelopes: Sequence[bytes], readings: Mapping[str, Any] | None, approved: Collection[int] | None = None
+) -> State:
+    """Fold events as a replay does, with their corrections known beforehand. Raise ``Unproven`` if they do not fold.
+
+    ``readings`` are those of the house register; None: the session's own parameters decide. ``approved`` are the
+    corrections that officers approved, by seq; None: every one takes effect.
+    """
+    events = decode_stored(b"[%b]" % b",".join(envelopes))
     try:
-        state.feed_all(events)
+        return fold(events, readings, approved)
     except (NeedsReplay, AnotherStream) as error:
         raise Unproven(str(error)) from error
-    return state
 
 
 def readings_of(state: State) -> dict[str, Any]:
@@ -114,7 +125,7 @@ def finding_json(material: Material) -> dict[str, Any]:
     is_money = rule.expected_is == rule.recorded_is == "money"
     expected, recorded = finding.expected, finding.recorded
     difference = recorded - expected if is_money and type(expected) is type(recorded) is int else None
-    law, no_text = _law(finding.provision, rule)
+    law, no_text = _law(finding.provisions or (finding.provision,), rule)
     return {
         "format": verify.FORMAT,
         "stream": material.stream,
@@ -124,6 +135,10 @@ def finding_json(material: Material) -> dict[str, Any]:
         "currency": material.currency,
         "ruleset": material.ruleset,
         "engine_version": material.engine_version,
+        "corrections": {
+            "approved": None if material.approved is None else list(material.approved),
+            "decisions": [dict(each) for each in material.decisions],
+        },
         "readings": {"digest": material.readings_digest, "values": material.readings},
         "rule": {"title": _both(rule.title), "explanation": _both(rule.explanation)},
         "finding": finding.as_dict(),
@@ -136,6 +151,22 @@ def finding_json(material: Material) -> dict[str, Any]:
         "written": {language: _amounts(finding, rule, difference, language) for language in LANGUAGES},
         "law": law,
         "no_text": no_text,
+        "coverage": [_covered(each) for each in material.coverage],
+    }
+
+
+def _covered(each: SessionSentence) -> dict[str, Any]:
+    sentence = each.sentence
+    return {
+        "file": f"law/{LAW_TEXTS[sentence.text].file}",
+        "start": sentence.start,
+        "end": sentence.end,
+        "words": LAW_TEXTS[sentence.text].content[sentence.start : sentence.end].strip(),
+        "state": each.state,
+        "rules": list(sentence.rules),
+        "silent": list(each.silent),
+        "lacking": list(each.lacking),
+        "readings": list(sentence.readings),
     }
 
 
@@ -149,14 +180,17 @@ def _amounts(finding: Finding, rule: Rule, difference: int | None, language: Lan
     }
 
 
-def _law(label: str | None, rule: Rule) -> tuple[list[dict[str, Any]], dict[str, str] | None]:
-    """Return the texts that a provision quotes, or, if it quotes none, why not, in both languages if known."""
-    provision = PROVISIONS.get(label or "")
-    if provision is not None and provision.citations:
-        by_text = groupby(provision.citations, key=lambda citation: citation.text_id)
-        return [_text(text_id, list(citations)) for text_id, citations in by_text], None
-    if provision is not None and provision.text_missing:
-        return [], dict(provision.text_missing)
+def _law(labels: Iterable[str | None], rule: Rule) -> tuple[list[dict[str, Any]], dict[str, str] | None]:
+    """Return the texts that provisions quote, or, if they quote none, why not, in both languages if known."""
+    provisions = [PROVISIONS[label] for label in labels if label and label in PROVISIONS]
+    citations = list(dict.fromkeys(citation for provision in provisions for citation in provision.citations))
+    if citations:
+        citations.sort(key=lambda citation: citation.text_id)  # stable: as they are cited within one text
+        by_text = groupby(citations, key=lambda citation: citation.text_id)
+        return [_text(text_id, list(cited)) for text_id, cited in by_text], None
+    missing = next((provision.text_missing for provision in provisions if provision.text_missing), None)
+    if missing:
+        return [], dict(missing)
     return [], _both(rule.reason) if rule.reason else None
 
 

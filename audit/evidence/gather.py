@@ -2,30 +2,35 @@
 
     finding ─► events through its batch ─► folded again: is it found? ─► proofs to one checkpoint ─► bundle
                         ▲                              │ no
-                        └── through the batch of the next correction ◄──┘
+                        └──────── through the next batch ◄──────────────┘
 
-Events and checkpoint follow from the log alone, which only grows: the same finding gives the same bytes for ever. A
-finding of another engine version, or an integrity finding, is not folded again.
+Events, decisions about corrections and checkpoint follow from the log alone, which only grows: the same finding gives
+the same bytes for ever. A finding of another engine version, or an integrity finding, is not folded again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import takewhile
 
 import msgspec
+from msgspec.structs import replace
 
-from audit.adjudication.stream_reader import corrections_of
+from audit.adjudication.results import standing_approvals, standing_readings
+from audit.adjudication.stream_reader import Readings
 from audit.event_store import read
 from audit.evidence.bundle import Material, SealedBatch, Unproven, bundle_of, readings_of, refold
+from audit.evidence.decided import entries_of, proven_decisions
 from audit.models import Finding
+from audit.register import in_force
 from audit.transparency import proofs, signing_keys
 from audit.transparency.signed_notes import signers_in
-from settlement import ENGINE_VERSION, State, decode
+from settlement import ENGINE_VERSION, NeedsReplay, State
 from settlement import Finding as FindingValue
 from settlement.catalogue import RULES
+from settlement.codec import decode_one_stored, decode_stored
+from settlement.incidents import with_consequences
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +58,18 @@ def material_of(finding: Finding) -> Material:
     """Return the input of a finding's bundle. Raise as ``evidence_of``."""
     value = finding.as_value()
     envelopes, state = _proving_events(finding, value)
-    proven = proofs.prove_through(finding.stream_id, decode(envelopes[-1]).seq)
+    approved = _approved_of(finding)
+    last_seq = decode_one_stored(envelopes[-1]).seq
+    if approved is not None:
+        approved = [seq for seq in approved if seq <= last_seq]
+    entries = entries_of(finding.stream_id, last_seq)
+    needed = [(each.desk_id, each.seq) for each in entries if each.correction in (approved or ())]
+    proven = proofs.prove_through(finding.stream_id, last_seq, with_entries=needed)
     note = proven[0].checkpoint.note
     opener = msgspec.json.decode(envelopes[0])["data"]
     return Material(
-        finding=value,
-        stream=decode(envelopes[0]).stream,
+        finding=_with_consequences(value, state),
+        stream=decode_one_stored(envelopes[0]).stream,
         casino=opener["casino"],
         table=opener.get("table"),
         gaming_day=opener["gaming_day"],
@@ -67,6 +78,9 @@ def material_of(finding: Finding) -> Material:
         engine_version=finding.engine_version,
         readings_digest=finding.readings_digest,
         readings=readings_of(state) if state.readings_digest == finding.readings_digest else None,
+        coverage=state.adjudication().coverage(),
+        approved=approved,
+        decisions=list(proven_decisions(entries, proven[0].checkpoint)),
         envelopes=envelopes,
         batches=[SealedBatch(entry=proof.entry, index=proof.index, path=proof.path) for proof in proven],
         origin=note.partition("\n")[0],
@@ -78,30 +92,48 @@ def material_of(finding: Finding) -> Material:
 def _proving_events(finding: Finding, value: FindingValue) -> tuple[list[bytes], State]:
     """Return the events that a bundle has to contain, and their folded state.
 
-    They go through the finding's batch, or, if it is only found because an entry was corrected later, through the batch
-    of the first correction with which it is found. Raise ``Unproven`` if it is never found.
+    They go through the finding's batch, or through the batch of the first later event with which it is found: the end
+    of its coup, a correction. Raise ``Unproven`` if it is never found.
     """
     batch = read.batch_holding(finding.stream_id, finding.seq)
     if batch is None:
         raise Unproven(f"the record has no event {finding.seq} of this stream")
+    readings, approved = _readings_of(finding), _approved_of(finding)
+    envelopes = _through(finding.stream_id, batch.last_seq)
+    state = refold(envelopes, readings, approved)
     refolds = finding.engine_version == ENGINE_VERSION and RULES[finding.rule].raised_by == "engine"
-    for last_seq in (batch.last_seq, *_correcting_batches(finding.stream_id, batch.last_seq)):
-        envelopes = _through(finding.stream_id, last_seq)
-        state = refold(envelopes)
-        if not refolds or any(each.as_dict() == value.as_dict() for each in state.table.findings):
-            return envelopes, state
-    raise Unproven("the recorded events do not lead to this finding")
+    while refolds and not any(each.as_dict() == value.as_dict() for each in state.findings(under_way=False)):
+        batch = read.batch_holding(finding.stream_id, batch.last_seq + 1)
+        if batch is None:
+            raise Unproven("the recorded events do not lead to this finding")
+        more = read.slice_of(finding.stream_id, after=batch.first_seq - 1, limit=batch.last_seq - batch.first_seq + 1)
+        envelopes += (later := [envelope for _seq, envelope in more])
+        try:
+            state.feed_all(decode_stored(b"[%b]" % b",".join(later)))
+        except NeedsReplay:  # a correction
+            state = refold(envelopes, readings, approved)
+    return envelopes, state
+
+
+def _with_consequences(value: FindingValue, state: State) -> FindingValue:
+    """Return a finding with its consequences among the events of its bundle, which stay the same for ever."""
+    linked = with_consequences(sorted(state.findings(), key=lambda each: each.order))
+    own = next((each for each in linked if each.ref == value.ref), value)
+    return replace(value, consequences=own.consequences)
+
+
+def _readings_of(finding: Finding) -> Readings:
+    """Return what the run that found it read by; for a finding of no run, what the stream is read by now."""
+    if finding.run is None:
+        return standing_readings(finding.stream_id)
+    return in_force.readings_of(finding.stream_id, finding.run.register_version)
+
+
+def _approved_of(finding: Finding) -> list[int] | None:
+    """Return the corrections that the run that found it took for approved; for a finding of no run, the stream's."""
+    return standing_approvals(finding.stream_id) if finding.run is None else finding.run.approved
 
 
 def _through(stream_id: int, last_seq: int) -> list[bytes]:
     events = takewhile(lambda event: event[0] <= last_seq, read.whole(stream_id))
     return [envelope for _, envelope in events]
-
-
-def _correcting_batches(stream_id: int, seq: int) -> Iterator[int]:
-    """Yield the last number of each batch after ``seq`` that has a correction."""
-    last_seq = seq
-    for correction in corrections_of(stream_id):
-        if correction.seq > last_seq and (batch := read.batch_holding(stream_id, correction.seq)):
-            last_seq = batch.last_seq
-            yield last_seq

@@ -6,6 +6,7 @@
 
     events.ndjson ─ leaf ─► root of each batch ─► chain of the stream
                                  └─ in the batch's entry ─ leaf ─ path ─► root in the checkpoint ─► its signature
+    decision on a correction ─ leaf ─┘
 
 ``--key`` is the log's public key as its operator publishes it, ``name+id+base64``. Without it, the bundle is checked
 with the key that it contains, which shows that nothing was damaged, not who made it.
@@ -195,7 +196,7 @@ def parse_json(raw: bytes, what: str) -> Any:
 
 
 def canonical(value: Any) -> bytes:
-    """Format ``value`` as RFC 8785 does if names are ASCII and numbers are integers."""
+    """Format ``value`` as RFC 8785 does if names have no character beyond U+FFFF and numbers are integers."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode("utf-8", "replace")
 
 
@@ -205,12 +206,13 @@ def indented(value: Any) -> bytes:
 
 
 def checked(value: Any, fields: str, what: str) -> Any:
-    """Return ``value`` if it is an object of exactly these fields, each ``name:type`` or ``name:type|null``."""
+    """Return ``value`` if it is an object of exactly these fields, each ``name:type`` with ``|null`` or ``|absent``."""
     expected = dict(field.split(":") for field in fields.split())
-    if type(value) is not dict or value.keys() != expected.keys():
+    needed = {name for name, types in expected.items() if "absent" not in types}  # bundles of before lack the others
+    if type(value) is not dict or not needed <= value.keys() <= expected.keys():
         raise Unverified(f"{what} does not have the fields {', '.join(expected)}")
-    for name, types in expected.items():
-        if type(value[name]) not in [_TYPES[each] for each in types.split("|")]:
+    for name in value:
+        if type(value[name]) not in [_TYPES.get(each) for each in expected[name].split("|")]:
             raise Unverified(f"{name} of {what} has a wrong type")
     return value
 
@@ -307,15 +309,26 @@ def check_checkpoint(files: Mapping[str, bytes], vkey: str | None) -> tuple[int,
 CONTENT = (
     "format:str stream:str casino:str table:str|null gaming_day:str currency:str ruleset:str engine_version:str"
     " readings:dict rule:dict finding:dict kinds:dict difference:int|null written:dict law:list no_text:dict|null"
+    " coverage:list|absent corrections:dict|absent"
 )
 FINDING = (
     "rule:str severity:str seq:int evidence:list wager:str|null expected:int|str|null recorded:int|str|null"
-    " provision:str|null after_loss:bool message:dict"
+    " provision:str|null after_loss:bool message:dict difference:int|null owed:dict|null player:str|null"
+    " croupier:str|null put_right_by:int|null provisions:list caused_by:dict|null causes:list consequences:list"
+    " remedy:dict hides:list|absent"
 )
+LEFT_OUT = {"wager": None, "after_loss": False, "put_right_by": None}
+EARLIER: dict[str, Any] = {  # a bundle of engine version 1 has none of these
+    **dict.fromkeys(("difference", "owed", "player", "croupier", "caused_by")),
+    **{name: [] for name in ("provisions", "causes", "consequences")},
+    "remedy": {},
+}
 ENTRY = (
     "casino:int chain:str count:int first_seq:int key:int last_seq:int next_seq:int received_at:str root:str"
     " stream:str stream_id:int table:int|null"
 )
+DECISION = "correction:int decision:str officer:str reason:str decided_at:str entry:dict"
+CORRECTING = ("entry.corrected", "entry.annulled", "throw.voided", "spin.voided")
 AMOUNTS = ("expected", "recorded", "difference")
 
 
@@ -345,8 +358,9 @@ def check_events(files: Mapping[str, bytes], stream: str) -> tuple[list[bytes], 
         raise Unverified("events.ndjson is truncated")
     events = [parse_json(raw, f"line {number} of events.ndjson") for number, raw in enumerate(lines, start=1)]
     for number, event in enumerate(events):
-        has_actor = type(event) is dict and "actor" in event
-        fields = "stream:str seq:int type:str v:int occurred_at:str data:dict" + " actor:str" * has_actor
+        given = event if type(event) is dict else {}
+        fields = "stream:str seq:int type:str v:int occurred_at:str data:dict"
+        fields += " actor:str" * ("actor" in given) + " ext:dict" * ("ext" in given)
         checked(event, fields, f"line {number + 1} of events.ndjson")
         if canonical(event) != lines[number]:
             raise Unverified(f"event {event['seq']} is not in its canonical form")
@@ -355,17 +369,35 @@ def check_events(files: Mapping[str, bytes], stream: str) -> tuple[list[bytes], 
     return lines, events
 
 
-def check_batches(files: Mapping[str, bytes], lines: list[bytes], events: list[Any], size: int, root: bytes) -> str:
-    """Check every batch: its events, its root, the chain, its entry, its path to the root of the tree."""
+def sealed_entry(batch: Any, size: int, root: bytes) -> Any:
+    """Return the entry of a batch, which has to be in the tree."""
+    raw = checked(batch, "entry:str index:int path:list", "a batch")["entry"].encode("utf-8", "replace")
+    entry = checked(parse_json(raw, "an entry"), ENTRY, "an entry")
+    what = f"the batch of event {entry['first_seq']} of {entry['stream']}"
+    if canonical(entry) != raw:
+        raise Unverified(f"the entry of {what} is not in its canonical form")
+    path = [bytes.fromhex(sibling) for sibling in batch["path"]]
+    proved = root_by_path(leaf(raw), batch["index"], size, path)
+    if not 0 <= batch["index"] < size or proved != root or [each.hex() for each in path] != batch["path"]:
+        raise Unverified(f"{what} is not in the tree of the checkpoint")
+    return entry
+
+
+def check_batches(
+    files: Mapping[str, bytes], lines: list[bytes], events: list[Any], size: int, root: bytes
+) -> tuple[int, str]:
+    """Check every batch: its events, its root, the chain, its entry, its path to the root of the tree.
+
+    Return the casino's id in the log, and the line to print.
+    """
     batches = document(files, "batches.json", "batches:list")["batches"]
-    chain, next_seq, start, last_index, stream_id = bytes(32), 1, 0, -1, None
+    chain, next_seq, start, last_index, stream_id, casino = bytes(32), 1, 0, -1, None, 0
     for batch in batches:
-        raw = checked(batch, "entry:str index:int path:list", "a batch")["entry"].encode("utf-8", "replace")
-        entry = checked(parse_json(raw, "an entry"), ENTRY, "an entry")
+        entry = sealed_entry(batch, size, root)
         what = f"the batch of event {entry['first_seq']}"
         end = start + entry["count"]
-        if canonical(entry) != raw or entry["stream"] != events[0]["stream"]:
-            raise Unverified(f"the entry of {what} is not in its canonical form, or of another stream")
+        if entry["stream"] != events[0]["stream"]:
+            raise Unverified(f"the entry of {what} is of another stream")
         if stream_id not in (None, entry["stream_id"]) or entry["first_seq"] != next_seq:
             raise Unverified(f"{what} does not follow the one before it")
         if not start < end <= len(events):
@@ -383,14 +415,15 @@ def check_batches(files: Mapping[str, bytes], lines: list[bytes], events: list[A
         chain = sha256(chain + batch_root + struct.pack(">qq", entry["first_seq"], entry["count"])).digest()
         if chain.hex() != entry["chain"]:
             raise Unverified(f"the chain of the stream breaks at {what}")
-        path = [bytes.fromhex(sibling) for sibling in batch["path"]]
-        proved = root_by_path(leaf(raw), batch["index"], size, path)
-        if not last_index < batch["index"] < size or proved != root or [each.hex() for each in path] != batch["path"]:
-            raise Unverified(f"{what} is not in the tree of the checkpoint")
-        start, last_index, stream_id = end, batch["index"], entry["stream_id"]
+        if not last_index < batch["index"]:
+            raise Unverified(f"{what} lies in the tree before the one before it")
+        start, last_index, stream_id, casino = end, batch["index"], entry["stream_id"], entry["casino"]
     if start != len(lines):
         raise Unverified("there are events that are in no batch")
-    return f"batches: {len(batches)} of {start} events, each with its root, chained, in the tree of the checkpoint"
+    return (
+        casino,
+        f"batches: {len(batches)} of {start} events, each with its root, chained, in the tree of the checkpoint",
+    )
 
 
 def check_law(files: Mapping[str, bytes], content: Mapping[str, Any]) -> str:
@@ -411,7 +444,7 @@ def check_law(files: Mapping[str, bytes], content: Mapping[str, Any]) -> str:
 
 def check_finding(content: Mapping[str, Any], events: list[Any]) -> str:
     """Check the finding against the events, and its amounts against their text."""
-    finding = checked({"wager": None, "after_loss": False, **content["finding"]}, FINDING, "the finding")
+    finding = checked({**LEFT_OUT, **EARLIER, **content["finding"]}, FINDING, "the finding")
     for name in ("casino", "table", "gaming_day", "currency"):
         if events[0]["data"].get(name) != content[name]:
             raise Unverified(f"{name} is not the one that the first event names")
@@ -434,11 +467,49 @@ def check_finding(content: Mapping[str, Any], events: list[Any]) -> str:
     return f"finding: {finding['rule']} at event {finding['seq']}; events {evidence} are there"
 
 
+def check_decisions(content: Mapping[str, Any], events: list[Any], casino: int, size: int, root: bytes) -> str:
+    """Check what officers decided about corrections: each is in the audit trail, and two of them approve."""
+    found = content.get("corrections") or {"approved": None, "decisions": []}
+    checked(found, "approved:list|null decisions:list", "corrections")
+    changes = {event["seq"]: event for event in events if event["type"] in CORRECTING}
+    for each in found["decisions"]:
+        logged = checked(each, DECISION, "a decision")["entry"]
+        raw = checked(logged, "stream:str seq:int event:str batch:dict", "an entry")["event"].encode("utf-8", "replace")
+        what = f"the decision of {each['officer']} about correction {each['correction']} ({each['decision']})"
+        data = {"session": content["stream"], "correction": each["correction"], "reason": each["reason"]}
+        event = {"stream": logged["stream"], "seq": logged["seq"], "v": 1, "type": f"correction.{each['decision']}"}
+        event.update(actor=each["officer"], occurred_at=each["decided_at"], data=data)
+        # No table system records an entry (key 0), and each is a batch of its own.
+        batch = {"casino": casino, "key": 0, "stream": logged["stream"], "first_seq": logged["seq"], "count": 1}
+        batch["root"] = leaf(raw).hex()
+        if parse_json(raw, what) != event or not batch.items() <= sealed_entry(logged["batch"], size, root).items():
+            raise Unverified(f"{what} is not what the audit trail says")
+        change = changes.get(each["correction"])
+        by = [] if change is None else [change.get("actor"), change["data"].get("approved_by")]
+        if change is None or each["officer"].lower() in [str(person).lower() for person in by]:
+            raise Unverified(f"{what} is about no correction here, or one that this officer recorded or approved")
+    for seq in found["approved"] or ():
+        about = [(each["decision"], each["officer"]) for each in found["decisions"] if each["correction"] == seq]
+        if len(set(about)) != 2 or {decision for decision, _ in about} != {"countersigned"}:
+            raise Unverified(f"correction {seq} is not countersigned by two officers")
+    effect = "every correction took effect" if found["approved"] is None else f"approved are {found['approved']}"
+    return f"decisions: {len(found['decisions'])} about corrections, each in the audit trail; {effect}"
+
+
+def named(finding: Mapping[str, Any]) -> str:
+    """Return how a verdict names another finding."""
+    wager = f", {finding['wager']}" if finding["wager"] else ""
+    return f"{finding['rule']} ({finding['seq']}{wager})"
+
+
 def check_verdict(files: Mapping[str, bytes], content: Mapping[str, Any], language: str) -> str:
     """Return the verdict's text. It has to contain everything that ``finding.json`` says, in order."""
-    finding, amounts = content["finding"], content["written"][language]
+    finding, amounts = {**EARLIER, **content["finding"]}, content["written"][language]
     expected = [content["rule"]["title"][language], finding["message"][language], *(amounts[name] for name in AMOUNTS)]
-    expected += [finding["provision"], *(quote["words"] for text in content["law"] for quote in text["quotations"])]
+    expected += [finding["remedy"].get(language), *(named(cause) for cause in finding["causes"])]
+    expected += [named(consequence) for consequence in finding["consequences"]]
+    expected += [", ".join(finding["provisions"]) or finding["provision"]]
+    expected += [*(quote["words"] for text in content["law"] for quote in text["quotations"])]
     expected += [finding["rule"], *(content[name] for name in ("stream", "casino", "table", "gaming_day"))]
     expected += [str(finding["seq"]), ", ".join(map(str, finding["evidence"])), finding.get("wager")]
     text, at = files[f"verdict.{language}.txt"].decode(), 0
@@ -461,7 +532,9 @@ def checks(files: Mapping[str, bytes], vkey: str | None = None) -> Iterator[str]
         yield line
         lines, events = check_events(files, content["stream"])
         yield f"events: {len(events)} of stream {content['stream']}, each in its canonical form"
-        yield check_batches(files, lines, events, size, root)
+        casino, line = check_batches(files, lines, events, size, root)
+        yield line
+        yield check_decisions(content, events, casino, size, root)
         yield check_finding(content, events)
         yield check_law(files, content)
         yield "verdict, as finding.json has it:"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from audit.evidence.verify import named
 from settlement.catalogue import Language
 from settlement.catalogue.rule import Wording
 
@@ -21,6 +22,9 @@ LABELS: Mapping[str, Wording] = {
     "expected": Wording("Expected by the rules", "Attendu selon les règles"),
     "recorded": Wording("Recorded by the table", "Enregistré par la table"),
     "difference": Wording("Difference", "Écart"),
+    "remedy": Wording("What to do", "Que faire"),
+    "causes": Wording("Consequence of", "Conséquence de"),
+    "consequences": Wording("Consequences", "Conséquences"),
     "provision": Wording("Clause", "Disposition"),
     "rule": Wording("Rule", "Règle"),
     "stream": Wording("Stream", "Flux"),
@@ -58,8 +62,10 @@ def verdict(content: Mapping[str, Any], language: Language) -> bytes:
         "",
         finding["message"][language],
         *rows(**{name: amounts[name] for name in ("expected", "recorded", "difference")}),
+        *rows(remedy=finding["remedy"][language]),
+        *rows(**{name: ", ".join(map(named, finding[name])) for name in ("causes", "consequences")}),
         "",
-        *rows(provision=finding["provision"]),
+        *rows(provision=", ".join(finding["provisions"]) or finding["provision"]),
     ]
     for text in content["law"]:
         lines.append(f"{text['instrument']}, {text['article']} — {text['title']}")

@@ -4,17 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
 from itertools import chain
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from audit.access.scope import Scope
-from audit.exports.sheets import Column, Sheet
+from audit.casework.priority import with_priority
+from audit.corrections.superseding import look_up_corrections
+from audit.corrections.wording import look_up_decided
+from audit.exports.sheets import Column, Dated, Sheet
 from audit.models import Finding
-from audit.persons.directory import Directory, named_facts, players_of_facts
-from audit.presentation import finding_title, language, local, superseded_by
+from audit.persons.directory import Directory, named_facts, players, players_of_facts, staff
+from audit.presentation import (
+    date_time,
+    day,
+    finding_title,
+    language,
+    local,
+    money_at_stake,
+    superseded_by,
+    units,
+    value,
+)
+from settlement.catalogue import RULES
+from settlement.provisions import deciding_first
 
 if TYPE_CHECKING:
     from django.utils.functional import _StrPromise
@@ -25,7 +43,7 @@ MAX_ROWS = 50_000
 BATCH_ROWS = 500
 """Rows read by one query, and rows between two reports of progress."""
 
-RELATED = ("stream", "table", "casino", "case__assigned_to", "superseded_by_run")
+RELATED = ("stream", "table", "casino", "case__assigned_to", "superseded_by_run__replaces")
 """What a row shows in addition to the finding itself."""
 
 
@@ -33,7 +51,7 @@ RELATED = ("stream", "table", "casino", "case__assigned_to", "superseded_by_run"
 class FindingColumn:
     """One column of the findings list: its heading, its cell, and the field that sorts it ("" if none does).
 
-    Amounts are minor units of the row's currency. A cell may be None.
+    An amount is a ``Decimal`` in units of the row's currency. A cell may be None.
     """
 
     heading: _StrPromise
@@ -41,25 +59,89 @@ class FindingColumn:
     ordering: str = ""
 
 
-def _occurred(finding: Finding) -> str:
-    return local(finding.occurred_at, finding.casino).isoformat()
+def _at(moment: datetime, finding: Finding) -> Dated:
+    words = date_time(moment, finding.casino, seconds=True, with_year=True)
+    return Dated(words, local(moment, finding.casino).isoformat())
+
+
+def _message(finding: Finding) -> str:
+    return f"{finding.as_value().message(language())} {finding.decided}".strip()
+
+
+def _value(finding: Finding, name: Literal["expected", "recorded"]) -> str | Decimal | None:
+    """Return what was expected or recorded: an amount in units of the currency, anything else in words."""
+    rule, fact = RULES[finding.rule], getattr(finding, name)
+    kind = rule.expected_is if name == "expected" else rule.recorded_is
+    return (
+        units(fact, finding.currency)
+        if kind == "money" and isinstance(fact, int)
+        else value(fact, kind, finding.currency)
+    )
+
+
+def _gaming_day(finding: Finding) -> Dated:
+    return Dated(day(finding.gaming_day, with_weekday=True, with_year=True), finding.gaming_day.isoformat())
+
+
+def _difference(finding: Finding) -> Decimal | None:
+    return None if finding.difference is None else units(finding.difference, finding.currency)
+
+
+def _owed(finding: Finding) -> Decimal | None:
+    return units(finding.owed["amount"], finding.currency) if finding.owed else None
+
+
+def _owed_by(finding: Finding) -> str:
+    return _party(finding, is_bank=finding.owed["by"] == "house") if finding.owed else ""
+
+
+def _owed_to(finding: Finding) -> str:
+    return _party(finding, is_bank=finding.owed["by"] != "house") if finding.owed else ""
+
+
+def _party(finding: Finding, *, is_bank: bool) -> str:
+    if is_bank:
+        return gettext("the house")
+    return finding.named.get("player", finding.player) or gettext("player unknown")
+
+
+def _provision(finding: Finding) -> str:
+    """Return the clauses that the finding cites, the deciding one first."""
+    bet, own = finding.facts.get("bet"), finding.provisions or [finding.provision]
+    return ", ".join(filter(None, deciding_first(own, finding.rule, finding.ruleset, bet)))
+
+
+def _caused_by(finding: Finding) -> str:
+    cause = finding.as_value().caused_by
+    return f"{cause.rule} #{cause.seq}" if cause is not None else ""
 
 
 COLUMNS: Mapping[str, FindingColumn] = MappingProxyType(
     {
         "id": FindingColumn(_("id"), lambda finding: finding.pk, "pk"),
         "severity": FindingColumn(_("severity"), lambda finding: finding.get_severity_display(), "severity"),
+        "priority": FindingColumn(_("priority"), lambda finding: finding.priority, "priority"),  # type: ignore[attr-defined]
         "rule": FindingColumn(_("rule"), lambda finding: finding.rule, "rule"),
         "title": FindingColumn(_("finding"), lambda finding: finding_title(finding.rule), "rule"),
         "casino": FindingColumn(_("casino"), lambda finding: finding.casino.code, "casino"),
         "table": FindingColumn(_("table"), lambda finding: finding.table.code if finding.table else "", "table"),
-        "gaming_day": FindingColumn(_("gaming day"), lambda finding: finding.gaming_day.isoformat(), "gaming_day"),
-        "occurred": FindingColumn(_("occurred"), _occurred, "occurred_at"),
+        "gaming_day": FindingColumn(_("gaming day"), _gaming_day, "gaming_day"),
+        "occurred": FindingColumn(_("occurred"), lambda finding: _at(finding.occurred_at, finding), "occurred_at"),
         "wager": FindingColumn(_("wager"), lambda finding: finding.wager, "wager"),
-        "expected": FindingColumn(_("expected"), lambda finding: finding.expected),
-        "recorded": FindingColumn(_("recorded"), lambda finding: finding.recorded),
+        "money": FindingColumn(
+            _("money"), lambda finding: money_at_stake(finding, finding.named.get("player", "")), "difference"
+        ),
+        "expected": FindingColumn(_("expected"), lambda finding: _value(finding, "expected")),
+        "recorded": FindingColumn(_("recorded"), lambda finding: _value(finding, "recorded")),
+        "difference": FindingColumn(_("difference"), _difference),
+        "owed": FindingColumn(_("owed"), _owed),
+        "owed_by": FindingColumn(_("owed by"), _owed_by),
+        "owed_to": FindingColumn(_("owed to"), _owed_to),
+        "player": FindingColumn(_("player"), lambda finding: finding.named.get("player", finding.player)),
+        "croupier": FindingColumn(_("croupier"), lambda finding: finding.named.get("croupier", finding.croupier)),
         "currency": FindingColumn(_("currency"), lambda finding: finding.currency),
-        "provision": FindingColumn(_("provision"), lambda finding: finding.provision),
+        "provision": FindingColumn(_("provision"), _provision),
+        "caused_by": FindingColumn(_("caused by"), _caused_by),
         "state": FindingColumn(
             _("state"),
             lambda finding: finding.case.get_state_display() if finding.case else "",
@@ -72,7 +154,7 @@ COLUMNS: Mapping[str, FindingColumn] = MappingProxyType(
         ),
         "deadline": FindingColumn(
             _("deadline"),
-            lambda finding: finding.case.deadline.isoformat(timespec="minutes") if finding.case else "",
+            lambda finding: _at(finding.case.deadline, finding) if finding.case else "",
             "case__deadline",
         ),
         "outcome": FindingColumn(
@@ -81,11 +163,18 @@ COLUMNS: Mapping[str, FindingColumn] = MappingProxyType(
         ),
         "status": FindingColumn(_("status"), lambda finding: finding.get_status_display(), "status"),
         "superseded_by": FindingColumn(_("superseded by"), superseded_by),
-        "message": FindingColumn(_("message"), lambda finding: finding.as_value().message(language())),
+        "message": FindingColumn(_("message"), _message),
+        "remedy": FindingColumn(_("what to do"), lambda finding: finding.as_value().remedy(language(), finding.named)),
     }
 )
 """Every column by its name, in the order of an export. A list on screen shows a selection of them."""
 
+
+PRINTED = (
+    *("severity", "priority", "title", "table", "occurred", "wager", "money", "croupier", "provision"),
+    *("state", "deadline", "remedy"),
+)
+"""The columns of a PDF: a page has no room for all, and the other files have them."""
 
 NOWHERE = Scope()
 
@@ -95,25 +184,39 @@ def findings_by_id(ids: Sequence[int], scope: Scope, *, names: Scope = NOWHERE) 
 
     At the casinos of ``names``, their facts have players' names beside the ids: they are for reading, not for saving.
     """
-    selected = scope.rows(Finding.objects.select_related(*RELATED))
+    selected = with_priority(scope.rows(Finding.objects.select_related(*RELATED)))
     for low in range(0, len(ids), BATCH_ROWS):
         batch = ids[low : low + BATCH_ROWS]
         findings = selected.in_bulk(batch)
-        _add_names(findings.values(), names)
+        add_names(findings.values(), names)
+        look_up_corrections(findings.values())
+        look_up_decided(findings.values())
         yield from (findings[pk] for pk in batch if pk in findings)
 
 
-def _add_names(findings: Collection[Finding], names: Scope) -> None:
-    """Put players' names into the facts of ``findings``, in memory: one query for each casino."""
+def add_names(findings: Collection[Finding], names: Scope) -> None:
+    """Put the names of persons beside their ids in ``findings``, in memory, at the casinos of ``names``.
+
+    One query for each casino.
+    """
     by_casino: dict[int, list[Finding]] = {}
     for finding in findings:
         if names.includes(finding.casino_id):
             by_casino.setdefault(finding.casino_id, []).append(finding)
     for casino_id, at_casino in by_casino.items():
-        named = chain.from_iterable(players_of_facts(finding.facts) for finding in at_casino)
-        directory = Directory.of(casino_id, named)
+        in_facts = chain.from_iterable(players_of_facts(finding.facts) for finding in at_casino)
+        concerned = players([finding.player for finding in at_casino])
+        directory = Directory.of(casino_id, [*in_facts, *concerned, *staff([each.croupier for each in at_casino])])
         for finding in at_casino:
             finding.facts = named_facts(finding.facts, directory)
+            finding.named = names_of(finding, directory)
+
+
+def names_of(finding: Finding, directory: Directory) -> dict[str, str]:
+    """Return the persons concerned as a page shows them, by what they are in it."""
+    named = {"player": finding.player and directory.player(finding.player)}
+    named["croupier"] = finding.croupier and directory.staff(finding.croupier)
+    return {role: name for role, name in named.items() if name}
 
 
 def findings_sheet(findings: Iterable[Finding], on_progress: Callable[[int], None] = lambda rows: None) -> Sheet:
@@ -123,4 +226,5 @@ def findings_sheet(findings: Iterable[Finding], on_progress: Callable[[int], Non
         rows.append([column.cell(finding) for column in COLUMNS.values()])
         if len(rows) % BATCH_ROWS == 0:
             on_progress(len(rows))
-    return Sheet("findings", [Column(str(column.heading)) for column in COLUMNS.values()], rows)
+    columns = [Column(str(column.heading), key=name) for name, column in COLUMNS.items()]
+    return Sheet("findings", columns, rows, PRINTED)

@@ -10,10 +10,10 @@ from typing import Any
 from django.utils.translation import gettext
 
 from audit.exports.pdf import PDF, render_pdf
-from audit.exports.sheets import CSV, XLSX, Sheet, as_csv, workbook
+from audit.exports.sheets import CSV, JSON, XLSX, Sheet, as_csv, as_json, workbook
 from audit.presentation import language
 
-FORMATS = {"csv": CSV, "xlsx": XLSX, "pdf": PDF}
+FORMATS = {"csv": CSV, "xlsx": XLSX, "pdf": PDF, "json": JSON}
 """Media type by the format's name, which is also the file's extension."""
 
 MAX_PRINTED = 1_000
@@ -34,19 +34,22 @@ def render_list(sheet: Sheet, format: str, *, title: str, filters: Sequence[str]
             return name, as_csv(sheet, "")
         case "xlsx":
             return name, workbook([sheet], "", title)
+        case "json":
+            return name, as_json(sheet)
         case _:
             return name, render_pdf(TEMPLATE, _pdf_data(sheet, title, filters, day))
 
 
 def _pdf_data(sheet: Sheet, title: str, filters: Sequence[str], day: date) -> dict[str, Any]:
     omitted = max(0, len(sheet.rows) - MAX_PRINTED)
+    places = [index for index, column in enumerate(sheet.columns) if not sheet.printed or column.key in sheet.printed]
     return {
         "lang": language(),
         "title": title,
         "filters": " · ".join(filters),
         "date": [day.year, day.month, day.day],
-        "headings": [column.name for column in sheet.columns],
-        "rows": [["" if value is None else str(value) for value in row] for row in sheet.rows[:MAX_PRINTED]],
+        "headings": [sheet.columns[index].name for index in places],
+        "rows": [["" if row[at] is None else str(row[at]) for at in places] for row in sheet.rows[:MAX_PRINTED]],
         "count": gettext("%(rows)d rows") % {"rows": len(sheet.rows)},
         "omitted": gettext("%(rows)d further rows are in the workbook.") % {"rows": omitted} if omitted else "",
     }

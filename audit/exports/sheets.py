@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from typing import Any, Literal, TypeAlias
 
 import xlsxwriter
@@ -25,24 +27,42 @@ MAX_CELL = 32_000
 MAX_EXACT = 2**53
 """Integers from here on are written as text: a spreadsheet computes in binary floating point."""
 
+JSON = "application/json"
+
 Kind: TypeAlias = Literal["money", "number", "text"]
 
 
 @dataclass(frozen=True, slots=True)
+class Dated:
+    """A day or an instant in a cell: ``text`` as an officer reads it, ``iso`` as JSON has it."""
+
+    text: str
+    iso: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
 class Column:
-    """One column: its heading, and what its cells hold. ``money`` is in minor units."""
+    """One column: its heading, what its cells hold, and its name in JSON, "" for the heading.
+
+    ``money`` is in minor units of the sheet's currency; a ``Decimal`` is an amount in units of its row's own.
+    """
 
     name: str
     kind: Kind = "text"
+    key: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """One table. A cell of None is empty."""
+    """One table. A cell of None is empty. ``printed`` are the keys of the columns for paper, () for all."""
 
     name: str
     columns: Sequence[Column]
     rows: Sequence[Sequence[Any]]
+    printed: Sequence[str] = ()
 
 
 def as_csv(sheet: Sheet, currency: str) -> bytes:
@@ -60,13 +80,27 @@ def as_csv(sheet: Sheet, currency: str) -> bytes:
     return out.getvalue().encode()
 
 
+def as_json(sheet: Sheet) -> bytes:
+    """Return a table as JSON: an array of objects, an amount as text in units of its currency."""
+    keys = [column.key or column.name for column in sheet.columns]
+    rows = [{key: _in_json(value) for key, value in zip(keys, row, strict=True)} for row in sheet.rows]
+    return (json.dumps(rows, ensure_ascii=False, indent=1) + "\n").encode()
+
+
+def _in_json(value: Any) -> Any:
+    if isinstance(value, Dated):
+        return value.iso
+    return str(value) if isinstance(value, Decimal) else value
+
+
 def workbook(sheets: Sequence[Sheet], currency: str, title: str) -> bytes:
     """Return tables as one XLSX workbook. Text is written as text, whatever it begins with."""
     out = io.BytesIO()
     with xlsxwriter.Workbook(out, {"in_memory": True, "strings_to_formulas": False}) as book:
         book.set_properties({"title": title, "created": CREATED})
         digits = exponent(currency)
-        money = book.add_format({"num_format": "#,##0" + ("." + "0" * digits if digits else "")})
+        money = _amounts(book, digits)
+        amounts = {digits: money}
         bold = book.add_format({"bold": True, "bottom": 1})
         for sheet in sheets:
             page = book.add_worksheet(sheet.name)
@@ -78,12 +112,21 @@ def workbook(sheets: Sequence[Sheet], currency: str, title: str) -> bytes:
                         continue
                     if column.kind == "money" and isinstance(value, int):
                         page.write_number(number, index, value / 10**digits, money)
+                    elif isinstance(value, Decimal) and abs(value) < MAX_EXACT:
+                        places = max(0, -int(value.as_tuple().exponent))
+                        if places not in amounts:
+                            amounts[places] = _amounts(book, places)
+                        page.write_number(number, index, float(value), amounts[places])
                     elif isinstance(value, int) and not isinstance(value, bool) and abs(value) < MAX_EXACT:
                         page.write_number(number, index, value)
                     else:
                         page.write_string(number, index, str(value)[:MAX_CELL])
             page.autofit()
     return out.getvalue()
+
+
+def _amounts(book: Any, places: int) -> Any:
+    return book.add_format({"num_format": "#,##0" + ("." + "0" * places if places else "")})
 
 
 def _decimal(minor: int, currency: str) -> str:

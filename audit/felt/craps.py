@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 from audit.felt import geometry, shapes
-from audit.felt.geometry import CRAPS_HEIGHT, POINTS, PUCK_OFF, QUEBEC_HEIGHT, WIDTH, ZONES, Box
+from audit.felt.frames import Frame, Stake
+from audit.felt.geometry import CRAPS_HEIGHT, POINTS, PUCK_OFF, QUEBEC_HEIGHT, WIDTH, ZONES, Box, Spot
+from audit.felt.layouts import Felt
+from settlement.catalogue.rule import Wording
 
 Faces = tuple[int, int] | None
 
@@ -99,3 +104,41 @@ def quebec(point: int | None, faces: Faces, *, dice_title: str) -> str:
     drawn.append(shapes.puck((72, 124), "off", shown=point is None, big=True))
     drawn.append(shapes.tray(faces, dice_title))
     return "".join(drawn)
+
+
+_DICE_TITLE = Wording("Dice of the last throw", "Dés du dernier lancer")
+
+
+def _french(frame: Frame, language: str) -> str:
+    return layout(frame.point, _faces(frame), dice_title=_dice_title(language))
+
+
+def _quebec(frame: Frame, language: str) -> str:
+    return quebec(frame.point, _faces(frame), dice_title=_dice_title(language))
+
+
+def _faces(frame: Frame) -> Faces:
+    """Return the faces of a result "3-4"; None before the first throw."""
+    faces = re.fullmatch(r"(-?\d+)-(-?\d+)", frame.result or "")
+    return (int(faces[1]), int(faces[2])) if faces else None
+
+
+def _dice_title(language: str) -> str:
+    return _DICE_TITLE.in_language("fr" if language == "fr" else "en")
+
+
+def _french_spot(stake: Stake) -> Spot | None:
+    return geometry.craps_spot(stake.wager, stake.number)
+
+
+def _quebec_spot(stake: Stake) -> Spot | None:
+    return geometry.quebec_spot(stake.wager, stake.number)
+
+
+FRENCH = Felt(title=Wording("Craps layout", "Tapis du craps"), height=CRAPS_HEIGHT, layout=_french, spot=_french_spot)
+QUEBEC = Felt(
+    title=Wording("Québec place bets", "Paris sur les numéros (Québec)"),
+    height=QUEBEC_HEIGHT,
+    layout=_quebec,
+    spot=_quebec_spot,
+)

@@ -6,15 +6,13 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from django.utils.translation import gettext as _
-
-from audit.felt import craps, geometry, roulette, shapes
+from audit.felt import geometry, shapes
 from audit.felt.frames import Playback, Stake, player_label, player_of, players_in
 from audit.felt.geometry import Spot
+from audit.felt.layouts import felt_of
 from audit.persons.directory import NO_NAMES, Directory
 from settlement.catalogue import BET_WORDS
 from settlement.catalogue.sentences import amount, exponent
-from settlement.layouts import LAYOUT_37, LAYOUT_38
 from settlement.state import Wager
 
 STYLES = Path(__file__).resolve().parent.parent / "static" / "audit" / "felt.css"
@@ -51,14 +49,8 @@ def _fanned_out(spot: Spot, index: int) -> Spot:
 
 def spot_of(playback: Playback, stake: Stake) -> Spot | None:
     """Return where a stake is drawn, None if the game has no such bet."""
-    match playback.ruleset:
-        case "fr-roulette" | "fr-american-roulette":
-            return geometry.roulette_spot(stake.wager, has_double_zero=playback.ruleset == "fr-american-roulette")
-        case "qc-craps":
-            return geometry.quebec_spot(stake.wager, stake.number)
-        case "fr-craps":
-            return geometry.craps_spot(stake.wager, stake.number)
-    return None
+    felt = felt_of(playback.ruleset)
+    return None if felt is None else felt.spot(stake)
 
 
 def states_at(playback: Playback, chips: dict[tuple[str, Spot], Chip], index: int) -> dict[str, str]:
@@ -83,7 +75,8 @@ def draw(
 
     ``disputed`` are the ids of wagers whose chips are marked.
     """
-    if not playback.frames or playback.ruleset not in _HEIGHTS:
+    felt = felt_of(playback.ruleset)
+    if not playback.frames or felt is None:
         return ""
     frame = playback.frames[index]
     chips = chips_of(playback)
@@ -101,31 +94,13 @@ def draw(
         )
         for chip in chips.values()
     ]
-    match playback.ruleset:
-        case "fr-roulette":
-            table, title = roulette.layout(LAYOUT_37, frame.pocket), _("French roulette layout")
-        case "fr-american-roulette":
-            table, title = roulette.layout(LAYOUT_38, frame.pocket), _("American roulette layout")
-        case "fr-craps":
-            table = craps.layout(frame.point, frame.faces, dice_title=_("Dice of the last throw"))
-            title = _("Craps layout")
-        case _:
-            table = craps.quebec(frame.point, frame.faces, dice_title=_("Dice of the last throw"))
-            title = _("Québec place bets")
-    height = _HEIGHTS[playback.ruleset]
+    table = felt.layout(frame, language)
+    title = felt.title.in_language("fr" if language == "fr" else "en")
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {geometry.WIDTH} {height}"'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {geometry.WIDTH} {felt.height}"'
         f' class="felt {playback.ruleset}" role="img" aria-label="{title}">'
         f'{table}<g class="chips">{"".join(drawn)}</g></svg>'
     )
-
-
-_HEIGHTS = {
-    "fr-roulette": geometry.ROULETTE_HEIGHT,
-    "fr-american-roulette": geometry.ROULETTE_HEIGHT,
-    "fr-craps": geometry.CRAPS_HEIGHT,
-    "qc-craps": geometry.QUEBEC_HEIGHT,
-}
 
 
 def standalone(svg: str) -> str:

@@ -13,17 +13,24 @@ from typing import Any
 
 import structlog
 from django.core.cache import cache
+from msgspec import UNSET
 
-from audit.adjudication import stream_reader
+from audit.adjudication import stream_reader, table_state
+from audit.adjudication.results import standing_readings
 from audit.event_store import read
 from audit.persons.directory import Directory
-from settlement import Event, State, decode
+from audit.register.in_force import digest_of
+from settlement import RULESETS, Event, State
+from settlement.codec import decode_one_stored
 from settlement.engine import mentioned
-from settlement.events import BallSettled, DiceThrown, NoMoreBets, ThrowVoided, WagerPlaced
+from settlement.events import VOIDS, NoMoreBets, WagerPlaced
 from settlement.state import UNDECIDED, Table, Wager
 
 MAX_FRAMES = 400
 """Most events of one playback."""
+
+MAX_FOLDED = 50_000
+"""Most events that ``table_at`` folds: it answers clients, in a thread of the web server."""
 
 CACHED_S = 600
 """How long the state at the beginning of a range is cached."""
@@ -47,12 +54,14 @@ class Stake:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """The table just after an event."""
+    """The table just after an event.
+
+    ``result`` is the last, as ``Table.result`` has it, "17" or "3-4"; None once new stakes are placed, unless it stays.
+    """
 
     event: Event
     point: int | None
-    pocket: str | None  # of the last result, until new stakes are placed
-    faces: tuple[int, int] | None
+    result: str | None
     stakes: dict[str, Stake]  # by the wager's id
 
 
@@ -74,10 +83,9 @@ class Playback:
 def table_at(stream_id: int, seq: int) -> dict[str, Any] | None:
     """Return the table just after event ``seq``, or after the last event before it, as the API has it.
 
-    None before the first event.
+    None before the first event. Raise as ``table_state.state_after``.
     """
-    state = _state_before(stream_id, seq + 1, is_kept=False)  # a client would fill the cache with a state for each seq
-    table = state.table
+    table = table_state.state_after(stream_id, seq, max_events=MAX_FOLDED).table
     if not table.events:
         return None
     session = table.session
@@ -126,33 +134,25 @@ def playback_of(stream_id: int, first_seq: int, last_seq: int, *, known_through:
     state = _state_before(stream_id, first_seq, known_through)
     raw = read.slice_of(stream_id, after=first_seq - 1, limit=MAX_FRAMES)
     last_seq = min(last_seq, known_through or last_seq)
-    events = [decode(envelope) for seq, envelope in raw if seq <= last_seq]
+    events = [decode_one_stored(envelope) for seq, envelope in raw if seq <= last_seq]
     table = state.table
     shown = dict.fromkeys((*table.live, *table.due, *table.swept))
     shown.update(dict.fromkeys(sorted(mentioned(events))))
     frames: list[Frame] = []
-    pocket = faces = None
-    if table.result and not table.call:
-        pocket, faces = _result(table)
+    result = table.result if table.result and not table.call else None
     previous: dict[str, Stake] = {}
     for event in events:
         if isinstance(event, WagerPlaced):  # a new coup: decided wagers are taken off the table
-            pocket = None
             for wager_id in [each for each in shown if _is_done(table, each)]:
                 del shown[wager_id]
         state.feed(event)
-        if isinstance(event, BallSettled):
-            pocket = event.data.pocket
-        elif isinstance(event, DiceThrown) or (isinstance(event, ThrowVoided) and event.data.faces):
-            faces = event.data.faces or None
-        elif isinstance(event, NoMoreBets):
-            pocket = None
+        result = _result_after(table, event, result)
         previous = {
             wager_id: _stake(table, wager, previous.get(wager_id))
             for wager_id, wager in ((each, table.wagers.get(each)) for each in shown)
             if wager is not None
         }
-        frames.append(Frame(event, table.point, pocket, faces, previous))
+        frames.append(Frame(event, table.point, result, previous))
     session = table.session
     return Playback(session.game if session else None, table.ruleset, session.currency if session else "", frames)
 
@@ -176,6 +176,8 @@ def _state(table: Table, wager: Wager) -> str:
             return "jail"
         case "open" | "awaiting_decision":
             return "on"
+        case "out_of_scope":
+            return "paid" if wager.paid_by else "on"
         case "lost":
             return "lost"
         case "void" | "withdrawn":
@@ -191,26 +193,37 @@ def _number_of(table: Table, wager: Wager) -> int | None:
     return wager.number
 
 
-def _result(table: Table) -> tuple[str | None, tuple[int, int] | None]:
-    """Return the last result as a pocket or as faces; the state has it as text, "17" or "3-4"."""
-    first, dash, second = table.result.partition("-")
-    return (None, (int(first), int(second))) if dash else (table.result, None)
+def _result_after(table: Table, event: Event, before: str | None) -> str | None:
+    """Return the result that is shown after ``event``, as text; ``before`` is the one that was shown before it."""
+    ruleset = RULESETS.get(table.ruleset or "")
+    if ruleset is None:
+        return None
+    kind = type(event)
+    if isinstance(event, WagerPlaced | NoMoreBets):
+        return before if ruleset.result.stays_shown else None
+    if ruleset.result not in (kind, VOIDS.get(kind)):
+        return before
+    if kind.shows is None:
+        return table.result if kind.is_result else before
+    shown = getattr(event.data, kind.shows)  # of a throw that was voided perhaps nothing
+    if shown is UNSET:
+        return before
+    return "-".join(map(str, shown)) if isinstance(shown, tuple) else str(shown)
 
 
-def _state_before(stream_id: int, seq: int, known_through: int | None = None, *, is_kept: bool = True) -> State:
-    """Return the state before event ``seq``, from the cache if it is there; see ``stream_reader.state_at``.
-
-    ``is_kept``: whether it is cached if it was not.
-    """
+def _state_before(stream_id: int, seq: int, known_through: int | None = None) -> State:
+    """Return the state before event ``seq``, from the cache if it is there; see ``stream_reader.state_at``."""
     last = min(seq, read.next_seq_of(stream_id)) - 1
     is_corrected = bool(stream_reader.corrections_of(stream_id, known_through=known_through))
     batch = None if is_corrected else read.batch_holding(stream_id, last)
-    name = f"felt:{batch.chain.hex()}:{seq}" if batch else ""  # the chain is a digest of all events before
+    readings = standing_readings(stream_id)
+    # The chain is a digest of all events before.
+    name = f"felt:{batch.chain.hex()}:{seq}:{digest_of(readings)}" if batch else ""
     cached = cache.get(name) if name else None
     if cached is not None:
         return State.from_bytes(cached)
-    state = stream_reader.state_at(stream_id, seq - 1, known_through=known_through)
-    if is_kept and name and state.table.events > MAX_FRAMES:
+    state = stream_reader.state_at(stream_id, seq - 1, known_through=known_through, readings=readings)
+    if name and state.table.events > MAX_FRAMES:
         _cache_state(name, state)
     return state
 

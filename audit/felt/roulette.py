@@ -5,8 +5,11 @@ from __future__ import annotations
 from math import cos, pi, sin
 
 from audit.felt import geometry, shapes
-from audit.felt.geometry import CELL_HEIGHT, LEFT, ROULETTE_HEIGHT, TOP, WHEEL, WIDTH, Box
-from settlement.layouts import RED, Layout
+from audit.felt.frames import Frame, Stake
+from audit.felt.geometry import CELL_HEIGHT, LEFT, ROULETTE_HEIGHT, TOP, WHEEL, WIDTH, Box, Spot
+from audit.felt.layouts import Felt
+from settlement.catalogue.rule import Wording
+from settlement.layouts import LAYOUT_37, LAYOUT_38, RED, Layout
 
 RADIUS = 92
 
@@ -117,3 +120,33 @@ def _pocket(pocket: str, index: int, count: int, rests_in: str | None) -> str:
         f'<text class="pocket-figure" transform="{turned}">{pocket}</text>'
         f'<circle class="ball" data-pocket="{pocket}"{hit} cx="{ball_x}" cy="{ball_y}" r="4.6"/>'
     )
+
+
+def _on_37(frame: Frame, language: str) -> str:
+    return layout(LAYOUT_37, frame.result)
+
+
+def _on_38(frame: Frame, language: str) -> str:
+    return layout(LAYOUT_38, frame.result)
+
+
+def _spot_on_37(stake: Stake) -> Spot | None:
+    return geometry.roulette_spot(stake.wager, has_double_zero=False)
+
+
+def _spot_on_38(stake: Stake) -> Spot | None:
+    return geometry.roulette_spot(stake.wager, has_double_zero=True)
+
+
+FRENCH = Felt(
+    title=Wording("French roulette layout", "Tapis de la roulette française"),
+    height=ROULETTE_HEIGHT,
+    layout=_on_37,
+    spot=_spot_on_37,
+)
+AMERICAN = Felt(
+    title=Wording("American roulette layout", "Tapis de la roulette américaine"),
+    height=ROULETTE_HEIGHT,
+    layout=_on_38,
+    spot=_spot_on_38,
+)

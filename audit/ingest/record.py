@@ -1,13 +1,14 @@
 """Recording: the events of one stream from one request, stored whole or not at all; idempotent.
 
-    decode ─► which are new? ─► contiguous? ─► append ─► receipt
-      │             │                │            │
-   invalid      conflict            gap       another request was faster: look again
- (quarantined) (quarantined,
+    decode ─► which are new? ─► admitted? ─► contiguous? ─► append ─► receipt
+      │             │               │             │            │
+   invalid      conflict         invalid         gap       another request was faster: look again
+ (quarantined) (quarantined,  (quarantined)
                a finding opens)
 
 A table system that does not know what became of a request sends it again. An event that is stored already is compared,
-not stored again, and the receipt is that of the batch that holds the last event sent.
+not stored again, and the receipt is that of the batch that holds the last event sent. Whether persons are opaque
+ids, and bets in small letters, is asked of new events only.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import partial
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any
 
 import msgspec
@@ -33,6 +34,7 @@ from audit.ingest.receipts import receipt, unsigned
 from audit.ingest.refusals import EventsRefused, Fault
 from audit.models import ApiKey
 from audit.transparency import signing_keys
+from settlement.admission import are_surely_admitted, refuse_unless_admitted
 from settlement.codec import ShapeError, decode_canonical, decode_canonical_all, next_seq_after
 from settlement.events import OPENERS, Event, EventsLost, SessionOpened
 
@@ -219,6 +221,7 @@ def _store(key: ApiKey, stream: str, sent: list[SentEvent], body: Body) -> Inges
     first_new = bisect_left(sent, head.next_seq, key=attrgetter("seq"))
     new = sent[first_new:]
     _compare(key, stream, sent[:first_new], head, body)
+    _check_admitted(key, stream, new, head.ruleset, body)
     if new:
         return _append(key, stream, head.stream_id, new, next_seq=head.next_seq)
     batch = read.batch_holding(head.stream_id, sent[-1].seq)
@@ -246,6 +249,7 @@ def _open(key: ApiKey, stream: str, sent: list[SentEvent], body: Body) -> Ingest
     except opening.GamingDayNotAccepted as refusal:
         quarantine.keep(key, stream, "gaming-day", str(refusal), body.raw, seq=opener.seq)
         raise
+    _check_admitted(key, stream, sent, ruleset, body)
     opening.check_months(key, data.gaming_day)
     opening.check_count(key, data.gaming_day, opened=0)
     with transaction.atomic():
@@ -262,6 +266,20 @@ def _open(key: ApiKey, stream: str, sent: list[SentEvent], body: Body) -> Ingest
         # Streams of one day are opened one after the other, so that no two requests take the last place.
         opening.check_count(key, data.gaming_day, opened=1)
         return result
+
+
+def _check_admitted(key: ApiKey, stream: str, new: list[SentEvent], ruleset: str | None, body: Body) -> None:
+    """Raise ``InvalidEvents`` if a new event names a person, or a bet in capitals."""
+    if are_surely_admitted([each.event for each in new]):
+        return
+    faults: list[tuple[int, ShapeError]] = []
+    for each in new:
+        try:
+            refuse_unless_admitted(each.event, ruleset)
+        except ShapeError as fault:
+            faults.append((each.index, fault))
+    if faults:
+        raise _invalid(key, stream, body, sorted(faults, key=itemgetter(0)))
 
 
 def _append(key: ApiKey, stream: str, stream_id: int, new: list[SentEvent], *, next_seq: int) -> IngestResult:

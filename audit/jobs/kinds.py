@@ -23,7 +23,7 @@ from audit.access.scope import Scope
 from audit.adjudication import what_if as what_if_runs
 from audit.adjudication.what_if import Selection
 from audit.event_store import read
-from audit.exports.findings import findings_by_id, findings_sheet
+from audit.exports.findings import NOWHERE, findings_by_id, findings_sheet
 from audit.exports.lists import render_list
 from audit.models import Job, JobKind, JobState, LoggedStream, WhatIf
 from audit.models.event_store import in_gaming_days
@@ -50,7 +50,7 @@ class JobResult:
 
 
 def _verify(job: Job, report: Progress) -> JobResult:
-    """Recompute the record from its stored bytes: a casino's streams, or all streams and the tree."""
+    """Recompute the record from its stored bytes: a casino's streams and decisions, or all and the tree."""
     params = job.params
     streams = in_gaming_days(LoggedStream.objects.order_by("stream_id"), params)
     if job.casino_id is not None:
@@ -63,6 +63,7 @@ def _verify(job: Job, report: Progress) -> JobResult:
         signing_keys.origin(),
         streams=None if is_whole else stream_ids,
         with_tree=is_whole,
+        decisions=[job.casino_id],
         progress=lambda so_far: report(so_far.events, total),
     )
     return JobResult(total=result.events, result=_as_json(result))
@@ -102,6 +103,7 @@ def _export(job: Job, report: Progress) -> JobResult:
     params = job.params
     scope, names = (Scope.of(job.officer, each) for each in (Capability.SEE_RECORD, Capability.SEE_NAMES))
     ids = params["findings"]
+    names = NOWHERE if params["form"] == "json" else names  # JSON has ids alone, whoever asks
     with translation.override(params["language"]):
         sheet = findings_sheet(findings_by_id(ids, scope, names=names), lambda rows: report(rows, len(ids)))
         title = gettext("Findings")

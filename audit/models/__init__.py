@@ -5,8 +5,25 @@ from audit.models.adjudication import Adjudication, Finding, FindingStatus, Reti
 from audit.models.api_keys import DEFAULT_SCOPES, ApiKey, KeyScope
 from audit.models.cases import Case, CaseAction, Deadline, SavedView
 from audit.models.casinos import Casino, GamingTable
+from audit.models.corrections import (
+    CORRECTION_RULES,
+    Correction,
+    CorrectionDecision,
+    CorrectionState,
+    Verdict,
+)
 from audit.models.event_store import LoggedBatch, LoggedEvent, LoggedStream
 from audit.models.jobs import Job, JobKind, JobState
+from audit.models.ledger import (
+    BatchKind,
+    LedgerBatch,
+    LedgerCursor,
+    LedgerPoint,
+    LedgerProcess,
+    LedgerQuestion,
+    StreamEvidence,
+)
+from audit.models.money import StreamMoney
 from audit.models.nights import (
     NightDelivery,
     NightReport,
@@ -19,20 +36,27 @@ from audit.models.nights import (
 from audit.models.officers import Membership, Officer, Role
 from audit.models.persons import Person, PersonKind
 from audit.models.quarantine import Quarantined
+from audit.models.register import RegisterEntry
 from audit.models.replay_queue import CasinoTurn, Heartbeat, LeafCursor, WaitingStream
 from audit.models.runs import AdjudicationRun, FailedRun, RunCause, RunState, WhatIf
+from audit.models.slips import SlipUse
 
 __all__ = [
+    "CORRECTION_RULES",
     "DEFAULT_SCOPES",
     "AccessLink",
     "AccountRequest",
     "Adjudication",
     "AdjudicationRun",
     "ApiKey",
+    "BatchKind",
     "Case",
     "CaseAction",
     "Casino",
     "CasinoTurn",
+    "Correction",
+    "CorrectionDecision",
+    "CorrectionState",
     "Deadline",
     "FailedRun",
     "Finding",
@@ -44,6 +68,11 @@ __all__ = [
     "JobState",
     "KeyScope",
     "LeafCursor",
+    "LedgerBatch",
+    "LedgerCursor",
+    "LedgerPoint",
+    "LedgerProcess",
+    "LedgerQuestion",
     "LoggedBatch",
     "LoggedEvent",
     "LoggedStream",
@@ -57,6 +86,7 @@ __all__ = [
     "Person",
     "PersonKind",
     "Quarantined",
+    "RegisterEntry",
     "RequestKind",
     "RequestState",
     "RetiredWagers",
@@ -67,6 +97,10 @@ __all__ = [
     "SessionFigures",
     "SignInRefusal",
     "SignoffException",
+    "SlipUse",
+    "StreamEvidence",
+    "StreamMoney",
+    "Verdict",
     "WaitingStream",
     "WhatIf",
     "WhatIfFinding",

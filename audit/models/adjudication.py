@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import F, Func, Q
+from django.db.models import F, Func, Q, Value
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from audit.models.casinos import Casino, GamingTable
 from audit.models.event_store import LoggedStream
 from audit.models.runs import AdjudicationRun, WhatIf
-from settlement import Finding as Value
+from settlement import Finding as FoundFinding
+from settlement.finding import FindingRef, Owed
 
 
 class Adjudication(models.Model):
@@ -91,7 +94,27 @@ class _Found(models.Model):
     facts = models.JSONField(_("facts"), default=dict)
     currency = models.CharField(_("currency"), max_length=3, blank=True)
     after_loss = models.BooleanField(_("after a loss"), default=False)
+    player = models.CharField(_("player"), max_length=200, blank=True, default="", db_default="")
+    croupier = models.CharField(_("croupier"), max_length=200, blank=True, default="", db_default="")
+    provisions = models.JSONField(_("clauses"), default=list, db_default=Value([], models.JSONField()))
+    causes = models.JSONField(_("causes"), default=list, db_default=Value([], models.JSONField()))  # see FindingRef
+    difference = models.BigIntegerField(_("difference"), null=True)  # null: no money is concerned
+    owed = models.JSONField(_("owed"), null=True)  # see settlement.finding.Owed
+    put_right_by = models.BigIntegerField(_("put right by event"), null=True)
     opened_at = models.DateTimeField(_("found"), default=timezone.now)
+
+    # Of which findings this one is a cause, if that was looked up: see ``audit.adjudication.incidents``.
+    consequences: tuple[FindingRef, ...] = ()
+
+    # The corrections that took this finding away, the type of each by its seq, if that was looked up: see
+    # ``audit.corrections.superseding``.
+    removed_by: Mapping[int, str] = MappingProxyType({})
+
+    # What officers decided about the correction that this finding is about, in words, if that was looked up.
+    decided: str = ""
+
+    # The persons concerned as a page names them, by what they are in it ("player", "croupier"); ids where it is empty.
+    named: Mapping[str, str] = MappingProxyType({})
 
     class Meta:
         abstract = True
@@ -99,13 +122,18 @@ class _Found(models.Model):
     def __str__(self) -> str:
         return f"{self.rule} #{self.seq}"
 
+    @property
+    def ref(self) -> FindingRef:
+        """What names this finding within its stream."""
+        return FindingRef(self.rule, self.seq, self.wager or None)
+
     def as_dict(self) -> dict[str, Any]:
         """Return the finding as section 6 of the event contract has it."""
         return self.as_value().as_dict()
 
-    def as_value(self) -> Value:
+    def as_value(self) -> FoundFinding:
         """Return the finding as the engine's own value, which has its message."""
-        return Value(
+        return FoundFinding(
             rule=self.rule,
             severity=self.severity,
             seq=self.seq,
@@ -117,6 +145,14 @@ class _Found(models.Model):
             after_loss=self.after_loss,
             facts=self.facts,
             currency=self.currency,
+            player=self.player or None,
+            croupier=self.croupier or None,
+            provisions=tuple(self.provisions),
+            causes=tuple(FindingRef(**cause) for cause in self.causes),
+            difference=self.difference,
+            owed=Owed(**self.owed) if self.owed else None,
+            put_right_by=self.put_right_by,
+            consequences=self.consequences,
         )
 
 
@@ -148,7 +184,8 @@ class Finding(_Found):
     """One irregularity, as one or more runs found it. Never deleted, and what it says does not change.
 
     A run that finds the same again takes it over; one that finds it with other contents adds a finding of its own. The
-    database opens a case when a finding comes to stand, and guards the transitions: migration 0016.
+    database opens a case when a finding comes to stand, unless it is for information, and guards the transitions:
+    migrations 0016 and 0026.
     """
 
     status = models.CharField(_("status"), max_length=16, choices=FindingStatus, default=FindingStatus.STANDING)
@@ -168,6 +205,7 @@ class Finding(_Found):
     content = models.GeneratedField(  # what it says, as a digest; None for an integrity finding and for one of a night
         expression=Func(
             *("run", "severity", "evidence", "expected", "recorded", "provision", "facts", "after_loss", "occurred_at"),
+            *("player", "croupier", "provisions", "causes"),
             function="audit_finding_content",
         ),
         output_field=models.UUIDField(null=True),
@@ -207,7 +245,8 @@ class Finding(_Found):
                 name="finding_superseded_at",
             ),
             models.CheckConstraint(
-                condition=~Q(status="standing") | Q(stood_at__isnull=False, case__isnull=False),
+                condition=~Q(status="standing")
+                | (Q(stood_at__isnull=False) & (Q(severity="info") | Q(case__isnull=False))),
                 name="finding_stands_with_case",
             ),
             models.CheckConstraint(
@@ -217,6 +256,11 @@ class Finding(_Found):
         indexes = [
             models.Index(fields=["casino", "-occurred_at", "-id"], name="finding_newest"),
             models.Index(fields=["casino", "gaming_day", "rule"], name="finding_by_day"),
+            models.Index(  # what is repeated: audit.casework.priority
+                fields=["casino", "rule", "croupier", "gaming_day"],
+                name="finding_by_croupier",
+                condition=Q(status="standing") & ~Q(croupier=""),
+            ),
         ]
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
 from zoneinfo import ZoneInfo
 
 from django.core.exceptions import ValidationError
-from django.core.validators import RegexValidator
+from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
@@ -30,6 +31,25 @@ class Casino(models.Model):
         _("end of the gaming day"),
         default=time(6),
         help_text=_("In the casino’s own time: a gaming day lasts from this hour to the same hour of the next day."),
+    )
+    priority_threshold = models.PositiveIntegerField(
+        _("amount that raises the priority"),
+        default=100,
+        db_default=100,
+        validators=[MinValueValidator(1)],
+        help_text=_("In whole units of the currency. An incident of this much money or more is looked at earlier."),
+    )
+
+    false_questions = models.DecimalField(
+        _("false questions a year"),
+        max_digits=4,
+        decimal_places=2,
+        default=1,
+        db_default=1,
+        validators=[MinValueValidator(Decimal("0.01")), MaxValueValidator(12)],
+        help_text=_(
+            "How many statistical questions a year may be chance alone, on average. A change holds from the next year."
+        ),
     )
 
     class Meta:

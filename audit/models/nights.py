@@ -10,6 +10,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from audit.models.casinos import Casino
 from audit.models.event_store import LoggedStream
@@ -22,7 +23,7 @@ class NightState(models.TextChoices):
     COUNTING = "counting", _("counting")
     PROVISIONAL = "provisional", _("provisional")
     REVIEWED = "reviewed", _("reviewed")
-    CLOSED = "closed", _("closed")
+    CLOSED = "closed", pgettext_lazy("night", "closed")
 
 
 class SessionFigures(models.Model):
@@ -31,13 +32,22 @@ class SessionFigures(models.Model):
     stream = models.ForeignKey(LoggedStream, on_delete=models.DO_NOTHING, db_constraint=False, related_name="figures")
     last_seq = models.BigIntegerField()
     engine_version = models.CharField(max_length=32)
+    readings = models.CharField(max_length=64, default="", blank=True)  # digest of what the register says of the stream
+    # What officers decided about corrections through ``last_seq``: ``audit.corrections.decisions.Decided.key``. "all":
+    # computed before there were decisions, with every correction in effect.
+    corrections = models.CharField(max_length=64, default="", blank=True)
+    # What waits, and what it would change: ``audit.reconciliation.sessions.waiting_of``. Empty: nothing waits.
+    waiting = models.JSONField(default=dict, blank=True)
     figures = models.BinaryField()
     faults = models.IntegerField(default=0)  # of its chain, as verified then
     made_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["stream", "last_seq", "engine_version"], name="one_figures_a_session")
+            models.UniqueConstraint(
+                fields=["stream", "last_seq", "engine_version", "readings", "corrections"],
+                name="one_figures_a_session_and_decisions",
+            )
         ]
 
     def __str__(self) -> str:

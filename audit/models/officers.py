@@ -3,7 +3,8 @@
 What a role lets them do is in ``audit.access.capabilities``.
 
 No role of the database writes a password, a role or the power over all casinos: functions do, each with its entry of
-the audit trail. So these models are saved by ``audit.event_store.officer_entries``, which answers the signals below.
+the audit trail. At the desk ``audit.access.accounts`` calls them. A command saves these models, and
+``audit.event_store.officer_entries`` answers the signals below.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ from django.utils.translation import gettext_lazy as _
 from audit.models.casinos import Casino
 
 officer_is_saved = Signal()
-"""Sent before an officer is saved: ``officer``. Who answers stores the account, its password and its power."""
+"""Sent before a command saves an officer: ``officer``. Who answers stores the account, its password and its power."""
 
 membership_is_saved = Signal()
-"""Sent instead of saving a membership: ``membership``, and ``is_deleted``."""
+"""Sent when a command saves or deletes a membership, instead: ``membership``, and ``is_deleted``."""
 
 
 class Role(models.TextChoices):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
@@ -14,7 +15,10 @@ from audit.models.event_store import LoggedStream
 class WhatIf(models.Model):
     """A what-if run: a replay of some streams under other readings or another version of the engine."""
 
-    name = models.CharField(_("name"), max_length=100, unique=True)
+    name = models.CharField(_("name"), max_length=100)
+    casino = models.ForeignKey(  # null: streams of all casinos
+        Casino, null=True, blank=True, on_delete=models.PROTECT, related_name="what_ifs", verbose_name=_("casino")
+    )
     readings = models.JSONField(_("readings"), default=dict)
     selection = models.JSONField(_("streams"), default=dict)  # audit.adjudication.what_if.Selection
     engine_version = models.CharField(_("engine version"), max_length=32)
@@ -22,11 +26,25 @@ class WhatIf(models.Model):
     started_by = models.CharField(_("started by"), max_length=200)
     ended_at = models.DateTimeField(_("ended"), null=True, blank=True)
     streams = models.BigIntegerField(_("streams"), default=0)
+    promoted_at = models.DateTimeField(_("promoted"), null=True, blank=True)  # audit.adjudication.promotion
+    promoted_by = models.CharField(_("promoted by"), max_length=200, blank=True, default="", db_default="")
 
     class Meta:
         verbose_name = _("what-if run")
         verbose_name_plural = _("what-if runs")
         ordering = ["-started_at"]
+        constraints = [
+            models.UniqueConstraint(fields=["casino", "name"], nulls_distinct=False, name="one_what_if_a_name"),
+            models.CheckConstraint(
+                condition=Q(casino=None) & ~Q(selection__has_key="casino")
+                | Q(casino__isnull=False, selection__has_key="casino"),
+                name="what_if_of_its_casino",
+            ),
+            models.CheckConstraint(
+                condition=Q(promoted_at=None, promoted_by="") | Q(promoted_at__isnull=False) & ~Q(promoted_by=""),
+                name="what_if_promoted_by_somebody",
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.name
@@ -52,6 +70,7 @@ class RunCause(models.TextChoices):
     CORRECTION = "correction", _("correction")
     ENGINE = "engine", _("other engine version")
     REGISTER = "register", _("change of the register")
+    APPROVAL = "approval", _("approval of a correction")
     MANUAL = "manual", _("by hand")
 
 
@@ -72,8 +91,13 @@ class AdjudicationRun(models.Model):
     number = models.IntegerField(_("run"), default=1)  # counted in the stream, or in the what-if run of the stream
     cause = models.CharField(_("cause"), max_length=16, choices=RunCause, default=RunCause.FIRST)
     engine_version = models.CharField(_("engine version"), max_length=32)
-    register_version = models.CharField(_("register version"), max_length=32, null=True, blank=True)
+    # The version of the casino's register that it reads by, or a later one that says the same of this stream. None: it
+    # began before there was a register, and reads by the session's own parameters.
+    register_version = models.BigIntegerField(_("register version"), null=True, blank=True)
     corrections_through = models.BigIntegerField(default=0)  # the last correction that was known when it began
+    # The corrections that two officers had approved when it began, by seq: of the others those that are more than
+    # information wait. None: it began before there were approvals, and every correction took effect.
+    approved = ArrayField(models.BigIntegerField(), null=True, default=list)
     state = models.CharField(_("state"), max_length=16, choices=RunState, default=RunState.RUNNING)
     replaces = models.ForeignKey("self", null=True, on_delete=models.DO_NOTHING, db_index=False, related_name="+")
     superseded_by = models.ForeignKey(

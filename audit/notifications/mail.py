@@ -13,12 +13,13 @@ from audit.access.capabilities import Capability
 from audit.access.scope import Scope
 from audit.event_store import audit_trail
 from audit.models import NightReport, NightSubscriber
+from audit.presentation import day
 from audit.reconciliation.pdf import as_pdf
 from audit.reconciliation.presentation import boxes
 from settlement.catalogue import Language
 
-MAILED = ("W_acct", "payout_errors", "accounting_variance")
-"""The headline figures in the text of a message."""
+MAILED = ("W_acct", "unadjudicated", "payout_errors", "accounting_variance")
+"""The headline figures in the text of a message, as far as a report has them."""
 
 
 def send(report: NightReport) -> int:
@@ -55,13 +56,13 @@ def message(report: NightReport, address: str, language: Language, *, with_names
     """
     with translation.override(language):
         subject = _("Night of %(day)s at %(casino)s, %(currency)s: version %(version)s") % {
-            "day": report.gaming_day,
+            "day": day(report.gaming_day, with_weekday=True, with_year=True),
             "casino": report.casino.name or report.casino.code,
             "currency": report.currency,
             "version": report.version,
         }
         by_key = {box.key: box for box in boxes(report.parsed_content())}
-        listed = [by_key[key] for key in MAILED]
+        listed = [by_key[key] for key in MAILED if key in by_key]
         body = "\n".join(f"{box.label}: {box.text}" for box in listed)
         body += f"\n\n{_('Digest of the report')} {report.digest}\n"
     mail = EmailMessage(" ".join(subject.split()), body, to=[address])

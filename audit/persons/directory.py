@@ -18,12 +18,13 @@ import msgspec
 from audit.models import Person, PersonKind
 from audit.presentation import person
 from settlement import Event
+from settlement.events import ExtensionEvent
 
 PLAYER_FIELDS = frozenset({"player"})
-STAFF_FIELDS = frozenset({"person", "approved_by", "counted_by"})
+STAFF_FIELDS = frozenset({"person", "croupier", "approved_by", "counted_by"})
 """The fields of events that name a player, or somebody of the staff."""
 
-PLAYER_FACTS = frozenset({"player", "owner", "player_before"})
+PLAYER_FACTS = frozenset({"player", "owner", "player_before", "other_player"})
 """The facts of findings that name a player."""
 
 
@@ -84,8 +85,13 @@ def staff(codes: Iterable[str | None]) -> Iterator[PersonId]:
 
 
 def mentioned_in(events: Iterable[Event]) -> Iterator[PersonId]:
-    """Yield the persons whom events name, those in the data of corrections included."""
+    """Yield the persons whom events name, those in the data of corrections included.
+
+    What the fields of an integrator's own events mean is not known.
+    """
     for event in events:
+        if isinstance(event, ExtensionEvent):
+            continue
         data = msgspec.to_builtins(event.data)
         yield from _mentioned(data)
         if isinstance(corrected := data.get("data"), dict):

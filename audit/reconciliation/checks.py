@@ -12,9 +12,11 @@ from dataclasses import asdict, dataclass, field
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias
 
-from audit.models import Deadline, NightReport
+from audit.models import Deadline, Finding, NightReport
+from audit.models.cases import State
 from audit.reconciliation import slips
 from audit.reconciliation.night import QUESTION, Night, SessionResult
+from settlement.law_coverage.session import in_session
 from settlement.night.fairness import summary
 
 Verdict: TypeAlias = Literal["agrees", "differs", "question", "unknown"]
@@ -24,6 +26,9 @@ SERIOUSNESS: tuple[Verdict, ...] = ("agrees", "unknown", "question", "differs")
 
 MAX_ROWS_PER_LINE = 2_000
 """Rows stored of one line; the line says how many more there were."""
+
+COUNTERS = 2
+"""Persons that count a drop together, at least."""
 
 MAX_SEQS = 50
 """Events that a row names."""
@@ -128,8 +133,8 @@ def opener(night: Night) -> Iterator[Row]:
 
 
 def slip_numbers(night: Night) -> Iterator[Row]:
-    """3: slip numbers have no gaps and no duplicates."""
-    used = slips.uses(result.figures for result in night.sessions)
+    """3: slip numbers have no gaps and no duplicates, whatever the day."""
+    used = night.slips
     tables = {result.stream.name: result.figures.table for result in night.sessions}
 
     def at(use: slips.Use, note: str, **facts: Any) -> Row:
@@ -146,9 +151,14 @@ def slip_numbers(night: Night) -> Iterator[Row]:
     for each in slips.duplicates(used):
         first = each.first
         yield at(each.again, "double", slip=each.again.slip.slip, first_stream=first.stream, first=first.slip.seq)
-    gaps = slips.gaps(used)
+    for reuse in slips.reuses(used, night.earlier.uses):
+        earlier = reuse.earlier
+        first_use = {"first_stream": earlier.stream, "first": earlier.seq, "first_day": earlier.gaming_day}
+        yield at(reuse.again, "reused", slip=reuse.again.slip.slip, **first_use)
+    gaps = slips.gaps(used, night.earlier.reached)
     for gap in gaps:
-        yield at(gap.next_use, "hole", slips=gap.label, missing=gap.count)
+        note = {"note": "hole_since", "since": gap.since} if gap.since else {"note": "hole"}
+        yield at(gap.next_use, **note, slips=gap.label, missing=gap.count)
     missing = sum(gap.count for gap in gaps)
     yield Row(
         verdict="differs" if missing else "agrees", expected=len(used) + missing, found=len(used), note="slips_used"
@@ -168,16 +178,33 @@ def drop(night: Night) -> Iterator[Row]:
             yield _about(result, verdict="unknown", note="buy_ins_unobserved", facts=facts, **columns)
         else:
             verdict: Verdict = "agrees" if result.drop == announced else "differs"
-            yield _about(result, verdict=verdict, note="counted", facts=facts, **columns)
+            note = "short" if result.drop < announced else "counted"
+            yield _about(result, verdict=verdict, note=note, facts=facts, **columns)
+        for entry in entries:
+            if len(set(entry.event.data.counted_by)) < COUNTERS:
+                yield Row(
+                    verdict="differs",
+                    stream=entry.count,
+                    table=result.figures.table,
+                    kind="number",
+                    expected=COUNTERS,
+                    found=len(set(entry.event.data.counted_by)),
+                    seqs=[entry.seq],
+                    note="counted_alone",
+                    facts={"session": result.stream.name},
+                )
+    late = {(each.entry.count, each.entry.seq): each for each in night.late_counts}
     for entry in night.counts.for_unknown_sessions(result.stream.name for result in night.sessions):
+        opened_late = late.get((entry.count, entry.seq))
+        far = {} if opened_late is None else {"gaming_day": opened_late.gaming_day.isoformat()}
         yield Row(
             verdict="differs",
             stream=entry.count,
             kind="money",
             found=entry.amount,
             seqs=[entry.seq],
-            note="stranger",
-            facts={"session": entry.event.data.session},
+            note="stranger" if opened_late is None else "opened_late",
+            facts={"session": entry.event.data.session, **far},
         )
 
 
@@ -187,7 +214,7 @@ def accounting(night: Night) -> Iterator[Row]:
         bridge = result.bridge
         counted = bridge.bank.accounting_win
         verdict: Verdict = "unknown" if counted is None else "differs" if bridge.accounting_variance else "agrees"
-        if not result.figures.is_adjudicated:
+        if not result.figures.is_money_seen:
             verdict = "unknown"
         yield _about(
             result, verdict=verdict, kind="money", expected=bridge.recorded.total, found=counted, seqs=[result.end]
@@ -195,7 +222,10 @@ def accounting(night: Night) -> Iterator[Row]:
 
 
 def payouts(night: Night) -> Iterator[Row]:
-    """6: the recorded win against the adjudicated win, and the wagers that were not paid as due."""
+    """6: the recorded win against the adjudicated win, and the wagers that were not paid as due.
+
+    What was recorded on bets that no ruleset decides is on both sides.
+    """
     for result in night.sessions:
         bridge, errors = result.bridge, result.figures.errors
         facts = {
@@ -207,7 +237,7 @@ def payouts(night: Night) -> Iterator[Row]:
             result,
             verdict="differs" if errors else "agrees" if result.figures.is_adjudicated else "unknown",
             kind="money",
-            expected=bridge.adjudicated.total,
+            expected=bridge.adjudicated.total + bridge.unadjudicated,
             found=bridge.recorded.total,
             seqs=sorted({error.seq for error in errors})[:MAX_SEQS],
             note="paid_wrong" if errors else "",
@@ -269,15 +299,30 @@ def late(night: Night, before: NightReport | None) -> Iterator[Row]:
 
 
 def open_findings(night: Night) -> Iterator[Row]:
-    """10: the standing findings by severity and rule, with the hours within which their cases must be closed."""
+    """10: the standing findings by severity and rule that are still open, with the hours to close their cases within.
+
+    A finding is open until two officers have closed its case, and one for information, which has none, always is.
+    """
     counts: Counter[tuple[str, str]] = Counter((finding.severity, finding.rule) for finding in night.findings)
+    closed = Counter((finding.severity, finding.rule) for finding in night.findings if _is_closed(finding))
     hours = dict(Deadline.objects.values_list("severity", "hours"))
     if not counts:
         yield Row(verdict="agrees", expected=0, found=0)
-    for (severity, rule), number in sorted(counts.items(), key=lambda item: (SEVERITIES.index(item[0][0]), item[0][1])):
+    for kind, number in sorted(counts.items(), key=lambda item: (SEVERITIES.index(item[0][0]), item[0][1])):
+        severity, rule = kind
+        still_open = number - closed[kind]
         verdict: Verdict = "differs" if severity in ("critical", "major") else "question"
-        facts = {"severity": severity, "rule": rule, "hours": hours.get(severity, 0)}
-        yield Row(verdict=verdict, expected=0, found=number, note="finding", facts=facts)
+        facts: dict[str, Any] = {"severity": severity, "rule": rule, "hours": hours.get(severity, 0)}
+        note = "finding"
+        if closed[kind]:
+            facts["closed"] = closed[kind]
+            note = "finding_closed_in_part" if still_open else "finding_closed"
+        yield Row(verdict=verdict if still_open else "agrees", expected=0, found=still_open, note=note, facts=facts)
+
+
+def _is_closed(finding: Finding) -> bool:
+    """Whether two officers have closed the case of a finding."""
+    return finding.case is not None and finding.case.state == State.CLOSED
 
 
 def chance(night: Night) -> Iterator[Row]:
@@ -303,7 +348,7 @@ def chance(night: Night) -> Iterator[Row]:
         yield Row(
             verdict="question" if evidence["asks"] else "agrees",
             stream=test.raised_in or "",
-            table=test.table,
+            table=test.label,
             found=evidence["draws"],
             seqs=[test.raised_at] if test.raised_at else [],
             note=test.kind,
@@ -312,7 +357,7 @@ def chance(night: Night) -> Iterator[Row]:
 
 
 def unchecked(night: Night) -> Iterator[Row]:
-    """12: what was not checked because the table does not report it."""
+    """12: what was not checked because the table does not report it, and how many sentences of the law were."""
     for result in night.sessions:
         families = list(result.figures.unchecked)
         if "bank" not in result.figures.observes:
@@ -324,6 +369,24 @@ def unchecked(night: Night) -> Iterator[Row]:
                 result, verdict="unknown", kind="text", found=", ".join(families), note="unobserved",
                 facts={"families": families},
             )  # fmt: skip
+        if result.figures.is_adjudicated:
+            yield _law(result)
+
+
+def _law(result: SessionResult) -> Row:
+    """Return how many of the sentences that have a rule were checked in full, of how many."""
+    sentences = [each for each in in_session(result.figures.ruleset, result.figures.unchecked) if each.sentence.rules]
+    checked = sum(each.state == "checked" for each in sentences)
+    lacking = sorted({family for each in sentences for family in each.lacking})
+    whole = checked == len(sentences)
+    return _about(
+        result,
+        verdict="agrees" if whole else "unknown",
+        expected=len(sentences),
+        found=checked,
+        note="law" if whole else "law_in_part",
+        facts={} if whole else {"lacking": ", ".join(lacking)},
+    )
 
 
 def in_millionths(share: Fraction) -> int:

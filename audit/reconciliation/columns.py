@@ -11,8 +11,9 @@ from typing import Any, Literal, TypeAlias
 from django.utils.functional import Promise
 from django.utils.translation import gettext
 
+from audit import presentation
 from audit.exports import sheets
-from audit.presentation import MISSING, wager_status
+from audit.presentation import MISSING, payment_error, wager_status
 from audit.reconciliation import wording
 from settlement.night.bridge import in_minor_units
 
@@ -24,6 +25,8 @@ Kind: TypeAlias = Literal[
     "ordinal",
     "number",
     "money",  # minor units
+    "signed_money",  # minor units, a step of the bridge: plus is for the house
+    "payment_error",  # minor units, more than zero where the house kept it
     "present_value",  # minor units as a fraction n/d
     "share",  # millionths
     "probability",  # millionths
@@ -44,7 +47,6 @@ Kind: TypeAlias = Literal[
     "scope",  # of a restatement: a session, "" for the total
     "reasons",
     "person",
-    "side",
     "event",  # a seq
     "events",  # seqs of the row's stream
     "references",  # events of any stream, each stream#seq
@@ -52,7 +54,8 @@ Kind: TypeAlias = Literal[
 
 RIGHT_ALIGNED: frozenset[Kind] = frozenset(
     (
-        *("number", "money", "present_value", "share", "probability", "thousandths", "formatted", "interval"),
+        *("number", "money", "signed_money", "payment_error", "present_value", "share", "probability", "thousandths"),
+        *("formatted", "interval"),
         *("compared", "restated"),
     )
 )
@@ -82,6 +85,12 @@ class Column:
         match self.kind:
             case "note":
                 return wording.note(row, currency)
+            case "compared":
+                return _as_filed(row[self.key], row["kind"], currency)
+            case "restated":
+                return _as_filed(row[self.key], "money", currency)
+            case "present_value":
+                return _as_filed(in_minor_units([Fraction(row[self.key])])[0], "money", currency)
             case "events" | "references":
                 return " ".join(map(str, row[self.key]))
             case "reasons":
@@ -97,6 +106,8 @@ _TEXT: Mapping[Kind, Callable[[Row, str, str], str]] = MappingProxyType(
         "ordinal": lambda row, key, currency: str(row[key]),
         "number": lambda row, key, currency: str(row[key]),
         "money": lambda row, key, currency: wording.money(row.get(key), currency),
+        "signed_money": lambda row, key, currency: wording.figure(key, row.get(key), currency),
+        "payment_error": lambda row, key, currency: payment_error(-row[key], currency),
         "present_value": lambda row, key, currency: wording.money(in_minor_units([Fraction(row[key])])[0], currency),
         "share": lambda row, key, currency: wording.share(row[key]),
         "probability": lambda row, key, currency: wording.probability(row[key]),
@@ -106,7 +117,7 @@ _TEXT: Mapping[Kind, Callable[[Row, str, str], str]] = MappingProxyType(
             f"{wording.share(row['low_millionths'])} – {wording.share(row['high_millionths'])}"
         ),
         "bet": lambda row, key, currency: wording.bet(row[key]),
-        "game": lambda row, key, currency: str(wording.GAMES.get(row[key], row[key])),
+        "game": lambda row, key, currency: wording.game(row[key]),
         "status": lambda row, key, currency: wager_status(row[key], currency),
         "verdict": lambda row, key, currency: str(wording.VERDICTS[row[key]]),
         "line": lambda row, key, currency: str(wording.LINES[row[key]]),
@@ -119,12 +130,16 @@ _TEXT: Mapping[Kind, Callable[[Row, str, str], str]] = MappingProxyType(
         "scope": lambda row, key, currency: row[key] or gettext("Total"),
         "reasons": lambda row, key, currency: "; ".join(map(wording.reason, row[key])),
         "person": lambda row, key, currency: row[key] or MISSING,
-        "side": lambda row, key, currency: gettext("house") if row["amount"] > 0 else gettext("player"),
         "event": lambda row, key, currency: f"#{row[key]}",
         "events": lambda row, key, currency: ", ".join(f"#{seq}" for seq in row[key][:EVENTS_IN_TEXT]),
         "references": lambda row, key, currency: ", ".join(row[key][:EVENTS_IN_TEXT]),
     }
 )
+
+
+def _as_filed(value: Any, kind: str, currency: str) -> Any:
+    """Return a value that may be an amount: then in units of the currency, with their decimals."""
+    return presentation.units(value, currency) if kind == "money" and isinstance(value, int) else value
 
 
 def sheet_of(name: str, columns: Sequence[Column], rows: Iterable[Row], currency: str) -> sheets.Sheet:
@@ -139,10 +154,12 @@ def _sheet_kind(kind: Kind) -> sheets.Kind:
     match kind:
         case "money" | "number":
             return kind
+        case "signed_money" | "payment_error":
+            return "money"
         case _:
             return "text"
 
 
 def money_columns(keys: Iterable[str]) -> list[Column]:
     """Return a column of money for each figure, under its label."""
-    return [Column(key, wording.FIGURES[key], "money") for key in keys]
+    return [Column(key, wording.FIGURES[key], "signed_money" if key in wording.SIGNED else "money") for key in keys]

@@ -8,6 +8,8 @@ in thousandths. ``presentation`` says what an officer reads of it.
     D B            drop counted, buy-ins announced               L Z V G    lost, halves, commissions, winnings
     W_acct         accounting win K + C + D − O − F              W_rec      recorded win L + Z + V − G
     W_adj          adjudicated win, the same by the rules        bridge     how the theoretical win leads to W_acct
+
+The line ``unadjudicated`` of the bridge, bets that no ruleset decides, is there only where its money is not 0.
 """
 
 from __future__ import annotations
@@ -35,12 +37,14 @@ from audit.reconciliation.night import (
     total_of,
 )
 from settlement import ENGINE_VERSION
-from settlement.night.bridge import Bridge, Win
+from settlement.night.bridge import Bridge, Win, in_minor_units
 from settlement.night.croupiers import Assessment, compare
 from settlement.night.figures import NOBODY
 from settlement.night.variance import surprise
 
 BRIDGE = ("theoretical", "luck", "payout_errors", "accounting_variance")
+UNADJUDICATED = "unadjudicated"
+BRIDGE_WITH_UNADJUDICATED = ("theoretical", "luck", UNADJUDICATED, "payout_errors", "accounting_variance")
 BANK = ("O", "F", "C", "K", "D", "B")
 PLAY = ("S", "L", "Z", "V", "G", "U", "I")
 WINS = ("W_acct", "W_rec", "W_adj")
@@ -56,6 +60,7 @@ def build_content(night: Night, before: NightReport | None) -> dict[str, Any]:
     day = bounds(night.casino, night.day)
     games = grouped(night.sessions, lambda session: session.figures.game)
     tables = grouped(night.sessions, lambda session: session.figures.table)
+    printed = printed_theoretical(night.sessions)
     return {
         "casino": night.casino.code,
         "gaming_day": night.day.isoformat(),
@@ -70,15 +75,16 @@ def build_content(night: Night, before: NightReport | None) -> dict[str, Any]:
             "interval": str(INTERVAL),
             "false_names": str(FALSE_NAMES),
         },
-        "total": _sum_row("", night.sessions, night.currency),
-        "games": [_sum_row(name, results, night.currency) for name, results in games.items()],
-        "tables": [_sum_row(name, results, night.currency) for name, results in tables.items()],
-        "sessions": [_session_row(result, night.currency) for result in night.sessions],
+        "total": _sum_row("", night.sessions, night.currency, printed),
+        "games": [_sum_row(name, results, night.currency, printed) for name, results in games.items()],
+        "tables": [_sum_row(name, results, night.currency, printed) for name, results in tables.items()],
+        "sessions": [_session_row(result, night.currency, printed) for result in night.sessions],
         "lines": run_checks(night, before),
         "errors": _errors(night),
         "standing": _standing(night),
         "croupiers": _croupiers(night),
         "worst": _worst(night),
+        "waiting": _waiting(night),
     }
 
 
@@ -98,7 +104,13 @@ def figures_of(row: Mapping[str, Any]) -> dict[str, Any]:
 
     A line of the bridge that is not known yet has no key.
     """
-    return {**row, **row["recorded"], **row["bridge"]}
+    return {UNADJUDICATED: 0, **row, **row["recorded"], **row["bridge"]}
+
+
+def bridge_lines(content: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the lines of the bridge that a report shows, in order: ``unadjudicated`` only where a session has it."""
+    has_unadjudicated = any(UNADJUDICATED in session["bridge"] for session in content["sessions"])
+    return BRIDGE_WITH_UNADJUDICATED if has_unadjudicated else BRIDGE
 
 
 def croupier_row(croupier: str, assessment: Assessment) -> dict[str, Any]:
@@ -115,6 +127,20 @@ def croupier_row(croupier: str, assessment: Assessment) -> dict[str, Any]:
         "p_side_millionths": _upward(assessment.p_side),
         "noteworthy": assessment.noteworthy,
     }
+
+
+def _waiting(night: Night) -> list[dict[str, Any]]:
+    """Return the sessions with corrections that wait for officers: which, and what the wins would gain by them."""
+    return [
+        {
+            "stream": result.stream.name,
+            "stream_id": result.stream.stream_id,
+            "table": result.figures.table,
+            **result.waiting,
+        }
+        for result in night.sessions
+        if result.waiting
+    ]
 
 
 def _worst(night: Night) -> dict[str, Any] | None:
@@ -149,12 +175,22 @@ def _money_at_stake(finding: Finding) -> int:
     return abs(recorded - expected) if isinstance(expected, int) and isinstance(recorded, int) else 0
 
 
-def _sum_row(name: str, results: Sequence[SessionResult], currency: str) -> dict[str, Any]:
+def printed_theoretical(results: Sequence[SessionResult]) -> dict[int, int]:
+    """Return the theoretical win of each session of a night as it is printed, in minor units, by stream id.
+
+    The night's is rounded once and divided among its sessions; tables, games and the total add them up.
+    """
+    units = in_minor_units([result.figures.bridge.theoretical for result in results])
+    return {result.stream.stream_id: amount for result, amount in zip(results, units, strict=True)}
+
+
+def _sum_row(name: str, results: Sequence[SessionResult], currency: str, printed: Mapping[int, int]) -> dict[str, Any]:
     total = total_of(results, currency)
-    return {"name": name, "sessions": total.sessions, "uncounted": total.uncounted, **_figures(total)}
+    theoretical = sum(printed[result.stream.stream_id] for result in results)
+    return {"name": name, "sessions": total.sessions, "uncounted": total.uncounted, **_figures(total, theoretical)}
 
 
-def _session_row(result: SessionResult, currency: str) -> dict[str, Any]:
+def _session_row(result: SessionResult, currency: str, printed: Mapping[int, int]) -> dict[str, Any]:
     figures = result.figures
     return {
         "stream": result.stream.name,
@@ -167,7 +203,7 @@ def _session_row(result: SessionResult, currency: str) -> dict[str, Any]:
         "events": figures.events,
         "last_seq": figures.last_seq,
         "draws": len(figures.draws),
-        **_figures(total_of([result], currency)),
+        **_figures(total_of([result], currency), printed[result.stream.stream_id]),
         "bets": {
             bet: {
                 "wagers": each.wagers,
@@ -181,7 +217,8 @@ def _session_row(result: SessionResult, currency: str) -> dict[str, Any]:
     }
 
 
-def _figures(total: Total) -> dict[str, Any]:
+def _figures(total: Total, theoretical: int) -> dict[str, Any]:
+    """Return the figures of some sessions; ``theoretical`` is their theoretical win as it is printed."""
     bridge, bank = total.bridge, total.bridge.bank
     unusual = surprise(total.luck, total.variance)
     return {
@@ -199,7 +236,7 @@ def _figures(total: Total) -> dict[str, Any]:
         "W_acct": bank.accounting_win,
         "W_rec": bridge.recorded.total,
         "W_adj": bridge.adjudicated.total,
-        "bridge": dict(bridge.printed()),
+        "bridge": dict(bridge.printed(theoretical)),
         "exact": {"theoretical": str(bridge.theoretical), "luck": str(bridge.luck), "carried": str(bridge.carried)},
         "variance": str(total.variance),
         "hold_millionths": _share(bridge.hold),

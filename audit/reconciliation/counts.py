@@ -1,8 +1,8 @@
 """Counts: what the count room counted, the drop of each session, with corrections applied.
 
 A count is a stream of its own. A drop belongs to the gaming day of its session, so it is looked up by the session that
-it names, in the counts from the day before to a week after. Two entries for one session are two boxes and are added; a
-recount is a correction of the entry.
+it names, in the counts from the day before to a week after; what is counted outside that time is in no report, and is a
+finding. Two entries for one session are two boxes and are added; a recount is a correction of the entry.
 """
 
 from __future__ import annotations
@@ -59,6 +59,31 @@ class Counts:
         names = set(known)
         entries = (entry for name, listed in self.by_session.items() if name not in names for entry in listed)
         return sorted((e for e in entries if e.stream_id in self.of_day), key=lambda e: (e.count, e.seq))
+
+
+@dataclass(frozen=True, slots=True)
+class LateCount:
+    """An entry of a count that was opened too far from the day of its session, ``days`` after it; below 0, before."""
+
+    entry: CountEntry
+    session: str
+    gaming_day: date
+    days: int
+
+
+def late_counts(casino: Casino, day: date, counts: Counts) -> list[LateCount]:
+    """Return the entries of the counts of ``day`` that no report has: they name sessions of days too far away."""
+    ours = [entry for entries in counts.by_session.values() for entry in entries if entry.stream_id in counts.of_day]
+    names = {entry.event.data.session for entry in ours}
+    sessions = LoggedStream.objects.filter(casino=casino, name__in=names, table__isnull=False, is_of_desk=False)
+    days = {name: day - played for name, played in sessions.values_list("name", "gaming_day")}
+    late = [
+        LateCount(entry, name, day - days[name], days[name].days)
+        for entry in ours
+        for name in [entry.event.data.session]
+        if name in days and not -BEFORE <= days[name] <= AFTER
+    ]
+    return sorted(late, key=lambda each: (each.entry.count, each.entry.seq))
 
 
 def count_streams(casino: Casino, day: date) -> list[LoggedStream]:

@@ -15,19 +15,20 @@ from django.db import transaction
 from django.utils import timezone
 
 from audit.adjudication.findings import IDENTITY
-from audit.event_store import read
-from audit.models import Finding, FindingStatus
+from audit.models import Finding, FindingStatus, LoggedStream
 from audit.reconciliation import slips
 from audit.reconciliation.gaming_days import has_ended
-from audit.reconciliation.night import ONE_SIDED, QUESTION, Night, SessionResult
+from audit.reconciliation.instants import dated
+from audit.reconciliation.night import Night, SessionResult
 from audit.transparency.integrity_findings import integrity_finding
-from settlement import decode
-from settlement.catalogue.record import QUESTIONS, RECONCILIATION
+from settlement.catalogue.record import RECONCILIATION
 from settlement.catalogue.sentences import minor_units
-from settlement.night.croupiers import Tally, one_sidedness
-from settlement.night.figures import NOBODY
+from settlement.night.croupiers import Tally
 
-NIGHT_RULES = tuple(rule.name for rule in (*RECONCILIATION, *QUESTIONS))
+RETIRED = "hold-outside-interval"
+"""No longer raised: `table-luck` of the ledger takes its place. A night that is run again supersedes it."""
+
+NIGHT_RULES = (*(rule.name for rule in RECONCILIATION), RETIRED)
 
 CRITICAL_FROM_UNITS = 100
 """Whole units of the currency from which an accounting variance is critical."""
@@ -41,9 +42,10 @@ def raise_findings(night: Night, now: datetime) -> int:
 
     A count is missing once the gaming day has ended or the day's count is closed.
     """
-    current = {_identity(finding): finding for finding in _findings(night, now)}
+    current = {_identity(finding): finding for finding in dated([*_findings(night, now)])}
     with transaction.atomic():
-        stored = Finding.objects.filter(stream_id__in=night.stream_ids, rule__in=NIGHT_RULES).select_for_update()
+        streams = [*night.stream_ids, *night.counts.of_day]
+        stored = Finding.objects.filter(stream_id__in=streams, rule__in=NIGHT_RULES).select_for_update()
         outdated = [row.pk for row in stored.standing() if _identity(row) not in current]
         superseded = {"status": FindingStatus.SUPERSEDED, "superseded_at": timezone.now()}
         Finding.objects.filter(pk__in=outdated).update(**superseded)
@@ -65,14 +67,12 @@ def _findings(night: Night, now: datetime) -> Iterator[Finding]:
     by_name = {result.stream.name: result for result in night.sessions}
     for result in night.sessions:
         yield from _of_bank(night, result, now)
-        yield from _of_hold(result)
     yield from _of_slips(night, by_name)
-    yield from _of_fairness(night, by_name)
-    yield from _of_croupiers(night)
+    yield from _of_late_counts(night)
 
 
 def _finding(
-    result: SessionResult,
+    stream: LoggedStream,
     rule: str,
     seq: int,
     *,
@@ -80,11 +80,7 @@ def _finding(
     facts: dict[str, Any] | None = None,
     **values: Any,
 ) -> Finding:
-    stored = read.events_at(result.stream.stream_id, [seq]).get(seq)
-    occurred_at = result.stream.opened_at
-    if stored:
-        occurred_at = read.credible_instants(result.stream.stream_id, {seq: decode(stored).occurred_at})[seq]
-    finding = integrity_finding(result.stream, rule, seq, occurred_at=occurred_at, facts=facts or {}, **values)
+    finding = integrity_finding(stream, rule, seq, occurred_at=stream.opened_at, facts=facts or {}, **values)
     finding.evidence = sorted({*evidence, seq})
     return finding
 
@@ -94,7 +90,7 @@ def _of_bank(night: Night, result: SessionResult, now: datetime) -> Iterator[Fin
     opened = bridge.bank.opening_float
     if result.previous is not None and result.previous.amount != opened:
         yield _finding(
-            result,
+            result.stream,
             "opener-differs-from-closer",
             1,
             expected=result.previous.amount,
@@ -103,11 +99,11 @@ def _of_bank(night: Night, result: SessionResult, now: datetime) -> Iterator[Fin
         )
     day = {"gaming_day": night.day.isoformat()}
     if result.drop is None and (night.counts.is_closed or has_ended(night.casino, night.day, now)):
-        yield _finding(result, "count-missing", result.end, facts=day)
+        yield _finding(result.stream, "count-missing", result.end, facts=day)
     variance = bridge.accounting_variance
-    if variance and figures.is_adjudicated:
+    if variance and figures.is_money_seen:
         finding = _finding(
-            result,
+            result.stream,
             "accounting-variance",
             result.end,
             expected=bridge.recorded.total,
@@ -120,7 +116,7 @@ def _of_bank(night: Night, result: SessionResult, now: datetime) -> Iterator[Fin
 
 
 def _of_slips(night: Night, by_name: dict[str, SessionResult]) -> Iterator[Finding]:
-    used = slips.uses(result.figures for result in night.sessions)
+    used = night.slips
     for duplicate in slips.duplicates(used):
         again, first = duplicate.again, duplicate.first
         facts: dict[str, Any] = {"slip": again.slip.slip}
@@ -130,51 +126,24 @@ def _of_slips(night: Night, by_name: dict[str, SessionResult]) -> Iterator[Findi
             evidence = [first.slip.seq]
         else:
             facts["first_stream"] = first.stream
-        result = by_name[again.stream]
-        yield _finding(result, "slip-number-duplicated", again.slip.seq, evidence=evidence, facts=facts)
-    for gap in slips.gaps(used):
-        result = by_name[gap.next_use.stream]
-        yield _finding(result, "slip-number-missing", gap.next_use.slip.seq, facts={"slip": gap.label})
+        stream = by_name[again.stream].stream
+        yield _finding(stream, "slip-number-duplicated", again.slip.seq, evidence=evidence, facts=facts)
+    for reuse in slips.reuses(used, night.earlier.uses):
+        stream, slip, earlier = by_name[reuse.again.stream].stream, reuse.again.slip, reuse.earlier
+        facts = {"slip": slip.slip, "first_stream": earlier.stream, "first_seq": earlier.seq}
+        yield _finding(stream, "slip-reused", slip.seq, facts=facts | {"first_day": earlier.gaming_day})
+    for gap in slips.gaps(used, night.earlier.reached):
+        stream = by_name[gap.next_use.stream].stream
+        facts = {"slip": gap.label} | ({"since": gap.since} if gap.since else {})
+        yield _finding(stream, "slip-number-missing", gap.next_use.slip.seq, facts=facts)
 
 
-def _of_hold(result: SessionResult) -> Iterator[Finding]:
-    hold, interval = result.hold_test()
-    if hold is None or interval is None or interval.holds(hold):
-        return
-    yield _finding(
-        result,
-        "hold-outside-interval",
-        result.end,
-        expected=f"{percent(interval.low)} … {percent(interval.high)}",
-        recorded=percent(hold),
-        facts={"gaming_day": result.stream.gaming_day.isoformat(), "level": percent(1 - QUESTION)},
-    )
-
-
-def _of_fairness(night: Night, by_name: dict[str, SessionResult]) -> Iterator[Finding]:
-    for test in night.tests:
-        result = by_name.get(test.raised_in or "")
-        if result is None:  # no question, or one of an earlier night
-            continue
-        rule = "wheel-fairness" if test.kind == "wheel" else "dice-fairness"
-        draws = "spins" if test.kind == "wheel" else "throws"
-        facts = {draws: test.fairness.draws, "p_value": decimal(test.fairness.p_value, 6)}
-        yield _finding(result, rule, test.raised_at, facts=facts)
-
-
-def _of_croupiers(night: Night) -> Iterator[Finding]:
-    for croupier, (tally, last_error) in sorted(croupier_tallies(night).items()):
-        p_value = one_sidedness(tally)
-        if croupier == NOBODY or last_error is None or p_value >= ONE_SIDED:
-            continue
-        result, seq = last_error
-        facts = {
-            "for_players": tally.for_player,
-            "for_house": tally.for_house,
-            "p_value": decimal(p_value, 6),
-            "croupier": croupier,
-        }
-        yield _finding(result, "payout-errors-one-sided", seq, facts=facts)
+def _of_late_counts(night: Night) -> Iterator[Finding]:
+    streams = LoggedStream.objects.in_bulk({late.entry.stream_id for late in night.late_counts})
+    for late in night.late_counts:
+        facts = {"session": late.session, "gaming_day": late.gaming_day.isoformat(), "days": abs(late.days)}
+        stream = streams[late.entry.stream_id]
+        yield _finding(stream, "count-opened-late", late.entry.seq, recorded=late.entry.amount, facts=facts)
 
 
 def croupier_tallies(night: Night) -> dict[str, tuple[Tally, tuple[SessionResult, int] | None]]:

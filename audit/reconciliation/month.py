@@ -17,7 +17,13 @@ from audit.exports.sheets import Sheet
 from audit.models import Casino, NightReport
 from audit.persons.directory import Directory, staff
 from audit.reconciliation.columns import Column, money_columns, sheet_of
-from audit.reconciliation.content import BRIDGE, croupier_row, figures_of
+from audit.reconciliation.content import (
+    BRIDGE,
+    BRIDGE_WITH_UNADJUDICATED,
+    UNADJUDICATED,
+    croupier_row,
+    figures_of,
+)
 from audit.reconciliation.findings import add_tallies
 from audit.reconciliation.night import FALSE_NAMES, INTERVAL
 from audit.reconciliation.presentation import (
@@ -30,7 +36,8 @@ from audit.reconciliation.presentation import (
 )
 from settlement.night.croupiers import Assessment, Tally, error_rate, more_than_others, noteworthy, one_sidedness
 
-FIGURES = (*BRIDGE, "W_acct", "D", "S")
+APART_FROM_BRIDGE = ("W_acct", "D", "S")
+FIGURES = (*BRIDGE_WITH_UNADJUDICATED, *APART_FROM_BRIDGE)
 """The figures of the night that a month adds up."""
 
 
@@ -62,6 +69,12 @@ class Month:
     def reported(self) -> list[date]:
         """The days with a report."""
         return [day for day in self.days if day in self.reports]
+
+    @property
+    def figures(self) -> tuple[str, ...]:
+        """The figures of each night; money of bets that are not adjudicated only where a night has any."""
+        has_unadjudicated = any(total[UNADJUDICATED] for total in self.totals.values())
+        return (*(BRIDGE_WITH_UNADJUDICATED if has_unadjudicated else BRIDGE), *APART_FROM_BRIDGE)
 
     def table_total(self, table: str) -> int | None:
         """Return what a table won in the month, or None if any of its nights is not counted."""
@@ -178,11 +191,11 @@ def sheets(month: Month, *, with_names: bool = False) -> list[Sheet]:
             "day": day.isoformat(),
             "version": month.reports[day].version,
             "state": month.reports[day].state,
-            **month.totals[day],
+            **{figure: month.totals[day][figure] for figure in month.figures},
         }
         for day in days
     ]
-    bridge = [Column("day"), Column("version", kind="number"), Column("state"), *money_columns(FIGURES)]
+    bridge = [Column("day"), Column("version", kind="number"), Column("state"), *money_columns(month.figures)]
     # The note of an exception is its code here, to filter by; the note of a line in a report's workbook is its text.
     exceptions = [replace(column, kind="text") if column.kind == "note" else column for column in _select(EXCEPTIONS)]
     return [

@@ -19,7 +19,7 @@ from audit.felt import draw, playback_of, standalone
 from audit.felt.frames import range_around
 from audit.models import NightReport
 from audit.models.nights import NightState
-from audit.presentation import MISSING, finding_title, local
+from audit.presentation import MISSING, date_time, finding_title, night_of
 from audit.reconciliation.columns import Column
 from audit.reconciliation.presentation import (
     CROUPIERS,
@@ -30,8 +30,10 @@ from audit.reconciliation.presentation import (
     TABLES,
     Section,
     boxes,
+    bridge_note,
     load_content,
     total_row,
+    waiting_note,
 )
 from settlement.catalogue import Language
 
@@ -56,13 +58,13 @@ def _data(report: NightReport, language: Language, *, with_names: bool = False) 
     name = casino.name or casino.code
     return {
         "lang": language,
-        "title": f"{name} · {day} · {report.currency} · {report.version}",
+        "title": f"{name} · {night_of(day, with_year=True)} · {report.currency} · {report.version}",
         "date": [day.year, day.month, day.day],
         "heading": _("Reconciliation report"),
-        "subheading": _("%(casino)s · gaming day %(day)s · %(currency)s · version %(version)s, %(state)s")
+        "subheading": _("%(casino)s · %(night)s · %(currency)s · version %(version)s, %(state)s")
         % {
             "casino": name,
-            "day": day.isoformat(),
+            "night": night_of(day, with_year=True),
             "currency": report.currency,
             "version": report.version,
             "state": NightState(report.state).label,
@@ -76,6 +78,7 @@ def _data(report: NightReport, language: Language, *, with_names: bool = False) 
             {"label": box.label, "value": box.text, "note": box.remark, "alarm": box.state != "ok"}
             for box in boxes(content)
         ],
+        "notice": waiting_note(content),
         "parts": [part for part in (_part(section, content) for section in PAPER) if part is not None],
         "signatures": _signatures(report),
         "felt": _felt(report, content, language),
@@ -95,14 +98,14 @@ def _data(report: NightReport, language: Language, *, with_names: bool = False) 
 
 def _part(section: Section, content: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return a section as the template takes it, or None if it has no rows and is not always printed."""
-    columns, rows = section.select(section.paper), section.rows(content)
+    columns, rows = section.select(section.paper, content), section.rows(content)
     if section in (TABLES, GAMES):
         rows.append(total_row(content, column=columns[0].key))
     if section is CROUPIERS:
         rows = [{**row, "croupier": f"{row['croupier']} *" if row["noteworthy"] else row["croupier"]} for row in rows]
     if not rows and section not in ALWAYS_PRINTED:
         return None
-    notes = [str(section.note)]
+    notes = [bridge_note(content) if section in (TABLES, GAMES) else str(section.note)]
     if len(rows) > MAX_ROWS:
         notes.append(_("%(rows)s further rows are in the workbook.") % {"rows": len(rows) - MAX_ROWS})
     return {
@@ -153,7 +156,7 @@ def _felt(report: NightReport, content: Mapping[str, Any], language: Language) -
 
 
 def _local(moment: datetime, report: NightReport) -> str:
-    return f"{local(moment, report.casino):%Y-%m-%d %H:%M}"
+    return date_time(moment, report.casino, with_year=True)
 
 
 def _signatures(report: NightReport) -> list[dict[str, str]]:

@@ -14,15 +14,25 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from django.utils.functional import Promise
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from audit.exports import sheets
 from audit.models import NightReport, SignoffException
 from audit.persons.directory import Directory, staff
+from audit.presentation import signed_money
 from audit.reconciliation import wording
 from audit.reconciliation.columns import Column, Row, money_columns, sheet_of
-from audit.reconciliation.content import BANK, BRIDGE, PLAY, TOTALS, figures_of
+from audit.reconciliation.content import (
+    BANK,
+    BRIDGE,
+    BRIDGE_WITH_UNADJUDICATED,
+    PLAY,
+    TOTALS,
+    UNADJUDICATED,
+    bridge_lines,
+    figures_of,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +48,11 @@ class Section:
     sheet: Sequence[str] = ()
     note: str | Promise = ""
 
-    def select(self, keys: Iterable[str]) -> list[Column]:
+    def select(self, keys: Iterable[str], content: Row | None = None) -> list[Column]:
+        """Return the columns of ``keys``, in order; of a report's ``content``, only the lines of its own bridge."""
         by_key = {column.key: column for column in self.columns}
-        return [by_key[key] for key in keys]
+        left_out = set(BRIDGE_WITH_UNADJUDICATED).difference(bridge_lines(content)) if content is not None else ()
+        return [by_key[key] for key in keys if key not in left_out]
 
 
 def load_content(report: NightReport, *, with_names: bool = False) -> dict[str, Any]:
@@ -68,7 +80,7 @@ def with_croupiers(rows: Iterable[Row], directory: Directory) -> list[dict[str, 
 
 def as_sheet(section: Section, content: Row) -> sheets.Sheet:
     """Return a section as a table for CSV and XLSX."""
-    columns = section.select(section.sheet)
+    columns = section.select(section.sheet, content)
     rows = section.rows(content)
     return sheet_of(section.name, columns, rows, content["currency"])
 
@@ -120,13 +132,13 @@ def _signoff_exception(exception: SignoffException) -> dict[str, Any]:
 
 
 def _letters(content: Row) -> list[dict[str, Any]]:
-    """Return the figures of the bank and of play, each with its letter, then those of chance, which have none."""
+    """Return the figures of the bank and of play, each with its letter after its name, then those of chance."""
     total, currency = figures_of(content["total"]), content["currency"]
     letters = [
-        {"letter": key, "label": wording.FIGURES[key], "amount": wording.money(total[key], currency)}
+        {"label": f"{wording.FIGURES[key]} ({key})", "amount": wording.money(total[key], currency)}
         for key in (*BANK, *PLAY)
     ]
-    return letters + [{"letter": "", "label": each.label, "amount": each.text(total, currency)} for each in CHANCE]
+    return letters + [{"label": each.label, "amount": each.text(total, currency)} for each in CHANCE]
 
 
 CHANCE = (
@@ -140,9 +152,28 @@ CHANCE = (
 
 # The sections, in the order of the paper
 
-_BRIDGE_NOTE = _("Theoretical win + luck + payout errors + accounting variance = accounting win, to the minor unit.")
-_BRIDGE_AND_WIN = (*BRIDGE, "W_acct")
-_AMOUNTS = (*TOTALS, *BRIDGE)
+_BRIDGE_AND_WIN = (*BRIDGE_WITH_UNADJUDICATED, "W_acct")
+_AMOUNTS = (*TOTALS, *BRIDGE_WITH_UNADJUDICATED)
+
+
+def bridge_note(content: Row) -> str:
+    """Return how the lines of a report's bridge add up."""
+    if bridge_lines(content) == BRIDGE:
+        return gettext(
+            "Theoretical win + luck + payout errors + accounting variance = accounting win, to the cent. "
+            "Plus is for the house, minus for the players."
+        )
+    return gettext(
+        "Theoretical win + luck + bets not adjudicated + payout errors + accounting variance = accounting win, "
+        "to the cent. Plus is for the house, minus for the players."
+    )
+
+
+def errors_remark(content: Row) -> str:
+    """Return how the payout errors of a report come from its wins."""
+    if bridge_lines(content) == BRIDGE:
+        return gettext("recorded − by the rules; plus is for the house")
+    return gettext("recorded − by the rules − bets not adjudicated; plus is for the house")
 
 
 def _sums_section(
@@ -152,7 +183,7 @@ def _sums_section(
     shown = (first.key, "sessions", *_BRIDGE_AND_WIN)
     every = (first.key, "sessions", "uncounted", *_AMOUNTS)
     columns = (first, *counts, *money_columns(_AMOUNTS))
-    return Section(name, title, columns, rows, page=shown, paper=shown, sheet=every, note=_BRIDGE_NOTE)
+    return Section(name, title, columns, rows, page=shown, paper=shown, sheet=every)
 
 
 TABLES = _sums_section("tables", _("By table"), Column("table", kind="name"), _sums("tables", "table"))
@@ -186,10 +217,10 @@ SESSIONS = Section(
 LETTERS = Section(
     "letters",
     _("The night’s figures"),
-    (Column("letter"), Column("label", is_wide=True), Column("amount", kind="formatted")),
+    (Column("label", is_wide=True), Column("amount", kind="formatted")),
     _letters,
-    page=("letter", "label", "amount"),
-    paper=("letter", "label", "amount"),
+    page=("label", "amount"),
+    paper=("label", "amount"),
 )
 
 LINES = Section(
@@ -240,12 +271,11 @@ ERRORS = Section(
         Column("bet", _("Bet"), "bet"),
         Column("status", kind="status"),
         Column("seq", _("Event"), "event"),
-        Column("amount", _("For the house"), "money"),
+        Column("amount", _("Money"), "payment_error"),
         Column("croupier", _("Croupier"), "person"),
-        Column("side", _("In favour of"), "side"),
     ),
     lambda content: list(content["errors"]),
-    page=("stream", "wager", "bet", "croupier", "amount", "side", "seq"),
+    page=("stream", "wager", "bet", "croupier", "amount", "seq"),
     paper=("stream", "wager", "bet", "croupier", "seq", "amount"),
     sheet=("stream", "table", "wager", "bet", "status", "seq", "amount", "croupier"),
 )
@@ -300,6 +330,24 @@ CROUPIERS = Section(
     note=_("* more errors than the others, under a false discovery rate of one in ten."),
 )
 
+WAITING = Section(
+    "waiting",
+    _("Corrections that wait for two officers"),
+    (
+        Column("stream", _("Session"), is_wide=True),
+        Column("table", _("Table")),
+        Column("events", _("Corrections"), "events"),
+        Column("W_rec", _("Recorded win"), "money"),
+        Column("W_adj", _("Adjudicated win"), "money"),
+        Column("W_acct", _("Accounting win"), "money"),
+    ),
+    lambda content: [{**row, "events": row["seqs"]} for row in content.get("waiting", [])],
+    page=("stream", "table", "events", "W_rec", "W_adj", "W_acct"),
+    paper=("stream", "table", "events", "W_rec", "W_adj", "W_acct"),
+    sheet=("stream", "table", "events", "W_rec", "W_adj", "W_acct"),
+    note=_("The figures of this report are without them; here is what they would add to each win."),
+)
+
 RESTATEMENT = Section(
     "restatement",
     _("Restatement: what this version changes"),
@@ -329,11 +377,33 @@ SIGNOFF_EXCEPTIONS = Section(
     paper=("what", "reason", "officer"),
 )
 
-SHEETS = (TABLES, GAMES, TOTAL, SESSIONS, COMPARISONS, ERRORS, STANDING, CROUPIERS, RESTATEMENT)
+SHEETS = (TABLES, GAMES, TOTAL, SESSIONS, COMPARISONS, ERRORS, STANDING, CROUPIERS, WAITING, RESTATEMENT)
 """The tables of the workbook, in order. Their names are public: ``?table=`` of the interface takes them."""
 
-PAPER = (TABLES, GAMES, LETTERS, LINES, EXCEPTIONS, ERRORS, STANDING, CROUPIERS, RESTATEMENT, SIGNOFF_EXCEPTIONS)
+PAPER = (
+    *(TABLES, GAMES, LETTERS, WAITING, LINES, EXCEPTIONS, ERRORS, STANDING, CROUPIERS),
+    *(RESTATEMENT, SIGNOFF_EXCEPTIONS),
+)
 """The sections of the PDF, in order."""
+
+
+def waiting_note(content: Row) -> str:
+    """Return what a report says of corrections that wait: how many, and what they would change; "" if none does."""
+    rows, currency = content.get("waiting", []), content["currency"]
+    if not rows:
+        return ""
+    number = sum(len(row["seqs"]) for row in rows)
+    changes = []
+    for key in ("W_rec", "W_adj", "W_acct"):
+        gained = sum(row[key] for row in rows)
+        if gained:
+            changes.append(f"{wording.FIGURES[key]} {signed_money(gained, currency)}")
+    says = ngettext(
+        "%(number)d correction waits for two officers. The figures are without it; with it: %(changes)s.",
+        "%(number)d corrections wait for two officers. The figures are without them; with them: %(changes)s.",
+        number,
+    )
+    return says % {"number": number, "changes": ", ".join(changes) or gettext("the same wins")}
 
 
 # The headline figures
@@ -361,10 +431,11 @@ def boxes(content: Row) -> list[Box]:
         "sessions": total["sessions"],
         "hold": wording.share(total["hold_millionths"]),
     }
-    return [
+    of_count = gettext("counted − recorded; plus is for the house")
+    shown = [
         _money_box("W_acct", win, currency, sessions_and_hold, "unknown" if win is None else "ok"),
-        _money_box("accounting_variance", variance, currency, gettext("counted − recorded"), _zero_is_ok(variance)),
-        _money_box("payout_errors", errors, currency, gettext("recorded − adjudicated"), _zero_is_ok(errors)),
+        _money_box("accounting_variance", variance, currency, of_count, _zero_is_ok(variance)),
+        _money_box("payout_errors", errors, currency, errors_remark(content), _zero_is_ok(errors)),
         Box(
             "differing",
             gettext("Lines that differ"),
@@ -373,10 +444,15 @@ def boxes(content: Row) -> list[Box]:
             _zero_is_ok(differing),
         ),
     ]
+    unadjudicated = total[UNADJUDICATED]
+    if unadjudicated:
+        remark = gettext("no ruleset here decides them")
+        shown.insert(2, _money_box(UNADJUDICATED, unadjudicated, currency, remark, "unknown"))
+    return shown
 
 
 def _money_box(key: str, minor: int | None, currency: str, remark: str, state: State) -> Box:
-    return Box(key, str(wording.FIGURES[key]), wording.money(minor, currency), remark, state)
+    return Box(key, str(wording.FIGURES[key]), wording.figure(key, minor, currency), remark, state)
 
 
 def _zero_is_ok(value: int | None) -> State:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from audit.corrections.decisions import decisions_about, state_of
 from audit.event_store import read
-from audit.models import NightReport
-from audit.reconciliation.content import BRIDGE, TOTALS
+from audit.models import AdjudicationRun, CorrectionDecision, CorrectionState, NightReport, RunCause
+from audit.reconciliation.content import BRIDGE, TOTALS, UNADJUDICATED
 from audit.reconciliation.night import Night
-from settlement import decode
+from audit.register.touched import named, new_entries
+from settlement.codec import decode_one_stored
 from settlement.events import EntryCorrected
 
 MAX_EVENTS = 50
@@ -43,17 +45,50 @@ def restatement_rows(before: NightReport, content: Mapping[str, Any], night: Nig
         if line["code"] != "late" and line["verdict"] != earlier["verdict"]:
             rows.append({"of": "", "line": f"line.{line['code']}", "was": earlier["verdict"], "is": line["verdict"]})
     ids = {session.stream.name: session.stream.stream_id for session in night.sessions}
+    readings = _changed_readings(before, ids.values())
+    for stream_id, decided in _decided(before, ids.values()).items():
+        readings.setdefault(stream_id, []).extend(decided)
     for row in rows:
-        streams = {ids[row["of"]], *night.counts.streams} if row["of"] else set(arrivals)
+        streams = {ids[row["of"]], *night.counts.streams} if row["of"] else {*arrivals, *readings}
         relevant = [arrivals[stream_id] for stream_id in sorted(streams & arrivals.keys())]
         row["events"] = [event for arrival in relevant for event in arrival.events][:MAX_EVENTS]
-        row["reasons"] = sorted({reason for arrival in relevant for reason in arrival.reasons}) or ["findings"]
+        reasons = {reason for arrival in relevant for reason in arrival.reasons}
+        reasons |= {reason for stream_id in streams & readings.keys() for reason in readings[stream_id]}
+        row["reasons"] = sorted(reasons) or ["findings"]
     return rows
+
+
+def _changed_readings(before: NightReport, stream_ids: Iterable[int]) -> dict[int, list[str]]:
+    """Return, for each stream that was read again because of the register since ``before``, the entries that it was."""
+    runs = AdjudicationRun.objects.filter(
+        stream__in=list(stream_ids), what_if=None, cause=RunCause.REGISTER, completed_at__gt=before.made_at
+    )
+    changed: dict[int, list[str]] = {}
+    for run in runs.select_related("stream", "replaces").order_by("pk"):
+        after = run.replaces.register_version if run.replaces is not None else 0
+        entries = new_entries(run.stream, after, run.register_version)
+        changed.setdefault(run.stream_id, []).extend(f"register: {named(entry)}" for entry in entries)
+    return changed
+
+
+def _decided(before: NightReport, stream_ids: Iterable[int]) -> dict[int, list[str]]:
+    """Return, for each stream of which a correction was approved or refused since ``before``, which, and by whom."""
+    since = CorrectionDecision.objects.filter(stream__in=list(stream_ids), decided_at__gt=before.made_at)
+    decided: dict[int, list[str]] = {}
+    for stream_id, seq in since.values_list("stream_id", "seq").order_by("stream_id", "seq").distinct():
+        about = decisions_about(stream_id, seq)
+        state = state_of(about)
+        if state != CorrectionState.WAITING:
+            officers = ", ".join(each.officer.get_username() for each in about)
+            decided.setdefault(stream_id, []).append(f"{state}: #{seq} ({officers})")
+    return decided
 
 
 def _changed_figures(of: str, was: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     pairs = [(key, was.get(key), now.get(key)) for key in TOTALS]
-    pairs += [(key, was.get("bridge", {}).get(key), now["bridge"].get(key)) for key in BRIDGE]
+    earlier = was.get("bridge", {})
+    pairs += [(key, earlier.get(key), now["bridge"].get(key)) for key in BRIDGE]
+    pairs.append((UNADJUDICATED, earlier.get(UNADJUDICATED, 0), now["bridge"].get(UNADJUDICATED, 0)))
     for key, before, after in pairs:
         if before != after:
             yield {"of": of, "line": key, "was": before, "is": after}
@@ -62,7 +97,7 @@ def _changed_figures(of: str, was: Mapping[str, Any], now: Mapping[str, Any]) ->
 def _arrival(stream_id: int, after: int, last: int) -> Arrival:
     events, reasons = [], set()
     for _seq, raw in read.slice_of(stream_id, after=after, limit=MAX_EVENTS):
-        event = decode(raw)
+        event = decode_one_stored(raw)
         if event.seq > last:
             break
         events.append(f"{event.stream}#{event.seq}")

@@ -14,18 +14,31 @@ from datetime import date, datetime, timedelta
 
 import structlog
 from django.db import transaction
-from django.db.models import Min
+from django.db.models import Max, Min
 from django.utils import timezone
 
 from audit.event_store import audit_trail, read
-from audit.models import Casino, Finding, LoggedStream, NightReport, NightRun, SessionFigures
-from audit.reconciliation import sessions
+from audit.models import (
+    AdjudicationRun,
+    Casino,
+    CorrectionDecision,
+    Finding,
+    LoggedStream,
+    NightReport,
+    NightRun,
+    RunCause,
+    RunState,
+    Verdict,
+)
+from audit.reconciliation import kept, persons, sessions
 from audit.reconciliation.counts import count_streams
+from audit.reconciliation.equipment import tests_through
 from audit.reconciliation.findings import raise_findings
 from audit.reconciliation.gaming_days import has_ended, last_ended
-from audit.reconciliation.night import gather, session_streams
+from audit.reconciliation.night import QUESTION, Night, gather, session_streams
+from audit.reconciliation.previous import followers, previous_closers
+from audit.reconciliation.slip_uses import keep
 from audit.reconciliation.versions import create_version
-from settlement import ENGINE_VERSION
 
 log = structlog.get_logger(__name__)
 
@@ -71,9 +84,19 @@ def pending_sessions(run: NightRun) -> list[tuple[int, int]]:
         for stream in session_streams(run.casino, run.gaming_day)
         if stream.stream_id in last_seqs
     }
-    stored = SessionFigures.objects.filter(stream__in=sessions_of_run, engine_version=ENGINE_VERSION)
-    done = set(stored.values_list("stream_id", "last_seq"))
-    return [session for session in sessions_of_run.items() if session not in done]
+    return [(stream_id, sessions_of_run[stream_id]) for stream_id in kept.missing(sessions_of_run)]
+
+
+def prepare(casino: Casino, day: date) -> bool:
+    """Read the fairness tests of the month through a gaming day, all of whose sessions are closed and have figures.
+
+    Return whether that is so. The report of the day does not wait for it then.
+    """
+    heads = read.last_seqs([stream.stream_id for stream in session_streams(casino, day)])
+    if not heads or kept.missing(heads):
+        return False
+    tests_through(casino, day, (), QUESTION)
+    return True
 
 
 def progress(run: NightRun) -> tuple[int, int]:
@@ -84,9 +107,17 @@ def progress(run: NightRun) -> tuple[int, int]:
 
 
 def finish(run: NightRun, *, now: datetime | None = None) -> list[NightReport]:
-    """Create the reports of a run whose sessions are all done. Return them, or [] if the run had ended already."""
+    """Create the reports of a run whose sessions are all done. Return them, or [] if the run had ended already.
+
+    Raise ``StreamLocked``.
+    """
     now = now or timezone.now()
     reports: list[NightReport] = []
+    # The report has the findings of the day's counts; and a recount is a correction: whether it waits is found first.
+    for stream in count_streams(run.casino, run.gaming_day):
+        is_of_day = stream.gaming_day == run.gaming_day
+        if str(stream.stream_id) in run.through and (is_of_day or read.corrections_of(stream.stream_id)):
+            sessions.bring_up_to_date(stream.stream_id)
     with transaction.atomic():
         locked = NightRun.objects.select_for_update(of=("self",)).select_related("casino").get(pk=run.pk)
         if locked.ended_at is not None:
@@ -96,15 +127,57 @@ def finish(run: NightRun, *, now: datetime | None = None) -> list[NightReport]:
         for currency in currencies(casino, day, streams, counts):
             night = gather(casino, day, currency, streams=streams, counts=counts, through=last_seqs)
             raise_findings(night, now)
+            persons.raise_findings(casino, day, currency, last_seqs)
             night.findings = list(
-                Finding.objects.standing().filter(stream_id__in=[*night.stream_ids, *night.counts.of_day])
+                Finding.objects.standing()
+                .filter(stream_id__in=[*night.stream_ids, *night.counts.of_day])
+                .select_related("case")
             )
             report, is_new = create_version(night, actor=locked.started_by, now=now)
             reports.append(report)
             log.info("reconciled", casino=casino.code, day=str(day), currency=currency, new=is_new)
-        locked.ended_at = now
-        locked.save(update_fields=["ended_at"])
+            outdated = _opened_otherwise(night)
+            outdated |= _reported(
+                casino, currency, keep(casino, day, currency, [each.stream for each in night.sessions], night.slips)
+            )
+            for each in sorted(outdated):
+                begin(casino, each, actor=locked.started_by)
+        locked.ended_at, locked.error = now, ""
+        locked.save(update_fields=["ended_at", "error"])
     return reports
+
+
+def _opened_otherwise(night: Night) -> set[date]:
+    """Return every later night that was reported with another closing float than a table has now.
+
+    The closer of this night is the opener's other side in the next one, which nothing else makes due: its own streams
+    are as they were.
+    """
+    following = [
+        stream
+        for stream in followers([result.stream for result in night.sessions]).values()
+        if stream.gaming_day != night.day
+    ]
+    closers = previous_closers(following)
+    reports = {
+        day: NightReport.newest(night.casino, day, night.currency) for day in {each.gaming_day for each in following}
+    }
+    outdated: set[date] = set()
+    for stream in following:
+        report, closer = reports[stream.gaming_day], closers.get(stream.stream_id)
+        if report is not None and closer is not None and _opener_row(report, stream.name) != closer.amount:
+            outdated.add(stream.gaming_day)
+    return outdated
+
+
+def _reported(casino: Casino, currency: str, days: set[date]) -> set[date]:
+    return {day for day in days if NightReport.newest(casino, day, currency) is not None}
+
+
+def _opener_row(report: NightReport, stream: str) -> int | None:
+    """Return the closing float that a report holds the opener of ``stream`` against; None if it knew of none."""
+    line = next(line for line in report.parsed_content()["lines"] if line["code"] == "opener")
+    return next((row["expected"] for row in line["rows"] if row["stream"] == stream), None)
 
 
 def reconcile(
@@ -149,7 +222,7 @@ def due(now: datetime) -> list[tuple[Casino, date]]:
     """Return the nights to reconcile: never reported, changed since their report, or begun and not finished."""
     nights: list[tuple[Casino, date]] = []
     for casino in Casino.objects.order_by("pk"):
-        days = {*_never_reported(casino, now), *_changed(casino, now)}
+        days = {*_never_reported(casino, now), *_changed(casino, now), *_read_again(casino, now)}
         days |= set(NightRun.objects.filter(casino=casino, ended_at=None).values_list("gaming_day", flat=True))
         nights += [(casino, day) for day in sorted(days)[:MAX_DUE_DAYS]]
     return nights
@@ -172,20 +245,64 @@ def _never_reported(casino: Casino, now: datetime) -> set[date]:
     return days - set(reported.values_list("gaming_day", flat=True))
 
 
+def _read_again(casino: Casino, now: datetime) -> set[date]:
+    """Return the reported days that read otherwise since: a stream was read again because of a change of the register
+    or the approval of a correction, or a correction was refused and waits no more.
+
+    However far back: a change may be in force from any day, and a correction may wait for long.
+    """
+    since = now - LOOKBACK
+    causes = (RunCause.REGISTER, RunCause.APPROVAL)
+    again = AdjudicationRun.objects.filter(
+        casino=casino, what_if=None, cause__in=causes, state=RunState.COMPLETE, completed_at__gte=since
+    )
+    refused = CorrectionDecision.objects.filter(casino=casino, verdict=Verdict.REFUSED, decided_at__gte=since)
+    read_at: dict[date, datetime] = {}
+    for day, at in (
+        *again.values_list("stream__gaming_day", "completed_at"),
+        *refused.values_list("stream__gaming_day", "decided_at"),
+    ):
+        assert at is not None, "a complete run has been completed"
+        read_at[day] = max(read_at.get(day, at), at)
+    reported = NightReport.objects.filter(casino=casino, gaming_day__in=read_at)
+    made_at = dict(reported.values_list("gaming_day").annotate(Max("made_at")))
+    reconciled = NightRun.objects.filter(casino=casino, gaming_day__in=read_at, ended_at__isnull=False)
+    for day, ended_at in reconciled.values_list("gaming_day").annotate(Max("ended_at")):
+        if day in made_at:
+            made_at[day] = max(made_at[day], ended_at)
+    return {day for day, at in made_at.items() if at < read_at[day]}
+
+
 def _changed(casino: Casino, now: datetime) -> set[date]:
-    """Return the recently reported days whose streams have changed since, and are quiet now."""
-    newest: dict[tuple[date, str], NightReport] = {}
-    recent = NightReport.objects.filter(casino=casino, gaming_day__gte=last_ended(casino, now) - LOOKBACK)
-    for report in recent.order_by("version").defer("content", "sheet"):
-        newest[report.gaming_day, report.currency] = report
-    days = set()
-    for (day, currency), report in newest.items():
-        streams = [s for s in [*session_streams(casino, day), *count_streams(casino, day)] if s.currency == currency]
-        ids = [s.stream_id for s in streams if s.gaming_day == day or str(s.stream_id) in report.through]
-        heads = read.last_seqs(ids)
-        if {str(stream_id): last for stream_id, last in heads.items()} == report.through:
-            continue
-        received = read.last_received(ids)
-        if has_ended(casino, day, now) and received is not None and now - received >= QUIET_FOR:
-            days.add(day)
-    return days
+    """Return the recently reported days whose streams have changed since they were reconciled, and are quiet now.
+
+    What the last run of a day read is held against what is stored, and not what its report was made of: events that
+    leave a report as it is make no new version.
+    """
+    since = last_ended(casino, now) - LOOKBACK
+    reported: dict[date, set[str]] = {}
+    for report in NightReport.objects.filter(casino=casino, gaming_day__gte=since).defer("content", "sheet"):
+        reported.setdefault(report.gaming_day, set()).update(report.through)
+    ended = NightRun.objects.filter(casino=casino, gaming_day__in=reported, ended_at__isnull=False)
+    read_through = dict(ended.order_by("pk").values_list("gaming_day", "through"))
+    changed: dict[date, list[int]] = {}
+    elsewhere: dict[date, list[int]] = {}  # counts of other days: they matter if they name a session of the day
+    for day, in_report in reported.items():
+        before = read_through.get(day, {})
+        streams = [*session_streams(casino, day), *count_streams(casino, day)]
+        heads = read.last_seqs([stream.stream_id for stream in streams])
+        for stream in streams:
+            key = str(stream.stream_id)
+            if heads.get(stream.stream_id, 0) != before.get(key, 0):
+                is_own = stream.gaming_day == day or key in in_report
+                (changed if is_own else elsewhere).setdefault(day, []).append(stream.stream_id)
+    counted = read.sessions_counted(sorted({stream_id for ids in elsewhere.values() for stream_id in ids}))
+    for day, ids in elsewhere.items():
+        names = {stream.name for stream in session_streams(casino, day)}
+        changed.setdefault(day, []).extend(each for each in ids if counted.get(each, set()) & names)
+    return {day for day, ids in changed.items() if ids and has_ended(casino, day, now) and _are_quiet(ids, now)}
+
+
+def _are_quiet(stream_ids: list[int], now: datetime) -> bool:
+    received = read.last_received(stream_ids)
+    return received is not None and now - received >= QUIET_FOR

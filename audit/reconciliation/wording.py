@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from audit import presentation
 from audit.presentation import MISSING, language
+from settlement import RULESETS
 from settlement.catalogue import BET_LABELS, RULES
 
 LINES: Mapping[str, Any] = {
@@ -41,29 +42,27 @@ FIGURES: Mapping[str, Any] = {
     "K": _("Closing float"),
     "D": _("Drop counted"),
     "B": _("Buy-ins announced"),
-    "S": _("Stakes decided"),
+    "S": _("Handle (stakes decided)"),
     "L": _("Stakes lost"),
     "Z": _("Halves taken at zero"),
     "V": _("Commissions"),
     "G": _("Winnings paid"),
     "U": _("Stakes undecided"),
     "I": _("Stakes in prison"),
-    "W_acct": _("Accounting win"),
+    "W_acct": _("Accounting win (gross gaming revenue)"),
     "W_rec": _("Recorded win"),
     "W_adj": _("Adjudicated win"),
     "theoretical": _("Theoretical win"),
     "luck": _("Luck"),
+    "unadjudicated": _("Bets not adjudicated"),
     "payout_errors": _("Payout errors"),
     "accounting_variance": _("Accounting variance"),
     "accounting_win": _("Accounting win"),
     "recorded_win": _("Recorded win"),
 }
 
-GAMES: Mapping[str, Any] = {
-    "craps": _("Craps"),
-    "french_roulette": _("French roulette"),
-    "american_roulette": _("American roulette"),
-}
+SIGNED = frozenset(("luck", "unadjudicated", "payout_errors", "accounting_variance"))
+"""The steps of the bridge, from the theoretical win to the accounting win. Nothing else has a sign."""
 
 NEEDS: Mapping[str, Any] = {
     "gap": _("events are lost or altered"),
@@ -97,24 +96,33 @@ NOTES: Mapping[str, Any] = {
     "no_closer": _("no earlier closing is known"),
     "closer": _("previous session: %(previous)s"),
     "double": _("slip %(slip)s was first used in %(first_stream)s, event %(first)s"),
+    "reused": _("slip %(slip)s was first used on %(first_day)s in %(first_stream)s, event %(first)s"),
     "hole": _("missing: %(slips)s (%(missing)s)"),
+    "hole_since": _("missing since %(since)s: %(slips)s (%(missing)s)"),
     "slips_used": _("slips used; numbers in the series"),
     "uncounted": _("no count of this session"),
     "buy_ins_unobserved": _("the table does not report buy-ins"),
     "counted": _("counted: %(counts)s"),
+    "short": _("less was counted than announced: %(counts)s"),
+    "counted_alone": _("the drop of %(session)s was not counted by two persons"),
     "stranger": _("counted for %(session)s, which is not a session of this night"),
+    "opened_late": _("counted too late for %(session)s of %(gaming_day)s: no report of that day has it"),
     "paid_wrong": _("%(errors)s wagers: %(for_house)s for the house, %(for_players)s for players"),
     "stands": _("%(stakes)s stakes remain"),
     "first_version": _("first version"),
     "came_late": _("events %(first)s to %(last)s"),
     "nothing_late": _("no event has arrived since"),
     "finding": _("%(rule)s; to be closed within %(hours)s h"),
+    "finding_closed": _("%(rule)s; closed by two officers: %(closed)s"),
+    "finding_closed_in_part": _("%(rule)s; to be closed within %(hours)s h; closed by two officers: %(closed)s"),
     "no_hold": _("no hold: not counted, or no drop"),
     "hold": _("expected from %(low)s to %(high)s; level %(level)s"),
     "dice": _("throws since the first of the month; p = %(p)s, level %(level)s a table and month"),
     "wheel": _("spins since the first of the month; p = %(p)s, level %(level)s a table and month"),
     "no_ruleset": _("unknown ruleset"),
     "unobserved": _("families that the table does not report"),
+    "law": _("sentences of the law checked, of those that have a rule"),
+    "law_in_part": _("sentences of the law checked, of those that have a rule; not in full for lack of %(lacking)s"),
 }
 
 _MONEY_FACTS = {"paid_wrong": ("for_house", "for_players")}
@@ -123,6 +131,13 @@ _MONEY_FACTS = {"paid_wrong": ("for_house", "for_players")}
 def money(minor: int | None, currency: str) -> str:
     """Return an amount with its currency, “—” if it is not known."""
     return MISSING if minor is None else presentation.money(minor, currency)
+
+
+def figure(key: str, minor: int | None, currency: str) -> str:
+    """Return an amount of a figure: a step of the bridge with its sign, plus for the house; “—” if it is not known."""
+    if minor is None:
+        return MISSING
+    return presentation.signed_money(minor, currency) if key in SIGNED else presentation.money(minor, currency)
 
 
 def share(millionths: int | None, digits: int = 2) -> str:
@@ -152,6 +167,12 @@ def thousandths(value: int | None) -> str:
     sign = "−" if value < 0 else ""
     text = f"{sign}{abs(value) // 1000}.{abs(value) % 1000 // 10:02}"
     return text.replace(".", ",") if language() == "fr" else text
+
+
+def game(code: str) -> str:
+    """Return the title of a game, or the code of one that no ruleset has."""
+    titles = {ruleset.game: ruleset.game_title for ruleset in RULESETS.values()}
+    return titles[code].in_language(language()) if code in titles else code
 
 
 def bet(code: str) -> str:
@@ -210,11 +231,17 @@ def restated(value: Any, currency: str) -> str:
 
 
 def reason(code: str) -> str:
-    """Return why a figure was restated: ``corrected: …``, ``late: …`` or ``findings``."""
+    """Return why a figure was restated: ``corrected: …``, ``approved: …``, ``late: …`` and so on, or ``findings``."""
     kind, _colon, rest = code.partition(": ")
     match kind:
         case "corrected":
             return gettext("corrected: %(what)s") % {"what": rest}
+        case "approved":
+            return gettext("correction approved: %(what)s") % {"what": rest}
+        case "refused":
+            return gettext("correction refused: %(what)s") % {"what": rest}
+        case "register":
+            return gettext("house register: %(what)s") % {"what": rest}
         case "late":
             return gettext("late event: %(what)s") % {"what": rest}
         case _:

@@ -7,12 +7,15 @@ happens and in which order.
 from __future__ import annotations
 
 import random
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import msgspec
 
 from settlement import State, decode
+from settlement.arrival import NeedsReplay
+from settlement.corrections import changes_in
 from settlement.state import Table, Wager
 
 
@@ -30,6 +33,9 @@ class EventWriter:
         self._state = State()
         self._wagers = 0
         self.paid_out = 0  # recorded winnings, in minor units
+        self.stacks: Counter[str] = Counter()  # the chips of each player, in minor units, less those he came with
+        self.people: dict[str, str] = {}  # who stands at this table under each id of the simulation's staff
+        self._mark = (b"", 0)  # the state as saved last, and how many events were written then
 
     @property
     def table(self) -> Table:
@@ -52,17 +58,55 @@ class EventWriter:
             "occurred_at": self._now.astimezone(self._zone).isoformat(timespec="milliseconds"),
         }
         if actor is not None:
-            event["actor"] = actor
-        event["data"] = data
+            event["actor"] = self.people.get(actor, actor)
+        event["data"] = self._renamed(data) if self.people else data
         self.next_seq = data["through"] + 1 if kind == "events.lost" else self.next_seq + 1
         self.events.append(event)
-        self._state.feed(decode(msgspec.json.encode(event)))
+        self._feed(event)
         return event
+
+    def _renamed(self, data: dict[str, Any]) -> dict[str, Any]:
+        renamed = {**data}
+        for name in ("person", "approved_by"):
+            if name in data:
+                renamed[name] = self.people.get(data[name], data[name])
+        if "staff" in data:
+            renamed["staff"] = [self._renamed(member) for member in data["staff"]]
+        return renamed
+
+    def let_pass(self, seconds: float) -> None:
+        """Let time pass without an event."""
+        self._now += timedelta(milliseconds=int(1000 * seconds))
+
+    def may_be_undone(self) -> None:
+        """Save the state: an event from here on may be corrected, annulled or voided, until this is called again."""
+        self._mark = (self._state.to_bytes(), len(self.events))
+
+    def _feed(self, event: dict[str, Any]) -> None:
+        try:
+            self._state.feed(decode(msgspec.json.encode(event)))
+        except NeedsReplay:
+            saved, first = self._mark
+            again = [decode(msgspec.json.encode(each)) for each in self.events[first:]]
+            changes = changes_in(again)
+            self._state = State.from_bytes(saved, changes, compares=False) if saved else State(changes, compares=False)
+            self._state.feed_all(again)
+
+    @property
+    def next_wager(self) -> str:
+        """The id of the next wager."""
+        return f"w{self._wagers + 1}"
+
+    def take_name(self) -> None:
+        """Use up ``next_wager``, which an event other than a placement has opened."""
+        self._wagers += 1
 
     def place(self, bet: str, stake: int, **data: Any) -> str:
         """Write a wager of ``stake``, in minor units, and return its id."""
         self._wagers += 1
         wager_id = f"w{self._wagers}"
+        if "left_up_from" not in data:
+            self.stacks[data.get("player", "")] -= stake + data.get("commission", 0)
         self.write("wager.placed", wager=wager_id, bet=bet, stake=stake, **data)
         return wager_id
 
@@ -71,4 +115,11 @@ class EventWriter:
         winnings = wager.winnings_due if winnings is None else winnings
         stake = wager.stake_due if stake is None else stake
         self.paid_out += winnings
+        self.stacks[wager.player or ""] += winnings + stake
         self.write("payout.made", wager=wager.id, winnings=winnings, stake_returned=stake, **data)
+
+    def recover(self, wager: Wager, *, winnings: int = 0, stake: int = 0, **data: Any) -> None:
+        """Write what is taken back from the player, in minor units."""
+        self.paid_out -= winnings
+        self.stacks[wager.player or ""] -= winnings + stake
+        self.write("payout.recovered", wager=wager.id, winnings=winnings, stake=stake, **data)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+
+from settlement.catalogue.rule import RULESET_NAMES
 
 CRAPS = frozenset({"fr-craps"})
 QUEBEC = frozenset({"qc-craps"})
@@ -12,7 +14,7 @@ BOTH_CRAPS = CRAPS | QUEBEC
 FRENCH = frozenset({"fr-roulette"})
 AMERICAN = frozenset({"fr-american-roulette"})
 BOTH_WHEELS = FRENCH | AMERICAN
-EVERYWHERE = BOTH_CRAPS | BOTH_WHEELS
+EVERYWHERE = RULESET_NAMES
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +25,7 @@ class Irregularity:
     """
 
     rule: str
-    rulesets: frozenset[str]
+    rulesets: Collection[str]
     companions: frozenset[str] = frozenset()
 
 
@@ -33,6 +35,7 @@ def _table(*irregularities: Irregularity) -> Mapping[str, Irregularity]:
 
 IRREGULARITIES = _table(
     Irregularity("dice-changed-during-point-series", CRAPS),
+    Irregularity("dice-selected-by-another", CRAPS),
     Irregularity("dice-passed-without-seven-out", CRAPS),
     Irregularity("dice-not-offered-clockwise", CRAPS),
     Irregularity("shooter-kept-dice-after-seven-out", CRAPS, frozenset({"shooter-without-line-wager"})),
@@ -45,6 +48,8 @@ IRREGULARITIES = _table(
     Irregularity("come-moved-to-wrong-number", CRAPS),
     Irregularity("line-wager-after-come-out", CRAPS),
     Irregularity("odds-without-base-wager", CRAPS),
+    Irregularity("odds-on-anothers-base", CRAPS),
+    Irregularity("odds-number-mismatch", CRAPS),
     Irregularity("barred-number-settled", CRAPS),
     Irregularity("push-paid", BOTH_CRAPS),
     Irregularity("commission-amount-mismatch", QUEBEC),
@@ -61,8 +66,9 @@ IRREGULARITIES = _table(
         frozenset({"payment-not-announced", "payments-interleaved", "payment-order-violated"}),
     ),
     Irregularity("losing-wager-not-collected", EVERYWHERE),
-    Irregularity("winning-wager-collected", EVERYWHERE),
+    Irregularity("winning-wager-collected", EVERYWHERE, frozenset({"payout-missing", "spin-before-payments-complete"})),
     Irregularity("wager-after-no-more-bets", EVERYWHERE),
+    Irregularity("wager-near-call", EVERYWHERE),
     Irregularity("combination-not-permitted", BOTH_WHEELS),
     Irregularity("no-more-bets-missing", BOTH_WHEELS),
     Irregularity("zero-decision-missing", FRENCH),
@@ -81,8 +87,13 @@ IRREGULARITIES = _table(
     Irregularity("payment-order-violated", AMERICAN),
     Irregularity("payment-wrong-colour", AMERICAN),
     Irregularity("colour-shared", AMERICAN),
+    Irregularity("wager-with-unassigned-colour", AMERICAN),
+    Irregularity("stake-not-multiple-of-colour-value", AMERICAN),
+    Irregularity("table-without-chief", AMERICAN),
     Irregularity("chief-handled-chips", AMERICAN),
     Irregularity("seat-limit-exceeded", AMERICAN),
+    Irregularity("unseated-player-over-limit", AMERICAN),
     Irregularity("events-lost", EVERYWHERE),
-    Irregularity("clock-went-back", EVERYWHERE),
+    # Set back before the call, the clock makes late what was placed before it: a wager left up when it was paid.
+    Irregularity("clock-went-back", EVERYWHERE, frozenset({"wager-after-no-more-bets"})),
 )

@@ -6,33 +6,46 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from types import MappingProxyType
 from typing import Any
 
-from audit.simulation.craps_tables import FrenchCraps, QuebecCraps
-from audit.simulation.irregularities import IRREGULARITIES
-from audit.simulation.roulette_tables import AmericanRoulette, FrenchRoulette
+from audit.simulation.irregularities import IRREGULARITIES, Irregularity
 from audit.simulation.session import Session
+from settlement.ruleset import resolved
+from settlement.rulesets import RULESETS
 
-GAMES: Mapping[str, type[Session]] = MappingProxyType(
-    {each.ruleset: each for each in (FrenchCraps, FrenchRoulette, AmericanRoulette, QuebecCraps)}
-)
-RULESET_NAMES = tuple(GAMES)
 
-LETTERS = MappingProxyType({"fr-craps": "C", "fr-roulette": "R", "fr-american-roulette": "A", "qc-craps": "Q"})
+def simulator_of(ruleset: str) -> type[Session]:
+    """Return what plays a ruleset."""
+    simulator: type[Session] = resolved(RULESETS[ruleset].simulator)
+    assert issubclass(simulator, Session)
+    return simulator
 
-MIX = ("fr-craps", "fr-roulette", "fr-american-roulette", "fr-craps", "fr-roulette", "fr-american-roulette", "qc-craps")
-"""The games of the tables of a night, repeated."""
 
-QUEBEC_ENDED = date(2011, 10, 13)
-"""When the Québec by-law ceased to be in force: from this day on, its tables play in 2010 instead."""
+def irregularities_of(ruleset: str) -> Mapping[str, Irregularity]:
+    """Return the irregularities that a table of ``ruleset`` can have, by name."""
+    shared = {name: each for name, each in IRREGULARITIES.items() if ruleset in each.rulesets}
+    return shared | {each.rule: each for each in simulator_of(ruleset).own_irregularities}
+
+
+def every_irregularity() -> Mapping[str, Irregularity]:
+    """Return every irregularity that can be requested, by name."""
+    own = (each for ruleset in RULESETS for each in simulator_of(ruleset).own_irregularities)
+    return {**IRREGULARITIES, **{each.rule: each for each in own}}
+
+
+def mix() -> list[str]:
+    """Return the rulesets of the tables of a night, which are repeated."""
+    shares = sorted(((simulator_of(name).tables_in_mix, name) for name in RULESETS), key=lambda share: -share[0])
+    most = shares[0][0]
+    return [name for step in range(most, 0, -1) for tables, name in shares if tables >= step]
 
 
 @dataclass(frozen=True, slots=True)
 class Night:
     """One played session: its events and its irregularities, by name and seq.
 
-    ``missed`` are the requested irregularities that had no occasion: not every night has a stake in prison.
+    ``missed`` are the requested irregularities that had no occasion: not every night has a stake in prison. ``deeds``
+    counts what people did, on a human night.
     """
 
     code: str
@@ -41,17 +54,24 @@ class Night:
     events: list[dict[str, Any]]
     irregularities: list[tuple[str, int]] = field(default_factory=list)
     missed: list[str] = field(default_factory=list)
+    deeds: Mapping[str, int] = field(default_factory=dict)
 
 
 def tables_for(number: int, ruleset: str | None = None) -> list[str]:
     """Return the codes of the tables of a night: C1, R1, A1, C2 …, Q for Québec."""
+    return [code for code, _ruleset in _tables(number, ruleset)]
+
+
+def _tables(number: int, ruleset: str | None) -> list[tuple[str, str]]:
+    """Return the code and the ruleset of each table of a night."""
     counts: dict[str, int] = {}
-    codes = []
+    tables = []
+    repeated = [ruleset] if ruleset else mix()
     for index in range(number):
-        game = ruleset or MIX[index % len(MIX)]
+        game = repeated[index % len(repeated)]
         counts[game] = counts.get(game, 0) + 1
-        codes.append(f"{LETTERS[game]}{counts[game]}")
-    return codes
+        tables.append((f"{simulator_of(game).letter}{counts[game]}", game))
+    return tables
 
 
 def play(
@@ -64,13 +84,20 @@ def play(
     coups: int,
     irregularities: Sequence[str] = (),
     zone: str = "Europe/Paris",
+    human: bool = False,
+    belated: bool = False,
 ) -> Night:
-    """Play one session of ``coups`` coups. The same arguments give the same night, to the byte."""
-    if ruleset == "qc-craps" and gaming_day >= QUEBEC_ENDED:
-        gaming_day = gaming_day.replace(year=2010, day=min(gaming_day.day, 28))
+    """Play one session of ``coups`` coups. The same arguments give the same night, to the byte.
+
+    ``human``: people err and put it right, come and go, change their minds. That gives findings for information.
+    ``belated``: they put some of it right in a later coup only. That gives findings that stand, and say so.
+    """
+    ended = RULESETS[ruleset].instrument.in_force_until
+    if ended is not None and gaming_day >= ended:  # its tables play in the year before instead
+        gaming_day = gaming_day.replace(year=ended.year - 1, day=min(gaming_day.day, 28))
     chance = random.Random(f"{seed}/{casino}/{code}/{gaming_day}")
-    wanted = [name for name in irregularities if ruleset in IRREGULARITIES[name].rulesets]
-    session = GAMES[ruleset](
+    wanted = [name for name in irregularities if name in irregularities_of(ruleset)]
+    session = simulator_of(ruleset)(
         casino=casino,
         code=code,
         gaming_day=gaming_day,
@@ -78,9 +105,12 @@ def play(
         coups=coups,
         zone=zone,
         irregularities=list(wanted),
+        whims=random.Random(f"{seed}/{casino}/{code}/{gaming_day}/human") if human else None,
+        is_belated=belated,
     )
     events = session.play()
-    return Night(code, ruleset, session.writer.stream, events, session.injected, session.irregularities)
+    deeds = {} if session.human is None else +session.human.deeds
+    return Night(code, ruleset, session.writer.stream, events, session.injected, session.irregularities, deeds)
 
 
 def night(
@@ -92,13 +122,14 @@ def night(
     coups: int,
     ruleset: str | None = None,
     irregularities: Sequence[str] = (),
+    human: bool = False,
 ) -> list[Night]:
     """Play a night of several tables. Each requested irregularity is assigned to one table where it can happen."""
-    codes = tables_for(tables, ruleset)
-    games = [next(game for game, letter in LETTERS.items() if code.startswith(letter)) for code in codes]
+    played = _tables(tables, ruleset)
+    games = [game for _code, game in played]
     assigned: dict[int, list[str]] = {}
     for number, name in enumerate(irregularities):
-        eligible = [index for index, game in enumerate(games) if game in IRREGULARITIES[name].rulesets]
+        eligible = [index for index, game in enumerate(games) if name in irregularities_of(game)]
         if eligible:
             assigned.setdefault(eligible[number % len(eligible)], []).append(name)
     return [
@@ -110,6 +141,7 @@ def night(
             seed=seed,
             coups=coups,
             irregularities=assigned.get(index, ()),
+            human=human,
         )
-        for index, (code, game) in enumerate(zip(codes, games, strict=True))
+        for index, (code, game) in enumerate(played)
     ]

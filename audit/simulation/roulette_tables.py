@@ -4,17 +4,35 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from audit.simulation.session import PLAYERS, Player, Session
+from audit.simulation.human import Human
+from audit.simulation.session import GUESTS, NEAR_CALL_S, Player, Session
 from settlement.fr.art_57_1_american_roulette import PAYMENT_ORDER
 from settlement.layouts import LAYOUT_37, LAYOUT_38, SIMPLE_CHANCES, Layout, winning_chances
+from settlement.state import Wager
 
 MULTIPLE = ["plein", "cheval", "transversale", "carre", "sixain"]
 TWELVES = {"douzaine": 1, "colonne": 1, "deux_douzaines": 2, "deux_colonnes": 2}
 EVERY_BET = [*MULTIPLE, *TWELVES, *SIMPLE_CHANCES]
 
-COLOURS = ["blue", "green", "orange", "pink", "purple", "red", "white", "yellow"]
+COLOURS = ["blue", "green", "orange", "pink", "purple", "red", "white"]
+UNASSIGNED = "yellow"
 CHIP = 400
 """The value of a chip, in minor units. It can be halved four times, so four zeros leave no fraction."""
+
+SECTORS: list[list[tuple[str, tuple[str, ...]]]] = [
+    # Tiers du cylindre
+    [("cheval", pair) for pair in (("5", "8"), ("10", "11"), ("13", "16"), ("23", "24"), ("27", "30"), ("33", "36"))],
+    # Orphelins
+    [("plein", ("1",)), *(("cheval", pair) for pair in (("6", "9"), ("14", "17"), ("17", "20"), ("31", "34")))],
+    # Voisins du zéro, without its two stakes on the transversale and the carré
+    [("cheval", pair) for pair in (("4", "7"), ("12", "15"), ("18", "21"), ("19", "22"), ("32", "35"))],
+]
+"""What players announce at French roulette: the stakes of each sector."""
+
+CHIEF: dict[str, Any] = {"person": "chef-1", "role": "chef_de_table"}
+
+SEATS = 7
+"""At an American table that is not double."""
 
 MAX_FINISH_COUPS = 200
 
@@ -23,6 +41,11 @@ class _Roulette(Session):
     """What both roulettes do: take stakes, call, spin, pay."""
 
     layout: ClassVar[Layout]
+    coming: str = ""  # the next pocket, where a fraud of the season may know it in advance
+
+    @property
+    def wheel(self) -> list[str]:
+        return list(self.layout.wheel)
 
     def take_stakes(self) -> None:
         for player in self.players:
@@ -30,7 +53,7 @@ class _Roulette(Session):
                 for _ in range(self.chance.randint(1, 4)):
                     self.stake(player)
 
-    def stake(self, player: Player) -> None:
+    def stake(self, player: Player, **wait: float) -> None:
         bet = self.chance.choice(player.habits)
         data: dict[str, Any] = {}
         if bet in MULTIPLE:
@@ -41,20 +64,89 @@ class _Roulette(Session):
             if TWELVES[bet] == 2 and self.inject("combination-not-permitted"):
                 data["which"] = [1, 3]
         if player.colour is not None:
-            data["colour"] = player.colour
-        self.writer.place(bet, CHIP * player.boldness * self.chance.randint(1, 3), player=player.name, **data)
+            data["colour"] = UNASSIGNED if self.inject("wager-with-unassigned-colour") else player.colour
+        stake = CHIP * player.boldness * self.chance.randint(1, 3)
+        if player.colour is not None and self.inject("stake-not-multiple-of-colour-value"):
+            stake += CHIP // 2
+        whose = {} if player.colour is None and self.does("player not seen") else {"player": player.name}
+        self.place(bet, stake, **whose, **data, **wait)
 
     def call(self) -> None:
+        if self.evening is not None:
+            self.coming = self.evening.fraud.pocket(self, self.chance.choice(self.layout.wheel))
+            self.evening.fraud.before_the_call(self, self.coming)
         if not self.inject("no-more-bets-missing"):
-            self.writer.write("no_more_bets", actor="croupier-1")
+            if self.does("placed near the call"):
+                self.stake(self.players[-1])
+                self.writer.write("no_more_bets", actor="croupier-1", wait_s=-NEAR_CALL_S)
+            else:
+                self.writer.write("no_more_bets", actor="croupier-1")
             if self.inject("wager-after-no-more-bets"):
                 self.stake(self.players[0])
+            elif self.inject("wager-near-call"):
+                self.stake(self.players[0], wait_s=NEAR_CALL_S)
+            elif self.human is not None and self.does("numbered after the call"):
+                self.stake(self.players[-1], wait_s=-self.human.chance.uniform(0.1, 0.9))
+            elif self.does("called twice"):
+                self.writer.write("no_more_bets", actor="croupier-1")
 
     def land(self) -> str:
         """Write where the ball settles and return the pocket."""
-        pocket = self.chance.choice(self.layout.wheel)
-        self.writer.write("ball.settled", wait_s=self.chance.uniform(4, 9), actor="croupier-1", pocket=pocket)
+        pocket = self.coming or self.chance.choice(self.layout.wheel)
+        wait_s = self.chance.uniform(4, 9)
+        if self.human is None or not self._land_by_whim(self.human, pocket, wait_s):
+            self.writer.write("ball.settled", wait_s=wait_s, actor="croupier-1", pocket=pocket)
         return pocket
+
+    def _land_by_whim(self, human: Human, pocket: str, wait_s: float) -> bool:
+        """Void the spin first, or read its pocket wrongly. Return whether ``pocket`` is written."""
+        writer, other = self.writer, human.chance.choice(self.layout.wheel)
+        if self.does("counted and void"):
+            writer.may_be_undone()
+            voids = writer.write("ball.settled", wait_s=wait_s, actor="croupier-1", pocket=other)["seq"]
+            writer.write("spin.voided", announced_by="croupier", reason="foreign_object", voids=voids)
+            self.spin_again()
+        elif self.does("spin void"):
+            writer.write("spin.voided", announced_by="croupier", reason="ball_left_wheel")
+            self.spin_again()
+        return human.reads("ball.settled", wait_s, {"pocket": pocket}, {"pocket": other})
+
+    def spin_again(self) -> None:
+        """Play the coup on after a void spin: betting is open again."""
+        if self.does("staked after a void spin"):
+            self.take_stakes()
+        self.call()
+
+    def take_back_some(self, first_seq: int) -> None:
+        """Let players lift some of the stakes that they placed since event ``first_seq``, whole or in part."""
+        for wager in self.writer.live:
+            if wager.placed_by < first_seq or wager.left_up_from or not self.does("lifted before the call"):
+                continue
+            assert self.human is not None
+            standing = wager.standing
+            chips = standing // CHIP
+            part: dict[str, Any] = {}
+            if chips > 1 and self.human.chance.random() < 0.5:
+                part = {"amount": CHIP * self.human.chance.randrange(1, chips)}
+            self.writer.write("wager.withdrawn", wager=wager.id, **part)
+            if self.human.chance.random() < 0.3:
+                self.writer.pay(wager, winnings=0, stake=part.get("amount", standing))
+
+    def unit_of(self, wager: Wager) -> int:
+        return CHIP
+
+    def left_up_data(self, wager: Wager, stake: int) -> dict[str, Any] | None:
+        player = next((player for player in self.players if player.name == wager.player), None)
+        if player is None or self.coup >= self.coups:
+            return None
+        data: dict[str, Any] = {"player": player.name}
+        if wager.pockets:
+            data["numbers"] = list(wager.pockets)
+        if wager.which:
+            data["which"] = list(wager.which)
+        if player.colour is not None:
+            data["colour"] = player.colour
+        return data
 
 
 class FrenchRoulette(_Roulette):
@@ -62,17 +154,27 @@ class FrenchRoulette(_Roulette):
 
     game: ClassVar[str] = "french_roulette"
     ruleset: ClassVar[str] = "fr-roulette"
+    letter: ClassVar[str] = "R"
+    tables_in_mix: ClassVar[int] = 2
+    limited: ClassVar[tuple[str, ...]] = ("plein", "rouge", "noir")
     layout: ClassVar[Layout] = LAYOUT_37
     observes: ClassVar[list[str]] = ["bank", "calls", "collections", "seating"]
 
     def open(self) -> None:
+        self.put_off: list[str] = []  # stakes whose players say only in the next coup what a zero is to do with them
         self.write_opener()
         habits = [*EVERY_BET, *SIMPLE_CHANCES]
-        self.seat_players(self.chance.sample(PLAYERS, k=self.chance.randint(4, 9)), habits)
+        self.seat_players(self.newcomers(4, 9), habits)
 
     def play_coup(self) -> None:
         self.irregular_between_coups()
+        first = self.writer.next_seq
         self.take_stakes()
+        if self.human is not None:
+            self._announce_bets()
+            self.take_back_some(first)
+            self.human.decides_late(self.put_off)
+            self.put_off = []
         self.call()
         if self.inject("imprisoned-stake-withdrawn"):
             self._withdraw_a_prisoner()
@@ -86,13 +188,33 @@ class FrenchRoulette(_Roulette):
             self._leave_a_prisoner()
             return
         self.writer.write("last_coup.announced", actor="croupier-1")
+        if self.human is not None:
+            self.take_stakes()
         self.call()
         self.land()
+        for wager_id in list(self.writer.table.due):
+            is_refunded = self.writer.table.wagers[wager_id].status == "refunded_last_coup"
+            if is_refunded and self.does("half said at the last coup"):
+                self.writer.write("zero.decided", wager=wager_id, choice="half")
         self.settle()
 
+    def _announce_bets(self) -> None:
+        """Have a player announce a sector of the wheel: the croupier places every stake of it."""
+        if not self.does("bets announced together"):
+            return
+        assert self.human is not None
+        player = self.human.chance.choice(self.players)
+        for bet, numbers in self.human.chance.choice(SECTORS):
+            self.place(bet, CHIP * player.boldness, player=player.name, numbers=list(numbers), wait_s=0.4)
+
     def _decide_zero(self) -> None:
+        if self.writer.table.awaiting and self.coup < self.coups and self.does("decided late"):
+            self.put_off = list(self.writer.table.awaiting)
+            return
         for wager_id in list(self.writer.table.awaiting):
             if self.inject("zero-decision-missing"):
+                continue
+            if self.human is not None and self.human.decides_zero(self.writer.table.wagers[wager_id]):
                 continue
             choice = self.chance.choice(["half", "prison", "prison"])
             self.writer.write("zero.decided", wager=wager_id, choice=choice)
@@ -120,15 +242,22 @@ class AmericanRoulette(_Roulette):
 
     game: ClassVar[str] = "american_roulette"
     ruleset: ClassVar[str] = "fr-american-roulette"
+    letter: ClassVar[str] = "A"
+    tables_in_mix: ClassVar[int] = 2
+    limited: ClassVar[tuple[str, ...]] = ("plein", "rouge", "noir")
     layout: ClassVar[Layout] = LAYOUT_38
+    seats: ClassVar[int] = SEATS
+    pays_in_order: ClassVar[bool] = True
+    lets_leave_with_stakes: ClassVar[bool] = False  # the colour would be nobody's
+    has_croupiers: ClassVar[bool] = True
 
     def open(self) -> None:
         self.alone = self.chance.random() < 0.5 or "stacks-not-rebuilt" in self.irregularities
-        staff = [{"person": "chef-1", "role": "chef_de_table"}, {"person": "croupier-1", "role": "croupier"}]
+        staff = [CHIEF, {"person": "croupier-1", "role": "croupier"}]
         if not self.alone:
             staff.append({"person": "employe-1", "role": "employe"})
         self.write_opener(staff=staff)
-        self.seat_players(self.chance.sample(PLAYERS, k=self.chance.randint(4, 7)), EVERY_BET)
+        self.seat_players(self.newcomers(4, 7), EVERY_BET)
         for player, colour in zip(self.players, COLOURS, strict=False):
             player.colour = colour
             self._assign(player, colour)
@@ -142,11 +271,13 @@ class AmericanRoulette(_Roulette):
             writer.write("stacks.rebuilt")
         if not self.inject("wheel-direction-repeated"):
             self.clockwise = not self.clockwise
-        wheel, ball = ("clockwise", "counterclockwise") if self.clockwise else ("counterclockwise", "clockwise")
+        wheel, ball = self._directions()
         writer.write("wheel.spun", direction=wheel, by="croupier")
         along = self.inject("ball-same-direction-as-wheel")
         writer.write("ball.launched", direction=wheel if along else ball, by="croupier")
+        first = writer.next_seq
         self.take_stakes()
+        self.take_back_some(first)
         fell = self.inject("result-after-fallen-chip")
         if fell or self.chance.random() < 0.02:
             writer.write("chip.fell_in_wheel")
@@ -154,9 +285,37 @@ class AmericanRoulette(_Roulette):
                 writer.write("ball.retrieved")
                 writer.write("ball.launched", direction=ball, by="croupier")
         self.call()
+        if self.inject("table-without-chief"):
+            writer.write("staff.relieved", **self._chief())
         pocket = self.land()
         self._announce(pocket)
         self.settle()
+        if writer.table.chief_missed:
+            writer.write("staff.assigned", **self._chief())
+
+    def _chief(self) -> dict[str, Any]:
+        return CHIEF if self.human is None else {**CHIEF, "person": self.human.chief}
+
+    def _directions(self) -> tuple[str, str]:
+        return ("clockwise", "counterclockwise") if self.clockwise else ("counterclockwise", "clockwise")
+
+    def spin_again(self) -> None:
+        wheel, ball = self._directions()
+        self.writer.write("wheel.spun", direction=wheel, by="croupier")
+        self.writer.write("ball.launched", direction=ball, by="croupier")
+        self.call()
+
+    def _free_colours(self) -> list[str]:
+        return [colour for colour in COLOURS if colour not in self.writer.table.colours]
+
+    def free_seats(self) -> list[str]:
+        return super().free_seats() if self._free_colours() else []
+
+    def let_in(self, seat: str) -> None:
+        super().let_in(seat)
+        player = next(player for player in self.players if player.seat == seat)
+        player.colour = self._free_colours()[0]
+        self._assign(player, player.colour)
 
     def finish(self) -> None:
         """Do nothing: at American roulette every coup decides every wager."""
@@ -168,7 +327,7 @@ class AmericanRoulette(_Roulette):
 
         def rank(wager_id: str) -> tuple[int, int]:
             wager = table.wagers[wager_id]
-            return seats[wager.player or ""], PAYMENT_ORDER[wager.bet]
+            return seats.get(wager.player or "", len(seats)), PAYMENT_ORDER[wager.bet]
 
         order = sorted(table.due, key=rank)
         players = [table.wagers[wager_id].player for wager_id in order]
@@ -182,7 +341,8 @@ class AmericanRoulette(_Roulette):
         return order
 
     def payment_data(self, wager_id: str) -> dict[str, Any]:
-        colour = self.writer.table.wagers[wager_id].colour
+        wager = self.writer.table.wagers[wager_id]
+        colour = next((player.colour for player in self.players if player.name == wager.player), None)
         if self.inject("payment-wrong-colour"):
             colour = "black"
         return {"colour": colour} if colour else {}
@@ -194,7 +354,8 @@ class AmericanRoulette(_Roulette):
     def _announce(self, pocket: str) -> None:
         if self.inject("result-not-announced"):
             return
-        announced = self.layout.wheel[0] if self.inject("announcement-mismatch") and pocket != "0" else pocket
+        other = self.layout.wheel[0]
+        announced = other if pocket != other and self.inject("announcement-mismatch") else pocket
         self.writer.write("result.announced", pocket=announced, chances=sorted(winning_chances(announced)))
 
     def _assign(self, player: Player, colour: str) -> None:
@@ -206,8 +367,16 @@ class AmericanRoulette(_Roulette):
         if self.inject("chief-handled-chips"):
             self.writer.write("chips.handled", by="chef_de_table")
         if self.inject("seat-limit-exceeded"):
-            guests = [f"Guest {number}" for number in range(len(self.players), 8)]
-            for guest in guests:
-                self.writer.write("player.seated", player=guest)
-            for guest in guests:
-                self.writer.write("player.left", player=guest)
+            self._seat_guests(SEATS + 1)
+        if self.inject("unseated-player-over-limit"):
+            self._seat_guests(SEATS, standing=GUESTS[-1])
+
+    def _seat_guests(self, players: int, *, standing: str = "") -> None:
+        """Fill the table to ``players`` for a moment, in which ``standing`` stakes on red without a seat, if named."""
+        guests = GUESTS[: players - len(self.players)]
+        for guest in guests:
+            self.writer.write("player.seated", player=guest)
+        if standing:
+            self.writer.place("rouge", CHIP, player=standing)
+        for guest in guests:
+            self.writer.write("player.left", player=guest)

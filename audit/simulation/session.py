@@ -9,7 +9,11 @@ from datetime import date, datetime, time, timedelta
 from typing import Any, ClassVar
 from zoneinfo import ZoneInfo
 
+from audit.simulation.evening import Evening
 from audit.simulation.event_writer import EventWriter
+from audit.simulation.human import Human
+from audit.simulation.irregularities import Irregularity
+from settlement.rulesets import RULESETS
 from settlement.state import Wager
 
 FAMILIES = [
@@ -28,6 +32,12 @@ FAMILIES = [
 
 PLAYERS = "p0107 p0112 p0139 p0174 p0203 p0256 p0281 p0318 p0345 p0360 p0412 p0427 p0453 p0488 p0506 p0571".split()
 """Ids, as events use them. ``people`` has the names."""
+
+GUESTS = "p0813 p0826 p0841 p0859 p0877".split()
+"""Ids of players who come for a moment, on request."""
+
+NEAR_CALL_S = 0.3
+"""How long after the call a stake is placed that is near it; the reading ``call_tolerance_ms`` is half a second."""
 
 QUIET_COUPS = 3
 """Coups before the first irregularity, so that there is something for it to disturb."""
@@ -65,13 +75,29 @@ class Session:
     bought: int = 0
     filled: int = 0
     slips: int = 0  # numbered without gaps
+    swept_winner: str = ""  # id of a wager that won, was collected by request, and is not paid
+    whims: random.Random | None = None  # the chance of what people do, on a human night
+    is_belated: bool = False  # some of it is put right after its coup only
+    evening: Evening | None = None  # who and what is at the table, if it is one of a season
+    disturbed: int = 0  # the last coup in which a requested irregularity was done
+    habits: list[str] = field(default_factory=list)
     writer: EventWriter = field(init=False)
+    human: Human | None = field(init=False)
 
     game: ClassVar[str]
     ruleset: ClassVar[str]
+    letter: ClassVar[str]  # with which the codes of its tables begin
+    tables_in_mix: ClassVar[int] = 0  # of a night of all games, whenever its mix is repeated
+    limited: ClassVar[tuple[str, ...]] = ()  # the bets with a maximum
+    own_irregularities: ClassVar[tuple[Irregularity, ...]] = ()  # which only this game can have
     currency: ClassVar[str] = "EUR"
     opening_float: ClassVar[int] = 5_000_000
     observes: ClassVar[list[str]] = FAMILIES
+    reader: ClassVar[str] = "croupier-1"  # who records results
+    seats: ClassVar[int] = 9
+    pays_in_order: ClassVar[bool] = False
+    has_croupiers: ClassVar[bool] = False  # who are known by name
+    lets_leave_with_stakes: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         # A gaming day begins in the evening; tables do not open at the same minute.
@@ -81,16 +107,25 @@ class Session:
             start=evening + timedelta(seconds=self.chance.randrange(1800)),
             chance=self.chance,
         )
+        if self.evening is not None:
+            self.evening.begin(self)
+        self.human = None if self.whims is None else Human(self, self.whims, is_belated=self.is_belated)
 
     def play(self) -> list[dict[str, Any]]:
         """Play the session and return its events."""
         self.open()
         while self.coup < self.coups:
             self.coup += 1
+            if self.evening is not None:
+                self.evening.between_coups(self)
+            if self.human is not None:
+                self.human.between_coups()
             self.play_coup()
             if self.coup % 40 == 0:
                 self._balance_rack()
         self.finish()
+        if self.human is not None:
+            self.human.settle_disputes()
         self.close()
         return self.writer.events
 
@@ -113,21 +148,74 @@ class Session:
             return False
         self.irregularities.remove(name)
         self.injected.append((name, self.writer.next_seq))
+        self.disturbed = self.coup
         return True
 
-    def seat_players(self, names: Iterable[str], habits: list[str]) -> None:
-        """Seat players, each with a buy-in and habits of their own."""
-        for number, name in enumerate(names, start=1):
-            player = Player(
-                name=name,
-                seat=f"S{number}",
-                boldness=self.chance.choice([1, 1, 2, 2, 4, 10]),
-                zeal=self.chance.uniform(0.4, 0.95),
-                habits=self.chance.sample(habits, k=min(len(habits), self.chance.randint(3, 6))),
-            )
-            self.players.append(player)
-            self.writer.write("player.seated", player=name, seat=player.seat)
-            self._buy_in(player)
+    def does(self, deed: str) -> bool:
+        """Return whether people do ``deed`` now, which only a human night has."""
+        return self.human is not None and self.human.does(deed)
+
+    def seat_players(self, names: Iterable[str], habits: list[str], seats: Iterable[int] = ()) -> None:
+        """Seat players, each with a buy-in and habits of their own, from the first seat on or at ``seats``."""
+        self.habits = habits
+        numbers = list(seats) or range(1, self.seats + 1)
+        for number, name in zip(numbers, names, strict=False):
+            self._seat(name, f"S{number}", self.chance)
+
+    def _seat(self, name: str, seat: str, chance: random.Random) -> Player:
+        player = Player(
+            name=name,
+            seat=seat,
+            boldness=chance.choice([1, 1, 2, 2, 4, 10]),
+            zeal=chance.uniform(0.4, 0.95),
+            habits=chance.sample(self.habits, k=min(len(self.habits), chance.randint(3, 6))),
+        )
+        if self.evening is not None:
+            self.evening.welcome(player)
+        self.players.append(player)
+        self.writer.write("player.seated", player=name, seat=player.seat)
+        self.buy_in(player, self.chance)
+        return player
+
+    # People who come and go
+
+    def free_seats(self) -> list[str]:
+        taken = {player.seat for player in self.players}
+        return [seat for number in range(1, self.seats + 1) if (seat := f"S{number}") not in taken]
+
+    def let_in(self, seat: str) -> None:
+        """Seat a player who was not there."""
+        assert self.whims is not None
+        there = {player.name for player in self.players}
+        self._seat(self.whims.choice([name for name in PLAYERS if name not in there]), seat, self.whims)
+        self.players.sort(key=lambda player: int(player.seat[1:]))
+
+    def let_go(self, player: Player) -> None:
+        self.writer.write("player.left", player=player.name, seat=player.seat)
+        self.players.remove(player)
+
+    def change_seat(self, player: Player, seat: str) -> None:
+        self.writer.write("player.left", player=player.name, seat=player.seat)
+        player.seat = seat
+        self.writer.write("player.seated", player=player.name, seat=seat)
+        self.players.sort(key=lambda player: int(player.seat[1:]))
+
+    def is_held(self, player: Player) -> bool:
+        """Whether ``player`` cannot leave between two coups without more ado."""
+        return False
+
+    def place(self, bet: str, stake: int, **data: Any) -> None:
+        """Write a wager of ``stake``, in minor units; on a human night it may be misread first."""
+        if self.human is None or not self.human.places(bet, stake, data):
+            self.writer.place(bet, stake, **data)
+
+    def unit_of(self, wager: Wager) -> int:
+        """Return by how much a stake on the same chance may grow, in minor units."""
+        raise NotImplementedError
+
+    def left_up_data(self, wager: Wager, stake: int) -> dict[str, Any] | None:
+        """Return what a wager of ``stake`` is placed with that plays on from ``wager``; None if none can."""
+        raise NotImplementedError
 
     def write_opener(self, **data: Any) -> None:
         """Write ``session.opened``."""
@@ -139,10 +227,11 @@ class Session:
             game=self.game,
             ruleset=self.ruleset,
             currency=self.currency,
-            float=self.opening_float,
+            float=self.float_at_opening,
             minimum=100,
             observes=self.observes,
-            params={"maximum": dict.fromkeys(("win", "dont_win", "plein", "rouge", "noir"), 1000000)},
+            params={"maximum": dict.fromkeys(self.limited, 1_000_000)},
+            **({} if self.evening is None else self.evening.opener(RULESETS[self.ruleset].equipment)),
             **data,
         )
 
@@ -150,29 +239,66 @@ class Session:
         """Write the end of the session: everybody leaves, and the rack is counted."""
         for player in self.players:
             self.writer.write("player.left", player=player.name, seat=player.seat)
-        self.writer.write("session.closed", float=max(0, self._rack()))
+        missing = 0
+        if self.evening is not None:
+            missing = self.evening.fraud.missing_from_rack
+            self._move_chips(self.opening_float - self._rack())
+        self.writer.write("session.closed", float=max(0, self._rack() - missing))
         if self.inject("late-event"):
             self.writer.write("staff.relieved", person="croupier-2", role="croupier")
 
-    def _buy_in(self, player: Player) -> None:
+    def buy_in(self, player: Player, chance: random.Random) -> None:
         amount = 10_000 * player.boldness
         self.bought += amount
-        means = self.chance.choice(["cash", "cash", "card", "voucher"])
+        self.writer.stacks[player.name] += amount
+        means = chance.choice(["cash", "cash", "card", "voucher"])
         self.writer.write("buy_in.recorded", player=player.name, amount=amount, means=means)
 
     def _rack(self) -> int:
         """Return what the rack must hold when no wager is live, in minor units."""
         ledger = self.writer.table.ledger
         house = ledger.collected + ledger.commissions_kept - self.writer.paid_out
-        return self.opening_float + self.filled - self.bought + house
+        return self.float_at_opening + self.filled - self.bought + house
 
     def _balance_rack(self) -> None:
         """Write a fill or, if the rack holds more than at the opening, a credit."""
-        amount = 500_000
-        kind = "bank.credited" if self._rack() > self.opening_float else "bank.filled"
-        self.filled += amount if kind == "bank.filled" else -amount
+        self._move_chips(-500_000 if self._rack() > self.float_at_opening else 500_000)
+
+    def _move_chips(self, amount: int) -> None:
+        """Write a fill of ``amount``, in minor units, or a credit if it is below 0."""
+        kind = "bank.filled" if amount >= 0 else "bank.credited"
+        self.filled += amount
+        data: dict[str, Any] = {"amount": abs(amount), "slip": self.next_slip()}
+        self.writer.write(kind, **data)
+        if self.human is not None:
+            self.human.fills(kind, data)
+
+    @property
+    def wheel(self) -> list[str]:
+        """The pockets in the order of the wheel, of a game that has one."""
+        raise NotImplementedError
+
+    def void(self, faces: list[int]) -> None:
+        """Write a throw that is called void, of a game with dice, and the call of the next one."""
+        raise NotImplementedError
+
+    @property
+    def float_at_opening(self) -> int:
+        """The chips in the rack at the opening, in minor units."""
+        return self.opening_float if self.evening is None else self.evening.float_at_opening
+
+    def next_slip(self) -> str:
+        """Use up a slip: its number runs on over the evenings of a season, else within the gaming day."""
         self.slips += 1
-        self.writer.write(kind, amount=amount, slip=f"{self.code}-{self.slips:04}")
+        if self.evening is not None:
+            return f"{self.code}-{self.slips:06}"
+        return f"{self.code}-{self.gaming_day:%y%m%d}-{self.slips:04}"
+
+    def newcomers(self, fewest: int, most: int) -> list[str]:
+        """Return who sits down at the opening."""
+        if self.evening is not None:
+            return [guest.name for guest in self.evening.guests[:most]]
+        return self.chance.sample(PLAYERS, k=self.chance.randint(fewest, most))
 
     # Irregularities that any table can have
 
@@ -185,9 +311,15 @@ class Session:
 
     def settle(self) -> None:
         """Collect what was lost and pay what is due, correctly unless an irregularity was requested."""
-        self._collect()
+        sweeps_late = not self.pays_in_order and self.does("swept late")
+        if not sweeps_late:
+            self._collect()
         for wager_id in self.payment_order():
             self._pay(wager_id)
+        if sweeps_late:
+            self._collect()
+        if self.human is not None:
+            self.human.put_right()
 
     def payment_order(self) -> list[str]:
         return list(self.writer.table.due)
@@ -207,33 +339,57 @@ class Session:
         if len(lost) > 1 and self.inject("losing-wager-not-collected"):
             lost = lost[1:]
         if writer.table.due and self.inject("winning-wager-collected"):
-            lost = [*lost, next(iter(writer.table.due))]
-        if lost:
-            writer.write("stakes.collected", wagers=lost)
+            self.swept_winner = next(iter(writer.table.due))
+            lost = [*lost, self.swept_winner]
+        swept = [*lost, *self._swept_by_whim()]
+        if len(swept) > 1 and self.does("swept in two"):
+            writer.write("stakes.collected", wagers=swept[:1])
+            del swept[0]
+        if swept:
+            writer.write("stakes.collected", wagers=swept)
         if lost and self.inject("losing-wager-paid"):
             writer.pay(writer.table.wagers[lost[0]], winnings=500)
+        elif lost and self.human is not None and not self.pays_in_order and self.does("loser paid and recovered"):
+            self.human.pay_a_loser(writer.table.wagers[lost[-1]])
+
+    def _swept_by_whim(self) -> list[str]:
+        """Return stakes that are swept although they are not lost: halves, and winners that are paid all the same."""
+        if self.human is None:
+            return []
+        swept, self.human.swept_halves = self.human.swept_halves, []
+        won = [each for each in self.writer.table.due if self.writer.table.wagers[each].status == "won"]
+        return [*swept, won[0]] if won and self.does("winner swept and paid") else swept
 
     def _pay(self, wager_id: str) -> None:
         writer = self.writer
         wager = writer.table.wagers[wager_id]
         won = wager.status == "won"
-        if won and self.inject("payout-missing"):
+        # A winner that was swept by mistake is paid in full: nothing else is to go wrong with it.
+        is_plain = won and wager_id not in writer.table.taken
+        if wager_id == self.swept_winner or (is_plain and self.inject("payout-missing")):
             return
         winnings = wager.winnings_due
-        if won and self.inject("payout-overpaid"):
+        if is_plain and self.inject("payout-overpaid"):
             winnings += 200
-        elif won and winnings > 100 and self.inject("payout-underpaid"):
+        elif is_plain and winnings > 100 and self.inject("payout-underpaid"):
             winnings -= 100
         stake = wager.stake_due
-        if won and self.inject("stake-not-returned"):
+        keeps_stake = is_plain and self.inject("stake-not-returned")
+        if keeps_stake:
             stake = 0
         if wager.status == "released" and self.inject("imprisoned-stake-paid-winnings"):
             winnings = wager.stake
         if wager.status == "refunded_half" and self.inject("half-refund-mismatch"):
             stake = wager.stake
+        if self.human is not None and (
+            (won and self.human.pays(wager)) or (wager.status == "released" and self.human.releases(wager))
+        ):
+            return
         self.before_payment(wager_id, winnings)
         writer.pay(wager, winnings=winnings, stake=stake, **self.payment_data(wager_id))
-        if won:
+        if self.human is not None:
+            self.human.tip(wager)
+        if won and not keeps_stake:
             self.after_payment(wager)
         if won and self.inject("payout-duplicated"):
             self.before_payment(wager_id, winnings)

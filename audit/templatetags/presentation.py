@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import date, datetime
 
 from django import template
 
@@ -23,8 +23,23 @@ def date_time(moment: datetime, casino: Casino | None) -> str:
 
 
 @register.filter
-def short_date_time(moment: datetime, casino: Casino | None) -> str:
-    return presentation.date_time(moment, casino, "SHORT_DATETIME_FORMAT")
+def zone(moment: datetime, casino: Casino | None) -> str:
+    return presentation.zone(moment, casino)
+
+
+@register.filter
+def day(date: date) -> str:
+    return presentation.day(date)
+
+
+@register.filter
+def night_of(gaming_day: date) -> str:
+    return presentation.night_of(gaming_day)
+
+
+@register.filter
+def month_of(first: date) -> str:
+    return presentation.month_of(first)
 
 
 @register.filter

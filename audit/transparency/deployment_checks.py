@@ -72,6 +72,12 @@ def _privileges() -> Iterator[CheckMessage]:
 def _manifest() -> Iterator[CheckMessage]:
     """Compare the privileges in this database with those that the roles are to have."""
     again = "Run manage.py migrate as a superuser: it applies audit/access/database_roles.py."
+    if lacking := database_roles.lacking_roles():
+        yield Error(
+            f"The roles of the database are missing: {', '.join(lacking)}.",
+            hint=database_roles.how_to_get_roles(),
+            id="audit.E007",
+        )
     for name in database_roles.unnamed():
         yield Error(
             f"{name} is not in the manifest of the database's roles.",

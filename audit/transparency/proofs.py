@@ -5,6 +5,7 @@ envelope ─ leaf ─ path ─► root of its batch ─ in the entry ─ leaf �
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,19 +50,23 @@ def prove_batch(stream_id: int, batch: Batch, checkpoint: StoredCheckpoint | Non
     return BatchProof(batch, tree.entry(stream, batch), index, path, checkpoint)
 
 
-def prove_through(stream_id: int, seq: int) -> list[BatchProof]:
+def prove_through(stream_id: int, seq: int, *, with_entries: Iterable[tuple[int, int]] = ()) -> list[BatchProof]:
     """Prove every batch of a stream through the one of event ``seq``, all in the smallest signed tree that has it.
 
-    That tree never changes. Raise ``NotSealed`` while there is none.
+    ``with_entries`` are entries of the audit trail, by stream id and seq, that the tree has to have as well. That tree
+    never changes. Raise ``NotSealed`` while there is none.
     """
     batches = read.batches_through(stream_id, seq)
     stream = stream_row(stream_id)
     indexes = tree.indexes_of(stream_id)
     unsealed = next((batch for batch in batches if batch.first_seq not in indexes), None)
-    checkpoint = None if unsealed or not batches else tree.first_checkpoint_holding(indexes[batches[-1].first_seq])
-    if checkpoint is None or stream is None:
-        first_seq = unsealed.first_seq if unsealed else seq
-        raise NotSealed(f"the batch of event {first_seq} is not under a checkpoint yet")
+    if unsealed or not batches or stream is None:
+        raise NotSealed(f"the batch of event {unsealed.first_seq if unsealed else seq} is not under a checkpoint yet")
+    of_entries = [tree.index_of(*entry) for entry in with_entries]
+    needed = [indexes[batches[-1].first_seq], *(index for index in of_entries if index is not None)]
+    checkpoint = None if None in of_entries else tree.first_checkpoint_holding(max(needed))
+    if checkpoint is None:
+        raise NotSealed(f"the batch of event {seq}, or a decision about it, is not under a checkpoint yet")
     root_of = tree.cached_root_of()
     return [
         BatchProof(

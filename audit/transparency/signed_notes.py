@@ -63,10 +63,7 @@ class Verifier:
         """Return the key in ``vkey``, ``name+id+base64``. Raise ``BadNote`` for anything else."""
         name, _, rest = vkey.strip().partition("+")
         key_id, _, encoded = rest.partition("+")
-        try:
-            typed = base64.b64decode(encoded, validate=True)
-        except binascii.Error:
-            typed = b""
+        typed = _decoded(encoded) or b""
         verifier = cls(name, typed[1:])
         if not _NAME.fullmatch(name) or typed[:1] != ED25519 or len(typed) != 33 or verifier.key_id.hex() != key_id:
             raise BadNote(f"'{vkey}' is not a key of the format name+id+base64")
@@ -115,6 +112,15 @@ class Checkpoint:
         return cls(tree[1], int(tree[2]), base64.b64decode(tree[3]))
 
 
+def _decoded(text: str) -> bytes | None:
+    """Decode base64; None unless it is padded and canonical (RFC 4648), so that one signature has one spelling."""
+    try:
+        raw = base64.b64decode(text, validate=True)
+    except binascii.Error:
+        return None
+    return raw if base64.b64encode(raw).decode() == text else None
+
+
 def open_note(note: str, verifiers: list[Verifier]) -> str:
     """Return the text of ``note``, signed by at least one of ``verifiers``.
 
@@ -131,10 +137,9 @@ def open_note(note: str, verifiers: list[Verifier]) -> str:
         match = _LINE.fullmatch(line)
         if match is None:
             raise BadNote("a signature line of the note is malformed")
-        try:
-            signature = base64.b64decode(match[2], validate=True)
-        except binascii.Error:
-            raise BadNote("a signature of the note is not base64") from None
+        signature = _decoded(match[2])
+        if signature is None:
+            raise BadNote("a signature of the note is not base64")
         verifier = known.get((match[1], signature[:4]))
         if verifier is None:  # a witness's, or a key we do not know
             continue

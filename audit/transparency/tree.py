@@ -6,7 +6,7 @@ covers not only its events but also when it was received, by which key, and for 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TypeAlias
@@ -172,3 +172,15 @@ def indexes_of(stream_id: int) -> dict[int, int]:
     return dict(
         binary_copy.execute("select first_seq, log_index from log.leaf where stream_id = %b::bigint", (stream_id,))
     )
+
+
+def unsealed(last_seqs: Mapping[int, int], tree_size: int) -> set[int]:
+    """Return the streams with a batch, through the event that ``last_seqs`` gives, that no tree of that size holds."""
+    rows = binary_copy.execute(
+        "select distinct s.stream_id from unnest(%b::bigint[], %b::bigint[]) as s (stream_id, last_seq)"
+        " join log.batch b on b.stream_id = s.stream_id and b.first_seq <= s.last_seq"
+        " left join log.leaf l on l.stream_id = b.stream_id and l.first_seq = b.first_seq"
+        " where l.log_index is null or l.log_index >= %b::bigint",
+        (list(last_seqs), list(last_seqs.values()), tree_size),
+    )
+    return {stream_id for (stream_id,) in rows}

@@ -3,6 +3,7 @@
     streams       each event is where its envelope says; leaf → root → chain of every batch; stream heads; openers
     leaves        each batch has its leaf or is in the outbox; indexes without a gap; stored roots of full subtrees
     checkpoints   each is signed, numbered, and has the root that the leaves give at its size
+    decisions     each decision about a correction is what an entry of the audit trail says, by the rules: ``decisions``
     exported      each checkpoint exported out of the database has the root of this tree, and none is of a larger one
 
 How it sees a forgery: a changed, lost, added or moved event breaks the root of its batch; a recomputed root breaks the
@@ -29,6 +30,7 @@ from audit.event_store.bulk_read import Events, SeqRange, events_in
 from audit.event_store.read import Batch
 from audit.event_store.streams import StreamRow
 from audit.transparency import tree
+from audit.transparency.decisions import wrong_decisions
 from audit.transparency.signed_notes import BadNote, Checkpoint, Verifier, open_checkpoint
 
 MAX_FAULTS = 1_000
@@ -62,8 +64,8 @@ where s.stream_id > %b::bigint and s.stream_id <= %b::bigint order by 1
 class Fault:
     """One thing that does not hold.
 
-    ``part`` is ``event``, ``batch``, ``head``, ``stream``, ``leaf`` or ``checkpoint``; the rest says where, as far as
-    known.
+    ``part`` is ``event``, ``batch``, ``head``, ``stream``, ``leaf``, ``checkpoint`` or ``decision``; the rest says
+    where, as far as known.
     """
 
     part: str
@@ -128,6 +130,7 @@ def verify(
     since: Checkpoint | None = None,
     outside: Sequence[tuple[str, str]] = (),
     with_tree: bool = True,
+    decisions: Sequence[int | None] = (),
     progress: Progress = lambda outcome: None,
 ) -> Outcome:
     """Recompute the log, as it is at one instant, and return what was verified and what does not hold.
@@ -135,12 +138,16 @@ def verify(
     ``verifiers`` are the keys that may sign checkpoints, ``origin`` is the log's name. ``streams`` limits the events to
     those of some streams, by id; ``since`` to batches that this checkpoint does not cover. ``outside`` are exported
     checkpoints: a name to report, and the note. If ``with_tree`` is False, leaves and checkpoints are not verified.
-    ``progress`` is called with the outcome so far, about every ``CHUNK_EVENTS`` events.
+    ``progress`` is called with the outcome so far, about every ``CHUNK_EVENTS`` events. ``decisions`` are the casinos
+    whose decisions about corrections are verified, None among them for every one.
     """
     outcome = Outcome()
     with _one_snapshot():
         _Streams(outcome, progress, since.size if since else 0).verify(streams)
         progress(outcome)
+        for casino_id in decisions:
+            for wrong in wrong_decisions(casino_id):
+                outcome.add(Fault("decision", wrong.what, wrong.session, wrong.seq))
         if with_tree:
             _Tree(outcome, list(verifiers), origin).verify(since, outside)
         progress(outcome)

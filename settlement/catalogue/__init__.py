@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from settlement.catalogue import (
-    american_roulette,
-    american_table,
-    craps_dice,
-    craps_sets,
-    craps_wagers,
-    every_game,
-    payouts,
-    quebec,
-    record,
-    roulette,
-    sentences,
-    stream,
-)
-from settlement.catalogue.rule import WAGER, WITHDRAWAL, Language, Rule, Severity, Wording
+from settlement import registries
+from settlement.catalogue import changes, coups, every_game, payouts, persons, questions, record, sentences, stream
+from settlement.catalogue.remedies import REMEDIES
+from settlement.catalogue.rule import WAGER, WITHDRAWAL, Equipment, Language, Rule, Severity, Wording
 from settlement.catalogue.words import BET_LABELS, BET_WORDS
 
 __all__ = [
     "BET_LABELS",
     "BET_WORDS",
+    "REMEDIES",
     "RULES",
     "WAGER",
     "WITHDRAWAL",
@@ -34,36 +25,57 @@ __all__ = [
     "Severity",
     "Wording",
     "message",
+    "remedy",
 ]
 
-RULES: Mapping[str, Rule] = MappingProxyType(
+_rules: dict[str, Rule] = registries.table(
     {
         rule.name: rule
         for rules in (
             every_game.STAKES,
             payouts.PAYOUTS,
+            coups.COUPS,
             stream.STREAM,
-            craps_dice.SHOOTER,
-            craps_dice.THROWS,
-            craps_sets.DICE_SETS,
-            craps_wagers.CRAPS_WAGERS,
-            quebec.QUEBEC,
-            roulette.ROULETTE,
-            american_roulette.WHEEL,
-            american_roulette.ANNOUNCEMENTS,
-            american_roulette.PAYMENTS,
-            american_table.SEATS_AND_COLOURS,
-            american_table.STAFF,
+            changes.CHANGES,
             record.INTEGRITY,
             record.RECONCILIATION,
-            record.QUESTIONS,
+            questions.QUESTIONS,
+            persons.PERSONS,
         )
         for rule in rules
     }
 )
-"""Every rule by its name, in the order of the sections above."""
+RULES: Mapping[str, Rule] = MappingProxyType(_rules)
+"""Every rule by its name: those of every game, then those that rulesets bring."""
+
+
+def add_rules(
+    ruleset: str,
+    own: Iterable[Rule],
+    clauses: Mapping[str, tuple[str, ...] | None],
+    equipment: Equipment | None,
+) -> None:
+    """Take the rules of ``ruleset``: its ``own``, and those of every game under the clauses that it gives them.
+
+    ``clauses`` are by rule; None: the ruleset does not have the rule. Raise ``KeyError`` for a rule that there is not.
+    """
+    for rule in own:
+        _rules.setdefault(rule.name, rule)
+    for rule in list(_rules.values()):
+        if rule.everywhere is None:
+            continue
+        labels = clauses.get(rule.name, rule.everywhere)
+        if labels is not None and rule.equipment in (None, equipment):
+            _rules[rule.name] = replace(rule, provisions=MappingProxyType({**rule.provisions, ruleset: labels}))
+    for name in clauses:
+        assert _rules[name].everywhere is not None, f"{name} is of single rulesets: its provisions name them"
 
 
 def message(rule: str, facts: Mapping[str, Any], language: Language, currency: str) -> str:
     """Return the message of a finding: see ``sentences.message``."""
     return sentences.message(RULES[rule], facts, language, currency)
+
+
+def remedy(rule: str, facts: Mapping[str, Any], owed: tuple[str, int] | None, language: Language, currency: str) -> str:
+    """Return what to do about a finding: see ``sentences.remedy``."""
+    return sentences.remedy(RULES[rule], facts, owed, language, currency)

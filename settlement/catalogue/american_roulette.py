@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from settlement.catalogue.rule import Rule, Wording, at_american_roulette, under
+from settlement.catalogue.games import at_american_roulette
+from settlement.catalogue.rule import Rule, Wording, under
 
 WHEEL = (
     Rule(
@@ -303,12 +304,12 @@ PAYMENTS = (
         name="payment-wrong-colour",
         severity="major",
         provisions=at_american_roulette("art. 57-1 al. 9"),
-        expected_is="text",
-        recorded_is="text",
+        expected_is="colour",
+        recorded_is="colour",
         title=Wording("Paid in another colour", "Payé dans une autre couleur"),
         message=Wording(
             "Wager {the_wager} was paid in {recorded} chips; the player’s colour is {expected}.",
-            "La mise {the_wager} a été payée en jetons {recorded} ; la couleur du joueur est {expected}.",
+            "La mise {the_wager} a été payée en jetons de couleur « {recorded} » ; celle du joueur est « {expected} ».",
         ),
         explanation=Wording(
             "Payments are made in the colour chips of the winner. Another colour may have another value.",

@@ -2,7 +2,28 @@
 
 from __future__ import annotations
 
-from settlement.catalogue.rule import Rule, Wording, at_american_roulette
+from settlement.catalogue.games import at_american_roulette
+from settlement.catalogue.rule import Rule, Wording
+from settlement.catalogue.words import name_colours
+
+name_colours(
+    {
+        "black": ("black", "noir"),
+        "blue": ("blue", "bleu"),
+        "brown": ("brown", "brun"),
+        "green": ("green", "vert"),
+        "grey": ("grey", "gris"),
+        "navy": ("navy", "bleu marine"),
+        "orange": ("orange", "orange"),
+        "pink": ("pink", "rose"),
+        "purple": ("purple", "violet"),
+        "red": ("red", "rouge"),
+        "turquoise": ("turquoise", "turquoise"),
+        "violet": ("violet", "violet"),
+        "white": ("white", "blanc"),
+        "yellow": ("yellow", "jaune"),
+    }
+)
 
 SEATS_AND_COLOURS = (
     Rule(
@@ -24,19 +45,40 @@ SEATS_AND_COLOURS = (
         ),
     ),
     Rule(
+        name="unseated-player-over-limit",
+        severity="minor",
+        needs="seating",
+        provisions=at_american_roulette("art. 57-1 al. 3"),
+        expected_is="number",
+        recorded_is="number",
+        title=Wording("A player too many, standing", "Un joueur de trop, debout"),
+        message=Wording(
+            "[Player {player} ]played without a seat while every seat was taken: {recorded} players at a table for "
+            "{expected}.",
+            "[Le joueur {player} ]a joué sans place alors que toutes étaient prises : {recorded} joueurs à une table "
+            "de {expected}.",
+        ),
+        explanation=Wording(
+            "The text limits the players at a table, not its chairs. Whoever stakes from behind a full table is one "
+            "too many.",
+            "Le texte limite le nombre des joueurs, non celui des chaises. Celui qui mise debout derrière une table "
+            "complète est de trop.",
+        ),
+    ),
+    Rule(
         name="colour-limit-exceeded",
         severity="minor",
         needs="colours",
         provisions=at_american_roulette("art. 57-1 al. 2"),
-        facts={"colour": "text"},
+        facts={"colour": "colour"},
         expected_is="number",
         recorded_is="number",
         title=Wording("Too many colours", "Trop de couleurs"),
         message=Wording(
             "Colour {colour}[, given to player {player},] is number {recorded} in use; there are {expected} boxes for "
             "markers.",
-            "La couleur {colour}[, attribuée au joueur {player},] porte à {recorded} les couleurs en service ; il y a "
-            "{expected} boîtes à marqueurs.",
+            "La couleur « {colour} »[, attribuée au joueur {player},] porte à {recorded} les couleurs en service ; il "
+            "y a {expected} boîtes à marqueurs.",
         ),
         explanation=Wording(
             "Ten boxes on the rim hold a chip of each colour with its value. An eleventh colour has no box, and its "
@@ -49,11 +91,11 @@ SEATS_AND_COLOURS = (
         name="colour-shared",
         severity="critical",
         provisions=at_american_roulette("art. 57-1 al. 2", "art. 57-1 al. 9"),
-        facts={"colour": "text", "owner": "text"},
+        facts={"colour": "colour", "owner": "text"},
         title=Wording("Colour shared by two players", "Couleur partagée par deux joueurs"),
         message=Wording(
             "Colour {colour} was given to player {player} while player {owner} was using it.",
-            "La couleur {colour} a été attribuée au joueur {player} alors que le joueur {owner} s’en servait.",
+            "La couleur « {colour} » a été attribuée au joueur {player} alors que le joueur {owner} s’en servait.",
         ),
         explanation=Wording(
             "Colour chips belong to one player, who gave them their value. Shared, nobody can say whose stake won.",
@@ -65,11 +107,11 @@ SEATS_AND_COLOURS = (
         name="wager-with-foreign-colour",
         severity="critical",
         provisions=at_american_roulette("art. 57-1 al. 2", "art. 57-1 al. 9"),
-        facts={"colour": "text", "owner": "text"},
+        facts={"colour": "colour", "owner": "text"},
         title=Wording("Stake in another’s colour", "Mise dans la couleur d’autrui"),
         message=Wording(
             "Wager {the_wager}[ of player {player}] was placed in {colour}, the colour of player {owner}.",
-            "La mise {the_wager}[ du joueur {player}] a été placée en {colour}, couleur du joueur {owner}.",
+            "La mise {the_wager}[ du joueur {player}] a été placée dans la couleur « {colour} » du joueur {owner}.",
         ),
         explanation=Wording(
             "Stakes in the colour of somebody else are claimed by two, or were taken from a neighbour’s stack.",
@@ -77,14 +119,55 @@ SEATS_AND_COLOURS = (
         ),
     ),
     Rule(
+        name="wager-with-unassigned-colour",
+        severity="major",
+        needs="colours",
+        provisions=at_american_roulette("art. 57-1 al. 2", "art. 57-1 al. 9"),
+        facts={"colour": "colour"},
+        title=Wording("Stake in nobody’s colour", "Mise dans une couleur non attribuée"),
+        message=Wording(
+            "Wager {the_wager}[ of player {player}] was placed in {colour}, which was assigned to nobody.",
+            "La mise {the_wager}[ du joueur {player}] a été placée dans la couleur « {colour} », qui n’est attribuée à "
+            "personne.",
+        ),
+        explanation=Wording(
+            "The chips of a colour belong to the player to whom it was assigned, at the value that the marker shows. "
+            "Chips of no colour in use come from outside the game, or the assignment was not recorded.",
+            "Les jetons d’une couleur sont ceux du joueur à qui elle a été attribuée, à la valeur qu’indique le "
+            "marqueur. Des jetons d’une couleur qui n’est pas en jeu viennent d’ailleurs, ou l’attribution n’a pas été "
+            "inscrite.",
+        ),
+    ),
+    Rule(
+        name="stake-not-multiple-of-colour-value",
+        severity="major",
+        needs="colours",
+        provisions=at_american_roulette("art. 57-1 al. 2"),
+        facts={"colour": "colour"},
+        expected_is="money",
+        recorded_is="money",
+        title=Wording("No whole number of chips", "Nombre de jetons non entier"),
+        message=Wording(
+            "Wager {the_wager} was recorded at {recorded}, which is no whole number of {colour} chips of {expected}.",
+            "La mise {the_wager} a été inscrite pour {recorded}, ce qui ne fait pas un nombre entier de jetons "
+            "{colour} à {expected}.",
+        ),
+        explanation=Wording(
+            "All chips of a colour have the value that the player declared. A stake that they cannot add up to was "
+            "misread, or the chips are counted at another value.",
+            "Tous les jetons d’une couleur ont la valeur que le joueur a déclarée. Une mise qu’ils ne peuvent former a "
+            "été mal lue, ou les jetons sont comptés à une autre valeur.",
+        ),
+    ),
+    Rule(
         name="colour-value-undeclared",
         severity="critical",
         provisions=at_american_roulette("art. 57-1 al. 2"),
-        facts={"colour": "text"},
+        facts={"colour": "colour"},
         title=Wording("Colour without a value", "Couleur sans valeur"),
         message=Wording(
             "Colour {colour} was given to player {player} without a declared value.",
-            "La couleur {colour} a été attribuée au joueur {player} sans valeur déclarée.",
+            "La couleur « {colour} » a été attribuée au joueur {player} sans valeur déclarée.",
         ),
         explanation=Wording(
             "A colour chip has no value of its own: the marker says what the player made it worth. Without one the "
@@ -97,14 +180,14 @@ SEATS_AND_COLOURS = (
         name="colour-value-changed",
         severity="critical",
         provisions=at_american_roulette("art. 57-1 al. 2"),
-        facts={"colour": "text", "assigned_seq": "number"},
+        facts={"colour": "colour", "assigned_seq": "number"},
         expected_is="money",
         recorded_is="money",
         title=Wording("Value of a colour changed", "Valeur d’une couleur modifiée"),
         message=Wording(
             "Colour {colour} of player {player} was given the value {recorded}; it had been {expected}[ since event "
             "{assigned_seq}].",
-            "La couleur {colour} du joueur {player} a reçu la valeur {recorded} ; elle était de {expected}[ depuis "
+            "La couleur « {colour} » du joueur {player} a reçu la valeur {recorded} ; elle était de {expected}[ depuis "
             "l’événement {assigned_seq}].",
         ),
         explanation=Wording(
@@ -136,7 +219,7 @@ STAFF = (
         name="marker-not-from-chief",
         severity="minor",
         provisions=at_american_roulette("art. 57-1 al. 5"),
-        facts={"colour": "text"},
+        facts={"colour": "colour"},
         expected_is="role",
         recorded_is="role",
         title=Wording("Marker from the wrong hand", "Marqueur remis par un autre"),
@@ -166,6 +249,23 @@ STAFF = (
         explanation=Wording(
             "Each wheel is served by a chef de table, a croupier and, if need be, an employé.",
             "Chaque appareil est servi par un chef de table, un croupier et, éventuellement, un employé.",
+        ),
+    ),
+    Rule(
+        name="table-without-chief",
+        severity="major",
+        needs="staff",
+        provisions=at_american_roulette("art. 57-1 al. 4"),
+        title=Wording("Play without a chef de table", "Jeu sans chef de table"),
+        message=Wording(
+            "A coup was played (event {seq}) while no chef de table was assigned.",
+            "Un coup a été joué (événement {seq}) alors qu’aucun chef de table n’était affecté.",
+        ),
+        explanation=Wording(
+            "Each wheel has a chef de table. Reliefs overlap by a moment, but no coup is played without one; only the "
+            "first such coup is reported until one is assigned.",
+            "Chaque appareil a un chef de table. Les relèves peuvent se croiser un instant, mais aucun coup ne se joue "
+            "sans lui ; seul le premier est signalé, jusqu’à ce qu’un chef soit affecté.",
         ),
     ),
 )

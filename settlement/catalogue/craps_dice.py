@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from settlement.catalogue.rule import Rule, Wording, at_craps, under
+from settlement.catalogue.games import at_craps
+from settlement.catalogue.rule import Rule, Wording, under
 
 _BY_ANALOGY = Wording(
     "S. 95.17 says nothing of the throw itself; at Québec tables the rule is kept by analogy with the French text, "
@@ -32,10 +33,10 @@ SHOOTER = (
         recorded_is="text",
         title=Wording("First dice to the wrong player", "Premiers dés au mauvais joueur"),
         message=Wording(
-            "The first dice of the session were offered to seat {recorded}; seat {expected} sits to the left of the "
-            "croupiers.",
-            "Les premiers dés de la séance ont été proposés à la place {recorded} ; c’est la place {expected} qui se "
-            "trouve à gauche des croupiers.",
+            "The first dice of the session were offered to seat {recorded}; seat {expected}, nearer to the croupiers’ "
+            "left, was taken.",
+            "Les premiers dés de la séance ont été proposés à la place {recorded} ; la place {expected}, plus proche "
+            "de la gauche des croupiers, était occupée.",
         ),
         explanation=Wording(
             "At the start the dice go to the player on the croupiers’ left, and from there clockwise.",
@@ -53,15 +54,18 @@ SHOOTER = (
         recorded_is="text",
         title=Wording("Dice not offered clockwise", "Dés non proposés dans l’ordre"),
         message=Wording(
-            "After seat {after_seat} the dice were offered to seat {recorded}; clockwise, the next is seat {expected}.",
+            "After seat {after_seat} the dice were offered to seat {recorded}; clockwise, seat {expected} comes first "
+            "and was taken.",
             "Après la place {after_seat}, les dés ont été proposés à la place {recorded} ; dans le sens des aiguilles "
-            "d’une montre, la suivante est la place {expected}.",
+            "d’une montre, la place {expected} vient avant et était occupée.",
         ),
         explanation=Wording(
             "The dice pass from player to player clockwise; a player who refuses is passed over for the next one in "
-            "that order. Skipping a player takes away a turn that was theirs.",
+            "that order. Skipping a player takes away a turn that was theirs. A seat counts as taken if a player was "
+            "seated there or, where the table does not report seating, if a stake in play lies before it.",
             "Les dés passent d’un joueur à l’autre dans le sens des aiguilles d’une montre ; si l’un refuse, ils vont "
-            "au suivant dans cet ordre. Sauter un joueur lui retire son tour.",
+            "au suivant dans cet ordre. Sauter un joueur lui retire son tour. Une place est tenue pour occupée si un "
+            "joueur y a été installé ou, si la table ne transmet pas les places, si une mise en jeu s’y trouve.",
         ),
     ),
     Rule(
@@ -134,16 +138,19 @@ SHOOTER = (
         recorded_is="number",
         title=Wording("Shooter removed without cause", "Tireur écarté sans motif"),
         message=Wording(
-            "The dice were taken from seat {shooter} after {recorded} voided throw(s) in this turn; it takes "
-            "{expected} to speak of repeated violation.",
-            "Les dés ont été retirés à la place {shooter} après {recorded} lancer(s) annulé(s) dans ce tour ; il en "
-            "faut {expected} pour parler de violation répétée.",
+            "The dice were taken from seat {shooter} after {recorded} violation(s) of the rules of the throw in "
+            "this turn; it takes {expected} to speak of repeated violation.",
+            "Les dés ont été retirés à la place {shooter} après {recorded} infraction(s) aux règles du lancer dans "
+            "ce tour ; il en faut {expected} pour parler de violation répétée.",
         ),
         explanation=Wording(
-            "A player may lose the turn for violating the rules of the throw repeatedly, that is at least twice. Every "
-            "voided throw of the turn counts as a violation.",
+            "A player may lose the turn for violating the rules of the throw repeatedly, that is at least twice. A "
+            "throw voided for its direction, length, wall, sliding or leaving the table counts, and so do dice rubbed "
+            "or held and a throw delayed. Broken, stacked or straddling dice are nobody’s fault.",
             "Un joueur peut se voir retirer son tour s’il viole de façon répétée les règles du lancer, c’est-à-dire au "
-            "moins deux fois. Chaque lancer annulé du tour compte pour une violation.",
+            "moins deux fois. Comptent un lancer annulé pour sa direction, sa longueur, le bord non touché, des dés "
+            "glissés ou sortis de la table, des dés frottés ou gardés en main, un lancer tardif. Des dés cassés, "
+            "superposés ou à cheval ne sont la faute de personne.",
         ),
     ),
     Rule(
@@ -176,11 +183,11 @@ SHOOTER = (
             "Le tireur, place {shooter}, a lancé sans mise sur win ni sur don’t win.",
         ),
         explanation=Wording(
-            "Whoever throws must have a stake on one of the two lines first. A player who takes over in mid-series "
-            "from a removed shooter is excused until the point is resolved, because no line stake can be placed then.",
-            "Celui qui lance doit d’abord avoir misé sur l’une des deux lignes. Le joueur qui succède en cours de "
-            "série à un tireur écarté en est dispensé jusqu’à la résolution du point, aucune mise ligne n’étant alors "
-            "possible.",
+            "Whoever throws must have a stake on one of the two lines first. Whoever takes over in mid-series, "
+            "from a shooter who was removed, gave the dice up or left, is excused until the point is resolved.",
+            "Celui qui lance doit d’abord avoir misé sur l’une des deux lignes. Celui qui lui succède en cours de "
+            "série, parce que le tireur a été écarté, a passé les dés ou a quitté la table, en est dispensé jusqu’à la "
+            "résolution du point.",
         ),
     ),
 )
@@ -303,12 +310,14 @@ THROWS = (
         provisions=_both_craps("art. 55-7 al. 5"),
         reason=_BY_ANALOGY,
         facts={"voided_seq": "number", "event_type": "act"},
+        expected_is="money",
+        recorded_is="money",
         title=Wording("Voided throw acted upon", "Lancer nul suivi d’effet"),
         message=Wording(
             "The last throw (event {voided_seq}) was void and decides nothing, yet it was acted upon: {event_type}[, "
-            "wager {the_wager}].",
+            "wager {the_wager}][ ({recorded})].",
             "Le dernier lancer (événement {voided_seq}) était nul et ne décide rien ; il a pourtant été suivi d’effet "
-            ": {event_type}[, mise {the_wager}].",
+            ": {event_type}[, mise {the_wager}][ ({recorded})].",
         ),
         explanation=Wording(
             "A void throw decides, moves and marks nothing: it is as if the dice had not been thrown. What was paid, "

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from settlement.catalogue.rule import Rule, Wording, at_craps
+from settlement.catalogue.games import at_craps
+from settlement.catalogue.rule import Rule, Wording
 
 DICE_SETS = (
     Rule(
         name="dice-changed-during-point-series",
         severity="critical",
+        exceptional_severity="major",
         needs="custody",
         provisions=at_craps("art. 55-7 al. 4", "art. 55-7 al. 6"),
         facts={"point": "number", "point_seq": "number", "by": "role", "dice": "texts"},
@@ -21,11 +23,32 @@ DICE_SETS = (
         explanation=Wording(
             "The shooter may ask for other dice before a come-out, and the chefs may change them after some series, "
             "but not between the throw that sets the point and the throw that resolves it. Whoever changes dice in "
-            "mid-series may be changing the odds of every stake on the table: look at both sets and at the pictures.",
+            "mid-series may be changing the odds of every stake on the table: look at both sets and at the pictures. "
+            "Decided by the chef de table or the chef de partie it is less grave, because the ban is on the shooter.",
             "Le tireur peut demander d’autres dés avant un premier jet, et les chefs peuvent les changer après un "
             "certain nombre de séries, mais pas entre le jet qui établit le point et celui qui le résout. Changer les "
             "dés en cours de série, c’est peut-être changer les chances de toutes les mises : il faut examiner les "
-            "deux jeux de dés et les images.",
+            "deux jeux de dés et les images. Décidé par le chef de table ou le chef de partie, le changement est moins "
+            "grave, car l’interdiction vise le tireur.",
+        ),
+    ),
+    Rule(
+        name="dice-selected-by-another",
+        severity="major",
+        needs="custody",
+        provisions=at_craps("art. 55-7 al. 6"),
+        expected_is="text",
+        recorded_is="text",
+        title=Wording("Dice taken by another than the shooter", "Dés choisis par un autre que le tireur"),
+        message=Wording(
+            "Seat {recorded} took the two dice[; it is seat {expected} that throws].",
+            "La place {recorded} a choisi les deux dés[ ; c’est la place {expected} qui lance].",
+        ),
+        explanation=Wording(
+            "The stickman pushes the six dice to the shooter, who takes two. Dice that another chose are dice that the "
+            "thrower need not know.",
+            "Le stickman pousse les six dés devant le tireur, qui en prend deux. Des dés choisis par un autre sont des "
+            "dés que le tireur peut ne pas connaître.",
         ),
     ),
     Rule(

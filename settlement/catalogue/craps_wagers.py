@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from settlement.catalogue.rule import WAGER, WITHDRAWAL, Rule, Wording, at_craps, under
+from settlement.catalogue.games import at_craps
+from settlement.catalogue.rule import WAGER, WITHDRAWAL, Rule, Wording, under
 
 CRAPS_WAGERS = (
     Rule(
@@ -123,6 +124,46 @@ CRAPS_WAGERS = (
         ),
     ),
     Rule(
+        name="odds-number-mismatch",
+        severity="major",
+        provisions=at_craps("art. 55-8 C intro"),
+        facts={"base": "text"},
+        expected_is="number",
+        recorded_is="number",
+        title=Wording("Odds on another number than their stake", "Chance associée sur un autre numéro"),
+        message=Wording(
+            "Wager {the_wager} was placed as odds on {recorded}, but its stake {base} stands on {expected}. It is void "
+            "and its stake is due back.",
+            "La mise {the_wager} a été déposée comme chance associée sur le {recorded}, alors que sa chance simple "
+            "{base} est sur le {expected}. Elle est nulle et l’enjeu doit être rendu.",
+        ),
+        explanation=Wording(
+            "Odds play the point of the simple chance that they are added to. On any other number they would be a "
+            "place bet at better odds than the text gives it.",
+            "La chance associée joue le point de la chance simple à laquelle elle s’ajoute. Sur un autre numéro, ce "
+            "serait un pari sur un numéro à un meilleur rapport que celui du texte.",
+        ),
+    ),
+    Rule(
+        name="odds-on-anothers-base",
+        severity="major",
+        provisions=at_craps("art. 55-8 C intro"),
+        facts={"base": "text"},
+        title=Wording("Odds on another player’s stake", "Chance associée à la mise d’autrui"),
+        message=Wording(
+            "Wager {the_wager}[ of player {player}] was placed as odds on {base}, the stake of somebody else. It is "
+            "void and its stake is due back.",
+            "La mise {the_wager}[ du joueur {player}] a été déposée comme chance associée à {base}, mise d’un autre "
+            "joueur. Elle est nulle et l’enjeu doit être rendu.",
+        ),
+        explanation=Wording(
+            "Odds carry no house edge: they are allowed only to the player who has staked on the matching simple "
+            "chance.",
+            "La chance associée ne laisse aucun avantage à la banque : elle n’est admise que pour le joueur qui a "
+            "engagé la chance simple correspondante.",
+        ),
+    ),
+    Rule(
         name="withdrawal-not-after-indecisive-roll",
         severity="minor",
         provisions=under({"fr-craps": (WITHDRAWAL,), "qc-craps": (WITHDRAWAL,)}),
@@ -199,6 +240,7 @@ CRAPS_WAGERS = (
         severity="critical",
         provisions=at_craps(WAGER),
         facts={"barred_seq": "number", "event_type": "act"},
+        expected_is="money",
         recorded_is="money",
         title=Wording("Barred 12 settled", "Coup nul du 12 réglé"),
         message=Wording(

@@ -2,16 +2,8 @@
 
 from __future__ import annotations
 
-from settlement.catalogue.rule import RESTS_ON_THE_RECORD, WAGER, Rule, Wording, everywhere, under
+from settlement.catalogue.rule import RESTS_ON_THE_RECORD, WAGER, Rule, Wording
 
-_CALL = under(
-    {
-        "fr-craps": ("art. 55-7 al. 7",),
-        "qc-craps": (),
-        "fr-roulette": ("art. 57-1 al. 6",),
-        "fr-american-roulette": ("art. 57-1 al. 6",),
-    }
-)
 _CALL_BY_ANALOGY = Wording(
     "Art. 54 and s. 95.17 say nothing of the call. A reading extends art. 57-1 al. 6 to them by analogy; for Québec "
     "no text is quoted.",
@@ -23,7 +15,7 @@ STAKES = (
     Rule(
         name="wager-id-reused",
         severity="critical",
-        provisions=everywhere(),
+        everywhere=(),
         reason=RESTS_ON_THE_RECORD,
         facts={"placed_seq": "number"},
         title=Wording("Wager identifier used twice", "Identifiant de mise employé deux fois"),
@@ -45,20 +37,15 @@ STAKES = (
     Rule(
         name="wager-not-permitted",
         severity="major",
-        provisions=under(
-            {
-                "fr-craps": ("art. 55-8 intro",),
-                "qc-craps": ("s. 95.17 intro",),
-                "fr-roulette": ("art. 54 intro",),
-                "fr-american-roulette": ("art. 54 intro",),
-            }
-        ),
+        everywhere=(),
+        expected_is="text",
+        recorded_is="text",
         title=Wording("Bet not permitted", "Chance non autorisée"),
         message=Wording(
-            "Wager {the_wager} was accepted, but “{bet}” is not among the bets this game allows. The wager is void and "
-            "its stake is due back.",
+            "Wager {the_wager} was accepted, but “{bet}” is not among the bets this game allows[: “{expected}” is "
+            "probably meant]. The wager is void and its stake is due back.",
             "La mise {the_wager} a été acceptée alors que « {bet} » ne figure pas parmi les chances autorisées à ce "
-            "jeu. Elle est nulle et l’enjeu doit être rendu.",
+            "jeu[ : on a sans doute voulu dire « {expected} »]. Elle est nulle et l’enjeu doit être rendu.",
         ),
         explanation=Wording(
             "The text gives a closed list: players may use these bets and no others. A stake taken on anything else "
@@ -68,38 +55,9 @@ STAKES = (
         ),
     ),
     Rule(
-        name="combination-not-permitted",
-        severity="major",
-        provisions=under({"fr-roulette": ("art. 54 A",), "fr-american-roulette": ("art. 54 A",)}),
-        title=Wording("Combination not permitted", "Combinaison non autorisée"),
-        message=Wording(
-            "Wager {the_wager} was accepted, but these numbers make no such combination on this layout. The wager is "
-            "void and its stake is due back.",
-            "La mise {the_wager} a été acceptée alors que ces numéros ne forment pas cette combinaison sur ce tableau. "
-            "Elle est nulle et l’enjeu doit être rendu.",
-        ),
-        explanation=Wording(
-            "A combination is a place on the layout: two neighbours for a cheval, a row for a transversale, four "
-            "numbers around one point for a carré, neighbouring dozens or columns for a stake on two of them. The "
-            "recorded numbers share no such place. Either the entry is mistaken or the croupier accepted a stake he "
-            "could not price.",
-            "Une combinaison est un emplacement du tableau : deux voisins pour un cheval, une rangée pour une "
-            "transversale, quatre numéros autour d’un même point pour un carré, deux douzaines ou colonnes voisines "
-            "pour une mise à cheval. Les numéros enregistrés n’ont pas d’emplacement commun. Soit la saisie est "
-            "fautive, soit le croupier a accepté un enjeu qu’il ne pouvait payer.",
-        ),
-    ),
-    Rule(
         name="stake-out-of-limits",
         severity="major",
-        provisions=under(
-            {
-                "fr-craps": ("art. 53 (2007)",),
-                "qc-craps": ("r. 3 s. 3",),
-                "fr-roulette": ("art. 53 (2007)",),
-                "fr-american-roulette": ("art. 53 (2007)",),
-            }
-        ),
+        everywhere=(),
         reason=Wording(
             "The articles on limits are known by number only; the limits are those the session declared.",
             "Les articles sur les limites ne nous sont connus que par leur numéro ; les limites sont celles que la "
@@ -123,14 +81,7 @@ STAKES = (
     Rule(
         name="non-chip-stake",
         severity="major",
-        provisions=under(
-            {
-                "fr-craps": ("art. 39 (1959)",),
-                "qc-craps": ("r. 3 s. 4–5",),
-                "fr-roulette": ("art. 39 (1959)",),
-                "fr-american-roulette": ("art. 39 (1959)",),
-            }
-        ),
+        everywhere=(),
         reason=Wording(
             "The articles on what may be staked are known by number only.",
             "Les articles sur ce qui peut être misé ne nous sont connus que par leur numéro.",
@@ -152,7 +103,7 @@ STAKES = (
         name="wager-after-no-more-bets",
         severity="critical",
         needs="calls",
-        provisions=_CALL,
+        everywhere=(),
         reason=_CALL_BY_ANALOGY,
         facts={"call_seq": "number"},
         title=Wording("Stake after “Rien ne va plus”", "Mise après le « Rien ne va plus »"),
@@ -172,10 +123,32 @@ STAKES = (
         ),
     ),
     Rule(
+        name="wager-near-call",
+        severity="info",
+        needs="calls",
+        everywhere=(),
+        reason=_CALL_BY_ANALOGY,
+        facts={"call_seq": "number", "event_type": "act", "after_ms": "number", "tolerance_ms": "number"},
+        title=Wording("At the moment of “Rien ne va plus”", "Au moment du « Rien ne va plus »"),
+        message=Wording(
+            "Wager {the_wager} was {event_type} {after_ms} ms after “Rien ne va plus” (event {call_seq}). That is "
+            "within the tolerance of {tolerance_ms} ms, and it counts.",
+            "La mise {the_wager} a été {event_type} {after_ms} ms après le « Rien ne va plus » (événement {call_seq}). "
+            "C’est dans la tolérance de {tolerance_ms} ms : cela compte.",
+        ),
+        explanation=Wording(
+            "Chip sensors and the call button keep no perfect order, so half a second after the call is no proof of a "
+            "late stake. One such case says nothing; many of one player or one croupier are worth a look.",
+            "Les capteurs de jetons et le bouton d’annonce ne s’accordent pas parfaitement : une demi-seconde après "
+            "l’annonce ne prouve pas une mise tardive. Un cas isolé ne dit rien ; beaucoup de cas chez un même joueur "
+            "ou un même croupier méritent un examen.",
+        ),
+    ),
+    Rule(
         name="withdrawal-after-no-more-bets",
         severity="major",
         needs="calls",
-        provisions=_CALL,
+        everywhere=(),
         reason=_CALL_BY_ANALOGY,
         facts={"call_seq": "number"},
         recorded_is="money",
@@ -196,7 +169,7 @@ STAKES = (
     Rule(
         name="withdrawal-of-decided-wager",
         severity="critical",
-        provisions=everywhere(WAGER),
+        everywhere=(WAGER,),
         facts={"decided_seq": "number", "status": "status"},
         recorded_is="money",
         title=Wording("Withdrawal of a decided wager", "Retrait d’une mise décidée"),
@@ -216,7 +189,7 @@ STAKES = (
     Rule(
         name="indivisible-stake",
         severity="info",
-        provisions=everywhere(WAGER),
+        everywhere=(WAGER,),
         facts={"odds": "odds", "unit": "money"},
         expected_is="money",
         title=Wording("Amount that does not divide", "Montant non divisible"),
@@ -237,14 +210,7 @@ STAKES = (
     Rule(
         name="wager-left-open",
         severity="critical",
-        provisions=under(
-            {
-                "fr-craps": (WAGER, "art. 55-8 A after 4°"),
-                "qc-craps": (WAGER,),
-                "fr-roulette": ("art. 54 last al.",),
-                "fr-american-roulette": ("art. 54 last al.",),
-            }
-        ),
+        everywhere=(WAGER,),
         facts={"status": "status"},
         title=Wording("Wager undecided at the close", "Mise non décidée à la clôture"),
         message=Wording(

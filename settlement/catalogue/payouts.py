@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from settlement.catalogue.rule import WAGER, Rule, Wording, everywhere, under
+from settlement.catalogue.rule import WAGER, Rule, Wording
 
 PAYOUTS = (
     Rule(
         name="payout-without-result",
         severity="critical",
-        provisions=everywhere(WAGER),
+        everywhere=(WAGER,),
         facts={"status": "status"},
+        expected_is="money",
         recorded_is="money",
         title=Wording("Payout without a result", "Paiement sans résultat"),
         message=Wording(
@@ -26,7 +27,7 @@ PAYOUTS = (
     Rule(
         name="payout-missing",
         severity="critical",
-        provisions=everywhere(WAGER),
+        everywhere=(WAGER,),
         facts={"decided_seq": "number", "winnings_due": "money", "stake_due": "money"},
         expected_is="money",
         recorded_is="money",
@@ -38,25 +39,27 @@ PAYOUTS = (
             "rendait {expected} exigibles[ : gain {winnings_due}, mise {stake_due}].",
         ),
         explanation=Wording(
-            "What a wager wins, what prison releases and what zero refunds is handed over before the next result. A "
-            "later payout is accepted, but this finding stays: the player waited, or was nearly forgotten.",
-            "Ce qu’une mise gagne, ce que la prison libère et ce que le zéro rembourse se remet avant le résultat "
-            "suivant. Un paiement ultérieur est admis, mais le constat demeure : le joueur a attendu, ou a failli être "
-            "oublié.",
+            "What a wager wins and what zero refunds is handed over before the next result. A later payout is "
+            "accepted, but this finding stays: the player waited, or was nearly forgotten. A stake that prison "
+            "releases was lifted by the player or left where it lay.",
+            "Ce qu’une mise gagne et ce que le zéro rembourse se remet avant le résultat suivant. Un paiement "
+            "ultérieur est admis, mais le constat demeure : le joueur a attendu, ou a failli être oublié. L’enjeu que "
+            "la prison libère a été repris par le joueur ou laissé sur place.",
         ),
     ),
     Rule(
         name="payout-duplicated",
         severity="critical",
-        provisions=everywhere(WAGER),
+        everywhere=(WAGER,),
         facts={"paid_seq": "number"},
         expected_is="money",
         recorded_is="money",
         title=Wording("Paid twice", "Payée deux fois"),
         message=Wording(
-            "Wager {the_wager} was paid again: {recorded}. Event {paid_seq} had paid it already; nothing more was due.",
-            "La mise {the_wager} a été payée de nouveau : {recorded}. L’événement {paid_seq} l’avait déjà payée ; plus "
-            "rien n’était dû.",
+            "Wager {the_wager} was paid more than once and has received {recorded}; {expected} was due, which event "
+            "{paid_seq} had paid.",
+            "La mise {the_wager} a été payée plus d’une fois et a reçu {recorded} ; {expected} étaient dus, que "
+            "l’événement {paid_seq} avait payés.",
         ),
         explanation=Wording(
             "A wager is settled once. Either the croupier paid twice or the table system sent the payout twice under "
@@ -68,7 +71,7 @@ PAYOUTS = (
     Rule(
         name="payout-overpaid",
         severity="critical",
-        provisions=everywhere(WAGER),
+        everywhere=(WAGER,),
         facts={"odds": "odds", "status": "status", "decided_seq": "number"},
         expected_is="money",
         recorded_is="money",
@@ -89,7 +92,7 @@ PAYOUTS = (
     Rule(
         name="payout-underpaid",
         severity="critical",
-        provisions=everywhere(WAGER),
+        everywhere=(WAGER,),
         facts={"odds": "odds", "status": "status", "decided_seq": "number"},
         expected_is="money",
         recorded_is="money",
@@ -101,23 +104,16 @@ PAYOUTS = (
             "{difference} au joueur.",
         ),
         explanation=Wording(
-            "The winnings recorded fall short of the stake times the odds of the law. The difference belongs to the "
-            "player.",
-            "Le gain enregistré est inférieur à la mise multipliée par le rapport que fixe le texte. La différence "
-            "revient au joueur.",
+            "What the player received in winnings, less what was taken back from him, falls short of the stake times "
+            "the odds of the law. The difference belongs to the player.",
+            "Le gain remis au joueur, déduction faite de ce qui lui a été repris, est inférieur à la mise multipliée "
+            "par le rapport que fixe le texte. La différence revient au joueur.",
         ),
     ),
     Rule(
         name="stake-not-returned",
         severity="critical",
-        provisions=under(
-            {
-                "fr-craps": (WAGER,),
-                "qc-craps": (WAGER,),
-                "fr-roulette": ("art. 54 al. 4", WAGER),
-                "fr-american-roulette": ("art. 54 al. 4", WAGER),
-            }
-        ),
+        everywhere=(WAGER,),
         facts={"decided_seq": "number", "status": "status"},
         expected_is="money",
         recorded_is="money",
@@ -127,16 +123,16 @@ PAYOUTS = (
             "Mise {the_wager} : {recorded} de l’enjeu ont été restitués ; {expected} étaient dus.",
         ),
         explanation=Wording(
-            "Odds are winnings to stake: on a win the player keeps the stake as well. What was handed back differs "
-            "from what was standing.",
-            "Les rapports s’entendent gain contre mise : en cas de gain, le joueur conserve aussi sa mise. Ce qui a "
-            "été rendu diffère de ce qui était en jeu.",
+            "Odds are winnings to stake: on a win the player keeps the stake as well, and a void or withdrawn stake is "
+            "due back. What was handed back, or plays on, differs from what was standing.",
+            "Les rapports s’entendent gain contre mise : en cas de gain, le joueur conserve aussi sa mise ; un enjeu "
+            "nul ou retiré est à rendre. Ce qui a été rendu, ou rejoue, diffère de ce qui était en jeu.",
         ),
     ),
     Rule(
         name="losing-wager-paid",
         severity="critical",
-        provisions=everywhere(WAGER),
+        everywhere=(WAGER,),
         facts={"decided_seq": "number", "result": "text"},
         expected_is="money",
         recorded_is="money",
@@ -156,8 +152,9 @@ PAYOUTS = (
     Rule(
         name="push-paid",
         severity="critical",
-        provisions=everywhere(WAGER),
+        everywhere=(WAGER,),
         facts={"result_seq": "number", "result": "text"},
+        expected_is="money",
         recorded_is="money",
         title=Wording("Undecided wager paid", "Mise en attente payée"),
         message=Wording(
@@ -178,7 +175,7 @@ PAYOUTS = (
         name="winning-wager-collected",
         severity="critical",
         needs="collections",
-        provisions=everywhere(WAGER),
+        everywhere=(WAGER,),
         facts={"status": "status", "decided_seq": "number"},
         title=Wording("Wager collected that had not lost", "Mise ramassée sans avoir perdu"),
         message=Wording(
@@ -196,7 +193,7 @@ PAYOUTS = (
         name="losing-wager-not-collected",
         severity="major",
         needs="collections",
-        provisions=everywhere(WAGER),
+        everywhere=(WAGER,),
         facts={"decided_seq": "number", "result": "text"},
         title=Wording("Losing wager not collected", "Mise perdante non ramassée"),
         message=Wording(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from settlement.catalogue.rule import WAGER, Rule, Wording, at_quebec
+from settlement.catalogue.games import at_quebec
+from settlement.catalogue.rule import WAGER, Rule, Wording
 
 QUEBEC = (
     Rule(
@@ -67,6 +68,7 @@ QUEBEC = (
         severity="critical",
         provisions=at_quebec(WAGER),
         facts={"come_out_seq": "number", "result": "text", "event_type": "act"},
+        expected_is="money",
         recorded_is="money",
         title=Wording("Inactive wager settled", "Mise inactive réglée"),
         message=Wording(

@@ -1,34 +1,21 @@
-"""Rules raised by the record and not by the rules engine: integrity, reconciliation, and statistical questions.
-
-A statistical rule is a question, never an accusation: it says that chance alone seldom looks like this, and how seldom.
-"""
+"""Rules raised by the record and not by the rules engine: integrity and reconciliation."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from settlement.catalogue.rule import RESTS_ON_THE_RECORD, Rule, Wording, everywhere, under
+from settlement.catalogue.rule import RESTS_ON_THE_RECORD, Rule, Wording
 
 _RECONCILIATION = Wording(
     "This rule is about the casino’s accounts: it rests on the nightly reconciliation, not on a rule of play.",
     "Cette règle porte sur les comptes du casino : elle repose sur le rapprochement de la nuit, non sur une règle de "
     "jeu.",
 )
-_STATISTICS = Wording(
-    "This is a question put by statistics: no text of law is involved.",
-    "C’est une question posée par la statistique : aucun texte n’est en cause.",
-)
-
-
-def _games(*rulesets: str) -> Mapping[str, tuple[str, ...]]:
-    return under(dict.fromkeys(rulesets, ()))
 
 
 INTEGRITY = (
     Rule(
         name="sequence-conflict",
         severity="critical",
-        provisions=everywhere(),
+        everywhere=(),
         reason=RESTS_ON_THE_RECORD,
         facts={"stored_digest": "text", "sent_digest": "text"},
         title=Wording("Two contents under one number", "Deux contenus sous un même numéro"),
@@ -49,7 +36,7 @@ INTEGRITY = (
     Rule(
         name="late-after-close",
         severity="major",
-        provisions=everywhere(),
+        everywhere=(),
         reason=RESTS_ON_THE_RECORD,
         facts={"closed_seq": "number", "event_type": "text"},
         title=Wording("Event after the close", "Événement après la clôture"),
@@ -66,9 +53,32 @@ INTEGRITY = (
         raised_by="record",
     ),
     Rule(
+        name="clock-ahead",
+        severity="major",
+        everywhere=(),
+        reason=RESTS_ON_THE_RECORD,
+        facts={"ahead_s": "number"},
+        expected_is="instant",
+        recorded_is="instant",
+        title=Wording("Clock ahead of the record", "Horloge en avance sur l’enregistrement"),
+        message=Wording(
+            "The clock of event {seq} is {ahead_s} s ahead of its receipt[ ({recorded}; received {expected})].",
+            "L’horloge de l’événement {seq} avance de {ahead_s} s sur sa réception[ ({recorded} ; reçu {expected})].",
+        ),
+        explanation=Wording(
+            "Nothing is received before it happens. A clock more than two minutes ahead was set wrong, or the time was "
+            "written by hand; whatever is judged by the clock, such as a stake near the call, has to be read with "
+            "that in mind. While the clock stays ahead, this is found once.",
+            "Rien n’est reçu avant de s’être produit. Une horloge en avance de plus de deux minutes est mal réglée, ou "
+            "l’heure a été saisie à la main ; ce qui se juge à l’horloge, comme une mise proche de l’annonce, doit se "
+            "lire en conséquence. Tant que l’horloge reste en avance, la constatation n’est faite qu’une fois.",
+        ),
+        raised_by="record",
+    ),
+    Rule(
         name="log-tampered",
         severity="critical",
-        provisions=everywhere(),
+        everywhere=(),
         reason=RESTS_ON_THE_RECORD,
         facts={"batch": "number"},
         expected_is="text",
@@ -96,7 +106,7 @@ RECONCILIATION = (
     Rule(
         name="opener-differs-from-closer",
         severity="major",
-        provisions=everywhere(),
+        everywhere=(),
         reason=_RECONCILIATION,
         facts={"previous_stream": "text"},
         expected_is="money",
@@ -119,26 +129,28 @@ RECONCILIATION = (
     Rule(
         name="slip-number-missing",
         severity="major",
-        provisions=everywhere(),
+        everywhere=(),
         reason=_RECONCILIATION,
-        facts={"slip": "text"},
+        facts={"slip": "text", "since": "day"},
         title=Wording("Slip missing", "Bon manquant"),
         message=Wording(
-            "No fill or credit bears slip {slip}; the numbers before and after it do exist.",
-            "Aucun apport ni retrait ne porte le bon {slip} ; les numéros qui l’encadrent existent.",
+            "No fill or credit bears slip {slip}; the numbers before and after it do exist[, the one before since "
+            "{since}].",
+            "Aucun apport ni retrait ne porte le bon {slip} ; les numéros qui l’encadrent existent[, le précédent "
+            "depuis le {since}].",
         ),
         explanation=Wording(
-            "Slips are numbered without holes. A missing one is a movement of chips that nobody recorded, or a slip "
-            "that was destroyed.",
-            "Les bons sont numérotés sans lacune. Un bon manquant est un mouvement de jetons que nul n’a enregistré, "
-            "ou un bon détruit.",
+            "Slips are numbered without holes, from one gaming day to the next. A missing one is a movement of chips "
+            "that nobody recorded, or a slip that was destroyed.",
+            "Les bons sont numérotés sans lacune, d’une journée de jeu à l’autre. Un bon manquant est un mouvement de "
+            "jetons que nul n’a enregistré, ou un bon détruit.",
         ),
         raised_by="record",
     ),
     Rule(
         name="slip-number-duplicated",
         severity="critical",
-        provisions=everywhere(),
+        everywhere=(),
         reason=_RECONCILIATION,
         facts={"slip": "text", "first_seq": "number"},
         title=Wording("Slip used twice", "Bon employé deux fois"),
@@ -154,10 +166,30 @@ RECONCILIATION = (
         raised_by="record",
     ),
     Rule(
+        name="slip-reused",
+        severity="critical",
+        everywhere=(),
+        reason=_RECONCILIATION,
+        facts={"slip": "text", "first_stream": "text", "first_seq": "number", "first_day": "day"},
+        title=Wording("Slip of an earlier day used again", "Bon d’une journée antérieure réemployé"),
+        message=Wording(
+            "Slip {slip} at event {seq} had been used on {first_day}[ (event {first_seq} of {first_stream})].",
+            "Le bon {slip} de l’événement {seq} avait déjà servi le {first_day}[ (événement {first_seq} de "
+            "{first_stream})].",
+        ),
+        explanation=Wording(
+            "The numbers of slips run on from day to day and never come back. A slip presented again on another day "
+            "covers a movement of chips that was never authorised, or one that never took place.",
+            "La numérotation des bons se poursuit d’une journée à l’autre et ne revient jamais. Un bon présenté de "
+            "nouveau un autre jour couvre un mouvement de jetons qui n’a jamais été autorisé, ou qui n’a pas eu lieu.",
+        ),
+        raised_by="record",
+    ),
+    Rule(
         name="accounting-variance",
         severity="major",
         exceptional_severity="critical",
-        provisions=everywhere(),
+        everywhere=(),
         reason=_RECONCILIATION,
         facts={"gaming_day": "day"},
         expected_is="money",
@@ -182,7 +214,7 @@ RECONCILIATION = (
     Rule(
         name="count-missing",
         severity="major",
-        provisions=everywhere(),
+        everywhere=(),
         reason=_RECONCILIATION,
         facts={"gaming_day": "day"},
         title=Wording("Count missing", "Comptage manquant"),
@@ -198,89 +230,26 @@ RECONCILIATION = (
         ),
         raised_by="record",
     ),
-)
-
-QUESTIONS = (
     Rule(
-        name="dice-fairness",
-        severity="info",
-        provisions=_games("fr-craps", "qc-craps"),
-        reason=_STATISTICS,
-        facts={"throws": "number", "p_value": "text"},
-        title=Wording("Are these dice fair?", "Ces dés sont-ils réguliers ?"),
+        name="count-opened-late",
+        severity="major",
+        everywhere=(),
+        reason=_RECONCILIATION,
+        facts={"session": "text", "gaming_day": "day", "days": "number"},
+        recorded_is="money",
+        title=Wording("Count opened late", "Comptage ouvert tardivement"),
         message=Wording(
-            "Over {throws} throws the faces came in proportions that fair dice show with probability {p_value} only.",
-            "Sur {throws} lancers, les faces sont sorties dans des proportions que des dés réguliers ne présentent "
-            "qu’avec une probabilité de {p_value}.",
+            "Event {seq} counts {recorded} for session {session} of {gaming_day}, {days} days from it: no report of "
+            "that day takes it.",
+            "L’événement {seq} compte {recorded} pour la séance {session} du {gaming_day}, à {days} jours de celle-ci "
+            ": aucun rapport de cette journée ne le reprend.",
         ),
         explanation=Wording(
-            "This is a question, not an accusation: among many tables some look like this by chance. Have the dice "
-            "measured.",
-            "C’est une question et non une accusation : parmi de nombreuses tables, certaines présentent cet aspect "
-            "par hasard. Il convient de faire mesurer les dés.",
-        ),
-        raised_by="record",
-    ),
-    Rule(
-        name="wheel-fairness",
-        severity="info",
-        provisions=_games("fr-roulette", "fr-american-roulette"),
-        reason=_STATISTICS,
-        facts={"spins": "number", "p_value": "text"},
-        title=Wording("Is this wheel fair?", "Ce cylindre est-il régulier ?"),
-        message=Wording(
-            "Over {spins} spins the pockets came in proportions that a fair wheel shows with probability {p_value} "
-            "only.",
-            "Sur {spins} coups, les numéros sont sortis dans des proportions qu’un cylindre régulier ne présente "
-            "qu’avec une probabilité de {p_value}.",
-        ),
-        explanation=Wording(
-            "This is a question, not an accusation: among many wheels some look like this by chance. Have the wheel "
-            "levelled and its pockets examined.",
-            "C’est une question et non une accusation : parmi de nombreux cylindres, certains présentent cet aspect "
-            "par hasard. Il convient de vérifier l’aplomb du cylindre et ses cases.",
-        ),
-        raised_by="record",
-    ),
-    Rule(
-        name="hold-outside-interval",
-        severity="info",
-        provisions=everywhere(),
-        reason=_STATISTICS,
-        facts={"gaming_day": "day", "level": "text"},
-        expected_is="text",
-        recorded_is="text",
-        title=Wording("Unusual hold", "Taux de retenue inhabituel"),
-        message=Wording(
-            "The hold was {recorded}; chance alone keeps it within {expected}[ in {level} of cases].",
-            "Le taux de retenue a été de {recorded} ; le seul hasard le maintient dans l’intervalle {expected}[ dans "
-            "{level} des cas].",
-        ),
-        explanation=Wording(
-            "This is a question, not an accusation. Luck explains most of it most of the time; payout errors and the "
-            "count are looked at first.",
-            "C’est une question et non une accusation. La chance l’explique le plus souvent ; on regarde d’abord les "
-            "erreurs de paiement et le comptage.",
-        ),
-        raised_by="record",
-    ),
-    Rule(
-        name="payout-errors-one-sided",
-        severity="info",
-        provisions=everywhere(),
-        reason=_STATISTICS,
-        facts={"for_players": "number", "for_house": "number", "p_value": "text"},
-        title=Wording("Payout errors lean one way", "Erreurs de paiement d’un seul côté"),
-        message=Wording(
-            "{for_players} payout errors favoured the players and {for_house} the house; honest mistakes lean that far "
-            "with probability {p_value} only.",
-            "{for_players} erreurs de paiement ont profité aux joueurs et {for_house} à la banque ; des fautes de "
-            "bonne foi ne penchent à ce point qu’avec une probabilité de {p_value}.",
-        ),
-        explanation=Wording(
-            "This is a question, not an accusation. Honest mistakes go both ways; look at who paid and who was paid.",
-            "C’est une question et non une accusation. Les fautes de bonne foi vont dans les deux sens ; il faut "
-            "regarder qui a payé et qui a été payé.",
+            "The boxes of a gaming day are counted from the day before to a week after it. Money that is counted "
+            "outside that time has been somewhere in the meantime, and the accounts of its day stay without it.",
+            "Les recettes d’une journée de jeu sont comptées de la veille à une semaine après celle-ci. L’argent "
+            "compté hors de ce délai est resté quelque part entre-temps, et les comptes de sa journée sont arrêtés "
+            "sans lui.",
         ),
         raised_by="record",
     ),

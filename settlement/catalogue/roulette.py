@@ -2,9 +2,53 @@
 
 from __future__ import annotations
 
-from settlement.catalogue.rule import Rule, Wording, at_both_roulettes
+from settlement.catalogue.games import at_both_roulettes
+from settlement.catalogue.rule import Rule, Wording
 
 ROULETTE = (
+    Rule(
+        name="orphan-mismatch",
+        severity="major",
+        provisions=at_both_roulettes("art. 54 B 2°"),
+        facts={"status": "status"},
+        expected_is="money",
+        recorded_is="money",
+        title=Wording("Orphan stake that does not match", "Mise orpheline inexacte"),
+        message=Wording(
+            "{recorded} went to the cash desk as the stake that wager {the_wager} left lying[: {status}]. {expected} "
+            "was left.",
+            "{recorded} ont été remis à la caisse comme enjeu laissé par la mise {the_wager}[ : {status}]. Il en "
+            "restait {expected}.",
+        ),
+        explanation=Wording(
+            "A stake freed from prison that nobody claims is kept at the cash desk for its owner. What is handed in "
+            "must be what was freed, less what was handed back or plays on.",
+            "L’enjeu libéré de prison que nul ne réclame est conservé à la caisse pour son propriétaire. Ce qui y est "
+            "remis doit être ce qui a été libéré, moins ce qui a été rendu ou rejoue.",
+        ),
+    ),
+    Rule(
+        name="combination-not-permitted",
+        severity="major",
+        provisions=at_both_roulettes("art. 54 A"),
+        title=Wording("Combination not permitted", "Combinaison non autorisée"),
+        message=Wording(
+            "Wager {the_wager} was accepted, but these numbers make no such combination on this layout. The wager is "
+            "void and its stake is due back.",
+            "La mise {the_wager} a été acceptée alors que ces numéros ne forment pas cette combinaison sur ce tableau. "
+            "Elle est nulle et l’enjeu doit être rendu.",
+        ),
+        explanation=Wording(
+            "A combination is a place on the layout: two neighbours for a cheval, a row for a transversale, four "
+            "numbers around one point for a carré, neighbouring dozens or columns for a stake on two of them. The "
+            "recorded numbers share no such place. Either the entry is mistaken or the croupier accepted a stake he "
+            "could not price.",
+            "Une combinaison est un emplacement du tableau : deux voisins pour un cheval, une rangée pour une "
+            "transversale, quatre numéros autour d’un même point pour un carré, deux douzaines ou colonnes voisines "
+            "pour une mise à cheval. Les numéros enregistrés n’ont pas d’emplacement commun. Soit la saisie est "
+            "fautive, soit le croupier a accepté un enjeu qu’il ne pouvait payer.",
+        ),
+    ),
     Rule(
         name="zero-option-on-multiple-chance",
         severity="critical",
@@ -25,7 +69,7 @@ ROULETTE = (
     ),
     Rule(
         name="zero-decision-missing",
-        severity="critical",
+        severity="major",
         provisions=at_both_roulettes("art. 54 B 1°", "art. 54 B 2°"),
         facts={"zero_seq": "number", "zeros": "number"},
         title=Wording("No choice recorded at zero", "Choix au zéro non enregistré"),
@@ -54,9 +98,10 @@ ROULETTE = (
             "Un choix ({recorded}) a été enregistré pour la mise {the_wager}, qui n’avait rien à choisir[ : {status}].",
         ),
         explanation=Wording(
-            "The choice exists only after a zero, once, for a wager that the zero concerns. It has no effect here.",
-            "Le choix n’existe qu’après un zéro, une seule fois, pour une mise que le zéro concerne. Il est ici sans "
-            "effet.",
+            "The choice exists only after a zero, for a wager that the zero concerns, and may change until the next "
+            "result as long as nothing was paid on it. It has no effect here.",
+            "Le choix n’existe qu’après un zéro, pour une mise que le zéro concerne, et peut changer jusqu’au résultat "
+            "suivant tant que rien n’a été payé. Il est ici sans effet.",
         ),
     ),
     Rule(
@@ -147,11 +192,11 @@ ROULETTE = (
         provisions=at_both_roulettes("art. 54 last al."),
         facts={"last_coup_seq": "number"},
         recorded_is="choice",
-        title=Wording("Choice offered on the last coup", "Choix offert au dernier coup"),
+        title=Wording("Prison chosen on the last coup", "Prison choisie au dernier coup"),
         message=Wording(
-            "A choice ({recorded}) was recorded for wager {the_wager} although the last coup had been announced[ "
+            "The choice {recorded} was recorded for wager {the_wager} although the last coup had been announced[ "
             "(event {last_coup_seq})]. The refund is compulsory then.",
-            "Un choix ({recorded}) a été enregistré pour la mise {the_wager} alors que le dernier coup avait été "
+            "Le choix « {recorded} » a été enregistré pour la mise {the_wager} alors que le dernier coup avait été "
             "annoncé[ (événement {last_coup_seq})]. Le remboursement est alors obligatoire.",
         ),
         explanation=Wording(

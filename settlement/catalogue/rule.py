@@ -12,10 +12,12 @@ French has ordinary spaces in the source; ``Wording`` puts the no-break ones tha
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal, TypeAlias, get_args
+
+from settlement import registries
 
 Severity: TypeAlias = Literal["critical", "major", "minor", "info"]
 Language: TypeAlias = Literal["en", "fr"]
@@ -43,12 +45,29 @@ Kind: TypeAlias = Literal[
     "act",  # the type of an event, as what was done
     "fault",  # why an odds stake or a correction does not hold
     "switch",  # working or not
+    "waiting",  # that an act waits for its approval
+    "readings",  # a list of readings, by name
+    "colour",  # of a player's chips
     "game",
     "day",  # ISO 8601
     "instant",  # RFC 3339
+    "exchange",  # chips bought or chips cashed
+    "means",  # in what they were paid for
+    "pattern",  # how exchanges stay below a threshold
 ]
 
-RULESET_NAMES = ("fr-craps", "qc-craps", "fr-roulette", "fr-american-roulette")
+Equipment: TypeAlias = Literal["dice", "wheel"]
+"""What draws a result, where we test whether it is fair."""
+
+_ruleset_names: dict[str, None] = registries.table({})
+RULESET_NAMES: Collection[str] = _ruleset_names.keys()
+"""The name of every ruleset, in the order in which they were registered."""
+
+
+def name_ruleset(name: str) -> None:
+    """Take the name of a ruleset."""
+    _ruleset_names[name] = None
+
 
 WAGER = "wager"
 """In place of a label: the provision of the bet concerned."""
@@ -66,6 +85,7 @@ STANDARD_FACTS: Mapping[str, Kind] = MappingProxyType(
         "number": "number",  # craps: the number it is on
         "numbers": "texts",  # roulette: its pockets
         "which": "numbers",  # roulette: its dozens or columns
+        "reading": "readings",  # one by which a payment would be right
     }
 )
 """Facts that any finding may have, whatever its rule declares: those of the event and of the wager."""
@@ -101,7 +121,10 @@ class Rule:
     """One rule of the catalogue.
 
     ``provisions`` maps each ruleset that the rule applies to onto the labels of the clauses it rests on; a finding
-    names the first. If there is none, ``reason`` says why. ``exceptional_severity`` holds instead in the case that the
+    names the first. If there is none, ``reason`` says why. ``everywhere`` has those labels for every ruleset that gives
+    none of its own (``Ruleset.clauses``); None: the rule applies where ``provisions`` says. ``remedy`` is what to do
+    about it, None where ``remedies`` says it. ``equipment`` is what it is about: only a ruleset that plays with it has
+    the rule. ``exceptional_severity`` holds instead in the case that the
     explanation names. ``needs`` is the family of events without which the rule cannot be checked; None: it always can.
     ``facts`` are what its message needs in addition to the standard facts; ``expected_is`` and ``recorded_is`` are the
     kinds of those two fields of a finding, None if they are empty. ``raised_by`` is "both" if both the record and
@@ -112,7 +135,8 @@ class Rule:
     severity: Severity
     exceptional_severity: Severity | None = None
     needs: str | None = None
-    provisions: Mapping[str, tuple[str, ...]]
+    provisions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    everywhere: tuple[str, ...] | None = None
     reason: Wording | None = None
     facts: Mapping[str, Kind] = field(default_factory=dict)
     expected_is: Kind | None = None
@@ -120,6 +144,8 @@ class Rule:
     title: Wording
     message: Wording
     explanation: Wording
+    remedy: Wording | None = None
+    equipment: Equipment | None = None
     raised_by: Literal["engine", "record", "both"] = "engine"
 
     @property
@@ -132,35 +158,9 @@ class Rule:
         return labels[0] if labels else None
 
 
-def everywhere(*labels: str) -> Mapping[str, tuple[str, ...]]:
-    """Return the provisions of a rule that is the same under every ruleset."""
-    return MappingProxyType(dict.fromkeys(RULESET_NAMES, labels))
-
-
 def under(provisions: Mapping[str, tuple[str, ...]]) -> Mapping[str, tuple[str, ...]]:
     """Return the provisions of a rule, by ruleset."""
-    assert set(provisions) <= set(RULESET_NAMES)
     return MappingProxyType(dict(provisions))
-
-
-def at_craps(*labels: str) -> Mapping[str, tuple[str, ...]]:
-    """Return the provisions of a rule of French craps."""
-    return under({"fr-craps": labels})
-
-
-def at_quebec(*labels: str) -> Mapping[str, tuple[str, ...]]:
-    """Return the provisions of a rule of Québec craps."""
-    return under({"qc-craps": labels})
-
-
-def at_both_roulettes(*labels: str) -> Mapping[str, tuple[str, ...]]:
-    """Return the provisions of a rule that both roulettes share."""
-    return under({"fr-roulette": labels, "fr-american-roulette": labels})
-
-
-def at_american_roulette(*labels: str) -> Mapping[str, tuple[str, ...]]:
-    """Return the provisions of a rule of American roulette."""
-    return under({"fr-american-roulette": labels})
 
 
 RESTS_ON_THE_RECORD = Wording(

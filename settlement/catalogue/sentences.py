@@ -10,10 +10,11 @@ value, is shown as it is; a missing one as “—”.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any
 
+from settlement.catalogue.remedies import PAY, PAY_UNKNOWN, RECOVER, RECOVER_UNKNOWN, REMEDIES
 from settlement.catalogue.rule import STANDARD_FACTS, Kind, Language, Rule
 from settlement.catalogue.templates import agree, fill
 from settlement.catalogue.words import BET_WORDS, word
@@ -29,12 +30,17 @@ DERIVED = ("the_wager", "product", "working", "halving", "missing_events", "diff
 
 _ODDS = re.compile(r"\d+:[1-9]\d*")
 
-# ISO 4217 currencies whose minor unit is not a hundredth, and the signs that readers of each language expect.
-_EXPONENTS = {
+READINGS_OF_MONEY = frozenset({"payout_unit", "commission_unit"})
+"""The readings whose value is an amount in minor units."""
+
+EXPONENTS: Mapping[str, int] = {
     **dict.fromkeys("BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF".split(), 0),
     **dict.fromkeys("BHD IQD JOD KWD LYD OMR TND".split(), 3),
     **dict.fromkeys("CLF UYW".split(), 4),
 }
+"""ISO 4217 currencies whose minor unit is not a hundredth, by the number of their decimals."""
+
+# The signs that readers of each language expect.
 _SIGNS: Mapping[Language, Mapping[str, str]] = {
     "en": {"EUR": "€", "GBP": "£", "JPY": "¥", "USD": "$", "CAD": "CA$"},
     "fr": {"EUR": "€", "GBP": "£", "JPY": "¥", "USD": "$ US", "CAD": "$ CA"},
@@ -63,7 +69,7 @@ def minor_units(units: int, currency: str) -> int:
 
 def exponent(currency: str) -> int:
     """Return the number of decimals of a currency (ISO 4217); 2 for an unknown one."""
-    return _EXPONENTS.get(currency, 2)
+    return EXPONENTS.get(currency, 2)
 
 
 def amount(minor: int, currency: str, language: Language) -> str:
@@ -88,13 +94,48 @@ def message(rule: Rule, facts: Mapping[str, Any], language: Language, currency: 
     ``facts`` holds the finding's ``expected`` and ``recorded``, the standard facts and those the rule declares; any of
     them may be missing or None. ``currency`` is the ISO 4217 code of the session, "" if it is not known.
     """
+    values = _values(rule, facts, language, currency)
+    return fill(agree(rule.message.in_language(language), facts, language), values, language)
+
+
+def remedy(
+    rule: Rule, facts: Mapping[str, Any], owed: tuple[str, int] | None, language: Language, currency: str
+) -> str:
+    """Return what to do about a finding of ``rule``, with the ids of the persons concerned.
+
+    ``facts`` are those of ``message``, and ``player`` and ``croupier``. ``owed`` is by whom, "house" or "player", and
+    how much, in minor units; None if nothing is.
+    """
+    values = _values(rule, facts, language, currency)
+    if croupier := facts.get("croupier"):
+        values["croupier"] = str(croupier)
+    wording = rule.remedy or REMEDIES[rule.name]
+    if owed is not None:
+        by, minor = owed
+        values["owed"] = amount(minor, currency, language)
+        known, unknown = (PAY, PAY_UNKNOWN) if by == "house" else (RECOVER, RECOVER_UNKNOWN)
+        wording = known if "player" in values else unknown
+    return fill(agree(wording.in_language(language), facts, language), values, language)
+
+
+def _values(rule: Rule, facts: Mapping[str, Any], language: Language, currency: str) -> dict[str, str]:
     values = {
         name: _format(facts[name], kind, language, currency)
         for name, kind in _kinds(rule).items()
         if _is_known(facts.get(name))
     }
-    values |= _derived(facts, values, language, currency)
-    return fill(agree(rule.message.in_language(language), facts, language), values, language)
+    if rule.expected_is == rule.recorded_is == "instant" and {"expected", "recorded"} <= values.keys():
+        values |= _with_days(str(facts["expected"]), str(facts["recorded"]), values, language)
+    return values | _derived(facts, values, language, currency)
+
+
+def _with_days(expected: str, recorded: str, values: Mapping[str, str], language: Language) -> dict[str, str]:
+    """Return both times with their days, if these differ."""
+    days = {"expected": expected.partition("T")[0], "recorded": recorded.partition("T")[0]}
+    if days["expected"] == days["recorded"]:
+        return {}
+    at = f"{_NO_BREAK}{'à' if language == 'fr' else 'at'} "
+    return {name: f"{_day(day, language)}{at}{values[name]}" for name, day in days.items()}
 
 
 def _kinds(rule: Rule) -> Mapping[str, Kind]:
@@ -129,8 +170,8 @@ def _format(fact: Any, kind: Kind, language: Language, currency: str) -> str:
             return "-".join(str(face) for face in fact)
         case "numbers" | "texts" | "wagers" if isinstance(fact, list | tuple):
             return ", ".join(str(each) for each in fact)
-        case "flags" if isinstance(fact, list | tuple):
-            return ", ".join(word("flags", each, language) for each in fact)
+        case "flags" | "readings" if isinstance(fact, list | tuple):
+            return ", ".join(word(kind, each, language) for each in fact)
         case _:
             return word(kind, fact, language)
 
@@ -151,6 +192,10 @@ def _derived(facts: Mapping[str, Any], values: Mapping[str, str], language: Lang
     expected, recorded = facts.get("expected"), facts.get("recorded")
     if isinstance(expected, int) and isinstance(recorded, int):
         derived["difference"] = amount(abs(recorded - expected), currency, language)
+    readings = facts.get("readings")
+    if isinstance(expected, str) and isinstance(recorded, str) and isinstance(readings, list | tuple):
+        for name, text in (("expected", expected), ("recorded", recorded)):
+            derived[name] = reading_values(text, readings, language, currency)
     first, last = facts.get("missing_from"), facts.get("through")
     if isinstance(first, int) and isinstance(last, int):
         derived["missing_events"] = _span(first, last, language)
@@ -164,6 +209,26 @@ def _derived(facts: Mapping[str, Any], values: Mapping[str, str], language: Lang
     if isinstance(stake, int) and isinstance(zeros, int) and 0 < zeros < 64:
         derived["halving"] = f"{values['stake']} ÷ {2**zeros}"
     return derived
+
+
+def reading_values(text: str, readings: Sequence[Any], language: Language, currency: str) -> str:
+    """Return the value of a reading in words, an amount with its currency: “half is lost”.
+
+    ``text`` has that of the only one of ``readings``, or each with its name, ``zero_rule=half, payout_unit=5``.
+    """
+    if len(readings) == 1:
+        return _reading_value(str(readings[0]), text, language, currency)
+    named = (part.partition("=") for part in text.split(", "))
+    return ", ".join(
+        f"{word('readings', name, language)} {_reading_value(name, value, language, currency)}" if equals else name
+        for name, equals, value in named
+    )
+
+
+def _reading_value(name: str, value: str, language: Language, currency: str) -> str:
+    if name in READINGS_OF_MONEY and value.isdigit():
+        return amount(int(value), currency, language)
+    return word("reading_value", value, language)
 
 
 def _describe(facts: Mapping[str, Any], values: Mapping[str, str], language: Language) -> str:

@@ -2,24 +2,39 @@
 
 from __future__ import annotations
 
-from settlement.catalogue.rule import RESTS_ON_THE_RECORD, Rule, Wording, everywhere, under
+from settlement.catalogue.rule import RESTS_ON_THE_RECORD, Rule, Wording
 
 STREAM = (
     Rule(
         name="ruleset-not-in-force",
         severity="info",
-        provisions=under({"fr-craps": (), "qc-craps": ("r. 3.1",), "fr-roulette": (), "fr-american-roulette": ()}),
+        everywhere=(),
         reason=Wording(
-            "The French texts bear no date, so nothing can be said of their validity; the Québec by-law that replaced "
-            "this one is known by number only.",
-            "Les textes français ne portent pas de date : rien ne peut être dit de leur validité ; le règlement "
-            "québécois qui a remplacé celui-ci ne nous est connu que par son numéro.",
+            "The French texts bear no date. The arrêté of 14 May 2007 was published on 17 May 2007 (JORF n° 114); "
+            "without a clause of its own a text is in force on the day after (Code civil, art. 1), 18 May, while a "
+            "public database gives the 17th. When the arrêté of 23 December 1959 ended is not in our documents; the "
+            "Québec by-law that replaced r. 3 is known by number only.",
+            "Les textes français ne portent pas de date. L’arrêté du 14 mai 2007 a été publié le 17 mai 2007 (JORF n° "
+            "114) ; sans clause propre, un texte entre en vigueur le lendemain (Code civil, art. 1er), soit le 18 mai, "
+            "alors qu’une base publique indique le 17. La fin de l’arrêté du 23 décembre 1959 ne figure pas dans nos "
+            "documents ; le règlement québécois qui a remplacé le r. 3 ne nous est connu que par son numéro.",
         ),
-        facts={"ruleset": "text", "gaming_day": "day", "until": "day"},
+        facts={
+            "ruleset": "text",
+            "gaming_day": "day",
+            "until": "day",
+            "since": "day",
+            "also_given": "day",
+            "published": "day",
+        },
         title=Wording("Rules not in force that day", "Règles hors de vigueur ce jour-là"),
         message=Wording(
-            "The session of {gaming_day} is adjudicated under {ruleset}, whose regulation ceased to apply on {until}.",
-            "La séance du {gaming_day} est jugée selon {ruleset}, dont le règlement a cessé de s’appliquer le {until}.",
+            "The session of {gaming_day} is adjudicated under {ruleset}, whose regulation did not apply that day[: it "
+            "ceased to apply on {until}][: published on {published}, it is in force from {since} (Code civil, art. 1), "
+            "or {also_given} by a public database].",
+            "La séance du {gaming_day} est jugée selon {ruleset}, dont le règlement ne s’appliquait pas ce jour-là[ : "
+            "il a cessé de s’appliquer le {until}][ : publié le {published}, il est en vigueur depuis le {since} (Code "
+            "civil, art. 1er), ou le {also_given} selon une base publique].",
         ),
         explanation=Wording(
             "The session named a ruleset whose regulation no longer bound the tables on that day. It is adjudicated as "
@@ -31,7 +46,7 @@ STREAM = (
     Rule(
         name="unknown-ruleset",
         severity="critical",
-        provisions=everywhere(),
+        everywhere=(),
         reason=RESTS_ON_THE_RECORD,
         facts={"event_type": "text", "game": "game"},
         recorded_is="text",
@@ -52,7 +67,7 @@ STREAM = (
     Rule(
         name="sequence-gap",
         severity="critical",
-        provisions=everywhere(),
+        everywhere=(),
         reason=RESTS_ON_THE_RECORD,
         facts={"missing_from": "number", "through": "number"},
         title=Wording("Events missing", "Événements manquants"),
@@ -70,7 +85,7 @@ STREAM = (
     Rule(
         name="events-lost",
         severity="critical",
-        provisions=everywhere(),
+        everywhere=(),
         reason=RESTS_ON_THE_RECORD,
         facts={"missing_from": "number", "through": "number", "lost_because": "loss"},
         title=Wording("Events declared lost", "Événements déclarés perdus"),
@@ -88,7 +103,7 @@ STREAM = (
     Rule(
         name="correction-without-effect",
         severity="major",
-        provisions=everywhere(),
+        everywhere=(),
         reason=RESTS_ON_THE_RECORD,
         facts={"corrects": "number", "fault": "fault"},
         title=Wording("Correction without effect", "Correction sans effet"),
@@ -97,17 +112,20 @@ STREAM = (
             "La correction de l’événement {corrects} ne change rien[ : {fault}].",
         ),
         explanation=Wording(
-            "A correction replaces the data of an earlier event, whole and in the same shape. This one names an event "
-            "that does not exist or brings data that do not fit it, so the entry stands as it was.",
-            "Une correction remplace les données d’un événement antérieur, en entier et sous la même forme. Celle-ci "
-            "désigne un événement inexistant ou apporte des données qui ne lui conviennent pas : l’inscription "
-            "demeure.",
+            "A correction replaces the data of an earlier event, whole and in the same shape; an annulment says that "
+            "it never happened. This one names an event that does not exist or that it cannot change: a correction, "
+            "an annulled event, the opening in case of an annulment, a result that is not the last. Or its data do "
+            "not fit. The entry stands as it was.",
+            "Une correction remplace les données d’un événement antérieur, en entier et sous la même forme ; une "
+            "annulation le déclare non avenu. Celle-ci désigne un événement inexistant ou qu’elle ne peut changer : "
+            "une correction, un événement annulé, l’ouverture s’il s’agit d’annuler, un résultat qui n’est pas le "
+            "dernier. Ou ses données ne conviennent pas. L’inscription demeure.",
         ),
     ),
     Rule(
         name="clock-went-back",
         severity="major",
-        provisions=everywhere(),
+        everywhere=(),
         reason=RESTS_ON_THE_RECORD,
         facts={"back_s": "number"},
         expected_is="instant",
@@ -129,7 +147,7 @@ STREAM = (
     Rule(
         name="ledger-imbalance",
         severity="critical",
-        provisions=everywhere(),
+        everywhere=(),
         reason=RESTS_ON_THE_RECORD,
         expected_is="money",
         recorded_is="money",

@@ -5,7 +5,7 @@
 ``{player}`` is a field. Square brackets hold a clause, which is left out if one of its fields has no value; a clause
 may hold others, which are decided first. Outside a clause a field without a value shows as ``MISSING``: nothing fails.
 
-``(s)`` agrees with the number in the field before it. French *le*, *du* and *au* elide before a field whose value
+``(s)`` agrees with the number in the field before it. French *le*, *de*, *du* and *au* elide before a field whose value
 starts with a vowel: “du {role}” reads « du croupier » and « de l’employé ».
 """
 
@@ -20,8 +20,8 @@ from settlement.catalogue.rule import Language
 MISSING = "—"
 
 _CLAUSE = re.compile(r"\[([^\[\]]*)\]")
-_ELIDED = re.compile(r"\b(le|du|au) \{(\w+)\}")
-_ELISIONS = {"le": "l’", "du": "de l’", "au": "à l’"}
+_ELIDED = re.compile(r"\b(le|de|du|au) \{(\w+)\}")
+_ELISIONS = {"le": "l’", "de": "d’", "du": "de l’", "au": "à l’"}
 _FIELD = re.compile(r"\{(\w+)\}")
 _PLURAL = re.compile(r"(\{(\w+)\}[^{}]*?)\(s\)")
 

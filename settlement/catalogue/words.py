@@ -7,95 +7,29 @@ the usual name.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
+from settlement import registries
 from settlement.catalogue.rule import Language
 
-BET_WORDS: Mapping[str, str] = {
-    "win": "win",
-    "dont_win": "don’t win",
-    "come": "come",
-    "dont_come": "don’t come",
-    "field": "field",
-    "big_6": "big 6",
-    "big_8": "big 8",
-    "under_7": "under 7",
-    "over_7": "over 7",
-    "hardway": "hard way",
-    "seven": "jeu du 7",
-    "eleven": "jeu du 11",
-    "any_craps": "any craps",
-    "craps_2": "craps 2",
-    "craps_3": "craps 3",
-    "craps_12": "craps 12",
-    "horn": "horn",
-    "win_odds": "chance associée du win",
-    "dont_win_odds": "chance associée du don’t win",
-    "come_odds": "chance associée du come",
-    "dont_come_odds": "chance associée du don’t come",
-    "right_bet": "right bet",
-    "wrong_bet": "wrong bet",
-    "buy_bet": "buy bet",
-    "lay_bet": "lay bet",
-    "plein": "plein",
-    "cheval": "cheval",
-    "transversale": "transversale",
-    "carre": "carré",
-    "sixain": "sixain",
-    "douzaine": "douzaine",
-    "colonne": "colonne",
-    "deux_douzaines": "deux douzaines",
-    "deux_colonnes": "deux colonnes",
-    "pair": "pair",
-    "impair": "impair",
-    "manque": "manque",
-    "passe": "passe",
-    "rouge": "rouge",
-    "noir": "noir",
-}
+_bet_words: dict[str, str] = registries.table({})
+BET_WORDS: Mapping[str, str] = MappingProxyType(_bet_words)
 """The law's own word for each bet."""
 
-_USUAL_NAMES: Mapping[str, tuple[str, str]] = {
-    "win": ("pass line", "ligne de passe"),
-    "dont_win": ("don’t pass", "ligne de non-passe"),
-    "come": ("come", "come"),
-    "dont_come": ("don’t come", "don’t come"),
-    "field": ("field", "champ"),
-    "big_6": ("big six", "gros six"),
-    "big_8": ("big eight", "gros huit"),
-    "under_7": ("under seven", "moins de sept"),
-    "over_7": ("over seven", "plus de sept"),
-    "hardway": ("hard way", "double exact"),
-    "seven": ("any seven", "n’importe quel sept"),
-    "eleven": ("yo, eleven", "onze"),
-    "any_craps": ("any craps", "n’importe quel craps"),
-    "craps_2": ("aces, two", "deux as"),
-    "craps_3": ("ace-deuce, three", "as et deux"),
-    "craps_12": ("boxcars, twelve", "double six"),
-    "horn": ("horn", "horn"),
-    "win_odds": ("pass odds", "associée de la ligne de passe"),
-    "dont_win_odds": ("don’t pass odds", "associée de la non-passe"),
-    "come_odds": ("come odds", "associée du come"),
-    "dont_come_odds": ("don’t come odds", "associée du don’t come"),
-    "right_bet": ("place bet to win", "pari sur le numéro"),
-    "wrong_bet": ("place bet to lose", "pari contre le numéro"),
-    "buy_bet": ("buy", "achat du numéro"),
-    "lay_bet": ("lay", "pari contre, avec commission"),
-    "plein": ("straight up", "numéro plein"),
-    "cheval": ("split", "deux numéros"),
-    "transversale": ("street", "trois numéros"),
-    "carre": ("corner", "quatre numéros"),
-    "sixain": ("six line", "six numéros"),
-    "douzaine": ("dozen", "douze numéros"),
-    "colonne": ("column", "douze numéros"),
-    "deux_douzaines": ("two dozens", "vingt-quatre numéros"),
-    "deux_colonnes": ("two columns", "vingt-quatre numéros"),
-    "pair": ("even", "numéros pairs"),
-    "impair": ("odd", "numéros impairs"),
-    "manque": ("low, 1 to 18", "1 à 18"),
-    "passe": ("high, 19 to 36", "19 à 36"),
-    "rouge": ("red", "numéros rouges"),
-    "noir": ("black", "numéros noirs"),
-}
+_usual_names: dict[str, tuple[str, str]] = registries.table({})
+USUAL_NAMES: Mapping[str, tuple[str, str]] = MappingProxyType(_usual_names)
+"""The usual names of each bet, in English and French; several are separated by a comma."""
+
+_bet_labels: dict[str, Mapping[Language, str]] = registries.table({})
+BET_LABELS: Mapping[str, Mapping[Language, str]] = MappingProxyType(_bet_labels)
+"""The law's word and the usual name, as screens show them: “win — pass line”, « win (ligne de passe) »."""
+
+
+def name_bet(bet: str, word: str, usual: tuple[str, str]) -> None:
+    """Take the names of a bet: the law's word, and the usual names in English and French."""
+    _bet_words[bet] = word
+    _usual_names[bet] = usual
+    _bet_labels[bet] = {"en": _label(word, usual[0], "en"), "fr": _label(word, usual[1], "fr")}
 
 
 def _label(word: str, usual: str, language: Language) -> str:
@@ -104,13 +38,24 @@ def _label(word: str, usual: str, language: Language) -> str:
     return f"{word} ({usual})" if language == "fr" else f"{word} — {usual}"
 
 
-BET_LABELS: Mapping[str, Mapping[Language, str]] = {
-    bet: {"en": _label(word, _USUAL_NAMES[bet][0], "en"), "fr": _label(word, _USUAL_NAMES[bet][1], "fr")}
-    for bet, word in BET_WORDS.items()
-}
-"""The law's word and the usual name, as screens show them: “win — pass line”, « win (ligne de passe) »."""
+_games: dict[str, tuple[str, str]] = registries.table({})
+
+
+def name_game(game: str, english: str, french: str) -> None:
+    """Take the name of a game, with its article in French."""
+    _games[game] = (english, french)
+
+
+_colours: dict[str, tuple[str, str]] = registries.table({})
+
+
+def name_colours(colours: Mapping[str, tuple[str, str]]) -> None:
+    """Take the names of colours of chips, in English and French."""
+    _colours.update(colours)
+
 
 WORDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
+    "colour": _colours,
     "role": {
         "chef_de_partie": ("chef de partie", "chef de partie"),
         "chef_de_table": ("chef de table", "chef de table"),
@@ -137,6 +82,7 @@ WORDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "released": ("released from prison", "libérée de prison"),
         "refunded_half": ("partly refunded at zero", "remboursée en partie au zéro"),
         "refunded_last_coup": ("refunded on the last coup", "remboursée au dernier coup"),
+        "out_of_scope": ("not adjudicated: outside the text", "non jugée : hors du texte"),
     },
     "medium": {
         "cash": ("in cash", "en espèces"),
@@ -169,6 +115,9 @@ WORDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "act": {
         "payout.made": ("a payout was made", "un paiement a été effectué"),
         "stakes.collected": ("its stake was collected", "l’enjeu a été ramassé"),
+        "wager.placed": ("placed", "déposée"),
+        "wager.withdrawn": ("taken back", "retirée"),
+        "wager.switched": ("switched", "activée ou désactivée"),
         "wager.moved": ("a stake was moved", "une mise a été déplacée"),
         "point.marked": ("a point was marked", "un point a été marqué"),
         "wheel.spun": ("the wheel was spun", "le cylindre a été actionné"),
@@ -178,17 +127,70 @@ WORDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "unknown": ("was never placed", "n’a jamais été déposée"),
         "decided": ("is decided already", "est déjà décidée"),
         "other_kind": ("is another kind of bet", "est une autre sorte de chance"),
-        "other_player": ("belongs to another player", "appartient à un autre joueur"),
         "no_point": ("has no point yet", "n’a pas encore de point"),
         "unknown_seq": ("there is no such event", "cet événement n’existe pas"),
         "other_shape": ("the data do not fit that event", "les données ne conviennent pas à cet événement"),
+        "of_correction": ("that event is itself a correction", "cet événement est lui-même une correction"),
+        "of_annulled": ("that event was annulled", "cet événement a été annulé"),
+        "opener": ("a session’s opening cannot be annulled", "l’ouverture d’une séance ne s’annule pas"),
+        "not_last_result": ("it is not the result just counted", "ce n’est pas le résultat qui vient d’être compté"),
+    },
+    "waiting": {
+        "waits": (
+            "Without the approval of two officers it has no effect",
+            "Sans l’approbation de deux agents, elle reste sans effet",
+        )
+    },
+    "reading_value": {
+        "choice": ("the player’s choice", "choix du joueur"),
+        "half": ("half is lost", "moitié perdue"),
+        "lose": ("the stake is lost", "mise perdue"),
+        "halving": ("halved", "moitié de la mise"),
+        "full": ("whole", "mise entière"),
+        "ceil": ("rounded up", "arrondi supérieur"),
+        "floor": ("rounded down", "arrondi inférieur"),
+        "nearest": ("rounded to the nearest", "arrondi au plus proche"),
+        "true": ("yes", "oui"),
+        "false": ("no", "non"),
+    },
+    "readings": {
+        "payout_unit": ("payout unit", "unité de paiement"),
+        "commission_rounding": ("rounding of the commission", "arrondi de la commission"),
+        "commission_refunded_on_withdrawal": (
+            "commission given back on withdrawal",
+            "commission rendue au retrait",
+        ),
+        "zero_rule": ("what zero does to simple chances", "effet du zéro sur les chances simples"),
+        "release_value": ("value of a stake on its release", "valeur de la mise à sa libération"),
+        "throw_delay_s": ("time for a throw", "délai de lancer"),
+        "call_tolerance_ms": ("tolerance at the call", "tolérance à l’annonce"),
+        "commission_unit": ("unit of the commission", "unité de la commission"),
+        "seat_limit": ("number of seats", "nombre de places"),
+        "double_table": ("double table", "double table"),
+    },
+    "exchange": {"in": ("chips bought", "achats de jetons"), "out": ("chips cashed", "remboursements de jetons")},
+    "means": {
+        "cash": ("cash", "espèces"),
+        "cheque": ("cheque", "chèque"),
+        "card": ("card", "carte"),
+        "voucher": ("voucher", "ticket"),
+    },
+    "pattern": {
+        "below": (
+            "at several tables or desks, and stop just below the threshold",
+            "à plusieurs tables ou caisses, et s’arrêtent juste sous le seuil",
+        ),
+        "midnight": (
+            "within 24 hours, over gaming days that each stay below the threshold",
+            "en 24 heures, sur des journées de jeu qui restent chacune sous le seuil",
+        ),
+        "nobody": (
+            "within ten minutes, each just below the threshold and with no player named",
+            "en dix minutes, chacun juste sous le seuil et sans joueur désigné",
+        ),
     },
     "switch": {"on": ("on", "en jeu"), "off": ("off", "hors jeu")},
-    "game": {
-        "craps": ("craps", "le craps"),
-        "french_roulette": ("French roulette", "la roulette française"),
-        "american_roulette": ("American roulette", "la roulette américaine"),
-    },
+    "game": MappingProxyType(_games),
 }
 """English and French of each value, by kind of fact."""
 

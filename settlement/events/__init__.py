@@ -7,6 +7,8 @@ the type. Both are msgspec Structs, so one pass over the bytes parses, checks th
 
 ``session``, ``stakes``, ``craps`` and ``roulette`` hold the types; ``settlement.codec`` reads them from bytes.
 
+A type that begins with ``x.`` is an integrator's own: ``extension``. Any envelope may bring an object ``ext`` likewise.
+
 Only the shape is checked here: a throw of ``[7, 2]``, an unknown bet or a stake after the call is well-shaped,
 happened, and is for the rules to judge. ``UNSET`` is a field that was not sent; ``null`` is accepted only in the
 ``value`` of a colour.
@@ -15,10 +17,12 @@ happened, and is for the rules to judge. ``UNSET`` is a field that was not sent;
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TypeAlias, cast, get_args
 
 import msgspec
 
+from settlement import registries
 from settlement.events.craps import (
     DiceDeclined,
     DiceOffered,
@@ -30,7 +34,8 @@ from settlement.events.craps import (
     ShooterRemoved,
     ThrowVoided,
 )
-from settlement.events.envelope import Data, Envelope
+from settlement.events.envelope import Data, Envelope, Voiding
+from settlement.events.extension import ExtensionEvent
 from settlement.events.roulette import (
     BallLaunched,
     BallRetrieved,
@@ -40,6 +45,7 @@ from settlement.events.roulette import (
     ColourAssigned,
     LastCoupAnnounced,
     ResultAnnounced,
+    SpinVoided,
     StacksRebuilt,
     WheelSpun,
     ZeroDecided,
@@ -52,6 +58,7 @@ from settlement.events.session import (
     CountClosed,
     CountOpened,
     DropCounted,
+    EntryAnnulled,
     EntryCorrected,
     EventsLost,
     Params,
@@ -63,10 +70,16 @@ from settlement.events.session import (
     StaffRelieved,
 )
 from settlement.events.stakes import (
+    DisputeOpened,
+    DisputeSettled,
+    GoodwillPaid,
     NoMoreBets,
+    OrphanRecorded,
     PaymentAnnounced,
     PayoutMade,
+    PayoutRecovered,
     StakesCollected,
+    TipGiven,
     WagerMoved,
     WagerPlaced,
     WagerSwitched,
@@ -77,6 +90,7 @@ __all__ = [
     "DATA_OF",
     "OPENERS",
     "TYPES",
+    "VOIDS",
     "BallLaunched",
     "BallRetrieved",
     "BallSettled",
@@ -87,6 +101,7 @@ __all__ = [
     "ChipFellInWheel",
     "ChipsHandled",
     "ColourAssigned",
+    "ContractEvent",
     "CountClosed",
     "CountOpened",
     "Data",
@@ -96,16 +111,23 @@ __all__ = [
     "DiceSetIntroduced",
     "DiceThrown",
     "DiceTouched",
+    "DisputeOpened",
+    "DisputeSettled",
     "DropCounted",
+    "EntryAnnulled",
     "EntryCorrected",
     "Envelope",
     "Event",
     "EventsLost",
+    "ExtensionEvent",
+    "GoodwillPaid",
     "LastCoupAnnounced",
     "NoMoreBets",
+    "OrphanRecorded",
     "Params",
     "PaymentAnnounced",
     "PayoutMade",
+    "PayoutRecovered",
     "PlayerLeft",
     "PlayerSeated",
     "PointMarked",
@@ -113,11 +135,14 @@ __all__ = [
     "SessionClosed",
     "SessionOpened",
     "ShooterRemoved",
+    "SpinVoided",
     "StacksRebuilt",
     "StaffAssigned",
     "StaffRelieved",
     "StakesCollected",
     "ThrowVoided",
+    "TipGiven",
+    "Voiding",
     "WagerMoved",
     "WagerPlaced",
     "WagerSwitched",
@@ -126,7 +151,7 @@ __all__ = [
     "ZeroDecided",
 ]
 
-Event: TypeAlias = (
+ContractEvent: TypeAlias = (
     SessionOpened
     | SessionClosed
     | StaffAssigned
@@ -138,6 +163,7 @@ Event: TypeAlias = (
     | BuyInRecorded
     | EventsLost
     | EntryCorrected
+    | EntryAnnulled
     | CountOpened
     | DropCounted
     | CashDeskRecorded
@@ -150,6 +176,12 @@ Event: TypeAlias = (
     | StakesCollected
     | PaymentAnnounced
     | PayoutMade
+    | PayoutRecovered
+    | TipGiven
+    | GoodwillPaid
+    | DisputeOpened
+    | DisputeSettled
+    | OrphanRecorded
     | DiceOffered
     | DiceDeclined
     | DiceSetIntroduced
@@ -163,6 +195,7 @@ Event: TypeAlias = (
     | BallLaunched
     | ChipFellInWheel
     | BallRetrieved
+    | SpinVoided
     | BallSettled
     | ResultAnnounced
     | ZeroDecided
@@ -171,14 +204,30 @@ Event: TypeAlias = (
     | ColourAssigned
     | ChipsHandled
 )
+"""An event of a type that the contract has."""
 
-TYPES: Mapping[str, type[Envelope]] = {cast(str, cls.__struct_config__.tag): cls for cls in get_args(Event)}
-"""Every event type by its name on the wire."""
+Event: TypeAlias = ContractEvent | ExtensionEvent
 
-DATA_OF: Mapping[type[Envelope], type[Data]] = {
-    cls: next(f.type for f in msgspec.structs.fields(cls) if f.name == "data") for cls in TYPES.values()
-}
+_types: dict[str, type[Envelope]] = registries.table(
+    {cast(str, cls.__struct_config__.tag): cls for cls in get_args(ContractEvent)}
+)
+TYPES: Mapping[str, type[Envelope]] = MappingProxyType(_types)
+"""Every event type by its name on the wire: those of the contract, then those that rulesets bring."""
+
+
+def _data_of(cls: type[Envelope]) -> type[Data]:
+    return cast("type[Data]", next(f.type for f in msgspec.structs.fields(cls) if f.name == "data"))
+
+
+_shapes: dict[type[Envelope], type[Data]] = registries.table({cls: _data_of(cls) for cls in _types.values()})
+DATA_OF: Mapping[type[Envelope], type[Data]] = MappingProxyType(_shapes)
 """The shape of each event type's ``data``."""
+
+_voids: dict[type[Envelope], type[Envelope]] = registries.table(
+    {cls: cls.voids_result for cls in _types.values() if cls.voids_result is not None}
+)
+VOIDS: Mapping[type[Envelope], type[Envelope]] = MappingProxyType(_voids)
+"""The event types that may void a result, and the type of result that each voids."""
 
 OPENERS = (SessionOpened, CountOpened)
 """The types a stream may begin with."""
@@ -186,3 +235,18 @@ OPENERS = (SessionOpened, CountOpened)
 for _name, _cls in TYPES.items():
     _cls.type = _name
 del _name, _cls
+
+
+def add_type(cls: type[Envelope], ruleset: str) -> None:
+    """Take an event type of a ruleset's own. Raise ``ValueError`` if its name is taken, or if it has no sentence."""
+    name = cast(str, cls.__struct_config__.tag)
+    if name in TYPES or name.startswith("x."):
+        raise ValueError(f"{name!r} is not free for a ruleset's own event")
+    if cls.sentence is None:
+        raise ValueError(f"{name!r} has no sentence to show it by")
+    cls.type = name
+    cls.ruleset = ruleset
+    _types[name] = cls
+    _shapes[cls] = _data_of(cls)
+    if cls.voids_result is not None:
+        _voids[cls] = cls.voids_result

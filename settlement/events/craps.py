@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from msgspec import UNSET, UnsetType
 
-from settlement.events.envelope import Data, Envelope, Id, Integer, Role, ThrowFlag
+from settlement.events.envelope import Data, Envelope, EventType, Id, Integer, Role, Seq, ThrowFlag
 
 
-class SeatData(Data, frozen=True, gc=False):
-    seat: Id
+class TurnData(Data, frozen=True, gc=False):
+    """Whose turn it is: a seat, a player, or both."""
+
+    seat: Id | UnsetType = UNSET
+    player: Id | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        if self.seat is UNSET and self.player is UNSET:
+            raise ValueError("seat or player is needed")
 
 
 class DiceOffered(Envelope, frozen=True, gc=False, tag="dice.offered"):
-    data: SeatData
+    data: TurnData
 
 
 class DiceDeclined(Envelope, frozen=True, gc=False, tag="dice.declined"):
-    data: SeatData
+    data: TurnData
 
 
 class DiceSetIntroducedData(Data, frozen=True, gc=False):
@@ -26,9 +33,12 @@ class DiceSetIntroducedData(Data, frozen=True, gc=False):
     decided_by: Role
     announced: bool
     cause: Literal["broken", "lost"] | UnsetType = UNSET
+    set: Id | UnsetType = UNSET
 
 
 class DiceSetIntroduced(Envelope, frozen=True, gc=False, tag="dice.set_introduced"):
+    brings_equipment: ClassVar[str | None] = "set"
+
     data: DiceSetIntroducedData
 
 
@@ -54,12 +64,17 @@ class DiceTouched(Envelope, frozen=True, gc=False, tag="dice.touched"):
 class DiceThrownData(Data, frozen=True, gc=False):
     faces: tuple[Integer, Integer]
     seat: Id | UnsetType = UNSET
+    player: Id | UnsetType = UNSET
     dice: list[Id] | UnsetType = UNSET
     total: Integer | UnsetType = UNSET
     flags: list[ThrowFlag] | UnsetType = UNSET
 
 
 class DiceThrown(Envelope, frozen=True, gc=False, tag="dice.thrown"):
+    is_result: ClassVar[bool] = True
+    shows: ClassVar[str | None] = "faces"
+    stays_shown: ClassVar[bool] = True
+
     data: DiceThrownData
 
 
@@ -68,10 +83,15 @@ class ThrowVoidedData(Data, frozen=True, gc=False):
     flags: list[ThrowFlag]
     faces: tuple[Integer, Integer] | UnsetType = UNSET
     seat: Id | UnsetType = UNSET
+    player: Id | UnsetType = UNSET
     dice: list[Id] | UnsetType = UNSET
+    voids: Seq | UnsetType = UNSET
 
 
 class ThrowVoided(Envelope, frozen=True, gc=False, tag="throw.voided"):
+    voids_result: ClassVar[EventType | None] = DiceThrown
+    shows: ClassVar[str | None] = "faces"
+
     data: ThrowVoidedData
 
 

@@ -7,7 +7,7 @@ keeps them exact. There are no floats. ``UNSET`` is a field that was not sent.
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, ClassVar, Literal, TypeAlias
+from typing import Annotated, Any, ClassVar, Literal, Protocol, TypeAlias
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
@@ -36,6 +36,10 @@ Family: TypeAlias = Literal[
     "handling",
     "staff",
     "bank",
+    "wagers",
+    "results",
+    "decisions",
+    "payouts",
 ]
 Means: TypeAlias = Literal["cash", "cheque", "card", "voucher"]
 Medium: TypeAlias = Literal["chips", "plaques", "cash", "verbal", "credit"]
@@ -63,12 +67,56 @@ class NoData(Data, frozen=True, gc=False):
 
 
 class Envelope(Struct, frozen=True, forbid_unknown_fields=True, gc=False, tag_field="type", kw_only=True):
-    """What every event carries, whatever its type."""
+    """What every event carries, whatever its type.
+
+    ``ext`` is the integrator's own: kept and hashed with the event, shown, and never adjudicated.
+
+    A type says what shared code has to know of it, so that none is named there. ``is_result``: it is a result, which
+    ends a coup if it is counted. ``voids_result``: the type of result that it voids, if the ``voids`` of its data names
+    one; None if it voids none. ``brings_equipment``: the field of its data with the id of the wheel or the set of dice
+    that is played with from now on, None if it changes nothing. ``assigns_colour``: the ``colour`` of its data is that
+    of its ``player``. ``shows``: the field of its data with the result that the felt shows, if that is not the text of
+    ``Table.result``; ``stays_shown``: until the next, for dice lie where they fell; otherwise until new stakes.
+
+    One of a ruleset's own says which ``ruleset`` alone takes it, None for a type of the contract, and brings the
+    ``sentence`` that pages show it by, a template in English and French.
+    """
 
     type: ClassVar[str]
+    is_result: ClassVar[bool] = False
+    voids_result: ClassVar[EventType | None] = None
+    brings_equipment: ClassVar[str | None] = None
+    assigns_colour: ClassVar[bool] = False
+    shows: ClassVar[str | None] = None
+    stays_shown: ClassVar[bool] = False
+    ruleset: ClassVar[str | None] = None
+    sentence: ClassVar[tuple[str, str] | None] = None
 
     stream: str
     seq: Seq
     occurred_at: Moment
     v: Literal[1] = 1
     actor: str | UnsetType = UNSET
+    ext: dict[str, Any] | UnsetType = UNSET
+
+
+EventType: TypeAlias = type[Envelope]
+"""A type of event. Inside an envelope ``type`` is its name on the wire."""
+
+
+class VoidingData(Protocol):
+    """The data of an event that voids: ``voids`` is the seq of the last counted result, if that decides nothing."""
+
+    @property
+    def voids(self) -> int | UnsetType: ...
+
+
+class Voiding(Protocol):
+    """An event whose type says ``voids_result``: what it was about decides nothing."""
+
+    voids_result: ClassVar[EventType | None]
+
+    @property
+    def seq(self) -> int: ...
+    @property
+    def data(self) -> VoidingData: ...

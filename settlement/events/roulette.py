@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from msgspec import UNSET, UnsetType
 
-from settlement.events.envelope import Amount, Data, Direction, Envelope, Id, NoData, Role
+from settlement.events.envelope import Amount, Data, Direction, Envelope, EventType, Id, NoData, Role, Seq
 
 
 class DirectionData(Data, frozen=True, gc=False):
@@ -35,7 +35,24 @@ class PocketData(Data, frozen=True, gc=False):
 
 
 class BallSettled(Envelope, frozen=True, gc=False, tag="ball.settled"):
+    is_result: ClassVar[bool] = True
+    shows: ClassVar[str | None] = "pocket"
+
     data: PocketData
+
+
+class SpinVoidedData(Data, frozen=True, gc=False):
+    """Why a spin decides nothing; ``voids`` names the result that was counted, if one was."""
+
+    announced_by: Role
+    reason: str
+    voids: Seq | UnsetType = UNSET
+
+
+class SpinVoided(Envelope, frozen=True, gc=False, tag="spin.voided"):
+    voids_result: ClassVar[EventType | None] = BallSettled
+
+    data: SpinVoidedData
 
 
 class ResultAnnouncedData(Data, frozen=True, gc=False):
@@ -72,6 +89,8 @@ class ColourAssignedData(Data, frozen=True, gc=False):
 
 
 class ColourAssigned(Envelope, frozen=True, gc=False, tag="colour.assigned"):
+    assigns_colour: ClassVar[bool] = True
+
     data: ColourAssignedData
 
 

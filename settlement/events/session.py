@@ -32,12 +32,14 @@ class StaffMember(Data, frozen=True, gc=False):
 class Params(Data, frozen=True, gc=False):
     """Readings of the law that a session may set for itself: see ``readings``."""
 
-    payout_unit: Stake = 1
-    commission_rounding: Literal["ceil", "floor", "nearest"] = "ceil"
-    commission_refunded_on_withdrawal: bool = False
+    payout_unit: Stake | UnsetType = UNSET
+    commission_rounding: Literal["ceil", "floor", "nearest"] | UnsetType = UNSET
+    commission_refunded_on_withdrawal: bool | UnsetType = UNSET
     zero_rule: Literal["choice", "half", "lose"] | UnsetType = UNSET
-    release_value: Literal["halving", "full"] = "halving"
-    throw_delay_s: Amount = 10
+    release_value: Literal["halving", "full"] | UnsetType = UNSET
+    throw_delay_s: Amount | UnsetType = UNSET
+    call_tolerance_ms: Amount | UnsetType = UNSET
+    commission_unit: Stake | UnsetType = UNSET
     seat_limit: Amount | UnsetType = UNSET
     maximum: dict[Annotated[str, Meta(pattern=r"^[a-z0-9_]{1,40}\Z")], Amount] | UnsetType = UNSET
 
@@ -56,6 +58,9 @@ class SessionOpenedData(Data, frozen=True, gc=False):
     seats: list[Id] | UnsetType = UNSET
     staff: list[StaffMember] | UnsetType = UNSET
     double_table: bool | UnsetType = UNSET
+    croupier: Id | UnsetType = UNSET
+    wheel: Id | UnsetType = UNSET
+    dice_set: Id | UnsetType = UNSET
 
 
 class SessionOpened(Envelope, frozen=True, gc=False, tag="session.opened"):
@@ -132,6 +137,16 @@ class EntryCorrectedData(Data, frozen=True, gc=False):
 
 class EntryCorrected(Envelope, frozen=True, gc=False, tag="entry.corrected"):
     data: EntryCorrectedData
+
+
+class EntryAnnulledData(Data, frozen=True, gc=False):
+    annuls: Seq
+    reason: str
+    approved_by: Id
+
+
+class EntryAnnulled(Envelope, frozen=True, gc=False, tag="entry.annulled"):
+    data: EntryAnnulledData
 
 
 # Count room

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
-from settlement.events.envelope import Amount, Data, Envelope, Id, Integer, Medium, NoData, Stake
+from settlement.events.envelope import Amount, Data, Envelope, Id, Integer, Medium, NoData, Seq, Stake
+
+Marker: TypeAlias = Literal["wrong_bet", "buy", "lay"]
+"""What is put on a stake, to tell it from another at the same spot."""
 
 
 class WagerPlacedData(Data, frozen=True, gc=False):
@@ -20,7 +23,7 @@ class WagerPlacedData(Data, frozen=True, gc=False):
     which: list[Integer] | UnsetType = UNSET
     base: Id | UnsetType = UNSET
     commission: Amount | UnsetType = UNSET
-    marker: Literal["wrong_bet", "buy", "lay"] | UnsetType = UNSET
+    marker: Marker | UnsetType = UNSET
     working: bool | UnsetType = UNSET
     left_up_from: Id | UnsetType = UNSET
     colour: Id | UnsetType = UNSET
@@ -84,7 +87,72 @@ class PayoutMadeData(Data, frozen=True, gc=False):
     winnings: Amount
     stake_returned: Amount
     colour: Id | UnsetType = UNSET
+    continues_as: Id | UnsetType = UNSET
 
 
 class PayoutMade(Envelope, frozen=True, gc=False, tag="payout.made"):
     data: PayoutMadeData
+
+
+class PayoutRecoveredData(Data, frozen=True, gc=False):
+    wager: Id
+    winnings: Amount = 0
+    stake: Amount = 0
+    reason: str | UnsetType = UNSET
+
+
+class PayoutRecovered(Envelope, frozen=True, gc=False, tag="payout.recovered"):
+    data: PayoutRecoveredData
+
+
+class TipGivenData(Data, frozen=True, gc=False):
+    amount: Amount
+    player: Id | UnsetType = UNSET
+
+
+class TipGiven(Envelope, frozen=True, gc=False, tag="tip.given"):
+    data: TipGivenData
+
+
+class GoodwillPaidData(Data, frozen=True, gc=False):
+    amount: Amount
+    reason: str
+    player: Id | UnsetType = UNSET
+    approved_by: Id | UnsetType = UNSET
+
+
+class GoodwillPaid(Envelope, frozen=True, gc=False, tag="goodwill.paid"):
+    data: GoodwillPaidData
+
+
+class DisputeOpenedData(Data, frozen=True, gc=False):
+    wager: Id | UnsetType = UNSET
+    player: Id | UnsetType = UNSET
+    reason: str | UnsetType = UNSET
+
+
+class DisputeOpened(Envelope, frozen=True, gc=False, tag="dispute.opened"):
+    data: DisputeOpenedData
+
+
+class DisputeSettledData(Data, frozen=True, gc=False):
+    """``opened`` is the seq of the dispute; ``amount`` in minor units is what ``by`` paid to the other side."""
+
+    opened: Seq
+    amount: Amount = 0
+    approved_by: Id | UnsetType = UNSET
+    by: Literal["house", "player"] = "house"
+
+
+class DisputeSettled(Envelope, frozen=True, gc=False, tag="dispute.settled"):
+    data: DisputeSettledData
+
+
+class OrphanRecordedData(Data, frozen=True, gc=False):
+    amount: Amount
+    wager: Id | UnsetType = UNSET
+    slip: str | UnsetType = UNSET
+
+
+class OrphanRecorded(Envelope, frozen=True, gc=False, tag="orphan.recorded"):
+    data: OrphanRecordedData

@@ -14,7 +14,8 @@ A simple chance of initial stake S, under the reading ``zero_rule`` = choice:
                                     ▲   │
                                zero │   └─ prison ─► imprisoned ── number ─► released: S/2^(k−1), or lost
                                     └────────────────────┘
-    At the last coup a zero leaves no choice: refunded_last_coup, S/2^k.
+    The last choice before the next result counts, while nothing was paid. Where nobody says it, a payout of the half is
+    the choice, and no payout is prison. At the last coup a zero leaves no choice: refunded_last_coup, S/2^k.
 """
 
 from __future__ import annotations
@@ -22,37 +23,95 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from types import MappingProxyType
+from typing import Any, NamedTuple
 
-from settlement.events import LastCoupAnnounced, WagerPlaced, ZeroDecided
-from settlement.layouts import DOZEN_SHAPES, SIMPLE_CHANCES, Layout, twelves
-from settlement.money import EVEN, Odds
-from settlement.state import Table, Wager, find, give_back, lose, win
-from settlement.wagers import Kind
+from settlement.events import LastCoupAnnounced, PayoutMade, WagerPlaced, ZeroDecided
+from settlement.kinds import Kind, Shape, accept_any
+from settlement.layouts import SIMPLE_CHANCES, Layout, twelves
+from settlement.money import EVEN, Odds, halved, is_rounded_up, share
+from settlement.state import Table, Wager, find, give_back, lose, take_back_refund, win
 
-ODDS: Mapping[str, Odds] = MappingProxyType(
-    {
-        "plein": Odds(35, 1),  # A: «Mise sur un numéro plein qui rapporte 35 fois la mise»
-        "cheval": Odds(17, 1),
-        "transversale": Odds(11, 1),
-        "carre": Odds(8, 1),
-        "sixain": Odds(5, 1),
-        "douzaine": Odds(2, 1),
-        "colonne": Odds(2, 1),
-        "deux_douzaines": Odds(1, 2),
-        "deux_colonnes": Odds(1, 2),
-        **dict.fromkeys(SIMPLE_CHANCES, EVEN),  # B
-    }
+
+class Combination(NamedTuple):
+    """One combination of the list, on any layout: the fields of a ``Kind`` that the layout does not decide."""
+
+    bet: str
+    word: str
+    usual: tuple[str, str]
+    shape: Shape
+    odds: Odds
+    clause: str
+    line: str
+
+
+COMBINATIONS = (
+    # A: «Mise sur un numéro plein qui rapporte 35 fois la mise»
+    Combination(
+        "plein", "plein", ("straight up", "numéro plein"), "numbers", Odds(35, 1), "art. 54 A", "art. 54 A plein"
+    ),
+    Combination("cheval", "cheval", ("split", "deux numéros"), "numbers", Odds(17, 1), "art. 54 A", "art. 54 A cheval"),
+    Combination(
+        "transversale",
+        "transversale",
+        ("street", "trois numéros"),
+        "numbers",
+        Odds(11, 1),
+        "art. 54 A",
+        "art. 54 A transversale",
+    ),
+    Combination("carre", "carré", ("corner", "quatre numéros"), "numbers", Odds(8, 1), "art. 54 A", "art. 54 A carré"),
+    Combination(
+        "sixain", "sixain", ("six line", "six numéros"), "numbers", Odds(5, 1), "art. 54 A", "art. 54 A sixain"
+    ),
+    Combination(
+        "douzaine", "douzaine", ("dozen", "douze numéros"), "which", Odds(2, 1), "art. 54 A", "art. 54 A douzaine"
+    ),
+    Combination(
+        "colonne", "colonne", ("column", "douze numéros"), "which", Odds(2, 1), "art. 54 A", "art. 54 A douzaine"
+    ),
+    Combination(
+        "deux_douzaines",
+        "deux douzaines",
+        ("two dozens", "vingt-quatre numéros"),
+        "which",
+        Odds(1, 2),
+        "art. 54 A",
+        "art. 54 A deux douzaines",
+    ),
+    Combination(
+        "deux_colonnes",
+        "deux colonnes",
+        ("two columns", "vingt-quatre numéros"),
+        "which",
+        Odds(1, 2),
+        "art. 54 A",
+        "art. 54 A deux douzaines",
+    ),
+    # B
+    Combination("pair", "pair", ("even", "numéros pairs"), "alone", EVEN, "art. 54 B", "art. 54 B pair"),
+    Combination("impair", "impair", ("odd", "numéros impairs"), "alone", EVEN, "art. 54 B", "art. 54 B pair"),
+    Combination("manque", "manque", ("low, 1 to 18", "1 à 18"), "alone", EVEN, "art. 54 B", "art. 54 B manque"),
+    Combination("passe", "passe", ("high, 19 to 36", "19 à 36"), "alone", EVEN, "art. 54 B", "art. 54 B manque"),
+    Combination("rouge", "rouge", ("red", "numéros rouges"), "alone", EVEN, "art. 54 B", "art. 54 B rouge"),
+    Combination("noir", "noir", ("black", "numéros noirs"), "alone", EVEN, "art. 54 B", "art. 54 B rouge"),
 )
+
+ODDS: Mapping[str, Odds] = MappingProxyType({each.bet: each.odds for each in COMBINATIONS})
 
 
 def kinds_on(layout: Layout) -> Mapping[str, Kind]:
     """Return the closed list of combinations on ``layout``."""
-    accepts = {
-        **{bet: _accept_shape(layout, bet) for bet in layout.shapes},
-        **{bet: _accept_twelves(bet) for bet in DOZEN_SHAPES},
-        **dict.fromkeys(SIMPLE_CHANCES, _accept_simple),
-    }
-    return MappingProxyType({bet: Kind(bet=bet, withdrawal="free", accept=accepts[bet]) for bet in ODDS})
+    return MappingProxyType({each.bet: _kind_on(layout, each) for each in COMBINATIONS})
+
+
+HELD_BY_ZERO = ("imprisoned", "awaiting_decision")
+"""The statuses of a simple chance that a zero has hit and no result has decided since."""
+
+
+def state_of_play(table: Table) -> dict[str, Any]:
+    """Return what an answer says of the table: the stakes that a zero holds, each with its zeros."""
+    held = (table.wagers[live] for live in table.live)
+    return {"imprisoned": {wager.id: wager.zeros for wager in held if wager.status in HELD_BY_ZERO}}
 
 
 def covers(wager: Wager, pocket: str) -> bool:
@@ -119,17 +178,20 @@ def decide_zero(table: Table, event: ZeroDecided) -> None:
     elif wager.bet not in SIMPLE_CHANCES:
         find(table, "zero-option-on-multiple-chance", wager.placed_by, seq, wager=wager, recorded=choice)
     elif wager.status == "refunded_last_coup":
-        find(
-            table,
-            "zero-decision-on-last-coup",
-            table.wheel.last_coup,
-            wager.zero_by,
-            seq,
-            wager=wager,
-            recorded=choice,
-            last_coup_seq=table.wheel.last_coup,
-        )
-    elif wager.status != "awaiting_decision":
+        if choice == "prison":  # the half is what the law forces
+            find(
+                table,
+                "zero-decision-on-last-coup",
+                table.wheel.last_coup,
+                wager.zero_by,
+                seq,
+                wager=wager,
+                recorded=choice,
+                last_coup_seq=table.wheel.last_coup,
+            )
+    elif _may_choose(table, wager):
+        _choose(table, wager, seq, choice)
+    elif not _says_what_was_paid(table, wager, choice):
         find(
             table,
             "zero-decision-without-zero",
@@ -139,13 +201,17 @@ def decide_zero(table: Table, event: ZeroDecided) -> None:
             recorded=choice,
             status=wager.status,
         )
-    elif choice == "half":
+
+
+def read_choice(table: Table, event: PayoutMade) -> None:
+    """B 1°: where nobody says it, a payout of the half, without winnings, is the choice."""
+    wager = table.wagers.get(event.data.wager)
+    if wager is None or wager.status != "awaiting_decision":
+        return
+    winnings, stake = _net_in_coup(table, wager)
+    if _is_half(table, wager, winnings + event.data.winnings, stake + event.data.stake_returned):
         del table.awaiting[wager.id]
-        give_back(table, wager, seq, "refunded_half", _share_left(wager))
-    else:
-        del table.awaiting[wager.id]
-        wager.status = "imprisoned"
-        wager.changed_by = seq
+        give_back(table, wager, event.seq, "refunded_half", halved(wager.zeros), may_change=True)
 
 
 def announce_last_coup(table: Table, event: LastCoupAnnounced) -> None:
@@ -170,8 +236,21 @@ def check_last_coup(table: Table, seq: int, pocket: str) -> None:
             )
 
 
+def _kind_on(layout: Layout, combination: Combination) -> Kind:
+    bet = combination.bet
+    match combination.shape:
+        case "numbers":
+            accept = _accept_shape(layout, bet)
+        case "which":
+            accept = _accept_twelves(bet)
+        case _:
+            accept = accept_any
+    zeros = layout.zeros if bet in SIMPLE_CHANCES else frozenset()
+    return Kind(withdrawal="free", accept=accept, zeros=zeros, **combination._asdict())
+
+
 def _accept_shape(layout: Layout, bet: str) -> Callable[[Table, WagerPlaced, Wager], bool]:
-    legal = layout.shapes[bet]
+    legal = dict(layout.shapes[bet])  # looked up faster than in a MappingProxyType
 
     def accept(table: Table, event: WagerPlaced, wager: Wager) -> bool:
         numbers = event.data.numbers or []
@@ -197,39 +276,68 @@ def _accept_twelves(bet: str) -> Callable[[Table, WagerPlaced, Wager], bool]:
     return accept
 
 
-def _accept_simple(table: Table, event: WagerPlaced, wager: Wager) -> bool:
-    return True
-
-
 @lru_cache(maxsize=256)
 def _chance(bet: str, which: tuple[int, ...]) -> frozenset[str]:
     """Return the pockets of a simple chance, of dozens or columns; no pockets if that combination does not exist."""
     return SIMPLE_CHANCES[bet] if bet in SIMPLE_CHANCES else twelves(bet, which) or frozenset()
 
 
+def _may_choose(table: Table, wager: Wager) -> bool:
+    """Whether a choice has effect: after a zero and before the next result, while nothing was paid."""
+    if wager.zero_by != table.coup_began or wager.status not in ("awaiting_decision", "imprisoned", "refunded_half"):
+        return False
+    return table.open_session().zero_rule == "choice" and _net_in_coup(table, wager) == (0, 0)
+
+
+def _says_what_was_paid(table: Table, wager: Wager, choice: str) -> bool:
+    """Whether a choice of the half comes after that half was paid, or where the reading leaves no choice but it."""
+    if choice != "half" or wager.zero_by != table.coup_began:
+        return False
+    return wager.status == "refunded_half" or _is_half(table, wager, *_net_in_coup(table, wager))
+
+
+def _choose(table: Table, wager: Wager, seq: int, choice: str) -> None:
+    """Take a choice, or take it in place of an earlier one."""
+    table.awaiting.pop(wager.id, None)
+    if wager.status == "refunded_half":
+        take_back_refund(table, wager)
+    if choice == "half":
+        give_back(table, wager, seq, "refunded_half", halved(wager.zeros), may_change=True)
+    else:
+        wager.status = "imprisoned"
+        wager.changed_by = seq
+
+
+def _is_half(table: Table, wager: Wager, winnings: int, stake: int) -> bool:
+    """Whether these amounts, in minor units, are what the zero leaves of ``wager``, rounded down or up."""
+    if winnings or not stake:
+        return False
+    part, unit = halved(wager.zeros), table.open_session().payout_unit
+    return stake == share(wager.standing, part, unit)[0] or is_rounded_up(stake, wager.standing, part, unit)
+
+
+def _net_in_coup(table: Table, wager: Wager) -> tuple[int, int]:
+    """Return the winnings and the stake that were handed over in this coup, less what was recovered."""
+    if wager.account is not None:
+        moves = wager.account.moves
+        return sum(move.winnings for move in moves), sum(move.stake for move in moves)
+    return (wager.winnings_due, wager.stake_due) if wager.paid_by > table.coup_began else (0, 0)
+
+
 def _hit_by_zero(table: Table, wager: Wager, seq: int) -> None:
+    """Count a zero: «ayant perdu 50 p. 100 de sa valeur à chaque sortie du zéro», always of the initial stake."""
     wager.zeros += 1
     wager.zero_by = wager.changed_by = seq
     if table.wheel.last_coup:
-        give_back(table, wager, seq, "refunded_last_coup", _share_left(wager))
+        give_back(table, wager, seq, "refunded_last_coup", halved(wager.zeros))
     elif table.open_session().zero_rule == "half":
-        give_back(table, wager, seq, "refunded_half", _share_left(wager))
+        give_back(table, wager, seq, "refunded_half", halved(wager.zeros))
     else:
         wager.status = "awaiting_decision"
         table.awaiting[wager.id] = None
 
 
-def _share_left(wager: Wager) -> Odds:
-    """Return S/2^k: «ayant perdu 50 p. 100 de sa valeur à chaque sortie du zéro», always of the initial stake."""
-    return _halved(wager.zeros)
-
-
 def _release(table: Table, wager: Wager, seq: int) -> None:
     """Release a stake from prison without winnings: «reprennent purement et simplement leur liberté»."""
     is_halved = table.open_session().release_value == "halving"  # a reading
-    give_back(table, wager, seq, "released", _halved(wager.zeros - 1) if is_halved else EVEN)
-
-
-def _halved(times: int) -> Odds:
-    # Any stake is 0 after 64 halvings: a larger power of 2 would only be a longer number.
-    return Odds(1, 2 ** min(times, 64))
+    give_back(table, wager, seq, "released", halved(wager.zeros - 1) if is_halved else EVEN)

@@ -18,6 +18,7 @@ die broke or left the table.
 
 from __future__ import annotations
 
+from settlement.catalogue import RULES
 from settlement.events import (
     DiceDeclined,
     DiceOffered,
@@ -25,6 +26,8 @@ from settlement.events import (
     DiceSetIntroduced,
     DiceThrown,
     DiceTouched,
+    PlayerLeft,
+    PlayerSeated,
     ShooterRemoved,
     ThrowVoided,
 )
@@ -40,6 +43,12 @@ TOUCHES_DICE = ("examine", "fell_off_table")
 """Al. 2: «sauf pour les examiner ou les ramasser lorsqu'ils sont tombés de la table»."""
 
 
+VIOLATIONS = frozenset(
+    {"wrong_direction", "short_of_far_end", "no_wall_contact", "slid", "off_table", "rubbed_or_held"}
+)
+"""Al. 3 and 5: what a shooter can be blamed for. Broken dice, and where good dice come to rest, are nobody's fault."""
+
+
 def offer(table: Table, event: DiceOffered) -> None:
     """Offer the dice: al. 2, and the turn that ends here: art. 55-8 A 1°."""
     session = table.open_session()
@@ -47,44 +56,57 @@ def offer(table: Table, event: DiceOffered) -> None:
         return
     dice = table.dice
     seq = event.seq
-    seat = event.data.seat
+    seat, player = _turn(table, event.data.seat or None, event.data.player or None)
     seats = session.seats
     if not dice.offer:
-        if seats and seat != seats[0]:
-            find(
-                table,
-                "first-shooter-not-left-of-croupiers",
-                seq,
-                expected=seats[0],
-                recorded=seat,
-            )
+        passed = _first_taken(table, seats[: seats.index(seat)] if seat in seats else ())
+        if passed is not None:
+            find(table, "first-shooter-not-left-of-croupiers", seq, expected=passed, recorded=seat)
         dice.first_offer = seq
     else:
-        due = _next_clockwise(seats, dice.shooter)
-        if due is not None and seat != due:
+        passed = _first_taken(table, _between(seats, dice.shooter, seat))
+        if passed is not None:
             find(
                 table,
                 "dice-not-offered-clockwise",
                 dice.offer,
                 seq,
-                expected=due,
+                expected=passed,
                 recorded=seat,
                 after_seat=dice.shooter,
             )
-        if dice.throws and not (dice.seven_out or dice.declined or dice.removed) and seat != dice.shooter:
-            find(table, "dice-passed-without-seven-out", dice.offer, seq, recorded=seat, shooter=dice.shooter)
-    dice.successor_excused = table.point is not None and (dice.removed or dice.successor_excused)
+        is_over = dice.seven_out or _has_given_up(table)
+        if dice.throws and not is_over and not _is_shooter(table, seat, player):
+            shooter = dice.shooter or dice.player
+            find(table, "dice-passed-without-seven-out", dice.offer, seq, recorded=seat or player, shooter=shooter)
+    # Al. 7 binds who throws with a stake of his own; who takes over a series inherits the point.
+    dice.successor_excused = table.point is not None and (_has_given_up(table) or dice.successor_excused)
     dice.offer = seq
     dice.shooter = seat
-    dice.declined = dice.removed = False
+    dice.player = player
+    dice.declined = dice.removed = dice.left = False
     dice.throws = dice.seven_out = 0
     dice.violations = []
 
 
 def decline(table: Table, event: DiceDeclined) -> None:
-    """Remember that the shooter declined his turn: al. 2."""
-    if event.data.seat == table.dice.shooter:
+    """Remember that the shooter declined his turn, or gave the dice up in the midst of it: al. 2."""
+    if _is_shooter(table, event.data.seat or None, event.data.player or None):
         table.dice.declined = True
+
+
+def seat_player(table: Table, event: PlayerSeated) -> None:
+    """Remember who sits where: the dice pass over an empty seat."""
+    if event.data.seat:
+        table.seat_of[event.data.player] = event.data.seat
+
+
+def free_seat(table: Table, event: PlayerLeft) -> None:
+    """Free the seat of a player who leaves. If he is the shooter, his turn is over."""
+    dice = table.dice
+    if dice.offer and _is_shooter(table, event.data.seat or None, event.data.player):
+        dice.left = True
+    table.seat_of.pop(event.data.player, None)
 
 
 def remove_shooter(table: Table, event: ShooterRemoved) -> None:
@@ -123,25 +145,30 @@ def check_throw(table: Table, event: DiceThrown) -> None:
     session = table.open_session()
     seq = event.seq
     data = event.data
+    is_violation = False
     if session.custody:
         _check_custody(table, event)
         _check_line_wager(table, event)
     if session.calls:
         _check_call(table, event)
         if table.called_at is not None:
-            delay_s = int((event.occurred_at - table.called_at).total_seconds())
-            if (event.occurred_at - table.called_at).total_seconds() > session.throw_delay_s:
+            delay_s = (event.occurred_at - table.called_at).total_seconds()
+            if delay_s > session.throw_delay_s:
+                is_violation = True
                 find(
                     table,
                     "throw-delayed",
                     table.call,
                     seq,
                     expected=session.throw_delay_s,
-                    recorded=delay_s,
+                    recorded=int(delay_s),
                     call_seq=table.call,
                 )
     if data.flags and "rubbed_or_held" in data.flags:
-        find(table, "dice-rubbed-or-held", seq, shooter=data.seat or table.dice.shooter)
+        is_violation = True
+        find(table, "dice-rubbed-or-held", seq, shooter=data.seat or table.dice.shooter or data.player or None)
+    if is_violation and session.custody and _by_the_shooter(table, event):
+        table.dice.violations.append(seq)
 
 
 def check_voided_throw(table: Table, event: ThrowVoided) -> None:
@@ -149,7 +176,7 @@ def check_voided_throw(table: Table, event: ThrowVoided) -> None:
     session = table.open_session()
     if session.custody:
         _check_custody(table, event)
-        if _by_the_shooter(table, event):
+        if _by_the_shooter(table, event) and not VIOLATIONS.isdisjoint(event.data.flags):
             table.dice.violations.append(event.seq)
     if session.calls:
         _check_call(table, event)
@@ -194,6 +221,7 @@ def introduce_set(table: Table, event: DiceSetIntroduced) -> None:
                 dice.set_introduced,
                 table.point_set_by,
                 seq,
+                severity=_severity_of_change(data.decided_by),
                 point=table.point,
                 point_seq=table.point_set_by,
                 by=data.decided_by,
@@ -228,6 +256,9 @@ def select_dice(table: Table, event: DiceSelected) -> None:
     dice = table.dice
     chosen = set(data.dice)
     in_service = set(dice.dice)
+    if dice.offer and not _is_shooter(table, data.seat, None):
+        expected = dice.shooter or dice.player
+        find(table, "dice-selected-by-another", dice.offer, seq, expected=expected, recorded=data.seat)
     if len(data.dice) != 2 or len(chosen) != 2 or (in_service and not chosen <= in_service):
         find(
             table,
@@ -259,25 +290,72 @@ def touch_dice(table: Table, event: DiceTouched) -> None:
         find(table, "dice-touched-without-cause", event.seq, recorded=data.cause)
 
 
-def _next_clockwise(seats: tuple[str, ...], seat: str | None) -> str | None:
-    """Return the seat after ``seat``; None if the session did not list it among its seats."""
-    if seat not in seats:
+def _turn(table: Table, seat: str | None, player: str | None) -> tuple[str | None, str | None]:
+    """Return the seat and the player of a turn, each known from the other by the seating if it is not given."""
+    if seat is None and player is not None:
+        seat = table.seat_of.get(player)
+    if player is None and seat is not None:
+        for each, taken in table.seat_of.items():
+            if taken == seat:
+                return seat, each
+    return seat, player
+
+
+def _is_shooter(table: Table, seat: str | None, player: str | None) -> bool:
+    """Whether a seat or a player is the last one offered. A player of whom nothing is known may be."""
+    dice = table.dice
+    if seat is None or dice.shooter is None:
+        seat, player = _turn(table, seat, player)
+    if seat is not None and dice.shooter is not None:
+        return seat == dice.shooter
+    if player is not None and dice.player is not None:
+        return player == dice.player
+    return bool(dice.offer) and seat is None
+
+
+def _has_given_up(table: Table) -> bool:
+    dice = table.dice
+    return dice.declined or dice.removed or dice.left
+
+
+def _between(seats: tuple[str, ...], last: str | None, seat: str | None) -> tuple[str, ...]:
+    """Return the seats that an offer to ``seat`` passes over, clockwise from ``last``; none if one is not listed."""
+    if last not in seats or seat not in seats:
+        return ()
+    turned = seats[seats.index(last) + 1 :] + seats[: seats.index(last) + 1]
+    return turned[: turned.index(seat)]
+
+
+def _first_taken(table: Table, seats: tuple[str, ...]) -> str | None:
+    """Return the first of ``seats`` that is known to be taken: by the seating, else by a stake that lies before it."""
+    if not seats:
         return None
-    return seats[(seats.index(seat) + 1) % len(seats)]
+    if "seating" in table.open_session().observes:
+        taken = set(table.seat_of.values())
+    else:
+        taken = {seat for live in table.live if (seat := table.wagers[live].seat) is not None}
+    return next((seat for seat in seats if seat in taken), None)
+
+
+def _severity_of_change(decided_by: str) -> str | None:
+    """Al. 4 binds the shooter, and al. 6 lets the chefs change dice «après un certain nombre de séries»."""
+    is_chefs = decided_by in ("chef_de_partie", "chef_de_table")
+    return RULES["dice-changed-during-point-series"].exceptional_severity if is_chefs else None
 
 
 def _check_custody(table: Table, event: DiceThrown | ThrowVoided) -> None:
     seq = event.seq
     data = event.data
     dice = table.dice
-    if data.seat and (data.seat != dice.shooter or dice.declined or dice.removed):
+    by_the_shooter = _by_the_shooter(table, event)
+    if not by_the_shooter or ((data.seat or data.player) and _has_given_up(table)):
         find(
             table,
             "throw-by-non-shooter",
             dice.offer,
             seq,
-            expected=dice.shooter,
-            recorded=data.seat,
+            expected=dice.shooter or dice.player,
+            recorded=data.seat or data.player or None,
         )
     if dice.seven_out:
         find(
@@ -288,7 +366,7 @@ def _check_custody(table: Table, event: DiceThrown | ThrowVoided) -> None:
             shooter=data.seat or dice.shooter,
             seven_out_seq=dice.seven_out,
         )
-    if isinstance(data.dice, list) and sorted(data.dice) != sorted(dice.selected):
+    if isinstance(data.dice, list) and data.dice != dice.selected and sorted(data.dice) != sorted(dice.selected):
         find(
             table,
             "unselected-dice-thrown",
@@ -297,23 +375,39 @@ def _check_custody(table: Table, event: DiceThrown | ThrowVoided) -> None:
             dice=list(data.dice),
             selected_dice=list(dice.selected),
         )
-    if _by_the_shooter(table, event):
+    if by_the_shooter:
         dice.throws += 1
 
 
 def _by_the_shooter(table: Table, event: DiceThrown | ThrowVoided) -> bool:
-    """Whether the throw belongs to the turn of the last seat offered: the event names no other seat."""
-    return not event.data.seat or event.data.seat == table.dice.shooter
+    """Whether the throw belongs to the turn of the last seat offered: the event names nobody else."""
+    data = event.data
+    return not (data.seat or data.player) or _is_shooter(table, data.seat or None, data.player or None)
 
 
 def _check_line_wager(table: Table, event: DiceThrown) -> None:
-    """Al. 7: «Le tireur doit avoir déposé une mise […] avant de jeter les dés»."""
-    seat = event.data.seat or table.dice.shooter
-    if seat is None or table.dice.successor_excused:
+    """Al. 7: «Le tireur doit avoir déposé une mise […] avant de jeter les dés»; his by seat or by player."""
+    data, dice = event.data, table.dice
+    if dice.successor_excused:
+        return
+    if data.seat or data.player:
+        seat, player = _turn(table, data.seat or None, data.player or None)
+    else:
+        seat, player = dice.shooter, dice.player
+    if seat is not None and seat == dice.shooter:
+        player = player or dice.player
+    if seat is None and player is None:
         return
     wagers = table.wagers
-    if not any(wagers[live].seat == seat and wagers[live].bet in ("win", "dont_win") for live in table.live):
-        find(table, "shooter-without-line-wager", table.dice.offer, event.seq, shooter=seat)
+    for live in table.live:
+        wager = wagers[live]
+        if wager.bet not in ("win", "dont_win"):
+            continue
+        if (seat is not None and wager.seat == seat) or (player is not None and wager.player == player):
+            return
+        if wager.seat is None and wager.player is not None and table.seat_of.get(wager.player, "") == seat:
+            return
+    find(table, "shooter-without-line-wager", dice.offer, event.seq, shooter=seat or player)
 
 
 def _check_call(table: Table, event: DiceThrown | ThrowVoided) -> None:

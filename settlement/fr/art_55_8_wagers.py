@@ -22,11 +22,12 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TypeAlias
 
+from settlement.calls import timing
 from settlement.craps import POINT_NUMBERS
-from settlement.events import DiceThrown, WagerMoved, WagerPlaced
+from settlement.events import WagerMoved, WagerPlaced
+from settlement.kinds import Kind
 from settlement.money import EVEN, Odds
-from settlement.state import Table, Wager, find, lose, win
-from settlement.wagers import Kind, accept_any
+from settlement.state import StakeChange, Table, Wager, find, lose, win
 
 OddsTable: TypeAlias = Mapping[int, Odds]
 Resolve: TypeAlias = Callable[[Table, Wager, int, int, bool], None]
@@ -91,6 +92,9 @@ WRONG: Mapping[str, OddsTable] = MappingProxyType(
     }
 )
 
+PLACE_BETS = ("right_bet", "wrong_bet")
+"""D: taken back, and so moved, «en cas de coup non décisif»."""
+
 BASE_OF: Mapping[str, str] = MappingProxyType(
     {
         "win_odds": "win",
@@ -125,7 +129,7 @@ def right(odds: OddsTable) -> Resolve:
     def resolve(table: Table, wager: Wager, seq: int, total: int, double: bool) -> None:
         if total == wager.number:
             win(table, wager, seq, odds[total])
-        elif total == 7:
+        elif total == 7 and wager.number is not None:
             lose(table, wager, seq)
 
     return resolve
@@ -136,23 +140,14 @@ def wrong(odds: OddsTable) -> Resolve:
 
     def resolve(table: Table, wager: Wager, seq: int, total: int, double: bool) -> None:
         number = wager.number
-        assert number is not None
+        if number is None:  # odds whose base was not seen
+            return
         if total == 7:
             win(table, wager, seq, odds[number])
         elif total == number:
             lose(table, wager, seq)
 
     return resolve
-
-
-def settle_throw(table: Table, event: DiceThrown, total: int) -> None:
-    """Settle every live wager by a throw of ``total``."""
-    first, second = event.data.faces
-    double = first == second
-    seq = event.seq
-    wagers = table.wagers
-    for wager in [wagers[live] for live in table.live]:
-        KINDS[wager.bet].resolve(table, wager, seq, total, double)
 
 
 # The come box
@@ -180,8 +175,16 @@ def move(table: Table, event: WagerMoved) -> None:
     """Move a come or don't come stake to its number: A 3°, 4°."""
     seq = event.seq
     data = event.data
-    table.moves_seen = True
     wager = table.wagers.get(data.wager)
+    if wager is not None and _may_be_moved(table, event, wager):
+        if not table.call and table.open_session().calls:
+            before = (wager.number or 0, wager.throws_before)
+            table.stake_changes.append(StakeChange("wager.moved", seq, event.occurred_at, wager.id, *before))
+        wager.number = data.number
+        wager.throws_before = table.throws
+        wager.changed_by = seq
+        return
+    table.moves_seen = True
     if wager is None or data.wager not in table.travelling:
         if table.voided_by:
             find(
@@ -220,9 +223,9 @@ def move(table: Table, event: WagerMoved) -> None:
 # Placement
 
 
-def _accept_line(table: Table, event: WagerPlaced, wager: Wager) -> bool:
+def accept_line(table: Table, event: WagerPlaced, wager: Wager) -> bool:
     """A 1°, 2°: «qui se joue au premier jet»."""
-    if table.point is None:
+    if table.point is None or not table.sees("results"):
         return True
     find(
         table,
@@ -236,15 +239,17 @@ def _accept_line(table: Table, event: WagerPlaced, wager: Wager) -> bool:
     return False
 
 
-def _accept_come(table: Table, event: WagerPlaced, wager: Wager) -> bool:
+def accept_come(table: Table, event: WagerPlaced, wager: Wager) -> bool:
     """A 3°, 4°: «à n'importe quel moment de la série après le premier jet»."""
-    if table.point is not None:
+    if table.point is not None or not table.sees("results"):
         return True
     find(table, "come-wager-on-come-out", event.seq, wager=wager)
     return False
 
 
-def _accept_big(number: int) -> Callable[[Table, WagerPlaced, Wager], bool]:
+def accept_big(number: int) -> Callable[[Table, WagerPlaced, Wager], bool]:
+    """Return what accepts a bet whose name says its ``number``: A 6°, 7°."""
+
     def accept(table: Table, event: WagerPlaced, wager: Wager) -> bool:
         wager.number = number
         return True
@@ -252,23 +257,42 @@ def _accept_big(number: int) -> Callable[[Table, WagerPlaced, Wager], bool]:
     return accept
 
 
-def _accept_hardway(table: Table, event: WagerPlaced, wager: Wager) -> bool:
+def accept_hardway(table: Table, event: WagerPlaced, wager: Wager) -> bool:
+    """B 1°: a hard way names one of its four numbers."""
     return accept_number(table, event, wager, tuple(HARDWAY))
 
 
-def _accept_wrong(table: Table, event: WagerPlaced, wager: Wager) -> bool:
+def accept_wrong(table: Table, event: WagerPlaced, wager: Wager) -> bool:
     """D 2°: «différenciée par l'employé à l'aide d'une contremarque portant "Wrong Bet"»."""
     if event.data.marker != "wrong_bet":
         find(table, "wrong-bet-not-marked", event.seq, wager=wager, recorded=event.data.marker or None)
     return accept_number(table, event, wager)
 
 
-def _accept_odds(table: Table, event: WagerPlaced, wager: Wager) -> bool:
+def accept_odds(table: Table, event: WagerPlaced, wager: Wager) -> bool:
     """C: «si la chance simple correspondante, dont le point doit être connu, a déjà été engagée»."""
     wager.base = event.data.base or None
     base = table.wagers.get(wager.base or "")
     fault = _fault_of_base(wager, base)
+    if fault is not None and _is_unseen(table, fault):
+        return accept_number(table, event, wager) if isinstance(event.data.number, int) else True
     if base is not None and fault is None:
+        if not _are_of_one(table, wager, base):
+            find(table, "odds-on-anothers-base", base.placed_by, event.seq, wager=wager, base=base.id)
+            return False
+        number = event.data.number
+        if isinstance(number, int) and number != base.number:
+            find(
+                table,
+                "odds-number-mismatch",
+                base.placed_by,
+                event.seq,
+                wager=wager,
+                base=base.id,
+                expected=base.number,
+                recorded=number,
+            )
+            return False
         wager.number = base.number
         return True
     base_placed_by = base.placed_by if base is not None else 0
@@ -276,23 +300,11 @@ def _accept_odds(table: Table, event: WagerPlaced, wager: Wager) -> bool:
     return False
 
 
-def _fault_of_base(wager: Wager, base: Wager | None) -> str | None:
-    """Return why ``base`` cannot carry the odds ``wager``; None if it can."""
-    if base is None:
-        return "unknown"
-    if base.bet != BASE_OF[wager.bet]:
-        return "other_kind"
-    if base.status != "open":
-        return "decided"
-    if wager.player is not None and base.player is not None and wager.player != base.player:
-        return "other_player"
-    return "no_point" if base.number is None else None
-
-
 # Settlement
 
 
-def _line(bet: str) -> Resolve:
+def line(bet: str) -> Resolve:
+    """Return how a chance of ``LINE`` is resolved."""
     natural, craps, right_side = LINE[bet]
 
     def resolve(table: Table, wager: Wager, seq: int, total: int, double: bool) -> None:
@@ -316,7 +328,9 @@ def _line(bet: str) -> Resolve:
     return resolve
 
 
-def _one_roll(odds: OddsTable) -> Resolve:
+def one_roll(odds: OddsTable) -> Resolve:
+    """Return how a bet for one throw is resolved that wins on the totals of ``odds``."""
+
     def resolve(table: Table, wager: Wager, seq: int, total: int, double: bool) -> None:
         winning = odds.get(total)
         if winning is None:
@@ -327,7 +341,7 @@ def _one_roll(odds: OddsTable) -> Resolve:
     return resolve
 
 
-def _resolve_hardway(table: Table, wager: Wager, seq: int, total: int, double: bool) -> None:
+def resolve_hardway(table: Table, wager: Wager, seq: int, total: int, double: bool) -> None:
     """B 1°: the double wins; 7, or the same total otherwise formed, loses."""
     if total == wager.number and double:
         win(table, wager, seq, HARDWAY[total])
@@ -335,27 +349,38 @@ def _resolve_hardway(table: Table, wager: Wager, seq: int, total: int, double: b
         lose(table, wager, seq)
 
 
-def _kinds() -> dict[str, CrapsKind]:
-    kinds: dict[str, CrapsKind] = {}
-    for bet in LINE:
-        accept = _accept_come if bet in ("come", "dont_come") else _accept_line
-        kinds[bet] = CrapsKind(bet=bet, withdrawal="never", accept=accept, resolve=_line(bet))
-    for bet, odds in ONE_ROLL.items():
-        kinds[bet] = CrapsKind(bet=bet, withdrawal="one_roll", accept=accept_any, resolve=_one_roll(odds))
-    placed = {"big_6": _accept_big(6), "big_8": _accept_big(8), "right_bet": accept_number, "wrong_bet": _accept_wrong}
-    for bet, odds in RIGHT.items():
-        kinds[bet] = CrapsKind(
-            bet=bet, withdrawal="after_throw", accept=placed.get(bet, _accept_odds), resolve=right(odds)
-        )
-    for bet, odds in WRONG.items():
-        kinds[bet] = CrapsKind(
-            bet=bet, withdrawal="after_throw", accept=placed.get(bet, _accept_odds), resolve=wrong(odds)
-        )
-    kinds["hardway"] = CrapsKind(
-        bet="hardway", withdrawal="after_throw", accept=_accept_hardway, resolve=_resolve_hardway
+def _may_be_moved(table: Table, event: WagerMoved, wager: Wager) -> bool:
+    """D: whether a place bet may go to another number now, which is to be taken back and placed again in one act."""
+    return (
+        wager.bet in PLACE_BETS
+        and wager.status == "open"
+        and wager.throws_before < table.throws  # «en cas de coup non décisif»
+        and table.last_result > wager.placed_by  # a «Coup nul» is none
+        and event.data.number in POINT_NUMBERS
+        and timing(table, event.occurred_at) != "late"
     )
-    return kinds
 
 
-KINDS: Mapping[str, CrapsKind] = MappingProxyType(_kinds())
-"""The closed list: «Les joueurs ne peuvent faire usage que des quatre catégories de chances suivantes»."""
+def _fault_of_base(wager: Wager, base: Wager | None) -> str | None:
+    """Return why ``base`` cannot carry the odds ``wager``; None if it can."""
+    if base is None:
+        return "unknown"
+    if base.bet != BASE_OF[wager.bet]:
+        return "other_kind"
+    if base.status != "open":
+        return "decided"
+    return "no_point" if base.number is None else None
+
+
+def _is_unseen(table: Table, fault: str) -> bool:
+    """Whether ``fault`` may come of what the table does not see: the base was placed, or its point thrown, unseen."""
+    return not table.sees("wagers" if fault == "unknown" else "results") and fault in ("unknown", "no_point")
+
+
+def _are_of_one(table: Table, wager: Wager, base: Wager) -> bool:
+    """Whether two stakes may be of one player: by player, by seat, or by who sits where."""
+    if wager.player is not None and base.player is not None:
+        return wager.player == base.player
+    seat = wager.seat or table.seat_of.get(wager.player or "")
+    seat_of_base = base.seat or table.seat_of.get(base.player or "")
+    return seat is None or seat_of_base is None or seat == seat_of_base

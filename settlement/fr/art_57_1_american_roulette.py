@@ -19,6 +19,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from settlement.accounts import is_payment
+from settlement.calls import reopen
 from settlement.events import (
     BallLaunched,
     BallRetrieved,
@@ -31,9 +33,8 @@ from settlement.events import (
     PlayerLeft,
     PlayerSeated,
     ResultAnnounced,
+    SpinVoided,
     StacksRebuilt,
-    StaffAssigned,
-    StaffRelieved,
     WagerPlaced,
     WheelSpun,
 )
@@ -43,26 +44,14 @@ from settlement.state import ColourValue, Table, Wager, find
 COLOURS = 10
 """Al. 2: «Dix boîtes ou compartiments transparents»."""
 
+_RANKS = (
+    ("colonne", "deux_colonnes"), ("passe",), ("impair",), ("noir",), ("rouge",), ("pair",), ("manque",),
+    ("douzaine", "deux_douzaines"), ("transversale", "sixain"), ("carre",), ("cheval",), ("plein",),
+)  # fmt: skip
 PAYMENT_ORDER: Mapping[str, int] = MappingProxyType(
-    {
-        # Al. 9; the three bets it leaves out rank with the bet they resemble: reading payment_order_of_three_bets.
-        "colonne": 1,
-        "deux_colonnes": 1,
-        "passe": 2,
-        "impair": 3,
-        "noir": 4,
-        "rouge": 5,
-        "pair": 6,
-        "manque": 7,
-        "douzaine": 8,
-        "deux_douzaines": 8,
-        "transversale": 9,
-        "sixain": 9,
-        "carre": 10,
-        "cheval": 11,
-        "plein": 12,
-    }
+    {bet: rank for rank, bets in enumerate(_RANKS, start=1) for bet in bets}
 )
+"""Al. 9; the three bets it leaves out rank with the bet they resemble: reading payment_order_of_three_bets."""
 
 
 # Wheel and ball: al. 6
@@ -117,7 +106,8 @@ def launch_ball(table: Table, event: BallLaunched) -> None:
             spun_seq=coup.spun_by,
         )
     alone = not any(role == "employe" for _, role in table.staff)
-    if alone and not coup.stacks_rebuilt and "handling" in session.observes:
+    is_play = coup.settled_by and not table.closed_by  # from the first coup on
+    if alone and is_play and not coup.stacks_rebuilt and "handling" in session.observes:
         find(table, "stacks-not-rebuilt", coup.settled_by, seq)
     note_launch(table, event)
 
@@ -127,11 +117,19 @@ def note_launch(table: Table, event: BallLaunched) -> None:
     coup = table.wheel
     coup.launched_by = event.seq
     if coup.chip_fell:
-        table.call = 0
-        table.called_at = None
+        reopen(table)
         if coup.ball_retrieved:
             coup.chip_fell = 0
             coup.ball_retrieved = False
+
+
+def void_spin(table: Table, event: SpinVoided) -> None:
+    """Void a spin: it decides nothing, and betting is open again in the same coup. For both roulettes."""
+    coup = table.wheel
+    coup.direction = None
+    coup.spun_by = coup.launched_by = coup.chip_fell = 0
+    coup.ball_retrieved = False
+    reopen(table)
 
 
 def drop_chip(table: Table, event: ChipFellInWheel) -> None:
@@ -215,11 +213,15 @@ def announce_payment(table: Table, event: PaymentAnnounced) -> None:
         wager.announced_by = wager.changed_by = event.seq
 
 
-def check_payment(table: Table, event: PayoutMade, wager: Wager | None) -> None:
-    """Check how one payout was made. ``wagers.pay`` checks its amount."""
+def check_payment(table: Table, event: PayoutMade, wager: Wager | None, is_first: bool) -> None:
+    """Check how one payout was made. Its amount is judged when the coup ends."""
     seq = event.seq
     session = table.open_session()
     coup = table.wheel
+    if wager is not None and wager.player is not None:
+        _check_colour(table, event, wager, wager.player)
+    if wager is not None and not is_payment(table, wager, event.data.winnings):
+        return
     _check_announced(table, seq)
     if session.collections and table.swept and not coup.collected:
         find(
@@ -227,29 +229,23 @@ def check_payment(table: Table, event: PayoutMade, wager: Wager | None) -> None:
             "payment-before-collection",
             coup.settled_by,
             seq,
+            about=wager,
             losers=len(table.swept),
             result_seq=coup.settled_by,
         )
     if wager is None:
         return
     paid = event.data.winnings
-    if wager.announced is None:
-        if "announcements" in session.observes:
-            find(table, "payment-not-announced", seq, wager=wager, recorded=paid)
-    elif wager.announced != paid:
-        find(
-            table,
-            "payment-not-as-announced",
-            wager.announced_by,
-            seq,
-            wager=wager,
-            expected=wager.announced,
-            recorded=paid,
-            announced_seq=wager.announced_by,
-        )
-    if wager.player is not None:
-        _check_order(table, seq, wager, wager.player)
-        _check_colour(table, event, wager, wager.player)
+    if wager.announced is not None:
+        if wager.announced != paid:
+            table.moved[wager.id] = None  # what completes it may still come
+    elif is_first and "announcements" in session.observes:
+        find(table, "payment-not-announced", seq, wager=wager, recorded=paid)
+    payee = wager.player
+    if payee is None and wager.seat is not None:
+        payee = next((player for player, seat in table.seat_of.items() if seat == wager.seat), wager.seat)
+    if payee is not None and is_first:
+        _check_order(table, seq, wager, payee)
 
 
 # Colours, seats, staff: al. 2 to 5
@@ -299,10 +295,26 @@ def assign_colour(table: Table, event: ColourAssigned) -> None:
     table.colours.setdefault(data.colour, {})[data.player] = declared
 
 
-def check_foreign_colour(table: Table, event: WagerPlaced, wager: Wager) -> None:
-    """Find a stake in the colour of another player."""
+def check_stake_in_colour(table: Table, event: WagerPlaced, wager: Wager) -> None:
+    """Find a stake in the colour of nobody or of another player, or of no whole number of its chips: al. 2."""
     colour = event.data.colour
     owners = table.colours.get(colour) if colour else None
+    if "colours" in table.open_session().observes:
+        if not owners:
+            find(table, "wager-with-unassigned-colour", event.seq, wager=wager, colour=colour or None)
+            return
+        owner = owners.get(wager.player or "") or (next(iter(owners.values())) if len(owners) == 1 else None)
+        if owner is not None and owner.value and event.data.stake % owner.value:
+            find(
+                table,
+                "stake-not-multiple-of-colour-value",
+                owner.assigned_by,
+                event.seq,
+                wager=wager,
+                expected=owner.value,
+                recorded=event.data.stake,
+                colour=colour or None,
+            )
     if owners and wager.player is not None and wager.player not in owners:
         find(
             table,
@@ -319,6 +331,10 @@ def seat_player(table: Table, event: PlayerSeated) -> None:
     player = event.data.player
     if player not in table.seated:
         table.seated.append(player)
+    if event.data.seat:
+        table.seat_of[player] = event.data.seat
+    if player in table.standing:
+        table.standing.remove(player)
     session = table.open_session()
     limit = session.seat_limit
     if limit is not None and len(table.seated) > limit and "seating" in session.observes:
@@ -337,10 +353,37 @@ def free_seat(table: Table, event: PlayerLeft) -> None:
     player = event.data.player
     if player in table.seated:
         table.seated.remove(player)
+    if player in table.standing:
+        table.standing.remove(player)
+    table.seat_of.pop(player, None)
     for colour, players in list(table.colours.items()):
         players.pop(player, None)
         if not players:
             del table.colours[colour]
+
+
+def check_unseated_player(table: Table, event: WagerPlaced, wager: Wager) -> None:
+    """Al. 3: find, once, a player who plays without a seat where every seat of the table is taken."""
+    player = wager.player
+    if player is None or player in table.seated:
+        return
+    session = table.open_session()
+    limit = session.seat_limit
+    if limit is None or "seating" not in session.observes:
+        return
+    if len(table.seated) >= limit and player not in table.standing:
+        table.standing.append(player)
+        recorded = len(table.seated) + len(table.standing)
+        find(table, "unseated-player-over-limit", event.seq, wager=wager, expected=limit, recorded=recorded)
+
+
+def check_chief(table: Table, seq: int) -> None:
+    """Al. 4: find, once until one is assigned, a coup that is played without a chef de table."""
+    if "staff" not in table.open_session().observes or table.chief_missed:
+        return
+    if not any(role == "chef_de_table" for _, role in table.staff):
+        table.chief_missed = True
+        find(table, "table-without-chief", seq)
 
 
 def check_staffing(table: Table, seq: int) -> None:
@@ -359,18 +402,10 @@ def check_staffing(table: Table, seq: int) -> None:
         )
 
 
-def change_staff(table: Table, event: StaffAssigned | StaffRelieved) -> None:
-    """Follow who works at the table."""
-    member = (event.data.person, event.data.role)
-    if isinstance(event, StaffAssigned):
-        table.staff.append(member)
-    elif member in table.staff:
-        table.staff.remove(member)
-
-
 def handle_chips(table: Table, event: ChipsHandled) -> None:
     """Al. 5: the chef de table «ne manipule ni jetons ni plaques en cours de partie»."""
-    if event.data.by == "chef_de_table":
+    is_play = table.wheel.settled_by and not table.closed_by
+    if event.data.by == "chef_de_table" and is_play:
         find(table, "chief-handled-chips", event.seq, recorded=event.data.by)
 
 
@@ -395,7 +430,15 @@ def _check_order(table: Table, seq: int, wager: Wager, player: str) -> None:
     coup = table.wheel
     if player in coup.players_paid and coup.players_paid[-1] != player:
         between = coup.players_paid[-1]
-        find(table, "payments-interleaved", coup.paid_by[between], seq, player=player, player_before=between)
+        find(
+            table,
+            "payments-interleaved",
+            coup.paid_by[between],
+            seq,
+            about=wager,
+            player=player,
+            player_before=between,
+        )
     if player not in coup.players_paid or coup.players_paid[-1] != player:
         coup.players_paid.append(player)
     rank = PAYMENT_ORDER.get(wager.bet)
@@ -407,6 +450,7 @@ def _check_order(table: Table, seq: int, wager: Wager, player: str) -> None:
                 "payment-order-violated",
                 coup.paid_by.get(player, 0),
                 seq,
+                about=wager,
                 player=player,
                 bet=wager.bet,
                 bet_before=paid_before,
@@ -417,8 +461,10 @@ def _check_order(table: Table, seq: int, wager: Wager, player: str) -> None:
 
 def _check_colour(table: Table, event: PayoutMade, wager: Wager, player: str) -> None:
     colour = event.data.colour
+    if not colour:
+        return
     own = [known for known, players in table.colours.items() if player in players]
-    if colour and own and colour not in own:
+    if own and colour not in own:
         find(
             table,
             "payment-wrong-colour",

@@ -1,33 +1,47 @@
-"""The bridge: from the theoretical win to what was counted, in four steps that add up.
+"""The bridge: from the theoretical win to what was counted, in five steps that add up.
 
      TW                  what the bets taken should have brought: Σ stake × exact edge
-   + luck                W_adj − TW       dice and ball did otherwise
-   + payout errors       W_rec − W_adj    the table paid, returned or charged otherwise than the rules say
-   + accounting variance W_acct − W_rec   the rack and the box hold otherwise than was recorded
+   + luck                W_adj − TW        dice and ball did otherwise
+   + unadjudicated       N                 the money of bets that no ruleset here decides, as it was recorded
+   + payout errors       W_rec − W_adj − N the table paid, returned or charged otherwise than the rules say
+   + accounting variance W_acct − W_rec    the rack and the box hold otherwise than was recorded
    = accounting win      W_acct = K + C + D − O − F
 
 A win is lost stakes L + halves taken at zero Z + commissions V − winnings G, once as the rules give it (W_adj) and
-once as it was recorded (W_rec). Every wager has its own four figures, and the bridge is their sum, so each line drills
-down to its wagers. A positive amount is in the house's favour.
+once as it was recorded (W_rec). A bet outside the text has the second alone, N: no draw that is adjudicated explains
+its money, so it is no luck, and no rule says what was due, so it is no error. Every wager has its own five figures, and
+the bridge is their sum, so each line drills down to its wagers. A positive amount is in the house's favour.
 
 Where each irregularity lands, on the line *payout errors* unless another is named:
 
-    winnings over- or underpaid, paid twice, paid on a loss     due − paid
+    winnings over- or underpaid, paid twice, paid on a loss     due − paid, less what was recovered
+    a stake that plays on as another wager, a press             nothing: it counts as handed back, as paid
     a stake not returned, a half or release of another value    due − returned, + for the house
     not paid at all, winnings and stake                         + both, until a late payment takes it back to 0
     paid while nothing was decided                              − what was paid, though the wager ends well later
-    paid on a wager that was never placed                       − what was paid, under the id that the payout names
+    paid on a wager that was never placed                       − what was paid, less what came back, under that id
     a commission other than 5 %                                 paid − due
     a void stake that the croupier swept                        + the stake
     void, withdrawn, pushed                                     nothing: no stake was decided
+    a bet outside the text                                      nothing: what was paid on it is unadjudicated
+    a winner of whom no payout is seen, as none is there        nothing: what is due counts as paid
+    freed from prison and handed back to nobody                 nothing: lifted, or kept for its owner at the cash desk
+    more than was free, or a lost stake, at the cash desk       − what was no longer its owner's
+    a stake handed back, and withdrawn in the same coup         nothing: it is one and the same
+    a part withdrawn and handed back, in whichever order        nothing: at the cash desk it is no longer the player's
+    withdrawn, all or a part, another amount handed back        what is due − handed back, + for the house
+    more left up than was there                                 nothing: the chips are the player's, or a variance
+    goodwill, a dispute settled                                 − what the house paid, + what the player paid
+    a tip                                                       nothing: it is not the house's money
     a withdrawn wager's commission, kept or refunded            no error; V has it or not, as the session reads it
     a rack, fill, credit or drop that is wrong                  accounting variance
 
 Undecided stakes U and stakes in prison I are in neither win. They are listed, those in prison with their zeros, their
 refund and their present value; ``carried`` is the luck they have had.
 
-Only TW and luck are fractions, and their sum is whole. Rounding is for print only, by ``in_minor_units``, which keeps
-sums; so a printed bridge adds up to the minor unit, and so does a printed list of its wagers.
+Only TW and luck are fractions, and their sum is whole. Rounding is for print only. The theoretical win of a night is
+rounded once, divided among its sessions and theirs among their wagers by ``in_minor_units``, which keeps sums; luck is
+what it leaves. So printed tables add up in both directions, to the minor unit.
 """
 
 from __future__ import annotations
@@ -39,8 +53,10 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
+from settlement.accounts import Sums, kept_of, known_sums, whole_due_of
 from settlement.finding import Finding
-from settlement.night.edges import Readings, refund
+from settlement.judging import NOTHING, Verdict
+from settlement.night.chances import Readings, chances_of
 from settlement.night.value import commission_due, luck_carried, present_value, theoretical_win
 from settlement.state import Session, Wager
 
@@ -108,7 +124,8 @@ class WagerLine(Struct, frozen=True, kw_only=True, gc=False):
 
     ``decided`` is the stake that was decided (S), ``undecided`` (U) and ``imprisoned`` (I) the part still in play, all
     in minor units. Of the part in play, ``carried`` is the luck so far, ``present_value`` what the player can expect
-    back, and ``refund`` what he is due should the session end: S/2^k in prison, else 0.
+    back, and ``refund`` what he is due should the session end: S/2^k in prison, else 0. ``unadjudicated`` is the whole
+    recorded win of a bet outside the text, 0 of any other.
     """
 
     wager: str
@@ -118,6 +135,7 @@ class WagerLine(Struct, frozen=True, kw_only=True, gc=False):
     theoretical: Fraction
     adjudicated: Win
     recorded: Win
+    unadjudicated: int = 0
     undecided: int = 0
     imprisoned: int = 0
     zeros: int = 0
@@ -131,13 +149,22 @@ class WagerLine(Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def payout_error(self) -> int:
-        return self.recorded.total - self.adjudicated.total
+        return self.recorded.total - self.adjudicated.total - self.unadjudicated
 
 
-def wager_line(session: Session, wager: Wager, *, swept_void: bool = False) -> WagerLine:
+def wager_line(
+    session: Session,
+    wager: Wager,
+    *,
+    was_swept: bool = False,
+    orphaned: int = 0,
+    under_way: tuple[Sums, Verdict] | None = None,
+) -> WagerLine:
     """Return the bridge of one wager, as it is after the last event of its stream.
 
-    ``swept_void``: the croupier collected it, if it is void; a wager that is not void shows that itself.
+    ``was_swept``: the croupier collected it, if it is void or released; any other wager shows that itself.
+    ``orphaned`` is what went to the cash desk in its name, in minor units; ``under_way`` what the coup under way leaves
+    of its money, where that is not in its account yet.
     """
     decided = 0
     undecided = imprisoned = refunded = 0
@@ -147,18 +174,23 @@ def wager_line(session: Session, wager: Wager, *, swept_void: bool = False) -> W
             undecided = wager.standing
         else:
             imprisoned = wager.standing
-            refunded = int(refund(Readings.of(session), wager.standing, wager.zeros))
+            chances = chances_of(session.ruleset)
+            refunded = int(chances.refund(Readings.of(session), wager.standing, wager.zeros))
         carried, present = luck_carried(session, wager), present_value(session, wager)
-    elif wager.status not in ("void", "withdrawn"):
+    elif wager.status not in ("void", "withdrawn", "out_of_scope"):
         decided = wager.standing
+    adjudicated, recorded = _by_the_rules(session, wager), _as_recorded(session, wager, was_swept, orphaned, under_way)
+    if not wager.paid_by and not wager.undecided and "payouts" not in session.observes:
+        recorded = adjudicated
     return WagerLine(
         wager=wager.id,
         bet=wager.bet,
         status=wager.status,
         decided=decided,
         theoretical=theoretical_win(session, wager),
-        adjudicated=_by_the_rules(session, wager),
-        recorded=_as_recorded(session, wager, swept_void),
+        adjudicated=adjudicated,
+        recorded=recorded,
+        unadjudicated=recorded.total if wager.status == "out_of_scope" else 0,
         undecided=undecided,
         imprisoned=imprisoned,
         zeros=wager.zeros,
@@ -177,76 +209,104 @@ def _by_the_rules(session: Session, wager: Wager) -> Win:
     return Win(0, 0, commission, wager.winnings_due)
 
 
-def _as_recorded(session: Session, wager: Wager, swept_void: bool) -> Win:
+def _as_recorded(
+    session: Session, wager: Wager, was_swept: bool, orphaned: int, under_way: tuple[Sums, Verdict] | None
+) -> Win:
     """Return the win by what was recorded as paid and returned.
 
-    A void stake that no payout names was pushed back, unless it was swept. A withdrawn stake went back with the
-    withdrawal; a payout of the same stake afterwards returns nothing more.
+    A void or released stake that no payout names went to its owner, unless it was swept. A withdrawn stake went back
+    with the withdrawal; a payout of the same stake in that coup or afterwards returns nothing more, one of less shows
+    that the house kept the rest. What went to the cash desk is the house's loss as far as it was no longer its owner's.
     """
-    paid, returned = wager.winnings_paid, wager.stake_paid
+    sums, verdict = under_way or (known_sums(wager), NOTHING)
+    paid, returned = _handed_over(wager, sums, verdict)
+    is_untouched = not returned and not was_swept
     refunds = wager.status == "withdrawn" and session.commission_refunded_on_withdrawal
     commission = 0 if refunds else wager.commission
+    owing = verdict.owing + (wager.account.owing if wager.account is not None else 0)
     if wager.undecided:
-        return Win(-max(0, returned - wager.standing), 0, commission, paid)
+        return Win(_beyond(returned, orphaned, wager.standing) + owing, 0, commission, paid)
     match wager.status:
+        case "out_of_scope":
+            lost = _beyond(returned, orphaned, wager.stake)
+        case "void" if is_untouched:
+            lost = -max(0, orphaned - wager.stake)
         case "void":
-            lost = wager.stake - returned if returned or swept_void else 0
+            lost = wager.stake - returned - orphaned
         case "withdrawn":
-            already_back = wager.stake_due if wager.paid_by else 0
-            lost = -max(0, returned - already_back)
+            # What a payout gave before, and not as the withdrawal of it.
+            undue = verdict.astray[1] + (wager.account.astray_stake if wager.account is not None else 0)
+            handed, owing = returned - undue - sums.plays_on, 0
+            # His own chips play on first, so they are nothing of what the house took from him.
+            rest = whole_due_of(wager) - max(0, handed) - sums.plays_on - orphaned
+            lost = min(kept_of(wager, handed, sums.plays_on), rest) - min(0, handed) - undue
+        case "released" if is_untouched:
+            lost = wager.standing - max(wager.stake_due, orphaned)
         case _:
-            lost = wager.standing - returned
+            lost = wager.standing - returned - orphaned
+    lost += owing
     if wager.status in REFUNDED:
         return Win(0, lost, commission, paid)
     return Win(lost, 0, commission, paid)
 
 
-def unplaced_wager_line(finding: Finding) -> WagerLine | None:
-    """Return the line of a payout on a wager that was never placed; None if ``finding`` is about something else."""
-    if finding.rule != "payout-without-result" or finding.facts.get("status") != "unknown":
-        return None
-    assert isinstance(finding.recorded, int)
-    return WagerLine(
-        wager=finding.wager or "",
-        bet="",
-        status="unknown",
-        decided=0,
-        theoretical=Fraction(0),
-        adjudicated=Win(),
-        recorded=Win(winnings=finding.recorded),
+def _handed_over(wager: Wager, sums: Sums, verdict: Verdict) -> tuple[int, int]:
+    """Return the winnings and the stake that the player got, net: in chips, as a stake that plays on, by a settlement.
+
+    Parts that were withdrawn and handed back are not of what stands, and a stake that was swept and put back is.
+    """
+    account = wager.account
+    if account is None:
+        return wager.winnings_paid + sums.pressed, wager.stake_paid + sums.plays_on
+    winnings_apart = account.aside_winnings - account.astray_winnings + verdict.aside[0] - verdict.astray[0]
+    stake_apart = account.aside_stake - account.astray_stake + verdict.aside[1] - verdict.astray[1]
+    return (
+        wager.winnings_paid - winnings_apart + sums.pressed + account.settled,
+        wager.stake_paid - stake_apart + sums.plays_on,
     )
 
 
-def wager_lines(session: Session, wagers: Iterable[Wager], findings: Iterable[Finding] = ()) -> list[WagerLine]:
-    """Return the line of every wager of a session, then those of payouts on wagers that were never placed.
+def _beyond(returned: int, orphaned: int, own: int) -> int:
+    """Return the house's gain on a stake of which ``own`` is the player's: what he gave above it, or got beyond it.
 
-    ``findings`` are those of the stream: they alone know of those payouts, and of void wagers that were swept.
+    ``orphaned`` is what of it is elsewhere: at the cash desk, or playing on.
     """
-    unplaced = []
-    swept = set()
-    for finding in findings:
-        line = unplaced_wager_line(finding)
-        if line is not None:
-            unplaced.append(line)
-        if is_sweep(session, finding):
-            swept.add(finding.wager)
-    return [wager_line(session, wager, swept_void=wager.id in swept) for wager in wagers] + unplaced
+    return -min(0, returned) - max(0, max(0, returned) + orphaned - own)
+
+
+def concession_line(name: str, kind: str, amount: int) -> WagerLine:
+    """Return the line of money that the house gave without a wager, ``amount`` in minor units, below zero if it got.
+
+    ``kind`` is "goodwill", "dispute", or "unknown" for payouts on a wager that was never placed, less recoveries.
+    """
+    return WagerLine(
+        wager=name,
+        bet="",
+        status=kind,
+        decided=0,
+        theoretical=Fraction(0),
+        adjudicated=Win(),
+        recorded=Win(winnings=amount),
+    )
 
 
 def is_sweep(session: Session, finding: Finding) -> bool:
-    """Whether ``finding`` is that the croupier collected a stake which may be void: nothing in a void wager shows it.
+    """Whether ``finding`` is that the croupier collected a stake which may be void or released: no wager shows that.
 
-    Without the family ``collections`` no sweep is observed.
+    Without the family ``collections`` no sweep is observed, and one of an id that was placed only later took nothing.
     """
+    if finding.put_right_by is not None or finding.facts.get("status") == "unknown":
+        return False
     if finding.rule == "void-throw-settled":
         return session.collections and finding.facts.get("event_type") == "stakes.collected"
-    return finding.rule == "winning-wager-collected" and finding.facts.get("status") == "void"
+    return finding.rule in ("winning-wager-collected", "void-stake-kept")
 
 
 class Bridge(Struct, frozen=True, kw_only=True):
     """The bridge of one session, or the sum of several in one currency. Amounts are minor units.
 
-    S ``stakes`` decided, U ``undecided``, I ``imprisoned``; ``theoretical`` TW; ``carried`` the luck of U and I.
+    S ``stakes`` decided, U ``undecided``, I ``imprisoned``; ``theoretical`` TW; N ``unadjudicated``; ``carried`` the
+    luck of U and I.
     """
 
     bank: Bank
@@ -254,6 +314,7 @@ class Bridge(Struct, frozen=True, kw_only=True):
     theoretical: Fraction
     adjudicated: Win
     recorded: Win
+    unadjudicated: int = 0
     undecided: int = 0
     imprisoned: int = 0
     carried: Fraction = Fraction(0)
@@ -261,11 +322,12 @@ class Bridge(Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, bank: Bank, lines: Iterable[WagerLine]) -> Bridge:
         """Return the sum of ``lines``, with the session's ``bank``."""
-        stakes = undecided = imprisoned = 0
+        stakes = unadjudicated = undecided = imprisoned = 0
         theoretical = carried = Fraction(0)
         adjudicated = recorded = Win()
         for line in lines:
             stakes += line.decided
+            unadjudicated += line.unadjudicated
             undecided += line.undecided
             imprisoned += line.imprisoned
             theoretical += line.theoretical
@@ -278,6 +340,7 @@ class Bridge(Struct, frozen=True, kw_only=True):
             theoretical=theoretical,
             adjudicated=adjudicated,
             recorded=recorded,
+            unadjudicated=unadjudicated,
             undecided=undecided,
             imprisoned=imprisoned,
             carried=carried,
@@ -290,6 +353,7 @@ class Bridge(Struct, frozen=True, kw_only=True):
             theoretical=self.theoretical + other.theoretical,
             adjudicated=self.adjudicated.plus(other.adjudicated),
             recorded=self.recorded.plus(other.recorded),
+            unadjudicated=self.unadjudicated + other.unadjudicated,
             undecided=self.undecided + other.undecided,
             imprisoned=self.imprisoned + other.imprisoned,
             carried=self.carried + other.carried,
@@ -302,8 +366,8 @@ class Bridge(Struct, frozen=True, kw_only=True):
 
     @property
     def payout_errors(self) -> int:
-        """W_rec − W_adj: positive if the house paid too little."""
-        return self.recorded.total - self.adjudicated.total
+        """W_rec − W_adj − N: positive if the house paid too little."""
+        return self.recorded.total - self.adjudicated.total - self.unadjudicated
 
     @property
     def accounting_variance(self) -> int | None:
@@ -322,33 +386,45 @@ class Bridge(Struct, frozen=True, kw_only=True):
         """W_adj / S, the share of the stakes decided; None if none was. Never compare it with ``hold``."""
         return Fraction(self.adjudicated.total, self.stakes) if self.stakes else None
 
-    def printed(self) -> list[tuple[str, int]]:
+    def printed(self, theoretical: int | None = None) -> list[tuple[str, int]]:
         """Return the lines as they are printed: names and whole minor units, the last being the sum of the others.
 
-        The last is the accounting win, or the recorded win until all is counted.
+        ``theoretical`` is the theoretical win as it is printed, less than a unit from the exact one: rounded to the
+        nearest unless a larger table says otherwise. Luck is what it leaves of the adjudicated win. Bets no ruleset
+        decides have a line where their money is not 0. The last line is the accounting win, or the recorded win until
+        all is counted.
         """
-        names = ["theoretical", "luck", "payout_errors"]
-        amounts: list[Fraction | int] = [self.theoretical, self.luck, self.payout_errors]
+        if theoretical is None:
+            (theoretical,) = in_minor_units([self.theoretical])
+        lines = {
+            "theoretical": theoretical,
+            "luck": self.adjudicated.total - theoretical,
+        }
+        if self.unadjudicated:
+            lines["unadjudicated"] = self.unadjudicated
+        lines["payout_errors"] = self.payout_errors
         if self.accounting_variance is not None:
-            names.append("accounting_variance")
-            amounts.append(self.accounting_variance)
+            lines["accounting_variance"] = self.accounting_variance
         win = self.bank.accounting_win
         total = self.recorded.total if win is None else win
-        lines = in_minor_units(amounts)
-        assert sum(lines) == total, "the bridge closes"
-        names.append("recorded_win" if win is None else "accounting_win")
-        return list(zip(names, [*lines, total], strict=True))
+        assert sum(lines.values()) == total, "the bridge closes"
+        lines["recorded_win" if win is None else "accounting_win"] = total
+        return list(lines.items())
 
 
-def in_minor_units(amounts: Sequence[Fraction | int]) -> list[int]:
-    """Return ``amounts`` in whole minor units, each less than one unit away, with the same sum.
+def in_minor_units(amounts: Sequence[Fraction | int], total: int | None = None) -> list[int]:
+    """Return ``amounts`` in whole minor units, each less than one unit away, which add up to ``total``.
 
-    Largest remainder (Hamilton): all are rounded down, and the missing units go to the largest fractions, to the
-    earlier of two equal ones. A sum that is not whole is rounded to the nearest unit, a half up.
+    ``total`` is their sum as it is printed, less than one unit away from it; None: the nearest unit, a half up. Largest
+    remainder (Hamilton): all are rounded down, and the missing units go to the largest fractions, to the earlier of two
+    equal ones.
     """
     whole = [floor(amount) for amount in amounts]
     exact = sum((Fraction(amount) for amount in amounts), Fraction(0))
-    missing = floor(exact + Fraction(1, 2)) - sum(whole)
+    if total is None:
+        total = floor(exact + Fraction(1, 2))
+    assert abs(total - exact) < 1, "a total is rounded, and no more"
+    missing = total - sum(whole)
     by_remainder = sorted(range(len(whole)), key=lambda index: (whole[index] - amounts[index], index))
     for index in by_remainder[:missing]:
         whole[index] += 1

@@ -181,6 +181,30 @@ def _cells(size: int, cut: int) -> list[int]:
     return [(index - shift) % size * ARCS // size for index in range(size)]
 
 
+def saved(fairness: Fairness) -> list[Any]:
+    """Return all that a test has found so far, as plain data that ``restore`` takes; wealth in hexadecimal digits."""
+    if isinstance(fairness, WheelFairness):
+        parts = {"": [*fairness.pockets, *(bettor for bettors in fairness.arcs for bettor in bettors)]}
+    else:
+        assert isinstance(fairness, DiceFairness)
+        parts = {name: die.bettors for name, die in fairness.dice.items()}
+    bettors = [[name, [[f"{each.wealth:x}", each.counts] for each in part]] for name, part in parts.items()]
+    return [fairness.draws, f"{fairness.peak:x}", bettors]
+
+
+def restore(fairness: Fairness, found: Sequence[Any]) -> None:
+    """Give a new test what an earlier one had found, by ``saved``."""
+    fairness.draws, fairness.peak = found[0], int(found[1], 16)
+    for name, part in found[2]:
+        if isinstance(fairness, WheelFairness):
+            bettors = [*fairness.pockets, *(bettor for bettors in fairness.arcs for bettor in bettors)]
+        else:
+            assert isinstance(fairness, DiceFairness)
+            bettors = fairness.dice.setdefault(name, Die()).bettors
+        for bettor, (wealth, counts) in zip(bettors, part, strict=True):
+            bettor.wealth, bettor.counts, bettor.draws = int(wealth, 16), list(counts), sum(counts)
+
+
 def summary(fairness: Fairness, alpha: Fraction) -> dict[str, Any]:
     """Return a test as a report has it: draws, p-value in millionths, rounded up, and whether it asks its question."""
     millionths = -(-(10**6) * UNIT // fairness.peak)

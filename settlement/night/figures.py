@@ -9,33 +9,42 @@ something is pending on, and the retired ones as bytes.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
+from settlement.adjudication import unchecked
+from settlement.corrections import Change
 from settlement.engine import Interceptors, State, load_wagers, save_wagers
+from settlement.eprocess.observations import VOIDED, Recorder
 from settlement.events import (
-    BallSettled,
+    TYPES,
     BankCredited,
     BankFilled,
     BuyInRecorded,
-    DiceThrown,
-    EntryCorrected,
+    DisputeSettled,
     Envelope,
     Event,
     EventsLost,
+    GoodwillPaid,
+    OrphanRecorded,
     PayoutMade,
+    PayoutRecovered,
     SessionClosed,
     SessionOpened,
+    TipGiven,
 )
-from settlement.finding import Finding
-from settlement.night.bridge import Bank, Bridge, WagerLine, is_sweep, unplaced_wager_line, wager_line
-from settlement.night.value import ValueProcess
+from settlement.families import observed
+from settlement.finding import Finding, latest
+from settlement.night.bridge import Bank, Bridge, WagerLine, concession_line, is_sweep, wager_line
+from settlement.night.chances import chances_of
 from settlement.rulesets import RULESETS
-from settlement.state import Session, Wager
+from settlement.staff import payer
+from settlement.state import Wager
+from settlement.verdicts import as_it_stands, sums_as_they_stand
 
 BUY_INS_LISTED = 500
 """Buy-ins whose events are listed; all are summed."""
@@ -56,8 +65,9 @@ class Slip(Struct, frozen=True):
 class PayoutError(Struct, frozen=True):
     """One wager that was paid, returned or charged otherwise than the rules say.
 
-    ``amount`` is W_rec − W_adj in minor units: positive if the house has too much. ``seq`` is the last payout, or the
-    deciding event if there was none; ``croupier`` is who made that payout, ``NOBODY`` if that is not known.
+    ``amount`` is W_rec − W_adj in minor units, positive if the house has too much; a bet that is not adjudicated has no
+    error. ``seq`` is the last payout, or the deciding event if there was none; ``croupier`` is who made that payout, a
+    member of the staff or who was on duty, ``NOBODY`` if that is not known.
     """
 
     wager: str
@@ -81,8 +91,23 @@ class UndecidedStake(Struct, frozen=True):
     present_value: Fraction
 
 
+class Concession(Struct, frozen=True):
+    """Money apart from payouts, ``amount`` in minor units: its event and its ``kind``.
+
+    "goodwill" and "dispute" are the house's, below zero if the player paid; "tip" is the staff's, "orphan" a stake kept
+    at the cash desk for its owner: neither is in any win.
+    """
+
+    seq: int
+    kind: str
+    amount: int
+
+
 class PaidBy(Struct):
-    """How many wagers one croupier paid in a session, how many of them wrong, and the event of the last error."""
+    """How many wagers one croupier paid in a session, how many of them wrong, and the event of the last error.
+
+    A wager that several croupiers paid counts for each of them; if it is wrong, the error is that of who paid last.
+    """
 
     payouts: int = 0
     for_house: int = 0
@@ -91,7 +116,7 @@ class PaidBy(Struct):
 
 
 class BetSum(Struct):
-    """All wagers on one bet: their number, S, TW, W_adj and W_rec."""
+    """All wagers on one bet: their number, S, TW, W_adj and W_rec. A bet outside the text has none but W_rec."""
 
     wagers: int = 0
     stakes: int = 0
@@ -104,7 +129,8 @@ class Figures(Struct, kw_only=True):
     """What a report says of one session, through its event ``last_seq``. Amounts in minor units.
 
     ``bridge`` is without the drop, which only the count room knows. ``luck`` and ``variance`` are those of the draws;
-    ``draws`` lists each draw in order: its seq, then faces and dice, or the pocket. ``lost`` are declared losses, both
+    ``draws`` lists each draw in order: its seq, then faces and dice, or the pocket. ``equipment`` is the physical wheel
+    or set of dice, by its id, from an event on; "" where no event says which. ``lost`` are declared losses, both
     ends included. ``buy_ins`` are the seqs of the first ``BUY_INS_LISTED``. ``is_adjudicated`` is False for a session
     without a known ruleset: it has a bank, and no wagers.
     """
@@ -128,12 +154,20 @@ class Figures(Struct, kw_only=True):
     slips: list[Slip] = []
     buy_ins: list[int] = []
     errors: list[PayoutError] = []
+    concessions: list[Concession] = []
     standing: list[UndecidedStake] = []
     croupiers: dict[str, PaidBy] = {}
     bets: dict[str, BetSum] = {}
     observes: list[str] = []
     unchecked: list[str] = []
     draws: list[list[int | str]] = []
+    equipment: list[tuple[int, str]] = []
+
+    @property
+    def is_money_seen(self) -> bool:
+        """Whether the recorded win is that of the whole play: nothing that moved money is unseen or not adjudicated."""
+        is_seen = {"wagers", "results"} <= set(self.observes)
+        return self.is_adjudicated and is_seen and not any(each.startswith("bet:") for each in self.unchecked)
 
 
 def encode(figures: Figures) -> bytes:
@@ -154,16 +188,25 @@ def _fraction(kind: type, text: object) -> object:
 class SessionProjection:
     """Computes the figures of one session, fed page by page in order of ``seq``.
 
-    ``corrections`` are all those of the stream. Without ``follows_luck`` the figures have no luck, no variance and no
-    draws, which take most of the time.
+    ``corrections`` are all the changes of the stream on earlier events, ``held`` those of them without effect, and
+    ``readings`` those of the house register, as ``State`` takes them. Without ``follows_luck`` the figures have no
+    luck, no variance and no draws, which take most of the time.
     """
 
-    def __init__(self, corrections: Iterable[EntryCorrected] = (), *, follows_luck: bool = True) -> None:
-        self.state = State(corrections)
-        self._process = ValueProcess()
+    def __init__(
+        self,
+        corrections: Iterable[Change] = (),
+        *,
+        readings: Mapping[str, Any] | None = None,
+        held: Collection[int] = (),
+        follows_luck: bool = True,
+    ) -> None:
+        self.state = State(corrections, readings, held=held, compares=False)
+        self._process = Recorder(self._owner)
         self._retired: dict[str, bytes] = {}
         self._findings: list[Finding] = []
-        self._payer: dict[str, tuple[str, int]] = {}
+        self._payer: dict[str, tuple[str, int]] = {}  # of each wager, the last, and the event
+        self._payers: dict[str, set[str]] = {}  # of a wager that several paid
         self._paid: Counter[str] = Counter()
         self._opener: SessionOpened | None = None
         self._closer: SessionClosed | None = None
@@ -171,7 +214,11 @@ class SessionProjection:
         self._slips: list[Slip] = []
         self._buy_in_seqs: list[int] = []
         self._lost: list[tuple[int, int]] = []
+        self._concessions: list[Concession] = []
+        self._of_strangers: Counter[str] = Counter()
+        self._orphaned: Counter[str] = Counter()
         self._draws: list[list[int | str]] = []
+        self._equipment: list[tuple[int, str]] = []
         noters: dict[type[Envelope], Callable[[Any], None]] = {
             SessionOpened: self._note_opener,
             SessionClosed: self._note_closer,
@@ -179,11 +226,20 @@ class SessionProjection:
             BankCredited: self._note_credit,
             BuyInRecorded: self._note_buy_in,
             PayoutMade: self._note_payout,
+            PayoutRecovered: self._note_recovery,
             EventsLost: self._note_loss,
+            GoodwillPaid: self._note_goodwill,
+            DisputeSettled: self._note_settlement,
+            TipGiven: self._note_tip,
+            OrphanRecorded: self._note_orphan,
         }
+        noters |= {kind: self._note_equipment for kind in TYPES.values() if kind.brings_equipment}
         self._interceptors: Interceptors = {kind: self._noting(note) for kind, note in noters.items()}
         if follows_luck:
-            self._interceptors |= {DiceThrown: self._draw, BallSettled: self._draw}
+            for kind, note in self._process.noters.items():
+                self._interceptors[kind] = self._noting(note, *filter(None, [noters.get(kind)]))
+            self._interceptors |= dict.fromkeys(VOIDED, lambda event: self._process.void(self.state, event))
+            self._interceptors |= dict.fromkeys((kind for kind in TYPES.values() if kind.is_result), self._draw)
 
     def feed(self, page: Sequence[Event]) -> None:
         """Read the next events of the stream."""
@@ -191,24 +247,45 @@ class SessionProjection:
         for wager_id in state.unheld(page) & self._retired.keys():
             state.recall(load_wagers(self._retired[wager_id]))
         state.feed_all(page, self._interceptors)
-        session, findings = state.table.session, state.table.findings
-        self._findings += [finding for finding in findings if session and _is_money(session, finding)]
+        session = state.table.session
+        known = {finding.order for finding in self._findings}
+        self._findings = latest(
+            [
+                *self._findings,
+                *(each for each in state.new_findings if session and (each.order in known or is_sweep(session, each))),
+            ]
+        )
         state.forget_findings()
         for wager in state.retire():
             self._retired[wager.id] = save_wagers([wager])
 
     def lines(self) -> Iterator[tuple[WagerLine, Wager | None]]:
-        """Yield the bridge of each wager, in order of placement; then payouts on unplaced wagers, with None."""
+        """Yield the bridge of each wager, in order of placement; then other money that the house gave, with None.
+
+        That is payouts on wagers that were never placed, goodwill, and disputes without a wager.
+        """
         session = self.state.table.session
         if session is None:
             return
-        swept = {finding.wager for finding in self._findings if is_sweep(session, finding)}
+        under_way, amended = as_it_stands(self.state.table)
+        findings = latest([*self._findings, *under_way, *amended])
+        swept = {finding.wager for finding in findings if is_sweep(session, finding)}
+        standing = sums_as_they_stand(self.state.table)
         for wager in self._wagers():
-            yield wager_line(session, wager, swept_void=wager.id in swept), wager
-        for finding in self._findings:
-            line = unplaced_wager_line(finding)
-            if line is not None:
-                yield line, None
+            line = wager_line(
+                session,
+                wager,
+                was_swept=wager.id in swept,
+                orphaned=self._orphaned[wager.id],
+                under_way=standing.get(wager.id),
+            )
+            yield line, wager
+        for wager_id, amount in sorted(self._of_strangers.items()):
+            if amount:
+                yield concession_line(wager_id, "unknown", amount), None
+        for given in self._concessions:
+            if given.kind in ("goodwill", "dispute") and given.amount:
+                yield concession_line(f"#{given.seq}", given.kind, given.amount), None
 
     def figures(self) -> Figures:
         """Return the figures through the last event fed."""
@@ -232,11 +309,13 @@ class SessionProjection:
             luck=self._process.luck,
             variance=self._process.variance,
             lost=self._lost,
+            concessions=self._concessions,
             slips=self._slips,
             buy_ins=self._buy_in_seqs,
             croupiers={croupier: PaidBy(payouts) for croupier, payouts in sorted(self._paid.items())},
             draws=self._draws,
-            unchecked=_unchecked(session),
+            equipment=self._equipment,
+            unchecked=[] if session is None else unchecked(table, RULESETS[session.ruleset], session),
         )
         if opener is not None:
             _copy_opener(figures, opener)
@@ -279,6 +358,8 @@ class SessionProjection:
             paid.last_error = max(paid.last_error, seq)
         if not seq and wager is not None:
             seq = wager.decided_by or wager.placed_by
+        elif not seq:
+            seq = next((given.seq for given in self._concessions if line.wager == f"#{given.seq}"), 0)
         return PayoutError(line.wager, line.bet, line.status, seq, line.payout_error, croupier)
 
     def _wagers(self) -> Iterator[Wager]:
@@ -297,28 +378,40 @@ class SessionProjection:
 
     # Interceptors: each sees the state before its event
 
-    def _noting(self, note: Callable[[Any], None]) -> Callable[[Event], None]:
+    def _noting(self, *notes: Callable[[Any], None]) -> Callable[[Event], None]:
         """Return the interceptor that notes an event, as corrected, and then feeds it."""
 
         def intercept(event: Event) -> None:
-            note(self.state.corrected(event))
+            if not self.state.corrections.removed_by(event):
+                for note in notes:
+                    note(self.state.corrected(event))
             self.state.feed(event)
 
         return intercept
 
+    def _owner(self, wager: Wager) -> str:
+        """Return whose ``wager`` is, "" if that is not known."""
+        return wager.player or ""
+
     def _draw(self, event: Event) -> None:
         if self._process.feed(self.state, event) is None:
             return
-        match self.state.corrected(event):
-            case DiceThrown(data=data):
-                dice = data.dice if isinstance(data.dice, list) else []
-                self._draws.append([event.seq, *data.faces, *dice])
-            case BallSettled(data=data):
-                self._draws.append([event.seq, data.pocket])
+        chances = chances_of(self.state.table.open_session().ruleset)
+        self._draws.append([event.seq, *chances.drawn(self.state.corrected(event))])
 
     def _note_opener(self, event: SessionOpened) -> None:
         if self._opener is None and event.seq == 1:
             self._opener = event
+            ruleset = RULESETS.get(event.data.ruleset)
+            has_dice = ruleset is not None and ruleset.equipment == "dice"
+            equipment = event.data.dice_set if has_dice else event.data.wheel
+            if equipment:
+                self._equipment.append((event.seq, equipment))
+
+    def _note_equipment(self, event: Any) -> None:
+        name = getattr(event.data, type(event).brings_equipment) or ""
+        if name or self._equipment:
+            self._equipment.append((event.seq, name))
 
     def _note_closer(self, event: SessionClosed) -> None:
         self._closer = event  # the last one counts: what comes after a close may close again
@@ -337,26 +430,53 @@ class SessionProjection:
             self._buy_in_seqs.append(event.seq)
 
     def _note_payout(self, event: PayoutMade) -> None:
-        payer = event.actor if isinstance(event.actor, str) else self._on_duty()
-        self._paid[payer] += event.data.wager not in self._payer
-        self._payer[event.data.wager] = (payer, event.seq)
+        wager_id = event.data.wager
+        paid_by = payer(self.state.table, event.actor or None)
+        before = self._payer.get(wager_id)
+        if before is None:
+            self._paid[paid_by] += 1
+        elif before[0] != paid_by:
+            payers = self._payers.setdefault(wager_id, {before[0]})
+            self._paid[paid_by] += paid_by not in payers
+            payers.add(paid_by)
+        self._payer[wager_id] = (paid_by, event.seq)
+        self._note_stranger(event.data.wager, event.data.winnings + event.data.stake_returned)
 
-    def _on_duty(self) -> str:
-        """Return the croupier at the table; ``NOBODY`` if there is not exactly one."""
-        croupiers = {person for person, role in self.state.table.staff if role == "croupier"}
-        return next(iter(croupiers)) if len(croupiers) == 1 else NOBODY
+    def _note_recovery(self, event: PayoutRecovered) -> None:
+        self._note_stranger(event.data.wager, -event.data.winnings - event.data.stake)
+
+    def _note_stranger(self, wager_id: str, amount: int) -> None:
+        """Note money for a wager that was never placed, unless the table does not report what is placed."""
+        table = self.state.table
+        if (
+            table.session is not None
+            and wager_id not in table.wagers
+            and table.sees("wagers")
+            and table.sees("results")
+        ):
+            self._of_strangers[wager_id] += amount
+
+    def _note_goodwill(self, event: GoodwillPaid) -> None:
+        self._concessions.append(Concession(event.seq, "goodwill", event.data.amount))
+
+    def _note_settlement(self, event: DisputeSettled) -> None:
+        """Note a settlement that has effect, unless it is of a wager: that wager has it."""
+        data = event.data
+        wager_id = self.state.table.disputes.get(data.opened, "")
+        if not data.approved_by or wager_id == "" or wager_id in self.state.table.wagers:
+            return
+        self._concessions.append(Concession(event.seq, "dispute", data.amount if data.by == "house" else -data.amount))
+
+    def _note_tip(self, event: TipGiven) -> None:
+        self._concessions.append(Concession(event.seq, "tip", event.data.amount))
+
+    def _note_orphan(self, event: OrphanRecorded) -> None:
+        self._concessions.append(Concession(event.seq, "orphan", event.data.amount))
+        if isinstance(event.data.wager, str) and event.data.wager in self.state.table.wagers:
+            self._orphaned[event.data.wager] += event.data.amount
 
     def _note_loss(self, event: EventsLost) -> None:
         self._lost.append((event.seq, event.data.through))
-
-
-def _is_money(session: Session, finding: Finding) -> bool:
-    """Whether only ``finding``, and no wager, may know of some money: see ``bridge.wager_lines``."""
-    return is_sweep(session, finding) or unplaced_wager_line(finding) is not None
-
-
-def _unchecked(session: Session | None) -> list[str]:
-    return sorted(RULESETS[session.ruleset].families - session.observes) if session else []
 
 
 def _copy_opener(figures: Figures, opener: SessionOpened) -> None:
@@ -364,5 +484,5 @@ def _copy_opener(figures: Figures, opener: SessionOpened) -> None:
     figures.casino, figures.table = data.casino, data.table
     figures.game, figures.ruleset = data.game, data.ruleset
     figures.gaming_day = data.gaming_day.isoformat()
-    figures.observes = sorted(set(data.observes))
+    figures.observes = sorted(observed(data.observes))
     figures.opened_at = opener.occurred_at.isoformat()

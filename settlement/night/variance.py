@@ -121,8 +121,8 @@ def win_interval(theoretical: Fraction, variance: Fraction, alpha: Fraction) -> 
 def hold_interval(theoretical: Fraction, variance: Fraction, drop: int, alpha: Fraction) -> Interval | None:
     """Return the interval of the hold, the win as a share of ``drop``; None if the drop is 0.
 
-    `hold-outside-interval` is raised if ``Bridge.hold`` is outside. On orderly nights chance alone does that to a share
-    of ``alpha`` of all sessions, so expect sessions × ``alpha`` false alarms.
+    A report marks a ``Bridge.hold`` outside it. On orderly nights chance alone does that to a share of ``alpha`` of all
+    sessions.
     """
     if not drop:
         return None

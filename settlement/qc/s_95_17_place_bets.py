@@ -3,11 +3,13 @@
 Law       By-law respecting casino games, CQLR c. S-13.1, r. 3, s. 95.17.
 In force  Until 2011-10-13, when r. 3.1 replaced it; its s. 11 sends the rules of play to a document kept at the table.
 Scope     The three bets of the section, their commissions, and the come-out on which two of them are off.
-Missing   Every other bet of the by-law: their sections are not among our texts, so `wager-not-permitted` means
-          "not in this section". The point is followed as at any craps table, because "come out" needs it.
+Missing   Every other bet of craps: the section closes the list of place bets, not of the game. Such a wager is out of
+          scope: not adjudicated, and named among what is unchecked. The point is followed as at any craps table,
+          because "come out" needs it.
 
-A right or buy bet is off on every come-out, unless the player switched it on since the last decided series; his switch
-ends when the next point is set. A bet that is off is not a push: no throw touches it, not even a 7.
+A right or buy bet is off on every come-out unless the player indicates otherwise; what he indicates holds until he
+says otherwise or the wager is decided, for the text sets no end. A bet that is off is not a push: no throw touches it,
+not even a 7.
 """
 
 from __future__ import annotations
@@ -15,10 +17,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from settlement.calls import report_near, timing
+from settlement.craps import POINT_NUMBERS
 from settlement.events import DiceThrown, WagerPlaced, WagerSwitched
 from settlement.fr.art_55_8_wagers import CrapsKind, OddsTable, accept_number, by_number, right, wrong
 from settlement.money import EVEN, Odds, five_per_cent
-from settlement.state import Table, Wager, find
+from settlement.state import StakeChange, Table, Wager, find
 
 RIGHT_BET: OddsTable = by_number(Odds(7, 6), Odds(7, 5), Odds(9, 5))  # (1)
 BUY_BET: OddsTable = by_number(Odds(6, 5), Odds(3, 2), Odds(2, 1))  # (2)
@@ -37,7 +41,7 @@ def settle_throw(table: Table, event: DiceThrown, total: int) -> None:
         if come_out and wager.bet in OFF_ON_COME_OUT and not wager.working:
             wager.off_by = seq
         else:
-            KINDS[wager.bet].resolve(table, wager, seq, total, False)
+            RESOLVE[wager.bet](table, wager, seq, total, False)
 
 
 def switch(table: Table, event: WagerSwitched) -> None:
@@ -45,22 +49,25 @@ def switch(table: Table, event: WagerSwitched) -> None:
     wager = table.wagers.get(event.data.wager)
     if wager is None or wager.status != "open" or wager.bet not in OFF_ON_COME_OUT:
         return
-    if table.call:
-        switch_to = "on" if event.data.working else "off"
-        find(table, "working-call-late", table.call, event.seq, wager=wager, call_seq=table.call, switch=switch_to)
-        wager.switched_late = event.data.working
-    else:
-        wager.working = event.data.working
+    working = event.data.working
+    when = timing(table, event.occurred_at)
     wager.changed_by = event.seq
+    if when == "late":
+        switch_to = "on" if working else "off"
+        find(table, "working-call-late", table.call, event.seq, wager=wager, call_seq=table.call, switch=switch_to)
+        wager.switched_late = working
+        return
+    if when == "near":
+        report_near(table, wager, event.occurred_at, event.type, table.call, event.seq)
+    elif not table.call and table.open_session().calls and wager.working != working:
+        table.stake_changes.append(StakeChange("wager.switched", event.seq, event.occurred_at, wager.id))
+    wager.working = working
 
 
-def end_switches(table: Table, point_before: int | None) -> None:
-    """After a throw: end the switches if a point was set or a series decided; let those made late take effect."""
-    series_turned = table.point != point_before
+def take_late_switches(table: Table) -> None:
+    """After a throw: let the switches that came after its call take effect."""
     for live in table.live:
         wager = table.wagers[live]
-        if series_turned:
-            wager.working = False
         if wager.switched_late is not None:
             wager.working = wager.switched_late
             wager.switched_late = None
@@ -107,11 +114,13 @@ def _commission_paid(table: Table, event: WagerPlaced, wager: Wager, base: Odds 
     """
     paid = event.data.commission or 0
     _take_commission(table, wager, paid)
-    rounding = table.open_session().commission_rounding
-    due = None if base is None else five_per_cent(wager.stake, base, rounding)
-    commission_on = None if base is None else wager.stake * base.pays // base.per
+    session = table.open_session()
+    due = None
+    if base is not None:
+        due = five_per_cent(wager.stake, base, session.commission_rounding, session.commission_unit)
     if paid == due:
         return True
+    commission_on = None if base is None else wager.stake * base.pays // base.per
     if paid:
         if due is not None:
             find(
@@ -150,10 +159,51 @@ def _take_commission(table: Table, wager: Wager, commission: int) -> None:
 KINDS: Mapping[str, CrapsKind] = MappingProxyType(
     {
         "right_bet": CrapsKind(
-            bet="right_bet", withdrawal="after_throw", accept=_accept_right, resolve=right(RIGHT_BET)
+            bet="right_bet",
+            word="right bet",
+            usual=("place bet to win", "pari sur le numéro"),
+            shape="number",
+            numbers=POINT_NUMBERS,
+            withdrawal="after_throw",
+            accept=_accept_right,
+            resolve=right(RIGHT_BET),
+            odds=RIGHT_BET,
+            clause="s. 95.17 (1)",
+            withdrawn_under="s. 95.17 intro",
         ),
-        "buy_bet": CrapsKind(bet="buy_bet", withdrawal="after_throw", accept=_accept_buy, resolve=right(BUY_BET)),
-        "lay_bet": CrapsKind(bet="lay_bet", withdrawal="after_throw", accept=_accept_lay, resolve=wrong(LAY_BET)),
+        "buy_bet": CrapsKind(
+            bet="buy_bet",
+            word="buy bet",
+            usual=("buy", "achat du numéro"),
+            shape="number",
+            numbers=POINT_NUMBERS,
+            withdrawal="after_throw",
+            takes_commission=True,
+            marker="buy",
+            accept=_accept_buy,
+            resolve=right(BUY_BET),
+            odds=BUY_BET,
+            clause="s. 95.17 (2)",
+            withdrawn_under="s. 95.17 intro",
+        ),
+        "lay_bet": CrapsKind(
+            bet="lay_bet",
+            word="lay bet",
+            usual=("lay", "pari contre, avec commission"),
+            shape="number",
+            numbers=POINT_NUMBERS,
+            withdrawal="after_throw",
+            takes_commission=True,
+            marker="lay",
+            accept=_accept_lay,
+            resolve=wrong(LAY_BET),
+            odds=LAY_BET,
+            clause="s. 95.17 (3)",
+            withdrawn_under="s. 95.17 intro",
+        ),
     }
 )
 """The three wagers of the section."""
+
+RESOLVE = {bet: kind.resolve for bet, kind in KINDS.items()}
+"""What a throw does to each of them: looked up for every live wager at every throw."""

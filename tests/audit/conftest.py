@@ -1,11 +1,9 @@
-"""A tenant: a casino with two tables and an API key, and a client that sends with it."""
+"""Fixtures of tests of the record: a tenant, a name for a stream, and what no test may leave to another."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -16,10 +14,11 @@ from django.test import Client
 from audit.adjudication.replay import advance
 from audit.api import key_lookup
 from audit.api.rate_limit import RateCounter
-from audit.models import ApiKey, Casino, GamingTable, KeyScope, LoggedStream
+from audit.models import LoggedStream
 from audit.transparency import signing_keys
 from casino.celery import app
-from tests.audit.sessions import Event, session, unique_name
+from tests.audit.sessions import unique_name
+from tests.audit.tables import Tenant
 
 
 @pytest.fixture(autouse=True)
@@ -28,39 +27,10 @@ def own_keys() -> None:
     signing_keys._keyring.forget()
 
 
-@dataclass
-class Tenant:
-    """A casino with its key, and the requests that the key can send."""
-
-    casino: Casino
-    key: ApiKey
-    secret: str
-    client: Client = field(default_factory=lambda: Client(raise_request_exception=False))
-
-    def headers(self) -> dict[str, str]:
-        return {"Authorization": f"Bearer {self.secret}"}
-
-    def send(self, stream: str, body: Any, *, type: str = "application/json", **headers: str) -> HttpResponse:
-        """POST ``body`` to a stream: bytes as they are, anything else as JSON."""
-        sent = body if isinstance(body, bytes) else json.dumps(body).encode()
-        return self.client.post(
-            f"/api/v1/streams/{stream}/events", sent, content_type=type, headers=self.headers() | headers
-        )
-
-    def ask(self, path: str, **headers: str) -> HttpResponse:
-        return self.client.get(f"/api/v1/{path}", headers=self.headers() | headers)
-
-    def session(self, stream: str, last: int) -> list[Event]:
-        return session(stream, casino=self.casino.code, last=last)
-
-
 def make_tenant(*, tables: tuple[str, ...] = ("C1", "R1"), limited_to: tuple[str, ...] = ()) -> Tenant:
-    """Create a casino that no other test has, with a key for some of its tables, or for all."""
-    casino = Casino.objects.create(code=f"casino-{uuid4().hex[:12]}", name="Casino")
-    registered = {code: GamingTable.objects.create(casino=casino, code=code) for code in tables}
-    key, secret = ApiKey.make(casino=casino, name="tables", scopes=list(KeyScope.values))
-    key.tables.set(registered[code] for code in limited_to)
-    return Tenant(casino, key, secret)
+    """Create a casino that no other test has, committed or not, whose client gets an error as an answer."""
+    code = f"casino-{uuid4().hex[:12]}"
+    return Tenant(code, tables=tables, limited_to=limited_to, client=Client(raise_request_exception=False))
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -11,33 +11,53 @@ from django.http import HttpResponse
 from django.test import Client
 
 from audit.models import ApiKey, Casino, GamingTable, KeyScope, LoggedStream
+from tests.audit.sessions import Event, session
 
 _numbers = itertools.count(1)
 
 
 @dataclass
 class Tenant:
-    """A casino of its own, so that no test meets the streams of another: nothing is ever deleted from the log."""
+    """A casino of its own, so that no test meets the streams of another: nothing is ever deleted from the log.
+
+    It has tables and a key for all of them, or for those in ``limited_to``; ``table`` is the first.
+    """
 
     code: str = field(default_factory=lambda: f"house{next(_numbers)}")
     client: Client = field(default_factory=Client)
+    tables: tuple[str, ...] = ("T1",)
+    limited_to: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         self.casino = Casino.objects.create(code=self.code, name=f"Casino {self.code}", time_zone="Europe/Paris")
-        self.table = GamingTable.objects.create(casino=self.casino, code="T1")
+        registered = {code: GamingTable.objects.create(casino=self.casino, code=code) for code in self.tables}
+        self.table = registered[self.tables[0]]
         self.key, self.secret = ApiKey.make(casino=self.casino, name="test", scopes=list(KeyScope.values))
+        self.key.tables.set(registered[code] for code in self.limited_to)
+
+    def headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.secret}"}
+
+    def send(self, stream: str, body: Any, *, type: str = "application/json", **headers: str) -> HttpResponse:
+        """POST ``body`` to a stream: bytes as they are, anything else as JSON."""
+        sent = body if isinstance(body, bytes) else json.dumps(body).encode()
+        return self.client.post(
+            f"/api/v1/streams/{stream}/events", sent, content_type=type, headers=self.headers() | headers
+        )
+
+    def ask(self, path: str, **headers: str) -> HttpResponse:
+        return self.client.get(f"/api/v1/{path}", headers=self.headers() | headers)
+
+    def session(self, stream: str, last: int) -> list[Event]:
+        """Return a session at the table ``C1``: its opener, and wagers up to ``last``."""
+        return session(stream, casino=self.code, last=last)
 
     def post(self, stream: str, events: list[dict[str, Any]], **headers: str) -> HttpResponse:
         """Send events of one stream, as the table system does."""
-        return self.client.post(
-            f"/api/v1/streams/{stream}/events",
-            json.dumps(events),
-            content_type="application/json",
-            headers={"authorization": f"Bearer {self.secret}", **headers},
-        )
+        return self.send(stream, events, **headers)
 
     def get(self, path: str) -> HttpResponse:
-        return self.client.get(f"/api/v1{path}", headers={"authorization": f"Bearer {self.secret}"})
+        return self.ask(path.removeprefix("/"))
 
     def stream(self, name: str) -> LoggedStream:
         return LoggedStream.objects.get(casino=self.casino, name=name)
@@ -82,7 +102,10 @@ OTHER_SIX = ["g", "h", "i", "j", "k", "l"]
 
 
 def dice_changed_in_mid_series(tenant: Tenant, stream: str) -> list[dict[str, Any]]:
-    """A session in which the shooter has the dice changed while the point stands, and a right bet is overpaid."""
+    """A session in which the shooter has the dice changed while the point stands, and a right bet is overpaid.
+
+    The last throw ends the coup.
+    """
     return numbered(
         tenant.opener(stream, observes=["custody", "marker"], seats=["S1", "S2"]),
         ("dice.set_introduced", {"dice": SIX, "decided_by": "opening", "announced": True}),
@@ -96,4 +119,21 @@ def dice_changed_in_mid_series(tenant: Tenant, stream: str) -> list[dict[str, An
         ("dice.selected", {"seat": "S1", "dice": ["g", "h"], "boxed": ["i", "j", "k", "l"]}),
         ("dice.thrown", {"faces": [2, 4], "seat": "S1", "dice": ["g", "h"]}),
         ("payout.made", {"wager": "w2", "winnings": 900, "stake_returned": 600}),
+        ("dice.thrown", {"faces": [1, 2], "seat": "S1", "dice": ["g", "h"]}),
     )
+
+
+MARKED_WRONG = ("point-marker-mismatch", 8)
+"""The rule and the seq of what ``point_marked_wrong`` shows."""
+
+
+def point_marked_wrong(tenant: Tenant, stream: str) -> list[dict[str, Any]]:
+    """The beginning of that session, before money moves: the point is 8, and 9 is marked at event 8, the last."""
+    events = dice_changed_in_mid_series(tenant, stream)[:8]
+    return [*events[:7], events[7] | {"data": {"number": 9}}]
+
+
+def marked_anew(events: list[dict[str, Any]], number: int, *, seq: int) -> dict[str, Any]:
+    """The correction of that mark, at event ``seq``: in its coup and before money moved, it takes effect at once."""
+    data = {"corrects": 8, "data": {"number": number}, "reason": "misread", "approved_by": "chef-4"}
+    return numbered(events[0], *[("x", {})] * (seq - 2), ("entry.corrected", data))[-1]

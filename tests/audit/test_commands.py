@@ -4,27 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from audit.event_store import audit_trail
-
-ROOT = Path(__file__).parent.parent.parent
-
-
-def manage(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "casino.settings"}
-    return subprocess.run(
-        [sys.executable, "manage.py", *arguments],
-        cwd=ROOT,
-        env=environment,
-        input=stdin,
-        capture_output=True,
-        check=False,
-    )
+from tests.audit.commands import manage
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +29,7 @@ def test_adjudicate_answers_the_object_of_the_contract(night: Path) -> None:
     assert list(answer) == ["stream", "ruleset", "events", "wagers", "findings", "corrections", "unchecked", "state"]
     (finding,) = answer["findings"]
     assert finding["rule"] == "dice-changed-during-point-series"
-    assert finding["severity"] == "critical"
+    assert finding["severity"] == "major"  # the chef de table decided it
     assert finding["provision"] == "art. 55-7 al. 4"
     assert set(finding["message"]) == {"en", "fr"}
 
@@ -112,6 +97,15 @@ def test_simulate_lists_its_irregularities_and_tables() -> None:
     listed = manage("simulate", "--list-irregularities").stdout.decode()
     assert "dice-changed-during-point-series" in listed
     assert manage("simulate", "--list-tables", "--tables", "3").stdout.decode().split() == ["C1", "R1", "A1"]
+
+
+def test_simulate_plays_a_night_of_people_that_adjudicates(tmp_path: Path) -> None:
+    path = tmp_path / "human.ndjson"
+    manage("simulate", "--human", "--ruleset", "fr-craps", "--coups", "60", "--out", str(path))
+    assert b"payout.recovered" in path.read_bytes()
+    printed = manage("adjudicate", str(path)).stdout.decode()
+    assert "Put right within the coup" in printed
+    assert "critical" not in printed
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
+import time_machine
 from django.utils import timezone, translation
 
 from audit import presentation
@@ -24,24 +25,45 @@ def in_both(text: object) -> tuple[str, str]:
     return written[0], written[1]
 
 
-def test_an_instant_is_in_the_casinos_zone_and_says_utc_without_a_casino() -> None:
-    assert presentation.instant(MOMENT, PARIS) == "2026-11-20 00:30:09"
-    assert presentation.instant(MOMENT, None) == "2026-11-19 23:30:09"
+@pytest.mark.parametrize(
+    ("casino", "english", "french"),
+    [
+        (PARIS, "20 Nov, 00:30 CET", "20 nov., 00:30 CET"),
+        (MONTREAL, "19 Nov, 18:30 EST", "19 nov., 18:30 EST"),
+        (None, "19 Nov, 23:30 UTC", "19 nov., 23:30 UTC"),
+        (Casino(time_zone="America/Sao_Paulo"), "19 Nov, 20:30 UTC−03", "19 nov., 20:30 UTC−03"),
+    ],
+)
+@time_machine.travel("2026-12-31 12:00:00Z", tick=False)
+def test_an_instant_has_its_day_its_time_and_the_zone_of_the_casino(
+    casino: Casino | None, english: str, french: str
+) -> None:
+    assert in_both(lambda: presentation.date_time(MOMENT, casino)) == (english, french)
+
+
+def test_the_zone_is_that_of_the_season_and_seconds_are_there_where_wanted() -> None:
+    in_summer = datetime(2026, 6, 1, 21, 5, 7, tzinfo=UTC)
+    assert in_both(lambda: presentation.date_time(in_summer, PARIS, seconds=True, with_year=True)) == (
+        "1 Jun 2026, 23:05:07 CEST",
+        "1er juin 2026, 23:05:07 CEST",
+    )
     assert presentation.clock(MOMENT, MONTREAL) == "18:30:09"
-    assert in_both(lambda: presentation.date_time(MOMENT, MONTREAL)) == (
-        "Nov. 19, 2026, 6:30 p.m.",
-        "19 novembre 2026 18:30",
-    )
-    assert in_both(lambda: presentation.date_time(MOMENT, None, "SHORT_DATETIME_FORMAT")) == (
-        "11/19/2026 11:30 p.m. UTC",
-        "19/11/2026 23:30 UTC",
-    )
+
+
+def test_a_day_has_its_year_in_another_year_and_in_a_file() -> None:
+    gaming_day = date(2026, 11, 19)
+    with time_machine.travel("2027-01-01 12:00:00Z", tick=False):
+        assert presentation.day(gaming_day) == "19 Nov 2026"
+    with time_machine.travel("2026-12-31 12:00:00Z", tick=False):
+        assert presentation.day(gaming_day) == "19 Nov"
+        assert presentation.day(gaming_day, with_year=True) == "19 Nov 2026"
+        assert in_both(lambda: presentation.night_of(gaming_day)) == ("Night of Thu 19 Nov", "Nuit du jeudi 19 nov.")
+        assert in_both(lambda: presentation.month_of(gaming_day)) == ("Nov 2026", "nov. 2026")
 
 
 def test_an_amount_has_its_currency_and_is_never_in_minor_units() -> None:
     assert in_both(lambda: presentation.money(123_450, "EUR")) == ("€1,234.50", "1\u202f234,50\xa0€")
     assert presentation.money(500, "JPY") == "¥500"
-    assert [presentation.signed_money(minor, "EUR") for minor in (200, 0, -200)] == ["+€2.00", "€0.00", "−€2.00"]
 
 
 def test_a_value_is_written_as_its_kind() -> None:

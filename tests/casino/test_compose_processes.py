@@ -108,6 +108,7 @@ def containers(tmp_path: Path, empty_url: str, request: pytest.FixtureRequest) -
         yield Containers(tmp_path, database=empty_url, broker=request.getfixturevalue(request.param))
 
 
+@pytest.mark.faults
 def test_the_commands_of_compose_turn_a_night_into_findings(containers: Containers) -> None:
     containers.run("migrate")
     assert "cabochon_web_login is a member of cabochon_web." in containers.run("accounts")

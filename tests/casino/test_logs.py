@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 
 from casino import logs
 from casino.request_ids import RequestIds
+from tests.casino.processes import ENVIRONMENT, TIMEOUT_S, nothing_left_on, until
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -69,6 +71,24 @@ def test_a_request_id_that_is_sent_is_kept_if_it_is_a_plain_word(sent: str, is_k
     assert headers[0] == ("A", "b")
     assert (headers[1] == ("X-Request-ID", sent)) is is_kept
     assert re.fullmatch(r"[A-Za-z0-9._-]{1,64}", headers[1][1])
+
+
+@pytest.mark.faults
+def test_a_worker_that_is_told_to_stop_says_so_in_json(tmp_path: Path) -> None:
+    environment = {**ENVIRONMENT, "CABOCHON_DATA": str(tmp_path), "CELERY_BROKER_URL": "memory://"}
+    command = [sys.executable, "-m", "celery", "-q", "-A", "casino", "worker", "--pool", "solo", "--loglevel", "info"]
+    output = tmp_path / "output"
+    with nothing_left_on(tmp_path), output.open("wb") as file:
+        worker = subprocess.Popen(
+            command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT
+        )
+        until(lambda: " ready." in output.read_text(), "the worker")
+        worker.send_signal(signal.SIGTERM)
+        assert worker.wait(TIMEOUT_S) == 0
+    messages = [json.loads(line) for line in output.read_text().splitlines()]
+    [last] = [each for each in messages if "Warm shutdown" in each["event"]]
+    assert (last["level"], last["logger"]) == ("info", "celery.worker")
+    assert last["timestamp"]
 
 
 def test_people_at_a_terminal_read_text(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from casino.supervisor import rotate
+from casino.supervisor import LOG_BYTES, rotate
 from tests.casino.processes import until
 
 ROOT = Path(__file__).parent.parent.parent
@@ -55,6 +55,34 @@ def test_a_child_that_hangs_is_killed_and_started_again(tmp_path: Path) -> None:
     until(lambda: not psutil.pid_exists(first), "the end of the first")
     assert stat.S_IMODE((tmp_path / "logs").stat().st_mode) == 0o700
     assert stat.S_IMODE((tmp_path / "heartbeats").stat().st_mode) == 0o700
+
+
+@pytest.mark.usefixtures("supervisor")
+def test_what_it_cannot_write_stops_nothing_that_it_supervises(tmp_path: Path) -> None:
+    log, children = tmp_path / "logs" / "casino-child.log", tmp_path / "processes"
+    until(lambda: log.exists() and log.read_text().split(), "the first child")
+    first = log.read_text().split()[0]
+    until(lambda: children.exists() and children.read_text().split() == [first], "the list of children")
+    for name in ("processes.new", "logs/casino-child.log.new"):
+        (tmp_path / name).mkdir()  # no file can be written there, as on a full disk
+    with log.open("ab") as file:
+        file.truncate(LOG_BYTES)
+    os.kill(int(first), signal.SIGKILL)
+    until(lambda: first not in log.read_text().replace("\0", "").split()[-1], "the second child")
+    assert children.read_text().split() == [first], "whole as it was, and not empty"
+
+
+def test_a_log_that_cannot_be_copied_keeps_the_older_ones(tmp_path: Path) -> None:
+    log, before = tmp_path / "web.log", tmp_path / "web.log.1"
+    log.write_bytes(b"second")
+    before.write_bytes(b"first")
+    (tmp_path / "web.log.new").mkdir()
+    with pytest.raises(OSError, match="Is a directory"):
+        rotate(log, most_bytes=5)
+    assert (log.read_bytes(), before.read_bytes()) == (b"second", b"first")
+    (tmp_path / "web.log.new").rmdir()
+    rotate(log, most_bytes=5)
+    assert (log.read_bytes(), before.read_bytes()) == (b"", b"second")
 
 
 def test_a_log_is_begun_anew_at_its_size_and_the_newest_before_it_are_kept(tmp_path: Path) -> None:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import signal
 import stat
 import subprocess
 import sys
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import psycopg
 import pytest
@@ -22,57 +18,9 @@ from casino.embedded.postgres import EmbeddedPostgres
 from casino.embedded.process import socket_folder
 from casino.embedded.valkey import EmbeddedValkey
 from tests.casino.processes import is_ready, leader, nothing_left_on, running_on, until
+from tests.casino.stack import ROOT, STOPS_WITHIN_S, Stack
 
-ROOT = Path(__file__).parent.parent.parent
-STOPS_WITHIN_S = 60
 WORKER = "-A casino worker -Q replay"
-
-
-class Stack:
-    """A supervisor in a process of its own, on data of its own, and its output."""
-
-    def __init__(self, data: Path) -> None:
-        self.data = data
-        self.output = data / "output"
-        without_servers = {
-            name: value for name, value in os.environ.items() if name not in {"DATABASE_URL", "CELERY_BROKER_URL"}
-        }
-        self.environment = {
-            **without_servers,
-            "CABOCHON_DATA": str(data),
-            "CABOCHON_PORT": "8700",
-            "CABOCHON_WEB_WORKERS": "1",
-            "DJANGO_SETTINGS_MODULE": "casino.settings",
-        }
-
-    def start(self, *, tables: int = 0) -> subprocess.Popen[bytes]:
-        """Start the supervisor with a first night of ``tables`` tables; wait until it prints the desk's address."""
-        self.data.mkdir(exist_ok=True)
-        with self.output.open("wb") as file:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "casino.up"],
-                cwd=ROOT,
-                env={**self.environment, "CABOCHON_FIRST_NIGHT_TABLES": str(tables)},
-                stdin=subprocess.DEVNULL,
-                stdout=file,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-        until(lambda: "Ctrl-C" in self.output.read_text() or process.poll() is not None, "the desk's address")
-        assert process.poll() is None, self.output.read_text()
-        return process
-
-    @property
-    def url(self) -> str:
-        match = re.search(r"http://localhost:\d+", self.output.read_text())
-        assert match, self.output.read_text()
-        return match[0]
-
-    @property
-    def password(self) -> str:
-        match = re.search(r"password\s+(\S+)", self.output.read_text())
-        assert match, self.output.read_text()
-        return match[1]
 
 
 @pytest.fixture
@@ -122,6 +70,7 @@ def test_it_starts_from_nothing_and_again_on_its_data_and_leaves_nothing_behind(
     assert running_on(stack.data) == []
 
 
+@pytest.mark.faults
 def test_what_dies_is_restarted(stack: Stack) -> None:
     process = stack.start()
     postgres, valkey = EmbeddedPostgres(stack.data), EmbeddedValkey(stack.data)
@@ -143,42 +92,7 @@ def test_what_dies_is_restarted(stack: Stack) -> None:
     assert running_on(stack.data) == []
 
 
-def test_a_process_that_hangs_is_named_by_ready_and_started_again(stack: Stack) -> None:
-    stack.environment |= {
-        "CABOCHON_STALL_S": "20",
-        "CABOCHON_BEAT_STALE_S": "14",
-        "CABOCHON_SEQUENCER_STALE_S": "14",
-        "CABOCHON_REPLAY_STALE_S": "25",
-        "CABOCHON_NIGHT_STALE_S": "25",
-    }
-    process = stack.start()
-    until(lambda: _ready(stack.url)[0] == 200, "the heartbeats of all")
-    for name in ("beat", "sequencer", "replay"):
-        pid = _children(stack)[name]
-        os.kill(pid, signal.SIGSTOP)
-        until(lambda: name in _ready(stack.url)[1]["failed"], f"ready to be false: {name}")  # noqa: B023
-        until(lambda: _children(stack)[name] != pid, f"another {name}")  # noqa: B023
-        until(lambda: _ready(stack.url)[0] == 200, f"ready again: {name}")
-    until(lambda: f"{name} has stood still" in stack.output.read_text(), "the message")
-    process.send_signal(signal.SIGTERM)
-    assert process.wait(STOPS_WITHIN_S) == 0
-
-
-def _children(stack: Stack) -> dict[str, int]:
-    """Return the pid of each child of the supervisor."""
-    names = ("web", "replay", "night", "beat", "sequencer", "welcome")
-    return dict(zip(names, map(int, (stack.data / "processes").read_text().split()), strict=False))
-
-
-def _ready(url: str) -> tuple[int, dict[str, Any]]:
-    try:
-        with urllib.request.urlopen(f"{url}/health/ready", timeout=10) as answer:
-            assert answer.headers["X-Request-ID"]
-            return answer.status, json.load(answer)
-    except urllib.error.HTTPError as error:
-        return error.code, json.load(error)
-
-
+@pytest.mark.faults
 def test_processes_left_by_a_killed_supervisor_are_ended_by_the_next(stack: Stack) -> None:
     killed = stack.start()
     orphan = leader(stack.data, "gunicorn")

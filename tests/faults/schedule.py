@@ -22,6 +22,7 @@ from audit.transparency.sequencer import Fenced, Sequencer, catch_up
 from audit.transparency.verify import verify
 from settlement import ENGINE_VERSION, adjudicate
 from tests.audit.api.test_fast_path import post
+from tests.audit.corrections.corrections_desk import approve
 from tests.audit.tables import Tenant, dice_changed_in_mid_series, numbered
 from tests.faults.crash_points import CrashPoint, Outcome, finish, run, run_here, start
 
@@ -31,6 +32,9 @@ STEP_EVENTS = 4
 """For ``replay.STEP_EVENTS``: so few events that a short stream takes a worker several steps."""
 
 MAX_TRIES = 60
+
+CORRECTION = 14
+"""The seq of the correction in ``events_of``, which comes after money moved."""
 
 handler = WSGIHandler()
 
@@ -91,12 +95,14 @@ ACTORS = ("open", "append", "again", "replay", "correct", "seal")
 
 
 def events_of(tenant: Tenant, stream: str) -> list[Event]:
-    """Return a session with findings, a correction that takes one of them away, and its close."""
+    """Return a session with findings, a correction that takes one away once officers approve it, and what follows."""
     played = dice_changed_in_mid_series(tenant, stream)
     right = {"wager": "w2", "winnings": 700, "stake_returned": 600}
     entry = {"corrects": 12, "data": right, "reason": "misread", "approved_by": "chef-4"}
-    late = [("entry.corrected", entry), ("payout.made", {"wager": "w2", "winnings": 1, "stake_returned": 0})]
-    return played + numbered(played[0], *[("x", {})] * 11, *late)[12:]
+    again = {"wager": "w2", "winnings": 1, "stake_returned": 0}
+    thrown = {"faces": [1, 2], "seat": "S1", "dice": ["g", "h"]}
+    late = [("entry.corrected", entry), ("payout.made", again), ("dice.thrown", thrown)]
+    return played + numbered(played[0], *[("x", {})] * (len(played) - 1), *late)[len(played) :]
 
 
 @dataclass
@@ -125,7 +131,10 @@ class Schedule:
             elif self.rng.random() < 0.6:
                 self._run_another_actor()
         self._recover()
-        self._check()
+        self._check(approved=[])
+        approve(self.tenant.casino, self._stream_id(), CORRECTION)  # and the hint to the workers is lost
+        self._recover()
+        self._check(approved=[CORRECTION])
 
     def _batches(self) -> Iterator[list[Event]]:
         low = 0
@@ -204,7 +213,7 @@ class Schedule:
         assert head is not None
         return head.stream_id
 
-    def _check(self) -> None:
+    def _check(self, *, approved: list[int]) -> None:
         stream_id = self._stream_id()
         stored = [json.loads(raw) for _, raw in read.whole(stream_id)]
         assert stored == [{"v": 1, **event} for event in self.events], "each event is stored once, at its seq"
@@ -215,9 +224,10 @@ class Schedule:
         assert binary_copy.execute("select count(*) from log.outbox where stream_id = %b::bigint", (stream_id,)) == [
             (0,)
         ]
-        whole = adjudicate([raw for _, raw in read.whole(stream_id)])
+        whole = adjudicate([raw for _, raw in read.whole(stream_id)], readings={}, approved=approved)
         rows = Finding.objects.filter(stream_id=stream_id, status="standing").order_by("seq", "rule", "wager")
-        assert [row.as_dict() for row in rows] == [finding.as_dict() for finding in whole.findings]
+        found = [{**finding.as_dict(), "consequences": []} for finding in whole.findings]  # which are looked up
+        assert [row.as_dict() for row in rows] == found
         adjudication = standing(stream_id)
         assert adjudication is not None
         assert answer_of(adjudication).as_dict() == whole.as_dict()

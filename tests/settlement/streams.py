@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from settlement import RULESETS
+
 GAMES = {
     "fr-craps": "craps",
     "qc-craps": "craps",
@@ -23,7 +25,7 @@ def opener(stream: str, ruleset: str, **data: Any) -> bytes:
             "casino": "demo",
             "table": "T1",
             "gaming_day": "2010-11-19",
-            "game": GAMES.get(ruleset, "craps"),
+            "game": RULESETS[ruleset].game if ruleset in RULESETS else "craps",
             "ruleset": ruleset,
             "currency": "EUR",
             "float": 5_000_000,

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from settlement import adjudicate
-from settlement.catalogue import BET_LABELS, RULES, WAGER, WITHDRAWAL, message
+from settlement.catalogue import BET_LABELS, REMEDIES, RULES, WAGER, WITHDRAWAL, message, remedy
 from settlement.catalogue.rule import LANGUAGES, RULESET_NAMES, STANDARD_FACTS, Kind, Rule, Wording
 from settlement.catalogue.sentences import DERIVED, amount
 from settlement.catalogue.templates import MISSING
@@ -33,10 +33,24 @@ RAISED_BY_THE_ENGINE = """
     push-paid                                      C  -
     winning-wager-collected                        C  collections
     losing-wager-not-collected                     M  collections
+    payout-put-right                               i  -
+    rounded-in-players-favour                      i  -
+    void-stake-kept                                C  collections
+    left-up-stake-mismatch                         C  -
+    goodwill-paid                                  i  -
+    orphan-mismatch                                M  -
     indivisible-stake                              i  -
     stake-out-of-limits                            M  -
     non-chip-stake                                 M  -
     wager-after-no-more-bets                       C  calls
+    wager-near-call                                i  calls
+    dice-selected-by-another                       M  custody
+    odds-number-mismatch                           M  -
+    odds-on-anothers-base                          M  -
+    unseated-player-over-limit                     m  seating
+    wager-with-unassigned-colour                   M  colours
+    stake-not-multiple-of-colour-value             M  colours
+    table-without-chief                            M  staff
     withdrawal-after-no-more-bets                  M  calls
     withdrawal-of-decided-wager                    C  -
     wager-left-open                                C  -
@@ -45,6 +59,11 @@ RAISED_BY_THE_ENGINE = """
     sequence-gap                                   C  -
     events-lost                                    C  -
     correction-without-effect                      M  -
+    entry-corrected                                M  -
+    entry-annulled                                 M  -
+    params-differ-from-register                    M  -
+    parameter-unlawful                             C  -
+    observes-less-than-owed                        M  -
     clock-went-back                                M  -
     ledger-imbalance                               C  -
     first-shooter-not-left-of-croupiers            M  custody
@@ -94,7 +113,7 @@ RAISED_BY_THE_ENGINE = """
     wager-marker-missing                           m  -
     commission-not-renewed                         M  -
     zero-option-on-multiple-chance                 C  -
-    zero-decision-missing                          C  -
+    zero-decision-missing                          M  -
     zero-decision-without-zero                     M  -
     half-refund-mismatch                           C  -
     imprisoned-stake-paid-winnings                 C  -
@@ -137,13 +156,29 @@ RAISED_BY_THE_RECORD = """
     opener-differs-from-closer                     M  -
     slip-number-missing                            M  -
     slip-number-duplicated                         C  -
+    slip-reused                                    C  -
+    count-opened-late                              M  -
     accounting-variance                            M  -
     count-missing                                  M  -
+    clock-ahead                                    M  -
     log-tampered                                   C  -
     dice-fairness                                  i  -
     wheel-fairness                                 i  -
+    wheel-signature                                i  -
+    void-call-bias                                 i  -
+    shooter-fairness                               i  -
+    table-luck                                     i  -
+    player-luck                                    i  -
+    payout-error-rate                              i  -
+    accounting-drift                               i  -
     hold-outside-interval                          i  -
     payout-errors-one-sided                        i  -
+    identification-due                             M  -
+    reportable-cash                                M  -
+    fill-unmatched                                 M  -
+    threshold-splitting                            i  -
+    minimal-play                                   i  -
+    offsetting-players                             i  -
 """
 
 CASES = [
@@ -155,7 +190,13 @@ CASES = [
 SEVERITIES = {"C": "critical", "M": "major", "m": "minor", "i": "info"}
 
 # What holds instead in the case its explanation names.
-EXCEPTIONS = {"contract-wager-withdrawn": "minor", "accounting-variance": "critical"}
+EXCEPTIONS = {
+    "contract-wager-withdrawn": "minor",
+    "dice-changed-during-point-series": "major",
+    "accounting-variance": "critical",
+    "params-differ-from-register": "critical",
+    "goodwill-paid": "major",
+}
 
 # Rules that do not hold in every ruleset, by the first letters of the rulesets: f fr-craps, q qc-craps, r fr-roulette,
 # a fr-american-roulette.
@@ -182,11 +223,15 @@ RULESETS_OF = """
     dice-changed-during-point-series     f
     odds-without-base-wager              f
     zero-decision-missing                ra
+    orphan-mismatch                      ra
     imprisoned-at-close                  ra
     payment-order-violated               a
     seat-limit-exceeded                  a
     payout-overpaid                      fqra
     wager-after-no-more-bets             fqra
+    identification-due                   fra
+    reportable-cash                      q
+    fill-unmatched                       fqra
 """
 
 EVERY_RULE = pytest.mark.parametrize("rule", RULES.values(), ids=lambda rule: rule.name)
@@ -202,6 +247,7 @@ SAMPLES: dict[Kind, Any] = {
     "wagers": ["w1", "w2"],
     "odds": "7:6",
     "bet": "right_bet",
+    "colour": "green",
     "role": "croupier",
     "direction": "clockwise",
     "choice": "half",
@@ -214,9 +260,14 @@ SAMPLES: dict[Kind, Any] = {
     "act": "payout.made",
     "fault": "no_point",
     "switch": "on",
+    "waiting": "waits",
+    "readings": ["payout_unit", "seat_limit"],
     "game": "craps",
     "day": "2011-10-13",
     "instant": "2026-11-19T22:10:00+01:00",
+    "exchange": "in",
+    "means": "cheque",
+    "pattern": "midnight",
 }
 
 
@@ -247,7 +298,7 @@ def test_the_record_raises_the_rules_of_the_last_section() -> None:
     assert [rule.name for rule in RULES.values() if rule.raised_by == "both"] == ["sequence-conflict"]
 
 
-def test_two_rules_have_another_severity_in_one_case() -> None:
+def test_some_rules_have_another_severity_in_one_case() -> None:
     exceptional = {rule.name: rule.exceptional_severity for rule in RULES.values() if rule.exceptional_severity}
     assert exceptional == EXCEPTIONS
 
@@ -304,6 +355,35 @@ def test_a_message_with_all_its_facts_is_whole(rule: Rule) -> None:
 
 
 @EVERY_RULE
+def test_every_rule_has_a_remedy_in_both_languages(rule: Rule) -> None:
+    wording = REMEDIES[rule.name]
+    assert placeholders(wording.en) == placeholders(wording.fr)
+    assert placeholders(wording.en) <= {"expected", "recorded", "croupier", *STANDARD_FACTS, *rule.facts, *DERIVED}
+    for language in LANGUAGES:
+        facts = {"croupier": "k1"} | complete_facts(rule)
+        for sentence in (
+            remedy(rule.name, facts, None, language, "EUR"),
+            remedy(rule.name, facts, ("house", 1000), language, "EUR"),
+            remedy(rule.name, {"wager": None}, ("player", 1000), language, "EUR"),
+        ):
+            assert sentence.endswith(".")
+            assert sentence.count(". ") == 0, "one sentence"
+            assert sentence[0].upper() == sentence[0]
+            assert not re.search(r"[\[\]{}]|  |" + MISSING, sentence), sentence
+
+
+@EVERY_RULE
+def test_a_remedy_in_french_is_french(rule: Rule) -> None:
+    wording = REMEDIES[rule.name]
+    assert wording.en != wording.fr
+    assert "'" not in wording.fr, "typographic apostrophes"
+    assert not re.search(r" [;:?!%]|« ", wording.fr), "no-break spaces"
+    assert not re.search(r"[“”]", wording.fr), "guillemets"
+    english = re.search(r"\b(the|wager|was|stake|paid|of|and|which)\b", re.sub(r"\{\w+\}", "", wording.fr))
+    assert english is None, wording.fr
+
+
+@EVERY_RULE
 def test_no_message_fails_for_want_of_facts(rule: Rule) -> None:
     nothings: tuple[Any, ...] = (None, "", [], ())
     for nothing, language in product(nothings, LANGUAGES):
@@ -326,6 +406,7 @@ def test_the_engine_passes_the_facts_each_message_needs(case: dict[str, Any]) ->
         assert set(finding.facts) <= {*RULES[finding.rule].facts, *STANDARD_FACTS}, finding.rule
         for language in LANGUAGES:
             assert MISSING not in finding.message(language), finding.rule
+            assert MISSING not in finding.remedy(language), finding.rule
 
 
 def test_an_overpaid_right_bet_reads_with_its_arithmetic() -> None:
@@ -445,3 +526,28 @@ def test_wording_puts_the_spaces_of_french() -> None:
 def plain(text: str) -> str:
     """Return ``text`` with ordinary spaces."""
     return text.replace("\N{NARROW NO-BREAK SPACE}", " ").replace("\N{NO-BREAK SPACE}", " ")
+
+
+@pytest.mark.parametrize("rule", ["clock-went-back", "clock-ahead"])
+def test_a_message_about_clocks_shows_the_days_where_they_differ(rule: str) -> None:
+    facts = {"seq": 4, "back_s": 86_000, "ahead_s": 86_000, "expected": "2026-11-19T23:59:58+01:00"}
+    same = facts | {"recorded": "2026-11-19T20:00:00+01:00"}
+    other = facts | {"recorded": "2026-11-20T20:00:00+01:00"}
+    assert "2026" not in message(rule, same, "en", "EUR")
+    assert "20:00:00+01:00" in message(rule, same, "en", "EUR")
+    english, french = (
+        message(rule, other, language, "EUR").replace("\N{NO-BREAK SPACE}", " ") for language in ("en", "fr")
+    )
+    assert "19 November 2026 at 23:59:58+01:00" in english
+    assert "20 November 2026 at 20:00:00+01:00" in english
+    assert "19 novembre 2026 à 23:59:58+01:00" in french
+    assert "20 novembre 2026 à 20:00:00+01:00" in french
+
+
+def test_a_colour_is_a_word_of_the_language_and_any_other_id_stays_as_it_is() -> None:
+    facts = {"colour": "green", "player": "p1", "owner": "p2"}
+    assert message("colour-shared", facts, "fr", "EUR").startswith(
+        "La couleur «\N{NO-BREAK SPACE}vert\N{NO-BREAK SPACE}»"
+    )
+    assert message("colour-shared", facts, "en", "EUR").startswith("Colour green")
+    assert "Colour K7 " in message("colour-shared", facts | {"colour": "K7"}, "en", "EUR")

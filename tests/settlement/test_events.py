@@ -50,7 +50,7 @@ def changed(event: dict[str, Any], path: str, value: Any) -> bytes:
 
 
 def test_there_are_the_types_of_the_contract() -> None:
-    assert len(TYPES) == 43
+    assert len(TYPES) == 51
     assert all(cls.type == name for name, cls in TYPES.items())
 
 

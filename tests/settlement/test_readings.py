@@ -15,6 +15,8 @@ PARAMETERS = """
     commission_refunded_on_withdrawal  false
     zero_rule                          choice at fr-roulette, lose at fr-american-roulette
     release_value                      halving
+    call_tolerance_ms                  500
+    commission_unit                    1
     throw_delay_s                      10
     seat_limit                         7, 14
     maximum                            none

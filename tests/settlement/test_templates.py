@@ -40,6 +40,8 @@ ARTICLES = """
    par le {a}       | croupier | par le croupier  | par le croupier
    par le {a}       | employé  | par le employé   | par l’employé
    du {a}           | élu      | du élu           | de l’élu
+   poste de {a}     | employé  | poste de employé | poste d’employé
+   poste de {a}     | croupier | poste de croupier | poste de croupier
    remis au {a}     | employé  | remis au employé | remis à l’employé
    seul {a}         | employé  | seul employé     | seul employé
    du {b}           | employé  | du —             | du —

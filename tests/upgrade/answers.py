@@ -6,6 +6,7 @@
     python -m tests.upgrade.answers check=FILE              the lines that the evidence verifier prints for a bundle
     python -m tests.upgrade.answers evidence=FILE           makes the bundle of a finding again, and verifies it
     python -m tests.upgrade.answers replay                  replays every stream from its first event, as a what-if
+    python -m tests.upgrade.answers promote                 promotes a what-if of every stream, and replays what waits
     python -m tests.upgrade.answers post=SECRET adjudicate  sends an event to the open stream; replays what waits
     python -m tests.upgrade.answers append=SECRET           sends an event to the open stream, replays it and seals it
 
@@ -409,6 +410,29 @@ def replay() -> dict[str, Any]:
     return {"found": found, "standing": standing(), "differences": differences}
 
 
+def promote() -> dict[str, Any]:
+    """Return what waits to be read before and after a what-if is promoted, what differs, and what stands then."""
+    waits = len(read.dirty_streams(ENGINE_VERSION, limit=1_000))
+    before = standing()
+    found_by_what_if("to the next version")
+    changes = [
+        {"kind": each.kind, "stream": each.stream, "seq": each.seq, "rule": each.rule}
+        for each in difference(models.WhatIf.objects.get(name="to the next version"))
+    ]
+    between = standing()
+    call_command("replay", "--promote", "to the next version", stdout=StringIO())
+    released = len(read.dirty_streams(ENGINE_VERSION, limit=1_000))
+    adjudicate()
+    return {
+        "waits": waits,
+        "stood_until_then": before == between,
+        "changes": changes,
+        "released": released,
+        "left": len(read.dirty_streams(ENGINE_VERSION, limit=1_000)),
+        "standing": standing(),
+    }
+
+
 def _post(secret: str) -> tuple[int, int, Any]:
     """Send the next event of the open stream by the API. Return the stream, the event's number, and the receipt."""
     stream_id, name, next_seq, moment = _select(
@@ -420,9 +444,9 @@ def _post(secret: str) -> tuple[int, int, Any]:
     event = {
         "stream": name,
         "seq": next_seq,
-        "type": "payout.made",
+        "type": "wager.placed",
         "occurred_at": moment.isoformat(),
-        "data": {"wager": "of-nobody", "winnings": 500, "stake_returned": 100},
+        "data": {"wager": "of-nobody", "bet": "of-no-text", "stake": 500},
     }
     answer = Client(SERVER_NAME="localhost").post(
         f"/api/v1/streams/{name}/events",
@@ -471,7 +495,7 @@ def append(secret: str) -> dict[str, Any]:
 
 QUESTIONS: Mapping[str, Callable[..., Any]] = {
     each.__name__: each
-    for each in (record, log, verify, deploy, tasks, check, evidence, replay, append, post, adjudicate)
+    for each in (record, log, verify, deploy, tasks, check, evidence, replay, promote, append, post, adjudicate)
 }
 
 

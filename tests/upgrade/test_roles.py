@@ -76,12 +76,16 @@ def denied(url: str, statement: str) -> bool:
     return False
 
 
+@pytest.mark.faults
 @pytest.mark.parametrize("account", ["cabochon_web", "another"])
 def test_an_account_of_0_1_0_does_the_work_of_both_its_processes_and_rewrites_nothing(
     upgraded: tuple[str, Path], before: dict[str, Any], account: str
 ) -> None:
     superuser, data = upgraded
     url = signed_in_as(account, superuser)
+    assert ask("adjudicate", database_url=url, data=data)["adjudicate"]["folded"] == 0, "nothing is promoted"
+    ask(f"post={before['secret']}", database_url=url, data=data)
+    assert ask("adjudicate", database_url=url, data=data)["adjudicate"]["folded"] > 1, "the whole stream"
     ask(f"post={before['secret']}", database_url=url, data=data)
     assert ask("adjudicate", database_url=url, data=data)["adjudicate"]["folded"] == 1
     for statement in ("delete from audit_finding", FORGED, "update audit_officer set is_superuser = true"):
@@ -98,6 +102,7 @@ def test_the_sequencer_and_the_reader_of_0_1_0_go_on(upgraded: tuple[str, Path])
     assert "Everything holds." in verified
 
 
+@pytest.mark.faults
 def test_with_an_account_for_each_process_a_web_server_adjudicates_nothing(
     upgraded: tuple[str, Path], before: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -110,6 +115,8 @@ def test_with_an_account_for_each_process_a_web_server_adjudicates_nothing(
             connection.execute(f"create role {account} login password '{account}'")
             connection.execute(f"grant {role} to {account}")
     web, worker, sequencer = (signed_in_as(ACCOUNTS[name][0], superuser) for name in ("web", "worker", "sequencer"))
+    ask(f"post={before['secret']}", database_url=web, data=data)
+    ask("adjudicate", database_url=worker, data=data)  # the whole stream, by the engine of the head
     ask(f"post={before['secret']}", database_url=web, data=data)
     assert denied(web, "insert into audit_adjudication default values")
     assert denied(worker, "insert into audit_apikey default values")

@@ -15,9 +15,36 @@ import psycopg
 import pytest
 
 from casino.embedded.postgres import EmbeddedPostgres
+from settlement import ENGINE_VERSION
 from tests.upgrade.files import BUNDLE, answered_by_0_1_0, ask, load, run
 
 Answers = dict[str, Any]
+
+DICE_CHANGED = "dice-changed-during-point-series"
+
+CHANGED_BY_RULE: dict[str, Answers] = {
+    DICE_CHANGED: {"severity": "major"},
+    "payout-duplicated": {"expected": 6_400, "recorded": 12_800},
+}
+"""What the engine of the head says otherwise about the findings of 0.1.0, by their rule: in the record a chef decided
+about the dice, and what a wager got in a coup is summed."""
+
+ADDED = {
+    ("deauville.C1.2026-10-30.1", 155, "entry-corrected", ""): "critical",
+    ("deauville.C1.2026-10-30.1", 60, "payout-overpaid", "w17"): "critical",
+}
+"""What the head finds and 0.1.0 did not, with its severity: a correction after the close is a finding, and waits for
+two officers, so what it had hidden in 0.1.0 stands."""
+
+
+def identified(findings: list[Answers]) -> dict[tuple[str, int, str, str], Answers]:
+    """Return findings by their identity, without the digest of the readings: the head has more readings than 0.1.0."""
+    by_identity = {}
+    for row in findings:
+        content = {name: value for name, value in row.items() if name != "readings_digest"}
+        by_identity[row["stream"], row["seq"], row["rule"], row["wager"]] = content
+    assert len(by_identity) == len(findings)
+    return by_identity
 
 
 @contextmanager
@@ -147,26 +174,60 @@ def test_every_stream_replayed_from_its_first_event_has_its_standing_findings(
     copy: str, data: Path, before: Answers
 ) -> None:
     replayed = ask("replay", database_url=copy, data=data)["replay"]
-    assert replayed["found"] == replayed["standing"]
-    assert replayed["differences"] == 0
+    stands = identified(replayed["standing"])
+    assert {rule for _stream, _seq, rule, _wager in stands} >= CHANGED_BY_RULE.keys()
+    found = identified(replayed["found"])
+    assert {identity: found.pop(identity)["severity"] for identity in ADDED} == ADDED
+    assert found == {
+        identity: content | CHANGED_BY_RULE.get(content["rule"], {}) for identity, content in stands.items()
+    }
+    changed = sum(content["rule"] in CHANGED_BY_RULE for content in stands.values())
+    assert replayed["differences"] == changed + len(ADDED)
     standing = [row for row in before["record"]["findings"] if row["run"] > 0 and row["superseded_at"] is None]
-    assert len(replayed["found"]) == len(standing) > 10
+    assert len(found) == len(standing) > 10
+
+
+def test_what_0_1_0_found_stands_until_a_what_if_is_promoted(copy: str, data: Path, before: Answers) -> None:
+    answer = ask("promote", database_url=copy, data=data)["promote"]
+    assert answer["waits"] == 0, "an upgrade reads nothing again by itself"
+    assert answer["stood_until_then"]
+    stood = [row for row in before["record"]["findings"] if row["run"] > 0 and row["superseded_at"] is None]
+    by_rule = {(row["kind"], row["rule"]) for row in answer["changes"]}
+    assert by_rule == {("changed", rule) for rule in CHANGED_BY_RULE} | {
+        ("appeared", rule) for _stream, _seq, rule, _wager in ADDED
+    }
+    streams = {row[0] for row in before["record"]["log"]["streams"] if row[0] in {each["stream"] for each in stood}}
+    assert answer["released"] >= len(streams)
+    assert answer["left"] == 0
+    stands = identified(answer["standing"])
+    assert stands.keys() == identified(stood).keys() | ADDED.keys()
+    assert {stands[identity]["severity"] for identity in stands if identity[2] == DICE_CHANGED} == {"major"}
 
 
 def test_the_record_can_be_continued(copy: str, data: Path, tmp_path: Path, before: Answers) -> None:
     shutil.copytree(data / "checkpoints", tmp_path / "checkpoints")  # new checkpoints extend the exported ones
-    answers = ask(f"append={before['secret']}", "verify", "record", database_url=copy, data=tmp_path)
+    append = f"append={before['secret']}"  # by a key of 0.1.0
+    answers = ask(append, "verify", "record", database_url=copy, data=tmp_path)
     appended = answers["append"]
-    assert appended["folded"] == 1  # by a key of 0.1.0, from the state that 0.1.0 saved
     assert appended["proof"]["event"]
     [finding] = appended["findings"]
-    assert (finding["severity"], finding["state"]) == ("critical", "new")
+    assert (finding["rule"], finding["severity"], finding["state"]) == ("wager-not-permitted", "major", "new")
     assert answers["verify"]["holds"], answers["verify"]["lines"]
     earlier, now = before["record"], answers["record"]
     assert now["proofs"]["size"] == earlier["proofs"]["size"] + 1
     assert now["proofs"]["checkpoints"].items() > earlier["proofs"]["checkpoints"].items()
-    assert len(now["findings"]) == len(earlier["findings"]) + 1
-    assert len(now["cases"]) == len(earlier["cases"]) + 1
+    stream = appended["findings"][0]["stream"]
+    [events] = [count for *row, count, _digest in earlier["log"]["streams"] if row[3] == stream]
+    assert appended["folded"] == events + 1  # the engine of 0.1.0 is another: the stream is read from its first event
+    stood, stands = (
+        [row for row in record["findings"] if row["stream"] == stream and row["run"] and row["superseded_at"] is None]
+        for record in (earlier, now)
+    )
+    assert len(stands) == len(stood) + 1 > 1
+    assert len(now["findings"]) == len(earlier["findings"]) + len(stands)  # none is lost: they are superseded
+    assert {row["engine_version"] for row in stood} != {row["engine_version"] for row in stands} == {ENGINE_VERSION}
+    assert len(now["cases"]) == len(earlier["cases"]) + 1  # what is found again keeps its case
+    assert ask(append, database_url=copy, data=tmp_path)["append"]["folded"] == 1
 
 
 def test_one_altered_event_is_detected(copy: str, data: Path, before: Answers) -> None:

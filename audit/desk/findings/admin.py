@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import admin, messages
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
@@ -14,19 +15,21 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from audit.access.capabilities import Capability
+from audit.casework.priority import URGENCY, reasons, with_due_group, with_priority
 from audit.desk.audited_admin import actor, record_entry
-from audit.desk.downloads import file_response, filter_texts, list_response
+from audit.desk.downloads import file_response, filter_texts, filters_in_words, list_response
 from audit.desk.findings import saved_views
 from audit.desk.findings.casework import CaseworkAdmin, case_context
 from audit.desk.findings.columns import LIST_COLUMNS
 from audit.desk.findings.filters import DayFilter, QueueFilter, RuleFilter, StandingFilter, TableFilter
 from audit.desk.findings.page import finding_context
-from audit.desk.findings.queues import can_work_cases, tabs
+from audit.desk.findings.queues import OPEN_QUEUES, can_work_cases, tabs
+from audit.desk.findings.search import search
 from audit.desk.names import sees_names
 from audit.desk.scoped_admin import demands, officer_of, scope_of
 from audit.evidence.bundle import Unproven
 from audit.evidence.export import export
-from audit.exports.findings import MAX_ROWS, findings_by_id, findings_sheet
+from audit.exports.findings import MAX_ROWS, NOWHERE, add_names, findings_by_id, findings_sheet
 from audit.exports.lists import FORMATS
 from audit.jobs.queue import enqueue
 from audit.models import Casino, Finding
@@ -46,8 +49,21 @@ class FindingAdmin(CaseworkAdmin):
     list_select_related = ("table", "casino", "case__assigned_to")
     change_list_template = "admin/audit/findings/list.html"
     ordering = ("case__weight", "case__deadline", "-pk")
-    search_fields = ("=wager", "=stream__name")
-    search_help_text = _("the exact id of a wager or of a stream")
+    search_fields = ("=wager",)  # what the box is shown for; ``search`` looks further
+    search_help_text = _("a table, a person, or the exact id of a wager or of a stream")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Finding]:
+        return with_due_group(with_priority(super().get_queryset(request)))
+
+    def get_ordering(self, request: HttpRequest) -> Any:
+        """Return the order of the queue where the list is one; else one that is read from an index."""
+        return URGENCY if request.GET.get("queue") in OPEN_QUEUES else super().get_ordering(request)
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Finding], search_term: str
+    ) -> tuple[QuerySet[Finding], bool]:
+        """Find by what names a finding: its wager, stream, table or persons; a name only where the officer sees it."""
+        return search(request, queryset, search_term), False
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view
@@ -69,7 +85,11 @@ class FindingAdmin(CaseworkAdmin):
             "views": saved_views.saved_views_of(officer),
             "filter_query": saved_views.filter_query(request.GET.urlencode()),
         }
-        return super().changelist_view(request, {**context, **(extra_context or {})})
+        page = super().changelist_view(request, {**context, **(extra_context or {})})
+        listed = getattr(page, "context_data", {}).get("cl")
+        if listed is not None:
+            add_names(listed.result_list, scope_of(request, Capability.SEE_NAMES))
+        return page
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
@@ -80,6 +100,7 @@ class FindingAdmin(CaseworkAdmin):
         context = {
             **self.admin_site.each_context(request),
             **finding_context(finding, with_names=sees_names(request, finding.casino_id)),
+            "priority_reasons": " · ".join(reasons(finding)),
             "casework": case_context(request, finding),
             "opts": self.opts,
             "title": finding_title(finding.rule),
@@ -95,15 +116,18 @@ class FindingAdmin(CaseworkAdmin):
         if request.method != "POST" or format not in FORMATS:
             return HttpResponseNotAllowed(["POST"])
         officer = officer_of(request)
-        filtered = self.get_changelist_instance(request).get_queryset(request)
+        changelist = self.get_changelist_instance(request)
+        filtered = changelist.get_queryset(request)
         ids = list(filtered.values_list("pk", flat=True)[:MAX_ROWS])
-        filters = filter_texts(request.GET)
+        filters = filters_in_words(changelist, request.GET)
+        recorded = filter_texts(request.GET)
         for casino_id in Casino.objects.filter(findings__in=ids).distinct().values_list("pk", flat=True):
-            record_entry(request, "findings.exported", casino_id=casino_id, form=format, rows=len(ids), filter=filters)
+            record_entry(request, "findings.exported", casino_id=casino_id, form=format, rows=len(ids), filter=recorded)
         if len(ids) > MAX_ROWS_AT_ONCE:
             params = {"findings": ids, "form": format, "said": filters, "language": language()}
             return redirect("admin:audit_job_change", enqueue(JobKind.EXPORT, officer, None, params).pk)
         scope, names = scope_of(request, Capability.SEE_RECORD), scope_of(request, Capability.SEE_NAMES)
+        names = NOWHERE if format == "json" else names  # JSON has ids alone, whoever asks
         sheet = findings_sheet(findings_by_id(ids, scope, names=names))
         return list_response(sheet, format, title=gettext("Findings"), filters=filters, day=timezone.now().date())
 

@@ -20,7 +20,7 @@ from audit.access.capabilities import Capability
 from audit.access.scope import officers_with
 from audit.casework import actions
 from audit.casework.state_machine import TRANSITIONS
-from audit.desk.findings.queues import can_work_cases, next_in_queue
+from audit.desk.findings.queues import HEADS, can_work_cases, next_in_queue
 from audit.desk.scoped_admin import RecordAdmin, demands, in_record, officer_of
 from audit.desk.sign_in.proof import ask_for_proof
 from audit.models import Finding, Officer
@@ -101,11 +101,12 @@ class CaseworkAdmin(RecordAdmin[Finding]):
 
     @demands(Capability.WORK_CASES)
     def take_next_view(self, request: HttpRequest) -> HttpResponse:
-        """Assign the most urgent unassigned case to the officer, and open it."""
+        """Assign the first unassigned case of the list, as the request's query filters and orders it, and open it."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
-        case = actions.take_next(officer_of(request))
-        finding = case and case.findings.standing().order_by("-pk").first()
+        shown = self.get_changelist_instance(request).get_queryset(request)
+        case = actions.take_next(officer_of(request), shown)
+        finding = case and case.findings.standing().filter(HEADS).first()
         if finding is None:
             messages.info(request, _("No unassigned case is waiting."))
             return redirect("admin:audit_finding_changelist")

@@ -9,12 +9,13 @@ from types import MappingProxyType
 from django.contrib import admin
 from django.utils.html import format_html
 
+from audit.casework.priority import reasons
 from audit.exports.findings import COLUMNS
 from audit.models import Finding
 from audit.models.cases import State
-from audit.presentation import MISSING, countdown, instant
+from audit.presentation import MISSING, countdown, date_time
 
-SHOWN = ("severity", "title", "table", "occurred", "wager", "state", "officer", "deadline")
+SHOWN = ("priority", "severity", "title", "money", "deadline", "state", "table", "occurred", "wager", "officer")
 """Columns of the list, in order."""
 
 
@@ -22,8 +23,17 @@ def _severity(finding: Finding) -> str:
     return format_html('<span class="severity {}">{}</span>', finding.severity, COLUMNS["severity"].cell(finding))
 
 
+def _priority(finding: Finding) -> str:
+    """Return four bars, as many of them filled as the priority is high. What it comes from is on hovering."""
+    priority = COLUMNS["priority"].cell(finding)
+    if priority is None:
+        return MISSING
+    text = '<span class="priority p{}" title="{}"><i></i><i></i><i></i><i></i><b class="visually-hidden">{}</b></span>'
+    return format_html(text, priority, " · ".join(reasons(finding)), priority)
+
+
 def _occurred(finding: Finding) -> str:
-    return instant(finding.occurred_at, finding.casino)
+    return date_time(finding.occurred_at, finding.casino)
 
 
 def _state(finding: Finding) -> str:
@@ -39,7 +49,7 @@ def _deadline(finding: Finding) -> str:
 
 
 ON_SCREEN: Mapping[str, Callable[[Finding], str]] = MappingProxyType(
-    {"severity": _severity, "occurred": _occurred, "state": _state, "deadline": _deadline}
+    {"priority": _priority, "severity": _severity, "occurred": _occurred, "state": _state, "deadline": _deadline}
 )
 """Cells that look different on screen; every other cell is the text that an export has."""
 

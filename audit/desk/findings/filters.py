@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from audit.desk.findings.queues import queues
 from audit.desk.scoped_admin import in_record, officer_of
 from audit.models import Finding, FindingStatus, GamingTable
-from audit.presentation import finding_title
+from audit.presentation import day, finding_title
 from settlement.catalogue import RULES
 
 MAX_DAYS = 30
@@ -76,12 +76,13 @@ class DayFilter(admin.SimpleListFilter):
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         newest = in_record(Finding.objects.order_by("-gaming_day"), request)
         days = newest.values_list("gaming_day", flat=True).distinct()
-        return [(day.isoformat(), day.isoformat()) for day in days[:MAX_DAYS]]
+        return [(each.isoformat(), day(each, with_weekday=True)) for each in days[:MAX_DAYS]]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Finding]) -> QuerySet[Finding]:
-        day = self.value()
-        is_known = day is not None and day in {known for known, _label in self.lookup_choices}
-        return queryset.filter(gaming_day=day) if day is not None and is_known else queryset
+        chosen = self.value()
+        if chosen is None or chosen not in {known for known, _label in self.lookup_choices}:
+            return queryset
+        return queryset.filter(gaming_day=chosen)
 
 
 class StandingFilter(admin.SimpleListFilter):

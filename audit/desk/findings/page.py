@@ -2,42 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
 from typing import Any
 
+from django.utils.text import capfirst
+from django.utils.translation import gettext
 from msgspec.structs import replace
 
+from audit.adjudication.incidents import incident_of
 from audit.adjudication.results import wager_of
+from audit.corrections.decisions import decisions_about, needs_officers, state_of
+from audit.corrections.superseding import decisions_behind, look_up_corrections
+from audit.corrections.wording import decided_in_words
 from audit.desk.findings.marked_law import MarkedText, marked_text
 from audit.desk.tables.corrections import CorrectedEntry, Correction, corrections_to
-from audit.desk.tables.event_sentences import sentence
+from audit.desk.tables.event_sentences import own_content, sentence
 from audit.desk.tables.replay import persons_in, replay_context
 from audit.event_store import merkle, read
-from audit.felt.frames import Playback, playback_of, range_around
-from audit.models import Finding, RunCause
-from audit.persons.directory import NO_NAMES, Directory, mentioned_in, named_facts, players, players_of_facts
+from audit.exports.findings import names_of
+from audit.felt.frames import Frame, Playback, playback_of, range_around
+from audit.models import CORRECTION_RULES, AdjudicationRun, Finding, LedgerQuestion, RunCause
+from audit.persons.directory import NO_NAMES, Directory, mentioned_in, named_facts, players, players_of_facts, staff
 from audit.presentation import (
+    correction_name,
     date_time,
+    finding_title,
     language,
     local,
     money,
-    signed_money,
+    money_at_stake,
+    officer_name,
+    sentence_end,
     superseded_by,
     value,
     wager_status,
 )
-from settlement import Event, decode
+from audit.register import in_force, touched
+from audit.register.readings import KINDS, written
+from settlement import Event
 from settlement.catalogue import BET_LABELS, RULES
+from settlement.catalogue.questions import QUESTIONS
 from settlement.catalogue.rule import Rule
-from settlement.events import EntryCorrected
-from settlement.provisions import wager_provision
+from settlement.codec import decode_one_stored
+from settlement.judging import OF_THE_WINNINGS
+from settlement.provisions import deciding_first, wager_provision
 from settlement.state import Wager
+
+INCIDENT_SHOWN = 20
+"""Findings of one incident that the page of another lists."""
 
 BEFORE, AFTER = 8, 5
 """Events shown before the one that completes a finding, and after it. Earlier evidence is shown on its own."""
+
+
+NOT_DONE_IN_TIME = frozenset({"payout-missing", "losing-wager-not-collected"})
+"""The rules that the next result completes: what they are about is the decision before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +73,20 @@ class Line:
     completes: bool  # the finding is at this event
     skipped: int  # events left out between the line before and this one
     correction: Correction | None
+    own: list[tuple[str, str]]  # what the integrator sent beside the contract
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What the rule expected and what was recorded. Each is None if the rule has none; ``difference`` is an amount."""
+    """What the rule expected and what was recorded. Each is None if the rule has none."""
 
     expected: str | None
     recorded: str | None
-    difference: str | None
+    expected_label: str
+    recorded_label: str
+
+
+QUESTION_RULES = frozenset(rule.name for rule in QUESTIONS)
 
 
 def finding_context(finding: Finding, *, with_names: bool = False) -> dict[str, Any]:
@@ -68,9 +95,9 @@ def finding_context(finding: Finding, *, with_names: bool = False) -> dict[str, 
     batch = read.batch_holding(finding.stream_id, finding.seq)
     stored = read.events_at(finding.stream_id, [finding.seq]).get(finding.seq)
     wager = wager_of(finding.stream_id, finding.wager) if finding.wager else None
-    events = _events_around(finding)
-    corrections = corrections_to(finding.stream_id, events.values())
     playback = _playback(finding)
+    events = _events_shown(finding, playback)
+    corrections = corrections_to(finding.stream_id, events.values())
     directory = NO_NAMES
     if with_names:
         named = [
@@ -78,46 +105,137 @@ def finding_context(finding: Finding, *, with_names: bool = False) -> dict[str, 
             *chain.from_iterable(each.persons() for each in corrections.values()),
             *(persons_in(playback) if playback is not None else ()),
             *players_of_facts(finding.facts),
-            *players([wager.player] if wager else []),
+            *players([wager.player if wager else None, finding.player]),
+            *staff([finding.croupier]),
         ]
         directory = Directory.of(finding.casino_id, named)
     disputed = {finding.wager} if finding.wager else ()
+    lines = _lines(finding, events, corrections, directory)
+    in_timeline = {frame.event.seq: line for frame, line in _with_lines(playback, lines)}
     value_with_names = replace(finding.as_value(), facts=named_facts(finding.facts, directory))
     return {
         "finding": finding,
         "rule": rule,
         "message": value_with_names.message(language()),
+        "remedy": value_with_names.remedy(language(), names_of(finding, directory)),
+        "incident": _incident(finding),
         "explanation": rule.explanation.in_language(language()),
         "comparison": _comparison(finding, rule),
+        "is_of_money": rule.expected_is == rule.recorded_is == "money",
+        "first_shown": min(events, default=1),
+        "money": money_at_stake(finding, names_of(finding, directory).get("player", "")),
         "clauses": _clauses(finding, rule),
         "no_clause": rule.reason.in_language(language()) if rule.reason else None,
-        "lines": _lines(finding, events, corrections, directory),
+        "lines": [line for line in lines if line.seq not in in_timeline],
         "wager": _wager(wager, finding, directory) if wager else None,
         "batch": batch,
         "root": batch.root.hex() if batch else None,
         "chain": batch.chain.hex() if batch else None,
         "leaf": merkle.leaf(stored).hex() if stored else None,
-        "replay": replay_context(finding.stream, playback, finding.seq, directory, disputed=disputed)
+        "replay": replay_context(
+            finding.stream, playback, _opens_at(finding), directory, disputed=disputed, lines=in_timeline
+        )
         if playback is not None
         else None,
         "superseded": _superseded(finding),
+        "decisions": _decisions(finding),
+        "correction": _correction(finding),
+        "ledger_process": _ledger_process(finding),
+        "sees_names": with_names,
+        "player": directory.player(finding.player) if finding.player and with_names else "",
     }
+
+
+def _ledger_process(finding: Finding) -> int | None:
+    """Return the id of the process of the ledger that asks by a finding; None if none does."""
+    if finding.rule not in QUESTION_RULES:
+        return None
+    return LedgerQuestion.objects.filter(finding_id=finding.pk).values_list("process_id", flat=True).first()
+
+
+def _incident(finding: Finding) -> list[dict[str, Any]]:
+    """Return the other findings of the incident: the cause of this one, and what follows from the same cause."""
+    causes = {(cause["rule"], cause["seq"], cause["wager"] or "") for cause in finding.causes}
+    return [
+        {
+            "finding": other,
+            "title": finding_title(other.rule),
+            "is_cause": (other.rule, other.seq, other.wager) in causes,
+        }
+        for other in incident_of(finding)[:INCIDENT_SHOWN]
+    ]
+
+
+def _correction(finding: Finding) -> dict[str, Any] | None:
+    """Return where the correction is that a finding says was made; None if it takes no officers to decide."""
+    decisions = decisions_about(finding.stream_id, finding.seq) if finding.rule in CORRECTION_RULES else []
+    if not needs_officers(finding, decisions):
+        return None
+    finding.decided = decided_in_words(finding, decisions)
+    return {"state": state_of(decisions), "decisions": decisions}
 
 
 def _superseded(finding: Finding) -> dict[str, Any] | None:
-    """Return why a finding is superseded: by which run, and the correction that began it; None if it is not."""
+    """Return why a finding is superseded: by which run, and the correction, the approvals or the entries of the
+    register that began it; None if it is not."""
     if finding.superseded_at is None:
         return None
+    look_up_corrections([finding])
     run = finding.superseded_by_run
-    seq = run.corrections_through if run is not None and run.cause == RunCause.CORRECTION else 0
-    stored = read.events_at(finding.stream_id, [seq]).get(seq) if seq else None
-    event = decode(stored) if stored else None
+    is_register = run is not None and run.cause == RunCause.REGISTER
     return {
+        "removed_by": _removed_by(finding),
+        "register": _changed_readings(finding, run) if run is not None and is_register else [],
         "by": superseded_by(finding),
-        "at": date_time(finding.superseded_at, finding.casino),
-        "correction": event if isinstance(event, EntryCorrected) else None,
+        "at": sentence_end(date_time(finding.superseded_at, finding.casino)),
         "of_night": finding.run_id is None,
     }
+
+
+def _decisions(finding: Finding) -> list[dict[str, Any]]:
+    """Return the entries of the register on which a finding rests; ``entry`` is None where nothing is decided."""
+    return [
+        {
+            "title": KINDS[name].title,
+            "entry": entry,
+            "value": written(name, entry.value, finding.currency) if entry is not None else "",
+        }
+        for name, entry in in_force.decisions_of(finding).items()
+    ]
+
+
+def _removed_by(finding: Finding) -> list[dict[str, Any]]:
+    """Return the corrections that took a finding away, each with whoever approved it, at the table and after."""
+    events = {
+        seq: decode_one_stored(stored)
+        for seq, stored in read.events_at(finding.stream_id, list(finding.removed_by)).items()
+    }
+    removed_by = []
+    for seq, decisions in decisions_behind(finding).items():
+        data = getattr(events.get(seq), "data", None)
+        removed_by.append(
+            {
+                "seq": seq,
+                "name": capfirst(correction_name(finding.removed_by[seq], seq)),
+                "approved_by": getattr(data, "approved_by", None),
+                "reason": reason if isinstance(reason := getattr(data, "reason", None), str) else "",
+                "officers": ", ".join(officer_name(each.officer) for each in decisions),
+            }
+        )
+    return removed_by
+
+
+def _changed_readings(finding: Finding, run: AdjudicationRun) -> list[dict[str, Any]]:
+    """Return the entries of the register because of which ``run`` began, each with who proposed and approved it."""
+    before = run.replaces.register_version if run.replaces is not None else None
+    return [
+        {
+            "id": entry.pk,
+            "what": f"{KINDS[entry.reading].title}: {written(entry.reading, entry.value, finding.currency)}",
+            "officers": ", ".join(officer_name(each) for each in (entry.proposed_by, entry.decided_by)),
+        }
+        for entry in touched.new_entries(finding.stream, before, run.register_version)
+    ]
 
 
 def _playback(finding: Finding) -> Playback | None:
@@ -128,25 +246,53 @@ def _playback(finding: Finding) -> Playback | None:
     return playback if playback.frames else None
 
 
+def _opens_at(finding: Finding) -> int:
+    """Return the event at which the replay opens: of money that did not move in time, where it became due."""
+    decided = finding.facts.get("decided_seq")
+    return decided if finding.rule in NOT_DONE_IN_TIME and isinstance(decided, int) else finding.seq
+
+
 def _comparison(finding: Finding, rule: Rule) -> Comparison | None:
     expected, recorded, currency = finding.expected, finding.recorded, finding.currency
     if expected is None and recorded is None:
         return None
-    difference = None
-    if rule.expected_is == rule.recorded_is == "money" and isinstance(expected, int) and isinstance(recorded, int):
-        difference = signed_money(recorded - expected, currency)
+    labels = (gettext("Expected by the rules"), gettext("Recorded by the table"))
+    if rule.expected_is == rule.recorded_is == "money":
+        of_winnings = finding.rule in OF_THE_WINNINGS
+        labels = (
+            (gettext("Winnings due"), gettext("Winnings paid")) if of_winnings else (gettext("Due"), gettext("Paid"))
+        )
     return Comparison(
+        expected_label=labels[0],
+        recorded_label=labels[1],
         expected=value(expected, rule.expected_is, currency),
         recorded=value(recorded, rule.recorded_is, currency),
-        difference=difference,
     )
 
 
 def _clauses(finding: Finding, rule: Rule) -> list[MarkedText]:
-    """Return the texts of the finding's own provision, then of the others that the rule rests on."""
-    labels = [finding.provision, *rule.provisions.get(finding.ruleset, ())]
+    """Return the texts of the clauses that the finding cites, the deciding one first, then of its rule's others."""
+    bet = finding.facts.get("bet")
+    own = deciding_first(finding.provisions or [finding.provision], finding.rule, finding.ruleset, bet)
+    labels = [*own, *rule.provisions.get(finding.ruleset, ())]
     texts = (marked_text(label) for label in dict.fromkeys(labels) if label)
     return [text for text in texts if text is not None]
+
+
+def _events_shown(finding: Finding, playback: Playback | None) -> dict[int, Event]:
+    """Return the events of the timeline, else those around the finding, and the evidence further back, by seq."""
+    if playback is None:
+        return _events_around(finding)
+    events = {frame.event.seq: frame.event for frame in playback.frames}
+    further_back = read.events_at(finding.stream_id, [seq for seq in finding.evidence if seq not in events])
+    events |= {seq: decode_one_stored(stored) for seq, stored in further_back.items()}
+    return dict(sorted(events.items()))
+
+
+def _with_lines(playback: Playback | None, lines: Sequence[Line]) -> list[tuple[Frame, Line]]:
+    """Return the frames of the timeline, each with the line of its event."""
+    by_seq = {line.seq: line for line in lines}
+    return [] if playback is None else [(frame, by_seq[frame.event.seq]) for frame in playback.frames]
 
 
 def _events_around(finding: Finding) -> dict[int, Event]:
@@ -154,7 +300,7 @@ def _events_around(finding: Finding) -> dict[int, Event]:
     shown = read.events_at(finding.stream_id, list(finding.evidence))
     shown.update(read.before(finding.stream_id, seq=finding.seq, limit=BEFORE))
     shown.update(read.slice_of(finding.stream_id, after=finding.seq - 1, limit=1 + AFTER))
-    return {seq: decode(shown[seq]) for seq in sorted(shown)}
+    return {seq: decode_one_stored(shown[seq]) for seq in sorted(shown)}
 
 
 def _lines(
@@ -171,6 +317,7 @@ def _lines(
                 completes=seq == finding.seq,
                 skipped=seq - lines[-1].seq - 1 if lines else 0,
                 correction=corrections[seq].described(finding.currency, directory) if seq in corrections else None,
+                own=own_content(event),
             )
         )
     return lines
@@ -183,6 +330,7 @@ def _wager(outcome: Wager, finding: Finding, directory: Directory) -> dict[str, 
         "id": outcome.id,
         "bet": label[language()] if label else outcome.bet,
         "player": directory.player(outcome.player) if outcome.player else "",
+        "player_id": outcome.player,
         "stake": money(outcome.stake, currency),
         "status": wager_status(outcome.status, currency),
         "due": f"{money(outcome.winnings_due, currency)} + {money(outcome.stake_due, currency)}",

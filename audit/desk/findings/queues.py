@@ -4,18 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from django.db.models import Count, Q
+from django.db.models import Count, F, Q
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from audit.access.capabilities import Capability
+from audit.casework.priority import next_after
 from audit.desk.scoped_admin import in_record, officer_of, scope_of
 from audit.models import Finding, Officer
 from audit.models.cases import State
 
+HEADS = Q(case__seq=F("seq"), case__rule=F("rule"), case__wager=F("wager"))
+"""True of the finding that a case is of: the cause of its incident. Its consequences have no line of their own."""
+
 OPEN = (State.NEW, State.INVESTIGATING, State.SECOND)
+
+OPEN_QUEUES = ("open", "unassigned", "mine", "second", "overdue")
+"""The queues of open cases: they are in the order of urgency."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +37,14 @@ class Tab:
 
 
 def queues(officer: Officer) -> dict[str, tuple[Promise, Q]]:
-    """Return the queues of an officer by name: the title, and the condition on findings."""
+    """Return the queues of an officer by name: the title, and the condition on findings. One line for an incident."""
     return {
-        "open": (_("Open"), Q(case__state__in=OPEN)),
-        "unassigned": (_("Unassigned"), Q(case__state=State.NEW)),
-        "mine": (_("Mine"), Q(case__assigned_to=officer, case__state__in=OPEN)),
-        "second": (_("Second officer"), Q(case__state=State.SECOND)),
-        "overdue": (_("Overdue"), Q(case__state__in=OPEN, case__deadline__lt=timezone.now())),
-        "closed": (_("Closed"), Q(case__state=State.CLOSED)),
+        "open": (_("Open"), HEADS & Q(case__state__in=OPEN)),
+        "unassigned": (_("Unassigned"), HEADS & Q(case__state=State.NEW)),
+        "mine": (_("Mine"), HEADS & Q(case__assigned_to=officer, case__state__in=OPEN)),
+        "second": (_("Second officer"), HEADS & Q(case__state=State.SECOND)),
+        "overdue": (_("Overdue"), HEADS & Q(case__state__in=OPEN, case__deadline__lt=timezone.now())),
+        "closed": (_("Closed"), HEADS & Q(case__state=State.CLOSED)),
     }
 
 
@@ -54,16 +61,7 @@ def tabs(request: HttpRequest) -> list[Tab]:
 
 def next_in_queue(request: HttpRequest, finding: Finding) -> int | None:
     """Return the id of the finding after ``finding`` in the open queue; None if it is the last or has no case."""
-    case = finding.case
-    if case is None:
-        return None
-    open_findings = in_record(Finding.objects.standing().filter(case__state__in=OPEN), request)
-    after = open_findings.filter(
-        Q(case__weight__gt=case.weight)
-        | Q(case__weight=case.weight, case__deadline__gt=case.deadline)
-        | Q(case__weight=case.weight, case__deadline=case.deadline, pk__lt=finding.pk)
-    )
-    return after.order_by("case__weight", "case__deadline", "-pk").values_list("pk", flat=True).first()
+    return next_after(in_record(Finding.objects.standing().filter(HEADS, case__state__in=OPEN), request), finding)
 
 
 def can_work_cases(request: HttpRequest) -> bool:

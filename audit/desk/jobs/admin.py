@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
-from django.db.models import Q, QuerySet
+from django.db.models import Model, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
@@ -24,7 +25,7 @@ from audit.desk.scoped_admin import RecordAdmin, demands, officer_of, scope_of
 from audit.exports.lists import FORMATS
 from audit.jobs.queue import enqueue, stop
 from audit.models import Casino, Job, JobKind, JobState, WhatIf
-from audit.presentation import count, date_time, duration, officer_name
+from audit.presentation import count, date_time, day, duration, officer_name
 from settlement import RULESETS
 
 MAY_START = {JobKind.VERIFY: Capability.SEE_RECORD, JobKind.WHAT_IF: Capability.WORK_CASES}
@@ -49,6 +50,10 @@ COUNT_LABELS = {
 }
 
 
+OF_THE_TREE = ("leaves", "checkpoints")
+"""Counts that are left out where the tree was not verified: no leaf was looked at."""
+
+
 @admin.register(Job)
 class JobAdmin(RecordAdmin[Job]):
     list_display = ("title", "casino_name", "requester", "requested", "state_badge", "percentage")
@@ -65,6 +70,11 @@ class JobAdmin(RecordAdmin[Job]):
             return jobs
         of_all_casinos = Q(casino=None, kind=JobKind.EXPORT, officer=officer_of(request))
         return jobs.filter(Q(casino__in=scope.casino_ids or ()) | of_all_casinos)
+
+    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Whether a job is among those of the list: an export of several casinos is its officer's."""
+        is_viewer = super().has_view_permission(request)
+        return is_viewer and (obj is None or self.get_queryset(request).filter(pk=obj.pk).exists())
 
     @admin.display(description=_("job"), ordering="kind")
     def title(self, job: Job) -> str:
@@ -124,13 +134,15 @@ class JobAdmin(RecordAdmin[Job]):
             "progress": progress_text(job),
             "may_stop": job.is_open and job.stopped_by_id is None and self._may_stop(request, job),
             "params": [
-                (PARAM_LABELS[name], _param_text(value))
+                (PARAM_LABELS[name], _param_text(name, value))
                 for name, value in job.params.items()
                 if name in PARAM_LABELS and value
             ],
             "what_if": _what_if_of(job),
             "counts": [
-                (COUNT_LABELS[name], count(number)) for name, number in job.result.items() if name in COUNT_LABELS
+                (COUNT_LABELS[name], count(number))
+                for name, number in job.result.items()
+                if name in COUNT_LABELS and (number or name not in OF_THE_TREE)
             ],
             "duration": _duration_of(job),
         }
@@ -201,7 +213,7 @@ def _what_if_of(job: Job) -> WhatIf | None:
     """Return the what-if run that a job replays; None for a job of another kind."""
     if job.kind != JobKind.WHAT_IF:
         return None
-    return WhatIf.objects.filter(name=job.params.get("name")).first()
+    return WhatIf.objects.filter(name=job.params.get("name"), casino=job.casino_id).first()
 
 
 def _duration_of(job: Job) -> str:
@@ -211,7 +223,9 @@ def _duration_of(job: Job) -> str:
     return duration((job.ended_at - job.started_at).total_seconds())
 
 
-def _param_text(value: Any) -> str:
+def _param_text(name: str, value: Any) -> str:
+    if name in ("first_day", "last_day"):
+        return day(date.fromisoformat(value), with_year=True)
     if isinstance(value, dict):
         return ", ".join(f"{name}={setting}" for name, setting in value.items())
     return str(value)

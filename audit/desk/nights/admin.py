@@ -18,6 +18,7 @@ from django.utils.translation import gettext_lazy as _
 from audit import task_queue
 from audit.access.capabilities import Capability
 from audit.access.scope import Scope
+from audit.adjudication.equipment import equipment_of
 from audit.desk.audited_admin import AuditedAdmin, actor, record_entry
 from audit.desk.downloads import file_response
 from audit.desk.names import sees_names
@@ -26,7 +27,8 @@ from audit.desk.scoped_admin import RecordAdmin, demands, officer_of, scope_of
 from audit.desk.sign_in.proof import fresh_proof
 from audit.exports.pdf import PDF
 from audit.exports.sheets import CSV, XLSX, as_csv, workbook
-from audit.models import NightReport, NightState, NightSubscriber
+from audit.models import NightReport, NightRun, NightState, NightSubscriber
+from audit.presentation import date_time, month_of, night_of
 from audit.reconciliation import month, sheets, wording
 from audit.reconciliation.pdf import as_pdf
 from audit.reconciliation.versions import SignatureRefused, add_signoff_exception, missing_signoff_exceptions, sign
@@ -57,11 +59,26 @@ class VersionFilter(admin.SimpleListFilter):
         return queryset.filter(~Exists(NightReport.objects.filter(version__gt=OuterRef("version"), **same)))
 
 
+def _names(run: NightRun, casino_id: int, gaming_day: str) -> bool:
+    return run.casino_id == casino_id and run.gaming_day.isoformat() == gaming_day
+
+
+def _reconcile_again(request: HttpRequest, casino_id: int, gaming_day: date) -> None:
+    day = gaming_day.isoformat()
+    try:
+        task_queue.send(task_queue.NIGHT_RECONCILE, casino_id=casino_id, day=day, actor=actor(request))
+    except task_queue.QueueUnavailable:
+        messages.error(request, _("The workers cannot be reached at the moment."))
+    else:
+        messages.info(request, _("The night is being reconciled again; a new version appears if anything has changed."))
+
+
 @admin.register(NightReport)
 class NightAdmin(RecordAdmin[NightReport]):
-    list_display = ("gaming_day", "casino", "currency", "version", "stage", "reviewed_by", "closed_by", "made_at")
+    list_display = ("gaming_day", "casino", "currency", "version", "stage", "reviewed_by", "closed_by", "issued")
     list_filter = ("state", "currency", "casino", VersionFilter)
     list_select_related = ("casino", "reviewed_by", "closed_by")
+    change_list_template = "admin/audit/night/list.html"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         return super().get_queryset(request).defer("content", "sheet", "through")
@@ -69,6 +86,10 @@ class NightAdmin(RecordAdmin[NightReport]):
     @admin.display(description=_("state"), ordering="state")
     def stage(self, report: NightReport) -> str:
         return format_html('<span class="stage {}">{}</span>', report.state, NightState(report.state).label)
+
+    @admin.display(description=_("issued"), ordering="made_at")
+    def issued(self, report: NightReport) -> str:
+        return date_time(report.made_at, report.casino)
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view
@@ -78,6 +99,8 @@ class NightAdmin(RecordAdmin[NightReport]):
             path("<int:pk>/sign/", view(self.sign_view), name="audit_nightreport_sign"),
             path("<int:pk>/exception/", view(self.exception_view), name="audit_nightreport_exception"),
             path("<int:pk>/again/", view(self.again_view), name="audit_nightreport_again"),
+            path("again/<int:casino_id>/<str:gaming_day>/", view(self.again_day_view),
+                 name="audit_nightreport_again_day"),
             path("<int:pk>/file/<str:name>.<str:format>", view(self.file_view), name="audit_nightreport_file"),
             path("month/<int:casino_id>/<int:year>/<int:number>/<str:currency>/", view(self.month_view),
                  name="audit_nightreport_month"),
@@ -85,6 +108,13 @@ class NightAdmin(RecordAdmin[NightReport]):
                  name="audit_nightreport_month_file"),
         ]  # fmt: skip
         return [*own, *super().get_urls()]
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """List the reports; above them the runs that failed, of which there may be no report yet."""
+        failed = scope_of(request, Capability.SEE_RECORD).rows(page.failed_runs())
+        signing = scope_of(request, Capability.SIGN_NIGHTS)
+        context = {"failed": [{"run": run, "may_retry": signing.includes(run.casino_id)} for run in failed]}
+        return super().changelist_view(request, {**context, **(extra_context or {})})
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
@@ -99,8 +129,9 @@ class NightAdmin(RecordAdmin[NightReport]):
             **self.admin_site.each_context(request),
             **page.night_page(report, with_names=sees_names(request, report.casino_id)),
             "opts": self.opts,
-            "title": f"{report.casino} · {report.gaming_day} · {report.currency}",
+            "title": f"{night_of(report.gaming_day)} · {report.casino} · {report.currency}",
             "report": report,
+            "sees_names": sees_names(request, report.casino_id),
             "newest": newest if newest and newest.pk != report.pk else None,
             "versions": NightReport.objects.filter(
                 casino=report.casino, gaming_day=report.gaming_day, currency=report.currency
@@ -141,6 +172,7 @@ class NightAdmin(RecordAdmin[NightReport]):
             "opts": self.opts,
             "title": session["stream"],
             "report": report,
+            "equipment": equipment_of(stream_id),
         }
         return TemplateResponse(request, "admin/audit/night/session.html", context)
 
@@ -197,20 +229,21 @@ class NightAdmin(RecordAdmin[NightReport]):
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
         report = self.row_or_404(request, pk, Capability.SIGN_NIGHTS)
-        try:
-            task_queue.send(
-                task_queue.NIGHT_RECONCILE,
-                casino_id=report.casino_id,
-                day=report.gaming_day.isoformat(),
-                actor=actor(request),
-            )
-        except task_queue.QueueUnavailable:
-            messages.error(request, _("The workers cannot be reached at the moment."))
-        else:
-            messages.info(
-                request, _("The night is being reconciled again; a new version appears if anything has changed.")
-            )
+        _reconcile_again(request, report.casino_id, report.gaming_day)
         return redirect("admin:audit_nightreport_change", pk)
+
+    @demands(Capability.SIGN_NIGHTS)
+    def again_day_view(self, request: HttpRequest, casino_id: int, gaming_day: str) -> HttpResponse:
+        """Enqueue another reconciliation of a day whose run has failed: it may have no report yet."""
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        if not scope_of(request, Capability.SIGN_NIGHTS).includes(casino_id):
+            raise Http404
+        run = next((run for run in page.failed_runs() if _names(run, casino_id, gaming_day)), None)
+        if run is None:
+            raise Http404
+        _reconcile_again(request, casino_id, run.gaming_day)
+        return redirect("admin:audit_nightreport_changelist")
 
     @demands(Capability.SEE_RECORD)
     def file_view(self, request: HttpRequest, pk: int, name: str, format: str) -> HttpResponse:
@@ -241,7 +274,7 @@ class NightAdmin(RecordAdmin[NightReport]):
             **self.admin_site.each_context(request),
             **month_page.month_page(shown, with_names=sees_names(request, casino_id)),
             "opts": self.opts,
-            "title": f"{shown.casino} · {year}-{number:02} · {currency}",
+            "title": f"{shown.casino} · {month_of(shown.first)} · {currency}",
             "month": shown,
         }
         return TemplateResponse(request, "admin/audit/night/month.html", context)

@@ -10,9 +10,10 @@ from django.utils.translation import gettext_lazy
 
 from audit.desk.nights.page import ROWS_SHOWN, croupiers_table
 from audit.desk.nights.tables import Table, build_table
+from audit.presentation import day as shown_day
 from audit.reconciliation import wording
 from audit.reconciliation.columns import Column
-from audit.reconciliation.month import ADJUSTMENTS, EXCEPTIONS, FIGURES, Month, croupier_rows
+from audit.reconciliation.month import ADJUSTMENTS, EXCEPTIONS, Month, croupier_rows
 from audit.reconciliation.wording import money
 
 
@@ -41,7 +42,7 @@ def _win_table(month: Month) -> Table:
     days, currency = month.reported, month.currency
     columns = [
         Column("heading", gettext_lazy("Table"), "name"),
-        *(Column(str(day), f"{day:%m-%d}", "formatted") for day in days),
+        *(Column(str(day), shown_day(day, with_year=False), "formatted") for day in days),
         Column("total", gettext_lazy("Total"), "formatted"),
     ]
     rows: list[Mapping[str, Any]] = [
@@ -58,7 +59,7 @@ def _win_table(month: Month) -> Table:
             **{str(day): money(month.totals[day][figure], currency) for day in days},
             "total": money(month.total(figure), currency),
         }
-        for figure in FIGURES
+        for figure in month.figures
     ]
     table = build_table(columns, rows, currency)
     table.foot = build_table(columns, sums, currency).rows

@@ -7,10 +7,12 @@ night ─► total of a figure ─► its sessions ─► letter of the bank ─
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
 from fractions import Fraction
 from typing import Any
 from urllib.parse import urlencode
 
+from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils.translation import gettext_lazy
 
@@ -18,11 +20,19 @@ from audit.desk.nights.tables import Addresses, Link, Table, build_table
 from audit.desk.tables.event_sentences import sentence
 from audit.models import LoggedStream, NightReport, NightRun
 from audit.persons.directory import Directory, mentioned_in
-from audit.presentation import MISSING, language
+from audit.presentation import MISSING, language, payment_error
 from audit.reconciliation import runs, sessions, wording
 from audit.reconciliation.bank import bank_entries
 from audit.reconciliation.columns import Column, money_columns
-from audit.reconciliation.content import BANK, BRIDGE, PLAY, figures_of
+from audit.reconciliation.content import (
+    BANK,
+    BRIDGE,
+    BRIDGE_WITH_UNADJUDICATED,
+    PLAY,
+    UNADJUDICATED,
+    bridge_lines,
+    figures_of,
+)
 from audit.reconciliation.presentation import (
     CHANCE,
     COMPARISONS,
@@ -34,11 +44,14 @@ from audit.reconciliation.presentation import (
     SESSIONS,
     STANDING,
     TABLES,
+    WAITING,
     Section,
     boxes,
+    bridge_note,
     comparisons_of,
     load_content,
     total_row,
+    waiting_note,
 )
 from audit.reconciliation.wording import money
 from settlement.night.bridge import WagerLine, in_minor_units
@@ -59,6 +72,7 @@ PAGE_ROWS = 500
 WORTH: dict[str, Callable[[WagerLine], int | Fraction]] = {
     "theoretical": lambda line: line.theoretical,
     "luck": lambda line: line.luck,
+    UNADJUDICATED: lambda line: line.unadjudicated,
     "payout_errors": lambda line: line.payout_error,
     "W_rec": lambda line: line.recorded.total,
     "W_adj": lambda line: line.adjudicated.total,
@@ -78,8 +92,8 @@ FORMULAS: dict[str, dict[str, int]] = {
 }
 """The figures that other figures add up to, each with its sign."""
 
-ADDITIVE = (*BANK, *PLAY, "W_acct", "W_rec", "W_adj", "payout_errors", "accounting_variance")
-"""Figures whose total is the sum of its sessions as printed. Theoretical win and luck are rounded apart from it."""
+ADDITIVE = (*BANK, *PLAY, "W_acct", "W_rec", "W_adj", *BRIDGE_WITH_UNADJUDICATED)
+"""Figures whose total is the sum of its sessions."""
 
 
 def night_page(report: NightReport, *, with_names: bool = False) -> dict[str, Any]:
@@ -89,8 +103,14 @@ def night_page(report: NightReport, *, with_names: bool = False) -> dict[str, An
     ids = _stream_ids(report)
     return {
         "content": content,
+        "bounds": [datetime.fromisoformat(content[name]) for name in ("begins", "ends")],
         "boxes": boxes(content),
+        "waiting_note": waiting_note(content),
+        "waiting": _listed(
+            WAITING, content, {"events": lambda row: [_reference(f"{row['stream']}#{seq}", ids) for seq in row["seqs"]]}
+        ),
         "sessions": _sessions_table(report, content),
+        "bridge_note": bridge_note(content),
         "sums": _sums_table(content),
         "letters": _letters(report, content),
         "lines": [_line(report, line, currency, ids) for line in LINES.rows(content)],
@@ -126,13 +146,13 @@ def _sessions_table(report: NightReport, content: Mapping[str, Any]) -> Table:
         return lambda row: _session_address(report, row["stream_id"], key)
 
     rows = SESSIONS.rows(content)
-    columns = SESSIONS.select(SESSIONS.page)
-    addresses: Addresses = {key: of_figure(key) for key in (*BRIDGE, "W_acct")}
+    columns = SESSIONS.select(SESSIONS.page, content)
+    addresses: Addresses = {key: of_figure(key) for key in (*bridge_lines(content), "W_acct")}
     addresses["stream"] = lambda row: _session_address(report, row["stream_id"])
     table = build_table(columns, rows, content["currency"], addresses, marks_negative=True)
     for shown, row in zip(table.rows, rows, strict=True):
         shown.id = f"t-{row['table']}"
-        shown.cells[0].remark = str(wording.GAMES.get(row["game"], row["game"]))
+        shown.cells[0].remark = wording.game(row["game"])
     foot: Addresses = {key: _total_address(report, key) for key in ADDITIVE}
     total = {**total_row(content, "table"), "stream": ""}
     table.foot = build_table(columns, [total], content["currency"], foot, marks_negative=True).rows
@@ -142,9 +162,10 @@ def _sessions_table(report: NightReport, content: Mapping[str, Any]) -> Table:
 def _sums_table(content: Mapping[str, Any]) -> Table:
     """Return the bridge by game, then by table."""
     currency = content["currency"]
-    table = build_table(GAMES.select(GAMES.page), GAMES.rows(content), currency, marks_negative=True)
+    table = build_table(GAMES.select(GAMES.page, content), GAMES.rows(content), currency, marks_negative=True)
     to_sessions: Addresses = {"table": lambda row: f"#t-{row['table']}"}
-    by_table = build_table(TABLES.select(TABLES.page), TABLES.rows(content), currency, to_sessions, marks_negative=True)
+    columns = TABLES.select(TABLES.page, content)
+    by_table = build_table(columns, TABLES.rows(content), currency, to_sessions, marks_negative=True)
     for row in by_table.rows:
         row.css = "of-table"
     table.rows += by_table.rows
@@ -191,6 +212,12 @@ def run_of(report: NightReport) -> dict[str, Any] | None:
         return None
     done, total = runs.progress(run)
     return {"run": run, "done": done, "total": total}
+
+
+def failed_runs() -> QuerySet[NightRun]:
+    """Return the runs that stopped on an error and have not ended, the latest day first."""
+    failed = NightRun.objects.filter(ended_at=None).exclude(error="")
+    return failed.select_related("casino").order_by("-gaming_day", "casino")
 
 
 # Addresses
@@ -243,7 +270,7 @@ def figure_page(report: NightReport, figure: str) -> dict[str, Any]:
     }
     table = build_table(columns, SESSIONS.rows(content), currency, addresses)
     total = figures_of(content["total"]).get(figure)
-    return {"label": wording.FIGURES[figure], "total": money(total, currency), "table": table}
+    return {"label": wording.FIGURES[figure], "total": wording.figure(figure, total, currency), "table": table}
 
 
 # One session: what each of its figures adds up
@@ -258,6 +285,8 @@ def session_page(
     """
     currency, stream_id = report.currency, session["stream_id"]
     figures = figures_of(session)
+    shows_unadjudicated = figures[UNADJUDICATED] or line == UNADJUDICATED
+    bridge_of_play = (BRIDGE_WITH_UNADJUDICATED if shows_unadjudicated else BRIDGE)[:-1]
     if line in BANK:
         detail = _bank_detail(report, session, line, after, with_names=with_names)
     elif line in FORMULAS:
@@ -270,7 +299,7 @@ def session_page(
             {
                 "name": key,
                 "label": wording.FIGURES[key],
-                "amount": money(figures.get(key), currency),
+                "amount": wording.figure(key, figures.get(key), currency),
                 "address": _session_address(report, stream_id, key),
                 "is_chosen": key == line,
             }
@@ -279,7 +308,7 @@ def session_page(
 
     return {
         "session": session,
-        "figures": listed((*BRIDGE[:3], "W_rec", "W_adj", *PLAY)),
+        "figures": listed((*bridge_of_play, "W_rec", "W_adj", *PLAY)),
         "bank": listed((*BANK, "W_acct", "accounting_variance")),
         "line": line if line in WORTH or line in BANK or line in FORMULAS else "",
         "line_label": wording.FIGURES.get(line, ""),
@@ -336,7 +365,7 @@ def _formula_detail(report: NightReport, figures: Mapping[str, Any], figure: str
     return {
         "kind": "formula",
         "table": build_table(columns, rows, report.currency, {"label": lambda row: row["address"]}),
-        "sum": money(sum(signed) if len(signed) == len(rows) else None, report.currency),
+        "sum": wording.figure(figure, sum(signed) if len(signed) == len(rows) else None, report.currency),
     }
 
 
@@ -347,7 +376,7 @@ WAGER_COLUMNS = (
     Column("placed", gettext_lazy("Placed"), "formatted"),
     Column("stake", gettext_lazy("Stake"), "money"),
     Column("theoretical", gettext_lazy("Theoretical win"), "money"),
-    Column("luck", gettext_lazy("Luck"), "money"),
+    Column("luck", gettext_lazy("Luck"), "signed_money"),
     Column("error", gettext_lazy("Payout error"), "formatted"),
     Column("recorded", gettext_lazy("Recorded win"), "money"),
 )
@@ -357,12 +386,16 @@ def _wagers_detail(session: Mapping[str, Any], line: str, currency: str, after: 
     """Return the wagers of a session in order of placement; with a figure of play, those that add to it."""
     stream_id, worth = session["stream_id"], WORTH.get(line)
     stream = LoggedStream.objects.get(pk=stream_id)
-    wagers = sessions.wager_lines(stream, session["last_seq"])
-    listed = [(wager_line, wager) for wager_line, wager in wagers if worth is None or worth(wager_line)]
-    printed = in_minor_units([worth(wager_line) for wager_line, _wager in listed]) if worth else [0] * len(listed)
+    wagers = list(sessions.wager_lines(stream, session["last_seq"]))
+    theoretical = _printed_theoretical([wager_line for wager_line, _wager in wagers], session)
+    listed = [
+        (wager_line, wager, units, _amount_in(line, wager_line, units))
+        for (wager_line, wager), units in zip(wagers, theoretical, strict=True)
+        if worth is None or worth(wager_line)
+    ]
     rows = [
-        {**_wager_row(stream_id, wager_line, wager, currency), "worth": amount}
-        for (wager_line, wager), amount in list(zip(listed, printed, strict=True))[after : after + PAGE_ROWS]
+        {**_wager_row(stream_id, wager_line, wager, units, currency), "worth": amount}
+        for wager_line, wager, units, amount in listed[after : after + PAGE_ROWS]
     ]
     columns = [*WAGER_COLUMNS, *([Column("worth", wording.FIGURES[line], "money")] if worth else [])]
     table = build_table(columns, rows, currency, {"placed": lambda row: row["address"]})
@@ -370,13 +403,32 @@ def _wagers_detail(session: Mapping[str, Any], line: str, currency: str, after: 
         "kind": "wagers",
         "table": table,
         "count": len(listed),
-        "sum": money(sum(printed), currency) if worth else "",
+        "sum": wording.figure(line, sum(amount for *_row, amount in listed), currency) if worth else "",
         "later": _later(after, len(listed)),
     }
 
 
-def _wager_row(stream_id: int, line: WagerLine, wager: Wager | None, currency: str) -> dict[str, Any]:
-    theoretical, luck = in_minor_units([line.theoretical, line.luck])
+def _amount_in(figure: str, line: WagerLine, theoretical: int) -> int:
+    """Return what a wager adds to a figure of play, as it is printed; 0 for another figure."""
+    match figure:
+        case "theoretical":
+            return theoretical
+        case "luck":
+            return line.adjudicated.total - theoretical
+    return int(WORTH[figure](line)) if figure in WORTH else 0
+
+
+def _printed_theoretical(lines: Sequence[WagerLine], session: Mapping[str, Any]) -> list[int]:
+    """Return the theoretical win of each wager of a session as it is printed: the session's, divided among them.
+
+    A report of another version of the engine has a figure of its own, which these wagers do not add up to.
+    """
+    total = session["bridge"]["theoretical"]
+    exact = [line.theoretical for line in lines]
+    return in_minor_units(exact, total if abs(total - sum(exact, Fraction(0))) < 1 else None)
+
+
+def _wager_row(stream_id: int, line: WagerLine, wager: Wager | None, theoretical: int, currency: str) -> dict[str, Any]:
     return {
         "wager": line.wager,
         "bet": line.bet,
@@ -385,8 +437,8 @@ def _wager_row(stream_id: int, line: WagerLine, wager: Wager | None, currency: s
         "address": events_address(stream_id, wager.placed_by) if wager else "",
         "stake": line.decided or line.undecided or line.imprisoned,
         "theoretical": theoretical,
-        "luck": luck,
-        "error": money(line.payout_error, currency) if line.payout_error else "",
+        "luck": line.adjudicated.total - theoretical,
+        "error": payment_error(-line.payout_error, currency) if line.payout_error else "",
         "recorded": line.recorded.total,
     }
 

@@ -101,6 +101,6 @@ def _cell(column: Column, row: Row, currency: str, addresses: Addresses, marks_n
         cell.links = address
     if column.kind == "verdict":
         cell.verdict = row[column.key]
-    if marks_negative and column.kind == "money":
+    if marks_negative and column.kind in ("money", "signed_money"):
         cell.is_negative = (row.get(column.key) or 0) < 0
     return cell

@@ -5,13 +5,14 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Max, QuerySet
 from django.http import HttpRequest
 
 from audit.access.capabilities import Capability
-from audit.desk.findings.queues import OPEN, can_work_cases, tabs
+from audit.corrections.waiting import waiting
+from audit.desk.findings.queues import HEADS, OPEN, can_work_cases, tabs
 from audit.desk.scoped_admin import in_record, scope_of
-from audit.models import FailedRun, Finding, NightReport, RunState
+from audit.models import FailedRun, Finding, NightReport, RegisterEntry, RequestState, RunState
 from audit.presentation import countdown, finding_title
 
 CHART_DAYS = 14
@@ -25,7 +26,7 @@ def overview_context(request: HttpRequest) -> dict[str, Any] | None:
     if not scope_of(request, Capability.SEE_RECORD).casinos().exists():
         return None
     standing = in_record(Finding.objects.standing(), request)
-    due = standing.filter(case__state__in=OPEN).select_related("case__assigned_to", "table", "casino")
+    due = standing.filter(HEADS, case__state__in=OPEN).select_related("case__assigned_to", "table", "casino")
     reports = in_record(NightReport.objects.all(), request).select_related("casino")
     return {
         "tabs": tabs(request),
@@ -36,7 +37,13 @@ def overview_context(request: HttpRequest) -> dict[str, Any] | None:
             if finding.case is not None
         ],
         "bars": _bars(standing),
+        "register_waits": in_record(RegisterEntry.objects.filter(state=RequestState.WAITING), request).count(),
+        "corrections": waiting(in_record(Finding.objects.all(), request)).count(),
         "failed_runs": in_record(FailedRun.objects.filter(state=RunState.FAILED), request).count(),
+        "exchanges": NightReport.objects.filter(casino__in=scope_of(request, Capability.SEE_NAMES).casinos())
+        .values("casino_id", "casino__name")
+        .annotate(day=Max("gaming_day"))
+        .order_by("casino__name"),
         "nights": reports.order_by("-gaming_day", "casino__code", "-version").only(
             "gaming_day", "casino__name", "casino__code", "currency", "version", "state"
         )[:ROWS],

@@ -111,7 +111,7 @@ def _table_row(table: monitoring.TableState, casinos: dict[int, Casino]) -> dict
     return {
         "casino": casino,
         "table": table,
-        "received": date_time(table.received_at, casino, "SHORT_DATETIME_FORMAT") if table.received_at else MISSING,
+        "received": date_time(table.received_at, casino) if table.received_at else MISSING,
     }
 
 
@@ -121,5 +121,5 @@ def _behind_row(stream: monitoring.StreamBehind, casinos: dict[int, Casino]) -> 
         "casino": casino or MISSING,
         "stream": stream,
         "events": count(stream.events),
-        "since": date_time(stream.since, casino, "SHORT_DATETIME_FORMAT") if stream.since else MISSING,
+        "since": date_time(stream.since, casino) if stream.since else MISSING,
     }

@@ -14,6 +14,7 @@ from audit.access.capabilities import Capability
 from audit.desk.audited_admin import AuditedAdmin, record_entry
 from audit.desk.sign_in.proof import ask_for_proof
 from audit.models import ApiKey, Casino, GamingTable
+from audit.presentation import MISSING, date_time
 
 
 @admin.register(Casino)
@@ -42,10 +43,22 @@ class GamingTableAdmin(AuditedAdmin[GamingTable]):
 @admin.register(ApiKey)
 class ApiKeyAdmin(AuditedAdmin[ApiKey]):
     sees = changes = (Capability.KEEP_EQUIPMENT,)
-    list_display = ("name", "prefix", "casino", "created_at", "expires_at", "revoked_at")
+    list_display = ("name", "prefix", "casino", "created", "expires", "revoked")
     list_filter = ("casino",)
-    readonly_fields = ("casino", "name", "prefix", "scopes", "tables", "created_at", "expires_at", "revoked_at")
+    fields = readonly_fields = ("casino", "name", "prefix", "scopes", "tables", "created", "expires", "revoked")
     actions = ("revoke",)
+
+    @admin.display(description=_("created"), ordering="created_at")
+    def created(self, key: ApiKey) -> str:
+        return date_time(key.created_at, key.casino)
+
+    @admin.display(description=_("expires"), ordering="expires_at", empty_value=MISSING)
+    def expires(self, key: ApiKey) -> str | None:
+        return date_time(key.expires_at, key.casino) if key.expires_at else None
+
+    @admin.display(description=_("revoked"), ordering="revoked_at", empty_value=MISSING)
+    def revoked(self, key: ApiKey) -> str | None:
+        return date_time(key.revoked_at, key.casino) if key.revoked_at else None
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

@@ -40,6 +40,13 @@ class DeadlineAdmin(AuditedAdmin[Deadline]):
             return False
         return self.has_change_permission(request, obj)
 
+    def save_model(self, request: HttpRequest, obj: Deadline, form: Any, change: bool) -> None:
+        """Save the hours alone of a deadline that there is: web servers may write no more, and no form changes more."""
+        if change:
+            obj.save(update_fields=["hours"])
+        else:
+            super().save_model(request, obj, form, change)
+
     def get_readonly_fields(self, request: HttpRequest, obj: Deadline | None = None) -> tuple[str, ...]:
         return ("casino", "severity") if obj else ()
 

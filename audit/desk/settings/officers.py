@@ -37,6 +37,9 @@ from audit.notifications import access_links
 admin.site.unregister([Group, StaticDevice, TOTPDevice])
 admin.site.unregister([PeriodicTask, ClockedSchedule, CrontabSchedule, IntervalSchedule, SolarSchedule])
 
+MAX_EMAIL = Officer._meta.get_field("email").max_length
+"""Characters of a mail address, as ``Officer`` stores it."""
+
 LINK_HOURS = int(accounts.LINK_LIFE.total_seconds() // 3600)
 
 
@@ -247,7 +250,7 @@ def _second_factor(request: HttpRequest, officer: Officer) -> str:
 
 def _email(request: HttpRequest, officer: Officer) -> str:
     try:
-        email = forms.EmailField().clean(request.POST.get("email", ""))
+        email = forms.EmailField(max_length=MAX_EMAIL).clean(request.POST.get("email", ""))
     except forms.ValidationError as error:
         raise AccountRefused(error.messages[0]) from error
     accounts.propose_email(officer_of(request), officer, email, reason=request.POST.get("reason", ""))

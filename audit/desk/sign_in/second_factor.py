@@ -16,7 +16,6 @@ from django.conf import settings
 from django.contrib import admin, messages
 from django.contrib.admin.forms import AdminAuthenticationForm
 from django.contrib.auth.signals import user_login_failed
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
@@ -26,10 +25,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django_otp import login as mark_verified
 from django_otp import match_token, user_has_device
-from django_otp.plugins.otp_static.models import StaticDevice, StaticToken
+from django_otp.plugins.otp_static.models import StaticToken
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
-from audit.desk.audited_admin import record_entry
+from audit.access import accounts
+from audit.desk.scoped_admin import officer_of
 
 RECOVERY_CODES = 10
 """Recovery codes of an officer, each of which is good once."""
@@ -95,16 +95,11 @@ def _unconfirmed_device(request: HttpRequest) -> TOTPDevice:
     return device
 
 
-@transaction.atomic
 def _confirm(request: HttpRequest, device: TOTPDevice) -> list[str]:
     """Put a second factor into use and return its recovery codes, which are not shown again."""
-    device.confirmed = True
-    device.save()
-    StaticDevice.objects.filter(user=request.user).delete()
-    recovery = StaticDevice.objects.create(user=request.user, name="paper")
     codes = [StaticToken.random_token() for _ in range(RECOVERY_CODES)]
-    StaticToken.objects.bulk_create(StaticToken(device=recovery, token=code) for code in codes)
-    record_entry(request, "officer.second_factor", named=str(request.user))
+    accounts.put_second_factor_into_use(officer_of(request), device.pk, codes)
+    device.confirmed = True
     return codes
 
 

@@ -16,20 +16,22 @@ from django.urls import URLPattern, path
 from django.utils.translation import gettext_lazy as _
 
 from audit.access.capabilities import Capability
-from audit.adjudication.results import standing
+from audit.adjudication.equipment import equipment_of
+from audit.adjudication.results import coverage_of, standing
 from audit.desk.audited_admin import record_entry
 from audit.desk.findings.filters import TableFilter
 from audit.desk.names import directory_for
 from audit.desk.scoped_admin import RecordAdmin, demands
 from audit.desk.tables.corrections import corrections_to
-from audit.desk.tables.event_sentences import sentence
+from audit.desk.tables.event_sentences import own_content, sentence
 from audit.desk.tables.replay import persons_in, replay_context
 from audit.event_store import read
+from audit.exports import law_coverage
 from audit.felt.frames import playback_of
 from audit.models import Finding, FindingStatus, LoggedStream
 from audit.persons.directory import mentioned_in
 from audit.presentation import date_time, language, local
-from settlement import decode
+from settlement.codec import decode_one_stored
 
 PAGE = 100
 
@@ -62,6 +64,7 @@ class StreamAdmin(RecordAdmin[LoggedStream]):
         view = self.admin_site.admin_view
         return [
             path("<signed:stream_id>/events/", view(self.events_view), name="audit_loggedstream_events"),
+            path("<signed:stream_id>/coverage/", view(self.coverage_view), name="audit_loggedstream_coverage"),
             path("<signed:stream_id>/table/", view(self.table_view), name="audit_loggedstream_table"),
             *super().get_urls(),
         ]
@@ -88,7 +91,7 @@ class StreamAdmin(RecordAdmin[LoggedStream]):
             )
         head = read.head_of(stream.casino_id, stream.name)
         assert head is not None, "an opened stream has a head"
-        events = [decode(raw) for _seq, raw in stored]
+        events = [decode_one_stored(raw) for _seq, raw in stored]
         corrected = corrections_to(stream_id, events)
         named = [*mentioned_in(events), *chain.from_iterable(each.persons() for each in corrected.values())]
         directory = directory_for(request, stream.casino_id, named)
@@ -102,6 +105,7 @@ class StreamAdmin(RecordAdmin[LoggedStream]):
             "head": head,
             "chain": head.chain.hex(),
             "adjudication": standing(stream_id),
+            "equipment": equipment_of(stream_id),
             "lines": [
                 {
                     "seq": event.seq,
@@ -109,6 +113,7 @@ class StreamAdmin(RecordAdmin[LoggedStream]):
                     "type": event.type,
                     "text": sentence(event, language(), stream.currency, directory),
                     "correction": corrections.get(event.seq),
+                    "own": own_content(event),
                     "findings": findings.get(event.seq, []),
                 }
                 for event in events
@@ -117,6 +122,24 @@ class StreamAdmin(RecordAdmin[LoggedStream]):
             "later": seqs[-1] if seqs and read.slice_of(stream_id, after=seqs[-1], limit=1) else None,
         }
         return TemplateResponse(request, "admin/audit/tables/events.html", context)
+
+    @demands(Capability.SEE_RECORD)
+    def coverage_view(self, request: HttpRequest, stream_id: int) -> HttpResponse:
+        """Show the law, sentence by sentence: what was checked in this session, and what for lack of what was not."""
+        stream = self.row_or_404(request, stream_id)
+        adjudication = standing(stream_id)
+        sentences = coverage_of(adjudication) if adjudication is not None else ()
+        context = {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "title": _("The law in this session"),
+            "stream": stream,
+            "equipment": equipment_of(stream_id),
+            "texts": law_coverage.texts(sentences),
+            "tally": law_coverage.tally(sentences),
+            "unchecked": sorted({family for each in sentences for family in each.lacking}),
+        }
+        return TemplateResponse(request, "admin/audit/tables/coverage.html", context)
 
     @demands(Capability.SEE_RECORD)
     def table_view(self, request: HttpRequest, stream_id: int) -> HttpResponse:

@@ -18,12 +18,14 @@ from settlement.catalogue import BET_WORDS, Language
 from settlement.catalogue.sentences import amount
 from settlement.catalogue.templates import fill
 from settlement.catalogue.words import word
-from settlement.events import Event
+from settlement.events import Event, ExtensionEvent
 
 TEMPLATES: Mapping[str, tuple[str, str]] = {
     "session.opened": (
-        "Session opened at table {table}, ruleset {ruleset}, float {float}",
-        "Séance ouverte à la table {table}, règles {ruleset}, encaisse {float}",
+        "Session opened at table {table}, ruleset {ruleset}, float {float}[, croupier {croupier}][, wheel {wheel}]"
+        "[, dice {dice_set}]",
+        "Séance ouverte à la table {table}, règles {ruleset}, encaisse {float}[, croupier {croupier}]"
+        "[, cylindre {wheel}][, dés {dice_set}]",
     ),
     "session.closed": ("Session closed, float counted {float}", "Séance close, encaisse comptée {float}"),
     "staff.assigned": ("{person} takes post as {role}", "{person} prend son poste de {role}"),
@@ -40,6 +42,10 @@ TEMPLATES: Mapping[str, tuple[str, str]] = {
     "entry.corrected": (
         "Entry {corrects} corrected, approved by {approved_by}: {reason}",
         "Écriture {corrects} corrigée, approuvée par {approved_by} : {reason}",
+    ),
+    "entry.annulled": (
+        "Entry {annuls} annulled, approved by {approved_by}: {reason}",
+        "Écriture {annuls} annulée, avec l’accord donné par {approved_by} : {reason}",
     ),
     "count.opened": ("Count of {gaming_day} opened", "Comptée du {gaming_day} ouverte"),
     "drop.counted": ("Drop of {session} counted: {amount}", "Contenu de la boîte de {session} compté : {amount}"),
@@ -62,21 +68,51 @@ TEMPLATES: Mapping[str, tuple[str, str]] = {
         "Paiement de {amount} annoncé pour la mise {wager}",
     ),
     "payout.made": (
-        "Wager {wager} paid: winnings {winnings}, stake returned {stake_returned}",
-        "Mise {wager} payée : gain {winnings}, enjeu rendu {stake_returned}",
+        "Wager {wager} paid: winnings {winnings}, stake returned {stake_returned}[; plays on as {continues_as}]",
+        "Mise {wager} payée : gain {winnings}, enjeu rendu {stake_returned}[ ; rejoue sous {continues_as}]",
     ),
-    "dice.offered": ("Dice offered to seat {seat}", "Dés proposés à la place {seat}"),
-    "dice.declined": ("Seat {seat} declines the dice", "La place {seat} refuse les dés"),
+    "payout.recovered": (
+        "Taken back on wager {wager}[, winnings {winnings}][, stake {stake}][ ({reason})]",
+        "Repris sur la mise {wager}[, gain {winnings}][, enjeu {stake}][ ({reason})]",
+    ),
+    "tip.given": ("Tip of {amount}[ by {player}]", "Pourboire de {amount}[ par {player}]"),
+    "goodwill.paid": (
+        "Goodwill of {amount} paid[ to {player}][, approved by {approved_by}]: {reason}",
+        "Geste commercial de {amount}[ envers {player}][, approuvé par {approved_by}] : {reason}",
+    ),
+    "dispute.opened": (
+        "Dispute opened[ by {player}][ on wager {wager}][: {reason}]",
+        "Contestation ouverte[ par {player}][ sur la mise {wager}][ : {reason}]",
+    ),
+    "dispute.settled": (
+        "Dispute of event {opened} settled[: {amount} paid][ by the {by}][, approved by {approved_by}]",
+        "Contestation de l’événement {opened} réglée[ : {amount} versés][ par {by}][, accord donné par {approved_by}]",
+    ),
+    "orphan.recorded": (
+        "Stake without an owner to the cash desk: {amount}[, wager {wager}][, slip {slip}]",
+        "Enjeu sans propriétaire remis à la caisse : {amount}[, mise {wager}][, bon {slip}]",
+    ),
+    "dice.offered": (
+        "Dice offered[ to seat {seat}][ (player {player})]",
+        "Dés proposés[ à la place {seat}][ (joueur {player})]",
+    ),
+    "dice.declined": (
+        "Dice declined[ by seat {seat}][ (player {player})]",
+        "Dés refusés[ par la place {seat}][ (joueur {player})]",
+    ),
     "dice.set_introduced": (
-        "Dice {dice} put into service, decided by the {decided_by}[ (cause: {cause})]",
-        "Dés {dice} mis en service, sur décision du {decided_by}[ (cause : {cause})]",
+        "Dice {dice}[ of set {set}] put into service, decided by the {decided_by}[ (cause: {cause})]",
+        "Dés {dice}[ du jeu {set}] mis en service, sur décision du {decided_by}[ (cause : {cause})]",
     ),
     "dice.selected": (
         "Seat {seat} takes dice {dice}; in the box: {boxed}",
         "La place {seat} prend les dés {dice} ; dans la boîte : {boxed}",
     ),
     "dice.touched": ("Dice touched by the {by}: {cause}", "Dés touchés par le {by} : {cause}"),
-    "dice.thrown": ("Throw {faces}[ by seat {seat}][ ({flags})]", "Lancer {faces}[ par la place {seat}][ ({flags})]"),
+    "dice.thrown": (
+        "Throw {faces}[ by seat {seat}][ (player {player})][ ({flags})]",
+        "Lancer {faces}[ par la place {seat}][ (joueur {player})][ ({flags})]",
+    ),
     "throw.voided": (
         "“Coup nul” announced by the {announced_by}[ ({flags})]",
         "« Coup nul » annoncé par le {announced_by}[ ({flags})]",
@@ -90,6 +126,10 @@ TEMPLATES: Mapping[str, tuple[str, str]] = {
     "ball.launched": ("Ball launched {direction}", "Bille lancée {direction}"),
     "chip.fell_in_wheel": ("A chip falls into the wheel", "Un jeton tombe dans le cylindre"),
     "ball.retrieved": ("Ball taken back", "Bille reprise"),
+    "spin.voided": (
+        "Spin voided, announced by the {announced_by}: {reason}",
+        "Coup annulé, annoncé par le {announced_by} : {reason}",
+    ),
     "ball.settled": ("The ball rests in {pocket}", "La bille s’arrête sur le {pocket}"),
     "result.announced": ("{pocket} announced[: {chances}]", "{pocket} annoncé[ : {chances}]"),
     "zero.decided": ("Zero: wager {wager}, {choice}", "Zéro : mise {wager}, {choice}"),
@@ -97,10 +137,13 @@ TEMPLATES: Mapping[str, tuple[str, str]] = {
     "stacks.rebuilt": ("Stacks of colour chips rebuilt", "Piles de jetons de couleur reconstituées"),
     "colour.assigned": (
         "Colour {colour} given to {player}[ at {value} a chip]",
-        "Couleur {colour} attribuée à {player}[ à {value} le jeton]",
+        "Couleur « {colour} » attribuée à {player}[ à {value} le jeton]",
     ),
     "chips.handled": ("Chips handled by the {by}", "Jetons manipulés par le {by}"),
 }
+
+PAYERS: Mapping[str, tuple[str, str]] = {"house": ("house", "la maison"), "player": ("player", "le joueur")}
+"""Who pays what a dispute is settled for."""
 
 MEANS: Mapping[str, tuple[str, str]] = {
     "cash": ("cash", "espèces"),
@@ -111,19 +154,48 @@ MEANS: Mapping[str, tuple[str, str]] = {
     "out": ("out", "sortie"),
 }
 
+SPIN_REASONS: Mapping[str, tuple[str, str]] = {
+    "ball_left_wheel": ("the ball left the wheel", "la bille est sortie du cylindre"),
+    "foreign_object": ("a foreign object", "un corps étranger"),
+    "mechanical": ("a mechanical fault", "un défaut mécanique"),
+}
+"""Why a spin decides nothing, by the contract's word."""
+
+OF_AN_INTEGRATOR = (
+    "Entry of the table system’s own, not adjudicated",
+    "Écriture propre au système de table, non jugée",
+)
+"""What happened is known to the integrator alone; ``own_content`` shows what was sent."""
+
 AMOUNTS = frozenset({"amount", "float", "stake", "winnings", "stake_returned", "value"})
 ROLES = frozenset({"role", "by", "decided_by", "announced_by"})
 
 
 def sentence(event: Event, language: Language, currency: str, directory: Directory = NO_NAMES) -> str:
     """Return ``event`` as a sentence. ``currency`` is the ISO 4217 code of its session."""
-    english, french = TEMPLATES[event.type]
+    if isinstance(event, ExtensionEvent):
+        return OF_AN_INTEGRATOR[1 if language == "fr" else 0]
+    english, french = event.sentence or TEMPLATES[event.type]
     values = {
         name: _named(name, value, directory) or _format(name, value, language, currency)
         for name, value in msgspec.to_builtins(event.data).items()
         if value not in (None, [])
     }
     return fill(french if language == "fr" else english, values, language, verbatim=PLAYER_FIELDS | STAFF_FIELDS)
+
+
+def own_content(event: Event) -> list[tuple[str, str]]:
+    """Return what an integrator sent beside the contract, as canonical JSON: each ``data`` or ``ext``, and its text."""
+    own: list[tuple[str, object]] = [("data", event.data)] if isinstance(event, ExtensionEvent) else []
+    if event.ext is not msgspec.UNSET:
+        own.append(("ext", event.ext))
+    return [(name, msgspec.json.encode(content, order="sorted").decode()) for name, content in own]
+
+
+def _reason(reason: str, language: Language) -> str:
+    """Return a reason as it was given, or what a word of the contract says in ``language``."""
+    spin = SPIN_REASONS.get(reason)
+    return spin[1 if language == "fr" else 0] if spin is not None else word("loss", reason, language)
 
 
 def _named(name: str, value: Any, directory: Directory) -> str | None:
@@ -146,10 +218,14 @@ def _format(name: str, value: Any, language: Language, currency: str) -> str:
         return word("switch", "on" if value else "off", language)
     if name in ("means", "direction") and value in MEANS:
         return MEANS[value][1 if language == "fr" else 0]
+    if name == "by" and value in PAYERS:
+        return PAYERS[value][1 if language == "fr" else 0]
     if name in ROLES:
         return word("role", value, language)
-    if name in ("direction", "choice", "cause"):
+    if name in ("direction", "choice", "cause", "colour"):
         return word(name, value, language)
+    if name == "reason":
+        return _reason(str(value), language)
     if isinstance(value, list):
         return ", ".join(word("flags", each, language) if name == "flags" else str(each) for each in value)
     return str(value)

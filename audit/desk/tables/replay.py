@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from django.utils.safestring import mark_safe
@@ -15,6 +16,8 @@ from audit.persons.directory import Directory, PersonId, mentioned_in, players
 from audit.presentation import MISSING, clock, finding_title, language, money, wager_status
 from settlement.catalogue import BET_WORDS
 
+NO_LINES: Mapping[int, Any] = MappingProxyType({})
+
 PAYMENTS = frozenset({"payout.made", "payment.announced", "stakes.collected", "zero.decided"})
 
 
@@ -26,11 +29,18 @@ def persons_in(playback: Playback) -> Iterator[PersonId]:
 
 
 def replay_context(
-    stream: LoggedStream, playback: Playback, focus: int, directory: Directory, *, disputed: Collection[str] = ()
+    stream: LoggedStream,
+    playback: Playback,
+    focus: int,
+    directory: Directory,
+    *,
+    disputed: Collection[str] = (),
+    lines: Mapping[int, Any] = NO_LINES,
 ) -> dict[str, Any]:
     """Return what the replay template shows of a playback that has frames, opened at event ``focus``.
 
-    ``disputed`` are ids of wagers whose chips are ringed.
+    ``disputed`` are ids of wagers whose chips are ringed; ``lines`` what a page says of events beyond their sentence,
+    by seq.
     """
     focus_index = playback.index_of(focus)
     findings = _finding_titles(stream, playback)
@@ -47,7 +57,7 @@ def replay_context(
         "svg": mark_safe(svg),
         "focus": focus_index,
         "steps": steps,
-        "lines": [{**step, "is_payment": step["type"] in PAYMENTS} for step in steps],
+        "lines": [{**step, "is_payment": step["type"] in PAYMENTS, "line": lines.get(step["seq"])} for step in steps],
         "last": len(steps) - 1,
         "current": steps[focus_index],
         "anomalies": sum(bool(step["findings"]) for step in steps),
@@ -67,8 +77,8 @@ def _step(
         "type": event.type,
         "findings": findings.get(event.seq, []),
         "point": frame.point,
-        "pocket": frame.pocket,
-        "faces": frame.faces,
+        "result": frame.result,
+        "is_tick": event.is_result or event.type == "no_more_bets",
     }
 
 
@@ -102,8 +112,10 @@ def _stakes(playback: Playback, disputed: Collection[str], directory: Directory)
 def _amounts(stake: Stake, currency: str) -> list[str]:
     """Return what stands, what is due and what was paid, “—” for nothing, and the wager's status in words."""
     wager = stake.wager
-    due = wager.winnings_due + wager.stake_due
-    paid = wager.winnings_paid + wager.stake_paid
+    due, paid = wager.winnings_due, wager.winnings_paid
+    # Where the winnings are wrong and the stake is right, the stake is in neither sum: it would look wrong as well.
+    if due == paid or wager.stake_due != wager.stake_paid:
+        due, paid = due + wager.stake_due, paid + wager.stake_paid
     return [
         money(wager.standing, currency),
         money(due, currency) if due else MISSING,

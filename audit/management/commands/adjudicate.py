@@ -28,6 +28,13 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", metavar="FILE", help="the events, one a line; - reads standard input")
+        parser.add_argument(
+            "--approved",
+            metavar="SEQS",
+            type=_seqs,
+            help="the corrections that officers approved, with commas; “none” for none. The others wait where they came"
+            " after money moved. By default every correction takes effect",
+        )
         parser.add_argument("--json", action="store_true", help="print the answer as one JSON object")
         parser.add_argument("--strict", action="store_true", help="stop at the first invalid line")
         parser.add_argument("--language", choices=["en", "fr"], default="en", help="language of the report")
@@ -47,7 +54,7 @@ class Command(BaseCommand):
         if not lines:
             raise CommandError("there is no event to adjudicate", returncode=UNUSABLE)
         try:
-            answer = adjudicate(lines)
+            answer = adjudicate(lines, approved=options["approved"])
         except AnotherStream as error:
             raise CommandError(f"{error}; give one stream a file", returncode=UNUSABLE) from None
         self._print(answer, as_json=options["json"], language=options["language"])
@@ -60,6 +67,10 @@ class Command(BaseCommand):
         else:
             out = cast(TextIO, self.stdout)  # it passes every call on to the stream
             print_report(answer, out, language="fr" if language == "fr" else "en")
+
+
+def _seqs(text: str) -> list[int]:
+    return [] if text == "none" else [int(seq) for seq in text.split(",")]
 
 
 def _open(name: str) -> BinaryIO:

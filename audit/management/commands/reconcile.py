@@ -13,11 +13,9 @@ from rich.table import Table
 from audit.event_store import audit_trail
 from audit.models import Casino, NightReport
 from audit.reconciliation import runs
-from audit.reconciliation.content import BRIDGE, figures_of
+from audit.reconciliation.content import bridge_lines, figures_of
 from audit.reconciliation.sessions import StreamLocked
 from settlement.catalogue.sentences import amount
-
-FIGURES = (*BRIDGE, "accounting_win")
 
 
 class Command(BaseCommand):
@@ -60,12 +58,13 @@ class Command(BaseCommand):
             f"{report.casino.code} {report.gaming_day} {report.currency}: version {report.version}, {report.state}; "
             f"tree {report.tree_size}, root {report.tree_root or '—'}"
         )
+        shown = (*bridge_lines(content), "accounting_win")
         table = Table(box=None)
-        for heading in ("table", "sessions", *FIGURES):
+        for heading in ("table", "sessions", *shown):
             table.add_column(heading.replace("_", " "), justify="left" if heading == "table" else "right")
         for row in [*content["tables"], {**content["total"], "name": "total"}]:
             figures = figures_of(row)
-            amounts = [figures.get(figure) for figure in FIGURES]
+            amounts = [figures.get(figure) for figure in shown]
             texts = ["—" if minor is None else amount(minor, report.currency, "en") for minor in amounts]
             table.add_row(row["name"], str(row["sessions"]), *texts)
         Console(file=self.stdout, width=130).print(table)  # type: ignore[arg-type]

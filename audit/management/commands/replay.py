@@ -16,8 +16,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from audit.adjudication import promotion, what_if_worker
 from audit.adjudication import what_if as what_if_runs
-from audit.adjudication import what_if_worker
 from audit.adjudication.replay import advance
 from audit.adjudication.what_if import Selection, WhatIfRejected
 from audit.event_store import audit_trail
@@ -44,6 +44,9 @@ class Command(BaseCommand):
         mode.add_argument("--stream", help="replay this stream to its end")
         mode.add_argument("--what-if", metavar="NAME", help="start or resume the what-if run of this name")
         mode.add_argument("--diff", metavar="NAME", help="write the difference of this what-if run")
+        mode.add_argument(
+            "--promote", metavar="NAME", help="after an upgrade: have the streams of this what-if run read again"
+        )
         parser.add_argument(
             "--readings",
             type=_readings,
@@ -64,6 +67,8 @@ class Command(BaseCommand):
             self._one(options["stream"], options["casino"])
         elif options["what_if"]:
             self._what_if(options)
+        elif options["promote"]:
+            self._promote(options)
         else:
             self._difference(options)
 
@@ -134,15 +139,33 @@ class Command(BaseCommand):
             console.print("No finding differs.")
 
     def _difference(self, options: dict[str, Any]) -> None:
-        what_if = WhatIf.objects.filter(name=options["diff"]).first()
-        if what_if is None:
-            raise CommandError(f"There is no what-if run '{options['diff']}'.")
+        what_if = _known(options["diff"], options["casino"])
         write = write_csv if options["format"] == "csv" else write_json
         if options["output"]:
             with open(options["output"], "w", encoding="utf-8", newline="") as file:
                 write(what_if_runs.difference(what_if), file)
         else:
             write(what_if_runs.difference(what_if), self.stdout)
+
+    def _promote(self, options: dict[str, Any]) -> None:
+        what_if = _known(options["promote"], options["casino"])
+        try:
+            promotion.promote_as(what_if, audit_trail.account_name())
+        except promotion.PromotionRefused as refused:
+            raise CommandError(str(refused)) from None
+        self.stdout.write(f"{what_if.streams} streams are read again by engine version {what_if.engine_version}.")
+
+
+def _known(name: str, casino: str | None) -> WhatIf:
+    """Return the what-if run of a name at a casino; without one, the only run of that name. Raise ``CommandError``."""
+    found = WhatIf.objects.filter(name=name, **({"casino__code": casino} if casino else {}))
+    match list(found[:2]):
+        case []:
+            raise CommandError(f"There is no what-if run '{name}'.")
+        case [what_if]:
+            return what_if
+        case _:
+            raise CommandError("Several casinos have one: add --casino.")
 
 
 def _replayed(what_if: WhatIf, streams: list[int], workers: int) -> Iterator[int]:

@@ -1,4 +1,7 @@
-"""``manage.py simulate``: a night of realistic sessions, to a file or over HTTP, with irregularities on request."""
+"""``manage.py simulate``: a night of realistic sessions, to a file or over HTTP, with irregularities on request.
+
+With ``--nights`` it is a season, with counts and a cash desk, and with ``--fraud`` a season in which a fraud is hidden.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +18,15 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from audit.models import Casino
-from audit.simulation import IRREGULARITIES, RULESET_NAMES, Night, night, tables_for
+from audit.simulation import RULESET_NAMES, Night, night, tables_for
+from audit.simulation.frauds import FRAUDS, Fraud
+from audit.simulation.nights import every_irregularity
 from audit.simulation.people import fill_directory
 from audit.simulation.posting import Post, PostRejected, in_turn
+from audit.simulation.season import Season
 from settlement.catalogue import RULES
+
+SEASON_NIGHTS = 90
 
 
 class Command(BaseCommand):
@@ -27,7 +35,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--casino", default="deauville", metavar="CODE")
-        parser.add_argument("--ruleset", choices=RULESET_NAMES, help="one game only; default: a mix of all four")
+        parser.add_argument("--ruleset", choices=RULESET_NAMES, help="one game only; default: a mix of them")
         parser.add_argument("--tables", type=int, default=1, metavar="N")
         parser.add_argument("--coups", type=int, default=120, metavar="N", help="throws or spins of each table")
         parser.add_argument("--seed", type=int, default=1, help="the same seed gives the same night, to the byte")
@@ -37,6 +45,16 @@ class Command(BaseCommand):
             metavar="NAMES",
             default="",
             help="separated by commas, or 'all'; see --list-irregularities",
+        )
+        parser.add_argument(
+            "--human",
+            action="store_true",
+            help="let people err and put it right, come and go, change their minds: findings for information only",
+        )
+        parser.add_argument("--nights", type=int, metavar="N", help="a season of so many nights, from --gaming-day on")
+        parser.add_argument("--fraud", choices=sorted(FRAUDS), help="hide this fraud in a season of 90 nights")
+        parser.add_argument(
+            "--strength", type=float, help="of the fraud, in its own unit: see audit/simulation/frauds.py"
         )
         parser.add_argument("--list-irregularities", action="store_true", help="list the irregularities, and stop")
         parser.add_argument("--list-tables", action="store_true", help="list the codes of the tables, and stop")
@@ -65,6 +83,9 @@ class Command(BaseCommand):
             raise CommandError("give --out PATH, or --post URL with --key KEY", returncode=2)
         if not 1 <= options["batch"] <= 1_000 or options["tables"] < 1 or options["coups"] < 1:
             raise CommandError("--batch is from 1 to 1,000; --tables and --coups are at least 1", returncode=2)
+        if options["fraud"] or options["nights"]:
+            self._season(console, options)
+            return
         with console.status("Playing the tables …"):
             nights = night(
                 casino=options["casino"],
@@ -74,6 +95,7 @@ class Command(BaseCommand):
                 coups=options["coups"],
                 ruleset=options["ruleset"],
                 irregularities=self._requested(options["irregularities"]),
+                human=options["human"],
             )
         if options["names"]:
             self._fill_directory(console, nights, options)
@@ -83,11 +105,34 @@ class Command(BaseCommand):
             self._write(nights, options["out"])
         self._print_summary(console, nights)
 
+    def _season(self, console: Console, options: dict[str, Any]) -> None:
+        """Play a season night by night, and write or post each before the next: nothing of it is kept."""
+        begun = {"casino": options["casino"], "first_day": options["gaming_day"], "seed": options["seed"]}
+        fraud = FRAUDS[options["fraud"]](options["strength"]) if options["fraud"] else Fraud()
+        season = Season(tables=options["tables"], coups=options["coups"], fraud=fraud, **begun)
+        if options["out"] not in (None, "-") and not Path(options["out"]).is_dir():
+            raise CommandError("a season is written into a folder, or to standard output", returncode=2)
+        streams = events = 0
+        for played in season.nights(options["nights"] or SEASON_NIGHTS):
+            count = Night("count", "", played.count[0]["stream"], played.count)
+            for nights in ([each.night for each in played.sessions], [count]):  # the count comes in the morning
+                if options["names"]:
+                    self._fill_directory(console, nights, options)
+                if options["post"]:
+                    self._post(console, nights, options)
+                else:
+                    self._write(nights, options["out"])
+                streams, events = streams + len(nights), events + sum(len(each.events) for each in nights)
+        console.print(f"{streams} streams, {events} events", highlight=False)
+        if options["fraud"]:
+            names = ", ".join(sorted(fraud.suspects))
+            console.print(f"{fraud.name} from {season.day(fraud.begins)} on: {names}", highlight=False)
+
     def _requested(self, names: str) -> list[str]:
         if names == "all":
-            return list(IRREGULARITIES)
+            return list(every_irregularity())
         requested = [name.strip() for name in names.split(",") if name.strip()]
-        unknown = [name for name in requested if name not in IRREGULARITIES]
+        unknown = [name for name in requested if name not in every_irregularity()]
         if unknown:
             raise CommandError(f"no such irregularity: {', '.join(unknown)}; see --list-irregularities", returncode=2)
         return requested
@@ -96,7 +141,7 @@ class Command(BaseCommand):
         table = Table(box=None)
         for heading in ("name", "title", "rulesets"):
             table.add_column(heading)
-        for name, irregularity in IRREGULARITIES.items():
+        for name, irregularity in every_irregularity().items():
             table.add_row(name, RULES[name].title.en, ", ".join(sorted(irregularity.rulesets)))
         Console(file=sys.stdout, width=None if sys.stdout.isatty() else 140).print(table)
 

@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from rich.console import Console
 
-from audit.models import LoggedStream
+from audit.models import Casino, LoggedStream
 from audit.transparency import signing_keys, tree, verify
 from audit.transparency.checkpoint_export import notes_in
 from audit.transparency.signed_notes import BadNote, Checkpoint, Verifier, open_checkpoint
@@ -18,13 +18,14 @@ from audit.transparency.verify import Outcome
 
 class Command(BaseCommand):
     help = (
-        "Recompute every leaf, root, chain, tree and signature of the log. If something does not hold, the exit status "
-        "is 1 and the last line names the first stream, event and batch that is wrong."
+        "Recompute every leaf, root, chain, tree and signature of the log, and the decisions about corrections. If "
+        "something does not hold, the exit status is 1 and the last line names the first stream, event and batch that "
+        "is wrong."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--stream", help="only the events of this stream")
-        parser.add_argument("--casino", help="the casino of --stream, if several have one of that name")
+        parser.add_argument("--casino", help="the casino of --stream, or the only one whose decisions count")
         parser.add_argument(
             "--since", metavar="CHECKPOINT", help="only what this checkpoint (a file, or its size) does not cover"
         )
@@ -52,7 +53,13 @@ class Command(BaseCommand):
                 status.update(f"{outcome.events:,} events of {outcome.streams:,} streams, {rate:,.0f} a second")
 
             outcome = verify.verify(
-                verifiers, signing_keys.origin(), streams=streams, since=since, outside=outside, progress=show
+                verifiers,
+                signing_keys.origin(),
+                streams=streams,
+                since=since,
+                outside=outside,
+                decisions=[] if streams else [self._casino(options["casino"])],
+                progress=show,
             )
         self._print(outcome, time.monotonic() - started, len(outside))
         if outcome.faults:
@@ -96,6 +103,15 @@ class Command(BaseCommand):
             return open_checkpoint(note, verifiers, origin=signing_keys.origin())
         except BadNote as error:
             raise CommandError(f"{size_or_file}: {error}") from None
+
+    def _casino(self, code: str | None) -> int | None:
+        """Return the casino whose decisions about corrections are verified; None for every one."""
+        if code is None:
+            return None
+        casino = Casino.objects.filter(code=code).first()
+        if casino is None:
+            raise CommandError(f"There is no casino '{code}'.")
+        return int(casino.pk)
 
     def _stream(self, name: str, casino: str | None) -> int:
         streams = LoggedStream.objects.filter(name=name)

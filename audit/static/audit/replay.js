@@ -22,9 +22,8 @@
   };
 
   steps.forEach((step, index) => {
-    const isResult = ["dice.thrown", "ball.settled", "no_more_bets"].includes(step.type);
     const isAnomaly = step.findings.length > 0;
-    if (!isAnomaly && !isResult) return;
+    if (!isAnomaly && !step.is_tick) return;
     const x = last ? (index / last) * 1000 : 0;
     const size = isAnomaly ? { y: 0, width: 4, height: 10, class: "anomaly" } : { y: 4, width: 2, height: 6 };
     one(".ticks").append(svg("rect", { x: x - 1.5, ...size }));
@@ -52,11 +51,13 @@
   const draw = () => {
     const step = steps[current];
     for (const chip of chips) chip.dataset.state = step.chips[chip.dataset.chip] || "off";
-    for (const pocket of all("[data-pocket]")) pocket.toggleAttribute("data-hit", pocket.dataset.pocket === step.pocket);
-    for (const face of all("[data-face]")) face.toggleAttribute("data-on", Boolean(step.faces) && String(step.faces[Number(face.dataset.die)]) === face.dataset.face);
+    for (const pocket of all("[data-pocket]")) pocket.toggleAttribute("data-hit", pocket.dataset.pocket === step.result);
+    for (const spot of all("[data-result]")) spot.toggleAttribute("data-hit", spot.dataset.result === step.result);
+    const dice = one("[data-face]") && step.result?.match(/^(-?\d+)-(-?\d+)$/);
+    for (const face of all("[data-face]")) face.toggleAttribute("data-on", Boolean(dice) && dice[1 + Number(face.dataset.die)] === face.dataset.face);
     for (const puck of all("[data-puck]")) puck.toggleAttribute("data-on", puck.dataset.puck === String(step.point ?? "off"));
     const outcome = one("[data-role=outcome]");
-    if (outcome) outcome.textContent = step.faces ? step.faces[0] + step.faces[1] : step.pocket ?? "";
+    if (outcome) outcome.textContent = dice ? Number(dice[1]) + Number(dice[2]) : step.result ?? "";
     one("[data-role=time]").textContent = step.time;
     one("[data-role=text]").textContent = step.text;
     one("[data-role=findings]").textContent = step.findings.join(", ");

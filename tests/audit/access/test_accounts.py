@@ -278,13 +278,15 @@ def test_a_superuser_does_not_approve_their_own_proposal_nor_by_an_account_they_
     officer = desk.opened("new")
     request = accounts.propose_role(desk.chief, officer, desk.tenant.casino, Role.DIRECTOR, reason="x")
     assert request is not None
-    with audit_trail.done_by(desk.chief.get_username()):
-        puppet = Officer.objects.create_superuser(f"puppet-{desk.tenant.code}")
-    for actor in (desk.chief, Officer.objects.get(pk=puppet.pk)):
+    puppet = desk.invite(desk.chief, "puppet").officer
+    puppet.is_superuser = True
+    puppet.save()
+    for actor in (desk.chief, puppet):
         assert refused(accounts.approve, actor, request.pk)
     assert role_of(officer) == Role.OFFICER
 
 
+@pytest.mark.superuser
 def test_an_invited_administrator_does_not_approve_what_the_inviter_proposes_nor_the_other_way_round(
     desk: Accounts,
 ) -> None:
@@ -425,6 +427,7 @@ def test_whom_an_administrator_keeps_is_one_set_in_the_list_and_in_the_check(des
 # The database
 
 
+@pytest.mark.superuser
 def test_the_database_holds_four_eyes_against_every_writer(desk: Accounts) -> None:
     officer = desk.opened("new")
     request = accounts.propose_role(desk.one, officer, desk.tenant.casino, Role.SECOND, reason="x")
@@ -456,11 +459,33 @@ def test_the_database_holds_four_eyes_against_every_writer(desk: Accounts) -> No
 # Same hands
 
 
+def invited_by(officer: Officer, casino: Casino, role: Role = Role.OFFICER) -> Officer:
+    """Return an officer who was invited by ``officer``, an administrator then, and approved by another one."""
+    membership = Membership.objects.get(officer=officer, casino=casino)
+    before, membership.role = membership.role, Role.ADMINISTRATOR
+    membership.save()
+    invitation = accounts.invite(
+        Officer.objects.get(pk=officer.pk),
+        username=f"invited-by-{officer}",
+        first_name="",
+        last_name="",
+        email="",
+        casino=casino,
+        role=role,
+        is_shown=True,
+    )
+    assert invitation.request is not None
+    other = Officer.objects.create_user(f"approves-{officer}")
+    Membership.objects.create(officer=other, casino=casino, role=Role.ADMINISTRATOR)
+    accounts.approve(other, invitation.request.pk)
+    membership.role = before
+    membership.save()
+    return invitation.officer
+
+
 def test_nobody_approves_a_case_of_an_account_that_they_created(desk: Accounts) -> None:
     worked = Desk()
-    with audit_trail.done_by(worked.second.get_username()):
-        first = Officer.objects.create_user(f"made-{worked.tenant.code}")
-    Membership.objects.create(officer=first, casino=worked.tenant.casino, role=Role.OFFICER)
+    first = invited_by(worked.second, worked.tenant.casino)
     worked.proposed_by(first)
     for name in ("approve", "send_back"):
         assert not actions.is_allowed(worked.case, worked.second, name)

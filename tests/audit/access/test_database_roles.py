@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 from django.core.checks import run_checks
-from django.db import DatabaseError, connection, transaction
+from django.db import DatabaseError, IntegrityError, connection, transaction
 
 from audit.access import database_roles
 from audit.access.database_roles import OPERATOR, OWNER, READER, SEQUENCER, WEB, WORKER, WRITER
@@ -15,15 +15,16 @@ from audit.adjudication.replay import advance
 from audit.casework import actions
 from audit.event_store import audit_trail, binary_copy
 from audit.event_store.append import EntryRefused
-from audit.models import Finding, LoggedStream, Membership, NightReport, Officer, Role
+from audit.models import Casino, Finding, LoggedStream, Membership, NightReport, Officer, Role
 from audit.reconciliation import runs
 from audit.reconciliation.versions import sign
 from audit.transparency.integrity_findings import report_tampering
 from audit.transparency.sequencer import Sequencer, catch_up
 from tests.audit import tables
+from tests.audit.access.test_accounts import invited_by
 from tests.audit.casework.test_actions import Desk, client_of, hired
-from tests.audit.conftest import Tenant
 from tests.audit.reconciliation.played import DAY, MORNING, buy_ins, count, record, session
+from tests.audit.tables import Tenant
 from tests.audit.transparency.sealed import seal, verified
 from tests.roles import acting_as
 
@@ -92,6 +93,18 @@ CHANGES = [
         "grant execute on function audit_perform to cabochon_web",
         "audit.E003) cabochon_web: execute on public.audit_perf",
     ),
+    (
+        "grant insert on audit_accountrequest to cabochon_web",
+        "audit.E003) cabochon_web: insert on audit_accountrequest",
+    ),
+    ("grant update (used_at) on audit_accesslink to cabochon_web", "audit.E003) cabochon_web: update (used_at) on"),
+    ("grant update (is_active) on audit_officer to cabochon_web", "audit.E003) cabochon_web: update (is_active) on"),
+    ("grant delete on otp_totp_totpdevice to cabochon_tests_web", "audit.E003) cabochon_tests_web: delete on otp_totp"),
+    (
+        "grant execute on function audit_set_role to cabochon_web",
+        "audit.E003) cabochon_web: execute on public.audit_set",
+    ),
+    ("revoke select on audit_accesslink from cabochon_web", "audit.E004) cabochon_web: select on audit_accesslink"),
     ("grant create on schema public to public", "audit.E003) public: create on public"),
     ("revoke insert on audit_finding from cabochon_worker", "audit.E004) cabochon_worker: insert on audit_finding"),
     ("revoke execute on function audit_perform_act from cabochon_web", "audit.E004) cabochon_web: execute on public."),
@@ -245,7 +258,7 @@ def test_no_other_role_does_what_is_not_its_work(db: None, role: str, statement:
 def test_a_web_server_alone_records_serves_and_works_cases() -> None:
     desk = Desk()
     with acting_as(WEB):
-        tenant = Tenant(desk.tenant.casino, desk.tenant.key, desk.tenant.secret)
+        tenant = desk.tenant
         sent = tenant.session("of-web", 4)
         sent[0]["data"]["table"] = "T1"
         assert tenant.send("of-web", sent).status_code == 201
@@ -350,8 +363,8 @@ def test_a_role_is_given_changed_and_taken_by_entries_of_its_casino(tenant: Tena
     membership.delete()
     assert not officer.memberships.exists()
     assert [(each.type, each.data["role"]) for each in entries(tenant.casino.pk)] == [
-        ("membership.added", "officer"),
-        ("membership.changed", "second"),
+        ("membership.given", "officer"),
+        ("membership.given", "second"),
         ("membership.removed", "second"),
     ]
 
@@ -367,39 +380,74 @@ def performed_by(actor: str, type: str, **data: str) -> str | None:
     return None
 
 
-def test_at_the_desk_nobody_but_a_superuser_makes_one_or_touches_one(tenant: Tenant) -> None:
+def test_at_the_desk_nobody_makes_a_superuser_or_touches_one(tenant: Tenant) -> None:
     chief = Officer.objects.create_superuser("chief")
     keeper = hired(tables.Tenant(), Role.ADMINISTRATOR, "keeper")
-    for type in ("officer.made_superuser", "officer.unmade_superuser", "officer.password_changed"):
-        assert performed_by(keeper.username, type, named="chief") == "not-allowed", type
-        assert performed_by("chief", type, named=keeper.username) is None, type
+    for type in ("officer.made_superuser", "officer.unmade_superuser", "officer.added"):
+        for officer in ("chief", keeper.username):
+            assert performed_by(keeper.username, type, named=officer) == "not-allowed", type
+            assert performed_by("chief", type, named=officer) == "not-allowed", type
         assert performed_by("nobody-at-all", type, named=keeper.username) == "not-an-officer", type
-    assert performed_by(keeper.username, "officer.made_superuser", named=keeper.username) == "not-allowed"
-    assert performed_by(keeper.username, "officer.password_changed", named=keeper.username) is None
-    assert performed_by(keeper.username, "membership.added", officer=keeper.username, role="second") == "not-allowed"
+    assert performed_by(keeper.username, "membership.given", officer=keeper.username, role="second") == "not-allowed"
     Officer.objects.filter(pk=chief.pk).update(is_active=False)
     assert performed_by("chief", "officer.made_superuser", named=keeper.username) == "not-an-officer"
     assert performed_by(keeper.username, "officer.signed_in") == "no-effect"
 
 
-def test_a_signature_is_refused_by_the_database_that_the_desk_would_refuse(tenant: Tenant) -> None:
-    ada, bob = Officer.objects.create_user("ada"), Officer.objects.create_user("bob")
-    events = session(tenant.casino, "R1")
-    record(tenant.casino, events)
-    record(tenant.casino, count(tenant.casino, {events[0]["stream"]: buy_ins(events)}, closed=False))
-    seal()
-    [report] = runs.reconcile(tenant.casino, DAY, actor="test", now=MORNING)
+class Night:
+    """A night of a casino that may be signed."""
 
-    def sign_as(actor: str, type: str, **changed: object) -> str | None:
-        data = {"gaming_day": str(DAY), "currency": report.currency, "version": 1, "digest": report.digest, **changed}
+    def __init__(self, casino: Casino) -> None:
+        events = session(casino, "R1")
+        record(casino, events)
+        record(casino, count(casino, {events[0]["stream"]: buy_ins(events)}, closed=False))
+        seal()
+        [self.report] = runs.reconcile(casino, DAY, actor="test", now=MORNING)
+
+    def sign_as(self, actor: str, type: str, **changed: object) -> str | None:
+        """Sign as a web server does and roll it back. Return the code of the refusal, or None."""
+        named = {"gaming_day": str(DAY), "currency": self.report.currency, "version": 1, "digest": self.report.digest}
         try:
             with transaction.atomic(), acting_as(WEB):
-                audit_trail.perform(actor, type, casino_id=tenant.casino.pk, data=data)
+                audit_trail.perform(actor, type, casino_id=self.report.casino_id, data={**named, **changed})
                 transaction.set_rollback(True)
         except EntryRefused as refusal:
             return refusal.code
         return None
 
+
+def test_the_database_refuses_a_second_signature_by_the_same_hands(tenant: Tenant) -> None:
+    night = Night(tenant.casino)
+    ada, eve = Officer.objects.create_user("ada"), Officer.objects.create_user("eve")
+    for officer in (ada, eve):
+        Membership.objects.create(officer=officer, casino=tenant.casino, role=Role.SECOND)
+    bob = invited_by(ada, tenant.casino, Role.DIRECTOR)
+    sign(night.report, officer=ada, now=MORNING)
+    Membership.objects.get(officer=ada).delete()
+    Membership.objects.create(officer=ada, casino=tenant.casino, role=Role.DIRECTOR)
+    assert night.sign_as("ada", "night.closed") == "another-officer", "under another role"
+    assert night.sign_as(bob.username, "night.closed") == "same-hands", "of an account that the first one opened"
+    assert night.sign_as("eve", "night.closed") is None
+    assert NightReport.objects.get(pk=night.report.pk).closed_by is None
+
+
+@pytest.mark.superuser
+def test_no_other_way_of_writing_puts_a_second_signature_of_the_same_hands_under_a_night(tenant: Tenant) -> None:
+    night = Night(tenant.casino)
+    ada = Officer.objects.create_user("ada")
+    Membership.objects.create(officer=ada, casino=tenant.casino, role=Role.SECOND)
+    bob = invited_by(ada, tenant.casino, Role.DIRECTOR)
+    sign(night.report, officer=ada, now=MORNING)
+    for signer in (ada, bob):
+        closed = {"state": "closed", "closed_by": signer, "closed_at": MORNING}
+        with pytest.raises(IntegrityError), transaction.atomic():
+            NightReport.objects.filter(pk=night.report.pk).update(**closed)
+
+
+def test_a_signature_is_refused_by_the_database_that_the_desk_would_refuse(tenant: Tenant) -> None:
+    ada, bob = Officer.objects.create_user("ada"), Officer.objects.create_user("bob")
+    night = Night(tenant.casino)
+    report, sign_as = night.report, night.sign_as
     assert sign_as("ada", "night.reviewed") is None
     assert sign_as("nobody-at-all", "night.reviewed") == "not-an-officer"
     assert sign_as("ada", "night.reviewed", digest="0" * 64) == "no-such-report"

@@ -136,6 +136,14 @@ def test_an_administrator_sets_the_deadlines_of_their_own_casino_alone(both: Two
     assert both.post(f"deadline/{everywhere.pk}/delete/", post="yes") == 403
 
 
+def test_an_administrator_changes_the_hours_of_their_own_casinos_deadline_and_no_other(both: TwoCasinos) -> None:
+    tenants = (both.worked, both.foreign, both.kept)
+    own = [Deadline.objects.create(casino=tenant.casino, severity="minor", hours=1) for tenant in tenants]
+    answers = [both.post(f"deadline/{deadline.pk}/change/", hours="9") for deadline in own]
+    assert answers == [302, 302, 302], "the first two as ones that there are not"
+    assert [Deadline.objects.get(pk=deadline.pk).hours for deadline in own] == [1, 1, 9]
+
+
 def test_nobody_subscribes_to_the_reports_of_a_casino_they_do_not_keep_nor_somebody_without_a_role(
     both: TwoCasinos,
 ) -> None:
@@ -147,12 +155,42 @@ def test_nobody_subscribes_to_the_reports_of_a_casino_they_do_not_keep_nor_someb
     assert NightSubscriber.objects.get().officer == auditor
 
 
+def what_if_of(tenant: Tenant) -> WhatIf:
+    selection = {"casino": tenant.casino.code}
+    return WhatIf.objects.create(name="the same", started_by="x", casino=tenant.casino, selection=selection)
+
+
 def test_the_difference_of_a_kept_casino_is_not_seen(both: TwoCasinos) -> None:
-    of_kept = WhatIf.objects.create(name="kept", started_by="x", selection={"casino": both.kept.casino.code})
-    of_worked = WhatIf.objects.create(name="worked", started_by="x", selection={"casino": both.worked.casino.code})
+    of_kept, of_worked = (what_if_of(tenant) for tenant in (both.kept, both.worked))
     assert both.get(f"whatif/{of_kept.pk}/difference.csv")[0] == 404
     assert both.get(f"whatif/{of_kept.pk}/change/")[0] == 404
     assert both.get(f"whatif/{of_worked.pk}/difference.csv")[0] == 200
+
+
+def test_who_sees_no_record_sees_no_what_if_run_of_every_casino(both: TwoCasinos) -> None:
+    run = WhatIf.objects.create(name="every casino", started_by="x", selection={})
+    assert both.get(f"whatif/{run.pk}/change/")[0] == 200
+    keeper = Client()
+    keeper.force_login(hired(both.kept, Role.ADMINISTRATOR, "keeper"))
+    for page in ("change/", "history/", "difference.csv"):
+        assert keeper.get(f"/admin/audit/whatif/{run.pk}/{page}").status_code == 403
+
+
+def test_the_history_of_a_what_if_run_is_for_those_who_see_the_run(both: TwoCasinos) -> None:
+    runs = {tenant.code: what_if_of(tenant) for tenant in (both.worked, both.kept)}
+    of_all = WhatIf.objects.create(name="every casino", started_by="x", selection={})
+    assert both.get(f"whatif/{runs[both.worked.code].pk}/history/")[0] == 200
+    assert both.get(f"whatif/{of_all.pk}/history/")[0] == 200
+    assert both.get(f"whatif/{runs[both.kept.code].pk}/history/")[0] == 302, "as one that there is not"
+
+
+def test_the_history_of_an_export_is_for_the_officer_who_requested_it(both: TwoCasinos) -> None:
+    params = {"findings": [], "form": "csv", "said": [], "language": "en"}
+    own = Job.objects.create(kind="export", officer=both.officer, params=params)
+    assert both.get(f"job/{own.pk}/history/")[0] == 200
+    colleague = hired(both.worked, Role.OFFICER, "colleague")
+    another = Job.objects.create(kind="export", officer=colleague, params=params)
+    assert both.get(f"job/{another.pk}/history/")[0] in (302, 403, 404)
 
 
 @pytest.mark.parametrize(

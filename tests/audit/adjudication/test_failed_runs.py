@@ -134,9 +134,12 @@ def test_a_complete_run_that_fails_on_later_events_keeps_its_findings_and_is_com
 ) -> None:
     stream_id = tenant.stream("s").stream_id
     replay_stream(stream_id=stream_id)
-    again = [("payout.made", {"wager": "w2", "winnings": 1, "stake_returned": 0})]
+    again = [
+        ("payout.made", {"wager": "w2", "winnings": 1, "stake_returned": 0}),
+        ("dice.thrown", {"faces": [1, 2], "seat": "S1", "dice": ["g", "h"]}),
+    ]
     events = dice_changed_in_mid_series(tenant, "s")
-    assert tenant.post("s", numbered(events[0], *[("x", {})] * 11, *again)[12:]).status_code == 201
+    assert tenant.post("s", numbered(events[0], *[("x", {})] * 12, *again)[13:]).status_code == 201
     fails_with(monkeypatch, ZeroDivisionError())
     replay_stream(stream_id=stream_id)
     assert run_of(tenant).state == "failed"
@@ -154,16 +157,17 @@ def test_a_failed_run_is_overtaken_by_the_version_that_mends_it(
     stream_id = tenant.stream("s").stream_id
     replay_stream(stream_id=stream_id)
     fails_with(monkeypatch, ZeroDivisionError())
-    monkeypatch.setattr(replay, "ENGINE_VERSION", "2")
+    monkeypatch.setattr(replay, "ENGINE_VERSION", "next")
     with pytest.raises(ZeroDivisionError):
         advance(stream_id)
-    assert runs.record_failure(stream_id, "2", ZeroDivisionError())
+    assert runs.record_failure(stream_id, "next", ZeroDivisionError())
     monkeypatch.undo()
-    monkeypatch.setattr(replay, "ENGINE_VERSION", "3")
+    monkeypatch.setattr(replay, "ENGINE_VERSION", "mended")
     advance(stream_id)
     states = AdjudicationRun.objects.filter(stream_id=stream_id).order_by("number")
     assert list(states.values_list("state", flat=True)) == ["superseded", "superseded", "complete"]
-    assert set(Finding.objects.standing().filter(stream_id=stream_id).values_list("engine_version", flat=True)) == {"3"}
+    standing = Finding.objects.standing().filter(stream_id=stream_id)
+    assert set(standing.values_list("engine_version", flat=True)) == {"mended"}
 
 
 def test_an_error_of_the_database_sets_a_stream_aside_the_second_time(
@@ -208,7 +212,7 @@ def test_a_dry_run_of_a_stream_that_is_set_aside_answers_instead_of_waiting_for_
     replay_stream(stream_id=tenant.stream("s").stream_id)
     again = [("payout.made", {"wager": "w2", "winnings": 1, "stake_returned": 0})]
     events = dice_changed_in_mid_series(tenant, "s")
-    later = numbered(events[0], *[("x", {})] * 11, *again)[12:]
+    later = numbered(events[0], *[("x", {})] * 12, *again)[13:]
     answer = tenant.client.post(
         "/api/v1/streams/s/events?dry_run=true",
         later,

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 from django.db import connection
+from django.utils import timezone
 
+from audit import monitoring, tasks
 from audit.adjudication import fairness, replay
 from audit.adjudication.replay import advance
 from audit.event_store import read
@@ -119,6 +121,31 @@ def test_a_long_stream_is_behind_the_short_ones_of_its_casino_after_each_step(
     assert long not in read.dirty_streams(ENGINE_VERSION, limit=100_000)
 
 
+def test_a_step_is_short_while_another_casino_is_there_and_long_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replay, "STEP_EVENTS", 6)
+    monkeypatch.setattr(replay, "SHARED_STEP_EVENTS", 2)
+    monkeypatch.setattr(tasks, "STEPS_A_TASK", 1)
+    monkeypatch.setattr(replay_stream, "delay", lambda *, stream_id: None)
+    loud, quiet = Tenant(), Tenant()
+    [long] = dirty(loud, "long")
+    more = numbered(loud.opener("long"), *[("player.left", {"player": f"P{each}"}) for each in range(15)])
+    assert loud.post("long", more).status_code == 201
+
+    def folded() -> int:
+        before = Adjudication.objects.filter(stream_id=long).values_list("cursor", flat=True).first() or 0
+        replay_stream(stream_id=long)
+        return Adjudication.objects.get(stream_id=long).cursor - before
+
+    assert folded() == 6, "it is alone"
+    [other] = dirty(quiet, "short")
+    CasinoTurn.objects.filter(casino_id=loud.casino.pk).update(last_turn_at=None)
+    assert folded() == 2, "another waits"
+    replay_stream(stream_id=other)
+    assert folded() == 2, "another had a turn a moment ago"
+    CasinoTurn.objects.filter(casino_id=quiet.casino.pk).update(last_turn_at=None)
+    assert folded() == 6, "it is alone again"
+
+
 def test_what_a_dead_worker_had_taken_is_free(workers: list[Worker]) -> None:
     [stream_id] = dirty(Tenant(), "a")
     dying = Worker()
@@ -201,3 +228,30 @@ def test_a_casinos_share_is_half_of_the_workers_and_at_least_one(
 ) -> None:
     settings.CABOCHON_REPLAY_WORKERS = workers_in_all
     assert fairness.share() == share
+
+
+def test_a_stream_that_another_engine_version_has_taken_over_is_dirty_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    tenant = Tenant()
+    tenant.post("a", [tenant.opener("a")])
+    stream_id = tenant.stream("a").stream_id
+    monkeypatch.setattr(replay, "ENGINE_VERSION", "0")
+    advance(stream_id)
+    monkeypatch.undo()
+    advance(stream_id)
+    assert tenant.post("a", numbered(tenant.opener("a"), ("player.left", {"player": "P1"}))).status_code == 201
+
+    def dirty_for(version: str) -> tuple[bool, bool, bool, bool]:
+        for module in (fairness, monitoring):
+            monkeypatch.setattr(module, "ENGINE_VERSION", version)
+        return (
+            stream_id in read.dirty_streams(version, limit=100_000),
+            fairness.put([stream_id]) == 1,
+            monitoring.dirty([tenant.casino.pk]).count == 1,
+            [each.stream_id for each in monitoring.behind([tenant.casino.pk], limit=9)] == [stream_id],
+        )
+
+    assert dirty_for(ENGINE_VERSION) == (True,) * 4
+    assert dirty_for("0") == (False,) * 4, "its workers would take turns for nothing"
+    left_alone = timezone.now() - read.TAKEN_OVER_AFTER
+    Adjudication.objects.filter(stream_id=stream_id, engine_version=ENGINE_VERSION).update(updated_at=left_alone)
+    assert dirty_for("0") == (True,) * 4

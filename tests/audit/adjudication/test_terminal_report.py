@@ -28,7 +28,7 @@ def adjudicated(*rest: tuple[str, dict[str, Any]], **opened: Any) -> Adjudicatio
 
 
 def irregular() -> Adjudication:
-    """A bet the law does not know, whose stake was corrected, and a wager's id used twice."""
+    """A bet the law does not know, whose stake was corrected after its coup, and a wager's id used twice."""
     right = {"wager": "w2", "bet": "on_the_croupier", "stake": 70}
     return adjudicated(
         ("wager.placed", {"wager": "w1", "bet": "win", "stake": 1_000}),
@@ -59,7 +59,7 @@ wager  bet              stake  status  due (winnings + stake)  paid (winnings + 
 w1     win — pass line   1000  won                1000 + 1000              1000 + 1000  #5
 w2     on_the_croupier     70  void                    0 + 70                    0 + 0
 #3 corrected by event #7 (chef-4: misread [bold]chip)
-2 finding(s)
+3 finding(s)
 ╭─ #3 wager-not-permitted  major · Bet not permitted ──────────────────────────────────────────────────────────────────╮
 │ Wager w2 (on_the_croupier, €0.70) was accepted, but “on_the_croupier” is not among the bets this game allows. The    │
 │ wager is void and its stake is due back.                                                                             │
@@ -71,6 +71,11 @@ w2     on_the_croupier     70  void                    0 + 70                   
 │   This rule is about the record itself, not about play: it rests on the event contract, not on a text of law.        │
 │ — · events #2, #4                                                                                                    │
 ╰──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────╯
+╭─ #7 entry-corrected  major · Entry corrected ────────────────────────────────────────────────────────────────────────╮
+│ The data of event 3 were replaced (reason given: “misread [bold]chip”), approved by chef-4.                          │
+│   This rule is about the record itself, not about play: it rests on the event contract, not on a text of law.        │
+│ — · events #3, #7                                                                                                    │
+╰──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────╯
 Not checked, because the table does not report it: calls, collections, custody
 """,
     "fr": """\
@@ -79,7 +84,7 @@ mise  chance                enjeu  sort  dû (gain + enjeu)  payé (gain + enjeu
 w1    win (ligne de passe)   1000  won         1000 + 1000          1000 + 1000  #5
 w2    on_the_croupier          70  void             0 + 70                0 + 0
 #3 corrigé par l’événement #7 (chef-4: misread [bold]chip)
-2 constat(s)
+3 constat(s)
 ╭─ #3 wager-not-permitted  major · Chance non autorisée ───────────────────────────────────────────────────────────────╮
 │ La mise w2 (on_the_croupier, 0,70 €) a été acceptée alors que « on_the_croupier » ne figure pas parmi les chances    │
 │ autorisées à ce jeu. Elle est nulle et l’enjeu doit être rendu.                                                      │
@@ -91,6 +96,13 @@ w2    on_the_croupier          70  void             0 + 70                0 + 0
 │   Cette règle porte sur l’enregistrement lui-même et non sur le jeu : elle repose sur le contrat d’événements, non   │
 │   sur un texte.                                                                                                      │
 │ — · événements #2, #4                                                                                                │
+╰──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────╯
+╭─ #7 entry-corrected  major · Écriture corrigée ──────────────────────────────────────────────────────────────────────╮
+│ Les données de l’événement 3 ont été remplacées (motif indiqué : « misread [bold]chip »), avec l’accord donné par    │
+│ chef-4.                                                                                                              │
+│   Cette règle porte sur l’enregistrement lui-même et non sur le jeu : elle repose sur le contrat d’événements, non   │
+│   sur un texte.                                                                                                      │
+│ — · événements #3, #7                                                                                                │
 ╰──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────╯
 Non vérifié, faute d’être transmis par la table: calls, collections, custody
 """,
@@ -150,15 +162,29 @@ def styles(answer: Adjudication, monkeypatch: pytest.MonkeyPatch) -> dict[str, s
 def test_a_terminal_shows_in_colours_what_matters(monkeypatch: pytest.MonkeyPatch) -> None:
     found = styles(irregular(), monkeypatch)
     assert found == {
-        "bold": "s 2 finding(s)",
+        "bold": "s 3 finding(s)",
         "dim": "wager bet stake status due (winnings + stake) paid (winnings + stake) decided by"
-        " art. 55-8 intro · events #3 — · events #2, #4"
+        " art. 55-8 intro · events #3 — · events #2, #4 — · events #3, #7"
         " Not checked, because the table does not report it: calls, collections, custody",
         "dim italic": "« Les joueurs ne peuvent faire usage que des quatre catégories de chances suivantes : »"
+        " This rule is about the record itself, not about play: it rests on the event contract, not on a text of law."
         " This rule is about the record itself, not about play: it rests on the event contract, not on a text of law.",
-        "color(3)": "0 + 0 wager-not-permitted major · Bet not permitted",
-        "bold color(3)": "#3",
+        "color(3)": "0 + 0 wager-not-permitted major · Bet not permitted entry-corrected major · Entry corrected",
+        "bold color(3)": "#3 #7",
         "color(1)": "wager-id-reused critical · Wager identifier used twice",
         "bold color(1)": "#4",
     }
     assert styles(regular(), monkeypatch)["color(2)"] == "Nothing irregular was found."
+
+
+@pytest.mark.parametrize(
+    ("language", "line"),
+    [("en", "#3 annulled by event #4 (chef-4: twice)"), ("fr", "#3 annulé par l’événement #4 (chef-4: twice)")],
+)
+def test_what_was_annulled_stands_in_the_report(language: Language, line: str) -> None:
+    answer = adjudicated(
+        ("dice.thrown", {"faces": [4, 3]}),
+        ("dice.thrown", {"faces": [4, 3]}),
+        ("entry.annulled", {"annuls": 3, "reason": "twice", "approved_by": "chef-4"}),
+    )
+    assert line in printed(answer, language)

@@ -18,25 +18,29 @@ from audit.adjudication import what_if as what_if_runs
 from audit.adjudication.what_if import Selection, Total, WhatIfRejected
 from audit.event_store import audit_trail
 from audit.exports.csv_injection import guarded
+from audit.exports.what_if_difference import write_csv
 from audit.models import Finding, Officer, WhatIf, WhatIfFinding
 from settlement import ShapeError, adjudicate
+from tests.audit.corrections.corrections_desk import approve
 from tests.audit.event_store.test_audit_trail import entries_today
 from tests.audit.tables import Tenant, dice_changed_in_mid_series, numbered
 from tests.roles import without_triggers
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
+AMERICAN = {"game": "american_roulette", "ruleset": "fr-american-roulette"}
+"""The game whose text is silent on what a zero asks: the register says, by default that it takes simple chances."""
+
 
 @pytest.fixture
 def tenant() -> Tenant:
-    """A casino with a roulette table at which the player chose half on zero, and a craps table."""
+    """A casino with a table of American roulette at which a zero takes a simple chance, and a craps table."""
     tenant = Tenant()
-    opener = tenant.opener("r", game="french_roulette", ruleset="fr-roulette", observes=[])
+    opener = tenant.opener("r", **AMERICAN, observes=[])
     coup = [
         ("wager.placed", {"wager": "w1", "bet": "rouge", "stake": 1000, "player": "Anna"}),
         ("ball.settled", {"pocket": "0"}),
-        ("zero.decided", {"wager": "w1", "choice": "half"}),
-        ("payout.made", {"wager": "w1", "winnings": 0, "stake_returned": 500}),
+        ("ball.settled", {"pocket": "1"}),
     ]
     assert tenant.post("r", numbered(opener, *coup)).status_code == 201
     assert tenant.post("c", dice_changed_in_mid_series(tenant, "c")).status_code == 201
@@ -60,18 +64,16 @@ def standing(tenant: Tenant) -> list[tuple[str, int, bool]]:
 
 def test_a_run_finds_what_the_engine_finds_under_its_readings_and_the_standing_findings_stay(tenant: Tenant) -> None:
     before = standing(tenant)
-    what_if = replayed(tenant, f"lose-{tenant.code}", zero_rule="lose")
+    what_if = replayed(tenant, f"half-{tenant.code}", zero_rule="half")
     assert standing(tenant) == before
-    opener = tenant.opener(
-        "r", game="french_roulette", ruleset="fr-roulette", observes=[], params={"zero_rule": "lose"}
-    )
+    opener = tenant.opener("r", **AMERICAN, observes=[], params={"zero_rule": "half"})
     events = [opener, *tenant.get("/streams/r/events").json()["events"][1:]]
     expected = adjudicate([json.dumps(event) for event in events]).findings
     found = WhatIfFinding.objects.filter(what_if=what_if, stream_id=tenant.stream("r").stream_id).order_by(
         "seq", "rule"
     )
     assert [row.as_dict() for row in found] == [finding.as_dict() for finding in expected]
-    assert len(expected) > 0
+    assert [(finding.rule, finding.seq) for finding in expected] == [("payout-missing", 4)]
     changes = list(what_if_runs.difference(what_if))
     assert {(change.kind, change.stream) for change in changes} == {("appeared", "r")}
     assert len(changes) == len(expected)
@@ -86,12 +88,12 @@ def test_a_stopped_run_is_resumed_at_its_cursor(tenant: Tenant, monkeypatch: pyt
     monkeypatch.setattr(replay, "STEP_EVENTS", 2)
     name = f"stopped-{tenant.code}"
     begun = what_if_runs.begin(
-        name, readings={"zero_rule": "lose"}, selection=Selection(casino=tenant.code), actor="test"
+        name, readings={"zero_rule": "half"}, selection=Selection(casino=tenant.code), actor="test"
     )
     replay.advance(tenant.stream("r").stream_id, begun)  # and then it is killed
-    what_if = replayed(tenant, name, zero_rule="lose")
+    what_if = replayed(tenant, name, zero_rule="half")
     assert what_if.pk == begun.pk
-    whole = replayed(tenant, f"whole-{tenant.code}", zero_rule="lose")
+    whole = replayed(tenant, f"whole-{tenant.code}", zero_rule="half")
     assert [change.rule for change in what_if_runs.difference(what_if)] == [
         change.rule for change in what_if_runs.difference(whole)
     ]
@@ -100,14 +102,17 @@ def test_a_stopped_run_is_resumed_at_its_cursor(tenant: Tenant, monkeypatch: pyt
 def test_a_correction_leaves_no_finding_of_the_run_before_it(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
     right = {"wager": "w2", "winnings": 700, "stake_returned": 600}
     entry = {"corrects": 12, "data": right, "reason": "misread chip", "approved_by": "chef-4"}
-    tenant.post("c", numbered(tenant.opener("c"), *[("x", {})] * 11, ("entry.corrected", entry))[12:])
+    tenant.post("c", numbered(tenant.opener("c"), *[("x", {})] * 12, ("entry.corrected", entry))[13:])
     stream_id = tenant.stream("c").stream_id
+    while (progress := replay.advance(stream_id)) and progress.behind:
+        pass
+    approve(tenant.casino, stream_id, 14)
     while (progress := replay.advance(stream_id)) and progress.behind:
         pass
     monkeypatch.setattr(replay, "STEP_EVENTS", 4)
     what_if = replayed(tenant, f"corrected-{tenant.code}")
     found = WhatIfFinding.objects.filter(what_if=what_if, stream_id=stream_id)
-    assert [row.rule for row in found] == ["dice-changed-during-point-series"]
+    assert [row.rule for row in found] == ["dice-changed-during-point-series", "entry-corrected"]
     assert list(what_if_runs.difference(what_if)) == []
 
 
@@ -140,7 +145,7 @@ def test_the_command_replays_in_several_processes_and_writes_the_difference(
     tenant: Tenant, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     name = f"command-{tenant.code}"
-    call_command("replay", "--what-if", name, "--readings", "zero_rule=lose", "--casino", tenant.code)
+    call_command("replay", "--what-if", name, "--readings", "zero_rule=half", "--casino", tenant.code)
     assert "appeared" in capsys.readouterr().out
     call_command("replay", "--diff", name, "--output", str(tmp_path / "d.csv"))
     lines = list(csv.DictReader(io.StringIO((tmp_path / "d.csv").read_text())))
@@ -148,7 +153,7 @@ def test_the_command_replays_in_several_processes_and_writes_the_difference(
     call_command("replay", "--diff", name, "--format", "json", "--output", str(tmp_path / "d.json"))
     assert len(json.loads((tmp_path / "d.json").read_text())) == len(lines)
     call_command("replay", "--stream", "r", "--casino", tenant.code)
-    assert "adjudicated through 5" in capsys.readouterr().out
+    assert "adjudicated through 4" in capsys.readouterr().out
     with pytest.raises(CommandError, match="Invalid enum value"):
         call_command("replay", "--what-if", "x", "--readings", "zero_rule=x", "--casino", tenant.code)
     with pytest.raises(CommandError, match="no what-if run"):
@@ -158,7 +163,7 @@ def test_the_command_replays_in_several_processes_and_writes_the_difference(
 def test_the_page_shows_the_difference_of_the_officers_own_casinos(tenant: Tenant) -> None:
     other = Tenant()
     what_if = what_if_runs.begin(
-        f"page-{tenant.code}", readings={"zero_rule": "lose"}, selection=Selection(), actor="test"
+        f"page-{tenant.code}", readings={"zero_rule": "half"}, selection=Selection(), actor="test"
     )
     what_if_runs.replay_one(what_if, tenant.stream("r").stream_id)
     found = next(what_if_runs.difference(what_if))
@@ -188,14 +193,14 @@ def test_no_cell_of_a_file_is_a_formula(text: object, cell: object) -> None:
     assert guarded(text) == cell
 
 
-def zero_at_roulette(tenant: Tenant, stream: str, *, returned: int, **opened: object) -> list[dict[str, object]]:
-    """Return a session in which zero comes up and the player, who chose half, gets back ``returned`` of 1,000."""
+def zero_at_roulette(tenant: Tenant, stream: str, *, returned: int) -> list[dict[str, object]]:
+    """Return two coups: on a zero the player gets back ``returned`` of 1,000."""
     return numbered(
-        tenant.opener(stream, **({"game": "french_roulette", "ruleset": "fr-roulette", "observes": []} | opened)),
+        tenant.opener(stream, **AMERICAN, observes=[]),
         ("wager.placed", {"wager": "w1", "bet": "rouge", "stake": 1000, "player": "Anna"}),
         ("ball.settled", {"pocket": "0"}),
-        ("zero.decided", {"wager": "w1", "choice": "half"}),
         ("payout.made", {"wager": "w1", "winnings": 0, "stake_returned": returned}),
+        ("ball.settled", {"pocket": "1"}),
     )
 
 
@@ -210,29 +215,32 @@ def recorded(tenant: Tenant, sent: list[dict[str, object]]) -> int:
 
 def test_a_difference_tells_what_was_found_before_and_after(tenant: Tenant) -> None:
     stream_id = recorded(tenant, zero_at_roulette(tenant, "n", returned=1000))
-    what_if = replayed(tenant, f"both-{tenant.code}", zero_rule="lose")
+    what_if = replayed(tenant, f"both-{tenant.code}", zero_rule="half")
     changes = [change for change in what_if_runs.difference(what_if) if change.stream == "n"]
     assert [(change.kind, change.seq, change.rule) for change in changes] == [
-        ("appeared", 4, "zero-decision-without-zero"),
-        ("disappeared", 5, "half-refund-mismatch"),
-        ("appeared", 5, "losing-wager-paid"),
+        ("appeared", 4, "half-refund-mismatch"),
+        ("disappeared", 4, "losing-wager-paid"),
     ]
-    _, gone, new = changes
-    finding = Finding.objects.get(stream_id=stream_id)
+    new, gone = changes
+    finding = Finding.objects.get(stream_id=stream_id, rule="losing-wager-paid")
     assert (gone.finding_id, new.finding_id) == (finding.pk, None)
     for change in changes:
         assert (change.stream_id, change.casino_id) == (stream_id, tenant.casino.pk)
         assert (change.wager, change.currency) == ("w1", "EUR")
     overpaid = {"severity": "critical", "recorded": 1000}
-    assert (gone.before, gone.after) == (overpaid | {"expected": 500, "provision": "art. 54 B 1°"}, None)
-    assert (new.before, new.after) == (None, overpaid | {"expected": 0, "provision": "art. 54 B"})
+    assert (gone.before, gone.after) == (overpaid | {"expected": 0, "provision": "art. 54 B"}, None)
+    assert (new.before, new.after) == (None, overpaid | {"expected": 500, "provision": "art. 54 B 1°"})
     assert what_if_runs.totals(changes) == [
-        Total("half-refund-mismatch", "EUR", disappeared=1, before_minor=500),
-        Total("losing-wager-paid", "EUR", appeared=1, after_minor=1000),
-        Total("zero-decision-without-zero", "EUR", appeared=1),
+        Total("half-refund-mismatch", "EUR", appeared=1, after_minor=500),
+        Total("losing-wager-paid", "EUR", disappeared=1, before_minor=1000),
     ]
     assert list(what_if_runs.difference(what_if, [tenant.casino.pk + 1_000_000])) == []
     assert gone in what_if_runs.difference(what_if, [tenant.casino.pk])
+    file = io.StringIO()
+    write_csv(changes, file)
+    [appeared, disappeared] = csv.DictReader(io.StringIO(file.getvalue()))
+    assert (appeared["after_expected"], appeared["after_recorded"], appeared["currency"]) == ("5.00", "10.00", "EUR")
+    assert (disappeared["before_expected"], disappeared["before_recorded"]) == ("0.00", "10.00")
 
 
 @pytest.mark.superuser
@@ -268,7 +276,7 @@ def test_a_run_selects_streams_by_casino_day_and_ruleset(tenant: Tenant) -> None
 
     assert selected() == {"r", "c", "later", "elsewhere"}
     assert selected(casino=tenant.code) == {"r", "c", "later"}
-    assert selected(ruleset="fr-roulette") == {"r"}
+    assert selected(ruleset="fr-american-roulette") == {"r"}
     assert selected(casino=tenant.code, ruleset="fr-craps") == {"c", "later"}
     assert selected(first_day=date(2026, 11, 20)) == {"later", "elsewhere"}
     assert selected(last_day=date(2026, 11, 20)) == {"r", "c", "elsewhere"}
@@ -304,7 +312,10 @@ def test_a_refused_run_says_why(tenant: Tenant) -> None:
         what_if_runs.begin("x", readings={}, selection=Selection(casino="nowhere"), actor="test")
     name = f"taken-{tenant.code}"
     what_if_runs.begin(name, readings={}, selection=Selection(casino=tenant.code), actor="test")
-    for selection in (Selection(), Selection(casino=tenant.code, ruleset="fr-craps")):
+    for selection in (
+        Selection(casino=tenant.code, first_day=date(2026, 1, 1)),
+        Selection(casino=tenant.code, ruleset="fr-craps"),
+    ):
         with pytest.raises(WhatIfRejected, match=rf"^'{name}' is a replay of other streams or under other readings\.$"):
             what_if_runs.begin(name, readings={}, selection=selection, actor="test")
 
@@ -316,8 +327,14 @@ def test_the_progress_and_the_end_of_a_run_are_counted(tenant: Tenant, monkeypat
     folded: list[int] = []
     assert what_if_runs.completed_streams(what_if) == 0
     what_if_runs.replay_one(what_if, tenant.stream("c").stream_id, folded.append)
-    assert (folded, what_if_runs.completed_streams(what_if)) == ([5, 5, 2], 1)
+    assert (folded, what_if_runs.completed_streams(what_if)) == ([5, 5, 3], 1)
     assert what_if.ended_at is None
     what_if_runs.end(what_if)
     what_if.refresh_from_db()
     assert what_if.ended_at is not None
+
+
+@pytest.mark.parametrize("expected, recorded", [(600, None), (None, 600), ("3-4", 600), (600, "3-4")])
+def test_a_difference_of_amounts_needs_both(expected: object, recorded: object) -> None:
+    assert what_if_runs._excess_minor({"expected": expected, "recorded": recorded}) == 0
+    assert what_if_runs._excess_minor({"expected": 600, "recorded": 700}) == 100

@@ -14,7 +14,7 @@ from django.test import Client
 from audit.event_store import binary_copy
 from audit.ingest import record
 from audit.models import LoggedStream, Officer
-from tests.audit.conftest import Tenant
+from tests.audit.tables import Tenant
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -23,8 +23,9 @@ from audit.api.fast_path import FastPath
 from audit.api.rate_limit import RateCounter
 from audit.event_store import audit_trail, binary_copy
 from audit.models import KeyScope
-from tests.audit.conftest import Tenant, make_tenant
+from tests.audit.conftest import make_tenant
 from tests.audit.sessions import event, unique_name
+from tests.audit.tables import Tenant
 
 Answer = tuple[int, dict[str, str], Any]
 

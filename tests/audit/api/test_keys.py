@@ -16,8 +16,8 @@ from django.utils import timezone
 
 from audit.api import key_lookup
 from audit.models import DEFAULT_SCOPES, ApiKey, Casino, KeyScope
-from tests.audit.conftest import Tenant
 from tests.audit.sessions import opener
+from tests.audit.tables import Tenant
 
 
 def created_key(*options: str) -> str:
@@ -225,3 +225,8 @@ def test_failures_are_counted_by_the_address_that_a_proxy_reports(tenant: Tenant
         assert tried(number, f"10.0.0.{number}, 192.0.2.1") == 401  # what the client writes does not count
     assert tried(1, "10.0.0.200, 192.0.2.1") == 429
     assert tried(1, "192.0.2.2") == 401
+
+
+@pytest.mark.parametrize("address", ["/api/v1/findings/1/bundle", "/api/v1/docs/"])
+def test_an_address_that_answers_with_no_json_does_not_answer_options(tenant: Tenant, address: str) -> None:
+    assert tenant.client.options(address, headers=tenant.headers()).status_code == 405

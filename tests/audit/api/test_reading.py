@@ -10,17 +10,19 @@ from audit.adjudication.replay import advance
 from audit.models import ApiKey, Finding, KeyScope, LoggedStream
 from settlement import adjudicate
 from settlement.catalogue import RULES
-from tests.audit.conftest import Tenant, make_tenant
+from tests.audit.conftest import make_tenant
 from tests.audit.sessions import as_lines, event, opener, unique_name, written
+from tests.audit.tables import Tenant
 
 
 def overpaid(stream: str, tenant: Tenant, *, table: str = "C1") -> list[dict[str, object]]:
-    """A session in which a winner is paid too much."""
+    """A session in which a winner is paid too much, with the throw that ends the coup."""
     return [
         opener(stream, casino=tenant.casino.code, table=table, observes=[]),
         event(stream, 2, "wager.placed", wager="w1", bet="win", stake=1_000),
         event(stream, 3, "dice.thrown", faces=[4, 3]),
         event(stream, 4, "payout.made", wager="w1", winnings=5_000, stake_returned=1_000),
+        event(stream, 5, "dice.thrown", faces=[2, 1]),
     ]
 
 
@@ -35,10 +37,10 @@ def replayed(tenant: Tenant, sent: list[dict[str, object]]) -> str:
 def test_a_stream_shows_where_it_stands(tenant: Tenant, stream: str) -> None:
     tenant.send(stream, overpaid(stream, tenant))
     before = tenant.ask(f"streams/{stream}").json()
-    assert (before["next_seq"], before["adjudicated_through"], before["verdict"]) == (5, 0, "pending")
+    assert (before["next_seq"], before["adjudicated_through"], before["verdict"]) == (6, 0, "pending")
     advance(LoggedStream.objects.get(name=stream).stream_id)
     after = tenant.ask(f"streams/{stream}").json()
-    assert (after["adjudicated_through"], after["verdict"], after["findings"]) == (4, "irregular", {"critical": 1})
+    assert (after["adjudicated_through"], after["verdict"], after["findings"]) == (5, "irregular", {"critical": 1})
     assert (after["casino"], after["table"], after["game"]) == (tenant.casino.code, "C1", "craps")
     assert len(after["chain"]) == 64
 
@@ -74,7 +76,7 @@ def test_an_adjudication_is_that_of_the_library(tenant: Tenant, stream: str) -> 
     assert tenant.ask(f"streams/{stream}/adjudication").status_code == 404
     replayed(tenant, sent)
     answer = tenant.ask(f"streams/{stream}/adjudication").json()
-    assert answer == json.loads(json.dumps(adjudicate(as_lines(sent).splitlines()).as_dict()))
+    assert answer == json.loads(json.dumps(adjudicate(as_lines(sent).splitlines(), readings={}).as_dict()))
 
 
 def test_findings_are_filtered_and_each_has_its_address(tenant: Tenant, stream: str) -> None:

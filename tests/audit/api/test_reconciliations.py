@@ -9,8 +9,9 @@ import pytest
 
 from audit.models import NightReport
 from audit.reconciliation import runs
-from tests.audit.conftest import Tenant, make_tenant
+from tests.audit.conftest import make_tenant
 from tests.audit.reconciliation.played import DAY, MORNING, buy_ins, count, record, session
+from tests.audit.tables import Tenant
 
 pytestmark = pytest.mark.django_db
 

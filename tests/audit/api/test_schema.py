@@ -16,7 +16,7 @@ from schemathesis import GenerationMode
 from audit.adjudication.replay import advance
 from audit.api import key_lookup
 from audit.models import LoggedStream
-from tests.audit.conftest import Tenant
+from tests.audit.tables import Tenant
 from tests.audit.transparency.sealed import seal
 
 # What a valid body is depends on what is recorded: no schema can say that, so a refusal of one is no fault.
@@ -38,11 +38,9 @@ def interface(tenant: Tenant) -> Iterator[schemathesis.BaseSchema]:
     request_started.connect(close_old_connections)
 
 
-EXAMPLES = 25
-
-
+@pytest.mark.parametrize("examples", [4, pytest.param(100, marks=pytest.mark.faults)])
 def test_every_operation_answers_as_the_document_says(
-    interface: schemathesis.BaseSchema, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+    interface: schemathesis.BaseSchema, tenant: Tenant, monkeypatch: pytest.MonkeyPatch, examples: int
 ) -> None:
     monkeypatch.setattr(key_lookup, "MAX_FAILURES", 1_000_000)  # an invalid key gets 401 here, never 429
     operations: list[str] = []
@@ -52,7 +50,7 @@ def test_every_operation_answers_as_the_document_says(
         for mode in (GenerationMode.POSITIVE, GenerationMode.NEGATIVE):
 
             @settings(
-                max_examples=EXAMPLES,
+                max_examples=examples,
                 deadline=None,
                 derandomize=True,
                 database=None,

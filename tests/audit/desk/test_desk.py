@@ -15,7 +15,8 @@ from audit.casework import actions
 from audit.models import Finding, LoggedEvent, LoggedStream, Officer, Role
 from audit.models.event_store import AppendOnly
 from tests.audit.casework.test_actions import client_of, hired
-from tests.audit.tables import Tenant, dice_changed_in_mid_series
+from tests.audit.corrections.corrections_desk import approve, replayed
+from tests.audit.tables import Tenant, dice_changed_in_mid_series, numbered
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -54,8 +55,8 @@ def test_a_finding_shows_rule_clause_and_the_events_around_it(tenant: Tenant, de
     assert "was decided by the chef de table" in page
     assert '<blockquote lang="fr">' in page
     assert "<mark>Le tireur peut demander que les dés soient changés avant de tenter un lancer." in page
-    assert 'class="completes" id="e9"' in page
-    assert 'class="evidence" id="e7"' in page
+    assert re.search(r'<li class="[^"]*completes" id="e9"', page)
+    assert re.search(r'<li class="[^"]*evidence" id="e7"', page)
     assert "Throw 5 – 3 by seat S1" in page
     assert "20:00:09" in page, "the time is in the casino's zone, not in UTC"
 
@@ -64,11 +65,11 @@ def test_the_same_finding_reads_well_in_french(tenant: Tenant, desk: Client) -> 
     finding = Finding.objects.get(casino=tenant.casino, rule="payout-overpaid")
     page = desk.get(page_of(finding), headers={"accept-language": "fr"}).content.decode()
     assert "<h1>Paiement excessif</h1>" in page
-    assert "Attendu selon les règles" in page
+    assert "Gains dus" in page
     assert "7,00\N{NO-BREAK SPACE}€" in page
     assert "9,00\N{NO-BREAK SPACE}€" in page
-    assert "+2,00\N{NO-BREAK SPACE}€" in page
-    assert "Ce qui s’est passé" in page
+    assert "2,00\N{NO-BREAK SPACE}€ payés en trop" in page
+    assert "Chronologie" in page
     assert "art. 55-8 D 1°" in page
 
 
@@ -79,6 +80,54 @@ def test_findings_are_listed_and_filtered(tenant: Tenant, desk: Client, query: s
     response = desk.get(reverse("admin:audit_finding_changelist") + query)
     assert response.status_code == 200
     assert b"Paid too much" in response.content
+
+
+def test_each_event_stands_once_on_the_page_of_a_finding(tenant: Tenant, desk: Client) -> None:
+    for finding in Finding.objects.filter(casino=tenant.casino):
+        page = desk.get(page_of(finding), headers={"accept-language": "en"}).content.decode()
+        assert sorted(re.findall(r'<li [^>]*id="e(\d+)"', page), key=int) == [str(seq) for seq in range(1, 14)]
+
+
+BIG_8 = (
+    ("wager.placed", {"wager": "big", "bet": "big_8", "stake": 500, "player": "p7"}),
+    ("wager.placed", {"wager": "line", "bet": "win", "stake": 1_100, "player": "p7", "seat": "S1"}),
+    ("dice.thrown", {"faces": [6, 2], "seat": "S1"}),
+)
+
+
+def big_8(*paid: tuple[str, dict[str, object]]) -> tuple[Tenant, Finding]:
+    """A big 8 of 5 that wins, and what was paid for it before the next throw; and the finding of that money."""
+    tenant = Tenant()
+    opener = tenant.opener("eight", observes=["payouts", "wagers", "results"], seats=["S1"])
+    events = numbered(opener, *BIG_8, *paid, ("dice.thrown", {"faces": [1, 2], "seat": "S1"}))
+    assert tenant.post("eight", events).status_code == 201
+    replayed(tenant.stream("eight").stream_id)
+    return tenant, Finding.objects.get(casino=tenant.casino, wager="big")
+
+
+def test_an_overpaid_big_8_shows_what_was_due_and_paid_once_under_the_clause_with_its_odds(desk: Client) -> None:
+    """«Les chances simples qui, toutes, se paient à égalité»; what is handed back of the stake was right."""
+    _tenant, finding = big_8(("payout.made", {"wager": "big", "winnings": 700, "stake_returned": 500}))
+    assert finding.rule == "payout-overpaid"
+    answer = desk.get(page_of(finding), headers={"accept-language": "en"})
+    page = answer.content.decode()
+    amounts = re.search(r'<dl class="compared">(.*?)</dl>', page, re.DOTALL)
+    assert amounts
+    assert re.findall(r"<dd>(€[0-9.]+)</dd>", amounts[1]) == ["€5.00", "€7.00"]
+    assert "€10.00" not in page
+    assert "€12.00" not in page
+    assert [clause.label for clause in answer.context["clauses"]] == ["art. 55-8 A intro", "art. 55-8 A 7°"]
+    assert "Les chances simples qui, toutes, se paient à égalité" in "".join(
+        run.text for paragraph in answer.context["clauses"][0].paragraphs for run in paragraph.runs if run.is_marked
+    )
+
+
+def test_a_missing_payout_opens_where_it_became_due(desk: Client) -> None:
+    _tenant, finding = big_8()
+    assert (finding.rule, finding.seq) == ("payout-missing", 5)
+    replay = desk.get(page_of(finding)).context["replay"]
+    assert replay["current"]["seq"] == 4
+    assert [line["seq"] for line in replay["lines"] if line["line"].completes] == [5]
 
 
 def test_an_invalid_filter_is_ignored(tenant: Tenant, desk: Client) -> None:
@@ -99,7 +148,7 @@ def test_events_are_paged_by_key_in_both_directions(
     assert numbers("") == [1, 2, 3, 4, 5]
     assert numbers("?after=5") == [6, 7, 8, 9, 10]
     assert numbers("?before=6") == [1, 2, 3, 4, 5]
-    assert numbers("?after=10") == [11, 12]
+    assert numbers("?after=10") == [11, 12, 13]
     assert numbers("?after=nonsense") == [1, 2, 3, 4, 5]
 
 
@@ -151,10 +200,10 @@ def corrected(tenant: Tenant, *, data: dict[str, object]) -> None:
     """Have the payout of event 12 corrected, and the stream replayed."""
     correction = {
         "stream": "s",
-        "seq": 13,
+        "seq": 14,
         "type": "entry.corrected",
         "occurred_at": "2026-11-19T23:00:00+01:00",
-        "data": {"corrects": 12, "data": data, "reason": "misread <slip>", "approved_by": "Chef & Co"},
+        "data": {"corrects": 12, "data": data, "reason": "misread <slip>", "approved_by": "chef-4"},
     }
     assert tenant.post("s", [correction]).status_code == 201
     while (progress := advance(tenant.stream("s").stream_id)) and progress.behind:
@@ -164,12 +213,16 @@ def corrected(tenant: Tenant, *, data: dict[str, object]) -> None:
 def test_a_corrected_entry_shows_what_was_entered_and_what_it_was_corrected_to(tenant: Tenant, desk: Client) -> None:
     finding = Finding.objects.get(casino=tenant.casino, rule="payout-overpaid")
     corrected(tenant, data={"wager": "w2", "winnings": 700, "stake_returned": 600})
+    page = desk.get(page_of(finding), headers={"accept-language": "en"}).content.decode()
+    assert "correction by event 14 without effect, approved by chef-4: misread &lt;slip&gt;" in page, "it waits"
+    approve(tenant.casino, finding.stream_id, 14)
+    replayed(finding.stream_id)
     events = reverse("admin:audit_loggedstream_events", args=(finding.stream_id,))
     for address in (page_of(finding), events):
         page = desk.get(address, headers={"accept-language": "en"}).content.decode()
         assert "<del>Wager w2 paid: winnings €9.00, stake returned €6.00</del>" in page
         assert "<ins>Wager w2 paid: winnings €7.00, stake returned €6.00</ins>" in page
-        assert "corrected by event 13, approved by Chef &amp; Co: misread &lt;slip&gt;" in page
+        assert "corrected by event 14, approved by chef-4: misread &lt;slip&gt;" in page
     finding.refresh_from_db()
     assert finding.superseded_at is not None, "the finding from before the correction is kept, but superseded"
 
@@ -177,7 +230,7 @@ def test_a_corrected_entry_shows_what_was_entered_and_what_it_was_corrected_to(t
 def test_a_correction_without_effect_is_shown_as_such(tenant: Tenant, desk: Client) -> None:
     corrected(tenant, data={"no": "payout"})
     page = desk.get(reverse("admin:audit_loggedstream_events", args=(tenant.stream("s").stream_id,))).content.decode()
-    assert "correction by event 13 without effect, approved by Chef &amp; Co" in page
+    assert "correction by event 14 without effect, approved by chef-4" in page
     assert "<del>" not in page
 
 
@@ -191,6 +244,14 @@ def test_every_section_is_registered_with_the_desks_own_site(tenant: Tenant, des
         assert desk.get(reverse(f"admin:{name}")).status_code == 200
 
 
+def test_no_page_of_what_the_desk_is_built_with_can_be_reached(desk: Client) -> None:
+    assert {model._meta.app_label for model in admin.site._registry} == {"audit"}
+    page = desk.get(reverse("admin:index")).content.decode()
+    for app in ("auth", "django_celery_beat", "axes", "otp_totp", "otp_static", "sessions"):
+        assert f"/admin/{app}/" not in page
+        assert desk.get(f"/admin/{app}/").status_code == 404
+
+
 def test_the_panel_of_a_case_has_its_history_with_outcomes_in_the_casinos_time_zone(tenant: Tenant) -> None:
     officers = [hired(tenant, Role.SECOND, name) for name in ("first", "second")]
     finding = Finding.objects.get(casino=tenant.casino, rule="payout-overpaid")
@@ -201,7 +262,7 @@ def test_the_panel_of_a_case_has_its_history_with_outcomes_in_the_casinos_time_z
         page = client_of(officers[1]).get(page_of(finding), headers={"accept-language": "en"}).content.decode()
     lines = re.findall(r"<li><span><strong>(.*?)</strong> (.*?)</span> <time [^>]*>(.*?)</time>", page)
     assert lines == [
-        (officers[0].username, "took the case", "11/20/2026 11:30 p.m."),
-        (officers[0].username, "proposed closing: explained", "11/20/2026 11:30 p.m."),
-        (officers[1].username, "approved closing: explained", "11/20/2026 11:30 p.m."),
+        (officers[0].username, "took the case", "20 Nov, 23:30 CET"),
+        (officers[0].username, "proposed closing: explained", "20 Nov, 23:30 CET"),
+        (officers[1].username, "approved closing: explained", "20 Nov, 23:30 CET"),
     ]

@@ -13,9 +13,9 @@ from django.db import Error, connection, transaction
 
 from audit.event_store import read
 from audit.event_store.append import NewEvent, UnexpectedSeq, append, open_stream
-from tests.audit.conftest import Tenant
 from tests.audit.event_store.test_merkle import defined
 from tests.audit.sessions import event, session, written
+from tests.audit.tables import Tenant
 
 NOON = datetime(2026, 11, 19, 12, tzinfo=UTC)
 
@@ -49,14 +49,14 @@ def test_root_and_chain_are_recomputed_from_the_canonical_bytes_alone(tenant: Te
 
 def test_the_stored_bytes_are_the_canonical_ones(tenant: Tenant, stream: str) -> None:
     sent = session(stream, casino=tenant.casino.code, last=5)
-    sent[2]["actor"] = "stickman é — \u2028 \U0001f3b2"
+    sent[2]["ext"] = {"note": "stickman é — \u2028 \U0001f3b2"}
     sent[2]["occurred_at"] = "2026-11-19t20:00:03.120-00:00"
     tenant.send(stream, sent)
     head = read.head_of(tenant.casino.pk, stream)
     assert head is not None
     stored = dict(read.slice_of(head.stream_id, limit=10))
     assert stored[2] == written(sent[1])
-    assert b'"actor":"stickman \xc3\xa9 \xe2\x80\x94 \xe2\x80\xa8 \xf0\x9f\x8e\xb2"' in stored[3]
+    assert b'"ext":{"note":"stickman \xc3\xa9 \xe2\x80\x94 \xe2\x80\xa8 \xf0\x9f\x8e\xb2"}' in stored[3]
     assert b'"occurred_at":"2026-11-19t20:00:03.120-00:00"' in stored[3]
 
 

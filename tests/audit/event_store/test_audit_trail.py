@@ -12,7 +12,7 @@ from audit.access.refusals import write_refusals
 from audit.event_store import audit_trail, binary_copy, read
 from audit.event_store.audit_trail import AuditEntry
 from audit.models import Membership, Officer, Role
-from tests.audit.conftest import Tenant
+from tests.audit.tables import Tenant
 from tests.audit.transparency.sealed import seal, verified
 
 
@@ -84,7 +84,13 @@ def test_a_change_at_the_desk_is_recorded_with_its_fields(tenant: Tenant) -> Non
     client = Client()
     assert client.login(username="claire", password="right horse")
     change = reverse("admin:audit_casino_change", args=(tenant.casino.pk,))
-    form = {"name": "Grand Casino", "time_zone": "Europe/Paris", "cutoff": "06:00"}
+    form = {
+        "name": "Grand Casino",
+        "time_zone": "Europe/Paris",
+        "cutoff": "06:00",
+        "priority_threshold": "100",
+        "false_questions": "1",
+    }
     assert client.post(change, form).status_code == 302
     revoke = {"action": "revoke", "_selected_action": [tenant.key.pk]}
     assert client.post(reverse("admin:audit_apikey_changelist"), revoke).status_code == 302

@@ -8,8 +8,8 @@ from django.db import connection
 
 from audit.event_store import bulk_read
 from audit.event_store.bulk_read import arrays_between
-from tests.audit.conftest import Tenant
 from tests.audit.sessions import Event, event
+from tests.audit.tables import Tenant
 
 pytestmark = pytest.mark.django_db
 

@@ -9,7 +9,7 @@ import psycopg
 import pytest
 from django.db import Error, connection, transaction
 
-from tests.audit.conftest import Tenant
+from tests.audit.tables import Tenant
 
 pytestmark = pytest.mark.superuser
 

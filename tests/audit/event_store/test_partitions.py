@@ -9,8 +9,8 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 
 from audit.event_store.append import open_stream
-from tests.audit.conftest import Tenant
 from tests.audit.sessions import opener
+from tests.audit.tables import Tenant
 
 EPOCH = date(2020, 1, 1)
 

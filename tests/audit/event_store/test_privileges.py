@@ -10,7 +10,7 @@ from django.db import connection
 from pytest_django import Settings
 
 from audit.transparency import signing_keys
-from tests.audit.conftest import Tenant
+from tests.audit.tables import Tenant
 
 pytestmark = pytest.mark.superuser
 

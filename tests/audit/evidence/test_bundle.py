@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from audit.evidence.bundle import Unproven, bundle_of
-from audit.evidence.verify import checks, files_in
-from settlement import adjudicate
+from audit.evidence.verify import checks, files_in, indented, manifest_of
+from settlement import ENGINE_VERSION, adjudicate
 from settlement.law import LAW_TEXTS
 from settlement.provisions import PROVISIONS
 from tests.audit.evidence.materials import SIGNER, enveloped, material, overpaid, small_material
@@ -38,7 +38,7 @@ def test_the_finding_is_as_in_the_contract_with_where_it_was_found() -> None:
         "table": "C1",
         "gaming_day": "2026-11-19",
         "ruleset": "fr-craps",
-        "engine_version": "1",
+        "engine_version": ENGINE_VERSION,
     }
     assert CONTENT["readings"]["values"]["commission_rounding"] == "ceil"
 
@@ -49,7 +49,25 @@ def test_the_law_is_included_word_for_word_with_its_digest_and_the_span_quoted()
     assert raw == LAW_TEXTS["fr-art-55-8"].content.encode()
     assert text["sha256"] == sha256(raw).hexdigest() == LAW_TEXTS["fr-art-55-8"].sha256
     quoted = [raw.decode()[each["start"] : each["end"]] for each in text["quotations"]]
-    assert quoted == list(PROVISIONS["art. 55-8 A 1°"].quotes)
+    assert quoted == [*PROVISIONS["art. 55-8 A 1°"].quotes, *PROVISIONS["art. 55-8 A intro"].quotes]
+
+
+def test_the_bundle_says_which_sentences_of_the_law_were_checked_in_the_session() -> None:
+    covered = {each["words"]: each for each in CONTENT["coverage"]}
+    offered = next(each for words, each in covered.items() if words.startswith("Les dés sont proposés"))
+    assert (offered["state"], offered["lacking"]) == ("not checked", ["custody"])
+    assert offered["silent"] == offered["rules"]
+    assert offered["words"] == LAW_TEXTS["fr-art-55-7"].content[offered["start"] : offered["end"]].strip()
+    horn = next(each for words, each in covered.items() if words.startswith("8° Le horn"))
+    assert (horn["state"], horn["silent"], horn["lacking"]) == ("checked", [], [])
+    assert next(each for words, each in covered.items() if words.startswith("Ils doivent rouler"))["state"] == "checked"
+
+
+def test_a_bundle_of_before_that_says_nothing_of_sentences_still_holds() -> None:
+    content = {name: value for name, value in CONTENT.items() if name != "coverage"}
+    files = {**FILES, "finding.json": indented(content)}
+    files["MANIFEST.sha256"] = manifest_of({name: raw for name, raw in files.items() if name != "MANIFEST.sha256"})
+    assert list(checks(files))
 
 
 def test_the_verdict_says_expected_recorded_difference_and_clause_in_both_languages() -> None:
@@ -58,7 +76,7 @@ def test_the_verdict_says_expected_recorded_difference_and_clause_in_both_langua
         "Paid too much (critical)",
         "The house paid €40.00 too much.",
         "Expected by the rules: €10.00\nRecorded by the table: €50.00\nDifference: +€40.00\n",
-        "Clause: art. 55-8 A 1°\narrêté du 14 mai 2007, art. 55-8",
+        "Clause: art. 55-8 A 1°, art. 55-8 A intro\narrêté du 14 mai 2007, art. 55-8",
         "Events that prove it: 6, 7\n",
         "Events had been lost before this one",
     ):
@@ -68,7 +86,7 @@ def test_the_verdict_says_expected_recorded_difference_and_clause_in_both_langua
         "Paiement excessif (critique)",
         "La banque a payé 40,00 € de trop.",
         "Attendu selon les règles : 10,00 €\nEnregistré par la table : 50,00 €\nÉcart : +40,00 €\n",
-        "Disposition : art. 55-8 A 1°\n",
+        "Disposition : art. 55-8 A 1°, art. 55-8 A intro\n",
         "« Le win qui se joue au premier jet.",
     ):
         assert text in french

@@ -25,9 +25,11 @@ from audit.evidence.verify import checks, files_in
 from audit.models import Finding, LoggedStream, Membership, Officer, Role
 from audit.transparency import proofs, signing_keys, tree
 from settlement import adjudicate
-from tests.audit.conftest import Tenant, make_tenant
+from tests.audit.conftest import make_tenant
+from tests.audit.corrections.corrections_desk import approve, replayed
 from tests.audit.event_store.test_audit_trail import entries_today, officer_of
 from tests.audit.sessions import Event, event, opener, unique_name
+from tests.audit.tables import Tenant
 from tests.audit.transparency.sealed import seal
 from tests.roles import without_triggers
 
@@ -42,7 +44,7 @@ def overpaid(tenant: Tenant, stream: str, *, table: str = "C1") -> list[Event]:
         event(stream, 2, "wager.placed", wager="w1", bet="win", stake=1_000),
         event(stream, 3, "dice.thrown", faces=[4, 3]),
         event(stream, 4, "payout.made", wager="w1", winnings=5_000, stake_returned=1_000),
-        event(stream, 5, "wager.placed", wager="w2", bet="win", stake=1_000),
+        event(stream, 5, "dice.thrown", faces=[1, 2]),
     ]
 
 
@@ -64,7 +66,7 @@ def finding_of(tenant: Tenant, rule: str = "payout-overpaid") -> Finding:
 
 @pytest.fixture
 def finding(tenant: Tenant, stream: str) -> Finding:
-    """A finding in the third of four batches, sealed, with more sealed after it."""
+    """A finding in the third of four batches, of which the last ends its coup: sealed, with more sealed after it."""
     record(tenant, overpaid(tenant, stream), 1, 2, 1)
     seal()
     audit_trail.record("claire", "test.recorded", casino_id=tenant.casino.pk, data={})
@@ -100,7 +102,7 @@ def test_the_api_exports_a_bundle_that_holds(tenant: Tenant, finding: Finding) -
     assert answer["ETag"] == f'"{sha256(answer.content).hexdigest()}"'
     assert answer["Content-Disposition"] == f'attachment; filename="cabochon-finding-{finding.pk}.zip"'
     files = verified(answer.content)
-    assert [json.loads(line)["seq"] for line in files["events.ndjson"].splitlines()] == [1, 2, 3, 4]
+    assert [json.loads(line)["seq"] for line in files["events.ndjson"].splitlines()] == [1, 2, 3, 4, 5]
     listed = tenant.ask(f"findings/{finding.pk}").json()
     assert json.loads(files["finding.json"])["finding"].items() <= listed.items()
 
@@ -155,7 +157,7 @@ def test_the_bytes_stay_the_same_however_the_log_grows(
 
 def test_a_bundle_is_under_the_smallest_checkpoint_that_covers_it(tenant: Tenant, finding: Finding) -> None:
     size = int(files_in(bundle(tenant, finding).content)["checkpoint"].split(b"\n")[1])
-    index = tree.index_of(finding.stream_id, 4)
+    index = tree.index_of(finding.stream_id, 5)
     assert index is not None
     sizes = [checkpoint.size for checkpoint in tree.checkpoints() if checkpoint.size > index]
     assert size == sizes[0] < sizes[-1]
@@ -224,20 +226,25 @@ def test_an_unknown_finding_has_no_bundle(tenant: Tenant, code_of: Callable[[Htt
 def test_the_bundle_of_a_finding_made_by_a_correction_goes_through_that_correction(tenant: Tenant, stream: str) -> None:
     sent = overpaid(tenant, stream)[:3]
     sent += [event(stream, 4, "payout.made", wager="w1", winnings=1_000, stake_returned=1_000)]
-    sent += [event(stream, 5, "no_more_bets"), event(stream, 6, "no_more_bets")]
+    sent += [event(stream, 5, "dice.thrown", faces=[1, 2]), event(stream, 6, "no_more_bets")]
     right = {"wager": "w1", "winnings": 5_000, "stake_returned": 1_000}
     sent += [
         event(stream, 7, "entry.corrected", corrects=4, data=right, reason="read wrongly", approved_by="chef"),
         event(stream, 8, "no_more_bets"),
     ]
     record(tenant, sent, 3, 1, 1, 1, 1)
+    stream_id = tenant.stream(stream).stream_id
+    replayed(stream_id)
+    approve(tenant.casino, stream_id, 7)
+    replayed(stream_id)
     seal()
-    assert finding_of(tenant).seq == 4
-    files = verified(evidence_of(finding_of(tenant)).raw)
+    finding = finding_of(tenant)
+    assert finding.seq == 4
+    files = verified(evidence_of(finding).raw)
     assert len(files["events.ndjson"].splitlines()) == 7, "the correction is in, later events are not"
     assert (
         json.loads(files["finding.json"])["finding"]
-        in (adjudicate(files["events.ndjson"].splitlines()).as_dict()["findings"])
+        in (adjudicate(files["events.ndjson"].splitlines(), approved=[7]).as_dict()["findings"])
     )
 
 
@@ -248,12 +255,15 @@ def test_a_superseded_finding_is_still_proved(tenant: Tenant, stream: str) -> No
     tenant.send(
         stream, [event(stream, 6, "entry.corrected", corrects=4, data=right, reason="slip", approved_by="chef")]
     )
-    while (progress := advance(finding_of(tenant).stream_id)) and progress.behind:
-        continue
+    stream_id = tenant.stream(stream).stream_id
+    replayed(stream_id)
+    assert finding_of(tenant).superseded_at is None, "the correction waits"
+    approve(tenant.casino, stream_id, 6)
+    replayed(stream_id)
     seal()
     assert finding_of(tenant).superseded_at is not None
     files = verified(evidence_of(finding_of(tenant)).raw)
-    assert len(files["events.ndjson"].splitlines()) == 4
+    assert len(files["events.ndjson"].splitlines()) == 5, "through the result that ends the coup"
 
 
 def test_an_integrity_finding_has_a_bundle(tenant: Tenant, stream: str) -> None:
@@ -288,7 +298,7 @@ def test_its_material_comes_from_the_record_alone(finding: Finding) -> None:
     material = material_of(finding)
     assert material.casino == finding.casino.code
     assert material.table == "C1"
-    assert len(material.batches) == 3
+    assert len(material.batches) == 4, "through the batch that ends the coup"
     assert material.readings is not None
 
 

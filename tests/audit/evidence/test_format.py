@@ -22,7 +22,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from audit.evidence import verify
 from audit.evidence.bundle import bundle_of
 from audit.evidence.verify import files_in, zip_of
-from tests.audit.evidence.materials import SIGNER, material, overpaid, small_material
+from tests.audit.evidence.materials import SIGNER, approved_material, material, overpaid, small_material
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "evidence.md").read_text()
 
@@ -91,11 +91,41 @@ def another_verifier(raw: bytes, vkey: str) -> dict[str, Any]:
         assert path_hash(batch["entry"].encode(), batch["index"], size, path) == root
     assert lines == []
     content: dict[str, Any] = json.loads(files["finding.json"])
+    another_verifier_of_decisions(
+        content, json.loads(json.loads(files["batches.json"])["batches"][0]["entry"]), size, root
+    )
     for text in content["law"]:
         assert sha256(files[text["file"]]).hexdigest() == text["sha256"]
         for quotation in text["quotations"]:
             assert files[text["file"]].decode()[quotation["start"] : quotation["end"]] == quotation["words"]
     return content
+
+
+def another_verifier_of_decisions(content: dict[str, Any], of_session: dict[str, Any], size: int, root: bytes) -> None:
+    officers: dict[int, set[str]] = {}
+    for decision in content["corrections"]["decisions"]:
+        entry, batch = decision["entry"], decision["entry"]["batch"]
+        logged = json.loads(batch["entry"])
+        assert (logged["casino"], logged["key"], logged["count"]) == (of_session["casino"], 0, 1)
+        assert (logged["stream"], logged["first_seq"]) == (entry["stream"], entry["seq"])
+        assert sha256(b"\0" + entry["event"].encode()).hexdigest() == logged["root"]
+        path = [bytes.fromhex(sibling) for sibling in batch["path"]]
+        assert path_hash(batch["entry"].encode(), batch["index"], size, path) == root
+        assert json.loads(entry["event"]) == {
+            "actor": decision["officer"],
+            "data": {
+                "correction": decision["correction"],
+                "reason": decision["reason"],
+                "session": content["stream"],
+            },
+            "occurred_at": decision["decided_at"],
+            "seq": entry["seq"],
+            "stream": entry["stream"],
+            "type": f"correction.{decision['decision']}",
+            "v": 1,
+        }
+        officers.setdefault(decision["correction"], set()).add(decision["officer"])
+    assert all(len(officers[seq]) == 2 for seq in content["corrections"]["approved"])
 
 
 VKEY = str(SIGNER.verifier)
@@ -125,12 +155,25 @@ def test_a_verifier_written_from_the_page_refuses_what_ours_refuses() -> None:
             list(verify.checks(changed, VKEY))
 
 
+def test_a_verifier_written_from_the_page_accepts_decisions_and_refuses_altered_ones() -> None:
+    raw = bundle_of(approved_material())
+    assert len(another_verifier(raw, VKEY)["corrections"]["decisions"]) == 2
+    files = files_in(raw)
+    files["finding.json"] = files["finding.json"].replace(b"denis", b"emile")
+    files["MANIFEST.sha256"] = verify.manifest_of(files)
+    with pytest.raises(AssertionError):
+        another_verifier(zip_of(files), VKEY)
+
+
 def test_the_page_names_every_file_and_every_field() -> None:
-    files = files_in(bundle_of(small_material()))
+    files = files_in(bundle_of(approved_material()))
     for name in files:
         assert f"`{name}`" in PAGE or name.startswith("law/"), name
     entry = json.loads(json.loads(files["batches.json"])["batches"][0]["entry"])
     content = json.loads(files["finding.json"])
-    for name in (*entry, *content, *content["finding"], *content["law"][0], *content["law"][0]["quotations"][0]):
+    [decision, _second] = content["corrections"]["decisions"]
+    of_corrections = (*content["corrections"], *decision, *decision["entry"], *decision["entry"]["batch"])
+    of_law = (*content["law"][0], *content["law"][0]["quotations"][0])
+    for name in (*entry, *content, *content["finding"], *of_law, *of_corrections):
         assert re.search(rf"`{name}`", PAGE), name
     assert verify.FORMAT in PAGE

@@ -19,8 +19,9 @@ from audit.event_store import read
 from audit.felt import draw, playback_of, table_at
 from audit.felt.drawing import chips_of, spot_of, states_at
 from audit.models import Casino, GamingTable, LoggedStream, Officer
+from audit.register.in_force import digest_of
 from audit.simulation import IRREGULARITIES, RULESET_NAMES, play
-from settlement import State, decode
+from settlement import RULESETS, State, decode
 from tests.audit.tables import Tenant
 
 pytestmark = pytest.mark.django_db
@@ -28,7 +29,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def tenant() -> Tenant:
-    return Tenant()
+    return Tenant("frames")  # a night is played by the code of its casino
 
 
 def played(tenant: Tenant, ruleset: str, *, coups: int = 40) -> tuple[LoggedStream, list[dict[str, Any]]]:
@@ -93,6 +94,48 @@ def test_every_stake_on_the_table_is_a_chip_and_the_drawing_is_well_formed(tenan
     assert {each.get("data-chip") for each in drawn} == {chip.key for chip in chips.values()}
     assert sum(each.get("data-disputed") is not None for each in drawn) >= 1
     assert not re.search(r"<script|style=|\bon\w+=", svg)
+
+
+THROW = ("dice.thrown", {"faces": [1, 2]})
+STAKE = ("wager.placed", {"wager": "w1", "bet": "field", "stake": 500})
+VOIDED = ("throw.voided", {"announced_by": "stickman", "flags": ["broken"]})
+SPIN = ("ball.settled", {"pocket": "17"})
+
+#  ruleset, the events after the opener, the result that is shown after each of them
+SHOWN = [
+    ("fr-craps", [STAKE, THROW, ("no_more_bets", {}), (VOIDED[0], VOIDED[1] | {"faces": [3, 3]}), VOIDED, SPIN],
+     [None, "1-2", "1-2", "3-3", "3-3", "3-3"]),
+    ("fr-roulette", [SPIN, THROW, STAKE, SPIN, ("no_more_bets", {}), SPIN],
+     ["17", "17", None, "17", None, "17"]),
+    ("fr-american-roulette", [SPIN, ("spin.voided", {"announced_by": "croupier", "reason": "mechanical"})],
+     ["17", "17"]),
+]  # fmt: skip
+
+
+def recorded(tenant: Tenant, ruleset: str, *rest: tuple[str, dict[str, Any]]) -> LoggedStream:
+    first = tenant.opener(ruleset, ruleset=ruleset, game=RULESETS[ruleset].game, observes=[])
+    events = [{**first, "seq": seq, "type": kind, "data": data} for seq, (kind, data) in enumerate(rest, start=2)]
+    assert tenant.post(ruleset, [first, *events]).status_code == 201
+    return tenant.stream(ruleset)
+
+
+@pytest.mark.parametrize(("ruleset", "events", "shown"), SHOWN, ids=[row[0] for row in SHOWN])
+def test_dice_lie_where_they_fell_and_a_pocket_is_shown_until_new_stakes(
+    tenant: Tenant, ruleset: str, events: list[tuple[str, dict[str, Any]]], shown: list[str | None]
+) -> None:
+    stream = recorded(tenant, ruleset, *events)
+    assert [frame.result for frame in playback_of(stream.pk, 2, 100).frames] == shown
+
+
+@pytest.mark.parametrize(("faces", "total"), [([2, 4], "6"), ([-1, 3], "2")])
+def test_the_dice_of_the_last_throw_are_drawn_even_if_they_cannot_be(
+    tenant: Tenant, faces: list[int], total: str
+) -> None:
+    stream = recorded(tenant, "fr-craps", ("dice.thrown", {"faces": faces}), STAKE, STAKE)
+    playback = playback_of(stream.pk, 4, 4)  # the result before it is known as text alone
+    (svg,) = (draw(playback, index, language="en") for index in range(len(playback.frames)))
+    assert f'data-role="outcome" x="1056" y="252">{total}</text>' in svg
+    assert re.findall(r'data-die="1" data-face="(\d)" data-on=""', svg) == [str(faces[1])]
 
 
 def test_a_players_name_cannot_inject_markup_into_the_drawing(tenant: Tenant) -> None:
@@ -181,5 +224,5 @@ def cached_names(stream_id: int, seqs: Iterable[int]) -> list[str]:
     for seq in seqs:
         batch = read.batch_holding(stream_id, seq - 1)
         assert batch is not None
-        names.append(f"felt:{batch.chain.hex()}:{seq}")
+        names.append(f"felt:{batch.chain.hex()}:{seq}:{digest_of({})}")
     return names

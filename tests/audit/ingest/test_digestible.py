@@ -8,8 +8,8 @@ import pytest
 
 from audit.adjudication.replay import advance
 from audit.models import Finding, LoggedStream
-from tests.audit.conftest import Tenant
 from tests.audit.sessions import event, opener
+from tests.audit.tables import Tenant
 
 LONG = "x" * 30_000
 LARGEST = 2**53 - 1
@@ -26,7 +26,7 @@ def strange(name: str, stream: str, casino: str) -> list[dict[str, Any]]:
         case "a bet without end":
             usual[1]["data"]["bet"] = LONG
         case "an id as long as can be":
-            usual[1]["data"] |= {"wager": "é" * 200, "player": "\U0001f3b2" * 200}
+            usual[1]["data"] |= {"wager": "é" * 200, "player": "p" * 40}
         case "the largest amounts":
             usual[0]["data"] |= {"float": LARGEST, "maximum": None} | {"params": {"payout_unit": LARGEST}}
             del usual[0]["data"]["maximum"]

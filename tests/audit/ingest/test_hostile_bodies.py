@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from audit.models import LoggedStream, Quarantined
-from tests.audit.conftest import Tenant
 from tests.audit.sessions import event
+from tests.audit.tables import Tenant
 
 Read = Callable[..., tuple[int, str]]
 
@@ -216,7 +216,7 @@ def test_an_unusual_address_is_answered_with_a_status(tenant: Tenant, address: s
     assert 400 <= tenant.ask(address).status_code < 500
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     spoilt=st.tuples(st.integers(0, 2_000), st.binary(min_size=1, max_size=4)),
     kind=st.sampled_from(["application/json", "application/x-ndjson"]),

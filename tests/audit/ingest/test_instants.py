@@ -8,8 +8,8 @@ import pytest
 
 from audit.adjudication.replay import advance
 from audit.models import Finding, LoggedStream
-from tests.audit.conftest import Tenant
 from tests.audit.sessions import event
+from tests.audit.tables import Tenant
 
 pytestmark = pytest.mark.django_db
 
@@ -30,12 +30,13 @@ def test_a_finding_at_an_event_of_the_future_is_listed_under_the_instant_of_its_
     tenant: Tenant, stream: str
 ) -> None:
     late = event(stream, 4, "payout.made", wager="w-unknown", winnings=5, stake_returned=0) | {"occurred_at": FUTURE}
-    assert tenant.send(stream, [*tenant.session(stream, 3), late]).status_code == 201
+    result = event(stream, 5, "dice.thrown", faces=[4, 3]) | {"occurred_at": FUTURE}
+    assert tenant.send(stream, [*tenant.session(stream, 3), late, result]).status_code == 201
     received_at = datetime.now(UTC)
     stream_id = LoggedStream.objects.get(name=stream).pk
     advance(stream_id)
     found = Finding.objects.filter(stream_id=stream_id, seq=4)
-    assert found.exists()
+    assert found.filter(rule="payout-without-result").exists()
     assert {finding.occurred_at <= received_at for finding in found} == {True}
     listed = tenant.ask("findings").json()["results"]
     assert max(each["occurred_at"] for each in listed) <= received_at.isoformat()
@@ -43,7 +44,8 @@ def test_a_finding_at_an_event_of_the_future_is_listed_under_the_instant_of_its_
 
 def test_a_finding_of_the_past_keeps_the_instant_of_its_table(tenant: Tenant, stream: str) -> None:
     old = event(stream, 3, "payout.made", wager="w-unknown", winnings=5, stake_returned=0)
-    assert tenant.send(stream, [*tenant.session(stream, 2), old]).status_code == 201
+    result = event(stream, 4, "dice.thrown", faces=[4, 3])
+    assert tenant.send(stream, [*tenant.session(stream, 2), old, result]).status_code == 201
     stream_id = LoggedStream.objects.get(name=stream).pk
     advance(stream_id)
     [instant] = set(Finding.objects.filter(stream_id=stream_id, seq=3).values_list("occurred_at", flat=True))

@@ -12,8 +12,8 @@ from audit.evidence.gather import evidence_of
 from audit.felt import playback_of
 from audit.models import Finding, LoggedStream, Officer
 from audit.reconciliation.sessions import compute_figures, decode_figures, wager_lines
-from tests.audit.conftest import Tenant
 from tests.audit.event_store.test_bulk_read import LAST, calls, lost
+from tests.audit.tables import Tenant
 from tests.audit.transparency.sealed import seal, verified
 
 pytestmark = pytest.mark.django_db

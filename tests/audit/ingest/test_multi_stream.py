@@ -14,10 +14,16 @@ from audit.adjudication.replay import advance
 from audit.api.authentication import KeyThrottle
 from audit.ingest import dry_run
 from audit.models import Adjudication, ApiKey, Finding, LoggedStream, Quarantined
-from tests.audit.conftest import Tenant, make_tenant
+from tests.audit.conftest import make_tenant
+from tests.audit.corrections.corrections_desk import approve, replayed
 from tests.audit.sessions import unique_name
-from tests.audit.tables import Tenant as Played
-from tests.audit.tables import dice_changed_in_mid_series
+from tests.audit.tables import (
+    MARKED_WRONG,
+    Tenant,
+    dice_changed_in_mid_series,
+    marked_anew,
+    point_marked_wrong,
+)
 
 COUNTED = ("log.stream", "log.stream_head", "log.event", "log.batch", "log.outbox", "audit_quarantined")
 
@@ -34,6 +40,17 @@ def rows() -> list[int]:
             cursor.execute(f"select count(*) from {table}")
             found.append(cursor.fetchone()[0])
         return found
+
+
+def found_by_trying(tenant: Tenant, entry: dict[str, Any]) -> list[tuple[str, int]]:
+    """Return the findings of a dry run of one event: rule and seq."""
+    answer = tenant.client.post(
+        "/api/v1/streams/s/events?dry_run=true",
+        json.dumps([entry]),
+        content_type="application/json",
+        headers={"authorization": f"Bearer {tenant.secret}"},
+    )
+    return [(each["rule"], each["seq"]) for each in answer.json()["findings"]]
 
 
 def test_each_stream_is_answered_by_itself_and_equal_statuses_are_the_status(tenant: Tenant) -> None:
@@ -103,7 +120,7 @@ def test_a_dry_run_answers_as_the_request_and_stores_nothing(tenant: Tenant) -> 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_dry_run_answers_with_the_findings_it_would_open_corrections_included() -> None:
-    tenant = Played()
+    tenant = Tenant()
     events = dice_changed_in_mid_series(tenant, "s")
 
     def tried(body: list[dict[str, Any]]) -> Any:
@@ -126,15 +143,42 @@ def test_a_dry_run_answers_with_the_findings_it_would_open_corrections_included(
 
     wrong = {"corrects": 12, "data": {"wager": "w2", "winnings": 1, "stake_returned": 600}, "reason": "r",
              "approved_by": "c"}  # fmt: skip
-    entry = {**events[11], "seq": 13, "type": "entry.corrected", "data": wrong}
+    entry = {**events[12], "seq": 14, "type": "entry.corrected", "data": wrong}
     before, run = rows(), Adjudication.objects.get(stream_id=stream_id).run
-    assert [each["rule"] for each in tried([entry]).json()["findings"]] == ["payout-underpaid"]
+    [waiting] = tried([entry]).json()["findings"]
+    assert waiting["rule"] == "entry-corrected", "it came after money moved"
+    assert "Without the approval of two officers it has no effect" in waiting["message"]["en"]
     assert (rows(), Adjudication.objects.get(stream_id=stream_id).run) == (before, run)
 
 
 @pytest.mark.django_db(transaction=True)
+def test_a_dry_run_of_a_correction_that_takes_effect_at_once_names_what_it_brings_about() -> None:
+    tenant = Tenant()
+    events = point_marked_wrong(tenant, "s")
+    right = {**events[7], "data": {"number": 8}}
+    assert tenant.post("s", [*events[:7], right]).status_code == 201
+    replayed(tenant.stream("s").stream_id)
+    before = rows()
+    assert found_by_trying(tenant, marked_anew(events, 9, seq=9)) == [MARKED_WRONG, ("entry-corrected", 9)]
+    assert rows() == before
+
+
+@pytest.mark.django_db(transaction=True)
 def test_a_dry_run_names_a_finding_that_was_superseded_and_would_stand_again() -> None:
-    tenant = Played()
+    tenant = Tenant()
+    events = point_marked_wrong(tenant, "s")
+    for sent in (events, [marked_anew(events, 8, seq=9)]):
+        assert tenant.post("s", sent).status_code == 201
+        replayed(tenant.stream("s").stream_id)
+    before = rows()
+    found = found_by_trying(tenant, marked_anew(events, 9, seq=10))
+    assert found == [MARKED_WRONG, ("entry-corrected", 9), ("entry-corrected", 10)]
+    assert rows() == before
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_dry_run_leaves_an_approved_correction_in_effect_when_another_would_wait() -> None:
+    tenant = Tenant()
     events = dice_changed_in_mid_series(tenant, "s")
     stated = events[11]["data"]
 
@@ -142,18 +186,17 @@ def test_a_dry_run_names_a_finding_that_was_superseded_and_would_stand_again() -
         entry = {"corrects": 12, "data": data, "reason": "r", "approved_by": "c"}
         return {**events[11], "seq": seq, "type": "entry.corrected", "data": entry}
 
-    for sent in (events, [correction(13, stated | {"winnings": 700})]):
+    for sent in (events, [correction(14, stated | {"winnings": 700})]):
         assert tenant.post("s", sent).status_code == 201
-        while (progress := advance(tenant.stream("s").stream_id)) and progress.behind:
-            pass
+        stream_id = tenant.stream("s").stream_id
+        replayed(stream_id)
+    overpaid = Finding.objects.filter(stream_id=stream_id, rule="payout-overpaid")
+    assert overpaid.get().status == "standing"
+    approve(tenant.casino, stream_id, 14)
+    replayed(stream_id)
+    assert overpaid.get().status == "superseded"
     before = rows()
-    tried = tenant.client.post(
-        "/api/v1/streams/s/events?dry_run=true",
-        json.dumps([correction(14, stated)]),
-        content_type="application/json",
-        headers={"authorization": f"Bearer {tenant.secret}"},
-    )
-    assert [(found["rule"], found["seq"]) for found in tried.json()["findings"]] == [("payout-overpaid", 12)]
+    assert found_by_trying(tenant, correction(15, stated)) == [("entry-corrected", 15)]
     assert rows() == before
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
@@ -13,8 +14,8 @@ from django.db import connection
 from django.http import HttpResponse
 
 from audit.models import DEFAULT_SCOPES, ApiKey, KeyScope, LoggedStream, Quarantined
-from tests.audit.conftest import Tenant
 from tests.audit.sessions import event, opener, unique_name
+from tests.audit.tables import Tenant
 
 pytestmark = pytest.mark.django_db
 
@@ -57,8 +58,25 @@ def test_a_day_is_accepted_from_40_days_ago_to_2_days_ahead_of_the_casinos_own(
 def test_a_refused_day_is_kept_in_quarantine_and_opens_no_stream(ordinary: Tenant, stream: str) -> None:
     for _ in range(2):
         assert opened(ordinary, date(2010, 11, 19), stream).status_code == 422
-    assert Quarantined.objects.get(stream=stream).code == "gaming-day"
+    kept = Quarantined.objects.get(stream=stream)
+    assert (kept.code, kept.seq) == ("gaming-day", 1)
     assert not LoggedStream.objects.filter(name=stream).exists()
+
+
+def test_the_refusal_of_a_day_says_which_are_accepted_and_what_to_do(ordinary: Tenant, tenant: Tenant) -> None:
+    def detail(day: date) -> str:
+        return str(opened(ordinary, day).json()["detail"])
+
+    with time_machine.travel(NOW, tick=False):
+        assert detail(date(2010, 11, 19)) == (
+            "The gaming day 2010-11-19 is not accepted now, only those from 2026-10-11 to 2026-11-22: an earlier day "
+            "needs a key with the scope events:backfill."
+        )
+        ApiKey.objects.filter(pk=tenant.key.pk).update(scopes=[*DEFAULT_SCOPES, KeyScope.EVENTS_BACKFILL])
+        assert detail(date(2026, 11, 23)) == (
+            "The gaming day 2026-11-23 is not accepted now, only those to 2026-11-22: check the gaming day and the "
+            "clock of the table system."
+        )
 
 
 def test_the_scope_for_backfill_reaches_back_to_1990_and_no_further_ahead(tenant: Tenant, code_of: Read) -> None:
@@ -110,7 +128,8 @@ def test_a_key_opens_so_many_streams_of_a_day_and_no_more(tenant: Tenant, code_o
     assert tenant.send(name, [event(name, 2)]).status_code == 201
     assert opened(tenant, day - timedelta(days=1)).status_code == 201
     _, secret = ApiKey.make(casino=tenant.casino, name="another", scopes=DEFAULT_SCOPES)
-    other = Tenant(tenant.casino, tenant.key, secret)
+    other = copy(tenant)
+    other.secret = secret
     assert opened(other, day).status_code == 201
 
 

@@ -15,7 +15,8 @@ from pytest_django import Settings
 from audit.ingest.quarantine import purge
 from audit.models import Finding, Officer, Quarantined
 from audit.tasks import purge_quarantine
-from tests.audit.conftest import Tenant, make_tenant
+from tests.audit.conftest import make_tenant
+from tests.audit.tables import Tenant
 
 
 def of(tenant: Tenant) -> list[Quarantined]:
@@ -63,6 +64,13 @@ def test_a_broken_table_system_does_not_fill_the_disk(tenant: Tenant, stream: st
     other = make_tenant()
     other.send(stream, b"[x]")
     assert len(bytes(of(other)[0].body)) == 3
+
+
+def test_no_byte_is_kept_beyond_the_limit(tenant: Tenant, stream: str, settings: Settings) -> None:
+    settings.CABOCHON_QUARANTINE_BYTES = 5
+    for sent in (b"[one]", b"[]"):
+        tenant.send(stream, sent + b"!" * (sent == b"[]"))
+    assert [bytes(refused.body) for refused in of(tenant)] == [b"[one]", b""]
 
 
 def test_the_command_counts_and_purges(tenant: Tenant, stream: str) -> None:

@@ -18,8 +18,9 @@ from audit.event_store.append import UnexpectedSeq
 from audit.ingest import record
 from audit.models import ApiKey, KeyScope, LoggedStream, Quarantined
 from audit.transparency import signing_keys
-from tests.audit.conftest import Tenant, make_tenant
+from tests.audit.conftest import make_tenant
 from tests.audit.sessions import event, unique_name, wagers
+from tests.audit.tables import Tenant
 
 
 def problem(answer: HttpResponse) -> dict[str, Any]:

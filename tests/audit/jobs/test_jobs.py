@@ -63,7 +63,11 @@ def test_an_officer_verifies_the_record_of_a_casino(desk: Desk, no_progress: Non
     job.refresh_from_db()
     assert (job.state, job.result["faults"]) == (JobState.DONE, [])
     assert job.result["events"] >= job.total == job.done > len(desk.findings)
-    assert b"Everything verified" in client.get(address(job)).content
+    page = client.get(address(job)).content.decode()
+    assert "Everything verified" not in page, "no leaf of the tree was looked at"
+    assert "Events, batches and chains verified" in page
+    assert "Nothing of the Merkle tree and its signatures was checked" in page
+    assert "<dt>leaves</dt>" not in page
 
 
 @pytest.mark.superuser
@@ -87,6 +91,10 @@ def test_a_changed_event_is_named_on_the_page(desk: Desk, no_progress: None) -> 
     runner.run(none.pk)
     none.refresh_from_db()
     assert none.result["events"] == 0
+    for language, says in (("en", "Nothing was checked yet"), ("fr", "Rien n’a encore été vérifié")):
+        page = client_of(desk.first).get(address(none), headers={"accept-language": language}).content.decode()
+        assert says in page
+        assert "✓" not in page
 
 
 def test_a_what_if_run_is_started_and_its_difference_opened(desk: Desk, no_progress: None) -> None:

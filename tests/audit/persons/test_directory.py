@@ -143,7 +143,7 @@ NAMES = {PersonId(Family.PLAYER, "p1"): "Élodie Arnaud", PersonId(Family.STAFF,
             "colour.assigned",
             {"colour": "rouge", "player": "p1", "value": 100},
             "Colour rouge given to Élodie Arnaud (p1) at €1.00 a chip",
-            "Couleur rouge attribuée à Élodie Arnaud (p1) à 1,00 € le jeton",
+            "Couleur « rouge » attribuée à Élodie Arnaud (p1) à 1,00 € le jeton",
         ),
     ],
 )

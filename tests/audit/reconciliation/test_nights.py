@@ -12,8 +12,8 @@ from django.core.management import call_command
 from audit.models import Casino, Finding, NightReport
 from audit.reconciliation import runs
 from audit.reconciliation.gaming_days import bounds, day_of, last_ended
-from tests.audit.conftest import Tenant
 from tests.audit.reconciliation.played import DAY, MORNING, Events, buy_ins, count, inserted, record, session
+from tests.audit.tables import Tenant
 from tests.audit.transparency.sealed import seal
 
 pytestmark = pytest.mark.django_db
@@ -235,8 +235,18 @@ def test_losses_and_unobserved_families_are_said(casino: Casino) -> None:
     content = reported(casino)
     assert line(content, "completeness")["rows"][0]["note"] == "lost"
     assert "gap" in content["needs"]
-    (row,) = line(content, "unchecked")["rows"]
-    assert row["facts"]["families"] == ["bank", "collections", "custody", "marker"]
+    unobserved, law = line(content, "unchecked")["rows"]
+    assert unobserved["facts"]["families"] == ["bank", "collections", "custody", "marker"]
+    assert (law["verdict"], law["note"]) == ("unknown", "law_in_part")
+    assert law["facts"] == {"lacking": "collections, custody, marker"}
+    assert 0 < law["found"] < law["expected"]
+
+
+def test_a_table_that_reports_everything_has_every_sentence_with_a_rule_checked(casino: Casino) -> None:
+    record(casino, session(casino, "R1"))
+    (law,) = line(reported(casino), "unchecked")["rows"]
+    assert (law["verdict"], law["note"], law["facts"]) == ("agrees", "law", {})
+    assert law["found"] == law["expected"] > 10
 
 
 def test_by_hand(casino: Casino) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
-from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -18,9 +17,9 @@ from audit.reconciliation.night import FALSE_NAMES, Night, SessionResult
 from settlement.night.bridge import Bank, Bridge
 from settlement.night.croupiers import Tally, more_than_others, noteworthy, one_sidedness
 from settlement.night.figures import Figures, PaidBy, Slip
-from tests.audit.conftest import Tenant
 from tests.audit.reconciliation.played import DAY, MORNING, buy_ins, count, record, session
 from tests.audit.reconciliation.test_questions import payouts, stream
+from tests.audit.tables import Tenant
 
 pytestmark = pytest.mark.django_db
 
@@ -80,6 +79,14 @@ def test_a_month_begins_anew_and_its_first_night_belongs_to_it(casino: Casino) -
     assert draws(second) == {("R1", "wheel"): 11}
 
 
+def test_a_night_does_not_look_into_the_next_month(casino: Casino) -> None:
+    next_month = date(2026, 12, 1)
+    spins(casino, "R1", 2)
+    spins(casino, "R1", 30, day=next_month)
+    assert draws(reconcile(casino, next_month)) == {("R1", "wheel"): 30}
+    assert draws(reconcile(casino)) == {("R1", "wheel"): 2}
+
+
 def test_a_night_that_is_reconciled_again_counts_its_own_draws_once(casino: Casino) -> None:
     spins(casino, "R1", 10)
     reconcile(casino)
@@ -117,6 +124,32 @@ def test_a_drop_is_looked_for_from_the_day_before_to_a_week_after(casino: Casino
     assert drop == (buy_ins(events) if is_counted else None)
 
 
+@pytest.mark.parametrize(
+    "more, note, verdict", [(0, "counted", "agrees"), (1, "counted", "differs"), (-1, "short", "differs")]
+)
+def test_a_drop_below_the_buy_ins_is_shown_as_such(casino: Casino, more: int, note: str, verdict: str) -> None:
+    events = session(casino, "R1")
+    record(casino, events)
+    record(casino, count(casino, {events[0]["stream"]: buy_ins(events) + more}))
+    (row,) = rows(reconcile(casino), "drop")
+    assert (row["note"], row["verdict"], row["found"] - row["expected"]) == (note, verdict, more)
+
+
+@pytest.mark.parametrize(
+    "persons, is_shown", [([], True), (["Ida"], True), (["Ida", "Ida"], True), (["Ida", "Max"], False)]
+)
+def test_a_drop_that_two_persons_have_not_counted_is_shown(casino: Casino, persons: list[str], is_shown: bool) -> None:
+    events = session(casino, "R1")
+    record(casino, events)
+    counted = count(casino, {events[0]["stream"]: buy_ins(events)})
+    counted[1]["data"]["counted_by"] = persons
+    record(casino, counted)
+    shown = [row for row in rows(reconcile(casino), "drop") if row["note"] == "counted_alone"]
+    assert [(row["stream"], row["seqs"], row["expected"], row["verdict"]) for row in shown] == (
+        [(counted[0]["stream"], [2], 2, "differs")] if is_shown else []
+    )
+
+
 def test_an_entry_of_another_days_count_is_for_another_days_session(casino: Casino) -> None:
     events = session(casino, "R1")
     record(casino, events)
@@ -147,27 +180,13 @@ def test_before_the_end_of_the_day_a_count_is_missing_once_the_days_count_is_clo
 # Croupiers: levels, and the control of false names
 
 
-@pytest.mark.parametrize("errors, is_question", [(7, False), (8, True)])
-def test_errors_on_one_side_are_a_question_below_one_in_a_hundred(
-    casino: Casino, errors: int, is_question: bool
-) -> None:
-    assert (one_sidedness(Tally(errors, 0, errors)) < Fraction(1, 100)) is is_question
-    staff = [{"person": "Max", "role": "croupier"}]
-    closed = ("session.closed", {"float": 100_000})
-    record(casino, stream(casino, "R1", [*payouts(errors, 50), closed], staff=staff))
-    reconcile(casino)
-    assert Finding.objects.filter(casino=casino, rule="payout-errors-one-sided").exists() is is_question
-
-
-def test_a_croupiers_payouts_at_two_tables_are_one_tally_and_the_question_is_at_the_last_error(casino: Casino) -> None:
+def test_a_croupiers_payouts_at_two_tables_are_one_tally_and_the_night_asks_nothing(casino: Casino) -> None:
     staff = [{"person": "Max", "role": "croupier"}]
     closed = ("session.closed", {"float": 100_000})
     for table, extra in (("R1", 50), ("R2", 50), ("R3", 0)):
         record(casino, stream(casino, table, [*payouts(4, extra), closed], staff=staff))
     report = reconcile(casino)
-    (finding,) = Finding.objects.filter(casino=casino, rule="payout-errors-one-sided")
-    assert finding.facts["for_players"] == 8
-    assert finding.stream.name == f"{casino.code}.R2.{DAY}.1"
+    assert not Finding.objects.filter(casino=casino, rule="payout-errors-one-sided").exists()
     (croupier,) = report.parsed_content()["croupiers"]
     assert (croupier["payouts"], croupier["for_player"], croupier["p_side_millionths"]) == (12, 8, 7_813)
 

@@ -14,14 +14,15 @@ from django.utils import translation
 from audit.exports.sheets import Column, Sheet, as_csv, workbook
 from audit.models import Casino, Membership, NightReport, NightSubscriber, Officer, Role
 from audit.notifications.mail import send
-from audit.reconciliation import runs, sheets
+from audit.reconciliation import runs, sheets, wording
 from audit.reconciliation.content import BRIDGE
 from audit.reconciliation.pdf import as_pdf
+from audit.reconciliation.presentation import ERRORS, LETTERS, TABLES, bridge_note, load_content
 from audit.reconciliation.versions import sign
 from audit.reconciliation.wording import money
 from audit.tasks import night_mail
-from tests.audit.conftest import Tenant
 from tests.audit.reconciliation.played import DAY, MORNING, buy_ins, count, record, session
+from tests.audit.tables import Tenant
 from tests.audit.transparency.sealed import seal
 
 pytestmark = pytest.mark.django_db
@@ -115,5 +116,44 @@ def test_a_subscriber_is_sent_each_version_once(report: NightReport, casino: Cas
     assert night_mail(report_id=report.pk) == 0
     (message,) = outbox.outbox
     assert message.to == ["ada@example.org"]
-    assert f"Accounting win: {money(report.parsed_content()['total']['W_acct'], 'EUR')}\n" in message.body
+    assert (
+        f"Accounting win (gross gaming revenue): {money(report.parsed_content()['total']['W_acct'], 'EUR')}\n"
+        in message.body
+    )
     assert message.attachments[0][1] == as_pdf(report, "en")
+
+
+@pytest.mark.parametrize(
+    ("language", "underpaid", "overpaid", "caption"),
+    [
+        ("en", "owed to the player", "overpaid", "Plus is for the house, minus for the players."),
+        ("fr", "dus au joueur", "payés en trop", "Le plus est pour la banque, le moins pour les joueurs."),
+    ],
+)
+def test_only_the_bridge_has_signs_and_it_says_whose_the_plus_is(
+    report: NightReport, language: str, underpaid: str, overpaid: str, caption: str
+) -> None:
+    content = load_content(report)
+    errors = {row["amount"] for row in content["errors"]}
+    assert {amount > 0 for amount in errors} == {True, False}, "kept from a player, and paid too much"
+    with translation.override(language):
+        columns = ERRORS.select(ERRORS.paper)
+        shown = [[column.text(row, "EUR") for column in columns] for row in ERRORS.rows(content)]
+        for row, cells in zip(content["errors"], shown, strict=True):
+            assert cells[-1] == f"{money(abs(row['amount']), 'EUR')} {underpaid if row['amount'] > 0 else overpaid}"
+        assert caption in bridge_note(content)
+        steps = {column.key: column for column in TABLES.select(TABLES.page)}
+        assert steps["accounting_variance"].text({"accounting_variance": 86_400}, "EUR")[0] == "+"
+        assert steps["luck"].text({"luck": -86_400}, "EUR")[0] == "−"
+        assert "+" not in steps["W_acct"].text({"W_acct": 86_400}, "EUR")
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_no_figure_is_a_letter_without_its_name(report: NightReport, language: str) -> None:
+    with translation.override(language):
+        labels = [str(row["label"]) for row in LETTERS.rows(load_content(report))]
+        handle, revenue = str(wording.FIGURES["S"]), str(wording.FIGURES["W_acct"])
+    assert all(len(label) > len("(K)") + 1 for label in labels)
+    assert {label[-3:] for label in labels[:13]} == {f"({letter})" for letter in "OFCKDBSLZVGUI"}
+    assert ("Handle" if language == "en" else "Enjeux joués") in handle
+    assert ("gross gaming revenue" if language == "en" else "produit brut des jeux") in revenue

@@ -7,14 +7,17 @@ from typing import Any
 
 import pytest
 from django.db import DatabaseError, IntegrityError, transaction
-from django.utils import timezone
+from django.utils import timezone, translation
 
+from audit.casework import actions
 from audit.event_store import audit_trail
-from audit.models import Casino, Finding, NightReport, NightState, Officer, SignoffException
-from audit.reconciliation import runs
+from audit.models import Casino, Deadline, Finding, NightReport, NightState, Officer, Role, SignoffException
+from audit.reconciliation import runs, wording
 from audit.reconciliation.versions import SignatureRefused, add_signoff_exception, missing_signoff_exceptions, sign
-from tests.audit.conftest import Tenant
+from tests.audit.casework.test_actions import hired
+from tests.audit.corrections.corrections_desk import approve
 from tests.audit.reconciliation.played import DAY, MORNING, Events, buy_ins, count, record, session
+from tests.audit.tables import Tenant
 from tests.audit.transparency.sealed import seal
 
 pytestmark = pytest.mark.django_db
@@ -154,6 +157,40 @@ def test_an_open_critical_finding_needs_a_signoff_exception(casino: Casino, offi
     refused(report, officers[0], "needs-signoff-exceptions")
 
 
+def test_a_report_made_after_a_case_was_closed_does_not_list_it_as_open(
+    tenant: Tenant, officers: tuple[Officer, Officer]
+) -> None:
+    casino = tenant.casino
+    events = session(casino, "R1", irregularities=["payout-overpaid"])
+    record(casino, events)
+    record(casino, count(casino, {events[0]["stream"]: buy_ins(events)}))
+    seal()
+
+    def listed(report: NightReport) -> list[tuple[int, str, str]]:
+        line = next(line for line in report.parsed_content()["lines"] if line["code"] == "findings")
+        rows = [row for row in line["rows"] if row["facts"].get("rule") == "payout-overpaid"]
+        return [(row["found"], row["verdict"], wording.note(row, "EUR")) for row in rows]
+
+    first = reconciled(casino)
+    hours = Deadline.objects.get(casino=None, severity="critical").hours
+    assert listed(first) == [(1, "differs", f"Paid too much; to be closed within {hours} h")]
+    (wrong,) = Finding.objects.standing().filter(casino=casino, rule="payout-overpaid")
+    taker, approver = hired(tenant, Role.SECOND, "taker"), hired(tenant, Role.SECOND, "approver")
+    actions.perform(wrong.case_id, taker, "take")
+    actions.perform(wrong.case_id, taker, "propose", reason="recovered", outcome="confirmed")
+    actions.perform(wrong.case_id, approver, "approve")
+    second = reconciled(casino)
+    assert second.version == 2
+    assert listed(second) == [(0, "agrees", "Paid too much; closed by two officers: 1")]
+    with translation.override("fr"):
+        assert listed(second)[0][2] == "Paiement excessif ; clos par deux agents : 1"
+    assert missing_signoff_exceptions(second) == []
+    for officer in officers:
+        second = sign(second, officer=officer, now=MORNING)
+    assert second.state == NightState.CLOSED
+    assert listed(first)[0][0] == 1, "what was found when it was made stays as it is"
+
+
 def test_nobody_signs_before_the_day_is_over(casino: Casino, played: Events, officers: tuple[Officer, Officer]) -> None:
     (report,) = runs.reconcile(casino, DAY, actor="test", now=MORNING - timedelta(hours=12))
     with pytest.raises(SignatureRefused, match="day-not-over"):
@@ -213,6 +250,9 @@ def test_a_corrected_entry_restates_what_it_changes(casino: Casino, played: Even
         reason="misread",
         approved_by="Ida",
     )
+    waits = reconciled(casino)
+    assert waits.parsed_content()["total"] == first.parsed_content()["total"], "the correction waits for two officers"
+    approve(casino, waits.parsed_content()["waiting"][0]["stream_id"], played[-1]["seq"] + 1)
     second = reconciled(casino)
     was, now = first.parsed_content()["total"]["bridge"], second.parsed_content()["total"]["bridge"]
     assert now["payout_errors"] - was["payout_errors"] == -100

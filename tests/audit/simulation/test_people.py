@@ -12,7 +12,7 @@ from audit.models import Person
 from audit.models.persons import PERSON_ID
 from audit.simulation import RULESET_NAMES
 from audit.simulation.people import fill_directory, people_of
-from audit.simulation.session import PLAYERS
+from audit.simulation.session import GUESTS, PLAYERS
 from tests.audit.simulation.test_nights import played
 from tests.audit.tables import Tenant
 
@@ -62,6 +62,7 @@ def test_the_command_fills_the_directory_of_a_casino_that_there_is(tmp_path: Pat
 
 
 def test_simulated_ids_are_opaque() -> None:
-    assert len(set(PLAYERS)) == len(PLAYERS)
-    for code in PLAYERS:
+    codes = [*PLAYERS, *GUESTS]
+    assert len(set(codes)) == len(codes)
+    for code in codes:
         PERSON_ID(code)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from audit.transparency import signing_keys
 from audit.transparency.sequencer import Sequencer, catch_up
 from audit.transparency.verify import Outcome, verify
-from tests.audit.conftest import Tenant
 from tests.audit.sessions import unique_name
+from tests.audit.tables import Tenant
 
 
 def seal() -> Sequencer:

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import json
+from io import StringIO
 from itertools import pairwise
 from pathlib import Path
 
 import metamorphic_log
 import pytest
+from django.core.management import CommandError, call_command
 from django.db import connection
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
 from audit.event_store import binary_copy, merkle
+from audit.management.commands import sequence
 from audit.models import Finding
 from audit.transparency import signing_keys, tree
 from audit.transparency.checkpoint_export import export, name_of
 from audit.transparency.integrity_findings import report_tampering
 from audit.transparency.sequencer import Fenced, Forked, Sequencer, catch_up
-from tests.audit.conftest import Tenant
+from tests.audit.tables import Tenant
 from tests.audit.transparency.sealed import seal, several_streams, verified
 
 
@@ -125,6 +128,31 @@ def test_a_second_sequencer_is_fenced_and_continues_after_a_reload(tenant: Tenan
         first.round()
     seal()
     assert verified().faults == []
+
+
+def test_the_command_that_is_fenced_says_so_in_one_line_and_fails(
+    tenant: Tenant, stream: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def after_another(sequencer: Sequencer) -> int:
+        tenant.send(stream, tenant.session(stream, 2))
+        seal()
+        tenant.send(stream, tenant.session(stream, 4))
+        return catch_up(sequencer)
+
+    monkeypatch.setattr(sequence, "catch_up", after_another)
+    try:
+        with pytest.raises(
+            CommandError, match=r"^another sequencer has appended to the tree: run this again\.$"
+        ) as raised:
+            call_command("sequence", "--once")
+    finally:
+        binary_copy.execute("select pg_advisory_unlock_all()", ())  # which ends with the process elsewhere
+    assert raised.value.returncode == 1
+    monkeypatch.undo()
+    printed = StringIO()
+    call_command("sequence", "--once", stdout=printed)
+    binary_copy.execute("select pg_advisory_unlock_all()", ())
+    assert printed.getvalue() == f"{tree.size()} batches are sealed.\n"
 
 
 @pytest.mark.superuser

@@ -138,6 +138,7 @@ def test_checkpoints_are_exported_to_a_folder_and_put_to_a_url(deployment: Deplo
     assert "Everything holds." in deployment.manage("verify", "--against", str(folder), "--key", str(key))
 
 
+@pytest.mark.faults
 def test_a_rotated_key_signs_later_checkpoints_and_earlier_ones_stay_valid(deployment: Deployment) -> None:
     deployment.record()
     deployment.manage("sequence", "--once")

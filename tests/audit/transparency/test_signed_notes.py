@@ -52,6 +52,15 @@ def test_a_note_with_any_byte_changed_does_not_open(position: int, flip: int) ->
         open_checkpoint(text, [SIGNER.verifier], origin=ORIGIN)
 
 
+def test_a_signature_has_one_spelling() -> None:
+    assert NOTE.endswith("=\n")
+    last = NOTE[-3]
+    alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+    same_bytes = alphabet[alphabet.index(last) ^ 1]  # two of its bits are padding
+    with pytest.raises(BadNote, match="not base64"):
+        open_checkpoint(f"{NOTE[:-3]}{same_bytes}=\n", [SIGNER.verifier], origin=ORIGIN)
+
+
 @pytest.mark.parametrize(
     "note",
     [

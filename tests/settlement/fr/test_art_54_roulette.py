@@ -10,6 +10,28 @@ from tests.settlement.streams import event, opener
 from tests.settlement.tapes import play
 
 TAPES = {
+    "A, B: a sixain, and the two halves of the numbers": """
+        fr-roulette
+        place w1 sixain 100 numbers=1,2,3,4,5,6
+        place w2 manque 100
+        place w3 passe 100
+        land 5                                        => w1:won w2:won w3:lost
+        pay w1 500+100
+        pay w2 100+100
+        land 7
+    """,
+    "A, B: dozens and columns on 38 pockets": """
+        fr-american-roulette
+        place w1 douzaine 100 which=1
+        place w2 deux_douzaines 100 which=1,2
+        place w3 deux_colonnes 100 which=1,2
+        place w4 manque 100
+        land 3                                        => w1:won w2:won w3:lost w4:won
+        pay w4 100+100
+        pay w1 200+100
+        pay w2 50+100
+        land 7
+    """,
     "A: shapes that the layout does not have": """
         fr-roulette
         place w1 cheval 100 numbers=1,3              => w1:void ! combination-not-permitted:w1
@@ -46,7 +68,7 @@ TAPES = {
         zero w2 prison                               => w2:imprisoned
         zero w3 prison
         land 1                                       => w2:lost w3:lost ? zero-decision-missing
-        pay w1 0+0                                   ! payout-duplicated:w1
+        pay w1 0+0                                   ? payout-duplicated half-refund-mismatch
         land 2
     """,
     "B 2°: what would win is freed, without winnings; the rest is lost": """
@@ -111,18 +133,21 @@ TAPES = {
         fr-roulette
         place w1 rouge 1000
         land 0
-        pay w1 0+500                                 ! payout-without-result:w1
+        pay w1 0+400                                 ! payout-without-result:w1
         land 0                                       => w1:awaiting_decision ! zero-decision-missing:w1
         zero w1 prison                               ? zero-decision-without-zero
         land 3                                       => w1:released ? zero-decision-missing
         pay w1 0+500
     """,
-    "B: a result that cannot be ends the wait for an answer too": """
+    "B: a result that cannot be ends no coup, nor the wait for an answer": """
         fr-roulette
         place w1 rouge 1000
+        place w2 noir 1000
         land 0
-        land 37                                      => w1:imprisoned ! invalid-pocket zero-decision-missing:w1
-        zero w1 half                                 ! zero-decision-without-zero:w1
+        land 37                                      => w1:awaiting_decision ! invalid-pocket ? zero-decision-missing
+        zero w1 half                                 => w1:refunded_half ? zero-decision-without-zero
+        pay w1 0+500
+        land 3                                       => w2:lost ! zero-decision-missing:w2
     """,
     "B: the option is of simple chances, at zero": """
         fr-roulette
@@ -134,8 +159,10 @@ TAPES = {
         land 0                                       => w1:lost
         zero w1 prison                               ! zero-option-on-multiple-chance:w1
         zero w2 prison                               ? zero-option-on-multiple-chance zero-decision-without-zero
-        zero w2 half                                 ! zero-decision-without-zero:w2
+        zero w2 half                                 => w2:refunded_half ? zero-decision-without-zero
+        zero w2 prison                               => w2:imprisoned ? zero-decision-without-zero
         land 1
+        zero w2 prison                               ! zero-decision-without-zero:w2
         pay w2 0+1000
     """,
     "B 2°: a prisoner is not taken back, nor a stake that waits for the choice": """
@@ -176,7 +203,7 @@ TAPES = {
         place w4 plein 1000 numbers=0
         land 0                                       => w3:refunded_last_coup ? result-after-last-coup
         zero w3 prison                               ! zero-decision-on-last-coup:w3 ? zero-decision-without-zero
-        zero w3 half                                 ! zero-decision-on-last-coup:w3
+        zero w3 half                                 ? zero-decision-on-last-coup
         pay w1 0+250                                 ? last-coup-refund-mismatch
         pay w2 0+500                                 ! last-coup-refund-mismatch:w2 ? half-refund-mismatch
         pay w3 0+500                                 ? last-coup-refund-mismatch half-refund-mismatch
@@ -227,8 +254,90 @@ TAPES = {
         pay w2 600+600                               ? imprisoned-stake-paid-winnings
         pay w1 0+1000
     """,
+    "B 1°: the half that is paid is the choice; anything else is not": """
+        fr-roulette collections
+        place w1 rouge 1000
+        place w2 rouge 1000
+        place w3 rouge 1000
+        place w4 rouge 75
+        place w5 rouge 1000
+        place w6 rouge 1000
+        land 0
+        pay w1 0+500                                 => w1:refunded_half ? payout-without-result
+        pay w2 500+500                               => w2:awaiting_decision ! payout-without-result:w2
+        pay w3 0+300                                 => w3:awaiting_decision
+        pay w3 0+200                                 => w3:refunded_half ! payout-put-right:w3 ? payout-without-result
+        pay w4 0+38         => w4:refunded_half ! indivisible-stake:w4 rounded-in-players-favour:w4
+        sweep w5                                     ! winning-wager-collected:w5
+        sweep w6 w1                                  ? winning-wager-collected
+        pay w6 0+500                                 => w6:refunded_half
+        land 0                                       ! zero-decision-missing:w2 zero-decision-missing:w5
+        pay w2 0+250                                 => w2:refunded_half
+        pay w5 0+250
+        close                                        ? payout-missing
+    """,
+    "B: the last choice before the next result counts, while nothing was paid on it": """
+        fr-roulette
+        place w1 rouge 1001
+        place w2 rouge 1000
+        place w3 rouge 1000
+        place w4 rouge 1000
+        place w5 rouge 1000
+        place w6 rouge 1000
+        land 0
+        pay w6 0+400                                 ! payout-without-result:w6
+        zero w6 half                                 => w6:awaiting_decision ! zero-decision-without-zero:w6
+        zero w1 half                                 => w1:refunded_half ? indivisible-stake
+        zero w1 prison                               => w1:imprisoned ? zero-decision-without-zero
+        zero w2 prison
+        zero w2 half                                 => w2:refunded_half ? zero-decision-without-zero
+        pay w2 0+500
+        zero w2 half                                 ? zero-decision-without-zero
+        zero w2 prison                               => w2:refunded_half ! zero-decision-without-zero:w2
+        zero w3 half                                 ? payout-missing
+        zero w4 prison
+        pay w4 0+500                                 ! payout-without-result:w4
+        zero w4 half                                 => w4:imprisoned ? zero-decision-without-zero
+        zero w5 half
+        pay w5 0+500
+        recover w5 0+500                             ! payout-put-right:w5
+        zero w5 prison                               => w5:imprisoned ? zero-decision-without-zero
+        land 1                                       => w1:released ! payout-missing:w3 zero-decision-missing:w6
+        zero w1 half                                 ! zero-decision-without-zero:w1
+        pay w1 0+1001
+        close
+    """,
+    "B 2°: what is freed is lifted, left, or goes to the cash desk": """
+        fr-roulette
+        place w1 rouge 1000
+        place w2 rouge 1000
+        place w3 rouge 1000
+        place w4 rouge 1000
+        place w5 rouge 1000
+        land 0
+        zero w1 prison
+        zero w2 prison
+        zero w3 prison
+        zero w4 prison
+        zero w5 prison
+        land 1
+        orphan 1000 wager=w1                         ? orphan-mismatch
+        orphan 1000 wager=w1                         ! orphan-mismatch:w1
+        orphan 900 wager=w2                          ! orphan-mismatch:w2
+        place w6 rouge 600 left_up_from=w3
+        orphan 400 wager=w3                          ? orphan-mismatch
+        pay w4 0+1000
+        orphan 1000 wager=w4                         ! orphan-mismatch:w4
+        orphan 50 slip=O-1                           ? orphan-mismatch
+        orphan 600 wager=w6                          ! orphan-mismatch:w6
+        orphan 600 wager=ghost                       ! orphan-mismatch:ghost
+        pay w5 0+900                                 ! imprisoned-value-not-halved:w5
+        land 2                                       ? payout-missing
+        place w7 rouge 1001 left_up_from=w1          ! left-up-stake-mismatch:w7
+        land 2
+    """,
     "reading zero_rule = half leaves no choice": """
-        fr-roulette zero=half
+        fr-american-roulette zero=half
         place w1 rouge 1001
         land 0                                       => w1:refunded_half ! indivisible-stake:w1
         zero w1 prison                               ! zero-decision-without-zero:w1
@@ -239,7 +348,7 @@ TAPES = {
         pay w2 0+500
     """,
     "reading zero_rule = lose takes the stake, at the last coup too": """
-        fr-roulette zero=lose
+        fr-american-roulette zero=lose
         place w1 rouge 1000
         land 0                                       => w1:lost
         pay w1 0+500                                 ! losing-wager-paid:w1

@@ -28,13 +28,34 @@ TAPES = {
         pay w2 1000+1000
     """,
     "al. 2: the first offer is to the left of the croupiers": """
-        fr-craps custody seats=S1,S2,S3
+        fr-craps custody seating seats=S1,S2,S3
+        sit P1 seat=S1
+        sit P2 seat=S2
         offer S2                      ! first-shooter-not-left-of-croupiers
         decline S2
         offer S3
     """,
-    "al. 2: then clockwise, refusals included": """
+    "al. 2: the first offer passes over empty seats": """
+        fr-craps custody seating seats=S1,S2,S3
+        sit P1 seat=S1
+        leave P1
+        sit P3 seat=S3
+        offer S3                      ? first-shooter-not-left-of-croupiers
+    """,
+    "al. 2: a stake shows that a seat is taken where seating is not reported": """
         fr-craps custody seats=S1,S2,S3
+        place w1 big_6 1000 seat=S1
+        offer S2                      ! first-shooter-not-left-of-croupiers
+        decline S2
+        offer S1                      ? dice-not-offered-clockwise
+        decline S1
+        offer S3
+    """,
+    "al. 2: then clockwise, refusals included": """
+        fr-craps custody seating seats=S1,S2,S3
+        sit P1 seat=S1
+        sit P2 seat=S2
+        sit P3 seat=S3
         offer S1
         decline S1
         offer S3                      ! dice-not-offered-clockwise
@@ -42,6 +63,82 @@ TAPES = {
         offer S1
         decline S1
         offer S1                      ! dice-not-offered-clockwise
+    """,
+    "al. 2: the wrong way round passes over those who sit there": """
+        fr-craps custody seating seats=S1,S2,S3
+        sit P1 seat=S1
+        sit P2 seat=S2
+        sit P3 seat=S3
+        offer S1
+        decline S1
+        offer S2
+        decline player=P2
+        offer S1                      ! dice-not-offered-clockwise
+    """,
+    "an offer to a player is one to the seat where he sits": """
+        fr-craps custody seating seats=S1,S2,S3
+        sit P1 seat=S1
+        sit P2 seat=S2
+        sit P3 seat=S3
+        offer player=P1
+        place w1 win 1000 player=P1
+        throw 2-2 seat=S1             ? shooter-without-line-wager throw-by-non-shooter
+        throw 5-6 player=P2           ! throw-by-non-shooter shooter-without-line-wager
+        throw 3-4 player=P1
+        offer player=P3               ! dice-not-offered-clockwise
+    """,
+    "al. 7: a shooter who leaves in mid-series is followed by one without a line stake": """
+        fr-craps custody seating seats=S1,S2,S3
+        sit P1 seat=S1
+        sit P2 seat=S2
+        sit P3 seat=S3
+        offer S1
+        place w1 win 1000 seat=S1
+        throw 2-2
+        leave P1
+        offer S2                      ? dice-passed-without-seven-out
+        throw 2-3                     ? shooter-without-line-wager
+        decline S2
+        offer S3
+        throw 1-1                     ? shooter-without-line-wager
+        throw 2-2
+        pay w1 1000+1000
+        throw 2-2                     ! shooter-without-line-wager
+    """,
+    "al. 6: the shooter takes the dice": """
+        fr-craps custody seating
+        sit P1 seat=S1
+        dice a b c d e f by=opening
+        offer player=P1
+        select S1 a b / c d e f       ? dice-selected-by-another
+        select S3 a b / c d e f       ! dice-selected-by-another
+    """,
+    "al. 5: what a shooter can be blamed for, once a throw": """
+        fr-craps custody calls
+        offer S1
+        place w1 win 1000 seat=S1
+        call
+        +11s throw 2-2 flags=rubbed_or_held    ! dice-rubbed-or-held throw-delayed
+        remove S1 by=chef_de_table             ! shooter-removed-without-repeated-violation
+    """,
+    "al. 5: a delay and dice off the table are two": """
+        fr-craps custody calls
+        offer S1
+        place w1 win 1000 seat=S1
+        call
+        +11s throw 2-2                         ! throw-delayed
+        call
+        void off_table broken seat=S1
+        remove S1 by=chef_de_table             ? shooter-removed-without-repeated-violation
+    """,
+    "al. 5: a counted throw with a voiding flag, and stacked dice, are no violation": """
+        fr-craps custody
+        offer S1
+        place w1 win 1000 seat=S1
+        throw 2-2 flags=slid                   ! irregular-throw-counted
+        void stacked
+        void on_chip
+        remove S1 by=chef_de_table             ! shooter-removed-without-repeated-violation
     """,
     "without a list of seats no order is owed": """
         fr-craps custody
@@ -287,3 +384,19 @@ TAPES = {
 @pytest.mark.parametrize("tape", TAPES.values(), ids=TAPES)
 def test_tape(tape: str) -> None:
     play(tape)
+
+
+@pytest.mark.parametrize(
+    ("by", "severity"), [("chef_de_table", "major"), ("chef_de_partie", "major"), ("shooter", "critical")]
+)
+def test_al_4_binds_the_shooter_more_than_the_chefs(by: str, severity: str) -> None:
+    (found,) = [
+        finding
+        for finding in play(
+            "fr-craps custody\ndice a b c d e f by=opening\noffer S1\nplace w1 win 100 seat=S1\nthrow 2-2\n"
+            f"dice g h i j k l by={by} ! dice-changed-during-point-series"
+            + (" dice-change-not-authorised" if by == "shooter" else "")
+        )
+        if finding.rule == "dice-changed-during-point-series"
+    ]
+    assert found.severity == severity

@@ -11,6 +11,27 @@ from tests.settlement.streams import event, opener
 from tests.settlement.tapes import play
 
 TAPES = {
+    "A 8°, B 5°, B 6°: three bets that one throw decides": """
+        fr-craps
+        place w1 under_7 1000
+        place w2 craps_2 100
+        place w3 craps_3 100
+        throw 1-2                                     => w1:won w2:lost w3:won
+        pay w1 1000+1000
+        pay w3 1500+100
+        throw 3-4
+    """,
+    "C 4°: odds on a don’t come win with it": """
+        fr-craps
+        throw 4-2
+        place w1 dont_come 1000
+        throw 5-4                                     => w1:open
+        place w2 dont_come_odds 1500 base=w1
+        throw 3-4                                     => w1:won w2:won
+        pay w1 1000+1000
+        pay w2 1000+1500                              ? payout-overpaid payout-underpaid
+        throw 3-4
+    """,
     "A 1°: the win is played on the come-out": """
         fr-craps
         place w1 win 1000
@@ -71,7 +92,7 @@ TAPES = {
         place w1 win 1000 player=Anna
         place o1 win_odds 1000 base=w1 player=Anna      ! odds-without-base-wager:o1
         throw 5-1
-        place o2 win_odds 1000 base=w1 player=Bruno     ! odds-without-base-wager:o2
+        place o2 win_odds 1000 base=w1 player=Bruno     => o2:void ! odds-on-anothers-base:o2
         place o3 dont_win_odds 1000 base=w1             ! odds-without-base-wager:o3
         place o4 win_odds 1000 base=ghost               ! odds-without-base-wager:o4
         place o5 win_odds 1000                          ! odds-without-base-wager:o5
@@ -80,6 +101,67 @@ TAPES = {
         pay w1 1000+1000
         pay o6 1200+1000
         place o7 win_odds 1000 base=w1                  ! odds-without-base-wager:o7
+    """,
+    "C: odds are of the player of their base, by player or by seat": """
+        fr-craps seating
+        sit Anna seat=S1
+        sit Bruno seat=S2
+        place w1 win 1000 player=Anna seat=S1
+        place w2 win 1000 seat=S2
+        throw 5-1
+        place o1 win_odds 1000 base=w1 seat=S1          => o1:open ? odds-on-anothers-base
+        place o2 win_odds 1000 base=w1 seat=S2          => o2:void ! odds-on-anothers-base:o2
+        place o3 win_odds 1000 base=w2 player=Bruno     => o3:open ? odds-on-anothers-base
+        place o4 win_odds 1000 base=w2 player=Anna      => o4:void ! odds-on-anothers-base:o4
+        place o5 win_odds 1000 base=w2 player=Chloe     => o5:open ? odds-on-anothers-base
+        place o6 win_odds 1000 base=w1                  => o6:open ? odds-on-anothers-base
+        pay o2 0+1000
+        pay o4 0+1000
+    """,
+    "C: odds play the number of their base": """
+        fr-craps
+        throw 5-1
+        place w1 come 1000
+        throw 2-2
+        place o1 come_odds 1000 base=w1 number=6        => o1:void ! odds-number-mismatch:o1
+        place o2 come_odds 1000 base=w1 number=4        => o2:open ? odds-number-mismatch
+        pay o1 0+1000
+    """,
+    "D: a place bet is moved after an indecisive throw, to one of its numbers, before the call": """
+        fr-craps calls
+        place w1 right_bet 600 number=6
+        move w1 8                     ! come-moved-to-wrong-number:w1
+        call
+        throw 2-2
+        move w1 7                     ! come-moved-to-wrong-number:w1
+        move w1 8                     ? come-moved-to-wrong-number
+        call
+        move w1 9                     ! come-moved-to-wrong-number:w1
+        throw 2-6                     => w1:won
+        pay w1 700+600
+        call
+        throw 5-5
+        move w1 5                     ! come-moved-to-wrong-number:w1
+    """,
+    "D: a throw that was voided is no indecisive throw, after which a place bet may be moved": """
+        fr-craps
+        place w1 right_bet 600 number=6
+        throw 2-2
+        place w2 right_bet 600 number=6
+        void slid
+        move w2 8                     ! void-throw-settled:w2
+        move w1 8
+        throw 5-3                     => w1:won w2:open
+        pay w1 700+600
+    """,
+    "D: a place bet that was moved waits for a throw on its new number": """
+        fr-craps
+        place w1 wrong_bet 600 number=6 marker=wrong_bet
+        throw 2-2
+        move w1 8
+        move w1 9                     ! come-moved-to-wrong-number:w1
+        take w1                       ! withdrawal-not-after-indecisive-roll:w1
+        pay w1 0+600
     """,
     "C 3°: come odds play on a come-out seven, for nothing is ever off": """
         fr-craps

@@ -111,6 +111,8 @@ TAPES = {
     """,
     "al. 6: alone, the croupier rebuilds the piles before he launches": """
         fr-american-roulette handling staff=chef_de_table,croupier
+        launch clockwise                              ? stacks-not-rebuilt
+        land 1
         launch clockwise                              ! stacks-not-rebuilt
         land 1
         stacks
@@ -187,6 +189,51 @@ TAPES = {
         say w2 300
         pay w2 100+100                                ! payment-not-as-announced:w2
     """,
+    "al. 8: a stake that is handed back is no payment of a winning combination": """
+        fr-american-roulette announcements collections
+        place w1 plein 200 player=Anna numbers=1
+        place w2 rouge 200 player=Anna
+        place w3 rouge 200 player=Bruno
+        place w4 noir 200 player=Bruno
+        place w5 douzaine 200 player=Anna which=1
+        take w2 100
+        pay w2 0+100                                  ? payment-not-announced
+        take w5
+        land 1
+        pay w5 0+200                                  ? result-not-announced payment-before-collection
+        announce 1 manque impair rouge
+        sweep w4
+        say w2 100
+        pay w2 100+100                                ? payment-order-violated payments-interleaved
+        say w3 200
+        pay w3 200+200
+        pay w1 0+200                                  ! payment-not-announced:w1 payments-interleaved
+        pay w1 7000+0
+    """,
+    "al. 8, 9: what makes good a payment of an earlier coup has no order among those of this one": """
+        fr-american-roulette announcements collections
+        place w1 plein 100 player=Anna numbers=1
+        place w2 rouge 100 player=Anna
+        land 1
+        announce 1 manque impair rouge
+        say w2 100
+        pay w2 100+100
+        say w1 3500
+        pay w1 3400+100                               ! payment-not-as-announced:w1 payout-underpaid:w1
+        place w3 rouge 100 player=Anna
+        place w4 plein 100 player=Bruno numbers=3
+        place w5 noir 100 player=Bruno
+        land 3
+        pay w1 50+0                                   ? result-not-announced payment-before-collection
+        announce 3 manque impair rouge
+        sweep w5
+        say w4 3500
+        pay w4 3500+100
+        pay w1 50+0                                   ? payments-interleaved payment-not-announced
+        say w3 100
+        pay w3 100+100
+        land 4                                        ? payment-not-as-announced payout-overpaid
+    """,
     "al. 9: the order of payment, within one player": """
         fr-american-roulette
         place w1 plein 100 player=Anna numbers=1
@@ -227,7 +274,7 @@ TAPES = {
         sit Anna
         sit Bruno
         leave Bruno
-        sit Chloé
+        sit Chloe
         sit Driss                                     ! seat-limit-exceeded
     """,
     "al. 2: ten colours": """
@@ -253,18 +300,76 @@ TAPES = {
         colour Anna blue 100
         colour Anna blue 200                          ! colour-value-changed
         colour Bruno blue 200                         ! colour-shared
-        colour Chloé pink null                        ! colour-value-undeclared
-        colour Chloé pink 500
-        place w1 rouge 100 player=Chloé colour=blue   ! wager-with-foreign-colour:w1
+        colour Chloe pink null                        ! colour-value-undeclared
+        colour Chloe pink 500
+        place w1 rouge 100 player=Chloe colour=blue   ! wager-with-foreign-colour:w1
         place w2 rouge 100 player=Anna colour=blue
-        leave Chloé
+        leave Chloe
         colour Driss pink 100
     """,
     "al. 4, al. 5: the staff, and the chef de table who touches no chips": """
         fr-american-roulette staff staff=chef_de_table,croupier,croupier    ! staffing-invalid
         handle croupier
+        handle chef_de_table                          ? chief-handled-chips
+        land 1
         handle chef_de_table                          ! chief-handled-chips
         colour Anna blue 100 from=croupier            ! marker-not-from-chief
+        close
+        handle chef_de_table                          ? chief-handled-chips
+    """,
+    "al. 4: a coup without a chef de table, reported once until there is one": """
+        fr-american-roulette staff staff=chef_de_table,croupier
+        relieve p0 chef_de_table
+        assign p7 chef_de_table
+        land 1                                        ? table-without-chief
+        relieve p7 chef_de_table
+        land 1                                        ! table-without-chief
+        land 1                                        ? table-without-chief
+        assign p8 croupier
+        land 1                                        ? table-without-chief
+        assign p8 chef_de_table
+        land 1
+        relieve p8 chef_de_table
+        land 1                                        ! table-without-chief
+    """,
+    "al. 3: who stakes from behind a full table is one too many, once": """
+        fr-american-roulette seating seats_at_most=2
+        sit Anna
+        place w1 rouge 1000 player=Chloe              ? unseated-player-over-limit
+        sit Bruno
+        place w2 rouge 1000 player=Bruno
+        place w3 rouge 1000 player=Chloe              ! unseated-player-over-limit:w3
+        place w4 rouge 1000 player=Chloe              ? unseated-player-over-limit
+        place w5 rouge 1000                           ? unseated-player-over-limit
+        leave Anna
+        sit Chloe
+        leave Chloe
+        sit Anna
+        place w6 rouge 1000 player=Chloe              ! unseated-player-over-limit:w6
+    """,
+    "al. 2: a stake is in a colour that somebody has, of a whole number of its chips": """
+        fr-american-roulette colours
+        colour Anna blue 500
+        place w1 rouge 1000 player=Anna colour=blue
+        place w2 rouge 750 player=Anna colour=blue    ! stake-not-multiple-of-colour-value:w2
+        place w3 rouge 750 colour=blue                ! stake-not-multiple-of-colour-value:w3
+        place w4 rouge 750                            ? stake-not-multiple-of-colour-value
+        place w5 rouge 1000 player=Bruno colour=mauve ! wager-with-unassigned-colour:w5
+        leave Anna
+        place w6 rouge 1000 player=Anna colour=blue   ! wager-with-unassigned-colour:w6
+    """,
+    "al. 9: the order of payments holds where only the seat is known": """
+        fr-american-roulette seating
+        sit Anna seat=S1
+        place w1 plein 100 numbers=3 seat=S1
+        place w2 colonne 100 which=3 player=Anna
+        place w3 plein 100 numbers=3 seat=S2
+        place w4 colonne 100 which=3 seat=S3
+        land 3
+        pay w1 3500+100
+        pay w2 200+100                                ! payment-order-violated
+        pay w3 3500+100
+        pay w4 200+100                                ? payment-order-violated
     """,
 }
 
@@ -281,7 +386,7 @@ def test_al_3_a_double_table_seats_twice_seven(double: str, limit: int) -> None:
 
 
 def test_seats_have_no_limit_at_craps_even_if_the_session_sets_one() -> None:
-    play("fr-craps seating seats_at_most=1\nsit Anna\nsit Bruno\nsit Chloé")
+    play("fr-craps seating seats_at_most=1\nsit Anna\nsit Bruno\nsit Chloe")
 
 
 @pytest.mark.parametrize(

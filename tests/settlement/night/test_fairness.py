@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from fractions import Fraction
 from itertools import product
@@ -9,7 +10,18 @@ from itertools import product
 import pytest
 
 from settlement.layouts import LAYOUT_37, LAYOUT_38, Layout
-from settlement.night.fairness import ARCS, CUTS, UNIT, Bettor, DiceFairness, WheelFairness, _cells, summary
+from settlement.night.fairness import (
+    ARCS,
+    CUTS,
+    UNIT,
+    Bettor,
+    DiceFairness,
+    WheelFairness,
+    _cells,
+    restore,
+    saved,
+    summary,
+)
 
 ALPHA = Fraction(1, 20)
 STRICT = Fraction(1, 1000)
@@ -211,3 +223,33 @@ def test_a_reported_p_value_is_rounded_up() -> None:
     assert (content["asks"], content["alpha"]) == (True, "1/1000")
     assert Fraction(content["p_millionths"] - 1, 10**6) < dice.p_value <= Fraction(content["p_millionths"], 10**6)
     assert summary(DiceFairness(), STRICT) == {"draws": 0, "p_millionths": 10**6, "asks": False, "alpha": "1/1000"}
+
+
+@pytest.mark.parametrize("layout", [LAYOUT_37, LAYOUT_38])
+def test_a_wheel_that_was_saved_goes_on_as_one_that_was_not(layout: Layout) -> None:
+    chance = random.Random(5)
+    spins = chance.choices(layout.wheel, [2, *[1] * (len(layout.wheel) - 1)], k=60)
+    whole, first, second = (WheelFairness(layout) for _ in range(3))
+    for pocket in spins:
+        whole.spin(pocket)
+    for pocket in spins[:25]:
+        first.spin(pocket)
+    restore(second, json.loads(json.dumps(saved(first))))
+    for pocket in spins[25:]:
+        second.spin(pocket)
+    assert (second.evidence, second.peak, second.draws) == (whole.evidence, whole.peak, 60)
+    assert saved(second) == saved(whole) != saved(first)
+
+
+def test_dice_that_were_saved_go_on_as_if_they_were_not_and_others_may_join() -> None:
+    throws = [([6, 1], ["a", "b"]), ([6, 6], ["b", "c"]), ([6, 2], []), ([6, 5], ["c", "d"]), ([6, 6], ["a", "d"])]
+    whole, first, second = (DiceFairness() for _ in range(3))
+    for faces, names in throws:
+        whole.throw(faces, names)
+    for faces, names in throws[:3]:
+        first.throw(faces, names)
+    restore(second, json.loads(json.dumps(saved(first))))
+    for faces, names in throws[3:]:
+        second.throw(faces, names)
+    assert (second.evidence, second.peak, second.draws) == (whole.evidence, whole.peak, 5)
+    assert saved(second) == saved(whole) != saved(first)

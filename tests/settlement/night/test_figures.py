@@ -12,23 +12,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit.simulation import IRREGULARITIES, RULESET_NAMES, play
-from settlement import Event, State
+from settlement import Event
 from settlement import decode as decode_event
-from settlement.events import EntryCorrected
-from settlement.night.bridge import Bank, Bridge, Win, wager_lines
+from settlement.night.bridge import Bank, Bridge, Win
+from settlement.night.croupiers import Tally, compare
 from settlement.night.figures import (
     BUY_INS_LISTED,
     NOBODY,
     BetSum,
     PaidBy,
     PayoutError,
-    SessionProjection,
     Slip,
     UndecidedStake,
     decode,
     encode,
 )
-from tests.settlement.night.racks import counted
+from tests.settlement.night.racks import counted, lines_of, read
 from tests.settlement.streams import event, opener
 from tests.settlement.test_properties import quick, streams
 
@@ -42,21 +41,12 @@ def night(ruleset: str, seed: int, *irregularities: str, coups: int = 60) -> lis
     return [decode_event(json.dumps(each)) for each in played.events]
 
 
-def read(events: list[Event], page: int = 1_000, **options: Any) -> SessionProjection:
-    projection = SessionProjection((each for each in events if isinstance(each, EntryCorrected)), **options)
-    for first in range(0, len(events), page):
-        projection.feed(events[first : first + page])
-    return projection
-
-
 @pytest.mark.parametrize("ruleset", RULESET_NAMES)
 def test_the_figures_are_those_of_the_whole_session_at_once(ruleset: str) -> None:
     events = night(ruleset, 5, *IRREGULARITIES)
-    state, rack = counted(events)
-    table = state.table
+    _state, rack = counted(events)
     figures = read(events).figures()
-    whole = Bridge.of(figures.bridge.bank, wager_lines(table.open_session(), table.wagers.values(), table.findings))
-    assert figures.bridge == whole
+    assert figures.bridge == Bridge.of(figures.bridge.bank, lines_of(events))
     assert figures.luck == figures.bridge.luck + figures.bridge.carried
     bank = figures.bridge.bank
     assert (bank.opening_float, bank.fills, bank.credits, bank.buy_ins) == (
@@ -81,16 +71,35 @@ def test_pages_of_any_size_give_the_same_bytes(ruleset: str, page: int) -> None:
 
 @quick
 @given(streams(), st.integers(1, 12))
-def test_on_any_stream_pages_give_the_bridge_of_the_whole(stream: list[bytes], page: int) -> None:
+def test_on_any_stream_pages_give_the_same_bytes(stream: list[bytes], page: int) -> None:
     events = [decode_event(raw) for raw in stream]
-    projection, state = read(events, page), State()
-    state.feed_all(events)
-    table = state.table
-    whole = wager_lines(table.open_session(), table.wagers.values(), table.findings)
-    assert [line for line, _wager in projection.lines()] == whole
-    figures = projection.figures()
+    figures = read(events, page).figures()
     assert figures.luck == figures.bridge.luck + figures.bridge.carried
     assert encode(figures) == encode(read(events).figures())
+
+
+def test_money_of_a_bet_that_is_not_adjudicated_is_no_luck() -> None:
+    raw = [
+        opener("s", "qc-craps"),
+        event("s", 2, "wager.placed", wager="x", bet="any_craps", stake=1),
+        event("s", 3, "payout.recovered", wager="x", winnings=1),
+        event("s", 4, "wager.placed", wager="y", bet="field", stake=100),
+        event("s", 5, "dice.thrown", faces=[1, 1]),
+        event("s", 6, "payout.made", wager="y", winnings=300, stake_returned=100),
+    ]
+    figures = read([decode_event(each) for each in raw]).figures()
+    assert figures.luck == figures.bridge.luck == figures.bridge.payout_errors == 0
+    assert (figures.bridge.unadjudicated, figures.bridge.recorded) == (-299, Win(winnings=299))
+    assert figures.bets == {"any_craps": BetSum(wagers=1, recorded=1), "field": BetSum(wagers=1, recorded=-300)}
+    assert figures.errors == []
+
+
+def test_figures_that_were_stored_before_a_field_was_added_are_read() -> None:
+    kept = json.loads(encode(read(night("fr-roulette", 6, coups=3)).figures()))
+    del kept["bridge"]["unadjudicated"]
+    figures = decode(json.dumps(kept).encode())
+    assert figures.bridge.unadjudicated == 0
+    assert figures.luck == figures.bridge.luck + figures.bridge.carried
 
 
 def test_without_luck_the_lines_are_the_same() -> None:
@@ -146,7 +155,10 @@ def test_every_figure_of_a_short_session_by_hand() -> None:
     )
     assert (figures.events, figures.last_seq, figures.lost) == (15, 17, [(15, 17)])
     assert figures.is_adjudicated
-    assert (figures.observes, figures.unchecked) == (["calls", "wheel"], ["collections"])
+    assert (figures.observes, figures.unchecked) == (
+        ["calls", "decisions", "payouts", "results", "wagers", "wheel"],
+        ["collections"],
+    )
 
     # A zero takes the stake on 17, and the red one to prison: worth 18/37 of itself and 1/37 of a quarter.
     worth = Fraction(18 * 100 + 25, 37)
@@ -246,6 +258,22 @@ def test_a_wager_paid_in_two_parts_is_one_payout_and_its_error_that_of_the_last(
     assert [(error.seq, error.amount) for error in figures.errors] == [(5, 350 - 200 - 10)]
 
 
+def test_a_wager_that_two_croupiers_paid_counts_for_both_and_its_error_is_that_of_who_paid_last() -> None:
+    two = [{"person": "Max", "role": "croupier"}, {"person": "Eva", "role": "croupier"}]
+    raw = [json.loads(each) for each in (
+        opener("s", "fr-roulette", staff=two),
+        event("s", 2, *SEVENTEEN[:1], **SEVENTEEN[1]),
+        event("s", 3, "ball.settled", pocket="17"),
+        *(event("s", seq, "payout.made", wager="p", winnings=100, stake_returned=0) for seq in (4, 5, 6, 7)),
+    )]  # fmt: skip
+    for each, actor in zip(raw[3:], ("Max", "Eva", "Max", "Eva"), strict=True):
+        each["actor"] = actor
+    figures = read([decode_event(json.dumps(each)) for each in raw]).figures()
+    assert figures.croupiers == {"Eva": PaidBy(payouts=1, for_player=1, last_error=7), "Max": PaidBy(payouts=1)}
+    tallies = {name: Tally(paid.payouts, paid.for_house, paid.for_player) for name, paid in figures.croupiers.items()}
+    assert set(compare(tallies, alpha=Fraction(1, 20), q=Fraction(1, 10))) == {"Eva", "Max"}
+
+
 def by_whom(*before: tuple[str, dict[str, Any]], actor: str | None = None, staff: Any = ()) -> list[str]:
     """Return to whom a payout after ``before`` is laid."""
     events = stream_of(SEVENTEEN, ball("17"), *before, staff=list(staff))
@@ -257,7 +285,10 @@ def test_who_paid_is_who_the_event_names_or_the_only_croupier_at_the_table() -> 
     ann = ("staff.assigned", {"person": "Ann", "role": "croupier"})
     chef = ("staff.assigned", {"person": "Bob", "role": "chef_de_table"})
     assert by_whom(staff=MAX) == ["Max"]
-    assert by_whom(actor="Eva", staff=MAX) == ["Eva"]
+    eva = {"person": "Eva", "role": "chef_de_table"}
+    assert by_whom(actor="Eva", staff=[*MAX, eva]) == ["Eva"]
+    assert by_whom(actor="reader-7", staff=MAX) == ["Max"], "a device is no croupier"
+    assert by_whom(actor="reader-7") == [NOBODY]
     assert by_whom(chef, staff=MAX) == ["Max"]
     assert by_whom(ann, staff=MAX) == by_whom() == by_whom(chef) == [NOBODY]
 
@@ -308,3 +339,22 @@ def test_a_session_under_no_known_ruleset_has_a_bank_and_no_win() -> None:
     assert not figures.is_adjudicated
     assert figures.bridge.stakes == 0
     assert figures.bridge.bank.opening_float == 700
+
+
+# Equipment and disputes
+
+
+def test_dice_are_followed_by_their_set_and_a_wheel_by_its_own_id() -> None:
+    introduced = ("dice.set_introduced", {"dice": ["1", "2"], "decided_by": "opening", "announced": True})
+    named = (introduced[0], introduced[1] | {"set": "D-2"})
+    raw = [opener("s", "fr-craps", dice_set="D-1", wheel="W-1")]
+    raw += [event("s", seq, kind, **data) for seq, (kind, data) in enumerate([named, introduced], start=2)]
+    assert read([decode_event(each) for each in raw]).figures().equipment == [(1, "D-1"), (2, "D-2"), (3, "")]
+    assert read(stream_of(dice_set="D-1", wheel="W-1")).figures().equipment == [(1, "W-1")]
+
+
+@pytest.mark.parametrize("by, amount", [("house", 70), ("player", -70)])
+def test_a_settled_dispute_is_the_house_s_payment_or_the_player_s(by: str, amount: int) -> None:
+    settled = ("dispute.settled", {"opened": 2, "amount": 70, "by": by, "approved_by": "Chef"})
+    figures = read(stream_of(("dispute.opened", {"player": "p1"}), settled)).figures()
+    assert [(each.seq, each.kind, each.amount) for each in figures.concessions] == [(3, "dispute", amount)]

@@ -21,12 +21,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import crapssim
+import pytest
 from crapssim import bet as theirs
 
 from settlement import State, decode
 from tests.settlement.streams import event, opener
 
-THROWS = 20_000
+THROWS = [5_000, pytest.param(20_000, marks=pytest.mark.faults)]
 STAKE = 6_600
 
 
@@ -135,12 +136,13 @@ class Tables:
         del self.up[name]
 
 
-def test_every_decision_is_the_same() -> None:
+@pytest.mark.parametrize("throws", THROWS)
+def test_every_decision_is_the_same(throws: int) -> None:
     dice = random.Random(20260101)
     tables = Tables()
-    for _ in range(THROWS):
+    for _ in range(throws):
         tables.put_up_what_is_down()
         tables.throw((dice.randint(1, 6), dice.randint(1, 6)))
     assert set(tables.compared) == set(BETS) | {f"{base}_odds" for base in ODDS_ON}
-    assert min(tables.compared.values()) > 1_000
-    assert sum(tables.compared.values()) > 150_000
+    assert min(tables.compared.values()) > throws // 20
+    assert sum(tables.compared.values()) > throws * 7

@@ -275,8 +275,6 @@ ZEROS = """
    fr-roulette            choice      half     halving    1/74
    fr-roulette            choice      prison   halving    1/73
    fr-roulette            choice      prison   full       1/74
-   fr-roulette            half        -        halving    1/74
-   fr-roulette            lose        -        halving    1/37
    fr-american-roulette   lose        -        halving    1/19
    fr-american-roulette   half        -        halving    1/38
    fr-american-roulette   choice      half     halving    1/38

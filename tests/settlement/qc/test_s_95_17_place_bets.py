@@ -23,7 +23,7 @@ TAPES = {
         place w4 lay_bet 1000 number=6 marker=lay commission=41    ! commission-amount-mismatch:w4
         throw 2-4
         throw 3-4
-        pay w4 0+0                                                 ! losing-wager-paid:w4
+        pay w4 0+1                                                 ! losing-wager-paid:w4
     """,
     "reading commission_rounding: floor and nearest, a half up": """
         qc-craps rounding=nearest
@@ -54,7 +54,7 @@ TAPES = {
         throw 2-2
         pay w1 2000+1000
         place w2 buy_bet 1000 number=4 marker=buy left_up_from=w1  ! commission-not-renewed:w2
-        place w3 buy_bet 1000 number=4 marker=buy left_up_from=w9  ! commission-not-paid:w3
+        place w3 buy_bet 1000 number=4 marker=buy left_up_from=w9  ! commission-not-paid:w3 left-up-stake-mismatch:w3
         place w4 buy_bet 1000 number=4 marker=buy left_up_from=w1 commission=50
     """,
     "(1), (2): off on the come-out, seven included; a lay bet plays": """
@@ -71,7 +71,7 @@ TAPES = {
         pay w1 700+600
         pay w2 1200+1000
     """,
-    "(1): on, if the player switched it on, until the next point is set": """
+    "(1): on, if the player switched it on, until he says otherwise": """
         qc-craps
         place w1 right_bet 600 number=6 working=true
         place w2 right_bet 600 number=8
@@ -79,18 +79,44 @@ TAPES = {
         throw 4-4
         pay w2 700+600
         throw 4-4
-        throw 3-3
-        throw 3-3
+        throw 3-3                                                  => w1:won
         pay w1 700+600
     """,
-    "(1): a switch made before the series ended does not hold on the next come-out": """
+    "(1): a switch holds through the series that follow, until he switches it off": """
         qc-craps
         throw 4-4
         place w1 right_bet 600 number=6
+        place w2 right_bet 600 number=6
         switch w1 on
+        switch w2 on
         throw 4-4
-        throw 3-4
-        pay w1 0+600                                               ! inactive-wager-settled:w1
+        switch w2 off
+        throw 3-4                                                  => w1:lost w2:open
+        pay w2 0+600                                               ! inactive-wager-settled:w2
+    """,
+    "(1): switched half a second after the call, it counts for this throw": """
+        qc-craps calls
+        place w1 right_bet 600 number=6
+        call
+        +500ms switch w1 on                                        ! wager-near-call:w1 ? working-call-late
+        throw 4-2                                                  => w1:won
+        pay w1 700+600
+    """,
+    "(1): switched after the call and numbered before it, it counts from the next throw": """
+        qc-craps calls
+        place w1 right_bet 600 number=6
+        +5s switch w1 on
+        -501ms call                                                ! working-call-late:w1
+        +3s throw 4-2                                              => w1:open
+        call
+        throw 4-2                                                  => w1:won
+        pay w1 700+600
+    """,
+    "(2): a commission in whole dollars, if the house reads it so": """
+        qc-craps commission_unit=100 rounding=floor
+        throw 2-4
+        place w1 buy_bet 2500 number=4 commission=100 marker=buy
+        place w2 buy_bet 2500 number=4 commission=125 marker=buy   ! commission-amount-mismatch:w2
     """,
     "(1): switched after the call, it counts from the next throw": """
         qc-craps calls
@@ -110,10 +136,10 @@ TAPES = {
         throw 3-4
         pay w1 1000+1200
     """,
-    "the numbers there are, and no other bet": """
+    "the numbers there are; any other bet is not adjudicated": """
         qc-craps
         place w1 right_bet 600 number=7                            ! invalid-wager-number:w1
-        place w2 win 600                                           ! wager-not-permitted:w2
+        place w2 win 600                                           => w2:out_of_scope ? wager-not-permitted
     """,
     "of the rules of the dice, those on voided throws, values and the marker alone": """
         qc-craps custody calls marker

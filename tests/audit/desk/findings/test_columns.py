@@ -48,8 +48,9 @@ def _text(markup: str) -> str:
 def test_a_column_is_sorted_by_the_field_of_its_definition() -> None:
     client = client_of(Desk().first)
     for index, name in enumerate(LIST_COLUMNS, start=1):
-        listed = client.get(f"/admin/audit/finding/?o={index}").context["cl"]
-        assert str(listed.get_ordering(None, listed.root_queryset)[0]) == COLUMNS[name].ordering, name
+        page = client.get(f"/admin/audit/finding/?o={index}")
+        listed = page.context["cl"]
+        assert str(listed.get_ordering(page.wsgi_request, listed.root_queryset)[0]) == COLUMNS[name].ordering, name
 
 
 def test_what_looks_different_on_screen_is_a_column_of_the_list() -> None:

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import csv
 import io
+import json
+import re
 import zipfile
+from datetime import date
+from decimal import Decimal
 from typing import Any
 
 import pytest
-from django.utils import timezone
+from django.utils import timezone, translation
 
+from audit.desk.findings import admin as findings_admin
 from audit.event_store import audit_trail
-from audit.models import Finding, Role
+from audit.exports.findings import COLUMNS, PRINTED
+from audit.exports.lists import _pdf_data
+from audit.exports.sheets import Column, Sheet
+from audit.models import Finding, Person, PersonKind, Role
+from audit.presentation import money_at_stake
 from tests.audit.casework.test_actions import Desk, client_of, hired
 from tests.audit.tables import Tenant
 from tests.roles import without_triggers
@@ -48,6 +57,7 @@ def test_every_format_is_a_file_of_its_kind_and_each_download_is_in_the_audit_tr
     book = zipfile.ZipFile(io.BytesIO(exported(desk, "xlsx").content))
     assert "xl/worksheets/sheet1.xml" in book.namelist()
     assert exported(desk, "pdf").content.startswith(b"%PDF-")
+    assert len(json.loads(exported(desk, "json").content)) == len(desk.findings)
     assert exported(desk, "exe").status_code == 405
     assert client_of(desk.first).get("/admin/audit/finding/export/csv/").status_code == 405
     recorded = [
@@ -55,7 +65,102 @@ def test_every_format_is_a_file_of_its_kind_and_each_download_is_in_the_audit_tr
         for each in audit_trail.entries_of(desk.tenant.casino.pk, timezone.now().date())
         if each.type == "findings.exported"
     ]
-    assert recorded == [("xlsx", len(desk.findings)), ("pdf", len(desk.findings))]
+    assert recorded == [(format, len(desk.findings)) for format in ("xlsx", "pdf", "json")]
+
+
+@pytest.mark.superuser
+def test_money_is_in_units_of_the_currency_and_says_who_owes_whom(desk: Desk) -> None:
+    """One pays 9.00 for 7.00: the player has 2.00 too much."""
+    overpaid = Finding.objects.get(casino=desk.tenant.casino, rule="payout-overpaid")
+    with without_triggers():
+        Finding.objects.filter(pk=overpaid.pk).update(player="p0412", croupier="c-9")
+    Person.objects.create(casino=desk.tenant.casino, code="p0412", kind=PersonKind.PLAYER, name="Anna Ferrand")
+    named = "Anna Ferrand (p0412)"
+    [row] = [row for row in rows_of(exported(desk, "csv").content) if row["rule"] == "payout-overpaid"]
+    assert (row["expected"], row["recorded"], row["difference"], row["currency"]) == ("7.00", "9.00", "2.00", "EUR")
+    assert (row["owed"], row["owed by"], row["owed to"]) == ("2.00", named, "the house")
+    assert (row["player"], row["croupier"]) == (named, "c-9")
+    assert row["money"] == f"€2.00 overpaid to {named}"
+    assert row["what to do"] == f"Recover €2.00 from {named}."
+    book = zipfile.ZipFile(io.BytesIO(exported(desk, "xlsx").content))
+    assert re.search(r"<c [^>]*><v>2</v></c>", book.read("xl/worksheets/sheet1.xml").decode())
+    assert "#,##0.00" in book.read("xl/styles.xml").decode()
+    [entry] = [each for each in json.loads(exported(desk, "json").content) if each["rule"] == "payout-overpaid"]
+    assert (entry["owed"], entry["owed_by"], entry["owed_to"]) == ("2.00", "p0412", "the house")
+    assert "Anna" not in json.dumps(entry), "JSON has ids alone"
+    listed = client_of(desk.first).get("/admin/audit/finding/").content.decode()
+    page = client_of(desk.first).get(f"/admin/audit/finding/{overpaid.pk}/change/").content.decode()
+    for text in (listed, page):
+        assert f"€2.00 overpaid to {named}" in text
+    assert "Anna" not in client_of(desk.auditor).get("/admin/audit/finding/").content.decode()
+    assert "€2.00 overpaid to p0412" in client_of(desk.auditor).get("/admin/audit/finding/").content.decode()
+
+
+def test_a_printed_list_has_the_columns_that_a_page_has_room_for() -> None:
+    columns = [Column(name.upper(), key=name) for name in COLUMNS]
+    row = [Decimal("864.00") if name == "money" else None if name == "wager" else name for name in COLUMNS]
+    data = _pdf_data(Sheet("findings", columns, [row], PRINTED), "Findings", [], date(2026, 11, 22))
+    assert data["headings"] == [name.upper() for name in COLUMNS if name in PRINTED]
+    printed = dict(zip(data["headings"], data["rows"][0], strict=True))
+    assert (printed["MONEY"], printed["WAGER"], printed["REMEDY"]) == ("864.00", "", "remedy")
+    assert len(_pdf_data(Sheet("trail", columns, [row]), "Trail", [], date(2026, 11, 22))["headings"]) == len(COLUMNS)
+
+
+@pytest.mark.parametrize(
+    ("language", "day", "says"),
+    [
+        ("en", "Thu 19 Nov 2026", ["Queue: Open", "Rule: Paid too much", "Search: w2"]),
+        ("fr", "jeudi 19 nov. 2026", ["File : Ouverts", "Règle : Paiement excessif", "Recherche : w2"]),
+    ],
+)
+def test_a_file_has_dates_and_filters_in_words_and_json_has_dates_as_machines_read_them(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, language: str, day: str, says: list[str]
+) -> None:
+    given: list[list[str]] = []
+    whole = findings_admin.list_response
+
+    def noted(sheet: Sheet, format: str, *, title: str, filters: list[str], day: date) -> Any:
+        given.append(filters)
+        return whole(sheet, format, title=title, filters=filters, day=day)
+
+    monkeypatch.setattr(findings_admin, "list_response", noted)
+    client, query = client_of(desk.first), "?queue=open&rule=payout-overpaid&q=w2"
+    headers = {"accept-language": language}
+    with translation.override(language):  # as it was, after the request
+        body = client.post(f"/admin/audit/finding/export/csv/{query}", headers=headers).content.decode()
+        answer = client.post(f"/admin/audit/finding/export/json/{query}", headers=headers)
+    assert day in body
+    assert ", 20:00:12 CET" in body
+    assert "2026-11-19" not in body
+    assert given == [says, says]
+    [entry] = json.loads(answer.content)
+    assert (entry["gaming_day"], entry["occurred"]) == ("2026-11-19", "2026-11-19T20:00:12+01:00")
+
+
+@pytest.mark.parametrize(
+    ("difference", "owed", "player", "rule", "expected"),
+    [
+        (-86_400, {"by": "house", "to": "p1", "amount": 86_400}, "p1", "payout-missing", "€864.00 owed to p1"),
+        (
+            -86_400,
+            {"by": "house", "to": None, "amount": 86_400},
+            "",
+            "payout-missing",
+            "€864.00 owed to a player unknown",
+        ),
+        (200, {"by": "player", "to": None, "amount": 200}, "p1", "losing-wager-not-collected", "€2.00 owed by p1"),
+        (200, {"by": "player", "to": None, "amount": 200}, "", "payout-overpaid", "€2.00 overpaid"),
+        (50, None, "p1", "rounded-in-players-favour", "€0.50, owed by nobody"),
+        (0, None, "p1", "payout-put-right", "put right"),
+        (None, None, "p1", "dice-set-not-six", ""),
+    ],
+)
+def test_money_is_in_words_without_a_sign(
+    difference: int | None, owed: dict[str, Any] | None, player: str, rule: str, expected: str
+) -> None:
+    finding = Finding(rule=rule, severity="major", seq=1, evidence=[1], currency="EUR", player=player)
+    finding.difference, finding.owed = difference, owed
+    assert money_at_stake(finding) == expected
 
 
 @pytest.mark.superuser

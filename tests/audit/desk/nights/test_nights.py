@@ -6,22 +6,28 @@ import re
 from typing import Any
 
 import pytest
+import time_machine
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone, translation
 
 from audit import task_queue
 from audit.desk.nights import page
 from audit.desk.nights.page import ADDITIVE, WORTH
 from audit.desk.nights.tables import Table
-from audit.event_store import read
-from audit.models import Casino, Membership, NightReport, NightState, Officer, Role
-from audit.reconciliation import runs
+from audit.event_store import audit_trail, read
+from audit.models import Casino, Membership, NightReport, NightRun, NightState, Officer, Role
+from audit.reconciliation import pdf, runs, wording
 from audit.reconciliation.content import BANK, figures_of
 from audit.reconciliation.wording import money
 from settlement import decode
-from tests.audit.conftest import Tenant, make_tenant
+from settlement.catalogue import Language
+from tests.audit.access.test_accounts import invited_by
+from tests.audit.conftest import make_tenant
+from tests.audit.corrections.corrections_desk import approve
 from tests.audit.reconciliation.played import DAY, MORNING, buy_ins, count, inserted, record, session
 from tests.audit.reconciliation.test_versions import append
+from tests.audit.tables import Tenant
 from tests.audit.transparency.sealed import seal
 
 pytestmark = pytest.mark.django_db
@@ -83,7 +89,7 @@ def test_every_figure_opens_the_wagers_that_make_it(report: NightReport, casino:
     for each in report.parsed_content()["sessions"]:
         answer = desk.get(at(report, "session", each["stream_id"]) + f"?line={line}")
         assert answer.status_code == 200
-        shown = {**each, **each["recorded"], **each["bridge"]}
+        shown = figures_of(each)
         if line in WORTH:
             chosen = [figure for figure in answer.context["figures"] if figure["is_chosen"]]
             assert answer.context["sum"] == chosen[0]["amount"], "the wagers add up to the figure, to the minor unit"
@@ -140,6 +146,8 @@ def test_the_bank_of_a_session_is_read_as_corrected_and_as_far_as_the_report_did
     last = events[-1]["seq"]
     right = {"amount": 900, "slip": "F-001"}
     append(casino, events, last + 1, "entry.corrected", corrects=6, data=right, reason="misread", approved_by="Ida")
+    (waits,) = runs.reconcile(casino, DAY, actor="test", now=MORNING)
+    approve(casino, int(next(iter(waits.through))), last + 1)
     (first,) = runs.reconcile(casino, DAY, actor="test", now=MORNING)
     append(casino, events, last + 2, "bank.filled", amount=50, slip="F-002")
     append(casino, counted, 3, "drop.counted", session=events[0]["stream"], amount=1, counted_by=["Ida", "Max"])
@@ -153,6 +161,7 @@ def test_the_bank_of_a_session_is_read_as_corrected_and_as_far_as_the_report_did
         return [row.cells[-1].text for row in answer.context["table"].rows]
 
     assert opened(first, "F") == ["€9.00"]
+    assert waits.parsed_content()["sessions"][0]["F"] == 700
     assert opened(second, "F") == ["€9.00", "€0.50"]
     assert (len(opened(first, "D")), len(opened(second, "D"))) == (1, 2)
 
@@ -189,7 +198,7 @@ def test_a_figure_of_figures_opens_its_terms(report: NightReport, casino: Casino
     desk = officer(casino, "ada")
     for played in report.parsed_content()["sessions"]:
         answer = desk.get(at(report, "session", played["stream_id"]) + f"?line={figure}")
-        assert answer.context["sum"] == money(figures_of(played)[figure], "EUR")
+        assert answer.context["sum"] == wording.figure(figure, figures_of(played)[figure], "EUR")
         for row in answer.context["table"].rows:
             assert desk.get(row.cells[0].address).context["sum"] == row.cells[1].text
 
@@ -201,11 +210,13 @@ def test_a_total_opens_the_sessions_that_add_up_to_it(report: NightReport, casin
     content = report.parsed_content()
     sessions = [figures_of(each)[figure] for each in content["sessions"]]
     assert len(sessions) == 2
-    assert answer.context["total"] == money(sum(sessions), "EUR") == money(figures_of(content["total"])[figure], "EUR")
-    assert [row.cells[-1].text for row in answer.context["table"].rows] == [money(each, "EUR") for each in sessions]
+    assert answer.context["total"] == wording.figure(figure, sum(sessions), "EUR")
+    assert sum(sessions) == figures_of(content["total"])[figure]
+    shown = [row.cells[-1].text for row in answer.context["table"].rows]
+    assert shown == [wording.figure(figure, each, "EUR") for each in sessions]
     for row in answer.context["table"].rows:
         assert desk.get(row.cells[-1].address).context["sum"] == row.cells[-1].text
-    assert desk.get(at(report, "figure", "luck")).status_code == 404, "its sessions are rounded apart from their total"
+    assert desk.get(at(report, "figure", "hold_millionths")).status_code == 404, "a share is no sum of its sessions'"
 
 
 def test_a_long_list_of_the_bank_goes_on_on_the_next_page(casino: Casino, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -239,6 +250,60 @@ def test_two_officers_sign_and_one_cannot_twice(report: NightReport, casino: Cas
     assert (closed.state, str(closed.reviewed_by), str(closed.closed_by)) == (NightState.CLOSED, "ada", "bob")
     page = bob.get(at(report), headers={"accept-language": "en"}).content.decode()
     assert "Paid back to the player." in page
+
+
+@pytest.mark.parametrize(
+    ("language", "night", "signed"),
+    [
+        ("en", "Night of Thu 19 Nov", "20 Nov 2026, 23:30 CET"),
+        ("fr", "Nuit du jeudi 19 nov.", "20 nov. 2026, 23:30 CET"),
+    ],
+)
+def test_a_signature_has_one_hour_with_its_zone_on_the_page_and_on_paper(
+    report: NightReport, casino: Casino, language: Language, night: str, signed: str
+) -> None:
+    with time_machine.travel("2026-11-20 22:30:00Z", tick=False):
+        ada = officer(casino, "ada")
+        ada.post(at(report, "exception"), {"code": "critical-open", "reason": "Paid back to the player."})
+        ada.post(at(report, "sign"))
+    with time_machine.travel("2027-01-10 12:00:00Z", tick=False):
+        shown = officer(casino, "bob").get(at(report), headers={"accept-language": language}).content.decode()
+        with translation.override(language):
+            paper = pdf._data(NightReport.objects.get(pk=report.pk), language)
+    assert re.findall(r'<b>ada</b><span class="quiet">([^<]*)</span>', shown) == [signed]
+    assert "Paid back to the player.</p><footer>" in shown
+    assert f"ada, {signed}</footer>" in shown
+    assert paper["signatures"][0]["at"] == signed
+    assert f"{night} 2026" in paper["subheading"]
+    assert f"<h1>{night} 2026 · " in shown
+    without_ids = shown.replace(f".{DAY}", "")  # a stream's id has its gaming day
+    assert not re.search(r">[^<]*\b\d{4}-\d\d-\d\d", without_ids), "no date as machines write it"
+
+
+def test_the_same_hands_do_not_sign_twice_at_the_desk(report: NightReport, casino: Casino) -> None:
+    ada = officer(casino, "ada")
+    bob = invited_by(Officer.objects.get(username="ada"), casino, Role.DIRECTOR)
+    ada.post(at(report, "exception"), {"code": "critical-open", "reason": "Paid back to the player."})
+    ada.post(at(report, "sign"))
+    Membership.objects.get(officer__username="ada").delete()
+    Membership.objects.create(officer=Officer.objects.get(username="ada"), casino=casino, role=Role.DIRECTOR)
+
+    def refusal(client: Client) -> str:
+        page = client.post(at(report, "sign"), headers={"accept-language": "en"}, follow=True)
+        assert NightReport.objects.get(pk=report.pk).closed_by is None
+        return page.content.decode()
+
+    assert "The second signature is another officer’s." in refusal(ada), "under another role"
+    client = Client()
+    client.force_login(bob, backend="django.contrib.auth.backends.ModelBackend")
+    assert "One of you created the account of the other" in refusal(client)
+    refused = [each for each in audit_trail.entries_of(casino.pk, timezone.now().date()) if "refused" in each.type]
+    assert [(each.actor, each.data["code"]) for each in refused] == [
+        ("ada", "another-officer"),
+        (bob.username, "same-hands"),
+    ]
+    officer(casino, "eve").post(at(report, "sign"))
+    assert NightReport.objects.get(pk=report.pk).state == NightState.CLOSED
 
 
 def test_signing_takes_the_right_and_a_post(report: NightReport, casino: Casino) -> None:
@@ -284,6 +349,39 @@ def test_a_later_version_is_pointed_to_and_shows_its_sheet(report: NightReport, 
     assert "Restatement: what this version changes" in page
     assert "late event: bank.credited" in page
     assert "événement tardif : bank.credited" in desk.get(at(later), headers={"accept-language": "fr"}).content.decode()
+
+
+def test_a_night_that_failed_before_its_first_report_is_shown_with_a_button(
+    casino: Casino, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[tuple[str, dict[str, Any]]] = []
+    monkeypatch.setattr(task_queue, "send", lambda task, **params: sent.append((task, params)))
+    run = runs.begin(casino, DAY, actor="beat")
+    nights = reverse("admin:audit_nightreport_changelist")
+    again = reverse("admin:audit_nightreport_again_day", args=(casino.pk, DAY))
+    signer, looker = officer(casino, "ada"), officer(casino, "eve", signs=False)
+    assert again not in signer.get(nights).content.decode()
+    assert signer.post(again).status_code == 404, "it has not failed"
+    NightRun.objects.filter(pk=run.pk).update(error="RuntimeError: no such croupier")
+    page = signer.get(nights, headers={"accept-language": "fr"}).content.decode()
+    assert "no such croupier" in page
+    assert "Échec du rapprochement" in page
+    assert again in page
+    assert again not in looker.get(nights).content.decode()
+    assert looker.post(again).status_code in (403, 404)
+    assert sent == []
+    signer.post(again)
+    assert sent == [("audit.tasks.night_reconcile", {"casino_id": casino.pk, "day": DAY.isoformat(), "actor": "ada"})]
+
+
+def test_a_run_that_failed_can_be_tried_again_from_the_page_of_its_night(report: NightReport, casino: Casino) -> None:
+    run = runs.begin(casino, DAY, actor="beat")
+    desk = officer(casino, "ada")
+    assert at(report, "again") not in desk.get(at(report)).content.decode(), "it goes on"
+    NightRun.objects.filter(pk=run.pk).update(error="RuntimeError: no such croupier")
+    page = desk.get(at(report)).content.decode()
+    assert "no such croupier" in page
+    assert at(report, "again") in page
 
 
 def test_reconciling_again_is_handed_to_the_workers(

@@ -205,6 +205,12 @@ def test_a_form_with_a_casino_that_is_not_kept_or_no_number_does_nothing(
         for name in ("role", "remove-role"):
             form = {"casino": casino, "role": "second", "reason": "x\0y"}
             assert client.post(f"{LIST}{officer.pk}/do/{name}/", form).status_code == 302
+    for role in ("", "\0", "second\0", "superuser", "x" * 10_000):
+        form = {"casino": tenant.casino.pk, "role": role, "reason": "x"}
+        assert client.post(f"{LIST}{officer.pk}/do/role/", form).status_code == 302, role[:9]
+    for email in ("", "\0", "a" * 250 + "@cabochon.example"):
+        form = {"email": email, "reason": "x"}
+        assert client.post(f"{LIST}{officer.pk}/do/email/", form).status_code == 302, email[:9]
     assert role_of(officer) == Role.OFFICER
     assert not AccountRequest.objects.exists()
 

@@ -42,6 +42,35 @@ def test_what_was_not_sent_is_left_out() -> None:
         "Mise 10,00 € sur win — mise w1",
     )
     assert sentences("throw.voided", announced_by="stickman", flags=[])[0] == "“Coup nul” announced by the stickman"
+    assert sentences("dice.offered", seat="S1") == ("Dice offered to seat S1", "Dés proposés à la place S1")
+    assert sentences("dice.offered", player="p7") == ("Dice offered (player p7)", "Dés proposés (joueur p7)")
+    assert sentences("dice.thrown", faces=[3, 4], seat="S1", player="p7") == (
+        "Throw 3 – 4 by seat S1 (player p7)",
+        "Lancer 3 – 4 par la place S1 (joueur p7)",
+    )
+    assert sentences("payout.recovered", wager="w1", winnings=200) == (
+        "Taken back on wager w1, winnings €2.00, stake €0.00",
+        "Repris sur la mise w1, gain 2,00 €, enjeu 0,00 €",
+    )
+    assert sentences("dispute.settled", opened=7, amount=500, approved_by="chef-1") == (
+        "Dispute of event 7 settled: €5.00 paid by the house, approved by chef-1",
+        "Contestation de l’événement 7 réglée : 5,00 € versés par la maison, accord donné par chef-1",
+    )
+    assert sentences("dispute.settled", opened=7, amount=500, by="player") == (
+        "Dispute of event 7 settled: €5.00 paid by the player",
+        "Contestation de l’événement 7 réglée : 5,00 € versés par le joueur",
+    )
+
+
+def test_a_reason_that_the_contract_names_is_in_words() -> None:
+    assert sentences("spin.voided", announced_by="croupier", reason="foreign_object") == (
+        "Spin voided, announced by the croupier: a foreign object",
+        "Coup annulé, annoncé par le croupier : un corps étranger",
+    )
+    assert sentences("events.lost", through=9, reason="spool_lost")[1] == (
+        "Événements déclarés perdus jusqu’au numéro 9 : sa file d’attente a été perdue"
+    )
+    assert sentences("events.lost", through=9, reason="a fire")[0].endswith("a fire")
 
 
 def test_french_elides_before_a_vowel() -> None:
@@ -50,3 +79,6 @@ def test_french_elides_before_a_vowel() -> None:
         "Dés a mis en service, sur décision de l’employé"
     )
     assert sentences("chips.handled", by="croupier")[1] == "Jetons manipulés par le croupier"
+    assert sentences("staff.assigned", person="e-7", role="employe")[1] == "e-7 prend son poste d’employé"
+    assert sentences("staff.relieved", person="e-7", role="employe")[1] == "e-7 est relevé de son poste d’employé"
+    assert sentences("staff.assigned", person="c-7", role="croupier")[1] == "c-7 prend son poste de croupier"

@@ -1,0 +1,116 @@
+"""Both readings of a session: without one of its corrections, and with it, every other as it is now.
+
+What an officer needs who decides about a correction that waits: which wagers turn out otherwise, what is due and paid
+on them, and which findings hold in one reading alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass
+
+from audit.adjudication import stream_reader
+from audit.adjudication.results import standing_readings
+from audit.event_store import read
+from audit.models import CORRECTION_RULES
+from settlement import Finding, State
+from settlement.night.bridge import wager_line
+from settlement.state import Wager
+
+MAX_EVENTS = 60_000
+"""Events that are read for a page, twice: more than any session of one day has."""
+
+
+@dataclass(frozen=True, slots=True)
+class WagerReading:
+    """One wager in one reading. Amounts in minor units; ``W_rec`` and ``W_adj`` are positive for the house."""
+
+    bet: str
+    stake: int
+    status: str
+    winnings_due: int
+    stake_due: int
+    winnings_paid: int
+    stake_paid: int
+    recorded_win: int
+    adjudicated_win: int
+
+
+@dataclass(frozen=True, slots=True)
+class DifferingWager:
+    """A wager that the two readings take otherwise; None in a reading in which there is no such wager."""
+
+    wager: str
+    without: WagerReading | None
+    with_it: WagerReading | None
+
+
+@dataclass(frozen=True, slots=True)
+class BothReadings:
+    """What differs through event ``through``, which is the last: wagers, and the findings of one reading alone."""
+
+    through: int
+    wagers: list[DifferingWager]
+    only_without: list[Finding]
+    only_with: list[Finding]
+
+
+def both_readings(stream_id: int, seq: int) -> BothReadings | None:
+    """Return what correction ``seq`` of a stream changes; None if the session is too long to read for a page."""
+    last_seq = read.next_seq_of(stream_id) - 1
+    if read.count_from(stream_id, 1, through=last_seq, limit=MAX_EVENTS + 1) > MAX_EVENTS:
+        return None
+    changes = stream_reader.corrections_of(stream_id, known_through=last_seq)
+    held = stream_reader.held_in(stream_id, changes)
+    without, with_it = (_folded(stream_id, last_seq, each) for each in (held | {seq}, held - {seq}))
+    wagers, others = _readings_of(without), _readings_of(with_it)
+    differing = [
+        DifferingWager(wager, wagers.get(wager), others.get(wager))
+        for wager in dict.fromkeys([*wagers, *others])
+        if wagers.get(wager) != others.get(wager)
+    ]
+    found, found_with = _findings_of(without), _findings_of(with_it)
+    return BothReadings(
+        through=last_seq,
+        wagers=differing,
+        only_without=[finding for ref, finding in found.items() if ref not in found_with],
+        only_with=[finding for ref, finding in found_with.items() if ref not in found],
+    )
+
+
+def _folded(stream_id: int, last_seq: int, held: frozenset[int]) -> State:
+    changes = stream_reader.corrections_of(stream_id, known_through=last_seq)
+    state = State(changes, standing_readings(stream_id), held=held, compares=False)
+    with stream_reader.gc_paused(), closing(stream_reader.pages(stream_id, 1, last_seq)) as pages:
+        for page in pages:
+            state.feed_all(page)
+    return state
+
+
+def _readings_of(state: State) -> dict[str, WagerReading]:
+    session = state.table.session
+    if session is None:
+        return {}
+
+    def reading(wager: Wager) -> WagerReading:
+        line = wager_line(session, wager)
+        return WagerReading(
+            bet=wager.bet,
+            stake=wager.stake,
+            status=wager.status,
+            winnings_due=wager.winnings_due,
+            stake_due=wager.stake_due,
+            winnings_paid=wager.winnings_paid,
+            stake_paid=wager.stake_paid,
+            recorded_win=line.recorded.total,
+            adjudicated_win=line.adjudicated.total,
+        )
+
+    return {wager.id: reading(wager) for wager in state.table.wagers.values()}
+
+
+def _findings_of(state: State) -> Mapping[tuple[int, str, str], Finding]:
+    """Return the findings of a reading by what names them; without those that something was corrected."""
+    found = sorted(state.findings(), key=lambda each: each.order)
+    return {each.order: each for each in found if each.rule not in CORRECTION_RULES}

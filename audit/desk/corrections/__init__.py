@@ -1,0 +1,1 @@
+"""Corrections that wait for two officers, at the desk."""

@@ -1,0 +1,131 @@
+"""What the page of a correction shows: what was recorded and what it would become, by whom, and both readings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from msgspec.structs import replace
+
+from audit.adjudication.both_readings import BothReadings, DifferingWager, WagerReading, both_readings
+from audit.corrections.decisions import state_of
+from audit.corrections.wording import decided_in_words
+from audit.desk.tables.event_sentences import sentence
+from audit.event_store import read
+from audit.models import CorrectionDecision, Finding
+from audit.persons.directory import NO_NAMES, Directory, mentioned_in, named_facts, staff
+from audit.presentation import finding_title, language, local, money, payment_error, signed_money, wager_status
+from settlement import Event
+from settlement import Finding as FoundFinding
+from settlement.catalogue import BET_LABELS, RULES
+from settlement.codec import decode_one_stored
+from settlement.corrections import fitting, target_of
+
+WAGERS_SHOWN = 50
+FINDINGS_SHOWN = 50
+
+
+def correction_context(
+    finding: Finding, decisions: Sequence[CorrectionDecision], *, with_names: bool = False
+) -> dict[str, Any]:
+    """Return the context of the page of the correction that ``finding`` is of; ``with_names`` beside persons' ids."""
+    change = _event(finding, finding.seq)
+    target = _event(finding, target_of(change) or 0) if change is not None else None
+    corrected = fitting(change, target) if change is not None and target is not None else None  # type: ignore[arg-type]
+    directory = NO_NAMES
+    people = [getattr(change, "actor", None), getattr(getattr(change, "data", None), "approved_by", None)]
+    if with_names:
+        named = [*mentioned_in(each for each in (target, corrected) if each is not None), *staff(people)]
+        directory = Directory.of(finding.casino_id, named)
+    rule = RULES[finding.rule]
+    both = both_readings(finding.stream_id, finding.seq)
+    recorded_by, approved_by = (directory.staff(each) if each else "" for each in people)
+    value = replace(finding.as_value(), facts=named_facts(finding.facts, directory))
+    return {
+        "finding": finding,
+        "state": state_of(decisions),
+        "decisions": decisions,
+        "message": f"{value.message(language())} {decided_in_words(finding, decisions)}".strip(),
+        "explanation": rule.explanation.in_language(language()),
+        "no_clause": rule.reason.in_language(language()) if rule.reason else "",
+        "target": _described(target, finding, directory),
+        "corrected": _described(corrected, finding, directory),
+        "annuls": corrected is None,
+        "recorded_by": recorded_by,
+        "approved_by": approved_by,
+        "reason": finding.facts.get("reason") or "",
+        "both": both is not None,
+        "wagers": list(_wagers(both, finding.currency))[:WAGERS_SHOWN] if both is not None else [],
+        "sums": _sums(both, finding.currency) if both is not None else None,
+        "only_without": _titles(both.only_without) if both is not None else [],
+        "only_with": _titles(both.only_with) if both is not None else [],
+    }
+
+
+def _event(finding: Finding, seq: int) -> Event | None:
+    stored = read.events_at(finding.stream_id, [seq]).get(seq)
+    return decode_one_stored(stored) if stored else None
+
+
+def _described(event: Event | None, finding: Finding, directory: Directory) -> dict[str, Any] | None:
+    if event is None:
+        return None
+    text = sentence(event, language(), finding.currency, directory)
+    return {"seq": event.seq, "at": local(event.occurred_at, finding.casino), "text": text}
+
+
+def _wagers(both: BothReadings, currency: str) -> Iterator[dict[str, Any]]:
+    for each in both.wagers:
+        one = each.without or each.with_it
+        assert one is not None, "it differs in one reading at least"
+        label = BET_LABELS.get(one.bet)
+        yield {
+            "id": each.wager,
+            "bet": label[language()] if label else one.bet,
+            "without": _reading(each.without, currency),
+            "with_it": _reading(each.with_it, currency),
+        }
+
+
+def _reading(reading: WagerReading | None, currency: str) -> dict[str, str] | None:
+    if reading is None:
+        return None
+    due = money(reading.winnings_due + reading.stake_due, currency)
+    paid = reading.winnings_paid + reading.stake_paid
+    return {
+        "stake": money(reading.stake, currency),
+        "status": wager_status(reading.status, currency),
+        "due": due,
+        "paid": money(paid, currency),
+        "difference": payment_error(paid - reading.winnings_due - reading.stake_due, currency),
+    }
+
+
+def _sums(both: BothReadings, currency: str) -> dict[str, dict[str, str]]:
+    """Return what the house wins on the wagers that differ, by the rules and as recorded, in both readings."""
+
+    def of(which: str) -> dict[str, str]:
+        readings = [_side(each, which) for each in both.wagers]
+        return {
+            "recorded": signed_money(sum(each.recorded_win for each in readings if each is not None), currency),
+            "adjudicated": signed_money(sum(each.adjudicated_win for each in readings if each is not None), currency),
+        }
+
+    return {"without": of("without"), "with_it": of("with_it")}
+
+
+def _side(wager: DifferingWager, which: str) -> WagerReading | None:
+    return wager.without if which == "without" else wager.with_it
+
+
+def _titles(findings: Sequence[FoundFinding]) -> list[dict[str, Any]]:
+    return [
+        {
+            "title": finding_title(each.rule),
+            "severity": each.severity,
+            "seq": each.seq,
+            "wager": each.wager or "",
+            "message": each.message(language()),
+        }
+        for each in findings[:FINDINGS_SHOWN]
+    ]

@@ -1,0 +1,191 @@
+"""The evidence ledger at the desk. Read by whoever sees the record; a director or a second notes equipment taken apart.
+
+Persons are ids in the names of processes. The money of a person and the exchange register show names to those who may
+see them, and who looked is in the audit trail.
+"""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
+
+from audit.access.capabilities import Capability
+from audit.desk.audited_admin import actor, record_entry
+from audit.desk.ledger import page
+from audit.desk.names import directory_for, sees_names
+from audit.desk.scoped_admin import RecordAdmin, demands, scope_of
+from audit.ledger import listing
+from audit.ledger.equipment import equipment_of, take_apart
+from audit.models import Casino, LedgerProcess
+from audit.persons.directory import players
+
+MAX_REASON = 2_000
+
+
+class KindFilter(admin.SimpleListFilter):
+    """By kind, as the list calls it; kinds without a process are left out."""
+
+    title = _("kind")
+    parameter_name = "kind"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        kinds = set(model_admin.get_queryset(request).order_by().values_list("kind", flat=True).distinct())
+        return [(kind, title) for kind, title in page.TITLES.items() if kind in kinds]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[LedgerProcess]) -> QuerySet[LedgerProcess]:
+        return queryset.filter(kind=self.value()) if self.value() else queryset
+
+
+class EndedFilter(admin.SimpleListFilter):
+    """Hides processes that have ended, unless the user asks for all."""
+
+    title = _("processes")
+    parameter_name = "ended"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return [("all", _("also those that have ended"))]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[LedgerProcess]) -> QuerySet[LedgerProcess]:
+        return queryset if self.value() == "all" else queryset.filter(ended_at=None)
+
+
+@admin.register(LedgerProcess)
+class LedgerAdmin(RecordAdmin[LedgerProcess]):
+    change_list_template = "admin/audit/ledger/list.html"
+    list_display = ("title", "subject", "casino", "first_day", "sessions", "now", "of_the_year", "asks_at")
+    list_filter = (KindFilter, "casino", EndedFilter)
+    list_select_related = ("casino",)
+    search_fields = ("=subject", "subject")
+    ordering = ("-wealth",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        return super().get_queryset(request).defer("state")
+
+    @admin.display(description=_("process"), ordering="kind")
+    def title(self, process: LedgerProcess) -> Any:
+        return page.title_of(process)
+
+    @admin.display(description=_("wealth"), ordering="wealth")
+    def now(self, process: LedgerProcess) -> str:
+        return listing.times(process.wealth_over_start)
+
+    @admin.display(description=_("since the year began"))
+    def of_the_year(self, process: LedgerProcess) -> str:
+        return listing.times(process.e_value)
+
+    @admin.display(description=_("asks at"))
+    def asks_at(self, process: LedgerProcess) -> str:
+        return listing.times(process.threshold)
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view
+        return [
+            path("<int:pk>/apart/", view(self.apart_view), name="audit_ledgerprocess_apart"),
+            path("person/<int:casino_id>/<path:player>/", view(self.person_view), name="audit_ledgerprocess_person"),
+            path("exchanges/<int:casino_id>/<str:gaming_day>/", view(self.exchanges_view),
+                 name="audit_ledgerprocess_exchanges"),
+            *super().get_urls(),
+        ]  # fmt: skip
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """List the processes; above them the budget and the watch list of each casino of the officer."""
+        casinos = [
+            {
+                "casino": casino,
+                "budget": budget,
+                "allowed": str(budget.allowed),
+                "spent": f"{float(budget.spent):.3f}",
+                "sees_names": sees_names(request, casino.pk),
+                "watched": [page.row_of(process) for process in listing.watched(casino)],
+            }
+            for casino in scope_of(request, Capability.SEE_RECORD).casinos()
+            if (budget := listing.budget_of(casino)) is not None
+        ]
+        return super().changelist_view(request, {"casinos": casinos, **(extra_context or {})})
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Show a process: its curve, what moved it most, its questions."""
+        process = self.row_or_404(request, object_id)
+        record_entry(request, "ledger.viewed", casino_id=process.casino_id, process=process.name)
+        context = {
+            **self.admin_site.each_context(request),
+            **page.process_context(process),
+            "opts": self.opts,
+            "title": f"{page.title_of(process)} · {process.subject}",
+            "sees_names": sees_names(request, process.casino_id),
+            "may_take_apart": scope_of(request, Capability.SIGN_NIGHTS).includes(process.casino_id),
+        }
+        return TemplateResponse(request, "admin/audit/ledger/process.html", context)
+
+    @demands(Capability.SIGN_NIGHTS)
+    def apart_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """Note that a wheel or a set of dice was taken apart. By POST, with a reason."""
+        process = self.row_or_404(request, pk, Capability.SIGN_NIGHTS)
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        reason = request.POST.get("reason", "").replace("\0", "").strip()[:MAX_REASON]
+        if equipment_of(process) is None or process.ended_at is not None:
+            raise Http404
+        if not reason:
+            messages.error(request, _("Give a reason."))
+        else:
+            ended = take_apart(process, actor=actor(request), reason=reason)
+            messages.info(
+                request,
+                ngettext("%(n)d process has ended.", "%(n)d processes have ended.", ended) % {"n": ended},
+            )
+        return HttpResponseRedirect(reverse("admin:audit_ledgerprocess_change", args=(pk,)))
+
+    @demands(Capability.SEE_NAMES)
+    def person_view(self, request: HttpRequest, casino_id: int, player: str) -> HttpResponse:
+        """Show the theoretical win, luck and money of one player, stream by stream."""
+        casino = self._casino(request, casino_id)
+        record_entry(request, "money.viewed", casino_id=casino.pk, player=player)
+        directory = directory_for(request, casino.pk, players([player]))
+        processes = listing.processes_of(casino).filter(kind__in=("player-luck", "late-luck", "shooter"))
+        context = {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "title": directory.player(player),
+            "casino": casino,
+            "rows": page.person_rows(casino, player),
+            "processes": [page.row_of(process) for process in processes.filter(subject=player)],
+        }
+        return TemplateResponse(request, "admin/audit/ledger/person.html", context)
+
+    @demands(Capability.SEE_NAMES)
+    def exchanges_view(self, request: HttpRequest, casino_id: int, gaming_day: str) -> HttpResponse:
+        """Show the exchange register of each cash desk and table of a gaming day."""
+        casino = self._casino(request, casino_id)
+        try:
+            day = date.fromisoformat(gaming_day)
+        except ValueError:
+            raise Http404 from None
+        record_entry(request, "exchanges.viewed", casino_id=casino.pk, gaming_day=day.isoformat())
+        directory = directory_for(request, casino.pk, players(page.players_of_day(casino, day)))
+        context = {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "title": gettext("Exchange register of %(day)s") % {"day": day.isoformat()},
+            "casino": casino,
+            "before": day - timedelta(days=1) if day > date.min else None,
+            "after": day + timedelta(days=1) if day < date.max else None,
+            "registers": page.registers_of(casino, day, directory),
+        }
+        return TemplateResponse(request, "admin/audit/ledger/exchanges.html", context)
+
+    def _casino(self, request: HttpRequest, casino_id: int) -> Casino:
+        casino = scope_of(request, Capability.SEE_NAMES).casinos().filter(pk=casino_id).first()
+        if casino is None:
+            raise Http404
+        return casino

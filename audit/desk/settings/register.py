@@ -1,0 +1,351 @@
+"""The house register at the desk: what is in force today, what waits for a second officer, and everything decided.
+
+Whoever sees a casino's record sees its register; second officers and directors propose and decide. The use cases are in
+``audit.register.entries``; a page shows what they allow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from audit.access.capabilities import Capability
+from audit.access.scope import Scope
+from audit.desk.scoped_admin import RecordAdmin, demands, officer_of, scope_of
+from audit.desk.sign_in.proof import fresh_proof
+from audit.models import Casino, GamingTable, LoggedStream, RegisterEntry, RequestState
+from audit.presentation import day, language
+from audit.register import entries, in_force, touched
+from audit.register.entries import Proposal, RegisterRefused
+from audit.register.readings import KINDS, ValueRefused, parse, rulesets_of, written
+from settlement import RULESETS
+from settlement.readings import READINGS
+
+NIGHTS_SHOWN = 12
+"""Signed nights that the page of an entry names."""
+
+_CURRENCY = "_cabochon_currency"
+
+
+def _with_casino(table: GamingTable) -> str:
+    return f"{table.casino}: {table}"
+
+
+class ProposalForm(forms.Form):
+    """An entry to propose, at a casino whose register the officer keeps."""
+
+    casino = forms.ModelChoiceField(Casino.objects.none(), label=gettext_lazy("Casino"), empty_label=None)
+    reading = forms.ChoiceField(label=gettext_lazy("Reading"))
+    value = forms.CharField(label=gettext_lazy("Value"), max_length=2_000, required=False)
+    takes_back = forms.BooleanField(
+        label=gettext_lazy("Decide nothing here any more: what is more general decides, or the default"), required=False
+    )
+    table = forms.ModelChoiceField(
+        GamingTable.objects.none(),
+        label=gettext_lazy("Table"),
+        required=False,
+        empty_label=gettext_lazy("every table of the casino"),
+    )
+    ruleset = forms.ChoiceField(label=gettext_lazy("Ruleset"), required=False)
+    first_day = forms.DateField(
+        label=gettext_lazy("First gaming day"), widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")
+    )
+    last_day = forms.DateField(
+        label=gettext_lazy("Last gaming day, if there is one"),
+        required=False,
+        widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
+    )
+    reason = forms.CharField(
+        label=gettext_lazy("Reason"), max_length=entries.MAX_REASON, widget=forms.Textarea(attrs={"rows": 3})
+    )
+
+    def __init__(self, scope: Scope, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        tables = scope.rows(GamingTable.objects.select_related("casino").order_by("casino__code", "code"))
+        casinos = scope.casinos()
+        self._choices("casino").queryset = casinos
+        self._choices("table").queryset = tables
+        if casinos.count() > 1:
+            self._choices("table").label_from_instance = _with_casino  # type: ignore[assignment,method-assign]
+        self.fields["reading"].choices = [(kind.name, kind.title) for kind in KINDS.values()]  # type: ignore[attr-defined]
+        self.fields["ruleset"].choices = [  # type: ignore[attr-defined]
+            ("", _("every ruleset of the reading")),
+            *((name, ruleset_label(name)) for name in RULESETS),
+        ]
+
+    def _choices(self, name: str) -> forms.ModelChoiceField:  # type: ignore[type-arg]  # Django’s takes no parameter
+        field = self.fields[name]
+        assert isinstance(field, forms.ModelChoiceField)
+        return field
+
+    def proposal(self) -> Proposal:
+        """Return what a valid form proposes. Raise ``ValueRefused``."""
+        values = self.cleaned_data
+        return Proposal(
+            reading=values["reading"],
+            value=None if values["takes_back"] else parse(values["reading"], values["value"]),
+            first_day=values["first_day"],
+            last_day=values["last_day"],
+            table=values["table"],
+            ruleset=values["ruleset"],
+            reason=values["reason"],
+        )
+
+
+@admin.register(RegisterEntry)
+class RegisterAdmin(RecordAdmin[RegisterEntry]):
+    sees = (Capability.SEE_RECORD,)
+    changes = (Capability.KEEP_REGISTER,)
+    list_display = ("about", "what", "where", "days", "standing", "officers")
+    list_filter = ("state", "casino")
+    list_select_related = ("table", "proposed_by", "decided_by")
+    ordering = ("-pk",)
+    change_list_template = "admin/audit/register/list.html"
+
+    @admin.display(description=gettext_lazy("reading"), ordering="reading")
+    def about(self, entry: RegisterEntry) -> str:
+        return str(KINDS[entry.reading].title)
+
+    @admin.display(description=gettext_lazy("value"))
+    def what(self, entry: RegisterEntry) -> str:
+        return written(entry.reading, entry.value, currency_of(entry.casino))
+
+    @admin.display(description=gettext_lazy("where"))
+    def where(self, entry: RegisterEntry) -> str:
+        return f"{entry.casino} · {where_of(entry)}"
+
+    @admin.display(description=gettext_lazy("days in force"), ordering="first_day")
+    def days(self, entry: RegisterEntry) -> str:
+        return days_of(entry)
+
+    @admin.display(description=gettext_lazy("state"), ordering="state")
+    def standing(self, entry: RegisterEntry) -> str:
+        return state_of(entry)
+
+    @admin.display(description=gettext_lazy("officers"))
+    def officers(self, entry: RegisterEntry) -> str:
+        return ", ".join(each.get_username() for each in (entry.proposed_by, entry.decided_by) if each is not None)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return bool(scope_of(request, Capability.KEEP_REGISTER))
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(self.decide_view)
+        return [path("<int:pk>/decide/<slug:decision>/", view, name="audit_registerentry_decide"), *super().get_urls()]
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """Show what is in force today and what waits, above everything that was decided."""
+        context: dict[str, Any] = {}
+        if self.has_view_permission(request):
+            waiting = self.get_queryset(request).filter(state=RequestState.WAITING).order_by("pk")
+            context = {
+                "waiting": [entry_line(each) for each in waiting],
+                "casinos": [_in_force_today(each) for each in scope_of(request, Capability.SEE_RECORD).casinos()],
+            }
+        return super().changelist_view(request, {**context, **(extra_context or {})})
+
+    @demands(Capability.KEEP_REGISTER)
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Propose an entry."""
+        initial = {name: request.GET[name] for name in ("reading", "ruleset", "table", "casino") if name in request.GET}
+        form = ProposalForm(scope_of(request, Capability.KEEP_REGISTER), request.POST or None, initial=initial)
+        if request.method == "POST" and form.is_valid():
+            try:
+                entry = entries.propose(officer_of(request), form.cleaned_data["casino"], form.proposal())
+            except ValueRefused as refused:
+                form.add_error("value", str(refused))
+            except RegisterRefused as refused:
+                form.add_error("value" if refused.finding is not None else None, str(refused))
+            else:
+                messages.success(request, _("Proposed. Another officer decides."))
+                return redirect("admin:audit_registerentry_change", entry.pk)
+        kinds = [{"kind": kind, "reading": READINGS.get(kind.name)} for kind in KINDS.values()]
+        return self._page(request, "propose.html", title=_("Propose an entry"), form=form, kinds=kinds)
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Show an entry: what it says, what it touches, who decided, and the buttons of whoever may decide."""
+        if request.method == "POST":
+            return super().change_view(request, object_id, form_url, extra_context)
+        entry = self.row_or_404(request, object_id)
+        actor = officer_of(request)
+        is_kept = scope_of(request, Capability.KEEP_REGISTER).includes(entry.casino_id)
+        nights = touched.signed_nights(entry)
+        return self._page(
+            request,
+            "entry.html",
+            title=str(KINDS[entry.reading].title),
+            line=entry_line(entry),
+            entry=entry,
+            rulesets=[ruleset_label(each) for each in rulesets_of(entry.reading, entry.ruleset)],
+            replaced=_replaced(entry),
+            sessions=touched.streams_of(entry).count(),
+            nights=nights[:NIGHTS_SHOWN],
+            more_nights=max(0, len(nights) - NIGHTS_SHOWN),
+            is_waiting=entry.state == RequestState.WAITING,
+            is_own=entry.proposed_by_id == actor.pk,
+            is_kept=is_kept,
+            may_decide=is_kept and entries.may_decide(actor, entry),
+            history=_history(entry),
+        )
+
+    @demands(Capability.KEEP_REGISTER)
+    @fresh_proof
+    def decide_view(self, request: HttpRequest, pk: int, decision: str) -> HttpResponse:
+        """Approve, decline or withdraw an entry, by POST, and return to its page."""
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        entry = self.row_or_404(request, pk, Capability.KEEP_REGISTER)
+        actor, reason = officer_of(request), request.POST.get("reason", "")
+        try:
+            match decision:
+                case "approve":
+                    entries.approve(actor, entry.pk, reason=reason)
+                    messages.success(request, _("Approved. The sessions that it touches are read again."))
+                case "decline":
+                    entries.decline(actor, entry.pk, reason=reason)
+                    messages.success(request, _("Declined."))
+                case "withdraw":
+                    entries.withdraw(actor, entry.pk, reason=reason)
+                    messages.success(request, _("Withdrawn."))
+                case _:
+                    raise Http404
+        except RegisterRefused as refused:
+            messages.error(request, str(refused))
+        return redirect("admin:audit_registerentry_change", entry.pk)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[RegisterEntry]:
+        scope = scope_of(request, *self.sees, *self.changes)
+        rows = RegisterEntry.objects.select_related(*self.list_select_related)
+        # Prefetched, and so one object for all rows of a casino: what is looked up for it is looked up once.
+        return scope.rows(rows.prefetch_related("casino"), casino=self.casino)
+
+    def _page(self, request: HttpRequest, name: str, **context: Any) -> HttpResponse:
+        context = {**self.admin_site.each_context(request), "opts": self.opts, **context}
+        return TemplateResponse(request, f"admin/audit/register/{name}", context)
+
+
+# Words of an entry
+
+
+def ruleset_label(name: str) -> str:
+    """Return a ruleset in words; its name if it is none of ours."""
+    return RULESETS[name].title.in_language(language()) if name in RULESETS else name
+
+
+def where_of(entry: RegisterEntry) -> str:
+    table = _("table %(code)s") % {"code": entry.table.code} if entry.table is not None else _("every table")
+    return f"{table}, {ruleset_label(entry.ruleset)}" if entry.ruleset else table
+
+
+def days_of(entry: RegisterEntry) -> str:
+    first = day(entry.first_day, with_year=True)
+    if entry.last_day is None:
+        return _("from %(first)s") % {"first": first}
+    return _("%(first)s to %(last)s") % {"first": first, "last": day(entry.last_day, with_year=True)}
+
+
+def state_of(entry: RegisterEntry) -> str:
+    if entry.version is not None:
+        return _("approved, version %(version)d") % {"version": entry.version}
+    return str(RequestState(entry.state).label)
+
+
+def entry_line(entry: RegisterEntry) -> dict[str, Any]:
+    """Return an entry as lists and its page show it."""
+    reading = READINGS.get(entry.reading)
+    today = entry.casino.gaming_day_at(timezone.now())
+    return {
+        "entry": entry,
+        "title": KINDS[entry.reading].title,
+        "value": written(entry.reading, entry.value, currency_of(entry.casino)),
+        "where": where_of(entry),
+        "days": days_of(entry),
+        "state": state_of(entry),
+        "is_backdated": entry.first_day <= entry.casino.gaming_day_at(entry.proposed_at),
+        "is_over": entry.last_day is not None and entry.last_day < today,
+        "leaves_open": ", ".join(reading.leaves_open) if reading else "",
+        "decision": reading.reason.in_language(language()) if reading else "",
+    }
+
+
+def currency_of(casino: Casino) -> str:
+    """Return the currency in which a casino plays, "" if it has played in none or in several. Kept with the object."""
+    known: dict[str, str] = casino.__dict__
+    if _CURRENCY not in known:
+        streams = LoggedStream.objects.filter(casino=casino, is_of_desk=False)
+        found = list(streams.order_by().values_list("currency", flat=True).distinct()[:2])
+        known[_CURRENCY] = found[0] if len(found) == 1 else ""
+    return known[_CURRENCY]
+
+
+def _in_force_today(casino: Casino) -> dict[str, Any]:
+    """Return what a casino's register says today, and the default of every reading of which it says nothing."""
+    today = casino.gaming_day_at(timezone.now())
+    last: dict[tuple[str, int | None, str], RegisterEntry] = {}
+    for entry in in_force.approved(casino.pk).select_related("table", "proposed_by", "decided_by"):
+        entry.casino = casino
+        if entry.covers(today):
+            last[entry.reading, entry.table_id, entry.ruleset] = entry
+    decided = [entry for entry in last.values() if entry.value is not None]
+    order = list(KINDS)
+    decided.sort(key=lambda each: (order.index(each.reading), each.table_id or 0, each.ruleset))
+    named = {entry.reading for entry in decided}
+    return {
+        "casino": casino,
+        "day": today,
+        "version": in_force.newest_version(casino.pk),
+        "lines": [entry_line(each) for each in decided],
+        "defaults": list(_defaults(named)),
+    }
+
+
+def _defaults(named: set[str]) -> Iterator[dict[str, Any]]:
+    """Yield the readings that are not ``named``, each with the engine's default and where the law leaves it open."""
+    for name, reading in READINGS.items():
+        if name in KINDS and name not in named:
+            default = reading.default
+            if default is not None and not isinstance(default, str):
+                default = ", ".join(f"{ruleset_label(ruleset)}: {value}" for ruleset, value in default.items())
+            yield {
+                "name": name,
+                "title": KINDS[name].title,
+                "default": default,
+                "decision": reading.decision.in_language(language()),
+                "leaves_open": ", ".join(reading.leaves_open),
+            }
+
+
+def _replaced(entry: RegisterEntry) -> str:
+    """Return what is in force on the first day of an entry, without it: the value that it takes the place of."""
+    earlier = in_force.approved(entry.casino_id, through=entry.version - 1 if entry.version is not None else None)
+    same = [
+        each
+        for each in earlier
+        if (each.reading, each.table_id, each.ruleset) == (entry.reading, entry.table_id, entry.ruleset)
+        and each.covers(entry.first_day)
+    ]
+    return written(entry.reading, same[-1].value, currency_of(entry.casino)) if same else _("nothing decided")
+
+
+def _history(entry: RegisterEntry) -> list[dict[str, Any]]:
+    """Return what was done to an entry, in order: who did what, when, and why."""
+    done = [{"officer": entry.proposed_by, "at": entry.proposed_at, "what": _("proposed"), "reason": entry.reason}]
+    if entry.decided_at is not None:
+        decision = {"officer": entry.decided_by, "at": entry.decided_at, "what": state_of(entry)}
+        done.append({**decision, "reason": entry.decision_reason})
+    return done

@@ -1,0 +1,217 @@
+"""Feeding the ledger of a casino: each finished session, night and count once, in order.
+
+    next close in the tree ─► what the session gives it, read once ─► hold the casino's cursor ─► processes, points,
+                                                                        questions, batch, cursor: one transaction
+
+The row ``LedgerCursor`` is held while a batch is fed and moves in the same transaction, so a batch is fed whole or not
+at all, once, however many workers try and wherever one dies. What is corrected later does not rewind a process.
+
+After the sessions come the nights whose sessions are all counted: the payouts of a night, which are compared within it,
+and the accounting variance of each of its sessions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date, datetime
+from fractions import Fraction
+from zoneinfo import ZoneInfo
+
+import msgspec
+import structlog
+from django.db import transaction
+from django.utils import timezone
+
+from audit.adjudication.runs import is_passing
+from audit.ledger import nights, order
+from audit.ledger.questions import ask
+from audit.models import (
+    BatchKind,
+    Casino,
+    LedgerBatch,
+    LedgerCursor,
+    LedgerPoint,
+    LedgerProcess,
+    LoggedStream,
+)
+from audit.models.ledger import kept
+from audit.reconciliation import sessions
+from audit.reconciliation.sessions import StreamLocked
+from settlement import ENGINE_VERSION
+from settlement.eprocess.channels import Fed, of_payouts, of_session, of_variance
+from settlement.eprocess.kinds import KINDS
+from settlement.eprocess.ledger import Ledger, name_of
+from settlement.eprocess.observations import Payout, decode
+from settlement.eprocess.process import Process
+
+log = structlog.get_logger(__name__)
+
+MAX_ERROR = 500
+
+
+def feed(casino: Casino) -> int:
+    """Feed everything that is known of a casino and was not fed, and return how many batches that is.
+
+    What another worker feeds meanwhile is left to it. A session that another worker adjudicates is waited for: what
+    comes after it is fed when it was.
+    """
+    LedgerCursor.objects.get_or_create(casino=casino)
+    fed = 0
+    try:
+        while _feed_next_session(casino):
+            fed += 1
+        for row in nights.unfed(casino):
+            fed += _feed(casino, row, year_of(casino, timezone.now()), _seen(row))
+    except StreamLocked:
+        log.info("ledger waits", casino=casino.code)
+    return fed
+
+
+def year_of(casino: Casino, at: datetime) -> int:
+    """Return the year of the casino's budget that an instant is in."""
+    return at.astimezone(ZoneInfo(casino.time_zone)).year
+
+
+def _feed_next_session(casino: Casino) -> bool:
+    """Feed the session that comes next in the tree; return whether to look for another. Raise ``StreamLocked``."""
+    from_leaf = LedgerCursor.objects.values_list("next_leaf", flat=True).get(casino=casino)
+    close, next_leaf = order.next_close(casino.pk, from_leaf)
+    if close is None:
+        _move(casino, from_leaf, next_leaf)
+        return False
+    row = _session(casino, close)
+    return _feed(casino, row, year_of(casino, close.received_at), _seen(row), leaves=(from_leaf, next_leaf))
+
+
+def _session(casino: Casino, close: order.Close) -> LedgerBatch:
+    """Return the batch of a session: read up to its close, with the corrections that were known by then."""
+    stream = LoggedStream.objects.get(pk=close.stream_id)
+    content, error = b"", ""
+    try:
+        content = sessions.evidence_of(close.stream_id, close.seq)
+    except StreamLocked:
+        raise
+    except Exception as failure:
+        if is_passing(failure):
+            raise
+        # One stream that cannot be read must not stop the ledger: it is left out, and the page of the ledger says so.
+        log.exception("left out of the ledger", stream_id=close.stream_id)
+        error = f"{type(failure).__name__}: {failure}"[:MAX_ERROR]
+    return LedgerBatch(
+        casino=casino,
+        kind=BatchKind.DRAWS,
+        gaming_day=stream.gaming_day,
+        currency=stream.currency,
+        stream=stream,
+        last_seq=close.seq,
+        log_index=close.log_index,
+        engine_version=ENGINE_VERSION,
+        content=content,
+        error=error,
+    )
+
+
+def _seen(batch: LedgerBatch) -> list[Fed]:
+    return [] if batch.error else list(batches_of(batch))
+
+
+def batches_of(batch: LedgerBatch, content: bytes | None = None) -> Iterable[Fed]:
+    """Return what a batch feeds, by process; ``content`` is in place of what it was fed."""
+    content = bytes(batch.content) if content is None else content
+    match batch.kind:
+        case BatchKind.DRAWS:
+            return of_session(decode(content))
+        case BatchKind.PAYOUTS:
+            return of_payouts(msgspec.json.decode(content, type=list[Payout]))
+        case BatchKind.COUNT:
+            count = msgspec.json.decode(content, type=nights.CountedSession)
+            return of_variance(count.table, count.team, count.shift, count.variance)
+        case _:
+            raise AssertionError(f"no batch of the ledger is {batch.kind}")
+
+
+@transaction.atomic
+def _feed(
+    casino: Casino, row: LedgerBatch, year: int, seen: list[Fed], *, leaves: tuple[int, int] | None = None
+) -> bool:
+    """Feed one batch, unless it was fed meanwhile; ``leaves``: from where to where the cursor moves. Return True."""
+    cursor = LedgerCursor.objects.select_for_update().get(casino=casino)
+    if leaves is not None:
+        if cursor.next_leaf != leaves[0]:  # another worker has gone on: look again
+            return True
+        cursor.next_leaf = leaves[1]
+    elif nights.is_fed(row):
+        return False
+    ledger = _ledger_of(casino, cursor, year)
+    held = _hold_processes(casino, ledger, seen)
+    cursor.number += 1
+    row.number, row.year = cursor.number, ledger.year
+    row.save(force_insert=True)
+    before = {name: process.draws for name, process in ledger.processes.items()}
+    questions = ledger.feed(seen, session=row.stream.name if row.stream is not None else row.gaming_day.isoformat())
+    rows = _keep(casino, ledger, held, row.gaming_day)
+    LedgerPoint.objects.bulk_create(
+        LedgerPoint(process=rows[name], batch=row, draws=process.draws - before.get(name, 0), wealth=rows[name].wealth)
+        for name, process in ledger.processes.items()
+    )
+    for question in questions:
+        ask(rows[name_of(question.process)], row, question)
+    cursor.year, cursor.budget, cursor.ranks = ledger.year, ledger.budget, ledger.ranks
+    cursor.save()
+    return True
+
+
+def _move(casino: Casino, from_leaf: int, next_leaf: int) -> None:
+    """Note that there is no close up to ``next_leaf``."""
+    if next_leaf > from_leaf:
+        LedgerCursor.objects.filter(casino=casino, next_leaf=from_leaf).update(next_leaf=next_leaf)
+
+
+def _ledger_of(casino: Casino, cursor: LedgerCursor, year: int) -> Ledger:
+    """Return the pure ledger as far as the cursor says: its year, budget and ranks. A year never goes back."""
+    ledger = Ledger(year=cursor.year, budget=cursor.budget, ranks=dict(cursor.ranks))
+    if year > cursor.year:
+        ledger.begin_year(year)
+        # Held until this transaction ends, so that the budget of the year is one.
+        allowed = Casino.objects.values_list("false_questions", flat=True).get(pk=casino.pk)
+        ledger.budget = str(Fraction(allowed))
+    return ledger
+
+
+def _hold_processes(casino: Casino, ledger: Ledger, seen: list[Fed]) -> dict[str, LedgerProcess]:
+    """Lock the processes that a batch feeds, and put them into the pure ledger."""
+    names = {name_of(fed) for fed in seen}
+    current = LedgerProcess.objects.filter(casino=casino, name__in=names, ended_at=None).order_by("pk")
+    held = {row.name: row for row in current.select_for_update()}
+    for name, row in held.items():
+        ledger.processes[name] = msgspec.json.decode(bytes(row.state), type=Process)
+    return held
+
+
+def _keep(casino: Casino, ledger: Ledger, held: dict[str, LedgerProcess], day: date) -> dict[str, LedgerProcess]:
+    """Store every process that was fed, and return the rows by name."""
+    rows = {}
+    for name, process in ledger.processes.items():
+        row = held.get(name)
+        if row is None:
+            generations = LedgerProcess.objects.filter(casino=casino, name=name).count()
+            row = LedgerProcess(
+                casino=casino,
+                name=name,
+                kind=process.kind,
+                subject=process.subject,
+                variant=process.variant,
+                generation=generations + 1,
+                null=KINDS[process.kind].null,
+                first_day=day,
+            )
+        row.state = msgspec.json.encode(process, order="sorted")
+        row.wealth, row.highest, row.opening = kept(process.evidence), kept(process.highest), kept(process.opening)
+        row.year, row.alpha, row.draws = process.year, process.alpha, process.draws
+        row.sessions += 1
+        if row.pk is None:
+            row.save()
+        else:
+            row.save(update_fields=["state", "wealth", "highest", "opening", "year", "alpha", "draws", "sessions"])
+        rows[name] = row
+    return rows

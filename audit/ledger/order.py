@@ -1,0 +1,51 @@
+"""The order of the ledger: which finished session comes next, as the tree has it.
+
+A session is finished when the batch that holds its first ``session.closed`` is sealed. The leaf of that batch is its
+place, whatever its gaming day, its currency or the engine that reads it: it is fixed before anybody looks at a draw.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import NamedTuple
+
+from audit.event_store import binary_copy
+
+LEAVES_AT_ONCE = 5_000
+"""Leaves that one statement looks through."""
+
+
+class Close(NamedTuple):
+    """The close of a session: its leaf in the tree, its stream, the closing event, and when the batch was received."""
+
+    log_index: int
+    stream_id: int
+    seq: int
+    received_at: datetime
+
+
+_CLOSES = """
+select l.log_index, l.stream_id, min(e.seq), min(b.received_at)
+from log.leaf l
+join log.stream s on s.stream_id = l.stream_id
+join log.batch b on b.stream_id = l.stream_id and b.first_seq = l.first_seq
+join log.event e on e.stream_id = l.stream_id and e.seq between b.first_seq and b.last_seq
+where l.log_index >= %b::bigint and l.log_index < %b::bigint and s.casino_id = %b::bigint
+  and s.table_id is not null and not s.is_of_desk and e.envelope ->> 'type' = 'session.closed'
+  and not exists (select from audit_ledgerbatch f where f.stream_id = l.stream_id and f.kind = 'draws')
+group by l.log_index, l.stream_id order by l.log_index limit 1
+"""
+
+
+def next_close(casino_id: int, first_leaf: int) -> tuple[Close | None, int]:
+    """Return the first close of a session that was not fed, from ``first_leaf`` on, and the leaf to go on from.
+
+    Without a close the latter is the size of the tree.
+    """
+    [(size,)] = binary_copy.execute("select coalesce(max(log_index) + 1, 0) from log.leaf", ())
+    for first in range(first_leaf, size, LEAVES_AT_ONCE):
+        rows = binary_copy.execute(_CLOSES, (first, min(size, first + LEAVES_AT_ONCE), casino_id))
+        if rows:
+            close = Close(*rows[0])
+            return close, close.log_index + 1
+    return None, max(first_leaf, size)

@@ -1,0 +1,99 @@
+"""Questions: a process has reached its level of the year, and a finding asks, once.
+
+The finding is at the event that made it known: the close of the session, or the last coup that a croupier paid wrong. A
+question that was asked stays asked: no run supersedes it, whatever is corrected afterwards.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC
+
+import msgspec
+
+from audit.event_store import read
+from audit.models import BatchKind, Finding, LedgerBatch, LedgerProcess, LedgerQuestion, LoggedStream
+from audit.models.ledger import kept
+from audit.transparency.integrity_findings import integrity_finding
+from settlement.codec import decode_one_stored
+from settlement.eprocess.ledger import Question
+from settlement.eprocess.observations import Payout
+
+NEAR = 200
+"""Events before the close at one of which a question is put where another of its rule is at the close."""
+
+_PLAYERS = ("shooter", "player-luck", "pair-luck", "late-luck")
+_CROUPIERS = ("payout-lean", "payout-rate")
+
+
+def ask(process: LedgerProcess, batch: LedgerBatch, question: Question) -> LedgerQuestion:
+    """Store the question of a process that a batch raised, with its finding."""
+    crossing = question.crossing
+    stream, seq = _where(process, batch)
+    finding = _finding(stream, _free_seq(stream, seq, question.rule), process, question)
+    finding.save()
+    return LedgerQuestion.objects.create(
+        process=process,
+        batch=batch,
+        year=crossing.year,
+        alpha=crossing.alpha,
+        draws=crossing.draws,
+        evidence=kept(crossing.evidence),
+        finding_id=finding.pk,
+    )
+
+
+def _where(process: LedgerProcess, batch: LedgerBatch) -> tuple[LoggedStream, int]:
+    """Return the stream and the event at which a question of a batch is put."""
+    if batch.kind != BatchKind.PAYOUTS:
+        assert batch.stream is not None, "only the payouts of a night are of several sessions"
+        return batch.stream, batch.last_seq
+    payouts = msgspec.json.decode(bytes(batch.content), type=list[Payout])
+    own = [payout for payout in payouts if payout.croupier == process.subject]
+    coup = max(own, key=lambda payout: (payout.error != 0, _place(payout.coup))).coup
+    name, seq = _place(coup)
+    return LoggedStream.objects.get(casino=batch.casino_id, name=name, is_of_desk=False), seq
+
+
+def _place(coup: str) -> tuple[str, int]:
+    name, _, seq = coup.rpartition("#")
+    return name, int(seq)
+
+
+def _free_seq(stream: LoggedStream, seq: int, rule: str) -> int:
+    """Return ``seq``, or the last event before it where no question of ``rule`` is: two subjects are two cases."""
+    taken = set(Finding.objects.filter(stream=stream, rule=rule).values_list("seq", flat=True))
+    if seq not in taken:
+        return seq
+    earlier = [each for each, _envelope in read.before(stream.stream_id, seq=seq, limit=NEAR + len(taken))]
+    return max((each for each in earlier if each not in taken), default=seq)
+
+
+def _finding(stream: LoggedStream, seq: int, process: LedgerProcess, question: Question) -> Finding:
+    stored = read.events_at(stream.stream_id, [seq])[seq]
+    instants = read.credible_instants(stream.stream_id, {seq: decode_one_stored(stored).occurred_at})
+    facts = {
+        "subject": process.subject,
+        "since": process.first_day.isoformat(),
+        "sessions": process.sessions,
+        "draws": process.draws,
+        "evidence": written(question.crossing.evidence),
+        "alpha": question.crossing.alpha,
+    }
+    first, _, second = process.subject.partition(", ")
+    if process.kind in _PLAYERS:
+        facts |= {"player": first} | ({"croupier": second} if second else {})
+    finding = integrity_finding(stream, question.rule, seq, occurred_at=instants[seq].astimezone(UTC), facts=facts)
+    if process.kind in _PLAYERS:
+        finding.player = first
+    if process.kind in _CROUPIERS or process.kind == "croupier-displacement":
+        finding.croupier = first
+    elif process.kind == "pair-luck":
+        finding.croupier = second
+    return finding
+
+
+def written(evidence: int) -> str:
+    """Return a whole number of times as a message has it: with spaces, or as a power of ten where it is very large."""
+    if evidence < 10**9:
+        return f"{evidence:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+    return f"10^{len(str(evidence)) - 1}"

@@ -1,0 +1,97 @@
+"""``manage.py ledger``: the processes of a casino's evidence ledger, its budget and its watch list."""
+
+from __future__ import annotations
+
+import json
+from argparse import BooleanOptionalAction
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from rich.console import Console
+from rich.table import Table
+
+from audit.ledger import listing
+from audit.ledger.feeding import feed
+from audit.models import Casino, LedgerBatch, LedgerProcess, LedgerQuestion
+
+COLUMNS = ("kind", "subject", "since", "sessions", "observations", "wealth", "of the year", "asks at", "level", "")
+NUMBERS = COLUMNS[3:9]
+
+
+class Command(BaseCommand):
+    help = (
+        "List the processes of a casino's evidence ledger: wealth, level, budget and what is spent of it. "
+        "Persons are ids."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--casino", required=True, metavar="CODE")
+        parser.add_argument("--watch", action="store_true", help="the watch list alone (e-BH on the wealth of now)")
+        parser.add_argument(
+            "--feed", action=BooleanOptionalAction, default=False, help="first feed what is known and was not fed"
+        )
+        parser.add_argument("--json", action="store_true")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        casino = Casino.objects.filter(code=options["casino"]).first()
+        if casino is None:
+            raise CommandError(f"There is no casino '{options['casino']}'.")
+        if options["feed"]:
+            feed(casino)
+        rows = listing.watched(casino) if options["watch"] else list(listing.processes_of(casino))
+        raised = set(LedgerQuestion.objects.filter(process__in=rows).values_list("process_id", "year"))
+        listed = [_as_dict(row, has_question=(row.pk, row.year) in raised) for row in rows]
+        if options["json"]:
+            self.stdout.write(json.dumps({**_summary(casino), "processes": listed}, indent=2))
+            return
+        self._show(casino, listed)
+
+    def _show(self, casino: Casino, listed: list[dict[str, Any]]) -> None:
+        table = Table(box=None)
+        for column in COLUMNS:
+            table.add_column(column, justify="right" if column in NUMBERS else "left")
+        for row in listed:
+            table.add_row(
+                row["kind"], row["subject"], row["since"], str(row["sessions"]), str(row["observations"]),
+                row["wealth"], row["of_the_year"], row["asks_at"], row["alpha"],
+                "has asked" if row["has_question"] else "",
+            )  # fmt: skip
+        Console(file=self.stdout, width=150).print(table)  # type: ignore[arg-type]
+        summary = _summary(casino)
+        if summary["year"] is None:
+            self.stdout.write("The ledger has not been fed yet.")
+            return
+        self.stdout.write(
+            f"{summary['year']}: budget {summary['budget']} false question(s) a year, of which {summary['spent']} "
+            f"in levels given; {summary['batches']} batches fed, {summary['left_out']} left out."
+        )
+
+
+def _summary(casino: Casino) -> dict[str, Any]:
+    budget = listing.budget_of(casino)
+    batches = LedgerBatch.objects.filter(casino=casino)
+    return {
+        "casino": casino.code,
+        "year": budget.year if budget else None,
+        "budget": str(budget.allowed) if budget else None,
+        "spent": f"{float(budget.spent):.6f}" if budget else None,
+        "batches": batches.count(),
+        "left_out": batches.exclude(error="").count(),
+    }
+
+
+def _as_dict(row: LedgerProcess, *, has_question: bool) -> dict[str, Any]:
+    return {
+        "kind": row.kind,
+        "subject": row.subject,
+        "since": row.first_day.isoformat(),
+        "sessions": row.sessions,
+        "observations": row.draws,
+        "wealth": listing.times(row.wealth_over_start),
+        "highest": listing.times(row.highest_over_start),
+        "of_the_year": listing.times(row.e_value),
+        "asks_at": listing.times(row.threshold),
+        "alpha": row.alpha,
+        "year": row.year,
+        "has_question": has_question,
+    }

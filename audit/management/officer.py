@@ -1,0 +1,34 @@
+"""In whose name a command decides: an account of the desk, proved by its password and its second factor.
+
+The password is read from the terminal or from standard input.
+"""
+
+from __future__ import annotations
+
+import sys
+from getpass import getpass
+from typing import Any
+
+from django.core.management.base import CommandError
+from django_otp import match_token, user_has_device
+
+from audit.models import Officer
+
+
+def add_officer(parser: Any) -> None:
+    """Add the arguments that ``proved`` reads."""
+    parser.add_argument("--officer", required=True, metavar="NAME", help="the account in whose name it is done")
+    parser.add_argument("--code", default="", help="the code of its second factor")
+
+
+def proved(options: dict[str, Any]) -> Officer:
+    """Return the officer, who has given the password, and the code where there is a second factor."""
+    officer = Officer.objects.filter(username=options["officer"], is_active=True).first()
+    password = getpass("Password: ") if sys.stdin.isatty() else sys.stdin.readline().rstrip("\n")
+    if officer is None or not officer.check_password(password):
+        raise CommandError("Account or password are wrong.")
+    if user_has_device(officer):
+        code = options["code"].replace(" ", "")
+        if not code or match_token(officer, code) is None:
+            raise CommandError("Give the code of the second factor with --code.")
+    return officer

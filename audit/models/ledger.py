@@ -1,0 +1,230 @@
+"""The evidence ledger in the record: what each session gives it, what was fed in which order, and every process.
+
+A process is never rewound and never deleted. What feeds it is kept as it was then, so that its state can be computed
+again from the rows of ``LedgerBatch`` in their order.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from audit.models.casinos import Casino
+from audit.models.event_store import LoggedStream
+from settlement.eprocess.process import UNIT
+
+LARGEST_KEPT = 10**999
+"""The largest wealth that a column holds, in 2⁻¹²⁸; the state has it exactly."""
+
+
+class StreamEvidence(models.Model):
+    """What a session gives the ledger through an event: ``settlement.eprocess.observations``, from the same reading
+    that gives its figures. It can be computed again from the event store.
+    """
+
+    stream = models.ForeignKey(LoggedStream, on_delete=models.DO_NOTHING, db_constraint=False, related_name="evidence")
+    last_seq = models.BigIntegerField()
+    engine_version = models.CharField(max_length=32)
+    readings = models.CharField(max_length=64, default="", blank=True)  # digest of what the register says of the stream
+    corrections = models.CharField(max_length=64, default="", blank=True)  # what officers decided about them
+    observations = models.BinaryField()
+    made_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["stream", "last_seq", "engine_version", "readings", "corrections"],
+                name="one_evidence_a_stream_and_readings",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.stream_id} @ {self.last_seq}"
+
+
+class LedgerCursor(models.Model):
+    """How far the ledger of a casino is fed. Whoever feeds it holds this row.
+
+    ``next_leaf`` is the first leaf of the tree that may hold a close which was not looked at, ``number`` that of the
+    last batch. ``budget`` is of false questions in ``year``, "n/d"; ``ranks`` how many subjects of each kind have
+    appeared in it.
+    """
+
+    casino = models.OneToOneField(Casino, primary_key=True, on_delete=models.PROTECT, related_name="ledger")
+    next_leaf = models.BigIntegerField(default=0)
+    number = models.BigIntegerField(default=0)
+    year = models.IntegerField(default=0)
+    budget = models.CharField(max_length=32, default="1")
+    ranks = models.JSONField(default=dict)
+
+    def __str__(self) -> str:
+        return f"{self.casino_id}: {self.number}"
+
+
+class BatchKind(models.TextChoices):
+    """Where a batch comes from: the draws of a session, the payouts of a night, the count of a session."""
+
+    DRAWS = "draws", _("draws of a session")
+    PAYOUTS = "payouts", _("payouts of a night")
+    COUNT = "count", _("count of a session")
+
+
+class LedgerBatch(models.Model):
+    """One batch that the ledger was fed, or that it had to leave out: then ``error`` says why.
+
+    ``number`` is its place in the order. ``last_seq`` is the event that closed the session, ``log_index`` the leaf of
+    the tree that it came with; a night's payouts have neither, and no stream. ``content`` is what was seen, as it was
+    read then: observations, payouts, or an accounting variance in minor units.
+    """
+
+    casino = models.ForeignKey(Casino, on_delete=models.PROTECT, related_name="ledger_batches")
+    number = models.BigIntegerField()
+    kind = models.CharField(max_length=16, choices=BatchKind)
+    gaming_day = models.DateField(_("gaming day"))
+    currency = models.CharField(_("currency"), max_length=3)
+    stream = models.ForeignKey(
+        LoggedStream, null=True, on_delete=models.DO_NOTHING, db_constraint=False, related_name="ledger_batches"
+    )
+    last_seq = models.BigIntegerField(default=0)
+    log_index = models.BigIntegerField(null=True)
+    year = models.IntegerField()
+    engine_version = models.CharField(max_length=32)
+    content = models.BinaryField()
+    error = models.CharField(max_length=500, blank=True, default="")
+    fed_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        verbose_name = _("batch of the ledger")
+        verbose_name_plural = _("batches of the ledger")
+        constraints = [
+            models.UniqueConstraint(fields=["casino", "number"], name="one_batch_a_number"),
+            models.UniqueConstraint(fields=["kind", "stream"], condition=Q(stream__isnull=False), name="fed_once"),
+            models.UniqueConstraint(
+                fields=["casino", "kind", "gaming_day", "currency"],
+                condition=Q(stream__isnull=True),
+                name="night_fed_once",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.casino_id} {self.number}: {self.kind}"
+
+
+class LedgerProcess(models.Model):
+    """One process: the wealth of a mixture of gamblers against one null about one subject (``settlement.eprocess``).
+
+    ``name`` is its kind, variant and subject in one. ``state`` is the canonical JSON of the pure process. ``wealth``,
+    ``highest`` and ``opening``, what it had when ``year`` began, are in 2⁻¹²⁸, ``LARGEST_KEPT`` at most. ``alpha`` is
+    its share of the year's budget, "n/d", given before a draw of the year was looked at. ``sessions`` counts batches.
+    One that has ``ended_at``, because an officer noted that its wheel or dice were taken apart, is fed no more; its
+    successor has the next ``generation``.
+    """
+
+    casino = models.ForeignKey(
+        Casino, on_delete=models.PROTECT, related_name="ledger_processes", verbose_name=_("casino")
+    )
+    name = models.CharField(max_length=300)
+    kind = models.CharField(_("kind"), max_length=40)
+    subject = models.CharField(_("subject"), max_length=240)
+    variant = models.IntegerField(default=0)
+    generation = models.IntegerField(default=1)
+    null = models.CharField(_("null hypothesis"), max_length=200)
+    state = models.BinaryField()
+    wealth = models.DecimalField(max_digits=1_000, decimal_places=0)
+    highest = models.DecimalField(max_digits=1_000, decimal_places=0)
+    opening = models.DecimalField(max_digits=1_000, decimal_places=0)
+    year = models.IntegerField(_("year"))
+    alpha = models.CharField(_("level"), max_length=64)
+    sessions = models.IntegerField(_("sessions"), default=0)
+    draws = models.BigIntegerField(_("draws"), default=0)
+    first_day = models.DateField(_("since"))
+    begun_at = models.DateTimeField(auto_now_add=True)
+    ended_at = models.DateTimeField(_("ended"), null=True)
+    ended_by = models.CharField(max_length=200, blank=True, default="")
+    ended_reason = models.TextField(blank=True, default="")
+
+    class Meta:
+        verbose_name = _("process")
+        verbose_name_plural = _("evidence ledger")
+        ordering = ["casino", "kind", "subject"]
+        constraints = [
+            models.UniqueConstraint(fields=["casino", "name", "generation"], name="one_process_a_generation"),
+            models.UniqueConstraint(
+                fields=["casino", "name"], condition=Q(ended_at=None), name="one_process_a_subject_at_once"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def e_value(self) -> Fraction:
+        """The wealth now over that when the year began."""
+        return Fraction(int(self.wealth), int(self.opening))
+
+    @property
+    def wealth_over_start(self) -> Fraction:
+        """The wealth now over that with which every process begins."""
+        return Fraction(int(self.wealth), UNIT)
+
+    @property
+    def highest_over_start(self) -> Fraction:
+        """The most that its wealth ever was after a batch, over that with which every process begins."""
+        return Fraction(int(self.highest), UNIT)
+
+    @property
+    def threshold(self) -> Fraction:
+        """The e-value at which it asks its question of the year."""
+        return 1 / Fraction(self.alpha)
+
+
+def kept(wealth: int) -> Decimal:
+    """Return a wealth in 2⁻¹²⁸ as a column holds it."""
+    return Decimal(min(wealth, LARGEST_KEPT))
+
+
+class LedgerPoint(models.Model):
+    """What one batch did to one process: its wealth after it, in 2⁻¹²⁸, and how many draws the batch had."""
+
+    process = models.ForeignKey(LedgerProcess, on_delete=models.PROTECT, related_name="points")
+    batch = models.ForeignKey(LedgerBatch, on_delete=models.PROTECT, related_name="points")
+    draws = models.IntegerField()
+    wealth = models.DecimalField(max_digits=1_000, decimal_places=0)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["process", "batch"], name="one_point_a_batch")]
+
+    def __str__(self) -> str:
+        return f"{self.process_id} @ {self.batch_id}"
+
+    @property
+    def wealth_over_start(self) -> Fraction:
+        """The wealth over that with which every process begins."""
+        return Fraction(int(self.wealth), UNIT)
+
+
+class LedgerQuestion(models.Model):
+    """That a process reached its level, once for each process and year; it stays asked.
+
+    ``evidence`` is the wealth since the year began, rounded down, ``LARGEST_KEPT`` at most; ``draws`` all those it had
+    seen. ``finding`` is the id of the finding that asks.
+    """
+
+    process = models.ForeignKey(LedgerProcess, on_delete=models.PROTECT, related_name="questions")
+    batch = models.ForeignKey(LedgerBatch, on_delete=models.PROTECT, related_name="questions")
+    year = models.IntegerField()
+    alpha = models.CharField(max_length=64)
+    draws = models.BigIntegerField()
+    evidence = models.DecimalField(max_digits=1_000, decimal_places=0)
+    finding_id = models.BigIntegerField()
+    raised_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["process", "year"], name="one_question_a_year")]
+
+    def __str__(self) -> str:
+        return f"{self.process_id}: {self.year}"

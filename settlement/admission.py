@@ -1,0 +1,38 @@
+"""What the interface refuses of *new* events, beyond their shape: names for persons, words of bets in capitals, and
+events of another ruleset.
+
+An event that is stored already is compared and read as it is, so a table system may send it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from settlement.catalogue.words import BET_WORDS
+from settlement.codec import refuse_names
+from settlement.events import Event, WagerPlaced
+from settlement.persons.opaque_ids import NAMES_A_PLAYER, PERSONS_OF, is_opaque
+from settlement.rulesets import RULESETS, refuse_foreign
+from settlement.spelling import refuse_capitals, word_but_for_case
+
+
+def refuse_unless_admitted(event: Event, ruleset: str | None) -> None:
+    """Raise ``ShapeError`` for a new event that the interface refuses. ``ruleset`` is that of its stream."""
+    refuse_names(event)
+    refuse_foreign((event,), ruleset)
+    known = RULESETS.get(ruleset or "")
+    if known is not None and isinstance(event, WagerPlaced):
+        refuse_capitals((event,), known.kinds)
+
+
+def are_surely_admitted(events: Sequence[Event]) -> bool:
+    """Whether all of ``events`` are admitted whatever their ruleset: a quick look that says no too often, if at all."""
+    persons: set[object] = {event.actor for event in events}
+    for event in events:
+        kind = type(event)
+        if kind in NAMES_A_PLAYER:
+            persons.add(event.data.player)  # type: ignore[union-attr]
+        elif kind in PERSONS_OF:
+            return False
+    bets = {event.data.bet for event in events if isinstance(event, WagerPlaced)}
+    return all(map(is_opaque, persons)) and not any(word_but_for_case(bet, BET_WORDS) for bet in bets)

@@ -1,0 +1,157 @@
+"""Rules on what is changed after it was recorded, and on readings that a table declares for itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from settlement.catalogue.rule import RESTS_ON_THE_RECORD, Kind, Rule, Wording
+
+READINGS_ARE_THE_CASINOS = Wording(
+    "Which reading applies is the house’s decision, entered in its register; no text gives it to the table.",
+    "La lecture applicable est décidée par la maison et inscrite à son registre ; aucun texte ne la laisse à la table.",
+)
+
+FACTS_OF_A_CHANGE: Mapping[str, Kind] = MappingProxyType(
+    {
+        "corrects": "number",
+        "reason": "text",
+        "approved_by": "text",
+        "hides": "texts",
+        "hidden": "number",
+        "waits": "waiting",
+        "compared_through": "number",
+    }
+)
+
+CHANGES = (
+    Rule(
+        name="entry-corrected",
+        severity="major",
+        everywhere=(),
+        reason=RESTS_ON_THE_RECORD,
+        facts=FACTS_OF_A_CHANGE,
+        title=Wording("Entry corrected", "Écriture corrigée"),
+        message=Wording(
+            "The data of event {corrects} were replaced[ (reason given: “{reason}”)][, approved by {approved_by}].[ "
+            "Findings that hold only without the correction: {hidden}[, looked for through event "
+            "{compared_through}].][ {waits}.]",
+            "Les données de l’événement {corrects} ont été remplacées[ (motif indiqué : « {reason} »)][, avec "
+            "l’accord donné par {approved_by}].[ Constats qui ne tiennent que sans la correction : {hidden}[, "
+            "recherchés jusqu’à l’événement {compared_through}].][ {waits}.]",
+        ),
+        explanation=Wording(
+            "Nothing in the record is erased; a correction stands beside what it corrects and is itself a finding. In "
+            "its coup and before money moved it is for information. After that it is major, and at least major where "
+            "whoever recorded it also approved it and a wager turns out otherwise; after the close, or where it "
+            "touches the opening or the close of the session, it is critical. At the record such a correction has no "
+            "effect until two officers approve it.",
+            "Rien n’est effacé de l’enregistrement ; la correction figure à côté de ce qu’elle corrige et constitue "
+            "elle-même un constat. Dans son coup et avant tout mouvement d’argent, elle est portée pour information. "
+            "Ensuite elle est majeure, et l’est au moins lorsque son auteur l’a lui-même approuvée et que le sort "
+            "d’une mise en change ; après la fermeture, ou si elle touche à l’ouverture ou à la clôture de la séance, "
+            "elle est critique. Dans le registre, une telle correction reste sans effet tant que deux agents ne l’ont "
+            "pas approuvée.",
+        ),
+    ),
+    Rule(
+        name="entry-annulled",
+        severity="major",
+        everywhere=(),
+        reason=RESTS_ON_THE_RECORD,
+        facts=FACTS_OF_A_CHANGE,
+        title=Wording("Entry annulled", "Écriture annulée"),
+        message=Wording(
+            "Event {corrects} was declared never to have happened[ (reason given: “{reason}”)][, approved by "
+            "{approved_by}].[ Findings that hold only without the annulment: {hidden}[, looked for through event "
+            "{compared_through}].][ {waits}.]",
+            "L’événement {corrects} a été déclaré non avenu[ (motif indiqué : « {reason} »)][, avec l’accord donné par "
+            "{approved_by}].[ Constats qui ne tiennent que sans l’annulation : {hidden}[, recherchés jusqu’à "
+            "l’événement {compared_through}].][ {waits}.]",
+        ),
+        explanation=Wording(
+            "A pocket read twice never happened; the entry stays in sight and no longer counts. Its gravity is that of "
+            "a correction at the same moment. A throw or a spin just counted may be called void by the table without a "
+            "finding as long as no money moved on it; after that it is judged like an annulment.",
+            "Un numéro relevé deux fois n’a jamais eu lieu ; l’inscription reste visible et ne compte plus. Sa gravité "
+            "est celle d’une correction au même moment. La table peut annoncer nul un lancer qui vient d’être compté, "
+            "sans constat tant qu’aucun argent n’a été déplacé ; au-delà, il est jugé comme une annulation.",
+        ),
+    ),
+    Rule(
+        name="params-differ-from-register",
+        severity="major",
+        exceptional_severity="critical",
+        everywhere=(),
+        reason=READINGS_ARE_THE_CASINOS,
+        facts={"readings": "readings"},
+        expected_is="text",
+        recorded_is="text",
+        title=Wording(
+            "The table reads the law otherwise than the house", "La table s’écarte des lectures de la maison"
+        ),
+        message=Wording(
+            "The session declares another reading than the register ({readings}): {recorded} in place of {expected}. "
+            "It is adjudicated by the register.",
+            "La séance déclare une autre lecture que le registre ({readings}) : {recorded} au lieu de {expected}. Elle "
+            "est jugée selon le registre.",
+        ),
+        explanation=Wording(
+            "The house’s register decides how gaps of the text are read, and where it is silent the default does; a "
+            "table never chooses for itself. The finding is critical where a payment would be another by the reading "
+            "that the session declares.",
+            "Le registre de la maison fixe la lecture des lacunes du texte et, dans son silence, la valeur par défaut "
+            "s’applique ; une table ne choisit jamais pour elle-même. Le constat est critique lorsqu’un paiement "
+            "serait autre selon la lecture que la séance déclare.",
+        ),
+    ),
+    Rule(
+        name="parameter-unlawful",
+        severity="critical",
+        everywhere=(),
+        reason=Wording(
+            "The text concerned depends on the reading: art. 54 B for the zero, art. 57-1 al. 3 for the seats; a "
+            "payout unit above the stakes would pay nobody.",
+            "Le texte en cause dépend de la lecture : art. 54 B pour le zéro, art. 57-1 al. 3 pour les places ; une "
+            "unité de paiement supérieure aux mises ne paierait personne.",
+        ),
+        facts={"readings": "readings"},
+        expected_is="text",
+        recorded_is="text",
+        title=Wording("Reading against the text", "Lecture contraire au texte"),
+        message=Wording(
+            "A reading contradicts the text ({readings}): {recorded}. It is adjudicated with {expected}.",
+            "Une lecture contredit le texte ({readings}) : {recorded}. Le jugement retient {expected}.",
+        ),
+        explanation=Wording(
+            "A reading fills a gap and may not change what is written: the zero of French roulette leaves the player "
+            "his choice, seven players sit at a table of American roulette and fourteen at a double one, the payout "
+            "unit is no larger than the smallest stake, and the tolerance at the call is one second at most. The "
+            "lawful value is used: that of the register, else the default.",
+            "Une lecture comble une lacune et ne change pas ce qui est écrit : le zéro de la roulette française laisse "
+            "le choix au joueur, la roulette américaine admet sept joueurs et quatorze à une double table, l’unité de "
+            "paiement n’excède pas la plus petite mise, et la tolérance à l’annonce est d’une seconde au plus. La "
+            "valeur licite est retenue : celle du registre, sinon la valeur par défaut.",
+        ),
+    ),
+    Rule(
+        name="observes-less-than-owed",
+        severity="major",
+        everywhere=(),
+        reason=READINGS_ARE_THE_CASINOS,
+        facts={"families": "texts"},
+        title=Wording("The table observes less than it owes", "La table transmet moins qu’elle ne doit"),
+        message=Wording(
+            "By the register this table owes families of events that the session does not observe: {families}.",
+            "Selon le registre, cette table doit transmettre des familles d’événements que la séance ne transmet pas : "
+            "{families}.",
+        ),
+        explanation=Wording(
+            "What a table does not observe cannot be checked, so the house says beforehand what each table has to "
+            "observe. A session that lists less hides a part of the play from every rule on it.",
+            "Ce qu’une table n’observe pas ne peut être contrôlé ; la maison fixe donc à l’avance ce que chaque table "
+            "doit observer. Une séance qui en déclare moins soustrait une partie du jeu à toutes les règles qui s’y "
+            "rapportent.",
+        ),
+    ),
+)

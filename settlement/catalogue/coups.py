@@ -1,0 +1,114 @@
+"""Rules on what is settled within a coup and after it: put right, rounded, left up, given, disputed, left lying."""
+
+from __future__ import annotations
+
+from settlement.catalogue.rule import RESTS_ON_THE_RECORD, WAGER, Rule, Wording
+
+COUPS = (
+    Rule(
+        name="payout-put-right",
+        severity="info",
+        everywhere=(WAGER,),
+        facts={"movements": "number"},
+        expected_is="money",
+        recorded_is="money",
+        title=Wording("Put right within the coup", "Rectifié dans le coup"),
+        message=Wording(
+            "Wager {the_wager}: money changed hands {movements} times before the next result, and comes to what was "
+            "due, {expected}.",
+            "Mise {the_wager} : l’argent a changé de mains {movements} fois avant le résultat suivant, et le compte "
+            "est juste : {expected}.",
+        ),
+        explanation=Wording(
+            "A croupier who notices a mistake before the next result and puts it right has done his work. The net of "
+            "the coup is judged, not each movement: nothing is owed. Listed so that a habit can be seen.",
+            "Le croupier qui s’aperçoit d’une erreur avant le résultat suivant et la rectifie fait son métier. C’est "
+            "le solde du coup qui est jugé, non chaque mouvement : rien n’est dû. Signalé pour qu’une habitude se "
+            "voie.",
+        ),
+    ),
+    Rule(
+        name="rounded-in-players-favour",
+        severity="info",
+        everywhere=(WAGER,),
+        facts={"unit": "money"},
+        expected_is="money",
+        recorded_is="money",
+        title=Wording("Rounded in the player’s favour", "Arrondi en faveur du joueur"),
+        message=Wording(
+            "Wager {the_wager}: {recorded} was paid where {expected} is a whole number of payout units[ ({unit})]. The "
+            "fraction was given to the player.",
+            "Mise {the_wager} : {recorded} ont été payés là où {expected} font un nombre entier d’unités de paiement[ "
+            "({unit})]. La fraction a été laissée au joueur.",
+        ),
+        explanation=Wording(
+            "No text says who keeps the fraction of a unit. What is due is rounded down (reading “payout_unit”); a "
+            "casino that gives the fraction to the player pays less than one unit more, and wrongs nobody.",
+            "Aucun texte ne dit à qui revient la fraction d’unité. Ce qui est dû est arrondi à l’unité inférieure "
+            "(lecture « payout_unit ») ; la maison qui laisse la fraction au joueur donne moins d’une unité de plus et "
+            "ne lèse personne.",
+        ),
+    ),
+    Rule(
+        name="void-stake-kept",
+        severity="critical",
+        needs="collections",
+        everywhere=(WAGER,),
+        facts={"status": "status", "decided_seq": "number"},
+        title=Wording("Void stake swept", "Enjeu nul ramassé"),
+        message=Wording(
+            "Wager {the_wager} was void and was swept with the losing stakes. Its stake is due back to the player.",
+            "La mise {the_wager} était nulle et a été ramassée avec les enjeux perdus. L’enjeu est à rendre au joueur.",
+        ),
+        explanation=Wording(
+            "A void wager was never in play: it cannot lose. The croupier pushes its stake back, whatever the result; "
+            "handed back in the same coup, it raises nothing.",
+            "Une mise nulle n’a jamais été en jeu : elle ne peut pas perdre. Le croupier en repousse l’enjeu quel que "
+            "soit le résultat ; rendu dans le même coup, il ne donne lieu à aucun constat.",
+        ),
+    ),
+    Rule(
+        name="left-up-stake-mismatch",
+        severity="critical",
+        everywhere=(WAGER,),
+        facts={"left_up_from": "text"},
+        expected_is="money",
+        recorded_is="money",
+        title=Wording("Stake left up that was not there", "Enjeu maintenu qui n’existait pas"),
+        message=Wording(
+            "Wager {the_wager} is said to play on with the stake of {left_up_from}, at {recorded}. {expected} could "
+            "play on.",
+            "La mise {the_wager} est inscrite comme rejouant l’enjeu de {left_up_from}, pour {recorded} ; {expected} "
+            "pouvaient rejouer.",
+        ),
+        explanation=Wording(
+            "A stake plays on with what was not handed back, and may be pressed out of winnings that were due and not "
+            "handed over. A wager that was lost or never placed leaves nothing on the layout. Where more plays than "
+            "was left, chips came from somewhere that no event shows.",
+            "Un enjeu rejoue pour ce qui n’en a pas été rendu, et peut être augmenté du gain dû et non remis. Une mise "
+            "perdue ou jamais déposée ne laisse rien sur le tapis. Si l’on rejoue plus qu’il ne restait, des jetons "
+            "sont venus d’ailleurs, sans qu’aucun événement le montre.",
+        ),
+    ),
+    Rule(
+        name="goodwill-paid",
+        severity="info",
+        exceptional_severity="major",
+        everywhere=(),
+        reason=RESTS_ON_THE_RECORD,
+        facts={"approved_by": "text", "reason": "text"},
+        recorded_is="money",
+        title=Wording("Goodwill payment", "Geste commercial"),
+        message=Wording(
+            "{recorded} was paid as goodwill[ to {player}][, approved by {approved_by}][: {reason}].",
+            "{recorded} ont été versés à titre de geste commercial[ à {player}][, avec l’accord "
+            "donné par {approved_by}][ : {reason}].",
+        ),
+        explanation=Wording(
+            "The house gave what it did not owe. It is no payout and settles no wager; it is listed for review, and "
+            "major where nobody is named who approved it.",
+            "La maison a donné ce qu’elle ne devait pas. Ce n’est pas un paiement et cela ne règle aucune mise ; le "
+            "versement est signalé pour examen, et devient majeur si nul n’est nommé pour l’avoir approuvé.",
+        ),
+    ),
+)

@@ -1,0 +1,34 @@
+"""Rules that are alike, each list once: for what is owed, for incidents and for remedies."""
+
+from __future__ import annotations
+
+PAID_ON_A_DECISION = (
+    "payout-missing",
+    "payout-duplicated",
+    "payout-overpaid",
+    "payout-underpaid",
+    "payout-put-right",
+    "stake-not-returned",
+    "losing-wager-paid",
+    "horn-paid-split",
+    "half-refund-mismatch",
+    "imprisoned-stake-paid-winnings",
+    "imprisoned-value-not-halved",
+    "last-coup-refund-mismatch",
+)
+"""The rules on what was paid, or not, for a wager that was decided."""
+
+PAID_ON_NO_DECISION = ("payout-without-result", "push-paid", "barred-number-settled", "inactive-wager-settled")
+"""The rules on what was paid for a wager that nothing had decided."""
+
+STAKE_REFUSED = (
+    "wager-not-permitted",
+    "combination-not-permitted",
+    "line-wager-after-come-out",
+    "come-wager-on-come-out",
+    "odds-without-base-wager",
+    "odds-number-mismatch",
+    "odds-on-anothers-base",
+    "invalid-wager-number",
+)
+"""The rules on a stake that no article permits as it was placed."""

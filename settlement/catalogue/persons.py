@@ -1,0 +1,221 @@
+"""Rules about the money of persons over a gaming day: what is due, and what is asked; and what to do about them.
+
+The texts are known by their number only. A question is never an accusation: each has innocent explanations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from settlement.catalogue.rule import Rule, Wording
+
+_QUESTION = Wording(
+    "This is a question about the money of a day: no text of law says that anything is wrong.",
+    "C’est une question sur l’argent d’une journée : aucun texte ne dit qu’il y ait là une irrégularité.",
+)
+
+PERSONS = (
+    Rule(
+        name="identification-due",
+        severity="major",
+        everywhere=(),
+        reason=Wording(
+            "Article R. 561-10 of the code monétaire et financier is known to us by its number only. The amount stands "
+            "in the house register.",
+            "L’article R. 561-10 du code monétaire et financier ne nous est connu que par son numéro. Le montant "
+            "figure au registre des lectures.",
+        ),
+        facts={"exchange": "exchange", "gaming_day": "day", "count": "number", "elsewhere": "texts"},
+        expected_is="money",
+        recorded_is="money",
+        title=Wording("Identification due", "Joueur à identifier"),
+        message=Wording(
+            "[Player {player}: ]{exchange} came to {recorded}[ on {gaming_day}][, in {count} exchange(s)]; from "
+            "{expected} on the player is identified, and no identification is recorded.",
+            "[Joueur {player} : ]{exchange} pour {recorded}[ le {gaming_day}][, en {count} échange(s)] ; à partir de "
+            "{expected} le joueur est identifié, et aucune identification n’est enregistrée.",
+        ),
+        explanation=Wording(
+            "The exchanges of one player in one direction are added up over the gaming day, at all tables and desks "
+            "and by any means; chips bought and chips cashed apart. Of players whom nobody named, each exchange counts "
+            "alone. Amounts in another currency are not converted.",
+            "Les échanges d’un joueur dans un même sens s’additionnent sur la journée de jeu, à toutes les tables et "
+            "caisses et quel que soit le moyen ; achats et remboursements séparément. Pour les joueurs que nul n’a "
+            "désignés, chaque échange compte seul. Les montants en une autre monnaie ne sont pas convertis.",
+        ),
+        raised_by="record",
+    ),
+    Rule(
+        name="reportable-cash",
+        severity="major",
+        everywhere=(),
+        reason=Wording(
+            "Sections 70 and 71 of SOR/2002-184 are known to us by their number only. The amount stands in the house "
+            "register.",
+            "Les articles 70 et 71 du DORS/2002-184 ne nous sont connus que par leur numéro. Le montant figure au "
+            "registre des lectures.",
+        ),
+        facts={"exchange": "exchange", "gaming_day": "day", "count": "number", "elsewhere": "texts"},
+        expected_is="money",
+        recorded_is="money",
+        title=Wording("Cash to be reported", "Espèces à déclarer"),
+        message=Wording(
+            "[Player {player}: ]{exchange} came to {recorded} within 24 hours[, in {count} exchange(s)]; {expected} is "
+            "to be reported.",
+            "[Joueur {player} : ]{exchange} pour {recorded} en 24 heures[, en {count} échange(s)] ; {expected} est à "
+            "déclarer.",
+        ),
+        explanation=Wording(
+            "What the casino received in cash, staked banknotes included, and what it paid out for chips by any means "
+            "are added up apart, each over 24 consecutive hours, whatever the gaming day. Each further time that the "
+            "amount is reached is a finding of its own.",
+            "Ce que le casino a reçu en espèces, billets misés compris, et ce qu’il a remboursé de jetons par tout "
+            "moyen s’additionnent séparément, sur 24 heures consécutives, quelle que soit la journée de jeu. Chaque "
+            "fois que le montant est atteint de nouveau, c’est un constat distinct.",
+        ),
+        raised_by="record",
+    ),
+    Rule(
+        name="fill-unmatched",
+        severity="major",
+        everywhere=(),
+        reason=Wording(
+            "This rule is about the casino’s accounts: it rests on the slips and the count of the rack, not on a rule "
+            "of play.",
+            "Cette règle porte sur les comptes du casino : elle repose sur les bons et le comptage de la banque, non "
+            "sur une règle de jeu.",
+        ),
+        facts={"slips": "texts", "gaming_day": "day"},
+        expected_is="money",
+        recorded_is="money",
+        title=Wording("Slip without its chips", "Bon sans ses jetons"),
+        message=Wording(
+            "The rack closed with {recorded}; its slips, wagers and buy-ins give {expected}. The difference of "
+            "{difference} is exactly the amount of slip[ {slips}].",
+            "L’encaisse de clôture est de {recorded} ; bons, mises et changes donnent {expected}. L’écart de "
+            "{difference} est exactement le montant du bon[ {slips}].",
+        ),
+        explanation=Wording(
+            "A fill or credit moves chips twice: on its slip, and in the rack. Where a rack is short by exactly one "
+            "fill, or has too much by exactly one credit, the slip was recorded and the chips did not move. It is "
+            "found only where wagers, results, payouts and the bank are all observed.",
+            "Un apport ou un retrait déplace des jetons deux fois : sur son bon et dans la banque. S’il manque "
+            "exactement un apport, ou s’il reste exactement un retrait, le bon a été enregistré et les jetons n’ont "
+            "pas bougé. Constaté seulement si mises, résultats, paiements et banque sont tous observés.",
+        ),
+        raised_by="record",
+    ),
+    Rule(
+        name="threshold-splitting",
+        severity="info",
+        everywhere=(),
+        reason=_QUESTION,
+        facts={
+            "exchange": "exchange",
+            "gaming_day": "day",
+            "count": "number",
+            "pattern": "pattern",
+            "elsewhere": "texts",
+        },
+        expected_is="money",
+        recorded_is="money",
+        title=Wording("Exchanges split below a threshold?", "Échanges fractionnés sous un seuil ?"),
+        message=Wording(
+            "[Player {player}: ]{exchange} came to {recorded} in {count} exchange(s)[, {pattern}]; the threshold is "
+            "{expected}.",
+            "[Joueur {player} : ]{exchange} pour {recorded} en {count} échange(s)[, {pattern}] ; le seuil est de "
+            "{expected}.",
+        ),
+        explanation=Wording(
+            "This is a question, not an accusation: who plays with what he has changes as he goes, and many end below "
+            "a round amount. Look at how the exchanges follow each other.",
+            "C’est une question et non une accusation : qui joue ce qu’il a change à mesure, et beaucoup finissent "
+            "sous un montant rond. Il faut regarder comment les échanges se suivent.",
+        ),
+        raised_by="record",
+    ),
+    Rule(
+        name="minimal-play",
+        severity="info",
+        everywhere=(),
+        reason=_QUESTION,
+        facts={
+            "staked": "money",
+            "means": "means",
+            "gaming_day": "day",
+            "count": "number",
+            "elsewhere": "texts",
+        },
+        expected_is="money",
+        recorded_is="money",
+        title=Wording("Chips bought, cashed and hardly played?", "Jetons achetés, remboursés et à peine joués ?"),
+        message=Wording(
+            "[Player {player}: ]chips were bought for {expected}, {staked} was staked at most, and {recorded} came "
+            "back[ by {means}].",
+            "[Joueur {player} : ]jetons achetés pour {expected}, {staked} misés au plus, {recorded} remboursés[ par "
+            "{means}].",
+        ),
+        explanation=Wording(
+            "This is a question, not an accusation: who is called away cashes what he has bought. It is asked only "
+            "where all play of the day was seen, and stakes that nobody is known to have laid count as his. Cash that "
+            "comes back as a cheque or on a card is asked about as soon as it was staked less than once.",
+            "C’est une question et non une accusation : qui doit partir se fait rembourser. Posée seulement si tout le "
+            "jeu de la journée a été observé ; les mises sans joueur connu lui sont comptées. Les espèces rendues par "
+            "chèque ou sur carte font question dès qu’elles ont été misées moins d’une fois.",
+        ),
+        raised_by="record",
+    ),
+    Rule(
+        name="offsetting-players",
+        severity="info",
+        everywhere=(),
+        reason=_QUESTION,
+        facts={"other_player": "text", "opposing": "number", "coups": "number", "gaming_day": "day"},
+        recorded_is="money",
+        title=Wording("Two players on both sides?", "Deux joueurs des deux côtés ?"),
+        message=Wording(
+            "On {opposing} of the {coups} coups that they shared, player {player} and player {other_player} laid "
+            "nearly the same on opposite sides of one chance[, {recorded} in all].",
+            "Sur {opposing} des {coups} coups joués ensemble, les joueurs {player} et {other_player} ont misé presque "
+            "autant sur les deux côtés d’une même chance[, {recorded} en tout].",
+        ),
+        explanation=Wording(
+            "This is a question, not an accusation: a couple who like a long evening lose together only at zero, and "
+            "two systems may run opposite ways. Look at who bought the chips and who cashed them.",
+            "C’est une question et non une accusation : un couple qui aime les longues soirées ne perd ensemble qu’au "
+            "zéro, et deux systèmes peuvent aller en sens contraire. Il faut regarder qui a acheté les jetons et qui "
+            "les a fait rembourser.",
+        ),
+        raised_by="record",
+    ),
+)
+
+REMEDIES_OF_PERSONS: Mapping[str, Wording] = MappingProxyType(
+    {
+        "identification-due": Wording(
+            "Identify the player[ {player}] before the next exchange, and enter the document in the register.",
+            "Identifier le joueur[ {player}] avant tout nouvel échange et inscrire le document au registre.",
+        ),
+        "reportable-cash": Wording(
+            "Report {recorded}[ of player {player}] to the authority, and note the number of the report.",
+            "Déclarer {recorded}[ du joueur {player}] à l’autorité et noter le numéro de la déclaration.",
+        ),
+        "fill-unmatched": Wording(
+            "Compare slip[ {slips}] with its stub at the cash desk, and view the pictures of its delivery.",
+            "Comparer le bon[ {slips}] avec sa souche à la caisse et visionner les images de sa remise.",
+        ),
+        "threshold-splitting": Wording(
+            "Read these exchanges together[, those of player {player}], and note whether they look like one.",
+            "Lire ensemble ces échanges[, ceux du joueur {player}], et noter s’ils n’en font qu’un.",
+        ),
+        "minimal-play": Wording(
+            "Look at what the player[ {player}] did between the exchanges, and note how it is explained.",
+            "Regarder ce que le joueur[ {player}] a fait entre les échanges et noter ce qui l’explique.",
+        ),
+        "offsetting-players": Wording(
+            "Watch how[ {player}] and {other_player} play together, and see who bought and who cashed the chips.",
+            "Observer comment[ {player}] et {other_player} jouent ensemble et qui a acheté et fait rembourser.",
+        ),
+    }
+)

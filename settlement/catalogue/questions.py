@@ -1,0 +1,239 @@
+"""Questions that statistics raise: a process of the evidence ledger has reached its level of the year.
+
+Each says whom it is about, since when, and how often it is asked where all is in order: its α, given in advance out of
+the casino's budget. It is a question, never an accusation. Findings of before the ledger have facts of their own, and
+read as they did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from settlement.catalogue.rule import Equipment, Kind, Rule, Wording
+
+_STATISTICS = Wording(
+    "This is a question put by statistics: no text of law is involved.",
+    "C’est une question posée par la statistique : aucun texte n’est en cause.",
+)
+
+_FACTS: Mapping[str, Kind] = MappingProxyType(
+    {
+        "player": "text",
+        "croupier": "text",
+        "subject": "text",
+        "since": "day",
+        "sessions": "number",
+        "draws": "number",
+        "evidence": "text",
+        "alpha": "text",
+    }
+)
+
+_EVIDENCE = Wording(
+    " Over {sessions} session(s) since {since} ({draws} observations), somebody who bet against chance at fair odds "
+    "would have {evidence} times his stake. Where all is in order this is asked with a probability of at most {alpha} "
+    "in a year: it is a question, not an accusation.",
+    " Sur {sessions} séance(s) depuis le {since} ({draws} observations), qui aurait parié contre le hasard à cotes "
+    "équitables aurait {evidence} fois sa mise. Quand tout est en ordre, cette question est posée avec une probabilité "
+    "d’au plus {alpha} par an : c’est une question et non une accusation.",
+)
+
+
+def _question(
+    name: str,
+    title: Wording,
+    lead: Wording,
+    explanation: Wording,
+    *,
+    equipment: Equipment | None = None,
+    before: Wording | None = None,
+    before_facts: Mapping[str, Kind] = MappingProxyType({}),
+) -> Rule:
+    """Return the rule of a question. ``before`` is its message of before the ledger, with ``before_facts``."""
+    message = Wording(f"{lead.en}[{_EVIDENCE.en}]", f"{lead.fr}[{_EVIDENCE.fr}]")
+    if before is not None:
+        message = Wording(message.en + before.en, message.fr + before.fr)
+    return Rule(
+        name=name,
+        severity="info",
+        everywhere=(),
+        equipment=equipment,
+        reason=_STATISTICS,
+        facts={**_FACTS, **before_facts},
+        title=title,
+        message=message,
+        explanation=explanation,
+        raised_by="record",
+    )
+
+
+QUESTIONS = (
+    _question(
+        "dice-fairness",
+        Wording("Are these dice fair?", "Ces dés sont-ils réguliers ?"),
+        Wording("[Dice ({subject}): ]the faces do not come as those of fair dice.",
+                "[Dés ({subject}) : ]les faces ne sortent pas comme celles de dés réguliers."),
+        Wording(
+            "Some dice look like this by chance. Have the dice measured; look at who handled them.",
+            "Certains dés présentent cet aspect par hasard. Il convient de faire mesurer les dés et de regarder qui "
+            "les a maniés.",
+        ),
+        equipment="dice",
+        before=Wording(
+            "[ Over {throws} throws[ of set {equipment}] the faces came in proportions that fair dice show with "
+            "probability {p_value} only.]",
+            "[ Sur {throws} lancers[ du jeu de dés {equipment}], les faces sont sorties dans des proportions que des "
+            "dés réguliers ne présentent qu’avec une probabilité de {p_value}.]",
+        ),
+        before_facts={"throws": "number", "p_value": "text", "equipment": "text"},
+    ),
+    _question(
+        "wheel-fairness",
+        Wording("Is this wheel fair?", "Ce cylindre est-il régulier ?"),
+        Wording("[Wheel {subject}: ]the pockets do not come as those of an even wheel.",
+                "[Cylindre {subject} : ]les numéros ne sortent pas comme ceux d’un cylindre régulier."),
+        Wording(
+            "Some wheels look like this by chance. Have the wheel levelled and its pockets examined.",
+            "Certains cylindres présentent cet aspect par hasard. Il convient de vérifier l’aplomb du cylindre et ses "
+            "cases.",
+        ),
+        equipment="wheel",
+        before=Wording(
+            "[ Over {spins} spins[ of wheel {equipment}] the pockets came in proportions that a fair wheel shows with "
+            "probability {p_value} only.]",
+            "[ Sur {spins} coups[ du cylindre {equipment}], les numéros sont sortis dans des proportions qu’un "
+            "cylindre régulier ne présente qu’avec une probabilité de {p_value}.]",
+        ),
+        before_facts={"spins": "number", "p_value": "text", "equipment": "text"},
+    ),
+    _question(
+        "wheel-signature",
+        Wording("Does the next pocket depend on the last?", "Le numéro suivant dépend-il du précédent ?"),
+        Wording("[{subject}: ]how far the ball comes to rest from the last pocket is not even.",
+                "[{subject} : ]l’écart entre la case de la bille et la précédente n’est pas régulier."),
+        Wording(
+            "A habit of the hand, a slow rotor or a spin recorded twice looks like this, and so does somebody who "
+            "aims. View the pictures of some spins; have another croupier spin the wheel.",
+            "Une habitude de la main, un cylindre lent ou un coup enregistré deux fois présentent cet aspect, comme "
+            "quelqu’un qui vise. Il convient de visionner quelques coups et de faire lancer un autre croupier.",
+        ),
+        equipment="wheel",
+    ),
+    _question(
+        "void-call-bias",
+        Wording("Are throws called void for what they show?", "« Coup nul » est-il annoncé selon le résultat ?"),
+        Wording("[Table {subject}: ]throws called void do not fall, or would not have paid, as the others do.",
+                "[Table {subject} : ]les lancers déclarés nuls ne tombent pas, ou n’auraient pas payé, comme les "
+                "autres."),
+        Wording(
+            "“Coup nul” is called for how dice are thrown, not for what they show. View the pictures of the void "
+            "throws and look at who called them.",
+            "« Coup nul » s’annonce pour la manière dont les dés sont lancés, non pour ce qu’ils montrent. Il convient "
+            "de visionner les lancers nuls et de regarder qui les a annoncés.",
+        ),
+        equipment="dice",
+    ),
+    _question(
+        "shooter-fairness",
+        Wording("Does this shooter’s luck fit fair dice?", "La main de ce lanceur est-elle celle du hasard ?"),
+        Wording("[Player {player}: ]among the throws of this shooter, sevens do not come as one in six.",
+                "[Joueur {player} : ]les sept de ce lanceur ne sortent pas une fois sur six."),
+        Wording(
+            "Some shooters look like this by chance. View how the dice are thrown: whether they tumble, and reach the "
+            "far wall.",
+            "Certains lanceurs présentent cet aspect par hasard. Il convient de visionner les lancers : les dés "
+            "roulent-ils, atteignent-ils le bord opposé ?",
+        ),
+        equipment="dice",
+    ),
+    _question(
+        "table-luck",
+        Wording("Unusual luck of a table", "Chance inhabituelle d’une table"),
+        Wording("[Table {subject}: ]given the stakes that stood, the draws moved money as chance seldom does.",
+                "[Table {subject} : ]au vu des mises en place, les tirages ont déplacé l’argent comme le hasard le "
+                "fait rarement."),
+        Wording(
+            "Luck explains most of it most of the time. Chips placed or moved after the result, and results read "
+            "wrong, look the same.",
+            "La chance l’explique le plus souvent. Des jetons posés ou déplacés après le résultat et des résultats mal "
+            "relevés présentent le même aspect.",
+        ),
+    ),
+    _question(
+        "player-luck",
+        Wording("Unusual luck of a player", "Chance inhabituelle d’un joueur"),
+        Wording("[Player {player}: ]the stakes won or lost as chance seldom has it[, at the tables of {croupier}].",
+                "[Joueur {player} : ]les mises ont gagné ou perdu comme le hasard le veut rarement[, aux tables où "
+                "paie le croupier {croupier}]."),
+        Wording(
+            "Some players are lucky. View the pictures of the largest wins: when was the stake placed, and by whom?",
+            "Certains joueurs ont de la chance. Il convient de visionner les plus gros gains : quand la mise a-t-elle "
+            "été posée, et par qui ?",
+        ),
+    ),
+    _question(
+        "payout-errors-one-sided",
+        Wording("Payout errors lean one way", "Erreurs de paiement d’un seul côté"),
+        Wording("[Croupier {subject}: ]the payout errors lean otherwise than those of the others.",
+                "[Croupier {subject} : ]les erreurs de paiement ne penchent pas comme celles des autres."),
+        Wording(
+            "Honest mistakes go both ways; look at who paid and who was paid.",
+            "Les fautes de bonne foi vont dans les deux sens ; il faut regarder qui a payé et qui a été payé.",
+        ),
+        before=Wording(
+            "[ {for_players} payout errors favoured the players and {for_house} the house; honest mistakes lean that "
+            "far with probability {p_value} only.]",
+            "[ {for_players} erreurs de paiement ont profité aux joueurs et {for_house} à la banque ; des fautes de "
+            "bonne foi ne penchent à ce point qu’avec une probabilité de {p_value}.]",
+        ),
+        before_facts={"for_players": "number", "for_house": "number", "p_value": "text"},
+    ),
+    _question(
+        "payout-error-rate",
+        Wording("More payout errors than the others", "Plus d’erreurs de paiement que les autres"),
+        Wording("[Croupier {subject}: ]more of the coups were paid wrong than of those of the others.",
+                "[Croupier {subject} : ]davantage de coups ont été mal payés que chez les autres."),
+        Wording(
+            "Busy tables and new games are harder to pay. Look at the errors one by one before anything is said.",
+            "Les tables chargées et les jeux nouveaux sont plus difficiles à payer. Il convient de regarder les "
+            "erreurs une à une avant toute conclusion.",
+        ),
+    ),
+    _question(
+        "accounting-drift",
+        Wording("Accounting variances that do not balance", "Écarts comptables qui ne se compensent pas"),
+        Wording("[{subject}: ]the accounting variances go one way.",
+                "[{subject} : ]les écarts comptables vont dans le même sens."),
+        Wording(
+            "Small differences of many nights should cancel. Where they add up, look at the counts, the slips and who "
+            "closed the rack.",
+            "De petits écarts répartis sur de nombreuses nuits devraient se compenser. Quand ils s’additionnent, il "
+            "faut regarder les comptages, les bons et qui a arrêté la banque.",
+        ),
+    ),
+    Rule(
+        name="hold-outside-interval",
+        severity="info",
+        everywhere=(),
+        reason=_STATISTICS,
+        facts={"gaming_day": "day", "level": "text"},
+        expected_is="text",
+        recorded_is="text",
+        title=Wording("Unusual hold (no longer raised)", "Taux de retenue inhabituel (n’est plus relevé)"),
+        message=Wording(
+            "The hold was {recorded}; chance alone keeps it within {expected}[ in {level} of cases].",
+            "Le taux de retenue a été de {recorded} ; le seul hasard le maintient dans l’intervalle {expected}[ dans "
+            "{level} des cas].",
+        ),
+        explanation=Wording(
+            "This rule is retired and no longer raised. It looked at one session at a time and needed the drop; "
+            "table-luck looks at every draw, through the years, and takes its place. A finding of before is a "
+            "question, not an accusation.",
+            "Cette règle est retirée et n’est plus relevée. Elle regardait une séance à la fois et supposait la "
+            "recette connue ; table-luck regarde chaque tirage, au fil des années, et la remplace. Un constat "
+            "antérieur est une question et non une accusation.",
+        ),
+        raised_by="record",
+    ),
+)  # fmt: skip

@@ -1,0 +1,303 @@
+"""What to do about a finding: one sentence for each rule, in English and French.
+
+Where somebody owes money, the sentence says who is to pay what to whom, the same for every rule (``PAY`` …). Else it is
+the rule's own, from ``REMEDIES``. The fields are those of the rule's message, and ``{croupier}`` and ``{player}``, who
+are left out where nobody knows them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from settlement.catalogue.groups import PAID_ON_A_DECISION, PAID_ON_NO_DECISION, STAKE_REFUSED
+from settlement.catalogue.persons import REMEDIES_OF_PERSONS
+from settlement.catalogue.remedies_of_play import REMEDIES_OF_PLAY
+from settlement.catalogue.rule import Wording
+
+PAY = Wording("Pay {player} {owed}.", "Payer {owed} à {player}.")
+PAY_UNKNOWN = Wording(
+    "Pay {owed} to the player[ of wager {wager}], once it is established who that is.",
+    "Payer {owed} au joueur[ de la mise {wager}], une fois établi de qui il s’agit.",
+)
+RECOVER = Wording("Recover {owed} from {player}.", "Récupérer {owed} auprès de {player}.")
+RECOVER_UNKNOWN = Wording(
+    "Recover {owed} from the player[ of wager {wager}], if it can be established who that is.",
+    "Récupérer {owed} auprès du joueur[ de la mise {wager}], s’il peut être établi de qui il s’agit.",
+)
+
+_NOTHING_LEFT = Wording(
+    "Nothing is left to settle for wager {wager}: note with the croupier[ {croupier}] how it was put right.",
+    "Plus rien n’est à régler pour la mise {wager} : noter avec le croupier[ {croupier}] comment elle a été rectifiée.",
+)
+_GIVE_BACK = Wording(
+    "Give the stake of wager {wager} back to the player[ {player}] and remind the croupier[ {croupier}] to refuse it.",
+    "Rendre la mise {wager} au joueur[ {player}] et rappeler au croupier[ {croupier}] de la refuser.",
+)
+_VIEW_PICTURES = Wording(
+    "View the pictures of event {seq} with the chef de table before anything is said to the player[ {player}].",
+    "Visionner les images de l’événement {seq} avec le chef de table avant d’en parler au joueur[ {player}].",
+)
+_FIND_OUT_MONEY = Wording(
+    "Find out from the croupier[ {croupier}] what changed hands for wager {wager} at event {seq}.",
+    "Établir auprès du croupier[ {croupier}] ce qui a changé de mains pour la mise {wager} à l’événement {seq}.",
+)
+
+_MONEY: Mapping[str, Wording] = {
+    **dict.fromkeys(
+        PAID_ON_A_DECISION,
+        _NOTHING_LEFT,
+    ),
+    **dict.fromkeys(
+        (
+            *PAID_ON_NO_DECISION,
+            "winning-wager-collected",
+            "losing-wager-not-collected",
+            "void-stake-kept",
+            "left-up-stake-mismatch",
+        ),
+        _FIND_OUT_MONEY,
+    ),
+    "void-throw-settled": Wording(
+        "Have the croupier[ {croupier}] undo what was done on the void throw of event {voided_seq}.",
+        "Faire défaire par le croupier[ {croupier}] ce qui a été fait sur le coup nul de l’événement {voided_seq}.",
+    ),
+    "rounded-in-players-favour": Wording(
+        "Tell the croupier[ {croupier}] that amounts are rounded down to the payout unit.",
+        "Indiquer au croupier[ {croupier}] que les montants s’arrondissent à l’unité de paiement inférieure.",
+    ),
+    "indivisible-stake": Wording(
+        "Remind the croupier[ {croupier}] to ask for stakes that divide into whole payout units.",
+        "Rappeler au croupier[ {croupier}] de demander des mises divisibles en unités de paiement entières.",
+    ),
+    "goodwill-paid": Wording(
+        "Ask who approved the goodwill payment of event {seq} for his reasons in writing.",
+        "Demander par écrit ses raisons à la personne qui a approuvé le geste commercial de l’événement {seq}.",
+    ),
+    "dispute-opened": Wording(
+        "Hear the player[ {player}] and the croupier[ {croupier}], and settle the dispute.",
+        "Entendre le joueur[ {player}] et le croupier[ {croupier}], puis trancher le différend.",
+    ),
+    "dispute-settled": Wording(
+        "Check the settlement of event {seq} against the pictures.",
+        "Vérifier le règlement de l’événement {seq} au vu des images.",
+    ),
+    "orphan-mismatch": Wording(
+        "Count the orphan stake of event {seq} again at the cash desk.",
+        "Recompter à la caisse la mise orpheline de l’événement {seq}.",
+    ),
+}
+
+_STAKES: Mapping[str, Wording] = {
+    **dict.fromkeys(
+        STAKE_REFUSED,
+        _GIVE_BACK,
+    ),
+    "wager-id-reused": Wording(
+        "Find out from the table what was staked under {wager} at event {seq}.",
+        "Établir à la table ce qui a été misé sous l’identifiant {wager} à l’événement {seq}.",
+    ),
+    "stake-out-of-limits": Wording(
+        "Remind the croupier[ {croupier}] of the {bound} of {expected} at this table.",
+        "Rappeler au croupier[ {croupier}] le {bound} de {expected} à cette table.",
+    ),
+    "non-chip-stake": Wording(
+        "Remind the croupier[ {croupier}] to take stakes in chips or plaques only.",
+        "Rappeler au croupier[ {croupier}] de n’accepter les mises qu’en jetons ou en plaques.",
+    ),
+    "wager-after-no-more-bets": Wording(
+        "View the pictures of event {seq}, give the stake of wager {wager} back and hear the player[ {player}].",
+        "Visionner les images de l’événement {seq}, rendre la mise {wager} et entendre le joueur[ {player}].",
+    ),
+    "wager-near-call": _VIEW_PICTURES,
+    "withdrawal-after-no-more-bets": _VIEW_PICTURES,
+    "withdrawal-of-decided-wager": _VIEW_PICTURES,
+    "contract-wager-withdrawn": _VIEW_PICTURES,
+    "imprisoned-stake-withdrawn": _VIEW_PICTURES,
+    "withdrawal-not-after-indecisive-roll": Wording(
+        "Remind the croupier[ {croupier}] that this stake is given back after an indecisive throw only.",
+        "Rappeler au croupier[ {croupier}] que cette mise ne se retire qu’après un coup non décisif.",
+    ),
+    "one-roll-wager-withdrawn": Wording(
+        "Remind the croupier[ {croupier}] that a one-roll stake stays until its throw.",
+        "Rappeler au croupier[ {croupier}] qu’une mise d’un seul coup reste jusqu’à son lancer.",
+    ),
+    "wager-left-open": Wording(
+        "Establish what became of wager {wager}, and give the player[ {player}] what is his.",
+        "Établir ce qu’est devenue la mise {wager} et remettre au joueur[ {player}] ce qui lui revient.",
+    ),
+    "come-not-moved": Wording(
+        "Have the croupier[ {croupier}] move wager {wager} to its number[ {expected}].",
+        "Faire placer par le croupier[ {croupier}] la mise {wager} sur son numéro[ {expected}].",
+    ),
+    "come-moved-to-wrong-number": Wording(
+        "Have the croupier[ {croupier}] put wager {wager} back where the dice sent it[: {expected}].",
+        "Faire replacer par le croupier[ {croupier}] la mise {wager} où les dés l’ont envoyée[ : {expected}].",
+    ),
+    "wrong-bet-not-marked": Wording(
+        "Remind the croupier[ {croupier}] to put the “Wrong Bet” marker on wager {wager}.",
+        "Rappeler au croupier[ {croupier}] de poser la contremarque « Wrong Bet » sur la mise {wager}.",
+    ),
+    "wager-marker-missing": Wording(
+        "Remind the croupier[ {croupier}] to put the “{expected}” chip on wager {wager}.",
+        "Rappeler au croupier[ {croupier}] de poser le jeton « {expected} » sur la mise {wager}.",
+    ),
+    "commission-not-paid": Wording(
+        "Give the stake of wager {wager} back to the player[ {player}], or take the commission[ of {expected}] first.",
+        "Rendre la mise {wager} au joueur[ {player}], ou percevoir d’abord la commission[ de {expected}].",
+    ),
+    "commission-not-renewed": Wording(
+        "Give the stake of wager {wager} back to the player[ {player}], or first take a new commission[: {expected}].",
+        "Rendre la mise {wager} au joueur[ {player}], ou percevoir d’abord une nouvelle commission[ de {expected}].",
+    ),
+    "commission-amount-mismatch": _NOTHING_LEFT,
+    "undue-commission": _NOTHING_LEFT,
+    "working-call-late": Wording(
+        "Remind the croupier[ {croupier}] that a switch after the call counts from the next throw.",
+        "Rappeler au croupier[ {croupier}] qu’un changement après l’annonce ne vaut qu’au lancer suivant.",
+    ),
+}
+
+_RECORD: Mapping[str, Wording] = {
+    "ruleset-not-in-force": Wording(
+        "Ask the house by whose decision it still plays by {ruleset}.",
+        "Demander à l’établissement par décision de qui il joue encore selon {ruleset}.",
+    ),
+    "unknown-ruleset": Wording(
+        "Have the table system name the rules of the session, and send it again under a new stream.",
+        "Faire indiquer par le système de table les règles de la séance et la transmettre à nouveau.",
+    ),
+    "sequence-gap": Wording(
+        "Ask the table system for {missing_events}, and adjudicate the session again.",
+        "Demander au système de table {missing_events} et juger à nouveau la séance.",
+    ),
+    "events-lost": Wording(
+        "Reconstruct {missing_events} from the pictures, and ask for the cause of the loss.",
+        "Reconstituer {missing_events} d’après les images et demander la cause de la perte.",
+    ),
+    "correction-without-effect": Wording(
+        "Ask the table for the correction of event {corrects} again, with the data that were meant.",
+        "Redemander à la table la correction de l’événement {corrects}, avec les données voulues.",
+    ),
+    **dict.fromkeys(
+        ("entry-corrected", "entry-annulled"),
+        Wording(
+            "Ask [{approved_by}, ]who approved the change of event {corrects}, why it was made.",
+            "Demander à[ {approved_by},] qui a approuvé la modification de l’événement {corrects}, pourquoi elle a été "
+            "faite.",
+        ),
+    ),
+    "params-differ-from-register": Wording(
+        "Have the table system declare the readings of the register.",
+        "Faire déclarer par le système de table les lectures du registre.",
+    ),
+    "parameter-unlawful": Wording(
+        "Have the reading corrected to what the text allows, in the table system and in the register.",
+        "Faire ramener la lecture à ce que permet le texte, au système de table et au registre.",
+    ),
+    "observes-less-than-owed": Wording(
+        "Have the table observe the families of events that the register owes of it.",
+        "Faire transmettre par la table les familles d’événements que le registre lui impose.",
+    ),
+    **dict.fromkeys(
+        ("clock-went-back", "clock-ahead"),
+        Wording(
+            "Have the clock of the table set, and read the times around event {seq} with care.",
+            "Faire régler l’horloge de la table et lire avec prudence les heures autour de l’événement {seq}.",
+        ),
+    ),
+    "ledger-imbalance": Wording(
+        "Report this session to the makers of the engine; do not rely on its amounts.",
+        "Signaler cette séance aux auteurs du moteur ; ne pas se fier à ses montants.",
+    ),
+    "sequence-conflict": Wording(
+        "Ask the table system which of the two contents of event {seq} is true.",
+        "Demander au système de table lequel des deux contenus de l’événement {seq} est vrai.",
+    ),
+    "late-after-close": Wording(
+        "Ask the table why event {seq} came after the close.",
+        "Demander à la table pourquoi l’événement {seq} est venu après la clôture.",
+    ),
+    "log-tampered": Wording(
+        "Stop writing, keep the disks, and compare the record with its checkpoints.",
+        "Arrêter les écritures, conserver les disques et confronter l’enregistrement à ses points de contrôle.",
+    ),
+    "opener-differs-from-closer": Wording(
+        "Count the rack again, and ask who closed and who opened the table for {difference}.",
+        "Recompter l’encaisse et demander l’origine de {difference} à ceux qui ont fermé et ouvert la table.",
+    ),
+    "slip-number-missing": Wording(
+        "Look for slip {slip} in the stubs of the cash desk.",
+        "Rechercher le bon {slip} dans les souches de la caisse.",
+    ),
+    "slip-number-duplicated": Wording(
+        "Compare both uses of slip {slip} with the stubs of the cash desk.",
+        "Comparer les deux emplois du bon {slip} avec les souches de la caisse.",
+    ),
+    "slip-reused": Wording(
+        "Compare slip {slip} with its stub and with its use of {first_day}, and view the pictures of this movement.",
+        "Comparer le bon {slip} à sa souche et à son emploi du {first_day}, et visionner les images de ce mouvement.",
+    ),
+    "count-opened-late": Wording(
+        "Ask who kept the box of session {session} until it was counted, and where.",
+        "Demander qui a gardé la recette de la séance {session} jusqu’au comptage, et où.",
+    ),
+    "accounting-variance": Wording(
+        "Count the drop of this session again, and look for {difference} among its findings.",
+        "Recompter la recette de cette séance et rechercher {difference} parmi ses constats.",
+    ),
+    "count-missing": Wording(
+        "Ask the count room for the count of this session.",
+        "Demander à la salle de comptage le comptage de cette séance.",
+    ),
+    "dice-fairness": Wording(
+        "Have the dice measured by somebody authorised to do so.",
+        "Faire mesurer les dés par une personne habilitée.",
+    ),
+    "wheel-fairness": Wording(
+        "Have the wheel examined by somebody authorised to do so.",
+        "Faire examiner le cylindre par une personne habilitée.",
+    ),
+    "wheel-signature": Wording(
+        "View the pictures of some spins[ of {subject}] and have another croupier spin the wheel.",
+        "Visionner quelques coups[ de {subject}] et faire lancer un autre croupier.",
+    ),
+    "void-call-bias": Wording(
+        "View the pictures of the throws called void at table {subject}, and see who called them.",
+        "Visionner les lancers déclarés nuls à la table {subject} et voir qui les a annoncés.",
+    ),
+    "shooter-fairness": Wording(
+        "View the pictures of the throws of {subject}: whether the dice tumble and reach the far wall.",
+        "Visionner les lancers de {subject} : si les dés roulent et atteignent le bord opposé.",
+    ),
+    "table-luck": Wording(
+        "View the pictures of the coups that moved most at table {subject}; the page of the process lists the "
+        "sessions.",
+        "Visionner les coups qui ont le plus pesé à la table {subject} ; la page du processus indique les séances.",
+    ),
+    "player-luck": Wording(
+        "View the pictures of the largest wins of {subject}: when each stake was placed, and by whom.",
+        "Visionner les plus gros gains de {subject} : quand chaque mise a été posée, et par qui.",
+    ),
+    "payout-error-rate": Wording(
+        "Go through the payout errors of {subject} one by one with the chef de table.",
+        "Reprendre une à une les erreurs de paiement de {subject} avec le chef de table.",
+    ),
+    "accounting-drift": Wording(
+        "Go through the counts, slips and closings of {subject} over these sessions.",
+        "Reprendre les comptages, les bons et les fermetures de {subject} sur ces séances.",
+    ),
+    "hold-outside-interval": Wording(
+        "Compare the hold with the findings and the count of these sessions.",
+        "Comparer le taux de retenue avec les constats et le comptage de ces séances.",
+    ),
+    "payout-errors-one-sided": Wording(
+        "Read the payout errors together, croupier by croupier.",
+        "Lire ensemble les erreurs de paiement, croupier par croupier.",
+    ),
+}
+
+REMEDIES: Mapping[str, Wording] = MappingProxyType(
+    {**_MONEY, **_STAKES, **_RECORD, **REMEDIES_OF_PERSONS, **REMEDIES_OF_PLAY}
+)
+"""By rule: what to do where nobody owes anything, or nobody knows how much."""

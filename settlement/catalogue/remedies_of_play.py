@@ -1,0 +1,275 @@
+"""What to do about a finding on the dice, the wheel, the zero and the staff: see ``remedies``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from settlement.catalogue.rule import Wording
+
+
+def _remind(en: str, fr: str) -> Wording:
+    """Return a reminder to the croupier: ``fr`` begins with « de » or « que »."""
+    return Wording(f"Remind the croupier[ {{croupier}}] {en}", f"Rappeler au croupier[ {{croupier}}] {fr}")
+
+
+_DICE: Mapping[str, Wording] = {
+    "first-shooter-not-left-of-croupiers": _remind(
+        "to offer the first dice to the player nearest the croupiers’ left[: seat {expected}].",
+        "de proposer les premiers dés au joueur placé à la gauche des croupiers[ : place {expected}].",
+    ),
+    "dice-not-offered-clockwise": _remind(
+        "to offer the dice clockwise[, here to seat {expected}].",
+        "de proposer les dés dans le sens des aiguilles d’une montre[, ici à la place {expected}].",
+    ),
+    "throw-by-non-shooter": Wording(
+        "View the pictures of event {seq} and establish who threw[ in the place of seat {expected}].",
+        "Visionner les images de l’événement {seq} et établir qui a lancé[ à la place de {expected}].",
+    ),
+    "dice-passed-without-seven-out": _remind(
+        "that the dice stay with the shooter[, {player},] until a 7 loses the point.",
+        "que les dés restent au tireur[, {player},] jusqu’au 7 qui fait perdre le point.",
+    ),
+    "shooter-kept-dice-after-seven-out": _remind(
+        "to pass the dice on after the 7 that loses the point.",
+        "de faire passer les dés après le 7 qui fait perdre le point.",
+    ),
+    "shooter-removed-without-repeated-violation": Wording(
+        "Ask the chef de table why the dice were taken from seat {shooter}.",
+        "Demander au chef de table pourquoi les dés ont été retirés à la place {shooter}.",
+    ),
+    "shooter-removed-by-wrong-role": Wording(
+        "Remind the staff that only the chef de table takes the dice from a shooter.",
+        "Rappeler au personnel que seul le chef de table retire les dés à un tireur.",
+    ),
+    "shooter-without-line-wager": _remind(
+        "to let the shooter[, {player},] throw only once a line stake lies.",
+        "de ne laisser lancer le tireur[, {player},] qu’une fois sa mise ligne déposée.",
+    ),
+    "throw-without-no-more-bets": _remind(
+        "to call “Rien ne va plus” before each throw.",
+        "d’annoncer « Rien ne va plus » avant chaque lancer.",
+    ),
+    "throw-delayed": Wording(
+        "Ask the shooter[, {player},] to throw as soon as “Rien ne va plus” is called.",
+        "Demander au tireur[, {player},] de lancer dès l’annonce du « Rien ne va plus ».",
+    ),
+    "dice-rubbed-or-held": Wording(
+        "Ask the shooter[, {player},] neither to rub the dice nor to keep them in the hand.",
+        "Demander au tireur[, {player},] de ne ni frotter les dés ni les garder dans la main.",
+    ),
+    "invalid-dice-values": Wording(
+        "Read the dice of event {seq} from the pictures and have the entry corrected.",
+        "Lire les dés de l’événement {seq} sur les images et faire corriger l’enregistrement.",
+    ),
+    "irregular-throw-counted": Wording(
+        "View the pictures of event {seq}, and remind the stickman to announce “Coup nul”.",
+        "Visionner les images de l’événement {seq} et rappeler au stickman d’annoncer « Coup nul ».",
+    ),
+    "valid-throw-voided": Wording(
+        "View the pictures of event {seq} and ask the stickman why “Coup nul” was announced.",
+        "Visionner les images de l’événement {seq} et demander au stickman pourquoi il a annoncé « Coup nul ».",
+    ),
+    "void-not-announced-by-stickman": Wording(
+        "Remind the staff that it is for the {expected} to announce “Coup nul”.",
+        "Rappeler au personnel que l’annonce « Coup nul » revient au {expected}.",
+    ),
+    "point-marker-missing": _remind(
+        "to put the cabochon on the point[ {point}].",
+        "de placer le cabochon sur le point[ {point}].",
+    ),
+    "point-marker-mismatch": _remind(
+        "to put the cabochon on the point[ {expected}].",
+        "de placer le cabochon sur le point[ {expected}].",
+    ),
+    "dice-changed-during-point-series": Wording(
+        "Ask who decided the change of dice at event {seq} for the reason, and keep both sets.",
+        "Demander au responsable du changement de dés (événement {seq}) ses raisons et conserver les deux jeux.",
+    ),
+    "dice-replaced-during-point-series-with-cause": Wording(
+        "Keep the dice taken out before event {seq}, and view the pictures of the throw.",
+        "Conserver les dés retirés avant l’événement {seq} et visionner les images du lancer.",
+    ),
+    "dice-change-not-authorised": Wording(
+        "Remind the staff that the chef de partie or the chef de table decides on a change of dice.",
+        "Rappeler au personnel que le changement de dés est décidé par le chef de partie ou le chef de table.",
+    ),
+    "dice-change-not-announced": Wording(
+        "Remind the stickman to announce “Les dés changent”.",
+        "Rappeler au stickman d’annoncer « Les dés changent ».",
+    ),
+    "dice-set-not-six": Wording(
+        "Count the dice in service and bring the set to {expected}.",
+        "Compter les dés en service et ramener le jeu à {expected}.",
+    ),
+    "dice-selection-not-two": Wording(
+        "Remind the stickman to have {expected} dice of the set taken, no more and no fewer.",
+        "Rappeler au stickman de faire prendre {expected} dés du jeu, ni plus ni moins.",
+    ),
+    "dice-selected-by-another": Wording(
+        "Remind the stickman to have the dice taken by the shooter[, seat {expected}].",
+        "Rappeler au stickman de faire prendre les dés par le tireur[, place {expected}].",
+    ),
+    "dice-remainder-not-boxed": Wording(
+        "Remind the stickman to put the other dice back into the box[: {unboxed_dice}].",
+        "Rappeler au stickman de remettre les autres dés dans la boîte[ : {unboxed_dice}].",
+    ),
+    "unselected-dice-thrown": Wording(
+        "Keep the dice {dice} and view the pictures of event {seq}.",
+        "Conserver les dés {dice} et visionner les images de l’événement {seq}.",
+    ),
+    "dice-touched-without-cause": Wording(
+        "Remind the stickman to pass the dice with the stick.",
+        "Rappeler au stickman de passer les dés avec la canne.",
+    ),
+}
+
+_ZERO: Mapping[str, Wording] = {
+    "zero-option-on-multiple-chance": _remind(
+        "that zero leaves a choice to simple chances only.",
+        "que le zéro ne laisse de choix qu’aux chances simples.",
+    ),
+    "zero-decision-missing": _remind(
+        "to ask the player[ {player}] for his choice at zero, and to record it.",
+        "de demander au joueur[ {player}] son choix au zéro et de l’enregistrer.",
+    ),
+    "zero-decision-without-zero": _remind(
+        "to record a choice only for a stake that a zero has hit.",
+        "de n’enregistrer un choix que pour une mise touchée par un zéro.",
+    ),
+    "zero-decision-on-last-coup": _remind(
+        "that the refund is compulsory on the last coup.",
+        "que le remboursement est obligatoire au dernier coup.",
+    ),
+    "imprisoned-at-close": Wording(
+        "Establish what became of wager {wager} in prison, and give the player[ {player}] what is his.",
+        "Établir ce qu’est devenue la mise {wager} en prison et remettre au joueur[ {player}] ce qui lui revient.",
+    ),
+    "result-after-last-coup": Wording(
+        "Ask the chef de table why play went on after the last coup was announced.",
+        "Demander au chef de table pourquoi le jeu a continué après l’annonce du dernier coup.",
+    ),
+}
+
+_WHEEL: Mapping[str, Wording] = {
+    "invalid-pocket": Wording(
+        "Read the pocket of event {seq} from the pictures and have the entry corrected.",
+        "Lire la case de l’événement {seq} sur les images et faire corriger l’enregistrement.",
+    ),
+    "wheel-direction-repeated": _remind(
+        "to turn the wheel the other way each time.",
+        "d’actionner chaque fois le cylindre dans le sens opposé au précédent.",
+    ),
+    "ball-same-direction-as-wheel": _remind(
+        "to launch the ball against the turn of the wheel.",
+        "de lancer la bille en sens inverse du cylindre.",
+    ),
+    "result-after-fallen-chip": _remind(
+        "to take the ball back and launch it again when a chip has fallen into the wheel.",
+        "de reprendre la bille et de la lancer de nouveau lorsqu’un jeton est tombé dans le cylindre.",
+    ),
+    "no-more-bets-missing": _remind(
+        "to call “Rien ne va plus” at each coup.",
+        "d’annoncer « Rien ne va plus » à chaque coup.",
+    ),
+    "stacks-not-rebuilt": _remind(
+        "to rebuild the stacks before launching the ball.",
+        "de reconstituer les piles avant de lancer la bille.",
+    ),
+    "spin-by-non-croupier": Wording(
+        "Remind the staff that the croupier alone works the apparatus.",
+        "Rappeler au personnel que seul le croupier manœuvre l’appareil.",
+    ),
+    "spin-before-payments-complete": _remind(
+        "to pay every winner before the next spin.",
+        "de payer tous les gagnants avant le coup suivant.",
+    ),
+    "result-not-announced": _remind(
+        "to announce the number and the simple chances aloud.",
+        "d’annoncer à haute voix le numéro et les chances simples.",
+    ),
+    "announcement-mismatch": _remind(
+        "to announce what the ball shows: {expected}.",
+        "d’annoncer ce que montre la bille : {expected}.",
+    ),
+    "payment-before-collection": _remind(
+        "to collect the losing stakes before paying.",
+        "de ramasser les enjeux perdus avant de payer.",
+    ),
+    "payments-interleaved": _remind(
+        "to pay player by player.",
+        "de payer joueur par joueur.",
+    ),
+    "payment-not-announced": _remind(
+        "to announce each payment in detail before it is made.",
+        "d’annoncer dans le détail chaque paiement avant de l’effectuer.",
+    ),
+    "payment-not-as-announced": _remind(
+        "to pay what was announced, or to announce it again.",
+        "de payer ce qui a été annoncé, ou de l’annoncer à nouveau.",
+    ),
+    "payment-order-violated": _remind(
+        "to pay in the order of the text, the column first and the full number last.",
+        "de payer dans l’ordre du texte, la colonne d’abord et le numéro plein en dernier.",
+    ),
+    "payment-wrong-colour": Wording(
+        "Have the chips of the player[ {player}] exchanged for his own colour[, {expected}].",
+        "Faire échanger les jetons du joueur[ {player}] contre sa couleur[, {expected}].",
+    ),
+}
+
+_TABLE: Mapping[str, Wording] = {
+    **dict.fromkeys(
+        ("seat-limit-exceeded", "unseated-player-over-limit"),
+        Wording(
+            "Ask the chef de table to keep the players to {expected}[; {player} is one too many].",
+            "Demander au chef de table de s’en tenir à {expected} joueurs[ ; {player} est de trop].",
+        ),
+    ),
+    "colour-limit-exceeded": _remind(
+        "to use no more than {expected} colours.",
+        "de n’employer que {expected} couleurs.",
+    ),
+    "colour-shared": Wording(
+        "Give the player[ {player}] a colour that nobody else uses.",
+        "Donner au joueur[ {player}] une couleur que nul autre n’emploie.",
+    ),
+    "wager-with-foreign-colour": Wording(
+        "Establish from the pictures whether wager {wager} is of {owner} or of the player recorded[, {player}].",
+        "Établir d’après les images si la mise {wager} est de {owner} ou du joueur enregistré[, {player}].",
+    ),
+    "wager-with-unassigned-colour": Wording(
+        "Establish whose chips of colour {colour} wager {wager} was made of.",
+        "Établir à qui sont les jetons de couleur {colour} de la mise {wager}.",
+    ),
+    "stake-not-multiple-of-colour-value": Wording(
+        "Count the chips of wager {wager} on the pictures at {expected} each.",
+        "Compter sur les images les jetons de la mise {wager}, à {expected} l’un.",
+    ),
+    "colour-value-undeclared": Wording(
+        "Ask the player[ {player}] for the value of his chips of colour {colour}, and mark it.",
+        "Demander au joueur[ {player}] la valeur de ses jetons de couleur {colour} et la marquer.",
+    ),
+    "colour-value-changed": Wording(
+        "Establish with the player[ {player}] at which value the chips of colour {colour} were bought.",
+        "Établir avec le joueur[ {player}] à quelle valeur les jetons de couleur {colour} ont été achetés.",
+    ),
+    "chief-handled-chips": Wording(
+        "Remind the chef de table to handle neither chips nor plaques during play.",
+        "Rappeler au chef de table de ne manipuler ni jetons ni plaques en cours de partie.",
+    ),
+    "marker-not-from-chief": Wording(
+        "Remind the staff that the markers are handed out by the {expected}.",
+        "Rappeler au personnel que les marqueurs sont remis par le {expected}.",
+    ),
+    "staffing-invalid": Wording(
+        "Have the table staffed with one chef de table, one croupier and at most one employé.",
+        "Faire tenir la table par un chef de table, un croupier et au plus un employé.",
+    ),
+    "table-without-chief": Wording(
+        "Have a chef de table assigned before the next coup.",
+        "Faire affecter un chef de table avant le coup suivant.",
+    ),
+}
+
+REMEDIES_OF_PLAY: Mapping[str, Wording] = MappingProxyType({**_DICE, **_ZERO, **_WHEEL, **_TABLE})

@@ -1,0 +1,348 @@
+"""Gamblers at fair odds, in integers.
+
+Every class here has ``bettors``, how many gamblers it is, and ``settle``, which returns their wealth after a batch of
+observations. Under the null the mean of what ``settle`` returns is at most what it was given, gambler by gambler: odds
+are rounded down so that no cell pays more than fairly, and wealth is rounded down after it.
+
+    ``ArcBets``        an arc of neighbouring cells of a circle comes more often; one gambler for each start
+    ``CellBets``       fixed odds for each cell: faces, doubles, a sinusoid
+    ``Learner``        bets as the counts so far suggest (Dirichlet prior around fair)
+    ``PairLearner``    the same for each cell that came before: does the next depend on it?
+    ``LinearBets``     stakes a part of its wealth on the sign of a change whose mean is 0
+    ``DriftBets``      the same for amounts without a known bound, cut off at one that the past sets
+    ``OddsRatioBets``  of several groups one has more of the marked: Fisher's exact test as a bet
+
+Odds are in 2⁻⁶⁴: what one unit staked becomes. A factor of many draws is a power, computed with 192 binary digits and
+rounded down, so a batch costs the same whatever its length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from math import comb
+from typing import Any, NamedTuple, Protocol
+
+ODDS_BITS = 64
+EVENS = 1 << ODDS_BITS
+"""Odds at which a stake comes back as it is."""
+
+DIGITS = 192
+"""Binary digits that a power keeps."""
+
+Counts = Sequence[int]
+"""How often each cell came in a batch."""
+
+
+class Change(NamedTuple):
+    """One change whose mean is 0 under the null, and the least and the most it could have been, in any one unit."""
+
+    amount: int
+    lowest: int
+    highest: int
+
+
+class Share(NamedTuple):
+    """Of ``everything``, ``marked`` were marked; of the ``own`` among them, ``own_marked``."""
+
+    own_marked: int
+    own: int
+    marked: int
+    everything: int
+
+
+class Bets(Protocol):
+    """What a mixture is composed of. ``memory``, the gamblers' own, begins as ``memory_cells`` zeros."""
+
+    @property
+    def bettors(self) -> int: ...
+
+    @property
+    def memory_cells(self) -> int: ...
+
+    def settle(self, wealth: Sequence[int], memory: list[int], seen: Any) -> list[int]: ...
+
+
+class Factor(NamedTuple):
+    """A factor of wealth, ``digits`` / 2^``shift``, rounded down."""
+
+    digits: int
+    shift: int
+
+    def of(self, wealth: int) -> int:
+        """Return ``wealth`` times this, rounded down."""
+        product = wealth * self.digits
+        return product >> self.shift if self.shift >= 0 else product << -self.shift
+
+    def times(self, other: Factor) -> Factor:
+        return _cut(self.digits * other.digits, self.shift + other.shift)
+
+
+ONE = Factor(1, 0)
+
+
+def _cut(digits: int, shift: int) -> Factor:
+    excess = digits.bit_length() - DIGITS
+    return Factor(digits >> excess, shift - excess) if excess > 0 else Factor(digits, shift)
+
+
+@lru_cache(1 << 16)
+def power(odds: int, times: int) -> Factor:
+    """Return (``odds`` / 2⁶⁴) to the power of ``times`` ≥ 0, rounded down."""
+    result, square = ONE, Factor(odds, ODDS_BITS)
+    while times:
+        if times & 1:
+            result = result.times(square)
+        times >>= 1
+        square = square.times(square)
+    return result
+
+
+class ArcBets(NamedTuple):
+    """``cells`` gamblers: the one of number i bets on the arc of ``width`` cells that starts with cell i.
+
+    ``inside`` and ``outside`` are the odds on a cell of the arc and on another.
+    """
+
+    cells: int
+    width: int
+    inside: int
+    outside: int
+
+    @property
+    def bettors(self) -> int:
+        return self.cells
+
+    @property
+    def memory_cells(self) -> int:
+        return 0
+
+    def settle(self, wealth: Sequence[int], _memory: list[int], seen: Counts) -> list[int]:
+        draws = sum(seen)
+        twice = [*seen, *seen[: self.width]]
+        hits = sum(seen[: self.width])
+        factors: dict[int, Factor] = {}
+        after = []
+        for start, before in enumerate(wealth):
+            factor = factors.get(hits)
+            if factor is None:
+                factor = factors[hits] = power(self.inside, hits).times(power(self.outside, draws - hits))
+            after.append(factor.of(before))
+            hits += twice[start + self.width] - twice[start]
+        return after
+
+
+def lifted_arc(cells: int, width: int, percent: int) -> ArcBets:
+    """Return bets that each pocket of an arc comes ``percent`` more often than fair."""
+    inside = EVENS * (100 + percent) // 100
+    outside = EVENS * (100 * cells - width * (100 + percent)) // (100 * (cells - width))
+    return ArcBets(cells, width, inside, outside)
+
+
+def aimed_arc(cells: int, width: int, percent: int) -> ArcBets:
+    """Return bets that ``percent`` of all draws are aimed at an arc and hit it, and the others are fair."""
+    outside = EVENS * (100 - percent) // 100
+    return ArcBets(cells, width, outside + EVENS * percent * cells // (100 * width), outside)
+
+
+class CellBets(NamedTuple):
+    """One gambler for each row of ``odds``, which has the odds on each cell.
+
+    Under the null cell i has the probability ``sizes[i]`` of their sum.
+    """
+
+    sizes: tuple[int, ...]
+    odds: tuple[tuple[int, ...], ...]
+
+    @property
+    def bettors(self) -> int:
+        return len(self.odds)
+
+    @property
+    def memory_cells(self) -> int:
+        return 0
+
+    def settle(self, wealth: Sequence[int], _memory: list[int], seen: Counts) -> list[int]:
+        came = [(cell, times) for cell, times in enumerate(seen) if times]
+        after = []
+        for before, odds in zip(wealth, self.odds, strict=True):
+            factor = ONE
+            for cell, times in came:
+                factor = factor.times(power(odds[cell], times))
+            after.append(factor.of(before))
+        return after
+
+
+def staked_cells(sizes: Sequence[int], cells: Sequence[int], percent: int) -> tuple[int, ...]:
+    """Return the odds of a gambler who stakes ``percent`` of his wealth on ``cells`` and keeps the rest."""
+    total, covered = sum(sizes), sum(sizes[cell] for cell in cells)
+    kept = EVENS * (100 - percent) // 100
+    hit = kept + EVENS * percent * total // (100 * covered)
+    return tuple(hit if cell in cells else kept for cell in range(len(sizes)))
+
+
+class Learner(NamedTuple):
+    """One gambler who learns: odds (count + prior × size) / (draws + prior × total), over fair.
+
+    ``cell_of`` is the cell of each thing counted, and ``sizes`` how many of these are a cell.
+    """
+
+    cell_of: tuple[int, ...]
+    sizes: tuple[int, ...]
+    prior: int
+
+    @property
+    def bettors(self) -> int:
+        return 1
+
+    @property
+    def memory_cells(self) -> int:
+        return len(self.sizes)
+
+    def settle(self, wealth: Sequence[int], memory: list[int], seen: Counts) -> list[int]:
+        total, draws, before = sum(self.sizes), 0, sum(memory)
+        gained = lost = 1
+        came = [0] * len(self.sizes)
+        for cell, times in zip(self.cell_of, seen, strict=True):
+            came[cell] += times
+        for cell, times in enumerate(came):
+            gained *= _rising(memory[cell] + self.prior * self.sizes[cell], times)
+            lost *= self.sizes[cell] ** times
+            memory[cell] += times
+            draws += times
+        lost *= _rising(before + self.prior * total, draws)
+        return [wealth[0] * gained * total**draws // lost]
+
+
+def _rising(first: int, factors: int) -> int:
+    """Return ``first`` × (``first`` + 1) × …, that many ``factors``."""
+    product = 1
+    for factor in range(first, first + factors):
+        product *= factor
+    return product
+
+
+class PairLearner(NamedTuple):
+    """One gambler who learns, for each of ``cells``, which one follows it. Sees counts by (before, next)."""
+
+    cells: int
+    prior: int
+
+    @property
+    def bettors(self) -> int:
+        return 1
+
+    @property
+    def memory_cells(self) -> int:
+        return self.cells * self.cells
+
+    def settle(self, wealth: Sequence[int], memory: list[int], seen: Mapping[tuple[int, int], int]) -> list[int]:
+        gained = lost = 1
+        by_row: dict[int, int] = {}
+        for (row, cell), times in seen.items():
+            gained *= _rising(memory[row * self.cells + cell] + self.prior, times)
+            by_row[row] = by_row.get(row, 0) + times
+        for row, times in by_row.items():
+            before = sum(memory[row * self.cells : (row + 1) * self.cells])
+            lost *= _rising(before + self.prior * self.cells, times)
+        for (row, cell), times in seen.items():
+            memory[row * self.cells + cell] += times
+        return [wealth[0] * gained * self.cells ** sum(seen.values()) // lost]
+
+
+class LinearBets(NamedTuple):
+    """Gamblers on the sign of changes whose mean is 0: ∏ (1 + λ × change / M).
+
+    λ is 1/2 to the power of each of ``halvings``. ``sign`` is +1 for changes above 0, −1 for those below; M is the
+    largest change possible against the gambler, so that wealth stays at or above 0.
+    """
+
+    sign: int
+    halvings: tuple[int, ...]
+
+    @property
+    def bettors(self) -> int:
+        return len(self.halvings)
+
+    @property
+    def memory_cells(self) -> int:
+        return 0
+
+    def settle(self, wealth: Sequence[int], _memory: list[int], seen: Sequence[Change]) -> list[int]:
+        after = list(wealth)
+        for change in seen:
+            worst = -change.lowest if self.sign > 0 else change.highest
+            if worst > 0:
+                self._stake(after, self.sign * change.amount, worst)
+        return after
+
+    def _stake(self, wealth: list[int], gain: int, worst: int) -> None:
+        for index, halvings in enumerate(self.halvings):
+            whole = worst << halvings
+            wealth[index] = wealth[index] * (whole + gain) // whole
+
+
+class DriftBets(NamedTuple):
+    """Gamblers on the sign of amounts without a known bound: each is cut off at twice the mean size of those before.
+
+    ``usual`` counts as the size of one more, from the beginning, in the unit of the amounts. ``sign`` and ``halvings``
+    as ``LinearBets`` has them. The null is that the mean of the amounts, cut off so, is 0.
+    """
+
+    sign: int
+    halvings: tuple[int, ...]
+    usual: int
+
+    @property
+    def bettors(self) -> int:
+        return len(self.halvings)
+
+    @property
+    def memory_cells(self) -> int:
+        return 2
+
+    def settle(self, wealth: Sequence[int], memory: list[int], seen: Sequence[int]) -> list[int]:
+        after = list(wealth)
+        for amount in seen:
+            bound = 2 * (self.usual + memory[0]) // (1 + memory[1])
+            gain = self.sign * max(-bound, min(bound, amount))
+            for index, halvings in enumerate(self.halvings):
+                whole = bound << halvings
+                after[index] = after[index] * (whole + gain) // whole
+            memory[0] += min(abs(amount), 2 * bound)  # so that one large amount does not blind it for long
+            memory[1] += 1
+        return after
+
+
+class OddsRatioBets(NamedTuple):
+    """Gamblers that the own group has more of the marked than its size would give it: ``ratios`` to one, by odds.
+
+    Given how many are marked in all, the null makes those in the own group hypergeometric (Fisher); the alternative is
+    its noncentral form. So neither needs to know how often things are marked at all.
+    """
+
+    ratios: tuple[tuple[int, int], ...]
+
+    @property
+    def bettors(self) -> int:
+        return len(self.ratios)
+
+    @property
+    def memory_cells(self) -> int:
+        return 0
+
+    def settle(self, wealth: Sequence[int], _memory: list[int], seen: Sequence[Share]) -> list[int]:
+        after = list(wealth)
+        for share in seen:
+            low = max(0, share.own + share.marked - share.everything)
+            high = min(share.own, share.marked)
+            ways = [
+                comb(share.marked, own) * comb(share.everything - share.marked, share.own - own)
+                for own in range(low, high + 1)
+            ]
+            whole = sum(ways)
+            for index, (more, less) in enumerate(self.ratios):
+                powers = [more ** (own - low) * less ** (high - own) for own in range(low, high + 1)]
+                mean = sum(way * each for way, each in zip(ways, powers, strict=True))
+                after[index] = after[index] * powers[share.own_marked - low] * whole // mean
+        return after

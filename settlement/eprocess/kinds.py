@@ -1,0 +1,71 @@
+"""The kinds of processes: what about, against which null, with which mixture, which question, which weight.
+
+``half`` says which half of the budget a kind belongs to, ``weight`` its sixteenths of that half. ``variant`` of a
+process is the number of pockets of its wheel, 0 without one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from types import MappingProxyType
+from typing import Literal, NamedTuple
+
+from settlement.eprocess import mixtures
+from settlement.eprocess.process import Mixture
+
+SIXTEENTHS = 16
+
+
+class Kind(NamedTuple):
+    """One kind of process. ``question`` is the rule that it asks by, ``null`` what is true of an orderly subject."""
+
+    subject: str
+    null: str
+    question: str
+    half: Literal["equipment", "persons"]
+    weight: int
+    mixture: Callable[[int], Mixture]
+
+    @property
+    def share(self) -> Fraction:
+        """Its part of its half of the budget."""
+        return Fraction(self.weight, SIXTEENTHS)
+
+
+def _plain(mixture: Callable[[], Mixture]) -> Callable[[int], Mixture]:
+    return lambda _variant: mixture()
+
+
+EVEN = "pockets are even and independent of those before"
+FAIR_DICE = "faces are even and independent"
+LUCK = "given the stakes that stand, a draw changes the expectation of nobody"
+PEERS = "which croupier made a payout has nothing to do with its error"
+BALANCED = "an accounting variance, cut off at twice the mean size of those before, is 0 on average"
+
+KINDS: Mapping[str, Kind] = MappingProxyType(
+    {
+        "wheel": Kind("wheel", EVEN, "wheel-fairness", "equipment", 4, mixtures.wheel),
+        "wheel-displacement": Kind("wheel", EVEN, "wheel-signature", "equipment", 2, mixtures.displacement),
+        "wheel-memory": Kind("wheel", EVEN, "wheel-fairness", "equipment", 1, mixtures.memory_of_wheel),
+        "die": Kind("dice set, die", FAIR_DICE, "dice-fairness", "equipment", 2, _plain(mixtures.die)),
+        "dice-supply": Kind("table", FAIR_DICE, "dice-fairness", "equipment", 2, _plain(mixtures.die)),
+        "dice-pair": Kind("dice set", FAIR_DICE, "dice-fairness", "equipment", 1, _plain(mixtures.dice_pair)),
+        "void-call": Kind(
+            "table", "a throw is called void whatever its faces", "void-call-bias", "equipment", 1,
+            _plain(mixtures.void_call),
+        ),
+        "table-luck": Kind("table", LUCK, "table-luck", "equipment", 2, _plain(mixtures.table_luck)),
+        "table-drift": Kind("table", BALANCED, "accounting-drift", "equipment", 1, _plain(mixtures.drift)),
+        "croupier-displacement": Kind("croupier, wheel", EVEN, "wheel-signature", "persons", 3, mixtures.displacement),
+        "shooter": Kind("player", FAIR_DICE, "shooter-fairness", "persons", 1, _plain(mixtures.shooter)),
+        "player-luck": Kind("player", LUCK, "player-luck", "persons", 4, _plain(mixtures.player_luck)),
+        "pair-luck": Kind("player, croupier", LUCK, "player-luck", "persons", 2, _plain(mixtures.player_luck)),
+        "late-luck": Kind("player", LUCK, "player-luck", "persons", 2, _plain(mixtures.player_luck)),
+        "payout-lean": Kind("croupier", PEERS, "payout-errors-one-sided", "persons", 1, _plain(mixtures.payout_lean)),
+        "payout-rate": Kind("croupier", PEERS, "payout-error-rate", "persons", 1, _plain(mixtures.payout_rate)),
+        "team-drift": Kind("count team", BALANCED, "accounting-drift", "persons", 1, _plain(mixtures.drift)),
+        "shift-drift": Kind("shift", BALANCED, "accounting-drift", "persons", 1, _plain(mixtures.drift)),
+    }
+)  # fmt: skip
+"""By the name that a process keeps."""

@@ -1,0 +1,228 @@
+"""The mixtures: which gamblers bet on which alternative, with which part of the wealth.
+
+A weight is what a family has of its mixture; its gamblers share it equally. The smaller the weight of the gambler who
+is right, the later he is heard: wealth 1,000 of a process is 1,000 / weight of his own. So there are few gamblers where
+the alternative is gross and found anyway, and most of the wealth is where it is slight.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from settlement.eprocess.bets import (
+    EVENS,
+    Bets,
+    CellBets,
+    DriftBets,
+    Learner,
+    LinearBets,
+    OddsRatioBets,
+    PairLearner,
+    aimed_arc,
+    lifted_arc,
+    staked_cells,
+)
+from settlement.eprocess.circle import sinusoid
+from settlement.eprocess.process import Family, Mixture
+
+WIDTHS = (1, 3, 5, 9, 12, 18)
+"""Pockets of an arc."""
+
+LIFTS = (5, 10, 20, 40)
+"""By how many per cent the pockets of an arc come more often."""
+
+LIFT_WEIGHTS = {5: 1, 10: 2, 20: 2, 40: 1}
+
+AIMS = (5, 10, 20, 40)
+"""What part of all spins, in per cent, a croupier aims at an arc."""
+
+AMPLITUDES = (5, 10, 20)
+PHASES = range(12)
+"""Of the sinusoid, in twelfths of a turn."""
+
+ARCS = 6
+CUTS = 4
+"""The arcs of the learners, and how many ways the wheel is cut into them, each a quarter of an arc further on."""
+
+FACES = (1, 1, 1, 1, 1, 1)
+LOADS = (3, 6, 12, 25, 50)
+"""By how many per cent a face of a loaded die comes more often, at the cost of the opposite one or of all others."""
+
+EVENS_PERCENT = EVENS // 100
+"""Odds of one per cent, rounded down."""
+
+TOTALS = tuple(6 - abs(total - 7) for total in range(2, 13))
+STAKES = (5, 10, 20, 40, 80)
+"""Parts of the wealth that a gambler on dice stakes, in per cent."""
+
+HALVINGS = (2, 3, 4, 5, 6, 7)
+
+
+def arcs_of(cells: int, cut: int) -> tuple[int, ...]:
+    """Return the arc of each pocket, by index; the first arc starts ``cut`` quarters of an arc after index 0."""
+    shift = cut * cells // (ARCS * CUTS)
+    return tuple((index - shift) % cells * ARCS // cells for index in range(cells))
+
+
+def _learners(cells: int) -> list[tuple[int, Bets]]:
+    pockets: list[tuple[int, Bets]] = [(3, Learner(tuple(range(cells)), (1,) * cells, prior)) for prior in (2, 20, 100)]
+    for cut in range(CUTS):
+        arcs = arcs_of(cells, cut)
+        sizes = tuple(arcs.count(arc) for arc in range(ARCS))
+        pockets += [(1, Learner(arcs, sizes, prior)) for prior in (1, 5)]
+    return pockets
+
+
+@cache
+def wheel(cells: int) -> Mixture:
+    """Return the mixture against a wheel of ``cells`` even and independent pockets.
+
+    Half of it bets on arcs that come more often, a quarter on a sinusoid, a quarter learns.
+    """
+    tilts = [
+        Family("pocket", 17 * LIFT_WEIGHTS[lift], lifted_arc(cells, width, lift)) for width in WIDTHS for lift in LIFTS
+    ]
+    rows = [
+        Family("pocket", 102, CellBets((1,) * cells, tuple(sinusoid(cells, phase, 12, size) for phase in PHASES)))
+        for size in AMPLITUDES
+    ]
+    learners = [Family("pocket", 15 * weight, bets) for weight, bets in _learners(cells)]
+    return Mixture(*tilts, *rows, *learners)
+
+
+@cache
+def displacement(cells: int) -> Mixture:
+    """Return the mixture against displacements from the last pocket that are not even."""
+    return Mixture(
+        *(Family("displacement", 1, aimed_arc(cells, width, aim)) for width in WIDTHS for aim in AIMS),
+        Family("displacement", 2, Learner(tuple(range(cells)), (1,) * cells, 5)),
+    )
+
+
+@cache
+def memory_of_wheel(cells: int) -> Mixture:
+    """Return the mixture against a next pocket that depends on those one, two and three spins before it."""
+    aimed = [
+        Family(f"displacement-{lag}", 1, aimed_arc(cells, width, aim))
+        for lag in (2, 3)
+        for width in (3, 9, 18)
+        for aim in (5, 20)
+    ]
+    learned = [Family(f"pair-{lag}", 2, PairLearner(cells, prior)) for lag in (1, 2, 3) for prior in (5, 50)]
+    return Mixture(*aimed, *learned)
+
+
+def _loaded(percent: int) -> CellBets:
+    """Return the bets that a face comes ``percent`` more often: at the cost of the opposite face, or of the others."""
+    more = EVENS_PERCENT * (100 + percent)
+    less = EVENS_PERCENT * (100 - percent)
+    rows = []
+    for face in range(6):
+        row = [100 * EVENS_PERCENT] * 6
+        row[face], row[5 - face] = more, less
+        rows.append(tuple(row))
+    return CellBets(FACES, tuple(rows))
+
+
+def _favoured(percent: int) -> CellBets:
+    rest = EVENS_PERCENT * (600 - 100 - percent) // 5
+    more = EVENS_PERCENT * (100 + percent)
+    return CellBets(FACES, tuple(tuple(more if each == face else rest for each in range(6)) for face in range(6)))
+
+
+@cache
+def die() -> Mixture:
+    """Return the mixture against the faces of a die, or of all dice of a table."""
+    return Mixture(
+        *(Family("face", 4, _loaded(load)) for load in LOADS),
+        *(Family("face", 1, _favoured(load)) for load in LOADS),
+        *(Family("face", 1, Learner(tuple(range(6)), FACES, prior)) for prior in (1, 6, 36)),
+    )
+
+
+def _on(sizes: tuple[int, ...], *cells: int) -> CellBets:
+    return CellBets(sizes, tuple(staked_cells(sizes, cells, stake) for stake in STAKES))
+
+
+SEVEN = (6, 30)
+DOUBLE = (6, 30)
+SEQUENCES = {"after-double": (1, 1, 34), "after-seven": (2, 34), "after-other": (2, 2, 32)}
+"""Ways of the throw after a double, after a seven, or after another: the same faces, the opposite ones, neither.
+
+After a seven the opposite faces are the same.
+"""
+
+
+@cache
+def dice_pair() -> Mixture:
+    """Return the mixture against the pair: doubles, seven or not, the total, and what follows the last throw."""
+    return Mixture(
+        Family("double", 2, _on(DOUBLE, 0)),
+        Family("double", 1, _on(DOUBLE, 1)),
+        Family("seven", 2, _on(SEVEN, 0)),
+        Family("seven", 2, CellBets(SEVEN, (*_on(SEVEN, 1).odds, staked_cells(SEVEN, (1,), 100)))),
+        *(Family("total", 1, Learner(tuple(range(11)), TOTALS, prior)) for prior in (1, 5)),
+        *(
+            Family(channel, 1, _on(sizes, cell))
+            for channel, sizes in SEQUENCES.items()
+            for cell in range(len(sizes) - 1)
+        ),
+    )
+
+
+@cache
+def shooter() -> Mixture:
+    """Return the mixture against a shooter's sevens: too few, or too many."""
+    return Mixture(Family("seven", 2, _on(SEVEN, 1)), Family("seven", 1, _on(SEVEN, 0)))
+
+
+@cache
+def void_call() -> Mixture:
+    """Return the mixture against void throws that fall like any other, and would have paid like any other."""
+    return Mixture(
+        Family("double", 1, _on(DOUBLE, 0)),
+        Family("seven", 2, _on(SEVEN, 0)),
+        Family("seven", 1, _on(SEVEN, 1)),
+        Family("total", 1, Learner(tuple(range(11)), TOTALS, 1)),
+        *(Family("luck", 3, LinearBets(sign, (1, 2, 3, 4))) for sign in (1, -1)),
+    )
+
+
+@cache
+def table_luck() -> Mixture:
+    """Return the mixture against the luck of the house at a table, either way."""
+    return Mixture(*(Family("luck", 1, LinearBets(sign, (3, 4, 5, 6, 7, 8))) for sign in (1, -1)))
+
+
+@cache
+def player_luck() -> Mixture:
+    """Return the mixture against the luck of a player; a player who is too lucky has three quarters of it."""
+    return Mixture(Family("luck", 3, LinearBets(-1, HALVINGS)), Family("luck", 1, LinearBets(1, HALVINGS)))
+
+
+@cache
+def payout_lean() -> Mixture:
+    """Return the mixture against a croupier's errors that lean as those of the others: by number, and by money."""
+    more = ((3, 2), (2, 1), (4, 1), (8, 1))
+    fewer = tuple((less, more_) for more_, less in more)
+    return Mixture(
+        Family("errors", 1, OddsRatioBets(more)),
+        Family("errors", 1, OddsRatioBets(fewer)),
+        *(Family("money", 1, LinearBets(sign, (1, 2, 3, 4))) for sign in (1, -1)),
+    )
+
+
+@cache
+def payout_rate() -> Mixture:
+    """Return the mixture against a croupier who errs as often as the others; only for more."""
+    return Mixture(Family("payouts", 1, OddsRatioBets(((3, 2), (2, 1), (3, 1), (4, 1), (8, 1)))))
+
+
+USUAL_VARIANCE = 5_000
+"""What an accounting variance is expected to be before any was seen, whatever its sign; in minor units."""
+
+
+@cache
+def drift() -> Mixture:
+    """Return the mixture against accounting variances whose mean is 0, either way."""
+    return Mixture(*(Family("variance", 1, DriftBets(sign, (0, 1, 2, 3, 4, 5), USUAL_VARIANCE)) for sign in (1, -1)))

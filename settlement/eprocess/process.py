@@ -1,0 +1,148 @@
+"""A process: the wealth of one mixture of gamblers against one null about one subject, for ever.
+
+Wealth is in 2⁻¹²⁸. It begins as cash; before each batch a part of the cash, fixed in advance, is divided among the
+gamblers by the weights of the mixture:
+
+    batch        1     2     3     4    …     s
+    of the cash  7/8   1/3   1/4   1/5        1/(s + 1)
+
+So the mixture is also one over the time from which the null is wrong. A gambler whose wealth is spent over fair years
+comes in again, and what was never staked keeps wealth above 0. A year begins the schedule anew, not the wealth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from msgspec import Struct
+
+from settlement.eprocess.bets import Bets
+
+UNIT = 1 << 128
+"""Wealth 1, as an integer."""
+
+FIRST_STAKE = (7, 8)
+"""The part of the cash that is staked before the first batch of a year."""
+
+
+class Family(NamedTuple):
+    """Bets of one kind, the channel of a batch that they see, and their weight; each gambler has an equal share."""
+
+    channel: str
+    weight: int
+    bets: Bets
+
+
+class Mixture:
+    """Families of gamblers, who share the wealth of a process by their weights.
+
+    ``shares`` are those of the gamblers in turn, in 2⁻¹²⁸, rounded down: together at most 1.
+    """
+
+    __slots__ = ("families", "memory_cells", "shares")
+
+    def __init__(self, *families: Family) -> None:
+        self.families = families
+        whole = sum(family.weight for family in families)
+        self.shares = [
+            UNIT * family.weight // (whole * family.bets.bettors)
+            for family in families
+            for _ in range(family.bets.bettors)
+        ]
+        self.memory_cells = [family.bets.memory_cells for family in families]
+
+
+class Crossing(Struct, frozen=True, array_like=True):
+    """When a process first asked in a year: at level ``alpha``, after ``draws`` in all, at the close of ``session``.
+
+    ``evidence`` is the wealth since the year began, rounded down.
+    """
+
+    year: int
+    alpha: str
+    session: str
+    draws: int
+    evidence: int
+
+
+class Process(Struct):
+    """The state of a process. It can be saved after any batch, and goes on where it was.
+
+    ``kind`` and ``variant`` name the mixture (``kinds``), ``subject`` what it is about. ``cash`` and ``wealth``, one
+    for each gambler, are in 2⁻¹²⁸, as are ``highest``, the most that all of it ever was after a batch, and those of
+    the year: ``opening`` when it began, ``year_highest`` since. ``batches`` are those of the year, ``draws`` all.
+    ``alpha`` is the level of the year, "n/d", and ``crossings`` when it asked.
+    """
+
+    kind: str
+    subject: str
+    variant: int = 0
+    cash: int = UNIT
+    wealth: list[int] = []
+    memory: list[list[int]] = []
+    batches: int = 0
+    draws: int = 0
+    highest: int = UNIT
+    year: int = 0
+    opening: int = UNIT
+    year_highest: int = UNIT
+    alpha: str = ""
+    crossings: list[Crossing] = []
+
+    @property
+    def evidence(self) -> int:
+        """The wealth now, in 2⁻¹²⁸."""
+        return self.cash + sum(self.wealth)
+
+    @property
+    def e_value(self) -> Fraction:
+        """The wealth now over that when the year began: an e-value at any time fixed without looking ahead."""
+        return Fraction(self.evidence, self.opening)
+
+    def begin_year(self, year: int, alpha: Fraction) -> None:
+        """Begin a year at the level ``alpha``. Nothing is forgotten; the level is for the wealth from here on."""
+        self.year, self.alpha = year, str(alpha)
+        self.opening = self.year_highest = self.evidence
+        self.batches = 0
+
+    def asks(self) -> bool:
+        """Whether wealth has reached 1/α since the year began, whatever it is now."""
+        return any(crossing.year == self.year for crossing in self.crossings)
+
+    def feed(self, mixture: Mixture, seen: Mapping[str, Any], *, draws: int, session: str) -> Crossing | None:
+        """Settle a batch: what was seen by channel, and how many ``draws`` that is. Return the question it raises.
+
+        A channel that is missing saw nothing.
+        """
+        if not self.wealth:
+            self.wealth = [0] * len(mixture.shares)
+            self.memory = [[0] * cells for cells in mixture.memory_cells]
+        self._stake(mixture)
+        first = 0
+        for family, memory in zip(mixture.families, self.memory, strict=True):
+            last = first + family.bets.bettors
+            if family.channel in seen:
+                self.wealth[first:last] = family.bets.settle(self.wealth[first:last], memory, seen[family.channel])
+            first = last
+        self.draws += draws
+        evidence = self.evidence
+        self.highest = max(self.highest, evidence)
+        self.year_highest = max(self.year_highest, evidence)
+        return self._cross(evidence, session)
+
+    def _stake(self, mixture: Mixture) -> None:
+        self.batches += 1
+        part, whole = FIRST_STAKE if self.batches == 1 else (1, self.batches + 1)
+        staked = self.cash * part // whole
+        given = [staked * share >> 128 for share in mixture.shares]
+        self.wealth = [before + more for before, more in zip(self.wealth, given, strict=True)]
+        self.cash -= sum(given)
+
+    def _cross(self, evidence: int, session: str) -> Crossing | None:
+        if not self.alpha or self.asks() or evidence * Fraction(self.alpha) < self.opening:
+            return None
+        crossing = Crossing(self.year, self.alpha, session, self.draws, evidence // self.opening)
+        self.crossings = [*self.crossings, crossing]
+        return crossing

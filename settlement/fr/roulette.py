@@ -1,0 +1,223 @@
+"""The rulesets *fr-roulette* and *fr-american-roulette*: art. 54 and 57-1, and which of them looks at which event."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from settlement import claims, payouts, wagers
+from settlement.calls import reopen
+from settlement.catalogue.american_roulette import ANNOUNCEMENTS, PAYMENTS, WHEEL
+from settlement.catalogue.american_table import SEATS_AND_COLOURS, STAFF
+from settlement.catalogue.roulette import ROULETTE
+from settlement.catalogue.rule import WAGER, Wording
+from settlement.events import (
+    BallLaunched,
+    BallRetrieved,
+    BallSettled,
+    ChipFellInWheel,
+    ChipsHandled,
+    ColourAssigned,
+    Envelope,
+    LastCoupAnnounced,
+    OrphanRecorded,
+    PaymentAnnounced,
+    PayoutMade,
+    PlayerLeft,
+    PlayerSeated,
+    ResultAnnounced,
+    SessionClosed,
+    SpinVoided,
+    StacksRebuilt,
+    WagerPlaced,
+    WheelSpun,
+    ZeroDecided,
+)
+from settlement.fr import art_54_roulette as art_54
+from settlement.fr import art_57_1_american_roulette as art_57_1
+from settlement.law import ARRETE_1959
+from settlement.layouts import LAYOUT_37, LAYOUT_38, Layout
+from settlement.play import closing, stakes
+from settlement.ruleset import Handler, Ruleset
+from settlement.state import Table, Wager, find
+from settlement.verdicts import end_coup
+
+
+def _settle_on(layout: Layout) -> Callable[[Table, BallSettled], None]:
+    pockets = frozenset(layout.wheel)
+
+    def settle(table: Table, event: BallSettled) -> None:
+        seq = event.seq
+        pocket = event.data.pocket
+        is_counted = pocket in pockets
+        if is_counted:
+            end_coup(table, seq)
+            art_54.imprison_undecided(table, seq)
+        table.result = pocket
+        art_54.check_last_coup(table, seq, pocket)
+        art_57_1.check_call(table, seq, pocket)
+        if is_counted:
+            art_54.settle_pocket(table, seq, pocket, pocket in layout.zeros)
+        else:
+            find(table, "invalid-pocket", seq, recorded=pocket, pockets=len(pockets))
+        table.last_result = seq
+        reopen(table)
+
+    return settle
+
+
+def _pay_reading_choice(
+    pay: Callable[[Table, PayoutMade], Wager | None],
+) -> Callable[[Table, PayoutMade], Wager | None]:
+    def pay_reading_choice(table: Table, event: PayoutMade) -> Wager | None:
+        if table.awaiting:
+            art_54.read_choice(table, event)
+        return pay(table, event)
+
+    return pay_reading_choice
+
+
+def _roulette(layout: Layout) -> dict[type[Envelope], Handler]:
+    kinds = art_54.kinds_on(layout)
+    return {
+        **stakes(kinds),
+        PayoutMade: _pay_reading_choice(payouts.pay_on(kinds)),
+        OrphanRecorded: claims.record_orphan,
+        SessionClosed: closing(art_54.report_missing_decisions),
+        ZeroDecided: art_54.decide_zero,
+        LastCoupAnnounced: art_54.announce_last_coup,
+        SpinVoided: art_57_1.void_spin,
+        BallLaunched: art_57_1.note_launch,
+        ChipFellInWheel: art_57_1.drop_chip,
+        BallRetrieved: art_57_1.retrieve_ball,
+    }
+
+
+def _settle_at_french_wheel() -> Handler:
+    settle = _settle_on(LAYOUT_37)
+
+    def settle_and_turn(table: Table, event: BallSettled) -> None:
+        settle(table, event)
+        art_57_1.begin_coup(table, event)
+
+    return settle_and_turn
+
+
+def _settle_at_american_wheel() -> Handler:
+    settle = _settle_on(LAYOUT_38)
+
+    def settle_and_turn(table: Table, event: BallSettled) -> None:
+        art_57_1.check_fallen_chip(table, event.seq, event.data.pocket)
+        art_57_1.check_chief(table, event.seq)
+        settle(table, event)
+        art_57_1.begin_coup(table, event)
+
+    return settle_and_turn
+
+
+def _place_in_colour(place_wager: Callable[[Table, WagerPlaced], Wager | None]) -> Handler:
+    def place_in_colour(table: Table, event: WagerPlaced) -> None:
+        wager = place_wager(table, event)
+        if wager is None:
+            return
+        if wager.colour is not None:
+            art_57_1.check_stake_in_colour(table, event, wager)
+        art_57_1.check_unseated_player(table, event, wager)
+
+    return place_in_colour
+
+
+def _pay_in_order(pay: Callable[[Table, PayoutMade], Wager | None]) -> Handler:
+    def pay_in_order(table: Table, event: PayoutMade) -> None:
+        is_first = payouts.is_first_payout(table, event)
+        art_57_1.check_payment(table, event, pay(table, event), is_first)
+
+    return pay_in_order
+
+
+_CALL = ("art. 57-1 al. 6",)
+_OPPOSITES = ((("rouge",), ("noir",)), (("pair",), ("impair",)), (("manque",), ("passe",)))
+_CLAUSES: Mapping[str, tuple[str, ...] | None] = MappingProxyType(
+    {
+        "wager-not-permitted": ("art. 54 intro",),
+        "stake-out-of-limits": ("art. 53 (2007)",),
+        "non-chip-stake": ("art. 39 (1959)",),
+        "identification-due": ("CMF art. R. 561-10",),
+        "reportable-cash": None,
+        "wager-after-no-more-bets": _CALL,
+        "wager-near-call": _CALL,
+        "withdrawal-after-no-more-bets": _CALL,
+        "wager-left-open": ("art. 54 last al.",),
+        "stake-not-returned": ("art. 54 al. 4", WAGER),
+    }
+)
+_RULES = (*ROULETTE, *WHEEL, *ANNOUNCEMENTS, *PAYMENTS, *SEATS_AND_COLOURS, *STAFF)
+
+FR_ROULETTE = Ruleset(
+    name="fr-roulette",
+    game="french_roulette",
+    title=Wording("French roulette", "Roulette française"),
+    game_title=Wording("French roulette", "Roulette française"),
+    game_name=Wording("French roulette", "la roulette française"),
+    instrument=ARRETE_1959,
+    kinds=art_54.kinds_on(LAYOUT_37),
+    closed_list="art. 54 intro",
+    rules=_RULES,
+    clauses=_CLAUSES,
+    articles=("settlement.law_coverage.art_54:ART_54",),
+    handlers=MappingProxyType({**_roulette(LAYOUT_37), BallSettled: _settle_at_french_wheel()}),
+    result=BallSettled,
+    state_of_play=art_54.state_of_play,
+    has_decisions=True,
+    layout=LAYOUT_37,
+    equipment="wheel",
+    opposites=_OPPOSITES,
+    fixed=MappingProxyType({"zero_rule": "choice"}),  # art. 54 B
+    chances="settlement.night.roulette:CHANCES",
+    felt="audit.felt.roulette:FRENCH",
+    simulator="audit.simulation.roulette_tables:FrenchRoulette",
+)
+
+FR_AMERICAN_ROULETTE = Ruleset(
+    name="fr-american-roulette",
+    game="american_roulette",
+    title=Wording("American roulette", "Roulette américaine"),
+    game_title=Wording("American roulette", "Roulette américaine"),
+    game_name=Wording("American roulette", "la roulette américaine"),
+    instrument=ARRETE_1959,
+    kinds=art_54.kinds_on(LAYOUT_38),
+    closed_list="art. 54 intro",
+    rules=_RULES,
+    clauses=_CLAUSES,
+    articles=("settlement.law_coverage.art_54:ART_54", "settlement.law_coverage.art_57_1:ART_57_1"),
+    handlers=MappingProxyType(
+        {
+            **_roulette(LAYOUT_38),
+            WagerPlaced: _place_in_colour(wagers.place_on(art_54.kinds_on(LAYOUT_38))),
+            PayoutMade: _pay_in_order(_pay_reading_choice(payouts.pay_on(art_54.kinds_on(LAYOUT_38)))),
+            BallSettled: _settle_at_american_wheel(),
+            WheelSpun: art_57_1.spin_wheel,
+            BallLaunched: art_57_1.launch_ball,
+            StacksRebuilt: art_57_1.rebuild_stacks,
+            ResultAnnounced: art_57_1.announce_result,
+            PaymentAnnounced: art_57_1.announce_payment,
+            ColourAssigned: art_57_1.assign_colour,
+            PlayerSeated: art_57_1.seat_player,
+            PlayerLeft: art_57_1.free_seat,
+            ChipsHandled: art_57_1.handle_chips,
+        }
+    ),
+    result=BallSettled,
+    opening=art_57_1.check_staffing,
+    state_of_play=art_54.state_of_play,
+    has_decisions=True,
+    layout=LAYOUT_38,
+    equipment="wheel",
+    opposites=_OPPOSITES,
+    zero_rule="lose",
+    seat_limit=7,
+    seat_limit_doubled=14,
+    chances="settlement.night.roulette:CHANCES",
+    felt="audit.felt.roulette:AMERICAN",
+    simulator="audit.simulation.roulette_tables:AmericanRoulette",
+)

@@ -1,0 +1,61 @@
+"""Games in which one draw decides every stake: each bet wins on some of the outcomes, and loses on the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from functools import lru_cache
+
+from settlement.money import Odds
+from settlement.night.chances import CACHE_SIZE, Chances, Changes, Priced, Readings, changes_of, part_of
+from settlement.rulesets import RULESETS
+from settlement.state import Session, Table, Wager
+
+
+class OneDraw(Chances):
+    """The mathematics of such a game.
+
+    ``ways`` has every outcome, as ``Table.result`` names it, and in how many equally likely ways it comes. ``odds``
+    says at which odds a bet wins on an outcome, None where it loses: it asks the record of the bet, so that nothing is
+    coded twice.
+    """
+
+    def __init__(self, ways: Mapping[str, int], odds: Callable[[str, str], Odds | None]) -> None:
+        self._ways = tuple(ways.values())
+        self._odds = odds
+        self._index = {outcome: index for index, outcome in enumerate(ways)}
+        self._given_back = lru_cache(CACHE_SIZE)(self._given_back_now)
+        self._changes = lru_cache(CACHE_SIZE)(self._changes_now)
+
+    def _given_back_now(self, unit: int | None, bet: str, stake: int) -> tuple[Fraction, ...]:
+        """Return what a stake gets back, winnings included, at each outcome."""
+        at = [self._odds(bet, outcome) for outcome in self._index]
+        return tuple(Fraction(0) if odds is None else stake + part_of(stake, odds, unit) for odds in at)
+
+    def ways(self, ruleset: str) -> tuple[int, ...]:
+        return self._ways
+
+    def value(self, unit: int | None, bet: str, stake: int) -> Fraction:
+        """Return the value of ``stake`` minor units before the draw; ``unit`` is that of payouts, None for exactly."""
+        back = self._given_back(unit, bet, stake)
+        total = sum((ways * each for ways, each in zip(self._ways, back, strict=True)), Fraction(0))
+        return total / sum(self._ways)
+
+    def charged(self, session: Session, wager: Wager) -> Fraction:
+        return wager.standing - self.present_value(session, wager)
+
+    def present_value(self, session: Session, wager: Wager) -> Fraction:
+        return self.value(session.payout_unit, wager.bet, wager.standing)
+
+    def _changes_now(self, unit: int | None, bet: str, stake: int) -> Changes:
+        now = self.value(unit, bet, stake)
+        return changes_of((now - back for back in self._given_back(unit, bet, stake)), self._ways)
+
+    def changes(self, table: Table, session: Session, wager: Wager) -> Changes:
+        return self._changes(session.payout_unit, wager.bet, wager.standing)
+
+    def outcome_of(self, ruleset: str, result: str) -> int:
+        return self._index[result]
+
+    def edges(self, readings: Readings) -> Mapping[Priced, Fraction]:
+        return {Priced(bet): 1 - self.value(None, bet, 1) for bet in RULESETS[readings.ruleset].kinds}

@@ -1,0 +1,304 @@
+"""What changes hands for a wager: payouts, recoveries, and stakes that play on as another wager.
+
+A payout of all that is due, the first of its wager, settles it here and now. Anything else is entered in the wager's
+account, which is judged when the coup ends: see ``verdicts``.
+
+    payout.made ──► all that is due, at once ──────────────────────────────► settled
+              └───► anything else, or again ──► account ◄── payout.recovered
+                                                  ▲
+            stakes.collected, of one not lost ────┤
+            continues_as, left_up_from ───────────┘ the stake that is not handed back plays on
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from settlement.accounts import whole_due_of
+from settlement.events import PayoutMade, PayoutRecovered, StakesCollected, WagerPlaced
+from settlement.events.stakes import WagerPlacedData
+from settlement.kinds import Kind
+from settlement.staff import payer
+from settlement.state import Account, LeftUp, Move, Table, Wager, find
+
+
+def account_of(table: Table, wager: Wager) -> Account:
+    """Return the account of ``wager``; open it, with what was paid in this coup, if it has none."""
+    account = wager.account
+    if account is None:
+        account = wager.account = Account()
+        if wager.paid_by > table.coup_began:
+            account.moves = (Move(wager.paid_by, wager.winnings_due, wager.stake_due),)
+            table.moved[wager.id] = None
+    return account
+
+
+def pay_on(kinds: Mapping[str, Kind]) -> Callable[[Table, PayoutMade], Wager | None]:
+    """Return what takes one payout where ``kinds`` are played: the wager it names, None if there is none of that id."""
+
+    def pay(table: Table, event: PayoutMade) -> Wager | None:
+        data = event.data
+        wager = table.wagers.get(data.wager)
+        if wager is None:
+            paid_by = payer(table, event.actor or None)
+            _enter_for_stranger(table, data.wager, Move(event.seq, data.winnings, data.stake_returned, payer=paid_by))
+            return None
+        wager.payer = payer(table, event.actor) if event.actor else table.on_duty or ""
+        if (
+            wager.id in table.due
+            and data.winnings == wager.winnings_due
+            and data.stake_returned == wager.stake_due
+            and wager.account is None
+            and not data.continues_as
+        ):
+            del table.due[wager.id]
+            wager.winnings_paid += data.winnings
+            wager.stake_paid += data.stake_returned
+            wager.paid_by = wager.changed_by = event.seq
+            return wager
+        _enter_payout(table, event, wager)
+        if data.continues_as:
+            _continue(table, event, wager, data.continues_as, kinds)
+        return wager
+
+    return pay
+
+
+def is_first_payout(table: Table, event: PayoutMade) -> bool:
+    """Whether a payout is the first of its wager in this coup: what completes it is no payment of its own."""
+    wager = table.wagers.get(event.data.wager)
+    if wager is None:
+        return True
+    if wager.account is not None:
+        return not wager.account.moves
+    return wager.paid_by <= table.coup_began
+
+
+def recover(table: Table, event: PayoutRecovered) -> None:
+    """Take back from the player what was paid to him."""
+    data = event.data
+    wager = table.wagers.get(data.wager)
+    move = Move(event.seq, -data.winnings, -data.stake)
+    if wager is None:
+        _enter_for_stranger(table, data.wager, move)
+    elif wager.status == "out_of_scope":
+        wager.winnings_paid -= data.winnings
+        wager.stake_paid -= data.stake
+        wager.changed_by = event.seq
+    else:
+        _enter(table, wager, move)
+
+
+def _enter_payout(table: Table, event: PayoutMade, wager: Wager) -> None:
+    data, seq = event.data, event.seq
+    if wager.status == "out_of_scope":
+        wager.winnings_paid += data.winnings
+        wager.stake_paid += data.stake_returned
+        wager.paid_by = wager.changed_by = seq
+        return
+    if wager.undecided:
+        rule, by = why_undecided(table, wager) or ("payout-without-result", wager.placed_by)
+        _enter(table, wager, Move(seq, data.winnings, data.stake_returned, rule, by, table.result))
+        return
+    _enter(table, wager, Move(seq, data.winnings, data.stake_returned))
+    wager.paid_by = wager.paid_by or seq
+
+
+def _enter(table: Table, wager: Wager, move: Move) -> None:
+    account = account_of(table, wager)
+    account.moves = (*account.moves, move)
+    wager.winnings_paid += move.winnings
+    wager.stake_paid += move.stake
+    wager.changed_by = move.seq
+    table.moved[wager.id] = None
+    table.due.pop(wager.id, None)
+
+
+def _enter_for_stranger(table: Table, wager_id: str, move: Move) -> None:
+    table.strangers.setdefault(wager_id, []).append(move)
+
+
+def why_undecided(table: Table, wager: Wager) -> tuple[str, int] | None:
+    """Return the rule that a payout on an open wager breaks now, and the event that shows it.
+
+    None if nothing has come since it was placed, or if a zero holds it.
+    """
+    if wager.status != "open":
+        return None
+    unsettled = settles_no_decision(table, wager)
+    if unsettled is None and table.last_result > wager.placed_by:
+        return "push-paid", table.last_result
+    return unsettled
+
+
+def settles_no_decision(table: Table, wager: Wager) -> tuple[str, int] | None:
+    """Return the rule that settling ``wager`` breaks: the last throw was voided, or decided nothing for it."""
+    if table.voided_by:
+        return "void-throw-settled", table.voided_by
+    if wager.status == "open":
+        if wager.barred_by and wager.barred_by == table.last_result:
+            return "barred-number-settled", wager.barred_by
+        if wager.off_by and wager.off_by == table.last_result:
+            return "inactive-wager-settled", wager.off_by
+    return None
+
+
+def find_unsettled(
+    table: Table, wager: Wager, rule: str, by: int, *seqs: int, event_type: str, amount: int | None, result: str
+) -> None:
+    """Report that ``wager`` was collected, or paid ``amount``, on a throw that decides nothing for it."""
+    facts: dict[str, Any]
+    match rule:
+        case "void-throw-settled":
+            facts = {"voided_seq": by}
+        case "barred-number-settled":
+            facts = {"barred_seq": by}
+        case _:
+            facts = {"come_out_seq": by, "result": result}
+    find(
+        table,
+        rule,
+        by,
+        *seqs,
+        wager=wager,
+        expected=None if amount is None else 0,
+        recorded=amount,
+        **facts,
+        event_type=event_type,
+    )
+
+
+# Sweeps
+
+
+def collect(table: Table, event: StakesCollected) -> None:
+    """Sweep the stakes that the croupier collects as lost. One that had not lost may still be put right."""
+    seq = event.seq
+    collections, swept = table.open_session().collections, table.swept
+    for wager_id in dict.fromkeys(event.data.wagers):
+        wager = table.wagers.get(wager_id)
+        if wager is None:
+            if collections:
+                find(table, "winning-wager-collected", seq, wager_id=wager_id, status="unknown")
+        elif wager.status == "lost":
+            # A stake lost in an earlier coup does not show that this coup was collected.
+            if wager_id in swept:
+                del swept[wager_id]
+                table.wheel.collected = True
+        elif wager.status != "out_of_scope":
+            unsettled = settles_no_decision(table, wager)
+            if unsettled is not None:
+                rule, by = unsettled
+                find_unsettled(table, wager, rule, by, seq, event_type=event.type, amount=None, result=table.result)
+            elif collections:
+                account_of(table, wager)
+                table.taken[wager_id] = seq
+                wager.changed_by = seq
+
+
+# Stakes that play on
+
+
+def note_left_up(table: Table, wager: Wager, seq: int) -> None:
+    """Note that ``wager`` plays with the stake of the one it was left up from, if there is such a stake."""
+    source = table.wagers.get(wager.left_up_from or "")
+    if source is None or source is wager or source.status == "lost":
+        decided = 0 if source is None or source is wager else source.decided_by or 0
+        find(
+            table,
+            "left-up-stake-mismatch",
+            decided,
+            seq,
+            wager=wager,
+            expected=0,
+            recorded=wager.stake,
+            left_up_from=wager.left_up_from,
+        )
+    elif not source.undecided and source.status != "out_of_scope":
+        table.left_up[wager.id] = LeftUp(source.id, seq)
+        _spare_the_missing(table, wager, source)
+
+
+def _spare_the_missing(table: Table, wager: Wager, source: Wager) -> None:
+    """Expect no payout where all that is due plays on."""
+    all_due = source.winnings_due + source.stake_due
+    if source.id in table.due and (wager.stake == all_due or (source.status != "won" and wager.stake > all_due)):
+        del table.due[source.id]
+
+
+def _continue(table: Table, event: PayoutMade, source: Wager, wager_id: str, kinds: Mapping[str, Kind]) -> None:
+    """Open the wager that plays on with the stake of ``source`` that this payout did not hand back."""
+    seq = event.seq
+    known = table.wagers.get(wager_id)
+    if known is not None:
+        # It was described before the payout, or is another wager altogether.
+        if known.left_up_from != source.id or known.placed_by < table.coup_began:
+            find(table, "wager-id-reused", known.placed_by, seq, wager_id=wager_id, placed_seq=known.placed_by)
+        return
+    if source.undecided or source.status == "out_of_scope":  # it plays on itself
+        return
+    kind = kinds.get(source.bet)
+    aside = source.account.aside_stake if source.account else 0
+    due = source.standing if source.status == "lost" else whole_due_of(source)
+    kept = due - source.stake_paid + aside
+    if kept <= 0:
+        return
+    wager = replace(
+        Wager(wager_id, source.bet, kept, kept, seq, source.player, source.seat, changed_by=seq),
+        throws_before=table.throws,
+        call_before=table.last_call,
+        left_up_from=source.id,
+        colour=source.colour,
+        number=None if kind is not None and kind.travels else source.number,
+        pockets=source.pockets,
+        which=source.which,
+        base=source.base,
+        working=source.working,
+    )
+    table.wagers[wager_id] = wager
+    table.ledger.stakes += kept
+    note_left_up(table, wager, seq)
+    table.left_up[wager_id] = LeftUp(source.id, seq, continues=True)
+    # A commission is paid by the placement that describes the wager: until then it does not play.
+    if kind is not None and not kind.takes_commission and kind.accept(table, _as_placed(event, wager, kind), wager):
+        table.live[wager_id] = None
+    else:
+        avoid(table, wager)
+
+
+def _as_placed(event: PayoutMade, wager: Wager, kind: Kind) -> WagerPlaced:
+    """Return the placement that a payout with ``continues_as`` stands for."""
+    data = WagerPlacedData(wager=wager.id, bet=wager.bet, stake=wager.stake, marker=kind.marker or UNSET)
+    if wager.number is not None:
+        data = replace(data, number=wager.number)
+    if wager.base is not None:
+        data = replace(data, base=wager.base)
+    if wager.pockets:
+        data = replace(data, numbers=list(wager.pockets))
+    if wager.which:
+        data = replace(data, which=list(wager.which))
+    return WagerPlaced(stream=event.stream, seq=event.seq, occurred_at=event.occurred_at, data=data)
+
+
+def is_described_by(table: Table, wager: Wager, data: WagerPlacedData) -> bool:
+    """Whether ``data`` describes ``wager``, which a payout of this coup has opened: the same bet and numbers."""
+    link = table.left_up.get(wager.id)
+    if link is None or not link.continues or link.described or data.bet != wager.bet:
+        return False
+    if isinstance(data.number, int) and data.number != wager.number:
+        return False
+    if data.numbers and frozenset(data.numbers) != frozenset(wager.pockets):
+        return False
+    return not data.which or tuple(sorted(data.which)) == wager.which
+
+
+def avoid(table: Table, wager: Wager) -> None:
+    """Make ``wager`` void: its stake is due back."""
+    wager.status = "void"
+    wager.stake_due = wager.standing
+    table.ledger.returned += wager.standing
+    table.live.pop(wager.id, None)

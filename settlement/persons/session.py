@@ -1,0 +1,299 @@
+"""The money of the players of one session: a projection of its stream, which is read once.
+
+It is the projection of the session's figures, and notes on the way who bought chips, who staked and who won. Whose a
+stake is: the player whom the event names, else who sits there (``player.seated``), else the one player of its colour
+(``assigns_colour``), else the owner of the stake it was left up from, else nobody known.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from msgspec.structs import replace
+
+from settlement.corrections import Change
+from settlement.eprocess.observations import Observations, Payout
+from settlement.events import (
+    TYPES,
+    BuyInRecorded,
+    DisputeOpened,
+    DisputeSettled,
+    Envelope,
+    Event,
+    GoodwillPaid,
+    PayoutMade,
+    PlayerLeft,
+    PlayerSeated,
+    SessionOpened,
+    TipGiven,
+    WagerPlaced,
+)
+from settlement.families import observed
+from settlement.night.bridge import WagerLine
+from settlement.night.figures import SessionProjection
+from settlement.persons.exchanges import NOBODY, Exchange, of_buy_in, of_cash_stake
+from settlement.persons.opposing import Coups
+from settlement.persons.stream_money import Play, Rack, StreamMoney
+from settlement.state import Wager
+
+FOLLOWS_CHIPS = frozenset({"wagers", "results", "payouts", "bank"})
+"""The event families without which nobody can say what a rack should hold."""
+
+CHIPS = ("chips", "plaques")
+
+
+class PersonsProjection(SessionProjection):
+    """The figures of one session (``figures``), and the money of its players (``money``), from one reading.
+
+    The arguments are those of ``SessionProjection``. Without ``follows_luck`` nobody's luck has a variance.
+    """
+
+    def __init__(
+        self,
+        corrections: Iterable[Change] = (),
+        *,
+        readings: Mapping[str, Any] | None = None,
+        held: Collection[int] = (),
+        follows_luck: bool = True,
+    ) -> None:
+        super().__init__(corrections, readings=readings, held=held, follows_luck=follows_luck)
+        self._exchanges: list[Exchange] = []
+        self._owners: dict[str, str] = {}  # of wagers whose events name no player
+        self._at_seat: dict[str, str] = {}
+        self._of_colour: dict[str, list[str]] = {}
+        self._tips: Counter[str] = Counter()
+        self._given_to: dict[str, str] = {}  # goodwill and disputes, by the name of their line
+        self._disputed_by: dict[int, str] = {}
+        self._squares: dict[str, Counter[int]] = {}  # of each player: see ``_draw``
+        self._tally: Tally | None = None
+        self._table = ""
+        self._only_chips = True
+        self._noters: dict[type[Envelope], Callable[[Any], None]] = {
+            SessionOpened: self._know_seats,
+            PlayerSeated: self._seat,
+            PlayerLeft: self._leave,
+            BuyInRecorded: self._exchange,
+            WagerPlaced: self._stake,
+            PayoutMade: self._pay,
+            TipGiven: self._tip,
+            GoodwillPaid: self._give,
+            DisputeOpened: self._dispute,
+            DisputeSettled: self._settle,
+        }
+        self._noters |= {kind: self._assign_colour for kind in TYPES.values() if kind.assigns_colour}
+
+    def feed(self, page: Sequence[Event]) -> None:
+        """Read the next events of the stream."""
+        corrections = self.state.corrections
+        for event in page:
+            note = self._noters.get(type(event))
+            if note is not None and not corrections.removed_by(event):
+                note(corrections.corrected(event))
+        super().feed(page)
+        self._tally = None
+
+    def lines(self) -> Iterator[tuple[WagerLine, Wager | None]]:
+        """Yield what ``SessionProjection.lines`` yields, and tally it by player on the way."""
+        tally = Tally()
+        for line, wager in super().lines():
+            tally.add(line, wager, self._player_of(line, wager))
+            self._add_payout(tally, line, wager)
+            yield line, wager
+        self._tally = tally
+
+    def _add_payout(self, tally: Tally, line: WagerLine, wager: Wager | None) -> None:
+        """Count a wager that was paid: those of one croupier in one coup together, with the sum of their errors."""
+        croupier, seq = self._payer.get(line.wager, (NOBODY, 0))
+        if croupier:
+            coup = wager.decided_by if wager is not None else None
+            tally.paid[coup or seq, croupier] += line.payout_error
+
+    @property
+    def evidence(self) -> Observations:
+        """What the ledger is fed of the session, through the last event fed; nothing without ``follows_luck``."""
+        tally = self._tallied()
+        stream = self.state.table.stream
+        payouts = [Payout(f"{stream}#{coup}", croupier, error) for (coup, croupier), error in tally.paid.items()]
+        return replace(self._process.observations, payouts=sorted(payouts))
+
+    def _tallied(self) -> Tally:
+        if self._tally is None:
+            deque(self.lines(), maxlen=0)
+        assert self._tally is not None, "reading every line leaves a tally"
+        return self._tally
+
+    def money(self) -> StreamMoney:
+        """Return what is kept of the session, through the last event fed."""
+        tally = self._tallied()
+        players = {player: sums.play() for player, sums in tally.players.items()}
+        for player, amount in self._tips.items():
+            players.setdefault(player, Play()).tips = amount
+        for player, squares in self._squares.items():
+            players.setdefault(player, Play()).variance = _sum(squares)
+        recorded = sum(play.recorded for play in players.values())
+        money = StreamMoney(
+            stream=self.state.table.stream,
+            closed_by=self._closer.seq if self._closer else 0,
+            exchanges=list(self._exchanges),
+            players=dict(sorted(players.items())),
+            pairs=tally.coups.pairs(),
+            slips=list(self._slips),
+        )
+        if self._opener is not None:
+            data = self._opener.data
+            money.casino, money.table, money.currency = data.casino, data.table, data.currency
+            money.gaming_day, money.ruleset = data.gaming_day.isoformat(), data.ruleset
+            money.opened_at = self._opener.occurred_at.isoformat()
+            money.sees_wagers = "wagers" in observed(data.observes) and not self._lost
+            money.rack = self._rack(data.float, recorded, observed(data.observes))
+        return money
+
+    def _rack(self, opening: int, recorded: int, families: frozenset[str]) -> Rack:
+        table = self.state.table
+        return Rack(
+            opening=opening,
+            fills=self._fills,
+            credits=self._credits,
+            buy_ins=self._buy_ins,
+            recorded=recorded,
+            closing=self._closer.data.float if self._closer else None,
+            is_followed=table.session is not None
+            and families >= FOLLOWS_CHIPS
+            and self._only_chips
+            and not self._lost
+            and not table.bets_out_of_scope,
+        )
+
+    def _player_of(self, line: WagerLine, wager: Wager | None) -> str:
+        if wager is None:
+            return self._given_to.get(line.wager, NOBODY)
+        return self._owner(wager)
+
+    def _owner(self, wager: Wager) -> str:
+        """Return whose stake ``wager`` is; remember it for the stakes that are left up from it."""
+        player = wager.player or self._owners.get(wager.id) or self._owners.get(wager.left_up_from or "")
+        if player and wager.id not in self._owners:
+            self._owners[wager.id] = player
+        return player or NOBODY
+
+    # What the draws do to each player
+
+    def _draw(self, event: Event) -> None:
+        """Fold a draw, and add the squares of what it could have changed with each player.
+
+        A fair draw changes nothing on average (``chances.Outlook``), so a variance is the mean of these squares. They
+        are added as integers, by what divides them.
+        """
+        draws = self._process.draws
+        super()._draw(event)
+        look = self._process.look
+        if look is None or self._process.draws == draws:
+            return  # nothing was drawn: a pocket that does not exist, dice at a wheel
+        for player, ahead in look.players.items():
+            self._squares.setdefault(player, Counter())[sum(ahead.ways) * ahead.scale**2] += ahead.squares
+
+    # Notes: of each event as it is after its corrections, in order
+
+    def _know_seats(self, event: SessionOpened) -> None:
+        if event.seq == 1:
+            self._table = event.data.table
+
+    def _seat(self, event: PlayerSeated) -> None:
+        if event.data.seat:
+            self._at_seat[event.data.seat] = event.data.player
+
+    def _leave(self, event: PlayerLeft) -> None:
+        player = event.data.player
+        self._at_seat = {seat: seated for seat, seated in self._at_seat.items() if seated != player}
+        self._of_colour = {
+            colour: [each for each in players if each != player] for colour, players in self._of_colour.items()
+        }
+
+    def _assign_colour(self, event: Any) -> None:
+        players = self._of_colour.setdefault(event.data.colour, [])
+        if event.data.player not in players:
+            players.append(event.data.player)
+
+    def _exchange(self, event: BuyInRecorded) -> None:
+        self._exchanges.append(of_buy_in(event, self._table))
+
+    def _stake(self, event: WagerPlaced) -> None:
+        data = event.data
+        player = data.player or NOBODY
+        if not player and data.wager not in self._owners:
+            of_colour = self._of_colour.get(data.colour or "", [])
+            player = self._at_seat.get(data.seat or "", of_colour[0] if len(of_colour) == 1 else NOBODY)
+            if player:
+                self._owners[data.wager] = player
+        if data.medium not in CHIPS:
+            self._only_chips = False
+            if data.medium == "cash" and not data.left_up_from:
+                self._exchanges.append(of_cash_stake(event, self._table, player))
+
+    def _pay(self, event: PayoutMade) -> None:
+        left_up, source = event.data.continues_as, self._owners.get(event.data.wager)
+        if left_up and source:
+            self._owners[left_up] = source
+
+    def _tip(self, event: TipGiven) -> None:
+        self._tips[event.data.player or NOBODY] += event.data.amount
+
+    def _give(self, event: GoodwillPaid) -> None:
+        self._given_to[f"#{event.seq}"] = event.data.player or NOBODY
+
+    def _dispute(self, event: DisputeOpened) -> None:
+        self._disputed_by[event.seq] = event.data.player or NOBODY
+
+    def _settle(self, event: DisputeSettled) -> None:
+        self._given_to[f"#{event.seq}"] = self._disputed_by.get(event.data.opened, NOBODY)
+
+
+class Sums:
+    """The play of one player while its lines are added; fractions as integers, by their denominators."""
+
+    __slots__ = ("carried", "theoretical", "whole")
+
+    def __init__(self) -> None:
+        self.whole = Play()
+        self.theoretical: Counter[int] = Counter()
+        self.carried: Counter[int] = Counter()
+
+    def play(self) -> Play:
+        return replace(self.whole, theoretical=_sum(self.theoretical), carried=_sum(self.carried))
+
+
+class Tally:
+    """The lines of a session by player, and the coups that two of them shared."""
+
+    __slots__ = ("coups", "paid", "players")
+
+    def __init__(self) -> None:
+        self.players: dict[str, Sums] = {}
+        self.coups = Coups()
+        self.paid: Counter[tuple[int, str]] = Counter()  # by coup and croupier, the sum of the errors
+
+    def add(self, line: WagerLine, wager: Wager | None, player: str) -> None:
+        """Count one line of ``player``; ``wager`` is None for money apart from wagers."""
+        sums = self.players.get(player)
+        if sums is None:
+            sums = self.players[player] = Sums()
+        play = sums.whole
+        play.handle += line.decided
+        play.undecided += line.undecided + line.imprisoned
+        play.adjudicated += line.adjudicated.total
+        play.recorded += line.recorded.total
+        play.unadjudicated += line.unadjudicated
+        sums.theoretical[line.theoretical.denominator] += line.theoretical.numerator
+        if line.carried:
+            sums.carried[line.carried.denominator] += line.carried.numerator
+        if wager is not None:
+            play.wagers += 1
+            self.coups.add(wager, player)
+
+
+def _sum(numerators: Mapping[int, int]) -> Fraction:
+    """Return the sum of fractions: ``numerators`` by their denominators."""
+    return sum((Fraction(numerator, denominator) for denominator, numerator in numerators.items()), Fraction(0))

@@ -1,0 +1,62 @@
+"""From which amounts something is due, and what the questions ask from.
+
+The amounts of the law belong to the house register (``identification_from``, ``reportable_cash_from``), by currency,
+in minor units: nothing is converted, so a currency without an amount is not checked, and is named. What the questions
+ask from is no law: it is written here, with its reason, and is the same for every casino.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from types import MappingProxyType
+
+from msgspec import Struct
+
+IDENTIFICATION_FROM: Mapping[str, int] = MappingProxyType({"EUR": 200_000})
+"""2,000 € of exchanges in one *séance*: code monétaire et financier, art. R. 561-10. The text is not among ours."""
+
+REPORTABLE_CASH_FROM: Mapping[str, int] = MappingProxyType({"CAD": 1_000_000})
+"""$10,000 in 24 consecutive hours: SOR/2002-184, s. 70 (received in cash) and 71 (paid out). Not among our texts."""
+
+WINDOW = timedelta(hours=24)
+"""Exchanges less than this apart are within 24 consecutive hours; those exactly a day apart are not."""
+
+# The questions
+
+SPLIT_EXCHANGES = 3
+SPLIT_PERCENT = 90
+"""Splitting is asked about where at least so many exchanges, at two tables or desks or more, stop in the last tenth
+below a threshold: one exchange, or one desk, hides nothing from anybody."""
+
+NOBODY_PERCENT = 75
+NOBODY_WITHIN = timedelta(minutes=10)
+"""Of players whom nobody named, exchanges of at least this share of a threshold each, within this time, are one."""
+
+MINIMAL_PLAY_PERCENT = 20
+CASHED_PERCENT = 80
+"""Minimal play: less than a fifth of the chips bought was staked, and at least four fifths came back to the desk."""
+
+SHARED_COUPS = 60
+OPPOSING_PERCENT = 75
+"""Opposite stakes are asked about from so many shared coups on, with this share of them opposing. Two players who
+choose their sides by chance reach three quarters of 60 coups less than once in 10,000 pairs."""
+
+
+class Thresholds(Struct, frozen=True, kw_only=True):
+    """The amounts of one casino's register, in minor units, by currency."""
+
+    identification_from: Mapping[str, int] = IDENTIFICATION_FROM
+    reportable_cash_from: Mapping[str, int] = REPORTABLE_CASH_FROM
+
+    @classmethod
+    def of(cls, readings: Mapping[str, Mapping[str, int]]) -> Thresholds:
+        """Return what the register says, and the law's amounts where it says nothing."""
+        return cls(**{name: readings[name] for name in cls.__struct_fields__ if name in readings})
+
+    def play_from(self, currency: str) -> int | None:
+        """Return the chips bought from which minimal play is asked about; None: never in this currency."""
+        return self.identification_from.get(currency) or self.reportable_cash_from.get(currency)
+
+
+DEFAULTS = Thresholds()

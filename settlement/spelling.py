@@ -1,0 +1,70 @@
+"""Words of the law that were probably meant: for a bet that is in no closed list as it was sent.
+
+A bet that differs from a word of its ruleset by capitals alone is a fault of the table system: it is refused at the
+interface. Any other is recorded, for somebody accepted that stake, and the finding names the likely word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from settlement.catalogue.words import BET_WORDS, USUAL_NAMES
+from settlement.codec import ShapeError
+from settlement.events import Event, WagerPlaced
+
+MAX_EDITS = 2
+"""Most letters by which a word may differ and still be recognised."""
+
+MAX_LENGTH = 40
+"""Longer texts are no misspelt bets."""
+
+
+def word_but_for_case(bet: str, words: Collection[str]) -> str | None:
+    """Return the one of ``words`` that ``bet`` would be without its capitals; None if it is one of them, or none."""
+    if bet in words:
+        return None
+    lower = bet.lower()
+    return lower if lower in words else None
+
+
+def refuse_capitals(events: Iterable[Event], words: Collection[str]) -> None:
+    """Raise ``ShapeError`` for the first stake among ``events`` on a word of ``words`` that is written in capitals."""
+    bets = {event.data.bet for event in events if type(event) is WagerPlaced}
+    for bet in sorted(bets):
+        meant = word_but_for_case(bet, words)
+        if meant is not None:
+            raise ShapeError(f"'{bet}' is no bet: '{meant}' is meant, in small letters", "/data/bet")
+
+
+def likely_word(bet: str, words: Iterable[str]) -> str | None:
+    """Return the one of ``words`` that ``bet`` probably stands for: nearly the same, or its usual name."""
+    sent = _letters(bet)
+    if not sent or len(sent) > MAX_LENGTH:
+        return None
+    same = [word for word in words if sent in _names_of(word)]
+    if same:
+        return same[0] if len(same) == 1 else None
+    # Of short words everything is near.
+    most = min(MAX_EDITS, (len(sent) + 1) // 3)
+    near = sorted((edits, word) for word in words if (edits := _edits(sent, _letters(word))) <= most)
+    is_unique = len(near) == 1 or (len(near) > 1 and near[0][0] < near[1][0])
+    return near[0][1] if is_unique else None
+
+
+def _names_of(word: str) -> set[str]:
+    usual = [each for names in USUAL_NAMES.get(word, ()) for each in (names, *names.split(","))]
+    return {_letters(name) for name in (word, BET_WORDS.get(word, word), *usual)}
+
+
+def _letters(text: str) -> str:
+    return "".join(letter for letter in text.casefold() if letter.isalnum())
+
+
+def _edits(first: str, second: str) -> int:
+    """Return how many letters must be changed, added or left out to make ``second`` of ``first`` (Levenshtein)."""
+    row = list(range(len(second) + 1))
+    for index, letter in enumerate(first, start=1):
+        before, row[0] = row[0], index
+        for column, other in enumerate(second, start=1):
+            before, row[column] = row[column], min(row[column] + 1, row[column - 1] + 1, before + (letter != other))
+    return row[-1]

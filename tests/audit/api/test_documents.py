@@ -1,0 +1,86 @@
+"""What a vendor reads: the page of the events and the interface's own document have every event and every field."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+import pytest
+from django.test import Client
+from jsonschema import Draft202012Validator
+
+from audit.adjudication.replay import advance
+from audit.api.event_schemas import event_schemas
+from audit.management.commands.eventpage import FAMILIES, PAGE, SECTIONS, page
+from settlement.events import DATA_OF, TYPES
+from settlement.events.envelope import Family
+from settlement.events.meanings import FIELDS, MEANINGS, MEANT_OTHERWISE
+from tests.audit.tables import Tenant, dice_changed_in_mid_series
+
+
+def fields_of(type: str) -> set[str]:
+    return {field.encode_name for field in msgspec.structs.fields(DATA_OF[TYPES[type]])}
+
+
+def test_the_page_of_the_events_is_current() -> None:
+    assert PAGE.read_text(encoding="utf-8") == page(), "run manage.py eventpage"
+
+
+def test_every_event_and_every_field_has_a_meaning_and_no_other_has() -> None:
+    assert MEANINGS.keys() == TYPES.keys()
+    assert set(FIELDS) == set().union(*map(fields_of, TYPES))
+    assert all(field in fields_of(type) for type, field in MEANT_OTHERWISE)
+
+
+def test_every_event_has_its_part_of_the_page_and_its_fields_in_it() -> None:
+    parts = page().split("\n### ")[1:]
+    written = {part.split("`")[1]: part for part in parts}
+    assert written.keys() == TYPES.keys()
+    for type, part in written.items():
+        for field in fields_of(type):
+            assert f"| `{field}`" in part, (type, field)
+    assert list(SECTIONS)[-1] == "Roulette", "the last section takes what is left"
+
+
+def test_families_are_those_that_a_session_may_list() -> None:
+    assert set(FAMILIES) == set(Family.__args__)  # type: ignore[attr-defined]
+    named = [type for types in FAMILIES.values() for type in types]
+    assert len(named) == len(set(named))
+    assert set(named) <= TYPES.keys()
+
+
+@pytest.mark.parametrize("type", sorted(TYPES))
+def test_the_schema_of_an_event_is_one_and_has_every_field(type: str) -> None:
+    schemas = event_schemas()
+    Draft202012Validator.check_schema(schemas[type])
+    assert schemas[type]["properties"].keys() == fields_of(type)
+    assert schemas[type]["additionalProperties"] is False
+
+
+@pytest.mark.django_db
+def test_what_is_recorded_is_valid_by_the_schema_and_a_finding_by_its_own() -> None:
+    tenant = Tenant()
+    document = Client().get("/api/v1/schema/?format=json").json()
+    events = dice_changed_in_mid_series(tenant, "s")
+    for event in events:
+        _valid(document, str(event["type"]), event["data"])
+    assert tenant.post("s", events).status_code == 201
+    advance(tenant.stream("s").stream_id)
+    found = tenant.get("/findings").json()["results"]
+    assert found
+    properties = document["components"]["schemas"]["Finding"]["properties"]
+    for finding in found:
+        _valid(document, "Finding", finding)
+        assert finding.keys() <= properties.keys()
+    wrong = {"wager": "w1", "winnings": -1, "stake_returned": 0}
+    with pytest.raises(AssertionError):
+        _valid(document, "payout.made", wrong)
+    with pytest.raises(AssertionError):
+        _valid(document, "player.left", {"player": "Anna Ferrand"})
+
+
+def _valid(document: dict[str, Any], name: str, value: Any) -> None:
+    schema = {"$ref": f"#/components/schemas/{name}", "components": document["components"]}
+    errors = list(Draft202012Validator(schema).iter_errors(json.loads(json.dumps(value))))
+    assert not errors, errors[0].message

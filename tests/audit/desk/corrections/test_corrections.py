@@ -1,0 +1,118 @@
+"""The pages of corrections: the list, both readings, the two decisions, and the links that lead there."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+from django.utils.html import escape
+
+from audit.models import Correction, Finding, Officer
+from audit.presentation import finding_title
+from tests.audit.corrections.corrections_desk import CORRECTION, CorrectionsDesk, finding_of, replayed
+
+pytestmark = pytest.mark.django_db
+
+LIST = "/admin/audit/correction/"
+
+
+@pytest.fixture
+def desk() -> CorrectionsDesk:
+    return CorrectionsDesk()
+
+
+def signed_in(officer: Officer) -> Client:
+    client = Client(headers={"accept-language": "en"})
+    assert client.login(username=officer.username, password="x")
+    return client
+
+
+def page_of(finding: Finding) -> str:
+    return f"{LIST}{finding.pk}/change/"
+
+
+def decide(officer: Officer, finding: Finding, decision: str, reason: str = "seen on video") -> str:
+    """Send a decision and return the page that it leads to."""
+    answer = signed_in(officer).post(f"{LIST}{finding.pk}/decide/{decision}/", {"reason": reason}, follow=True)
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def test_the_page_shows_both_readings_with_the_money_of_the_wager(desk: CorrectionsDesk) -> None:
+    finding = finding_of(desk.session("s"))
+    page = signed_in(desk.second).get(page_of(finding)).content.decode()
+    for amount in ("€10.00", "€21.66", "€26.00", "€4.34 overpaid", "€12.00", "€0.00"):
+        assert amount in page, amount
+    for rule in ("payout-overpaid", "stake-not-returned"):
+        assert escape(finding_title(rule)) in page, rule
+    assert "chief" in page
+    assert "misread" in page
+    assert "Countersign" in page
+    assert "−€16.00 as recorded, −€11.66 by the rules" in page
+    assert "−€14.00 as recorded, −€14.00 by the rules" in page
+
+
+def test_two_officers_approve_in_the_browser_and_the_page_says_so(desk: CorrectionsDesk) -> None:
+    stream_id = desk.session("s")
+    finding = finding_of(stream_id)
+    assert "Countersigned. Another officer decides." in decide(desk.officer, finding, "countersign")
+    own = signed_in(desk.officer).get(page_of(finding)).content.decode()
+    assert "/decide/countersign/" not in own
+    assert "You have countersigned." in own
+    assert "Approved. The session is read again with it." in decide(desk.second, finding, "countersign")
+    replayed(stream_id)
+    after = signed_in(desk.second).get(page_of(finding)).content.decode()
+    assert "Approved by two officers" in after
+    assert desk.officer.username in after
+    assert "/decide/" not in after
+
+
+def test_one_officer_refuses_for_good(desk: CorrectionsDesk) -> None:
+    finding = finding_of(desk.session("s"))
+    assert "Refused." in decide(desk.director, finding, "refuse", "the video shows otherwise")
+    page = signed_in(desk.second).get(page_of(finding)).content.decode()
+    assert "Refused, for good" in page
+    assert "the video shows otherwise" in page
+    assert "/decide/" not in page
+    assert "decided in the meantime" in decide(desk.second, finding, "countersign")
+
+
+def test_who_may_not_decide_is_told_so_and_sees_no_button(desk: CorrectionsDesk) -> None:
+    finding = finding_of(desk.session("s"))
+    page = signed_in(desk.officer).get(page_of(finding)).content.decode()
+    assert "/decide/countersign/" in page
+    assert "/decide/refuse/" not in page
+    assert escape("Your role at this casino does not allow this.") in decide(desk.officer, finding, "refuse")
+
+
+def test_the_list_the_first_page_and_the_finding_lead_to_it(desk: CorrectionsDesk) -> None:
+    stream_id = desk.session("s")
+    finding = finding_of(stream_id)
+    client = signed_in(desk.second)
+    first = client.get("/admin/").content.decode()
+    assert "<b>1</b> Corrections that wait" in first
+    listed = client.get(f"{LIST}?state=waiting").content.decode()
+    assert page_of(finding) in listed
+    assert page_of(finding) in client.get(f"/admin/audit/finding/{finding.pk}/change/").content.decode()
+    desk.approved(stream_id)
+    replayed(stream_id)
+    assert "Corrections that wait" not in client.get("/admin/").content.decode()
+    assert page_of(finding) not in client.get(f"{LIST}?state=waiting").content.decode()
+    current = finding_of(stream_id)
+    assert page_of(current) in client.get(f"{LIST}?state=approved").content.decode()
+    assert client.get(page_of(finding)).context["finding"] == Correction.objects.get(pk=current.pk)
+    gone = Finding.objects.get(stream_id=stream_id, rule="payout-overpaid")
+    page = client.get(f"/admin/audit/finding/{gone.pk}/change/").content.decode()
+    assert f"countersigned by {desk.officer.username}, {desk.second.username}" in page
+
+
+def test_an_informational_correction_has_no_page_and_nobody_sees_another_casinos(desk: CorrectionsDesk) -> None:
+    again = ("entry.corrected", {"corrects": 5, "data": {"faces": [2, 1]}, "reason": "r", "approved_by": "c"})
+    stream_id = desk.session("s", again)
+    client, foreign = signed_in(desk.second), CorrectionsDesk()
+    assert client.get(page_of(finding_of(stream_id, 7))).status_code in (302, 404)
+    finding = finding_of(stream_id)
+    assert signed_in(foreign.director).get(page_of(finding)).status_code in (302, 404)
+    answer = signed_in(foreign.director).post(f"{LIST}{finding.pk}/decide/countersign/", {"reason": "x"})
+    assert answer.status_code in (302, 404)
+    assert finding.facts["corrects"] == 2
+    assert finding.seq == CORRECTION

@@ -1,0 +1,163 @@
+"""The ledger at the desk: the watch list, the page of a process, taken apart, money of a person, exchange register."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+
+from audit.event_store import audit_trail
+from audit.ledger import feeding, listing
+from audit.models import Casino, Finding, LedgerProcess, LedgerQuestion, Person, Role, StreamEvidence
+from audit.reconciliation import sessions
+from settlement.eprocess.observations import decode, encode
+from tests.audit.casework.test_actions import client_of, hired
+from tests.audit.ledger.test_feeding import spun
+from tests.audit.reconciliation.played import DAY, record, session
+from tests.audit.tables import Tenant
+from tests.audit.transparency.sealed import seal
+
+pytestmark = pytest.mark.django_db
+
+LIST = "/admin/audit/ledgerprocess/"
+
+
+@pytest.fixture
+def casino(tenant: Tenant) -> Casino:
+    """A casino whose wheel W1 has asked, and whose wheel W2 is worth watching."""
+    record(tenant.casino, spun(tenant.casino, ["17"] * 20))
+    record(tenant.casino, spun(tenant.casino, ["17", "17"], day=DAY + timedelta(days=1), wheel="W2"))
+    seal()
+    feeding.feed(tenant.casino)
+    return tenant.casino
+
+
+def client(tenant: Tenant, role: Role, name: str = "reader") -> Client:
+    return client_of(hired(tenant, role, name))
+
+
+def process(casino: Casino, name: str = "wheel 37: W1") -> LedgerProcess:
+    return LedgerProcess.objects.filter(casino=casino, name=name).latest("generation")
+
+
+def page(reader: Client, address: str) -> str:
+    answer = reader.get(address)
+    assert answer.status_code == 200, address
+    return answer.content.decode()
+
+
+def entries(casino: Casino, type: str) -> list[Any]:
+    return [each for each in audit_trail.entries_of(casino.pk, datetime.now(UTC).date()) if each.type == type]
+
+
+def test_a_process_shows_its_curve_what_moved_it_and_its_question(tenant: Tenant, casino: Casino) -> None:
+    reader = client(tenant, Role.AUDITOR)
+    shown = page(reader, f"{LIST}{process(casino).pk}/change/")
+    question = LedgerQuestion.objects.get(process=process(casino))
+    assert '<path d="M28.0,' in shown
+    assert "stroke-dasharray" in shown
+    assert "style=" not in shown.split('<div class="night">')[1].split("</svg>")[0]
+    assert f"/admin/audit/finding/{question.finding_id}/change/" in shown
+    assert "1/16" in shown
+    assert "at most 1 in 16 in a year. It is a question and no accusation." in shown
+    assert "Asked after the gaming day of 2026-11-19" in shown
+    assert len(entries(casino, "ledger.viewed")) == 1
+
+
+def test_a_finding_leads_to_the_process_that_asks(tenant: Tenant, casino: Casino) -> None:
+    question = LedgerQuestion.objects.get(process=process(casino))
+    shown = page(client(tenant, Role.OFFICER), f"/admin/audit/finding/{question.finding_id}/change/")
+    assert f"{LIST}{process(casino).pk}/change/" in shown
+    assert "in a year: it is a question, not an accusation" in shown
+
+
+def test_the_list_is_of_the_officers_casinos_alone(tenant: Tenant, casino: Casino) -> None:
+    reader = client(tenant, Role.OFFICER)
+    shown = page(reader, LIST)
+    assert "W1" in shown
+    stranger = client(Tenant(), Role.OFFICER, "stranger")
+    assert "W1" not in page(stranger, LIST)
+    assert stranger.get(f"{LIST}{process(casino).pk}/change/").status_code in (302, 403, 404)
+
+
+@pytest.mark.superuser
+def test_who_has_asked_is_not_on_the_watch_list(casino: Casino) -> None:
+    watched = listing.watched(casino)
+    assert process(casino) not in watched
+    LedgerQuestion.objects.filter(process=process(casino)).delete()
+    assert process(casino) in listing.watched(casino)
+
+
+def test_a_wheel_that_was_taken_apart_begins_anew(tenant: Tenant, casino: Casino) -> None:
+    old = process(casino)
+    address = f"{LIST}{old.pk}/apart/"
+    assert client(tenant, Role.OFFICER).post(address, {"reason": "levelled"}).status_code == 403
+    second = client(tenant, Role.SECOND, "second")
+    second.post(address, {"reason": " "})
+    assert process(casino).ended_at is None, "not without a reason"
+    second.post(address, {"reason": "levelled by the maker"})
+    old.refresh_from_db()
+    assert old.ended_reason == "levelled by the maker"
+    assert old.ended_by.startswith("second")
+    [entry] = entries(casino, "equipment.taken_apart")
+    assert entry.reason == "levelled by the maker"
+    assert sorted(entry.data["processes"]) == ["wheel 37: W1", "wheel-displacement 37: W1", "wheel-memory 37: W1"]
+    assert not LedgerProcess.objects.filter(casino=casino, subject="W2", ended_at__isnull=False).exists()
+    record(casino, spun(casino, ["1", "2", "3"], day=DAY + timedelta(days=2)))
+    seal()
+    feeding.feed(casino)
+    new = process(casino)
+    assert (new.generation, new.sessions, new.draws) == (2, 1, 3)
+    assert new.alpha != old.alpha, "another share of the budget: the third wheel of the year"
+    assert Finding.objects.standing().filter(casino=casino, rule="wheel-fairness").count() == 2, "what was raised stays"
+    again = LedgerProcess.objects.get(pk=old.pk)
+    assert bytes(again.state) == bytes(old.state)
+
+
+def test_what_it_would_be_is_shown_only_where_a_session_reads_otherwise_now(tenant: Tenant, casino: Casino) -> None:
+    reader = client(tenant, Role.AUDITOR)
+    address = f"{LIST}{process(casino).pk}/change/"
+    assert "As its sessions read now" not in page(reader, address)
+    batch = process(casino).points.get().batch
+    seen = decode(bytes(batch.content))
+    seen.drawn = seen.drawn[:5]
+    StreamEvidence.objects.create(stream=batch.stream, last_seq=batch.last_seq + 1, observations=encode(seen))
+    shown = page(reader, address)
+    assert "As its sessions read now" in shown
+    assert process(casino).wealth == process(casino).points.get().wealth
+
+
+def test_the_money_of_a_player_and_the_exchange_register(tenant: Tenant) -> None:
+    casino = tenant.casino
+    events = session(casino, "R1", seed=3, coups=10)
+    stream_id = record(casino, events)
+    player = next(each["data"]["player"] for each in events if each["type"] == "buy_in.recorded")
+    sessions.compute_figures(stream_id, events[-1]["seq"])
+    Person.objects.create(casino=casino, code=player, kind="player", name="Anna Petit")
+    reader = client(tenant, Role.OFFICER)
+    shown = page(reader, f"{LIST}person/{casino.pk}/{player}/")
+    assert "Anna Petit" in shown
+    assert events[0]["stream"] in shown
+    register = page(reader, f"{LIST}exchanges/{casino.pk}/{DAY}/")
+    assert "Exchange register" in register
+    assert {each.data["gaming_day"] for each in entries(casino, "exchanges.viewed")} == {DAY.isoformat()}
+    auditor = client(tenant, Role.AUDITOR, "auditor")
+    assert auditor.get(f"{LIST}person/{casino.pk}/{player}/").status_code == 403
+    stranger = client(Tenant(), Role.OFFICER, "stranger")
+    assert stranger.get(f"{LIST}person/{casino.pk}/{player}/").status_code == 404
+
+
+def test_the_command_lists_processes_budget_and_watch_list(casino: Casino, capsys: pytest.CaptureFixture[str]) -> None:
+    call_command("ledger", casino=casino.code, json=True)
+    listed = json.loads(capsys.readouterr().out)
+    by_name = {(row["kind"], row["subject"]): row for row in listed["processes"]}
+    assert by_name["wheel", "W1"]["has_question"]
+    assert not by_name["wheel", "W2"]["has_question"]
+    assert (listed["budget"], listed["batches"], listed["left_out"]) == ("1", 2, 0)
+    assert 0 < float(listed["spent"]) < 1
+    call_command("ledger", casino=casino.code, watch=True)
+    assert "false question(s) a year" in capsys.readouterr().out

@@ -1,0 +1,331 @@
+"""Feeding the ledger from the record: in the order of the tree, whole, once; and as the pure ledger is fed."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterable
+from datetime import date, timedelta
+from fractions import Fraction
+from typing import Any
+
+import msgspec
+import pytest
+from django.db import DatabaseError
+
+from audit.ledger import feeding
+from audit.models import (
+    BatchKind,
+    Casino,
+    Finding,
+    LedgerBatch,
+    LedgerCursor,
+    LedgerPoint,
+    LedgerProcess,
+    LedgerQuestion,
+    StreamEvidence,
+)
+from audit.reconciliation import runs, sessions
+from settlement import decode
+from settlement.corrections import changes_in
+from settlement.eprocess import observations
+from settlement.eprocess.channels import of_payouts, of_session
+from settlement.eprocess.ledger import Ledger
+from settlement.eprocess.process import Process
+from settlement.persons.session import PersonsProjection
+from tests.audit.reconciliation.played import DAY, MORNING, Events, count, record, session
+from tests.audit.tables import Tenant
+from tests.audit.transparency.sealed import seal
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def casino(tenant: Tenant) -> Casino:
+    return tenant.casino
+
+
+def evidence_of(events: Events) -> Any:
+    decoded = [decode(json.dumps(each)) for each in events]
+    projection = PersonsProjection(changes_in(decoded))
+    projection.feed(decoded)
+    return projection.evidence
+
+
+def year_of(casino: Casino) -> int:
+    return LedgerCursor.objects.get(casino=casino).year
+
+
+def pure(casino: Casino, played: Iterable[Events]) -> Ledger:
+    """Return the pure ledger, fed the sessions in the order in which they are given."""
+    ledger = Ledger(0)
+    ledger.begin_year(year_of(casino))
+    for events in played:
+        ledger.feed(of_session(evidence_of(events)), session=events[0]["stream"])
+    return ledger
+
+
+def states(casino: Casino) -> dict[str, Process]:
+    rows = LedgerProcess.objects.filter(casino=casino, ended_at=None)
+    return {row.name: msgspec.json.decode(bytes(row.state), type=Process) for row in rows}
+
+
+def sessions_of(casino: Casino, coups: int = 12) -> list[Events]:
+    """Return sessions of three games, at the same tables on two days; two are in dollars."""
+    day = DAY - timedelta(days=1)
+    return [
+        session(casino, "R1", seed=1, coups=coups, wheel="W1"),
+        session(casino, "C1", ruleset="fr-craps", seed=2, coups=coups, day=day, currency="USD"),
+        session(casino, "R1", seed=3, coups=coups, day=day, wheel="W1"),
+        session(casino, "A1", ruleset="fr-american-roulette", seed=4, coups=coups, currency="USD"),
+        session(casino, "C1", ruleset="fr-craps", seed=5, coups=coups),
+    ]
+
+
+def spun(casino: Casino, pockets: Iterable[str], *, day: date = DAY, wheel: str = "W1") -> Events:
+    """Return a session of the table R1 in which nobody stakes anything."""
+    data = {
+        "casino": casino.code, "table": "R1", "gaming_day": day.isoformat(), "game": "french_roulette",
+        "ruleset": "fr-roulette", "currency": "EUR", "float": 100_000, "observes": ["results"], "wheel": wheel,
+    }  # fmt: skip
+    following = [("ball.settled", {"pocket": pocket}) for pocket in pockets]
+    events = [("session.opened", data), *following, ("session.closed", {"float": 100_000})]
+    stream = f"{casino.code}.R1.{day}.1"
+    return [
+        {
+            "stream": stream,
+            "seq": seq,
+            "type": kind,
+            "occurred_at": f"{day}T20:{seq // 60:02}:{seq % 60:02}+01:00",
+            "data": each,
+        }
+        for seq, (kind, each) in enumerate(events, start=1)
+    ]
+
+
+def test_feeding_through_the_record_is_feeding_the_pure_ledger(casino: Casino) -> None:
+    played = sessions_of(casino)
+    for events in played:
+        record(casino, events)
+        seal()
+    assert feeding.feed(casino) == len(played)
+    ledger = pure(casino, played)
+    assert states(casino) == ledger.processes
+    assert LedgerCursor.objects.get(casino=casino).ranks == ledger.ranks
+    assert {"wheel 37: W1", "dice-supply: C1", "table-luck: A1"} <= ledger.processes.keys()
+    assert any(name.startswith("player-luck") for name in ledger.processes)
+    for row in LedgerProcess.objects.filter(casino=casino):
+        process = ledger.processes[row.name]
+        assert (row.wealth, row.highest, row.opening) == (process.evidence, process.highest, process.opening)
+        assert (row.alpha, row.draws, row.sessions) == (process.alpha, process.draws, row.points.count())
+        last = row.points.order_by("batch__number").last()
+        assert last is not None
+        assert last.wealth == process.evidence
+        assert sum(point.draws for point in row.points.all()) == process.draws
+
+
+def test_the_order_is_that_of_the_tree_and_not_of_days_or_streams(casino: Casino) -> None:
+    played = sessions_of(casino)
+    for index in (3, 1, 4, 0, 2):  # opened in this order, and closed in another
+        record(casino, played[index][:-1])
+    seal()
+    closed = (2, 4, 1, 3, 0)
+    for index in closed:
+        record(casino, played[index][-1:])
+        seal()
+    feeding.feed(casino)
+    fed = LedgerBatch.objects.filter(casino=casino).order_by("number")
+    assert [batch.stream.name for batch in fed if batch.stream] == [played[index][0]["stream"] for index in closed]
+    assert [batch.number for batch in fed] == [1, 2, 3, 4, 5]
+    assert states(casino) == pure(casino, [played[index] for index in closed]).processes
+    assert states(casino) != pure(casino, played).processes, "the order makes a difference"
+
+
+def test_what_is_not_sealed_or_not_closed_is_not_fed(casino: Casino) -> None:
+    first, second = sessions_of(casino)[:2]
+    record(casino, first)
+    assert feeding.feed(casino) == 0
+    record(casino, second[:-1])
+    seal()
+    assert feeding.feed(casino) == 1
+    assert feeding.feed(casino) == 0
+    record(casino, second[-1:])
+    seal()
+    assert feeding.feed(casino) == 1
+
+
+def test_a_session_that_is_closed_again_is_not_fed_again(casino: Casino) -> None:
+    first = sessions_of(casino)[0]
+    record(casino, first)
+    seal()
+    assert feeding.feed(casino) == 1
+    before = states(casino)
+    record(casino, [first[-1] | {"seq": first[-1]["seq"] + 1}])
+    seal()
+    assert feeding.feed(casino) == 0
+    assert states(casino) == before
+
+
+def test_two_workers_at_once_feed_each_session_once(casino: Casino, monkeypatch: pytest.MonkeyPatch) -> None:
+    played = sessions_of(casino)[:3]
+    for events in played:
+        record(casino, events)
+        seal()
+    read = feeding._session
+
+    def another_worker_first(*args: Any) -> LedgerBatch:
+        monkeypatch.setattr(feeding, "_session", read)
+        batch = read(*args)
+        assert feeding.feed(casino) == len(played)
+        return batch
+
+    monkeypatch.setattr(feeding, "_session", another_worker_first)
+    feeding.feed(casino)
+    assert LedgerBatch.objects.filter(casino=casino).count() == len(played)
+    assert states(casino) == pure(casino, played).processes
+
+
+def test_a_worker_that_dies_has_fed_a_whole_session_or_nothing_of_it(
+    casino: Casino, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    played = sessions_of(casino)[:3]
+    for events in played:
+        record(casino, events)
+        seal()
+    keep = feeding._keep
+
+    def dying(casino: Casino, ledger: Ledger, *others: Any) -> Any:
+        rows = keep(casino, ledger, *others)
+        if LedgerBatch.objects.filter(casino=casino).count() == 2:
+            raise DatabaseError("the connection is lost")
+        return rows
+
+    monkeypatch.setattr(feeding, "_keep", dying)
+    with pytest.raises(DatabaseError):
+        feeding.feed(casino)
+    assert LedgerCursor.objects.get(casino=casino).number == 1
+    assert states(casino) == pure(casino, played[:1]).processes
+    monkeypatch.undo()
+    assert feeding.feed(casino) == 2
+    assert states(casino) == pure(casino, played).processes
+
+
+def test_a_session_that_cannot_be_read_is_left_out_and_named(casino: Casino, monkeypatch: pytest.MonkeyPatch) -> None:
+    played = sessions_of(casino)[:2]
+    for events in played:
+        record(casino, events)
+        seal()
+    evidence = sessions.evidence_of
+
+    def broken(stream_id: int, last_seq: int) -> bytes:
+        if last_seq == played[0][-1]["seq"]:
+            raise ValueError("a letter that nobody can read")
+        return evidence(stream_id, last_seq)
+
+    monkeypatch.setattr(sessions, "evidence_of", broken)
+    assert feeding.feed(casino) == 2
+    first, second = LedgerBatch.objects.filter(casino=casino).order_by("number")
+    assert (first.error, second.error) == ("ValueError: a letter that nobody can read", "")
+    assert states(casino) == pure(casino, played[1:]).processes
+
+
+def test_a_correction_afterwards_does_not_rewind(casino: Casino) -> None:
+    chance = random.Random(8)
+    events = spun(casino, [str(chance.randrange(37)) for _ in range(40)])
+    record(casino, events)
+    seal()
+    feeding.feed(casino)
+    before = states(casino)
+    last = events[-1]
+    annulled = {"annuls": 5, "reason": "misread", "approved_by": "chef"}
+    record(casino, [last | {"seq": last["seq"] + 1, "type": "entry.annulled", "data": annulled}])
+    seal()
+    feeding.feed(casino)
+    assert states(casino) == before
+
+
+def test_the_pass_of_the_night_keeps_what_the_ledger_is_fed(casino: Casino) -> None:
+    events = sessions_of(casino)[0]
+    stream_id = record(casino, events)
+    sessions.compute_figures(stream_id, events[-1]["seq"])
+    [row] = StreamEvidence.objects.filter(stream=stream_id)
+    assert bytes(row.observations) == sessions.evidence_of(stream_id, events[-1]["seq"])
+    assert row.observations == observations.encode(evidence_of(events))
+
+
+# Levels and questions
+
+
+def test_each_process_has_its_share_of_the_budget_in_the_order_of_appearance(casino: Casino) -> None:
+    Casino.objects.filter(pk=casino.pk).update(false_questions="0.5")
+    for number, wheel in enumerate(("W1", "W2", "W3")):
+        record(casino, spun(casino, ["1", "2", "3"], day=DAY + timedelta(days=number), wheel=wheel))
+        seal()
+    feeding.feed(casino)
+    shares = [Fraction(LedgerProcess.objects.get(casino=casino, name=f"wheel 37: W{j}").alpha) for j in (1, 2, 3)]
+    assert shares == [Fraction(1, 2) * Fraction(1, 2) * Fraction(4, 16) / (j * (j + 1)) for j in (1, 2, 3)]
+
+
+def test_a_wheel_stuck_on_one_pocket_is_a_question_once_a_year(casino: Casino) -> None:
+    for number in range(3):
+        record(casino, spun(casino, ["17"] * 20, day=DAY + timedelta(days=number)))
+        seal()
+    feeding.feed(casino)
+    process = LedgerProcess.objects.get(casino=casino, name="wheel 37: W1")
+    question = LedgerQuestion.objects.get(process=process)
+    assert question.batch.number == 1
+    assert question.evidence >= 1 / Fraction(process.alpha)
+    finding = Finding.objects.get(pk=question.finding_id)
+    assert (finding.rule, finding.severity, finding.status) == ("wheel-fairness", "info", "standing")
+    assert finding.case is not None
+    assert finding.facts["alpha"] == process.alpha == "1/16"
+    message = finding.as_value().message("en")
+    assert "Wheel W1" in message
+    assert "at most 1/16 in a year" in message
+    assert "not an accusation" in message
+    about_wheels = Finding.objects.filter(casino=casino, rule="wheel-fairness")
+    assert about_wheels.count() == 2, "one of the pockets, one of the memory of the wheel: each its own case"
+    assert len(set(about_wheels.values_list("case", flat=True))) == 2
+
+
+def test_a_run_of_the_night_leaves_the_questions_of_the_ledger(casino: Casino) -> None:
+    record(casino, spun(casino, ["17"] * 20))
+    seal()
+    feeding.feed(casino)
+    standing = Finding.objects.standing().filter(casino=casino, rule="wheel-fairness").count()
+    runs.reconcile(casino, DAY, actor="test", now=MORNING)
+    assert standing
+    assert Finding.objects.standing().filter(casino=casino, rule="wheel-fairness").count() == standing
+
+
+def test_below_its_level_a_process_does_not_ask(casino: Casino) -> None:
+    record(casino, spun(casino, ["17", "17"]))
+    seal()
+    feeding.feed(casino)
+    process = LedgerProcess.objects.get(casino=casino, name="wheel 37: W1")
+    assert 1 < process.e_value < process.threshold
+    assert not LedgerQuestion.objects.filter(process=process).exists()
+
+
+# Nights and counts
+
+
+def test_a_counted_night_feeds_payouts_and_variances_once(casino: Casino) -> None:
+    events = session(casino, "R1", seed=6, coups=15, staff=[{"person": "Max", "role": "croupier"}])
+    record(casino, events)
+    bought = sum(each["data"]["amount"] for each in events if each["type"] == "buy_in.recorded")
+    record(casino, count(casino, {events[0]["stream"]: bought}))
+    seal()
+    runs.reconcile(casino, DAY, actor="test", now=MORNING)
+    assert feeding.feed(casino) == 3
+    assert feeding.feed(casino) == 0
+    kinds = list(LedgerBatch.objects.filter(casino=casino).order_by("number").values_list("kind", flat=True))
+    assert kinds == [BatchKind.DRAWS, BatchKind.COUNT, BatchKind.PAYOUTS]
+    evidence = evidence_of(events)
+    assert evidence.payouts
+    expected = {fed.subject for fed in of_payouts(evidence.payouts) if fed.kind == "payout-rate"}
+    rates = LedgerProcess.objects.filter(casino=casino, kind="payout-rate")
+    assert {row.subject for row in rates} == expected != set()
+    [drift] = LedgerProcess.objects.filter(casino=casino, kind="table-drift")
+    assert (drift.subject, drift.draws) == ("R1", 1)
+    assert LedgerPoint.objects.filter(process=drift).count() == 1

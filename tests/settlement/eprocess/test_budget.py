@@ -1,0 +1,137 @@
+"""The levels of a year add up to at most the budget; the watch list is e-BH, and only on the e-values of now."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from settlement.catalogue import RULES
+from settlement.eprocess.budget import level, watch_list
+from settlement.eprocess.channels import Fed
+from settlement.eprocess.kinds import KINDS
+from settlement.eprocess.ledger import Ledger
+from settlement.eprocess.process import UNIT
+
+OLD_QUESTIONS = {"wheel-fairness", "dice-fairness", "payout-errors-one-sided"}
+NEW_QUESTIONS = {
+    "wheel-signature", "void-call-bias", "shooter-fairness", "table-luck", "player-luck", "payout-error-rate",
+    "accounting-drift",
+}  # fmt: skip
+
+
+def test_the_weights_of_each_half_are_all_of_it() -> None:
+    for half in ("equipment", "persons"):
+        assert sum(kind.share for kind in KINDS.values() if kind.half == half) == 1
+
+
+def test_every_question_has_a_published_name() -> None:
+    assert {kind.question for kind in KINDS.values()} == OLD_QUESTIONS | NEW_QUESTIONS
+    assert set(RULES) >= OLD_QUESTIONS
+
+
+@settings(deadline=None)
+@given(st.dictionaries(st.sampled_from(sorted(KINDS)), st.integers(1, 300)), st.fractions(Fraction(1, 10), 5))
+def test_the_levels_of_any_number_of_subjects_are_within_the_budget(subjects: dict[str, int], budget: Fraction) -> None:
+    spent = sum(
+        (level(budget, KINDS[kind].share, rank) for kind, number in subjects.items() for rank in range(1, number + 1)),
+        Fraction(0),
+    )
+    assert spent <= budget
+
+
+def test_a_level_by_hand() -> None:
+    # The third wheel: one false question × half × 4/16 × 1/(3 × 4).
+    assert level(Fraction(1), KINDS["wheel"].share, 3) == Fraction(1, 96)
+
+
+def face(set_: str, *counts: int) -> Fed:
+    return Fed("die", set_, 0, {"face": list(counts)}, sum(counts))
+
+
+def test_subjects_get_their_levels_as_they_appear_and_anew_each_year() -> None:
+    ledger = Ledger(2026, budget="2")
+    ledger.feed([face("a", 1, 0, 0, 0, 0, 0), face("b", 0, 1, 0, 0, 0, 0)], session="s1")
+    ledger.feed([face("a", 1, 0, 0, 0, 0, 0)], session="s2")
+    assert {name: process.alpha for name, process in ledger.processes.items()} == {"die: a": "1/16", "die: b": "1/48"}
+    assert ledger.spent == Fraction(1, 12)
+    ledger.begin_year(2027)
+    assert ledger.spent == 0
+    ledger.feed([face("b", 1, 0, 0, 0, 0, 0)], session="s3")
+    assert ledger.processes["die: b"].alpha == "1/16"
+    assert ledger.processes["die: a"].year == 2026
+
+
+def test_a_level_is_given_before_its_draws_are_looked_at() -> None:
+    # The first batch alone may ask.
+    ledger = Ledger(2026)
+    [question] = ledger.feed([face("a", 300, 0, 0, 0, 0, 0)], session="s1")
+    assert question.rule == "dice-fairness"
+    assert question.process.subject == "a"
+    assert (question.crossing.session, question.crossing.alpha, question.crossing.draws) == ("s1", "1/32", 300)
+    assert ledger.feed([face("a", 300, 0, 0, 0, 0, 0)], session="s2") == []
+
+
+def test_wheels_of_different_size_are_different_processes() -> None:
+    ledger = Ledger(2026)
+    for cells in (37, 38):
+        ledger.feed([Fed("wheel", "w", cells, {"pocket": [1] * cells}, cells)], session="s")
+    assert list(ledger.processes) == ["wheel 37: w", "wheel 38: w"]
+
+
+def test_a_ledger_is_saved_to_the_last_digit() -> None:
+    ledger = Ledger(2026)
+    ledger.feed([face("a", 3, 1, 4, 1, 5, 9), face("b", 2, 7, 1, 8, 2, 8)], session="s1")
+    again = Ledger.from_bytes(ledger.to_bytes())
+    assert again == ledger
+    assert again.to_bytes() == ledger.to_bytes()
+    for each in (again, ledger):
+        each.feed([face("a", 5, 0, 0, 0, 0, 0)], session="s2")
+    assert again == ledger
+    assert again.processes["die: a"].evidence > 2**64
+
+
+def test_the_watch_list_has_who_is_conspicuous_now_and_has_not_asked() -> None:
+    ledger = Ledger(2026)
+    for number in range(5):
+        ledger.feed([face(f"d{number}", 10, 10, 10, 10, 10, 10)], session="s")
+    assert ledger.watched() == []
+    for _ in range(40):
+        ledger.feed([face("d4", 3, 2, 2, 2, 2, 1)], session="s")
+        if ledger.watched():
+            break
+    assert ledger.watched() == ["die: d4"]
+    assert not ledger.processes["die: d4"].asks()
+    assert ledger.processes["die: d4"].e_value >= 50
+    ledger.feed([face("d4", 0, 20, 20, 20, 20, 90)], session="s")
+    assert ledger.processes["die: d4"].year_highest >= 50 * UNIT  # a highest that is past does not keep it there
+    assert ledger.watched() == []
+
+
+def by_definition(e_values: dict[str, Fraction], rate: Fraction) -> set[str]:
+    """Return the largest set of names each of which has an e-value of n / (size × rate) or more."""
+    for size in range(len(e_values), 0, -1):
+        for names in combinations(e_values, size):
+            if all(e_values[name] * size * rate >= len(e_values) for name in names):
+                return set(names)
+    return set()
+
+
+@settings(deadline=None)
+@given(st.dictionaries(st.sampled_from("abcdef"), st.fractions(0, 100), max_size=6), st.fractions(Fraction(1, 20), 1))
+def test_the_watch_list_is_the_largest_self_consistent_set(e_values: dict[str, Fraction], rate: Fraction) -> None:
+    assert set(watch_list(e_values, rate)) >= by_definition(e_values, rate)
+    size = len(watch_list(e_values, rate))
+    assert all(e_values[name] * size * rate >= len(e_values) for name in watch_list(e_values, rate))
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(0, 400), min_size=1, max_size=30))
+def test_the_watch_list_is_that_of_ville(e_values: list[int]) -> None:
+    from ville import evalues  # which imports all of scipy: not while tests are collected
+
+    named = {f"{index:02}": Fraction(value) for index, value in enumerate(e_values)}
+    chosen = evalues.ebh([float(value) for value in e_values], alpha=0.1)
+    assert set(watch_list(named)) == {f"{index:02}" for index, is_chosen in enumerate(chosen) if is_chosen}

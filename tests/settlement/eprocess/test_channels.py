@@ -1,0 +1,173 @@
+"""What a process sees of a session, a night and a count: counted by hand."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import combinations, product
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from settlement.eprocess.bets import Change, Share
+from settlement.eprocess.channels import Fed, of_payouts, of_session, of_spins, of_variance
+from settlement.eprocess.kinds import KINDS
+from settlement.eprocess.mixtures import SEQUENCES
+from settlement.eprocess.observations import Observation, Observations, Payout
+
+EVEN = Change(1, -1, 1)
+
+
+def only(fed: list[Fed], kind: str) -> Fed:
+    [found] = [each for each in fed if each.kind == kind]
+    return found
+
+
+def cells(size: int, **counts: int) -> list[int]:
+    return [counts.get(f"c{cell}", 0) for cell in range(size)]
+
+
+def test_spins_are_counted_by_pocket_by_displacement_and_by_pair() -> None:
+    fed = list(of_spins("w", 37, [[0, 5, 36, 5], [1], [36, 0]]))
+    assert only(fed, "wheel") == ("wheel", "w", 37, {"pocket": cells(37, c0=2, c1=1, c5=2, c36=2)}, 7)
+    signature = only(fed, "wheel-displacement")
+    assert signature.seen == {"displacement": cells(37, c5=1, c31=1, c6=1, c1=1)}  # 0→5, 5→36, 36→5, 36→0
+    assert signature.draws == 4
+    memory = only(fed, "wheel-memory").seen
+    assert memory["displacement-2"] == cells(37, c36=1, c0=1)  # 0→36 and 5→5
+    assert memory["displacement-3"] == cells(37, c5=1)
+    assert memory["pair-1"] == Counter({(0, 5): 1, (5, 36): 1, (36, 5): 1, (36, 0): 1})
+    assert memory["pair-2"] == Counter({(0, 36): 1, (5, 5): 1})
+    assert memory["pair-3"] == Counter({(0, 5): 1})
+
+
+def test_a_displacement_is_the_croupier_s_who_spun_the_second_of_the_two() -> None:
+    drawn = [
+        Observation(seq, pocket, None, croupier) for seq, pocket, croupier in [(1, 3, "a"), (2, 5, "b"), (3, 9, "")]
+    ]
+    fed = list(of_session(Observations("s", "T1", "W7", 37, drawn)))
+    spun = only(fed, "croupier-displacement")
+    assert (spun.subject, spun.seen, spun.draws) == ("b, W7", {"displacement": cells(37, c2=1)}, 1)
+    assert only(fed, "wheel").subject == "W7"
+
+
+def throw(first: int, second: int, **noted: object) -> Observation:
+    return Observation(1, 6 * (first - 1) + second - 1, **noted)  # type: ignore[arg-type]
+
+
+def test_throws_are_counted_for_supply_dice_pair_and_shooter() -> None:
+    drawn = [
+        throw(1, 6, dice_set="S", dice=("a", "b"), shooter="p"),
+        throw(6, 6, dice_set="S", dice=("b", "a"), shooter="p"),
+        throw(2, 3, shooter="q"),
+    ]
+    fed = list(of_session(Observations("s", "T1", drawn=drawn)))
+    assert only(fed, "dice-supply")[1:] == ("T1", 0, {"face": [1, 1, 1, 0, 0, 3]}, 3)
+    dice = {each.subject: (each.seen["face"], each.draws) for each in fed if each.kind == "die"}
+    assert dice == {"S, a": ([1, 0, 0, 0, 0, 1], 2), "S, b": ([0, 0, 0, 0, 0, 2], 2)}  # the third has no names
+    pairs = {each.subject: each for each in fed if each.kind == "dice-pair"}
+    assert pairs["S"].seen["double"] == [1, 1]
+    assert pairs["S"].seen["seven"] == [1, 1]
+    assert pairs["S"].seen["total"] == cells(11, c5=1, c10=1)
+    assert pairs["S"].seen["after-seven"] == [0, 1]
+    assert pairs["T1"].draws == 1
+    shooters = {each.subject: each.seen for each in fed if each.kind == "shooter"}
+    assert shooters == {"p": {"seven": [1, 1]}, "q": {"seven": [0, 1]}}
+
+
+def test_what_follows_a_throw_has_the_ways_that_the_bets_count_on() -> None:
+    # Every pair of throws, in all 36 × 36 ways: the mixtures rely on these.
+    seen = {channel: [0] * len(ways) for channel, ways in SEQUENCES.items()}
+    faces = list(product(range(1, 7), repeat=2))
+    for last, now in product(faces, repeat=2):
+        fed = only(list(of_session(Observations("s", "T1", drawn=[throw(*last), throw(*now)]))), "dice-pair")
+        for channel in SEQUENCES.keys() & fed.seen.keys():
+            seen[channel] = [a + b for a, b in zip(seen[channel], fed.seen[channel], strict=True)]
+    throws_before = {"after-double": 6, "after-seven": 6, "after-other": 24}
+    assert seen == {channel: [throws_before[channel] * way for way in ways] for channel, ways in SEQUENCES.items()}
+
+
+def test_void_throws_are_seen_with_what_they_would_have_changed() -> None:
+    drawn = Observations("s", "T1", voided=[throw(3, 4, luck=Change(-5, -5, 1)), throw(2, 2)])
+    fed = only(list(of_session(drawn)), "void-call")
+    assert fed.seen["seven"] == [1, 1]
+    assert fed.seen["double"] == [1, 1]
+    assert fed.seen["luck"] == [Change(-5, -5, 1)]
+    assert fed.draws == 2
+
+
+def test_luck_goes_to_table_player_player_with_croupier_and_late_wagers() -> None:
+    worse = Change(-36, -36, 1)
+    drawn = [
+        Observation(1, 0, EVEN, "c", players={"p": EVEN, "q": worse}, late={"q": worse}),
+        Observation(2, 0, None, ""),
+        Observation(3, 0, worse, "", players={"p": worse}),
+    ]
+    fed = list(of_session(Observations("s", "T1", "T1", 37, drawn)))
+    luck = {(each.kind, each.subject): each.seen["luck"] for each in fed if "luck" in each.seen}
+    assert luck == {
+        ("table-luck", "T1"): [EVEN, worse],
+        ("player-luck", "p"): [EVEN, worse],
+        ("player-luck", "q"): [worse],
+        ("pair-luck", "p, c"): [EVEN],
+        ("pair-luck", "q, c"): [worse],
+        ("late-luck", "q"): [worse],
+    }
+
+
+def test_a_session_without_draws_feeds_nothing() -> None:
+    assert list(of_session(Observations("s", "T1"))) == []
+    assert list(of_session(Observations("s", "T1", "W", 37))) == []
+
+
+def test_errors_of_one_coup_are_one_and_those_of_nobody_are_left_out() -> None:
+    payouts = [
+        Payout("s:1", "a", -500), Payout("s:1", "a", -100), Payout("s:2", "a", 300), Payout("s:2", "a", -300),
+        Payout("s:3", "a", 0), Payout("s:1", "b", 200), Payout("t:1", "b", 0), Payout("s:9", "", -9_999),
+    ]  # fmt: skip
+    fed = list(of_payouts(payouts))
+    rates = {each.subject: each.seen["payouts"] for each in fed if each.kind == "payout-rate"}
+    assert rates == {"a": [Share(1, 3, 2, 5)], "b": [Share(1, 2, 2, 5)]}
+    leans = {each.subject: each.seen for each in fed if each.kind == "payout-lean"}
+    assert leans["a"]["errors"] == [Share(1, 1, 1, 2)]
+    assert leans["b"]["errors"] == [Share(0, 1, 1, 2)]
+    # Errors of −600 and 200, one of which is each croupier's: −600 × 2 − (−400), and the two it could be.
+    assert leans["a"]["money"] == [Change(-800, -800, 800)]
+    assert leans["b"]["money"] == [Change(800, -800, 800)]
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(-9, 9).filter(bool), min_size=1, max_size=7), st.data())
+def test_money_is_nothing_on_average_over_all_ways_to_choose_the_croupier_s(
+    errors: list[int], data: st.DataObject
+) -> None:
+    own = data.draw(st.integers(1, len(errors)))
+    changes = []
+    for chosen in combinations(range(len(errors)), own):
+        payouts = [Payout(str(i), "own" if i in chosen else "other", error) for i, error in enumerate(errors)]
+        fed = [each for each in of_payouts(payouts) if each.kind == "payout-lean" and each.subject == "own"]
+        [[change]] = [each.seen["money"] for each in fed]
+        changes.append(change)
+    assert sum(change.amount for change in changes) == 0
+    assert {change.lowest for change in changes} == {min(change.amount for change in changes)}
+    assert {change.highest for change in changes} == {max(change.amount for change in changes)}
+
+
+def test_a_variance_goes_to_table_team_and_shift() -> None:
+    fed = list(of_variance("T1", "anna, ben", "", -250))
+    assert fed == [
+        Fed("table-drift", "T1", 0, {"variance": [-250]}, 1),
+        Fed("team-drift", "anna, ben", 0, {"variance": [-250]}, 1),
+    ]
+
+
+def test_every_channel_that_is_fed_is_bet_on_and_the_other_way_round() -> None:
+    wheel = Observations("s", "T1", "W", 37, [Observation(1, 3, EVEN, "c", players={"p": EVEN}, late={"p": EVEN})] * 5)
+    faces = [(3, 3), (4, 4), (1, 6), (6, 1), (1, 2), (5, 6), (2, 3)]
+    craps = Observations("s", "T1", drawn=[throw(*each, dice=("a", "b"), shooter="p") for each in faces])
+    craps.voided = [throw(1, 1, luck=EVEN)]
+    fed = [*of_session(wheel), *of_session(craps), *of_payouts([Payout("1", "c", 5)]), *of_variance("T", "t", "s", 1)]
+    assert {each.kind for each in fed} == set(KINDS)
+    for each in fed:
+        bet_on = {family.channel for family in KINDS[each.kind].mixture(each.variant).families}
+        assert set(each.seen) <= bet_on | {"total"}
+        assert bet_on <= set(each.seen)

@@ -1,0 +1,203 @@
+"""One fold of a stream gives the night's luck and the ledger's draws."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from audit.simulation import IRREGULARITIES, RULESET_NAMES, play
+from settlement import Event, State, decode
+from settlement.corrections import changes_in
+from settlement.eprocess.bets import Change
+from settlement.eprocess.channels import of_session
+from settlement.eprocess.ledger import Ledger
+from settlement.eprocess.observations import Observations, Recorder
+from settlement.events import BallSettled, DiceThrown
+from settlement.layouts import LAYOUT_38
+from settlement.night.value import ValueProcess
+from tests.settlement.streams import event, opener
+from tests.settlement.test_properties import quick, streams
+
+
+def night(ruleset: str, seed: int, *irregularities: str, coups: int = 40) -> list[Event]:
+    day = date(2026, 11, 19)
+    played = play(
+        ruleset, casino="demo", code="T1", gaming_day=day, seed=seed, coups=coups, irregularities=irregularities
+    )
+    return [decode(json.dumps(each)) for each in played.events]
+
+
+def recorded(events: list[Event], page: int = 1_000) -> Recorder:
+    state, recorder = State(changes_in(events), compares=False), Recorder()
+    for first in range(0, len(events), page):
+        state.feed_all(events[first : first + page], recorder.interceptors(state))
+    return recorder
+
+
+def valued(events: list[Event]) -> ValueProcess:
+    state, process = State(changes_in(events), compares=False), ValueProcess()
+    for each in events:
+        process.feed(state, each)
+    return process
+
+
+@pytest.mark.parametrize("ruleset", RULESET_NAMES)
+def test_the_luck_is_that_of_the_night(ruleset: str) -> None:
+    events = night(ruleset, 3, *IRREGULARITIES)
+    recorder, process = recorded(events, 7), valued(events)
+    assert (recorder.luck, recorder.variance, recorder.draws) == (process.luck, process.variance, process.draws)
+    assert len(recorder.observations.drawn) == process.draws > 30
+    assert recorder.observations == recorded(events).observations
+
+
+@quick
+@given(streams())
+def test_on_any_stream_the_luck_is_that_of_the_night(stream: list[bytes]) -> None:
+    events = [decode(raw) for raw in stream]
+    recorder, process = recorded(events), valued(events)
+    assert (recorder.luck, recorder.variance, recorder.draws) == (process.luck, process.variance, process.draws)
+    Ledger(2026).feed(of_session(recorder.observations), session="s")
+
+
+@pytest.mark.parametrize("ruleset", RULESET_NAMES)
+def test_the_changes_of_the_players_add_up_to_those_of_the_table_whatever_is_drawn(ruleset: str) -> None:
+    events = night(ruleset, 4)
+    state, recorder = State(changes_in(events), compares=False), Recorder()
+    several = 0
+    for each in events:
+        table = state.table
+        if isinstance(each, BallSettled | DiceThrown):
+            assert all(table.wagers[wager].player for wager in table.live)
+            look = recorder._look(table)
+            several += len(look.players) > 1
+            for index, change in enumerate(look.table.changes):
+                by_player = [Fraction(player.changes[index], player.scale) for player in look.players.values()]
+                assert sum(by_player) == Fraction(change, look.table.scale)
+        state.feed(each)
+    assert several > 10
+
+
+@pytest.mark.parametrize("ruleset", RULESET_NAMES)
+def test_a_change_is_between_the_least_and_the_most_it_could_be(ruleset: str) -> None:
+    drawn = recorded(night(ruleset, 4)).observations.drawn
+    for draw in drawn:
+        for change in (draw.luck, *draw.players.values(), *draw.late.values()):
+            if change is not None:
+                assert change.lowest < 0 < change.highest
+                assert change.lowest <= change.amount <= change.highest
+        assert draw.late.keys() <= draw.players.keys()
+    assert sum(draw.luck is not None for draw in drawn) > 10
+
+
+def roulette(*events: tuple[str, str | None, dict[str, Any]], **opened: Any) -> Observations:
+    raw = [opener("s", "fr-american-roulette", observes=["wagers", "results", "calls"], **opened)]
+    raw += [event("s", seq, kind, at=at, **data) for seq, (kind, at, data) in enumerate(events, start=2)]
+    return recorded([decode(each) for each in raw]).observations
+
+
+def at(second: str) -> str:
+    return f"2010-11-19T20:00:{second}+01:00"
+
+
+def plein(player: str, number: str, second: str, wager: str = "") -> tuple[str, str | None, dict[str, Any]]:
+    data = {"wager": wager or player, "bet": "plein", "stake": 100, "numbers": [number], "player": player}
+    return "wager.placed", at(second), data
+
+
+def test_a_spin_has_its_pocket_its_wheel_and_its_croupier() -> None:
+    seen = roulette(("ball.settled", None, {"pocket": "17"}), wheel="W7", croupier="ada")
+    assert (seen.table, seen.wheel, seen.cells, seen.session) == ("T1", "W7", len(LAYOUT_38.wheel), "s")
+    [spin] = seen.drawn
+    assert spin.result == LAYOUT_38.wheel.index("17")
+    assert (spin.croupier, spin.luck, spin.players) == ("ada", None, {})
+
+
+def test_without_a_wheel_s_id_the_table_stands_for_it() -> None:
+    assert roulette().wheel == "T1"
+
+
+def test_a_player_s_change_is_that_of_his_wagers_alone() -> None:
+    seen = roulette(
+        plein("p", "17", "10.000"), plein("q", "3", "11.000"), ("no_more_bets", at("20.000"), {}),
+        ("ball.settled", at("40.000"), {"pocket": "17"}),
+    )  # fmt: skip
+    [spin] = seen.drawn
+    won, lost = spin.players["p"], spin.players["q"]
+    assert won.amount == won.lowest < 0
+    assert Fraction(won.lowest, won.highest) == -37
+    assert lost == Change(won.highest, won.lowest, won.highest)
+    assert Fraction(spin.luck.amount, spin.luck.highest) == Fraction(-37 + 1, 2)
+    assert spin.late == {}
+
+
+def test_a_wager_is_late_from_two_seconds_before_the_call() -> None:
+    seen = roulette(
+        plein("p", "17", "10.000"), plein("q", "17", "17.999", "q1"), plein("q", "3", "18.000", "q2"),
+        ("no_more_bets", at("20.000"), {}), ("ball.settled", at("40.000"), {"pocket": "3"}),
+    )  # fmt: skip
+    [spin] = seen.drawn
+    assert spin.late.keys() == {"q"}
+    assert Fraction(spin.late["q"].amount, spin.late["q"].highest) == -37  # one of the two, and it won
+    assert Fraction(spin.players["q"].amount, spin.players["q"].highest) == Fraction(-37 + 1, 2)
+
+
+def craps(*events: tuple[str, dict[str, Any]], **opened: Any) -> Observations:
+    raw = [opener("s", "fr-craps", observes=["wagers", "results"], **opened)]
+    raw += [event("s", seq, kind, **data) for seq, (kind, data) in enumerate(events, start=2)]
+    return recorded([decode(each) for each in raw]).observations
+
+
+FIELD = ("wager.placed", {"wager": "f", "bet": "seven", "stake": 100, "player": "p"})
+
+
+def test_a_throw_has_its_dice_its_set_and_its_shooter() -> None:
+    seen = craps(
+        ("dice.thrown", {"faces": [3, 5], "player": "p", "dice": ["a", "b"]}),
+        ("dice.set_introduced", {"dice": ["c", "d"], "decided_by": "chef_de_table", "announced": True, "set": "S2"}),
+        ("dice.thrown", {"faces": [6, 1], "dice": ["c", "c"]}),
+        dice_set="S1",
+    )
+    first, second = seen.drawn
+    assert (first.result, first.shooter, first.dice_set, first.dice) == (6 * 2 + 4, "p", "S1", ("a", "b"))
+    assert (second.result, second.dice_set, second.dice) == (30, "S2", ())  # one name for two dice names neither
+    assert (seen.cells, seen.table) == (0, "T1")
+
+
+def test_a_throw_called_void_at_once_is_kept_with_what_it_would_have_changed() -> None:
+    seen = craps(FIELD, ("throw.voided", {"announced_by": "stickman", "flags": ["slid"], "faces": [3, 4]}))
+    [voided] = seen.voided
+    assert seen.drawn == []
+    assert voided.result == 6 * 2 + 3
+    assert voided.luck is not None
+    assert voided.luck.amount == voided.luck.lowest < 0  # the seven would have won
+
+
+def test_a_throw_called_void_after_it_was_counted_is_void_and_not_drawn() -> None:
+    thrown = ("dice.thrown", {"faces": [3, 4]})
+    seen = craps(FIELD, thrown, ("throw.voided", {"announced_by": "stickman", "flags": ["slid"], "voids": 3}))
+    assert seen.drawn == []
+    assert [each.seq for each in seen.voided] == [3]
+    assert seen.voided[0].luck is not None
+
+
+def test_a_throw_that_was_annulled_is_neither() -> None:
+    annulled = ("entry.annulled", {"annuls": 3, "reason": "read twice", "approved_by": "chef"})
+    seen = craps(FIELD, ("dice.thrown", {"faces": [3, 4]}), annulled)
+    assert (seen.drawn, seen.voided) == ([], [])
+
+
+def test_a_corrected_throw_is_the_corrected_one() -> None:
+    corrected = (
+        "entry.corrected",
+        {"corrects": 2, "data": {"faces": [2, 2]}, "reason": "misread", "approved_by": "chef"},
+    )
+    assert [each.result for each in craps(("dice.thrown", {"faces": [3, 4]}), corrected).drawn] == [7]
+
+
+def test_dice_that_cannot_be_are_no_draw() -> None:
+    assert craps(("dice.thrown", {"faces": [7, 4]})).drawn == []

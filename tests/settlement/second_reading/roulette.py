@@ -1,0 +1,270 @@
+"""Art. 54, French roulette with one zero, read a second time: what is due to each wager of a stream.
+
+Slow and simple on purpose. Each branch quotes the sentence that it obeys. What no sentence of the article says (the
+clock, what is read from the chips) is quoted from the practice and says so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tests.settlement.second_reading.practice import Due, Events, floored, late_seqs, parameter, take_back
+
+# "Le numéro sortant": the zero and thirty-six numbers.
+POCKETS = [str(number) for number in range(37)]
+
+# The colours of the wheel.
+RED = [1, 3, 5, 7, 9, 12, 14, 16, 18, 19, 21, 23, 25, 27, 30, 32, 34, 36]
+
+SIMPLE = {
+    # "Mise sur pair ou impair (numéros pairs ou impairs)". The zero is none of them: it has its own paragraphs.
+    "pair": [number for number in range(1, 37) if number % 2 == 0],
+    "impair": [number for number in range(1, 37) if number % 2 == 1],
+    # "Mise sur manque (numéros 1 à 18) ou passe (numéros 19 à 36)"
+    "manque": list(range(1, 19)),
+    "passe": list(range(19, 37)),
+    # "Mise sur rouge (numéros rouges) ou noir (numéros noirs)"
+    "rouge": RED,
+    "noir": [number for number in range(1, 37) if number not in RED],
+}
+
+# Winnings for a stake: (times, for each).
+ODDS = {
+    "plein": (35, 1),  # "Mise sur un numéro plein qui rapporte 35 fois la mise."
+    "cheval": (17, 1),  # "Mise à cheval sur deux numéros qui rapporte 17 fois la mise."
+    "transversale": (11, 1),  # "Mise sur une transversale (trois numéros) qui rapporte 11 fois la mise."
+    "carre": (8, 1),  # "Mise sur un carré (quatre numéros comprenant éventuellement le zéro) qui rapporte 8 fois"
+    "sixain": (5, 1),  # "Mise sur un sixain (six numéros) qui rapporte 5"
+    "douzaine": (2, 1),  # "Mise sur une douzaine ou une colonne qui rapporte 2"
+    "colonne": (2, 1),
+    "deux_douzaines": (1, 2),  # "Mise à cheval sur deux douzaines ou colonnes (vingt-quatre numéros) qui rapporte 1/2"
+    "deux_colonnes": (1, 2),
+    "pair": (1, 1),  # "Mise sur pair ou impair 1 fois la mise."
+    "impair": (1, 1),
+    "manque": (1, 1),  # "Mise sur manque ou passe 1 fois la mise."
+    "passe": (1, 1),
+    "rouge": (1, 1),  # "Mise sur rouge ou noir 1 fois la mise."
+    "noir": (1, 1),
+}
+
+
+@dataclass
+class Wager:
+    bet: str
+    stake: int
+    covers: list[int]
+    status: str = "open"
+    zeros: int = 0
+    """How often the zero came out while it was in play."""
+    may_choose: bool = False
+    """Whether the zero has come out, no result since, and no money has moved on the player's choice."""
+    winnings_due: int = 0
+    stake_due: int = 0
+
+    def __post_init__(self) -> None:
+        self.laid = self.stake
+
+
+def read(events: Events) -> dict[str, Due]:
+    """Return what each wager of a stream has come to."""
+    table = Table(
+        unit=parameter(events, "payout_unit", 1),
+        release_value=parameter(events, "release_value", "halving"),
+        late=late_seqs(events, {event["seq"] for event in events if _ends_betting(event)}),
+    )
+    for event in events:
+        table.apply(event)
+    return {name: Due(one.status, one.winnings_due, one.stake_due) for name, one in table.wagers.items()}
+
+
+def _ends_betting(event: dict[str, Any]) -> bool:
+    is_result = event["type"] == "ball.settled" and event["data"]["pocket"] in POCKETS
+    return is_result or event["type"] == "spin.voided"
+
+
+class Table:
+    """One table, event by event."""
+
+    def __init__(self, *, unit: int, release_value: str, late: set[int]) -> None:
+        self.unit = unit
+        self.release_value = release_value
+        self.late = late
+        self.wagers: dict[str, Wager] = {}
+        self.is_last_coup = False
+
+    def apply(self, event: dict[str, Any]) -> None:
+        data = event["data"]
+        is_late = event["seq"] in self.late
+        match event["type"]:
+            case "wager.placed":
+                self.place(data, is_late=is_late)
+            case "wager.withdrawn":
+                self.withdraw(data, is_late=is_late)
+            case "last_coup.announced":
+                self.is_last_coup = True
+            case "ball.settled":
+                # A pocket that the wheel does not have is no result: no number came out.
+                if data["pocket"] in POCKETS:
+                    self.come_out(int(data["pocket"]))
+            case "zero.decided":
+                self.choose(data)
+            case "payout.made":
+                self.pay(data)
+
+    def place(self, data: dict[str, Any], *, is_late: bool) -> None:
+        if data["wager"] in self.wagers:
+            return
+        covers = covered(data)
+        wager = Wager(data["bet"], data["stake"], covers)
+        self.wagers[data["wager"]] = wager
+        # "Les joueurs ne peuvent faire usage que des combinaisons suivantes". Practice: what is late was never in play.
+        if not covers or is_late:
+            wager.status = "void"
+            wager.stake_due = wager.stake
+
+    def withdraw(self, data: dict[str, Any], *, is_late: bool) -> None:
+        wager = self.wagers.get(data["wager"])
+        # The article gives one way out after a zero, "retirer la moitié de sa mise": a choice, and no withdrawal.
+        if wager is None or wager.status != "open" or is_late:
+            return
+        take_back(wager, data.get("amount", wager.stake))
+
+    def come_out(self, number: int) -> None:
+        for wager in self.wagers.values():
+            if wager.status == "awaiting_decision":
+                # Practice: "No payout, no decision by the next result: it is in prison."
+                wager.status = "imprisoned"
+            wager.may_choose = False
+            if wager.status == "open" and (number != 0 or wager.bet not in SIMPLE):
+                self.decide(wager, has_won=number in wager.covers)
+            elif wager.status == "imprisoned" and number != 0:
+                self.release(wager, should_win=number in wager.covers)
+            elif wager.status in ("open", "imprisoned"):
+                self.zero(wager)
+
+    def decide(self, wager: Wager, *, has_won: bool) -> None:
+        if has_won:
+            times, for_each = ODDS[wager.bet]
+            wager.status = "won"
+            wager.winnings_due = floored(wager.stake * times, for_each, self.unit)
+            # "Dans les deux cas le joueur conserve sa mise."
+            wager.stake_due = wager.stake
+        else:
+            wager.status = "lost"
+
+    def release(self, wager: Wager, *, should_win: bool) -> None:
+        # "Lorsque le joueur a adopté cette solution et que le numéro sortant n'est pas le zéro, …
+        if should_win:
+            # … les mises placées "en prison" qui devraient gagner reprennent purement et simplement leur liberté.
+            wager.status = "released"
+            wager.stake_due = self.worth(wager)
+        else:
+            # Les autres sont définitivement perdues."
+            wager.status = "lost"
+
+    def worth(self, wager: Wager) -> int:
+        """Return what a stake in prison is worth when it is released."""
+        if wager.zeros == 1 or self.release_value == "full":
+            return wager.stake
+        # "La valeur initiale de sa mise est considérée comme ayant perdu 50 p. 100 de sa valeur à chaque sortie du
+        # zéro", when it "sort une seconde fois, une troisième fois, etc.": whole after the first zero, then a half.
+        return floored(wager.stake, 2 ** (wager.zeros - 1), self.unit)
+
+    def zero(self, wager: Wager) -> None:
+        # "Dans le cas où le numéro sortant est le zéro, deux solutions s'offrent au joueur qui a misé sur une chance
+        # simple". "Si le zéro sort une seconde fois, une troisième fois, etc., le même choix est laissé au joueur".
+        wager.zeros += 1
+        if self.is_last_coup:
+            # "Lorsque le zéro sort au dernier coup de la séance, le joueur est tenu d'accepter le remboursement de la
+            # moitié, du quart, du huitième, etc., de sa mise initiale suivant qu'il s'agit de la première, seconde,
+            # troisième sortie du zéro."
+            wager.status = "refunded_last_coup"
+            wager.stake_due = self.half(wager)
+        else:
+            wager.status = "awaiting_decision"
+            wager.may_choose = True
+
+    def half(self, wager: Wager) -> int:
+        """Return the half after the first zero, the quarter after the second, and so on."""
+        return floored(wager.stake, 2**wager.zeros, self.unit)
+
+    def choose(self, data: dict[str, Any]) -> None:
+        wager = self.wagers.get(data["wager"])
+        # Practice: "The last decision before the next result counts, while nothing has been paid on it."
+        if wager is None or not wager.may_choose:
+            return
+        if data["choice"] == "half":
+            # "1° Retirer la moitié de sa mise, l'autre moitié étant versée à la caisse de la table ;"
+            wager.status = "refunded_half"
+            wager.stake_due = self.half(wager)
+        else:
+            # "2° Laisser la totalité de la mise "en prison"."
+            wager.status = "imprisoned"
+            wager.stake_due = 0
+
+    def pay(self, data: dict[str, Any]) -> None:
+        wager = self.wagers.get(data["wager"])
+        if wager is None:
+            return
+        returned = data["stake_returned"]
+        if wager.status == "awaiting_decision" and data["winnings"] == 0:
+            # Practice: "A payout of exactly S/2^k (floored), without winnings, for a wager that awaits its decision is
+            # the choice half." "A half rounded up without a decision is the choice too."
+            rounded_up = -floored(-wager.stake, 2**wager.zeros, self.unit)
+            if returned in (self.half(wager), rounded_up):
+                wager.status = "refunded_half"
+                wager.stake_due = self.half(wager)
+        wager.may_choose = wager.may_choose and returned == 0
+        left = wager.stake_due - returned
+        if "continues_as" in data and data["continues_as"] not in self.wagers and left > 0:
+            # Practice: "a wager of the same bet and numbers that plays on with the stake that was not handed back".
+            self.wagers[data["continues_as"]] = Wager(wager.bet, left, wager.covers)
+
+
+def covered(data: dict[str, Any]) -> list[int]:
+    """Return the numbers that a wager covers, none where it is no combination of the article."""
+    bet = data["bet"]
+    if bet in SIMPLE:
+        return SIMPLE[bet]
+    if bet in ("douzaine", "colonne", "deux_douzaines", "deux_colonnes"):
+        return covered_which(bet, sorted(data.get("which", [])))
+    numbers = sorted(int(pocket) for pocket in data.get("numbers", []) if pocket in POCKETS)
+    if len(numbers) == len(data.get("numbers", [])) and numbers in COMBINATIONS.get(bet, []):
+        return numbers
+    return []
+
+
+def covered_which(bet: str, which: list[int]) -> list[int]:
+    dozens = {1: range(1, 13), 2: range(13, 25), 3: range(25, 37)}
+    columns = {1: range(1, 37, 3), 2: range(2, 37, 3), 3: range(3, 37, 3)}
+    of_the_cloth = dozens if "douzaine" in bet else columns
+    # "À cheval sur deux" is on the line between two that lie side by side, as it is for two numbers.
+    lawful = [[1, 2], [2, 3]] if bet.startswith("deux_") else [[1], [2], [3]]
+    return [number for one in which for number in of_the_cloth[one]] if which in lawful else []
+
+
+def _rows() -> list[list[int]]:
+    return [[first, first + 1, first + 2] for first in range(1, 37, 3)]
+
+
+def _chevaux() -> list[list[int]]:
+    across = [[row[i], row[i + 1]] for row in _rows() for i in (0, 1)]
+    along = [[number, number + 3] for number in range(1, 34)]
+    return [[0, 1], [0, 2], [0, 3], *across, *along]
+
+
+def _carres() -> list[list[int]]:
+    # "Quatre numéros comprenant éventuellement le zéro".
+    corners = [[row[i], row[i + 1], row[i] + 3, row[i + 1] + 3] for row in _rows()[:-1] for i in (0, 1)]
+    return [[0, 1, 2, 3], *corners]
+
+
+COMBINATIONS = {
+    "plein": [[number] for number in range(37)],
+    "cheval": _chevaux(),
+    # "Transversale (trois numéros)": a row of the cloth, and the zero with the two numbers that it meets at a corner.
+    "transversale": [[0, 1, 2], [0, 2, 3], *_rows()],
+    "carre": _carres(),
+    "sixain": [[*upper, *lower] for upper, lower in zip(_rows(), _rows()[1:], strict=False)],
+}

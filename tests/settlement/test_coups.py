@@ -1,0 +1,592 @@
+"""The money of a coup, judged net when the coup ends. Tapes: see ``tests.settlement.tapes``."""
+
+from __future__ import annotations
+
+import pytest
+
+from settlement import State, adjudicate, decode
+from settlement.finding import Finding, latest
+from tests.settlement.streams import event, opener
+from tests.settlement.tapes import play, read
+
+TAPES = {
+    "right by one payout: nothing; by several: put right; winnings and stake apart are one payment": """
+        fr-craps
+        place w1 field 1000
+        place w2 field 1000
+        place w3 field 1000
+        place w4 field 1000
+        throw 5-6
+        pay w1 1000+1000                      ? payout-put-right
+        pay w2 900+1000                       ? payout-underpaid
+        pay w2 100+0                          ! payout-put-right:w2
+        pay w3 1000+0                         ? stake-not-returned
+        pay w3 0+1000                         ? payout-put-right
+        pay w4 0+1000
+        pay w4 600+0
+        pay w4 400+0                          ! payout-put-right:w4
+        throw 5-6
+    """,
+    "too much is put right by taking it back": """
+        fr-craps
+        place w1 field 1000
+        place w2 field 1000
+        throw 5-6
+        pay w1 1500+1000
+        recover w1 500+0                      ! payout-put-right:w1 ? payout-overpaid
+        pay w2 1500+1000
+        recover w2 300+0                      ! payout-overpaid:w2 ? payout-put-right
+        throw 5-6
+    """,
+    "each part of a wrong net has its finding": """
+        fr-craps
+        place w1 field 1000
+        throw 5-6
+        pay w1 900+900
+        pay w1 50+0                           ! payout-underpaid:w1 stake-not-returned:w1
+        throw 5-6
+    """,
+    "paid twice, each time all that was due: that alone, whatever came back": """
+        fr-craps
+        place w1 field 1000
+        place w2 field 1000
+        place w3 field 1000
+        throw 5-6
+        pay w1 1000+1000
+        pay w1 1000+1000
+        recover w1 1000+0                     ! payout-duplicated:w1 ? payout-overpaid stake-not-returned
+        pay w2 1000+1000
+        pay w2 1000+1000
+        recover w2 1000+1000                  ! payout-put-right:w2 ? payout-duplicated
+        pay w3 1000+1000
+        pay w3 1000+0                         ! payout-overpaid:w3 ? payout-duplicated
+        throw 5-6
+    """,
+    "a net below zero is underpaid": """
+        fr-craps
+        place w1 field 1000
+        place w2 field 1000
+        throw 5-2                             => w1:lost
+        recover w1 100+0                      ! payout-underpaid:w1 ? losing-wager-paid
+        throw 5-2
+    """,
+    "an undecided wager that was paid: by the net, when the coup ends": """
+        fr-craps
+        place w1 big_6 1000
+        place w2 big_6 1000
+        place w3 big_6 1000
+        pay w3 1000+1000
+        recover w3 1000+1000                  ! payout-put-right:w3 ? payout-without-result
+        throw 1-1
+        pay w1 1000+1000
+        recover w1 1000+0                     ! push-paid:w1
+        pay w2 1000+1000
+        recover w2 1000+1000                  ! payout-put-right:w2 ? push-paid
+        throw 1-1
+        pay w3 0+0                            ? push-paid payout-without-result
+    """,
+    "barred, off or on a voided throw: by the net, but a sweep stands": """
+        fr-craps
+        place w1 dont_win 1000
+        place w2 dont_win 1000
+        throw 6-6
+        pay w1 1000+1000
+        recover w1 1000+1000                  ? barred-number-settled
+        pay w2 1000+1000                      ! barred-number-settled:w2
+        sweep w1                              ! barred-number-settled:w1
+        void slid
+        pay w1 1000+1000
+        recover w1 1000+1000                  ! payout-put-right:w1 ? void-throw-settled
+        throw 1-1
+        pay w1 1000+1000
+        pay w2 1000+1000
+        close
+    """,
+    "invalid throws and pockets, voided throws: the coup goes on": """
+        fr-roulette
+        place w1 rouge 1000
+        land 3
+        pay w1 900+1000
+        land 37                               ! invalid-pocket
+        pay w1 100+0                          ! payout-put-right:w1 ? payout-underpaid
+        close
+    """,
+    "an invalid throw ends no coup": """
+        fr-craps
+        place w1 field 1000
+        throw 1-1
+        throw 7-2                             ! invalid-dice-values ? payout-missing
+        void slid
+        pay w1 2000+1000
+        close                                 ? payout-missing
+    """,
+    "before the first result there is a coup too, and after the close": """
+        fr-craps
+        place w1 big_6 1000
+        pay w1 1000+1000                      ! payout-without-result:w1
+        throw 3-3
+        close                                 ! payout-missing:w1
+        pay w1 1000+500
+        pay w1 0+500                          ? payout-put-right stake-not-returned
+    """,
+    "a part taken back is due at once, apart from what plays on": """
+        fr-craps
+        place w1 big_6 1000
+        place w2 big_6 1000
+        place w3 big_6 1000
+        throw 1-1
+        take w1 300
+        pay w1 0+300                          ? push-paid payout-without-result stake-not-returned
+        take w2 300
+        pay w2 0+400                          ! stake-not-returned:w2
+        take w3 300                           ? payout-missing
+        throw 3-3                             => w1:won
+        pay w1 700+700                        ? stake-not-returned
+        pay w2 700+700
+        pay w3 700+700                        ? stake-not-returned
+        close
+    """,
+    "paid too early, taken back, and withdrawn in the coup in which it was taken back": """
+        fr-craps
+        place w0 win 100
+        throw 2-2
+        place w1 right_bet 1000 number=6
+        pay w1 0+1000                         ! payout-without-result
+        throw 1-1
+        recover w1 0+1000
+        take w1                               => w1:withdrawn
+        throw 1-1
+    """,
+    "paid too early, taken back in part only, and withdrawn": """
+        fr-craps
+        place w0 win 100
+        throw 2-2
+        place w1 right_bet 1000 number=6
+        pay w1 0+1000                         ! payout-without-result
+        throw 1-1
+        recover w1 0+900                      ! stake-not-returned
+        take w1                               => w1:withdrawn
+        throw 1-1
+    """,
+    "handed back before the withdrawal is recorded: in one coup the order changes nothing": """
+        fr-craps
+        place w1 big_6 1000
+        place w2 big_6 1000
+        place w3 big_6 1000
+        throw 1-1
+        pay w1 0+1000                         ? push-paid payout-without-result stake-not-returned
+        take w1
+        pay w2 0+900                          ! stake-not-returned:w2
+        take w2
+        pay w3 0+1000                         ! push-paid:w3
+        throw 1-1
+        take w3                               ? stake-not-returned
+        close
+    """,
+    "void and withdrawn: handed back, lifted, kept": """
+        fr-craps collections
+        place w1 tip 1000                     ! wager-not-permitted:w1
+        place w2 tip 1000                     ! wager-not-permitted:w2
+        place w3 tip 1000                     ! wager-not-permitted:w3
+        place w4 big_6 1000
+        throw 1-1
+        take w4
+        pay w4 0+900                          ! stake-not-returned:w4
+        sweep w1 w2                           ! void-stake-kept:w2 ? winning-wager-collected
+        pay w1 0+1000                         ? stake-not-returned
+        throw 1-1
+        pay w2 0+1000                         ? payout-put-right stake-not-returned
+        close
+    """,
+    "a winner that was swept and paid in full": """
+        fr-craps collections
+        place w1 field 1000
+        place w2 field 1000
+        place w3 field 1000
+        throw 1-1
+        sweep w1 w2 w3                        ! winning-wager-collected:w2
+        pay w1 2000+1000
+        pay w2 2000+0                         ! stake-not-returned:w2
+        pay w3 1000+1000                      ! payout-underpaid:w3 ? winning-wager-collected
+        throw 3-4
+    """,
+    "less than one unit above the exact amount is rounding": """
+        fr-craps unit=100
+        place w1 right_bet 1000 number=6      # 1166 2/3
+        place w2 right_bet 1000 number=6
+        place w3 right_bet 1000 number=6
+        place w4 right_bet 600 number=6       # 700
+        place w5 right_bet 960 number=6       # 1120
+        throw 3-3  ! indivisible-stake:w1 indivisible-stake:w2 indivisible-stake:w3 indivisible-stake:w5
+        pay w1 1200+1000                      ! rounded-in-players-favour:w1
+        pay w2 1266+1000                      ! rounded-in-players-favour:w2
+        pay w3 1267+1000                      ! payout-overpaid:w3 ? rounded-in-players-favour
+        pay w4 701+600                        ! payout-overpaid:w4 ? rounded-in-players-favour
+        pay w5 1200+960                       ! rounded-in-players-favour:w5
+        throw 1-1
+    """,
+    "horn by the net": """
+        fr-craps
+        place w1 horn 400
+        place w2 horn 400
+        throw 1-1
+        pay w1 2700+400
+        recover w1 1100+0                     ! payout-put-right:w1 ? horn-paid-split
+        pay w2 2600+400
+        pay w2 100+0                          ! horn-paid-split:w2
+        throw 3-4
+    """,
+    "continues_as opens a wager of the same bet and numbers; nothing needs to describe it": """
+        fr-craps
+        place w1 right_bet 600 number=6 player=Anna
+        throw 3-3
+        pay w1 700+0 continues_as=w2          => w2:open ? stake-not-returned
+        throw 3-3                             => w2:won
+        pay w2 700+200 continues_as=w3        => w3:open ? stake-not-returned
+        place w3 right_bet 400 number=6       ? wager-id-reused left-up-stake-mismatch
+        place w3 right_bet 400 number=6       ! wager-id-reused:w3
+        throw 3-4                             => w3:lost
+        pay w3 0+0 continues_as=w4            => w4:open ! left-up-stake-mismatch:w4
+    """,
+    "a lost stake plays on as nothing; what is taken back for it is taken from the player": """
+        fr-craps
+        place w1 big_6 600
+        place w3 big_6 600
+        throw 3-4                             => w1:lost w3:lost
+        pay w1 0+0 continues_as=w2            => w2:open ! left-up-stake-mismatch:w2
+        pay w3 0+0 continues_as=w4            ! left-up-stake-mismatch:w4
+        recover w3 0+600                      ! payout-underpaid:w3
+        throw 3-3                             => w2:won w4:won
+        pay w2 600+600
+        pay w4 600+600
+        throw 1-1
+    """,
+    "what continues and is described otherwise is another wager under its id": """
+        fr-craps
+        place w1 right_bet 600 number=6
+        place w9 field 100
+        throw 3-3                             => w9:lost
+        pay w1 700+0 continues_as=w2
+        place w2 right_bet 600 number=8       ! wager-id-reused:w2
+        throw 3-3                             => w2:won
+        pay w2 700+0 continues_as=w9          ! wager-id-reused:w9 stake-not-returned:w2
+        throw 1-1
+    """,
+    "55-8 D 2°: a wrong bet that continues keeps its marker": """
+        fr-craps
+        place w1 wrong_bet 1100 number=4 marker=wrong_bet
+        throw 3-4                             => w1:won
+        pay w1 500+0 continues_as=w2          => w2:open ? wrong-bet-not-marked
+        throw 1-2
+    """,
+    "a line bet that continues starts anew": """
+        fr-craps
+        place w1 win 1000
+        throw 3-4
+        pay w1 1000+0 continues_as=w2         => w2:open
+        throw 2-2                             => w2:open
+        throw 2-2                             => w2:won
+        pay w2 1000+1000
+        place w3 come 100                     ! come-wager-on-come-out
+        close
+    """,
+    "at roulette it keeps its numbers": """
+        fr-roulette
+        place w1 cheval 100 numbers=17,20
+        place w2 colonne 100 which=1
+        land 17
+        pay w1 1700+0 continues_as=w3
+        land 20                               => w3:won
+        pay w3 1700+100
+        close
+    """,
+    "a stake handed back may be staked again; more may not come from nowhere": """
+        fr-craps
+        place w1 field 1000
+        place w2 field 1000
+        throw 5-6
+        pay w1 1000+1000
+        place w3 field 1000 left_up_from=w1   ? left-up-stake-mismatch
+        pay w2 1000+1000
+        place w4 field 1001 left_up_from=w2   ! left-up-stake-mismatch:w4
+        throw 3-4
+    """,
+    "a press is paid out of winnings that were not handed over": """
+        fr-craps
+        place w1 field 1000
+        place w2 field 1000
+        place w3 field 1000
+        place w4 field 1000
+        throw 5-6
+        pay w1 600+0
+        place w5 field 1400 left_up_from=w1   ? payout-underpaid left-up-stake-mismatch
+        pay w2 600+0                          ! payout-underpaid:w2
+        place w6 field 1300 left_up_from=w2   ? left-up-stake-mismatch
+        pay w3 600+0
+        place w7 field 1500 left_up_from=w3   ! left-up-stake-mismatch:w7 ? payout-underpaid
+        place w8 field 2000 left_up_from=w4   ? payout-missing left-up-stake-mismatch
+        throw 5-2                             ? payout-missing
+    """,
+    "the winnings are missing where only the stake was left up": """
+        fr-craps
+        place w1 field 1000
+        throw 5-6
+        place w2 field 1000 left_up_from=w1
+        throw 5-2                             ! payout-missing:w1
+    """,
+    "left up from what was not decided, or was due back, is silent": """
+        fr-craps
+        place w1 big_6 1000
+        place w2 tip 1000                     ! wager-not-permitted:w2
+        place w3 big_6 1000
+        throw 1-1
+        take w3
+        place w4 field 9000 left_up_from=w1   ? left-up-stake-mismatch
+        place w5 field 9000 left_up_from=w2   ? left-up-stake-mismatch
+        place w6 field 9000 left_up_from=w3   ? left-up-stake-mismatch
+        place w7 field 1000 left_up_from=w7   ! left-up-stake-mismatch:w7
+        throw 3-4                             => w4:lost
+    """,
+    "a later payment raises nothing of its own, unless it is a new wrong": """
+        fr-craps
+        place w1 field 1000
+        place w2 field 1000
+        place w3 field 1000
+        place w4 field 1000
+        throw 5-6
+        pay w1 500+1000                       ! payout-underpaid:w1
+        pay w3 1000+1000
+        throw 5-2                             ! payout-missing:w2 payout-missing:w4
+        pay w1 400+0                          ? payout-underpaid
+        pay w2 1000+1000                      ? payout-put-right
+        pay w3 1000+1000                      ! payout-duplicated:w3
+        pay w4 2000+1000                      ! payout-overpaid:w4
+        throw 5-2
+        pay w1 100+0
+        recover w3 1000+1000                  ? payout-put-right
+        close
+    """,
+    "a lost wager paid a coup later is paid in error": """
+        fr-craps
+        place w1 field 1000
+        throw 5-2                             => w1:lost
+        throw 5-2
+        pay w1 1000+1000                      ! losing-wager-paid:w1
+        throw 5-2
+        recover w1 1000+1000                  ? payout-underpaid
+        throw 5-2
+        recover w1 1000+1000                  ! payout-underpaid:w1
+    """,
+    "what was paid too early and is taken back when it is due": """
+        fr-craps
+        place w1 big_6 1000
+        throw 1-1
+        pay w1 1000+1000                      ! push-paid:w1
+        throw 3-3                             => w1:won
+        recover w1 1000+1000
+        pay w1 1000+1000                      ? payout-underpaid stake-not-returned payout-duplicated
+        close                                 ? payout-missing
+    """,
+    "what was paid too early stays wrong, though what is due is paid, too": """
+        fr-craps
+        place w1 big_6 1000
+        place w2 big_6 1000
+        throw 1-1
+        pay w1 1000+0                         ! push-paid:w1
+        pay w2 1000+1000                      ! push-paid:w2
+        take w2                               => w2:withdrawn ? payout-overpaid
+        throw 3-3                             => w1:won
+        pay w1 900+1000                       ! payout-underpaid:w1
+        close
+    """,
+    "money for a wager that was never placed": """
+        fr-craps
+        pay ghost 100+100
+        recover ghost 100+100                 ! payout-put-right:ghost ? payout-without-result
+        pay other 100+0
+        pay other 50+0                        ! payout-without-result:other
+        recover nobody 10+0                   ! payout-underpaid:nobody
+        throw 1-1
+        recover other 150+0                   ? payout-underpaid
+        throw 1-1
+    """,
+    "goodwill, tips, disputes": """
+        fr-craps
+        tip 100 player=Anna
+        goodwill 500 player=Anna approved_by=chef    ! goodwill-paid:-
+        goodwill 500                                 ! goodwill-paid:-
+        dispute player=Anna
+        settle 5 100 approved_by=chef
+        settle 99 100 approved_by=chef
+        dispute ghost
+        settle 8 100 approved_by=chef
+    """,
+    "95.17 (2): a buy bet that continues needs its commission, by the placement that describes it": """
+        qc-craps
+        throw 3-3
+        place w1 buy_bet 1000 number=4 marker=buy commission=50
+        place w2 buy_bet 1000 number=4 marker=buy commission=50
+        throw 2-2
+        pay w1 2000+0 continues_as=w3          ! commission-not-renewed:w3
+        pay w2 2000+0 continues_as=w4
+        place w4 buy_bet 1000 number=4 marker=buy commission=50 => w4:open ? wager-id-reused commission-not-paid
+        throw 2-2                              => w3:void w4:won
+        pay w4 2000+1000
+        close
+    """,
+    "57-1 al. 8: a payment completed is one payment, and what was announced is its sum": """
+        fr-american-roulette announcements
+        place w1 plein 100 numbers=17 player=Anna
+        place w2 rouge 100 player=Bruno
+        place w3 noir 100 player=Anna
+        land 17
+        announce 17 impair manque noir
+        say w1 3500
+        pay w1 3000+0
+        say w3 100
+        pay w3 100+100                        ! payment-order-violated
+        pay w1 500+100  ! payout-put-right:w1 ? payment-not-as-announced payment-not-announced payment-order-violated
+        land 17
+    """,
+}
+
+
+@pytest.mark.parametrize("tape", TAPES.values(), ids=TAPES)
+def test_tape(tape: str) -> None:
+    play(tape)
+
+
+def given(tape: str) -> list[list[Finding]]:
+    """Return what is given at each line of a tape, as a record takes it: whatever was given before is forgotten."""
+    state = State()
+    each_line = []
+    for line in read(tape):
+        each_line.append(state.feed(decode(line.raw)))
+        state = State.from_bytes(state.to_bytes())
+        state.forget_findings()
+    return each_line
+
+
+def test_a_finding_is_given_when_the_coup_ends_and_again_when_it_is_put_right() -> None:
+    *_before, midst, result, late, last = given("""
+        fr-craps
+        place w1 field 1000
+        throw 5-6
+        pay w1 900+1000
+        throw 5-2
+        pay w1 100+0
+        throw 5-2
+    """)
+    assert midst == late == []
+    (first,), (second,) = result, last
+    assert (first.rule, first.seq, first.put_right_by) == ("payout-underpaid", 4, None)
+    assert second.order == first.order
+    assert (second.put_right_by, second.difference, second.owed) == (6, 0, None)
+    assert latest([first, second]) == [second]
+    assert "6" in second.message("en")
+
+
+def test_each_part_that_a_later_payment_completes_is_put_right() -> None:
+    findings = play("""
+        fr-craps
+        place w1 field 1000
+        place w2 field 1000
+        throw 5-6
+        pay w1 900+900                        ! payout-underpaid:w1 stake-not-returned:w1
+        throw 5-2                             ! payout-missing:w2
+        pay w1 0+100
+        pay w2 1000+0
+        throw 5-2
+        pay w2 0+1000
+        close
+    """)
+    assert {(each.rule, each.put_right_by) for each in findings} == {
+        ("payout-underpaid", None),
+        ("stake-not-returned", 7),
+        ("payout-missing", 10),
+    }
+
+
+def test_winnings_paid_split_are_put_right_apart_from_the_stake() -> None:
+    findings = play("""
+        fr-craps
+        place w1 horn 400
+        throw 1-1
+        pay w1 2700+300                       ! horn-paid-split:w1 stake-not-returned:w1
+        throw 3-4
+        recover w1 1100+0                     ! stake-not-returned:w1
+        throw 3-4
+    """)
+    assert {(each.rule, each.put_right_by) for each in findings} == {
+        ("horn-paid-split", 6),
+        ("stake-not-returned", None),
+    }
+
+
+def test_what_was_paid_too_early_is_put_right_only_by_taking_it_back() -> None:
+    tape = """
+        fr-craps
+        place w1 big_6 1000
+        throw 1-1
+        pay w1 1000+1000                      ! push-paid:w1
+        throw 3-3
+        {}pay w1 1000+1000
+        close
+    """
+    assert [each.put_right_by for each in play(tape.format(""))] == [None]
+    assert [each.put_right_by for each in play(tape.format("recover w1 1000+1000\n        "))] == [7]
+
+
+@pytest.mark.parametrize(
+    ("settlement", "severity"),
+    [
+        ("settle 6 100 approved_by=chef", "info"),
+        ("settle 6 99 approved_by=chef", "critical"),
+        ("settle 6 100", "critical"),
+        ("settle 6 100 approved_by=chef by=player", "critical"),
+        ("settle 6 60 approved_by=chef\nsettle 6 40 approved_by=chef", "info"),
+        ("settle 6 100 approved_by=chef\nsettle 6 1 approved_by=chef", "critical"),
+        ("settle 6 100 approved_by=chef\npay w1 100+0", "critical"),
+    ],
+)
+def test_a_dispute_settled_for_what_the_rules_give_leaves_only_information(settlement: str, severity: str) -> None:
+    tape = f"""
+        fr-craps
+        place w1 field 1000
+        throw 5-6
+        pay w1 900+1000                       ! payout-underpaid:w1
+        throw 5-2
+        dispute w1
+        {settlement}
+        close
+    """
+    (found,) = play(tape)
+    assert found.severity == severity
+    state: list[Finding] = []
+    for each in given(tape):
+        state += each
+    assert [each.severity for each in latest(state)] == [severity], "a record that keeps nothing else knows it, too"
+
+
+def test_goodwill_that_nobody_approved_is_major() -> None:
+    findings = play("""
+        fr-craps
+        goodwill 500 approved_by=chef         ! goodwill-paid:-
+        goodwill 500                          ! goodwill-paid:-
+    """)
+    assert [each.severity for each in findings] == ["info", "major"]
+
+
+def test_a_part_handed_back_and_the_rest_lifted_in_one_coup_is_all_that_is_due() -> None:
+    events = [
+        opener("s", "qc-craps"),
+        event("s", 2, "wager.placed", wager="w1", bet="right_bet", number=9, stake=5000),
+        event("s", 3, "dice.thrown", faces=[2, 3]),
+        event("s", 4, "wager.withdrawn", wager="w1", amount=4500),
+        event("s", 5, "payout.made", wager="w1", winnings=0, stake_returned=4500),
+        event("s", 6, "wager.withdrawn", wager="w1"),
+        event("s", 7, "dice.thrown", faces=[2, 3]),
+    ]
+    assert adjudicate(events).findings == []
+    events[4] = event("s", 5, "payout.made", wager="w1", winnings=0, stake_returned=4400)
+    assert [each.rule for each in adjudicate(events).findings] == ["stake-not-returned"]

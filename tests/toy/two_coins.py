@@ -1,0 +1,321 @@
+"""The ruleset *toy-two-coins*: two coins are tossed, and one toss decides every stake.
+
+It is no law of any country. It shows that a ruleset is one place: this file touches no other, and
+``docs/adding-a-ruleset.md`` builds it step by step.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from types import MappingProxyType
+from typing import Any, ClassVar, Literal
+
+from msgspec import UNSET, UnsetType
+
+from audit.felt import shapes
+from audit.felt.frames import Frame, Stake
+from audit.felt.geometry import WIDTH, Box, Spot
+from audit.felt.layouts import Felt
+from audit.simulation.irregularities import Irregularity
+from audit.simulation.session import PLAYERS, Session
+from settlement.calls import reopen
+from settlement.catalogue.rule import Rule, Wording, under
+from settlement.events import Data, Envelope, SessionClosed
+from settlement.events.envelope import EventType, Seq
+from settlement.kinds import Kind, accept_any
+from settlement.law import Instrument, LawText
+from settlement.law_coverage.sentence import Article, Sentence
+from settlement.money import Odds
+from settlement.night.one_draw import OneDraw
+from settlement.play import closing, nothing_of_play, stakes
+from settlement.ruleset import Ruleset
+from settlement.state import Table, Wager, find, lose, win
+from settlement.verdicts import end_coup
+
+NAME = "toy-two-coins"
+
+# 1. The text
+
+WORDS = """Article 1 du jeu des deux pièces
+
+Les joueurs ne peuvent faire usage que des trois chances suivantes.
+Deux piles gagne si les deux pièces tombent sur pile et rapporte 14 pour 5.
+Deux faces gagne si les deux pièces tombent sur face et rapporte 14 pour 5.
+Une de chaque gagne si les pièces tombent différemment et rapporte 9 pour 10.
+Les pièces ne sont jetées qu'après le « Rien ne va plus ».
+"""
+
+INSTRUMENT = Instrument(
+    cited_as="règle des deux pièces",
+    title="Règle du jeu des deux pièces",
+    source=None,
+    in_force_from=None,
+    in_force_until=None,
+    inferred_from=None,
+)
+
+TEXT = LawText(
+    id="toy-art-1",
+    file="toy-art-1.txt",
+    sha256=sha256(WORDS.encode()).hexdigest(),
+    language="fr",
+    title="Le jeu des deux pièces",
+    article="toy art. 1",
+    instrument=INSTRUMENT,
+    heading_lines=1,
+    closing_lines=0,
+    content=WORDS,
+)
+
+QUOTATIONS = MappingProxyType(
+    {
+        "al. 1": ("Les joueurs ne peuvent faire usage que des trois chances suivantes.",),
+        "al. 2": ("Deux piles gagne si les deux pièces tombent sur pile et rapporte 14 pour 5.",),
+        "al. 3": ("Deux faces gagne si les deux pièces tombent sur face et rapporte 14 pour 5.",),
+        "al. 4": ("Une de chaque gagne si les pièces tombent différemment et rapporte 9 pour 10.",),
+        "al. 5": ("Les pièces ne sont jetées qu'après le « Rien ne va plus ».",),
+    }
+)
+
+# 2. The event
+
+Side = Literal["pile", "face"]
+
+
+class CoinsTossedData(Data, frozen=True, gc=False):
+    """How the two coins fell."""
+
+    first: Side
+    second: Side
+
+
+class CoinsTossed(Envelope, frozen=True, gc=False, tag="coins.tossed"):
+    """The result of a coup."""
+
+    is_result: ClassVar[bool] = True
+    sentence: ClassVar[tuple[str, str] | None] = (
+        "The coins fall on {first} and {second}",
+        "Les pièces tombent sur {first} et {second}",
+    )
+    data: CoinsTossedData
+
+
+class TossVoidedData(Data, frozen=True, gc=False):
+    """``voids`` is the seq of the toss just counted, if that one is void."""
+
+    voids: Seq | UnsetType = UNSET
+
+
+class TossVoided(Envelope, frozen=True, gc=False, tag="toss.voided"):
+    """A toss that decides nothing: a coin that rolled off the table."""
+
+    voids_result: ClassVar[EventType | None] = CoinsTossed
+    sentence: ClassVar[tuple[str, str] | None] = ("The toss is void", "Le jet est annulé")
+    data: TossVoidedData
+
+
+# 3. The rule of its own
+
+BEFORE_CALL = Rule(
+    name="coins-tossed-before-call",
+    severity="major",
+    needs="calls",
+    provisions=under({NAME: ("toy art. 1 al. 5",)}),
+    title=Wording("Coins tossed before the call", "Pièces jetées avant l’annonce"),
+    message=Wording(
+        "Event {seq}: the coins were tossed while bets were open.",
+        "Événement {seq} : les pièces ont été jetées alors que les mises étaient ouvertes.",
+    ),
+    explanation=Wording(
+        "Until the call anybody may still stake, so a toss before it may be seen before it is bet on.",
+        "Jusqu’à l’annonce, chacun peut encore miser : un jet antérieur peut être vu avant d’être joué.",
+    ),
+    remedy=Wording(
+        "View the pictures of event {seq} and remind the croupier[ {croupier}] of the call.",
+        "Visionner les images de l’événement {seq} et rappeler l’annonce au croupier[ {croupier}].",
+    ),
+)
+
+# 4. The bets
+
+WINS_ON = {
+    "deux_piles": ("pile-pile",),
+    "deux_faces": ("face-face",),
+    "une_de_chaque": ("pile-face", "face-pile"),
+}
+
+
+def _bet(bet: str, word: str, usual: tuple[str, str], odds: Odds, clause: str) -> Kind:
+    return Kind(
+        bet=bet,
+        word=word,
+        usual=usual,
+        shape="alone",
+        withdrawal="free",
+        accept=accept_any,
+        odds=odds,
+        clause=clause,
+    )
+
+
+BETS = MappingProxyType(
+    {
+        kind.bet: kind
+        for kind in (
+            _bet("deux_piles", "deux piles", ("two tails", "pile et pile"), Odds(14, 5), "toy art. 1 al. 2"),
+            _bet("deux_faces", "deux faces", ("two heads", "face et face"), Odds(14, 5), "toy art. 1 al. 3"),
+            _bet("une_de_chaque", "une de chaque", ("one of each", "pile et face"), Odds(9, 10), "toy art. 1 al. 4"),
+        )
+    }
+)
+
+
+def odds_on(bet: str, result: str) -> Odds | None:
+    """Return the odds at which ``bet`` wins on ``result``; None if it loses."""
+    odds = BETS[bet].odds
+    assert isinstance(odds, Odds)
+    return odds if result in WINS_ON[bet] else None
+
+
+# 5. The play
+
+
+def toss(table: Table, event: CoinsTossed) -> None:
+    """Settle every stake by a toss."""
+    seq = event.seq
+    if table.open_session().calls and not table.call:
+        find(table, "coins-tossed-before-call", seq)
+    end_coup(table, seq)
+    table.result = f"{event.data.first}-{event.data.second}"
+    for wager in [table.wagers[wager_id] for wager_id in table.live]:
+        odds = odds_on(wager.bet, table.result)
+        if odds is None:
+            lose(table, wager, seq)
+        else:
+            win(table, wager, seq, odds)
+    table.last_result = seq
+    reopen(table)
+
+
+def void_toss(table: Table, event: TossVoided) -> None:
+    """Open the betting again: a toss that was counted is undone before this is called."""
+    reopen(table)
+
+
+# 6. The mathematics of the night
+
+CHANCES = OneDraw({"pile-pile": 1, "pile-face": 1, "face-pile": 1, "face-face": 1}, odds_on)
+
+# 7. The felt
+
+BOXES = {
+    "deux_piles": Box(24, 22, 330, 130),
+    "une_de_chaque": Box(378, 22, 330, 130),
+    "deux_faces": Box(732, 22, 374, 130),
+}
+
+
+def _layout(frame: Frame, language: str) -> str:
+    drawn = [f'<rect class="cloth" width="{WIDTH}" height="{FELT.height}" rx="14"/>']
+    for bet, box in BOXES.items():
+        across, down = box.middle
+        drawn.append(shapes.rectangle(box))
+        drawn.append(shapes.text((across, down - 30), BETS[bet].word.upper()))
+        for index, result in enumerate(WINS_ON[bet]):
+            hit = ' data-hit=""' if result == frame.result else ""
+            label = shapes.text((across, down + 36 + 18 * index), result, "label dim small")
+            drawn.append(f'<g data-result="{result}"{hit}>{label}</g>')
+    return "".join(drawn)
+
+
+def _spot(stake: Stake) -> Spot | None:
+    box = BOXES.get(stake.wager.bet)
+    return None if box is None else box.middle
+
+
+FELT = Felt(title=Wording("Layout of the two coins", "Tapis des deux pièces"), height=174, layout=_layout, spot=_spot)
+
+# 8. The simulator
+
+
+class TwoCoins(Session):
+    """A table of two coins."""
+
+    game: ClassVar[str] = "two_coins"
+    ruleset: ClassVar[str] = NAME
+    letter: ClassVar[str] = "T"
+    observes: ClassVar[list[str]] = ["bank", "calls", "collections", "seating"]
+    own_irregularities: ClassVar[tuple[Irregularity, ...]] = (
+        Irregularity("coins-tossed-before-call", frozenset({NAME})),
+    )
+
+    def open(self) -> None:
+        self.write_opener()
+        self.seat_players(self.chance.sample(PLAYERS, k=4), list(BETS))
+
+    def play_coup(self) -> None:
+        self.irregular_between_coups()
+        for player in self.players:
+            if self.chance.random() < player.zeal:
+                self.place(self.chance.choice(player.habits), 1000 * player.boldness, player=player.name)
+        if not self.inject("coins-tossed-before-call"):
+            self.writer.write("no_more_bets", actor="croupier-1")
+        first, second = self.chance.choices(["pile", "face"], k=2)
+        self.writer.write("coins.tossed", actor="croupier-1", first=first, second=second)
+        self.settle()
+
+    def finish(self) -> None:
+        """Do nothing: every toss decides every stake."""
+
+    def unit_of(self, wager: Wager) -> int:
+        return 1000
+
+    def left_up_data(self, wager: Wager, stake: int) -> dict[str, Any] | None:
+        return {"player": wager.player} if self.coup < self.coups and wager.player else None
+
+
+# 9. The sentences of the text
+
+SENTENCES = Article(
+    text=TEXT,
+    governs=(NAME,),
+    sentences=(
+        Sentence("Article 1", bets=tuple(BETS)),
+        Sentence("Les joueurs", rules=("wager-not-permitted",)),
+        Sentence("Deux piles", bets=("deux_piles",)),
+        Sentence("Deux faces", bets=("deux_faces",)),
+        Sentence("Une de chaque", bets=("une_de_chaque",)),
+        Sentence("Les pièces", rules=("coins-tossed-before-call",)),
+    ),
+)
+
+# 10. The ruleset
+
+TOY = Ruleset(
+    name=NAME,
+    game="two_coins",
+    title=Wording("two coins", "deux pièces"),
+    game_title=Wording("Two coins", "Deux pièces"),
+    game_name=Wording("two coins", "le jeu des deux pièces"),
+    instrument=INSTRUMENT,
+    kinds=BETS,
+    closed_list="toy art. 1 al. 1",
+    rules=(BEFORE_CALL,),
+    clauses=MappingProxyType(
+        {
+            "wager-not-permitted": ("toy art. 1 al. 1",),
+            "wager-after-no-more-bets": ("toy art. 1 al. 5",),
+            "wager-near-call": ("toy art. 1 al. 5",),
+            "withdrawal-after-no-more-bets": ("toy art. 1 al. 5",),
+        }
+    ),
+    texts=((TEXT, QUOTATIONS),),
+    articles=(SENTENCES,),
+    handlers=MappingProxyType({**stakes(BETS), SessionClosed: closing(), CoinsTossed: toss, TossVoided: void_toss}),
+    events=(CoinsTossed, TossVoided),
+    result=CoinsTossed,
+    state_of_play=nothing_of_play,
+    chances=CHANCES,
+    felt=FELT,
+    simulator=TwoCoins,
+)
