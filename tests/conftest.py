@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from functools import partial
 from io import StringIO
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 from urllib.parse import unquote, urlsplit
 from uuid import uuid4
 
@@ -108,15 +108,27 @@ def _sign_in(*, is_superuser: bool) -> None:
 
 @pytest.fixture(autouse=True, scope="session")
 def _tables_are_emptied_by_a_superuser() -> Iterator[None]:
-    """Empty the tables after a test that commits: no account of ours may, and Django signs in as one of ours."""
+    """After a test that commits, bring the tables back to what the migrations left.
+
+    By a superuser: no account of ours may, and Django signs in as one of ours. Rows that a migration wrote, such as
+    the deadlines, come back from the template: the test that a worker runs next may be any.
+    """
 
     def empty(self: TransactionTestCase) -> None:
         kept = {"django_migrations", "django_content_type", "auth_permission"}
-        tables = set(connection.introspection.django_table_names(only_existing=True)) - kept
-        address = _address_of(connection.settings_dict["NAME"])
-        with psycopg.connect(address, autocommit=True) as superuser:
-            superuser.execute(f"truncate {', '.join(sorted(tables))} cascade")
+        tables = sorted(set(connection.introspection.django_table_names(only_existing=True)) - kept)
+        with (
+            psycopg.connect(_address_of(MIGRATED), autocommit=True) as template,
+            psycopg.connect(_address_of(connection.settings_dict["NAME"]), autocommit=True) as superuser,
+        ):
+            superuser.execute(f"truncate {', '.join(tables)} cascade")
+            superuser.execute("set session_replication_role = replica")  # rows in any order, and no trigger's own rows
+            for table in tables:
+                if rows := b"".join(_copied(template, f"copy {table} to stdout")):
+                    with superuser.cursor() as cursor, cursor.copy(f"copy {table} from stdin") as copy:
+                        copy.write(rows)
             # The log keeps its streams, although their casinos are gone: nobody replays them any more.
+            superuser.execute("delete from audit_leafcursor")
             superuser.execute(
                 "insert into audit_leafcursor (id, next_leaf) select 1, coalesce(max(log_index) + 1, 0) from log.leaf"
             )
@@ -124,6 +136,11 @@ def _tables_are_emptied_by_a_superuser() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(TransactionTestCase, "_fixture_teardown", empty)
         yield
+
+
+def _copied(connection: psycopg.Connection[Any], statement: str) -> list[bytes]:
+    with connection.cursor() as cursor, cursor.copy(statement) as copy:
+        return [bytes(block) for block in copy]
 
 
 def _remove(data: Path) -> None:

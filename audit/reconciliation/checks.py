@@ -12,6 +12,8 @@ from dataclasses import asdict, dataclass, field
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias
 
+from django.db.models import F, Q
+
 from audit.models import Deadline, Finding, NightReport
 from audit.models.cases import State
 from audit.reconciliation import slips
@@ -305,7 +307,7 @@ def open_findings(night: Night) -> Iterator[Row]:
     """
     counts: Counter[tuple[str, str]] = Counter((finding.severity, finding.rule) for finding in night.findings)
     closed = Counter((finding.severity, finding.rule) for finding in night.findings if _is_closed(finding))
-    hours = dict(Deadline.objects.values_list("severity", "hours"))
+    hours = _hours_to_close(night)
     if not counts:
         yield Row(verdict="agrees", expected=0, found=0)
     for kind, number in sorted(counts.items(), key=lambda item: (SEVERITIES.index(item[0][0]), item[0][1])):
@@ -318,6 +320,12 @@ def open_findings(night: Night) -> Iterator[Row]:
             facts["closed"] = closed[kind]
             note = "finding_closed_in_part" if still_open else "finding_closed"
         yield Row(verdict=verdict if still_open else "agrees", expected=0, found=still_open, note=note, facts=facts)
+
+
+def _hours_to_close(night: Night) -> dict[str, int]:
+    """Return the hours to close a case within by severity: the casino's own, or else those of the installation."""
+    deadlines = Deadline.objects.filter(Q(casino=None) | Q(casino=night.casino))
+    return dict(deadlines.order_by(F("casino").asc(nulls_first=True)).values_list("severity", "hours"))
 
 
 def _is_closed(finding: Finding) -> bool:

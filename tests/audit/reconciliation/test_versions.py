@@ -191,6 +191,17 @@ def test_a_report_made_after_a_case_was_closed_does_not_list_it_as_open(
     assert listed(first)[0][0] == 1, "what was found when it was made stays as it is"
 
 
+@pytest.mark.parametrize("first", ["own", "elsewhere"])
+def test_a_report_names_the_hours_of_its_casino_and_of_no_other(casino: Casino, first: str) -> None:
+    record(casino, session(casino, "R1", irregularities=["payout-overpaid"]))
+    other = Casino.objects.create(code="other", name="Other")
+    hours = {"own": (casino, 12), "elsewhere": (other, 99)}
+    for whose in (first, *(hours.keys() - {first})):
+        Deadline.objects.create(casino=hours[whose][0], severity="critical", hours=hours[whose][1])
+    line = next(line for line in reconciled(casino).parsed_content()["lines"] if line["code"] == "findings")
+    assert {row["facts"]["hours"] for row in line["rows"] if row["facts"]["severity"] == "critical"} == {12}
+
+
 def test_nobody_signs_before_the_day_is_over(casino: Casino, played: Events, officers: tuple[Officer, Officer]) -> None:
     (report,) = runs.reconcile(casino, DAY, actor="test", now=MORNING - timedelta(hours=12))
     with pytest.raises(SignatureRefused, match="day-not-over"):
