@@ -35,7 +35,7 @@ grant select, insert, update, delete on all tables in schema public to another;
 FORGED = "update audit_nightreport set state = 'closed', reviewed_by_id = 1, closed_by_id = 2"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedPostgres]:
     server = EmbeddedPostgres(tmp_path_factory.mktemp("server"), "-c fsync=off -c full_page_writes=off")
     server.start()
@@ -43,7 +43,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedPostgre
     server.stop()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def upgraded(server: EmbeddedPostgres, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
     """The URL of the record for a superuser, migrated to the head, and a data folder."""
     url, data = server.url(), tmp_path_factory.mktemp("record")
