@@ -29,8 +29,10 @@ run: setup
 test: setup
 	@$(BIN)/python -m pytest -n 3 --dist worksteal $(TESTS)
 
-# Left to `make test`: what takes long, the statistics of the night, and the oracles of the law that others wrote.
-LONG = --ignore tests/settlement/oracles --ignore tests/settlement/night --deselect tests/audit/adjudication/test_replay.py::$(strip \
+# Left to `make test`: what takes long, the statistics of the night and of the ledger, the oracles of the law that others
+# wrote, and how the code reads.
+LONG = --ignore tests/settlement/oracles --ignore tests/settlement/night --ignore tests/settlement/eprocess \
+	--ignore tests/audit/adjudication/test_any_order_of_runs.py --ignore tests/test_words.py --ignore tests/test_tidy.py --deselect tests/audit/adjudication/test_replay.py::$(strip \
 	test_every_conformance_stream_recorded_and_replayed_in_small_steps_answers_as_one_run)
 
 quick: setup
