@@ -63,7 +63,8 @@ def test_the_last_use_of_a_key_is_stored_now_and_then(tenant: Tenant) -> None:
 
 def test_createkey_registers_casino_and_tables_and_its_key_records(db: None, tenant: Tenant, stream: str) -> None:
     secret = created_key(
-        "--casino", "trouville", "--casino-name", "Casino de Trouville", "--table", "C1", "--register", "R1"
+        *("--casino", "trouville", "--casino-name", "Casino de Trouville", "--table", "C1", "--register", "R1"),
+        "--backfill",  # the day of the session is past
     )
     casino = Casino.objects.get(code="trouville")
     assert casino.name == "Casino de Trouville"
@@ -124,7 +125,7 @@ def test_createkey_refuses_invalid_options_and_creates_nothing(db: None, options
 
 def test_a_rotated_key_and_its_successor_are_both_valid_for_the_overlap(tenant: Tenant, stream: str) -> None:
     tenant.key.tables.set([tenant.casino.tables.get(code="C1")])
-    tenant.key.scopes = ["events:write", "streams:read"]
+    tenant.key.scopes = ["events:write", "events:backfill", "streams:read"]
     tenant.key.save()
     output = StringIO()
     call_command("createkey", "--rotate", tenant.key.prefix, "--overlap", "2", stdout=output)

@@ -241,7 +241,7 @@ def test_an_unknown_or_invalid_parameter_is_refused(tenant: Tenant, query: str) 
 
 @pytest.mark.parametrize("address", ["streams/{}/events", "events"])
 def test_a_dry_run_needs_a_key_that_reads_findings(tenant: Tenant, address: str) -> None:
-    ApiKey.objects.filter(pk=tenant.key.pk).update(scopes=["events:write"])
+    ApiKey.objects.filter(pk=tenant.key.pk).update(scopes=["events:write", "events:backfill"])
     name = unique_name()
     path, body = f"/api/v1/{address.format(name)}", json.dumps(tenant.session(name, 2))
     tried, recorded = (
