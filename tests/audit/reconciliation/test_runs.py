@@ -27,6 +27,12 @@ def casino(tenant: Tenant) -> Casino:
 
 
 @pytest.fixture
+def however_long_ago(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The night of the test is looked back to on whatever day the test runs."""
+    monkeypatch.setattr(runs, "LOOKBACK", timedelta(days=36_500))
+
+
+@pytest.fixture
 def hints(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, dict[str, Any]]]:
     """What the tasks hand to the broker, which here is a list."""
     handed: list[tuple[Any, dict[str, Any]]] = []
@@ -177,6 +183,7 @@ def test_a_night_that_is_not_over_is_not_due(casino: Casino) -> None:
     assert [each for each, _day in runs.due(datetime(2026, 11, 20, 5, 0, tzinfo=UTC)) if each == casino] == [casino]
 
 
+@pytest.mark.usefixtures("however_long_ago")
 def test_a_count_that_comes_restates_the_night_once_it_is_quiet(casino: Casino) -> None:
     events = session(casino, "R1")
     record(casino, events)
@@ -239,6 +246,7 @@ def counted_later(casino: Casino, seq: int, kind: str, data: dict[str, Any]) -> 
     return [{**count(casino, {})[0], "seq": seq, "type": kind, "data": data}]
 
 
+@pytest.mark.usefixtures("however_long_ago")
 def test_a_late_event_that_changes_nothing_in_the_report_makes_the_night_due_once(casino: Casino) -> None:
     events = session(casino, "R1")
     record(casino, events)
@@ -263,6 +271,7 @@ def test_a_stream_that_is_opened_and_empty_makes_no_night_due_for_ever(casino: C
     assert not is_due(casino)
 
 
+@pytest.mark.usefixtures("however_long_ago")
 @pytest.mark.parametrize("after", [timedelta(days=1), timedelta(days=7)])
 def test_a_drop_that_is_counted_on_another_day_makes_the_night_of_its_session_due(
     casino: Casino, after: timedelta
@@ -294,6 +303,7 @@ def test_a_count_without_corrections_is_read_before_the_night_is_finished(casino
     assert "critical-open" in report.parsed_content()["needs"]
 
 
+@pytest.mark.usefixtures("however_long_ago")
 def test_a_session_in_another_currency_makes_a_reported_night_due(casino: Casino) -> None:
     record(casino, session(casino, "R1"))
     runs.reconcile(casino, DAY, actor="test", now=MORNING)
@@ -303,6 +313,7 @@ def test_a_session_in_another_currency_makes_a_reported_night_due(casino: Casino
     assert not is_due(casino)
 
 
+@pytest.mark.usefixtures("however_long_ago")
 def test_a_count_that_is_corrected_to_name_a_session_makes_its_night_due(casino: Casino) -> None:
     events = session(casino, "R1")
     record(casino, events)
