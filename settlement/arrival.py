@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from operator import lt
 
 from settlement.codec import ShapeError, canonical, decode, decode_all, in_bytes
 from settlement.events import Event
@@ -42,7 +43,7 @@ def as_stream(events: Iterable[Event | bytes | str]) -> tuple[list[Event], list[
         name = stream[0].stream
         raise AnotherStream(name, next(event.stream for event in stream if event.stream != name))
     seqs = [event.seq for event in stream]
-    if seqs != sorted(set(seqs)):
+    if not all(map(lt, seqs, seqs[1:])):
         return _in_order(stream, items)
     return stream, []
 

@@ -158,18 +158,22 @@ def decode_all(lines: Iterable[bytes]) -> list[Event]:
 
 def _decode_most(raws: list[bytes]) -> list[Event]:
     """Return the event in each of ``raws``: in full where it is rare, else as far as its type goes."""
-    events: list[Event] = []
-    append = events.append
-    fast: Callable[[bytes], Any] = decode_fast
-    for raw in raws:
-        try:
-            event = fast(raw)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            event = decode(raw)
-        if type(event) in _LOOKED_AT or event.ext is not UNSET:
-            event = decode(raw)
-        append(event)
+    try:
+        events: list[Event] = list(map(decode_fast, raws))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        events = list(map(_decode_fast_or_fully, raws))
+    rare = [index for index, event in enumerate(events) if type(event) in _LOOKED_AT or event.ext is not UNSET]
+    for index in rare:
+        events[index] = decode(raws[index])
     return events
+
+
+def _decode_fast_or_fully(raw: bytes) -> Event:
+    try:
+        event: Event = decode_fast(raw)
+        return event
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return decode(raw)
 
 
 def _need_no_check(events: list[Event], raws: list[bytes]) -> bool:
@@ -179,11 +183,12 @@ def _need_no_check(events: list[Event], raws: list[bytes]) -> bool:
     """
     persons: set[object] = {event.actor for event in events}
     persons |= {event.data.player for event in events if type(event) in NAMES_A_PLAYER}  # type: ignore[union-attr]
+    together = b"".join(raws)
     return (
         _are_of_known_years_and_streams(events)
         and all(map(is_opaque, persons))
         and max(map(len, raws), default=0) <= MAX_EVENT_BYTES
-        and b"u0000" not in b"".join(raws)
+        and not (b"\\" in together and b"u0000" in together)  # a single character is found 50 times as fast
     )
 
 
