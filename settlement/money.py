@@ -6,6 +6,7 @@ last step, and that step is one of the functions below: nothing else in the pack
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Literal, NamedTuple
 
 Rounding = Literal["ceil", "floor", "nearest"]
@@ -21,6 +22,12 @@ class Odds(NamedTuple):
         return f"{self.pays}:{self.per}"
 
 
+@cache
+def written(odds: Odds) -> str:
+    """Return ``odds`` as text, "7:6": for every winner, of a few dozen odds that there are."""
+    return str(odds)
+
+
 EVEN = Odds(1, 1)
 """«À égalité», «1 fois la mise»."""
 
@@ -30,7 +37,8 @@ def share(amount: int, part: Odds, unit: int) -> tuple[int, bool]:
 
     All are in minor units. No text says who keeps the fraction: reading ``payout_unit``.
     """
-    whole, breakage = divmod(amount * part.pays, part.per * unit)
+    pays, per = part
+    whole, breakage = divmod(amount * pays, per * unit)
     return whole * unit, not breakage
 
 

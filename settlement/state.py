@@ -7,13 +7,13 @@ format. The articles change it; here is only what they share: to win, to lose, t
 from __future__ import annotations
 
 from datetime import date, datetime
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeVar
 
 from msgspec import Struct, field
 
 from settlement.finding import Finding, FindingRef
 from settlement.findings import find as find
-from settlement.money import EVEN, Odds, Rounding, share
+from settlement.money import EVEN, Odds, Rounding, share, written
 
 Status: TypeAlias = Literal[
     "open",
@@ -30,8 +30,22 @@ Status: TypeAlias = Literal[
 ]
 
 
+S = TypeVar("S", bound=Struct)
+
 UNDECIDED = ("open", "awaiting_decision", "imprisoned")
 """The statuses of a wager that is still in play."""
+
+
+def _assigned_by_slot(struct: type[S]) -> type[S]:
+    """Let the fields of ``struct`` be assigned as those of any class with slots, in a third of the time.
+
+    msgspec has a function of its own for it, which only tells the garbage collector when a field becomes a container.
+    It need not know: what is marked so is plain data, of which no part refers back to the whole. A replay assigns some
+    ten fields for each event.
+    """
+    struct.__setattr__ = object.__setattr__  # type: ignore[method-assign]
+    struct.__delattr__ = object.__delattr__  # type: ignore[method-assign]  # both are one function of a type
+    return struct
 
 
 class Session(Struct, frozen=True, kw_only=True):
@@ -103,6 +117,7 @@ class Account(Struct, array_like=True, gc=False):
     owing: int = 0  # of ``taken``: what was left when less than a part was handed back
 
 
+@_assigned_by_slot
 class Wager(Struct, array_like=True, gc=False):
     """One stake on one chance, from its placement to its payout.
 
@@ -184,7 +199,8 @@ class LeftUp(Struct, frozen=True, array_like=True, gc=False):
     described: bool = False
 
 
-class Ledger(Struct):
+@_assigned_by_slot
+class Ledger(Struct, gc=False):
     """Both sides of every movement of money that the rules order, in minor units.
 
     In: stakes, commissions and the bank's winnings. Out: stakes returned or collected, commissions kept or refunded,
@@ -206,7 +222,8 @@ class Ledger(Struct):
         return received - accounted - open_stakes
 
 
-class DiceCustody(Struct):
+@_assigned_by_slot
+class DiceCustody(Struct, gc=False):
     """Who holds the dice, and which: art. 55-7."""
 
     first_offer: int = 0
@@ -226,7 +243,8 @@ class DiceCustody(Struct):
     selected: list[str] = []
 
 
-class WheelCoup(Struct):
+@_assigned_by_slot
+class WheelCoup(Struct, gc=False):
     """The course of one coup, and what the next must remember of it: art. 57-1."""
 
     direction: str | None = None
@@ -286,7 +304,8 @@ class Difference(Struct):
     ended_at: int = 0  # the event at which the comparison was given up, 0 if it was not
 
 
-class Table(Struct):
+@_assigned_by_slot
+class Table(Struct, gc=False):
     """Everything that a replay remembers between two events."""
 
     stream: str = ""
@@ -373,8 +392,8 @@ def win(table: Table, wager: Wager, seq: int, odds: Odds) -> None:
     assert session is not None, "only the opener comes before it"
     unit = session.payout_unit
     winnings, exact = share(stake, odds, unit)
-    wager.odds = str(odds)
-    _decide(table, wager, seq, "won", winnings=winnings, stake=stake)
+    wager.odds = written(odds)
+    _decide(table, wager, seq, "won", winnings, stake)
     if not exact:
         find(
             table, "indivisible-stake", wager.placed_by, seq, wager=wager, expected=winnings, odds=wager.odds, unit=unit
@@ -387,10 +406,11 @@ def lose(table: Table, wager: Wager, seq: int) -> None:
     wager.decided_by = wager.changed_by = seq
     wager.result = table.result
     table.ledger.collected += wager.standing
-    del table.live[wager.id]
-    table.swept[wager.id] = None
+    wager_id = wager.id
+    del table.live[wager_id]
+    table.swept[wager_id] = None
     if table.travelling:
-        table.travelling.pop(wager.id, None)
+        table.travelling.pop(wager_id, None)
 
 
 def give_back(table: Table, wager: Wager, seq: int, status: Status, part: Odds, *, may_change: bool = False) -> None:
@@ -403,29 +423,32 @@ def give_back(table: Table, wager: Wager, seq: int, status: Status, part: Odds, 
     stake, exact = share(wager.standing, part, unit)
     if part == EVEN:
         stake = wager.standing
-    _decide(table, wager, seq, status, winnings=0, stake=stake)
+    _decide(table, wager, seq, status, 0, stake)
     if may_change:
         table.moved[wager.id] = None
     elif not exact:
         find(table, "indivisible-stake", wager.placed_by, seq, wager=wager, expected=stake, odds=str(part), unit=unit)
 
 
-def _decide(table: Table, wager: Wager, seq: int, status: Status, *, winnings: int, stake: int) -> None:
+def _decide(table: Table, wager: Wager, seq: int, status: Status, winnings: int, stake: int) -> None:
     wager.status = status
     wager.decided_by = wager.changed_by = seq
     wager.result = table.result
     wager.winnings_due = winnings
     wager.stake_due = stake
     ledger = table.ledger
-    ledger.winnings_of_bank += winnings
-    ledger.winnings_to_players += winnings
+    if winnings:
+        ledger.winnings_of_bank += winnings
+        ledger.winnings_to_players += winnings
     ledger.returned += stake
-    ledger.collected += wager.standing - stake
-    del table.live[wager.id]
+    if stake != wager.standing:
+        ledger.collected += wager.standing - stake
+    wager_id = wager.id
+    del table.live[wager_id]
     if winnings or stake:
-        table.due[wager.id] = None
+        table.due[wager_id] = None
     if table.travelling:
-        table.travelling.pop(wager.id, None)
+        table.travelling.pop(wager_id, None)
 
 
 def take_back_refund(table: Table, wager: Wager) -> None:
