@@ -44,6 +44,9 @@ MAX_DEPTH = 32
 FIRST_YEAR, LAST_YEAR = 2, 9998
 """Years of ``occurred_at``: every instant of them exists in every offset. A table's clock may be far out."""
 
+PAGE = 300
+"""Events that ``decode_all`` decodes and looks at together: few enough to be in the processor's cache all the while."""
+
 STREAM_NAME = re.compile(r"[A-Za-z0-9._:-]{1,100}")
 
 LAST_SORTED = "\uffff"
@@ -149,6 +152,13 @@ def decode_all(lines: Iterable[bytes]) -> list[Event]:
     Raise ``ShapeError`` for the first that is not well-shaped.
     """
     raws = list(lines)
+    events: list[Event] = []
+    for first in range(0, len(raws), PAGE):
+        events += _decode_page(raws[first : first + PAGE])
+    return events
+
+
+def _decode_page(raws: list[bytes]) -> list[Event]:
     try:
         events = _decode_most(raws)
     except ShapeError:  # another before it may be ill-shaped
