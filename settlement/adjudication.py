@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -27,10 +27,19 @@ class WagerOutcome(Struct, frozen=True, gc=False):
     decided_by: int | None
     provision: str
 
-    @classmethod
-    def of(cls, wager: Wager, provisions: Mapping[str, str]) -> WagerOutcome:
-        """Return the outcome of ``wager``. ``provisions`` has the label of each bet, and under "" that of any other."""
-        return cls(
+    def as_dict(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__struct_fields__}
+
+
+def outcomes_of(wagers: Iterable[Wager], provisions: Mapping[str, str]) -> dict[str, WagerOutcome]:
+    """Return the outcome of each of ``wagers`` by its id.
+
+    ``provisions`` has the label of the clause of each bet, and under "" that of any other.
+    """
+    other = provisions[""]
+    label_of = provisions.get
+    return {
+        wager.id: WagerOutcome(
             wager.bet,
             wager.stake,
             wager.status,
@@ -39,11 +48,10 @@ class WagerOutcome(Struct, frozen=True, gc=False):
             wager.winnings_paid,
             wager.stake_paid,
             wager.decided_by,
-            provisions.get(wager.bet) or provisions[""],
+            label_of(wager.bet) or other,
         )
-
-    def as_dict(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__struct_fields__}
+        for wager in wagers
+    }
 
 
 class Adjudication(Struct, frozen=True, kw_only=True):

@@ -24,7 +24,7 @@ from typing import Any, TypeAlias, cast
 import msgspec
 
 from settlement import changes, register
-from settlement.adjudication import Adjudication, WagerOutcome, provisions_of, unchecked
+from settlement.adjudication import Adjudication, outcomes_of, provisions_of, unchecked
 from settlement.arrival import AnotherStream, NeedsReplay
 from settlement.calls import reopen
 from settlement.comparison import PARAMS, Comparisons, as_it_reads, pending
@@ -469,12 +469,11 @@ class State:
         """
         table, session = self.table, self.table.session
         ruleset = RULESETS.get(table.ruleset or "")
-        provisions = provisions_of(ruleset)
         return Adjudication(
             stream=table.stream,
             ruleset=table.ruleset,
             events=table.events,
-            wagers={wager.id: WagerOutcome.of(wager, provisions) for wager in table.wagers.values()},
+            wagers=outcomes_of(table.wagers.values(), provisions_of(ruleset)),
             findings=with_consequences(sorted(self.findings(), key=lambda finding: finding.order)),
             corrections=table.corrections,
             unchecked=[] if ruleset is None or session is None else unchecked(table, ruleset, session),

@@ -6,7 +6,7 @@ that what was adjudicated under it keeps its answer. ``docs/adding-a-ruleset.md`
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
 from settlement import registries
@@ -14,7 +14,7 @@ from settlement.catalogue import add_rules
 from settlement.catalogue.rule import name_ruleset
 from settlement.catalogue.words import name_bet, name_game
 from settlement.codec import ShapeError
-from settlement.events import Event, add_type
+from settlement.events import Envelope, Event, add_type
 from settlement.fr.craps import FR_CRAPS
 from settlement.fr.roulette import FR_AMERICAN_ROULETTE, FR_ROULETTE
 from settlement.law import add_text
@@ -44,12 +44,13 @@ def register(ruleset: Ruleset) -> None:
     registries.forget()
 
 
-def refuse_foreign(events: Iterable[Event], ruleset: str | None) -> None:
+def refuse_foreign(events: Collection[Event], ruleset: str | None) -> None:
     """Raise ``ShapeError`` for the first of ``events`` that is of another ruleset's own, not of ``ruleset``."""
-    for event in events:
-        own = type(event).ruleset
-        if own is not None and own != ruleset:
-            raise ShapeError(f"'{event.type}' is an event of {own} alone", "/type")
+    kinds: set[type[Envelope]] = set(map(type, events))
+    foreign = {kind for kind in kinds if kind.ruleset not in (None, ruleset)}
+    if foreign:
+        event = next(event for event in events if type(event) in foreign)
+        raise ShapeError(f"'{event.type}' is an event of {type(event).ruleset} alone", "/type")
 
 
 @contextmanager
