@@ -22,9 +22,12 @@ class Sums(NamedTuple):
     seq: int = 0
 
 
+NONE_LEFT_UP = Sums()
+
+
 def known_sums(wager: Wager) -> Sums:
     account = wager.account
-    return Sums(account.plays_on, account.pressed) if account is not None else Sums()
+    return Sums(account.plays_on, account.pressed) if account is not None else NONE_LEFT_UP
 
 
 def settlement_of(wager: Wager) -> tuple[int, int]:
@@ -174,10 +177,10 @@ def _spread(source: Wager, wager: Wager, sums: Sums, link: LeftUp) -> tuple[Sums
     )
 
 
-def require_commission(table: Table, wager: Wager, is_described: bool) -> None:
-    """Find a bet with a commission that a payout left up, and nobody paid it anew: it does not play."""
+def require_commission(table: Table, wager: Wager) -> None:
+    """Find a bet with a commission that a payout left up and no placement has described: nobody paid it anew."""
     kind = kind_of(table, wager)
-    if is_described or kind is None or not kind.takes_commission:
+    if kind is None or not kind.takes_commission:
         return
     source = table.wagers[wager.left_up_from or ""]
     decided = source.decided_by or 0

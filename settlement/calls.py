@@ -52,10 +52,14 @@ def call_no_more_bets(table: Table, event: NoMoreBets) -> None:
     """Close the betting until the next result. Without the family ``calls`` the call closes nothing."""
     if not table.open_session().calls:
         return
+    at = event.occurred_at
     table.call = table.last_call = event.seq
-    table.called_at = event.occurred_at
-    changes, table.stake_changes = table.stake_changes, []
-    have_later_clock = [change for change in changes if change.at > event.occurred_at]
+    table.called_at = at
+    changes = table.stake_changes
+    if not changes:
+        return
+    table.stake_changes = []
+    have_later_clock = [change for change in changes if change.at > at]
     if have_later_clock and table.sees("results"):
         _judge_earlier(table, changes)
 

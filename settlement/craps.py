@@ -23,6 +23,9 @@ from settlement.state import Table, find
 
 POINT_NUMBERS = (4, 5, 6, 8, 9, 10)
 
+RESULTS = {(first, second): f"{first}-{second}" for first in range(1, 7) for second in range(1, 7)}
+"""Each throw as a payment cites it."""
+
 
 def state_of_play(table: Table) -> dict[str, Any]:
     """Return what an answer says of the table: its point."""
@@ -66,8 +69,8 @@ def check_marker(table: Table, seq: int) -> None:
 
 def note_result(table: Table, event: DiceThrown) -> None:
     """Remember the throw, counted or not, as a payment will cite it."""
-    first, second = event.data.faces
-    table.result = f"{first}-{second}"
+    faces = event.data.faces
+    table.result = RESULTS.get(faces) or "{}-{}".format(*faces)
 
 
 def end_throw(table: Table, event: DiceThrown, total: int | None) -> None:

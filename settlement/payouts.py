@@ -42,20 +42,21 @@ def pay_on(kinds: Mapping[str, Kind]) -> Callable[[Table, PayoutMade], Wager | N
 
     def pay(table: Table, event: PayoutMade) -> Wager | None:
         data = event.data
-        wager = table.wagers.get(data.wager)
+        wager_id = data.wager
+        wager = table.wagers.get(wager_id)
         if wager is None:
             paid_by = payer(table, event.actor or None)
-            _enter_for_stranger(table, data.wager, Move(event.seq, data.winnings, data.stake_returned, payer=paid_by))
+            _enter_for_stranger(table, wager_id, Move(event.seq, data.winnings, data.stake_returned, payer=paid_by))
             return None
         wager.payer = payer(table, event.actor) if event.actor else table.on_duty or ""
         if (
-            wager.id in table.due
+            wager_id in table.due
             and data.winnings == wager.winnings_due
             and data.stake_returned == wager.stake_due
             and wager.account is None
             and not data.continues_as
         ):
-            del table.due[wager.id]
+            del table.due[wager_id]
             wager.winnings_paid += data.winnings
             wager.stake_paid += data.stake_returned
             wager.paid_by = wager.changed_by = event.seq
@@ -179,8 +180,9 @@ def collect(table: Table, event: StakesCollected) -> None:
     """Sweep the stakes that the croupier collects as lost. One that had not lost may still be put right."""
     seq = event.seq
     collections, swept = table.open_session().collections, table.swept
+    wager_of = table.wagers.get
     for wager_id in dict.fromkeys(event.data.wagers):
-        wager = table.wagers.get(wager_id)
+        wager = wager_of(wager_id)
         if wager is None:
             if collections:
                 find(table, "winning-wager-collected", seq, wager_id=wager_id, status="unknown")

@@ -100,7 +100,8 @@ def sums_as_they_stand(table: Table) -> dict[str, tuple[Sums, Verdict]]:
 
 def _end_unusual_coup(table: Table, seq: int) -> dict[str, Sums]:
     for wager_id, link in table.left_up.items():
-        require_commission(table, table.wagers[wager_id], link.described or not link.continues)
+        if link.continues and not link.described:
+            require_commission(table, table.wagers[wager_id])
     left_up = left_up_sums(table)
     for wager_id in _unusual(table, left_up):
         wager = table.wagers[wager_id]

@@ -42,20 +42,14 @@ def place_on(kinds: Mapping[str, Kind], *, is_closed_list: bool = True) -> Calla
                 return known
             _find_reused(table, event, known)
             return None
-        wager = Wager(
-            wager_id,
-            bet,
-            stake,
-            stake,
-            seq,
-            data.player or None,
-            data.seat or None,
-            changed_by=seq,
-            throws_before=table.throws,
-            call_before=table.last_call,
-            left_up_from=data.left_up_from or None,
-            colour=data.colour or None,
-        )
+        wager = Wager(wager_id, bet, stake, stake, seq, data.player or None, data.seat or None)
+        wager.changed_by = seq
+        wager.throws_before = table.throws
+        wager.call_before = table.last_call
+        if data.left_up_from:
+            wager.left_up_from = data.left_up_from
+        if data.colour:
+            wager.colour = data.colour
         table.wagers[wager_id] = wager
         kind = kind_of(bet)
         if kind is None and not is_closed_list:

@@ -96,7 +96,8 @@ COMBINATIONS = (
     Combination("noir", "noir", ("black", "numéros noirs"), "alone", EVEN, "art. 54 B", "art. 54 B rouge"),
 )
 
-ODDS: Mapping[str, Odds] = MappingProxyType({each.bet: each.odds for each in COMBINATIONS})
+_ODDS = {each.bet: each.odds for each in COMBINATIONS}  # looked up faster than in a MappingProxyType
+ODDS: Mapping[str, Odds] = MappingProxyType(_ODDS)
 
 
 def kinds_on(layout: Layout) -> Mapping[str, Kind]:
@@ -148,6 +149,7 @@ def imprison_undecided(table: Table, seq: int) -> None:
 def settle_pocket(table: Table, seq: int, pocket: str, is_zero: bool) -> None:
     """Settle every live wager by ``pocket``."""
     wagers = table.wagers
+    odds_of = _ODDS
     spares_simple_chances = is_zero and table.open_session().zero_rule != "lose"
     for wager in [wagers[live] for live in table.live]:
         if spares_simple_chances and wager.bet in SIMPLE_CHANCES:
@@ -156,7 +158,7 @@ def settle_pocket(table: Table, seq: int, pocket: str, is_zero: bool) -> None:
             if wager.status == "imprisoned":
                 _release(table, wager, seq)
             else:
-                win(table, wager, seq, ODDS[wager.bet])
+                win(table, wager, seq, odds_of[wager.bet])
         else:
             lose(table, wager, seq)
 

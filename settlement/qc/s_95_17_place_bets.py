@@ -36,11 +36,13 @@ def settle_throw(table: Table, event: DiceThrown, total: int) -> None:
     """Settle every live wager that is not off."""
     seq = event.seq
     come_out = table.point is None
+    if not come_out and total != 7 and total not in POINT_NUMBERS:
+        return
     wagers = table.wagers
     for wager in [wagers[live] for live in table.live]:
         if come_out and wager.bet in OFF_ON_COME_OUT and not wager.working:
             wager.off_by = seq
-        else:
+        elif total == 7 or total == wager.number:  # any other throw leaves it where it is
             RESOLVE[wager.bet](table, wager, seq, total, False)
 
 
@@ -66,8 +68,9 @@ def switch(table: Table, event: WagerSwitched) -> None:
 
 def take_late_switches(table: Table) -> None:
     """After a throw: let the switches that came after its call take effect."""
+    wagers = table.wagers
     for live in table.live:
-        wager = table.wagers[live]
+        wager = wagers[live]
         if wager.switched_late is not None:
             wager.working = wager.switched_late
             wager.switched_late = None
