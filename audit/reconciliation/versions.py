@@ -9,6 +9,7 @@ exception for each: its code, a reason, and the officer who accepts it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -25,6 +26,9 @@ from audit.reconciliation.night import Night
 from audit.reconciliation.restatement import restatement_rows
 from settlement import ENGINE_VERSION
 
+OF_A_VERSION = ("version", "watermark")
+"""What content has in addition to the night: its number, and the tree as it was."""
+
 MAX_REASON = 2_000
 """Characters of a reason."""
 
@@ -39,7 +43,11 @@ class SignatureRefused(Exception):
 
 
 def create_version(night: Night, *, actor: str, now: datetime) -> tuple[NightReport, bool]:
-    """Return the newest version of a night, and whether it is new. A version is created only if its content differs."""
+    """Return the newest version of a night, and whether it is new. A version is created only if its content differs.
+
+    One that an officer has signed stays the newest while its money and its findings are the same, though cases of it
+    were closed since: what was signed is what stood, and the desk shows the cases as they are now.
+    """
     with transaction.atomic():
         # One writer per casino at a time: two runs at once would create two versions with one number.
         Casino.objects.select_for_update(no_key=True).get(pk=night.casino.pk)
@@ -48,6 +56,8 @@ def create_version(night: Night, *, actor: str, now: datetime) -> tuple[NightRep
         content["needs"] = needs_of(night)
         content_digest = digest(content)
         if before is not None and before.digest == content_digest:  # the engine's version is part of the content
+            return before, False
+        if before is not None and before.reviewed_by_id is not None and _differs_in_cases_alone(before, content):
             return before, False
         head = night.head
         content["watermark"] = {"size": head.size if head else 0, "root": head.root.hex() if head else ""}
@@ -69,6 +79,26 @@ def create_version(night: Night, *, actor: str, now: datetime) -> tuple[NightRep
         )
         _record(report, actor, "night.reported")
     return report, True
+
+
+def _differs_in_cases_alone(before: NightReport, content: Mapping[str, Any]) -> bool:
+    """Whether content has the money and the findings of a version, and only its cases, or their deadlines, differ."""
+    return digest(_without_cases(before.parsed_content())) == digest(_without_cases(content))
+
+
+def _without_cases(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return content with how many findings stand of each rule, instead of how many of their cases are open."""
+    lines = [
+        {**line, "verdict": "", "rows": sorted(map(_standing, line["rows"]))} if line["code"] == "findings" else line
+        for line in content["lines"]
+    ]
+    return {key: value for key, value in content.items() if key not in OF_A_VERSION} | {"lines": lines}
+
+
+def _standing(row: Mapping[str, Any]) -> tuple[str, int]:
+    """Return the rule of a row of line 10, and its findings, those whose cases are closed included."""
+    facts = row["facts"]
+    return facts.get("rule", ""), row["found"] + facts.get("closed", 0)
 
 
 def needs_of(night: Night) -> list[str]:

@@ -157,6 +157,40 @@ def test_an_open_critical_finding_needs_a_signoff_exception(casino: Casino, offi
     refused(report, officers[0], "needs-signoff-exceptions")
 
 
+def closed_by_two(tenant: Tenant, finding: Finding) -> None:
+    """Have two officers close the case of a finding."""
+    taker, approver = hired(tenant, Role.SECOND, "taker"), hired(tenant, Role.SECOND, "approver")
+    actions.perform(finding.case_id, taker, "take")
+    actions.perform(finding.case_id, taker, "propose", reason="recovered", outcome="confirmed")
+    actions.perform(finding.case_id, approver, "approve")
+
+
+@pytest.mark.parametrize("signatures", [1, 2])
+def test_a_signed_night_stays_as_signed_when_a_case_of_it_is_closed(
+    tenant: Tenant, officers: tuple[Officer, Officer], signatures: int
+) -> None:
+    casino = tenant.casino
+    events = session(casino, "R1", irregularities=["payout-overpaid"])
+    record(casino, events)
+    record(casino, count(casino, {events[0]["stream"]: buy_ins(events)}, closed=False))
+    seal()
+    report = reconciled(casino)
+    add_signoff_exception(report, "critical-open", "The case waits for the video.", officer=officers[0])
+    for officer in officers[:signatures]:
+        report = sign(report, officer=officer, now=MORNING)
+    (wrong,) = Finding.objects.standing().filter(casino=casino, rule="payout-overpaid")
+    closed_by_two(tenant, wrong)
+    Deadline.objects.filter(casino=None, severity="critical").update(hours=5)
+    again = reconciled(casino)
+    assert (again.pk, again.version, again.state) == (report.pk, 1, report.state)
+
+    box = count(casino, {events[0]["stream"]: 0}, closed=False)
+    right = {"session": events[0]["stream"], "amount": buy_ins(events) + 500, "counted_by": ["Ida", "Max"]}
+    append(casino, box, 3, "entry.corrected", corrects=2, data=right, reason="a second box", approved_by="Ida")
+    restated = reconciled(casino)
+    assert restated.version == 2
+
+
 def test_a_report_made_after_a_case_was_closed_does_not_list_it_as_open(
     tenant: Tenant, officers: tuple[Officer, Officer]
 ) -> None:
@@ -175,10 +209,7 @@ def test_a_report_made_after_a_case_was_closed_does_not_list_it_as_open(
     hours = Deadline.objects.get(casino=None, severity="critical").hours
     assert listed(first) == [(1, "differs", f"Paid too much; to be closed within {hours} h")]
     (wrong,) = Finding.objects.standing().filter(casino=casino, rule="payout-overpaid")
-    taker, approver = hired(tenant, Role.SECOND, "taker"), hired(tenant, Role.SECOND, "approver")
-    actions.perform(wrong.case_id, taker, "take")
-    actions.perform(wrong.case_id, taker, "propose", reason="recovered", outcome="confirmed")
-    actions.perform(wrong.case_id, approver, "approve")
+    closed_by_two(tenant, wrong)
     second = reconciled(casino)
     assert second.version == 2
     assert listed(second) == [(0, "agrees", "Paid too much; closed by two officers: 1")]
