@@ -12,6 +12,7 @@ from rich.text import Text
 
 from settlement import Adjudication, Finding
 from settlement.catalogue import BET_LABELS, RULES
+from settlement.catalogue.templates import agree
 from settlement.provisions import PROVISIONS
 
 Language = Literal["en", "fr"]
@@ -27,10 +28,10 @@ LABELS = {
         "due": "due (winnings + stake)",
         "paid": "paid (winnings + stake)",
         "by": "decided by",
-        "findings": "finding(s)",
+        "findings": "{count} finding(s)",
         "none": "Nothing irregular was found.",
-        "events": "events",
-        "evidence": "events",
+        "events": "{count} event(s)",
+        "evidence": "event(s)",
         "unchecked": "Not checked, because the table does not report it",
         "corrects": "corrected by event",
         "annuls": "annulled by event",
@@ -43,10 +44,10 @@ LABELS = {
         "due": "dû (gain + enjeu)",
         "paid": "payé (gain + enjeu)",
         "by": "décidée par",
-        "findings": "constat(s)",
+        "findings": "{count} constat(s)",
         "none": "Rien d’irrégulier n’a été constaté.",
-        "events": "événements",
-        "evidence": "événements",
+        "events": "{count} événement(s)",
+        "evidence": "événement(s)",
         "unchecked": "Non vérifié, faute d’être transmis par la table",
         "corrects": "corrigé par l’événement",
         "annuls": "annulé par l’événement",
@@ -60,7 +61,9 @@ def print_report(answer: Adjudication, out: TextIO, *, language: Language) -> No
     # Wide enough for the table when the output is no terminal and has no width of its own.
     console = Console(file=out, highlight=False, width=None if out.isatty() else 120)
     console.print(
-        Text.assemble((answer.stream, "bold"), f"  {answer.ruleset}  {answer.events} {labels['events']}"),
+        Text.assemble(
+            (answer.stream, "bold"), f"  {answer.ruleset}  {_counted(labels['events'], answer.events, language)}"
+        ),
         soft_wrap=True,
     )
     if answer.wagers:
@@ -75,11 +78,16 @@ def print_report(answer: Adjudication, out: TextIO, *, language: Language) -> No
     if not answer.findings:
         console.print(Text(labels["none"], style="green"))
     else:
-        console.print(Text(f"{len(answer.findings)} {labels['findings']}", style="bold"))
+        console.print(Text(_counted(labels["findings"], len(answer.findings), language), style="bold"))
     for finding in answer.findings:
         console.print(_finding(finding, language))
     if answer.unchecked:
         console.print(Text(f"{labels['unchecked']}: {', '.join(answer.unchecked)}", style="dim"))
+
+
+def _counted(label: str, count: int, language: Language) -> str:
+    """Return a label that counts something with its number: “1 finding”."""
+    return agree(label, {"count": count}, language).replace("{count}", str(count))
 
 
 def _wagers(answer: Adjudication, language: Language) -> Table:
@@ -114,7 +122,8 @@ def _finding(finding: Finding, language: Language) -> Panel:
     elif rule.reason is not None:
         lines.append(Padding(Text(rule.reason.in_language(language), style="italic dim"), (0, 0, 0, 2)))
     events = ", ".join(f"#{seq}" for seq in finding.evidence)
-    lines.append(Text(f"{finding.provision or '—'} · {LABELS[language]['evidence']} {events}", style="dim"))
+    evidence = LABELS[language]["evidence"].replace("(s)", "" if len(finding.evidence) == 1 else "s")
+    lines.append(Text(f"{finding.provision or '—'} · {evidence} {events}", style="dim"))
     colour = COLOURS[finding.severity]
     title = Text.assemble(
         (f"#{finding.seq} ", "bold"),

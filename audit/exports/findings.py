@@ -83,12 +83,9 @@ def _gaming_day(finding: Finding) -> Dated:
     return Dated(day(finding.gaming_day, with_weekday=True, with_year=True), finding.gaming_day.isoformat())
 
 
-def _difference(finding: Finding) -> Decimal | None:
-    return None if finding.difference is None else units(finding.difference, finding.currency)
-
-
-def _owed(finding: Finding) -> Decimal | None:
-    return units(finding.owed["amount"], finding.currency) if finding.owed else None
+def _amount(finding: Finding) -> Decimal | None:
+    """Return how much a finding is about, without a sign: who owes it to whom is in words."""
+    return None if finding.difference is None else units(abs(finding.difference), finding.currency)
 
 
 def _owed_by(finding: Finding) -> str:
@@ -133,8 +130,7 @@ COLUMNS: Mapping[str, FindingColumn] = MappingProxyType(
         ),
         "expected": FindingColumn(_("expected"), lambda finding: _value(finding, "expected")),
         "recorded": FindingColumn(_("recorded"), lambda finding: _value(finding, "recorded")),
-        "difference": FindingColumn(_("difference"), _difference),
-        "owed": FindingColumn(_("owed"), _owed),
+        "amount": FindingColumn(_("amount"), _amount),
         "owed_by": FindingColumn(_("owed by"), _owed_by),
         "owed_to": FindingColumn(_("owed to"), _owed_to),
         "player": FindingColumn(_("player"), lambda finding: finding.named.get("player", finding.player)),

@@ -7,7 +7,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from django.utils.translation import gettext
+from django.utils.translation import ngettext
 
 from audit.exports.pdf import PDF, render_pdf
 from audit.exports.sheets import CSV, JSON, XLSX, Sheet, as_csv, as_json, workbook
@@ -50,6 +50,11 @@ def _pdf_data(sheet: Sheet, title: str, filters: Sequence[str], day: date) -> di
         "date": [day.year, day.month, day.day],
         "headings": [sheet.columns[index].name for index in places],
         "rows": [["" if row[at] is None else str(row[at]) for at in places] for row in sheet.rows[:MAX_PRINTED]],
-        "count": gettext("%(rows)d rows") % {"rows": len(sheet.rows)},
-        "omitted": gettext("%(rows)d further rows are in the workbook.") % {"rows": omitted} if omitted else "",
+        "count": ngettext("%(rows)d row", "%(rows)d rows", len(sheet.rows)) % {"rows": len(sheet.rows)},
+        "omitted": _omitted(omitted) if omitted else "",
     }
+
+
+def _omitted(rows: int) -> str:
+    words = ngettext("%(rows)d further row is in the workbook.", "%(rows)d further rows are in the workbook.", rows)
+    return words % {"rows": rows}

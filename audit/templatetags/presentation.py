@@ -23,6 +23,12 @@ def date_time(moment: datetime, casino: Casino | None) -> str:
 
 
 @register.filter
+def date_time_to_second(moment: datetime, casino: Casino | None) -> str:
+    """Return day, time to the second, and zone."""
+    return presentation.date_time(moment, casino, seconds=True)
+
+
+@register.filter
 def zone(moment: datetime, casino: Casino | None) -> str:
     return presentation.zone(moment, casino)
 

@@ -47,7 +47,7 @@ def test_a_wheel_without_its_upper_half_raises_an_alarm(tmp_path: Path) -> None:
     lines = printed(file, "--block", "0", "--alarms")
     assert lines[0].startswith("wheel ")
     assert lines[0].endswith(" ALARM")
-    assert "wheel: 1 alarms in 1 blocks" in lines[-3]
+    assert "wheel: 1 alarm in 1 block at" in lines[-3]
 
 
 def test_a_wheel_of_38_pockets_is_asked_for(tmp_path: Path) -> None:

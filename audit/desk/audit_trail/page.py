@@ -18,8 +18,9 @@ from audit.desk.scoped_admin import demands, scope_of
 from audit.event_store import audit_trail
 from audit.event_store.audit_trail import AuditEntry
 from audit.exports.lists import FORMATS
-from audit.exports.sheets import Column, Sheet
+from audit.exports.sheets import Column, Dated, Sheet
 from audit.models import Casino
+from audit.presentation import date_time
 
 MAX_ENTRIES = 2_000
 """Entries of one day on the page, the latest ones; the file has all."""
@@ -82,7 +83,7 @@ def export_view(request: HttpRequest, format: str) -> HttpResponse:
     selection = _selection(request)
     day, casino_id = selection.day, selection.casino_id
     rows = [
-        [entry.seq, entry.at.isoformat(), entry.actor, entry.type, _about(entry), entry.reason]
+        [entry.seq, _at(entry, selection.casino), entry.actor, entry.type, _about(entry), entry.reason]
         for entry in selection.entries()
     ]
     record_entry(request, "trail.exported", casino_id=casino_id, day=day.isoformat(), form=format, rows=len(rows))
@@ -102,6 +103,11 @@ def _selection(request: HttpRequest) -> Selection:
         day = today
     actor, type = (request.GET.get(name, "").strip() for name in ("actor", "type"))
     return Selection(casinos, casino, day, actor, type)
+
+
+def _at(entry: AuditEntry, casino: Casino | None) -> Dated:
+    """Return when an entry was recorded, by the casino’s clock; in UTC in the installation's own trail."""
+    return Dated(date_time(entry.at, casino, seconds=True, with_year=True), entry.at.isoformat())
 
 
 def _about(entry: AuditEntry) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Any
 
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 
 from audit.adjudication import what_if as what_if_runs
 from audit.adjudication.what_if import Selection
@@ -35,7 +35,11 @@ def job_params(kind: JobKind, form: Mapping[str, str], officer: Officer, casino:
     """
     if Job.objects.filter(officer=officer, state__in=OPEN).count() >= MAX_OPEN:
         raise InvalidRequest(
-            gettext("You already have %(count)d jobs waiting or running. Wait for one to end, or stop one.")
+            ngettext(
+                "You already have %(count)d job waiting or running. Wait for it to end, or stop it.",
+                "You already have %(count)d jobs waiting or running. Wait for one to end, or stop one.",
+                MAX_OPEN,
+            )
             % {"count": MAX_OPEN}
         )
     days = _days(form)

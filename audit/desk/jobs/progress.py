@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.utils import timezone
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 
 from audit.models import Job, JobKind, JobState
 from audit.presentation import count, duration
@@ -15,11 +15,11 @@ def progress_text(job: Job) -> str:
         return gettext("Waiting for a worker.")
     match job.kind:
         case JobKind.VERIFY:
-            text = gettext("%(done)s of %(total)s events")
+            text = ngettext("%(done)s of %(total)s event", "%(done)s of %(total)s events", job.total)
         case JobKind.WHAT_IF:
-            text = gettext("%(done)s of %(total)s streams")
+            text = ngettext("%(done)s of %(total)s stream", "%(done)s of %(total)s streams", job.total)
         case _:
-            text = gettext("%(done)s of %(total)s rows")
+            text = ngettext("%(done)s of %(total)s row", "%(done)s of %(total)s rows", job.total)
     parts = [text % {"done": count(job.done), "total": count(job.total)}]
     if job.state == JobState.RUNNING and job.started_at is not None:
         elapsed_s = max((timezone.now() - job.started_at).total_seconds(), 0.001)

@@ -26,6 +26,7 @@ from audit.ledger import listing
 from audit.ledger.equipment import equipment_of, take_apart
 from audit.models import Casino, LedgerProcess
 from audit.persons.directory import players
+from audit.presentation import day as written_day
 
 MAX_REASON = 2_000
 
@@ -176,7 +177,7 @@ class LedgerAdmin(RecordAdmin[LedgerProcess]):
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
-            "title": gettext("Exchange register of %(day)s") % {"day": day.isoformat()},
+            "title": gettext("Exchange register of %(day)s") % {"day": written_day(day, with_weekday=True)},
             "casino": casino,
             "before": day - timedelta(days=1) if day > date.min else None,
             "after": day + timedelta(days=1) if day < date.max else None,

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from datetime import date
 from fractions import Fraction
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from django.db.models import F, Func, IntegerField, Value
 from django.utils.translation import gettext_lazy as _
@@ -206,7 +205,6 @@ def registers_of(casino: Casino, gaming_day: date, directory: Directory) -> list
                     "entries": [
                         {
                             "entry": entry,
-                            "at": entry.exchange.at.astimezone(ZoneInfo(casino.time_zone)),
                             "player": directory.player(entry.exchange.player) if entry.exchange.player else "",
                             "direction": word("exchange", entry.exchange.direction, language()),
                             "means": word("means", entry.exchange.means, language()),

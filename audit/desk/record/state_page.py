@@ -8,7 +8,7 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
-from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from audit import monitoring
 from audit.access.capabilities import Capability
@@ -90,7 +90,7 @@ def _sealing() -> list[Line]:
 
 
 def _checkpoint(checkpoint: monitoring.Sealed) -> str:
-    batches = gettext("%(number)s batches") % {"number": count(checkpoint.size)}
+    batches = ngettext("%(number)s batch", "%(number)s batches", checkpoint.size) % {"number": count(checkpoint.size)}
     return f"{batches} · {_ago(checkpoint.newest_batch_s)}"
 
 

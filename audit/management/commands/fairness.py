@@ -20,6 +20,7 @@ from typing import Any, BinaryIO
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from audit.management.counted import counted
 from settlement.eprocess.process import UNIT
 from settlement.eprocess.spins import LONGEST_LINE, Block, NotASpin, blocks_of, runs_of
 from settlement.layouts import LAYOUT_37, LAYOUT_38
@@ -59,7 +60,7 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
         for kind, number in blocks.items():
             self.stdout.write(
-                f"{kind}: {alarms[kind]} alarms in {number} blocks at wealth {wealth:,};"
+                f"{kind}: {counted(alarms[kind], 'alarm')} in {counted(number, 'block')} at wealth {wealth:,};"
                 f" if the wheel is fair, {float(Fraction(number, wealth)):.3f} or fewer on average"
             )
 

@@ -12,6 +12,7 @@ from rich.table import Table
 
 from audit.ledger import listing
 from audit.ledger.feeding import feed
+from audit.management.counted import counted
 from audit.models import Casino, LedgerBatch, LedgerProcess, LedgerQuestion
 
 COLUMNS = ("kind", "subject", "since", "sessions", "observations", "wealth", "of the year", "asks at", "level", "")
@@ -62,8 +63,8 @@ class Command(BaseCommand):
             self.stdout.write("The ledger has not been fed yet.")
             return
         self.stdout.write(
-            f"{summary['year']}: budget {summary['budget']} false question(s) a year, of which {summary['spent']} "
-            f"in levels given; {summary['batches']} batches fed, {summary['left_out']} left out."
+            f"{summary['year']}: budget of false questions {summary['budget']}, of which {summary['spent']} in levels "
+            f"given; {counted(summary['batches'], 'batch', 'batches')} fed, {summary['left_out']} left out."
         )
 
 

@@ -12,6 +12,7 @@ from django.db.models import Count, Sum
 from django.utils import timezone
 
 from audit.ingest.quarantine import purge
+from audit.management.counted import counted
 from audit.models import Quarantined
 
 
@@ -30,10 +31,12 @@ class Command(BaseCommand):
             with transaction.atomic():
                 purged = purge(before=timezone.now() - timedelta(days=options["days"]))
                 transaction.set_rollback(options["dry_run"])
-            self.stdout.write(f"bytes of {purged} requests {'would be deleted' if options['dry_run'] else 'deleted'}")
+            done = "would be deleted" if options["dry_run"] else "deleted"
+            self.stdout.write(f"bytes of {counted(purged, 'request')} {done}")
             return
         by_reason = (
             Quarantined.objects.values("code").annotate(requests=Count("pk"), total=Sum("size")).order_by("code")
         )
         for row in by_reason:
-            self.stdout.write(f"{row['code']:16} {row['requests']:>8} requests {row['total']:>12} bytes")
+            requests, size = counted(row["requests"], "request"), counted(row["total"], "byte")
+            self.stdout.write(f"{row['code']:16} {requests:>17} {size:>18}")

@@ -11,6 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from audit.event_store import audit_trail
+from audit.management.counted import counted
 from audit.models import Casino, NightReport
 from audit.reconciliation import runs
 from audit.reconciliation.content import bridge_lines, figures_of
@@ -65,8 +66,9 @@ class Command(BaseCommand):
         for row in [*content["tables"], {**content["total"], "name": "total"}]:
             figures = figures_of(row)
             amounts = [figures.get(figure) for figure in shown]
-            texts = ["—" if minor is None else amount(minor, report.currency, "en") for minor in amounts]
+            texts = ["not counted" if minor is None else amount(minor, report.currency, "en") for minor in amounts]
             table.add_row(row["name"], str(row["sessions"]), *texts)
         Console(file=self.stdout, width=130).print(table)  # type: ignore[arg-type]
         for line in content["lines"]:
-            self.stdout.write(f"{line['number']:>2} {line['code']:<14} {line['verdict']:<9} {len(line['rows'])} rows")
+            rows = counted(len(line["rows"]), "row")
+            self.stdout.write(f"{line['number']:>2} {line['code']:<14} {line['verdict']:<9} {rows}")

@@ -15,6 +15,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from rich.console import Console
 from rich.table import Table
 
+from audit.management.counted import counted
 from audit.management.officer import add_officer, proved
 from audit.models import Casino, GamingTable, RegisterEntry, RequestState
 from audit.register import entries, touched
@@ -77,7 +78,8 @@ class Command(BaseCommand):
         self.stdout.write(f"{entry.pk}: {entry.reading}, {entry.state}")
         if entry.state in (RequestState.WAITING, RequestState.APPROVED):
             nights = touched.signed_nights(entry)
-            self.stdout.write(f"{touched.streams_of(entry).count()} sessions, {len(nights)} signed nights are touched")
+            sessions = counted(touched.streams_of(entry).count(), "session")
+            self.stdout.write(f"touched: {sessions}, {counted(len(nights), 'signed night')}")
 
     def _propose(self, options: dict[str, Any]) -> RegisterEntry:
         casino = Casino.objects.filter(code=options["casino"]).first()

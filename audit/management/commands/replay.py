@@ -22,8 +22,11 @@ from audit.adjudication.replay import advance
 from audit.adjudication.what_if import Selection, WhatIfRejected
 from audit.event_store import audit_trail
 from audit.exports.what_if_difference import write_csv, write_json
+from audit.management.counted import counted
 from audit.models import LoggedStream, WhatIf
+from audit.presentation import payment_error
 from settlement import RULESETS, ShapeError
+from settlement.catalogue import RULES
 
 
 def _readings(text: str) -> dict[str, Any]:
@@ -84,7 +87,7 @@ class Command(BaseCommand):
         while (progress := advance(stream_ids[0])) is not None:
             folded += progress.folded
             if not progress.behind:
-                self.stdout.write(f"{folded} events; adjudicated through {progress.cursor}")
+                self.stdout.write(f"{counted(folded, 'event')}; adjudicated through {progress.cursor}")
                 return
         raise CommandError("Another worker holds the stream.")
 
@@ -114,7 +117,7 @@ class Command(BaseCommand):
                 for folded in _replayed(what_if, streams, options["workers"]):
                     events += folded
                     elapsed = bar.tasks[task].elapsed or 0.001
-                    bar.update(task, advance=1, rate=f"{events:,} events, {events / elapsed:,.0f} a second")
+                    bar.update(task, advance=1, rate=f"{counted(events, 'event')}, {events / elapsed:,.0f} a second")
         except KeyboardInterrupt:
             raise CommandError("Stopped; the same command resumes it.", returncode=130) from None
         what_if_runs.end(what_if)
@@ -122,14 +125,14 @@ class Command(BaseCommand):
 
     def _print_totals(self, what_if: WhatIf) -> None:
         table = Table(box=None, title=f"{what_if.name}: findings that differ")
-        for heading in ("rule", "appeared", "disappeared", "changed", "recorded − expected", "", "currency"):
-            table.add_column(heading, justify="left" if heading in ("rule", "currency") else "right")
+        for heading in ("rule", "appeared", "disappeared", "changed", "paid other than due"):
+            table.add_column(heading, justify="left" if heading == "rule" else "right")
         totals = what_if_runs.totals(what_if_runs.difference(what_if))
         for total in totals:
             table.add_row(
                 total.rule,
                 *(str(number) for number in (total.appeared, total.disappeared, total.changed)),
-                *(f"{total.before_minor} → {total.after_minor}", "", total.currency),
+                _paid_otherwise(total),
             )
         out = cast(TextIO, self.stdout)  # it passes every call on to the stream
         console = Console(file=out, width=None if sys.stdout.isatty() else 120)
@@ -153,7 +156,20 @@ class Command(BaseCommand):
             promotion.promote_as(what_if, audit_trail.account_name())
         except promotion.PromotionRefused as refused:
             raise CommandError(str(refused)) from None
-        self.stdout.write(f"{what_if.streams} streams are read again by engine version {what_if.engine_version}.")
+        self.stdout.write(
+            f"{counted(what_if.streams, 'stream')} to read again by engine version {what_if.engine_version}."
+        )
+
+
+def _paid_otherwise(total: what_if_runs.Total) -> str:
+    """Return what was paid other than due before and after, without a sign; "" if the rule is about no amount."""
+    rule = RULES[total.rule]
+    if not (total.currency and rule.expected_is == rule.recorded_is == "money"):
+        return ""
+    before, after = (
+        payment_error(minor, total.currency, of_several=True) for minor in (total.before_minor, total.after_minor)
+    )
+    return f"{before} → {after}"
 
 
 def _known(name: str, casino: str | None) -> WhatIf:

@@ -14,6 +14,7 @@ from django.db import connection
 from django.db.utils import InterfaceError, OperationalError
 
 from audit import heartbeats
+from audit.management.counted import counted
 from audit.transparency import tree
 from audit.transparency.checkpoint_export import ExportFailed, export, targets
 from audit.transparency.integrity_findings import report_tampering
@@ -79,7 +80,7 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
         for failure in _export_newest():
             self.stderr.write(failure)
-        self.stdout.write(f"{sequencer.frontier.size} batches are sealed.")
+        self.stdout.write(f"sealed: {counted(sequencer.frontier.size, 'batch', 'batches')}")
 
     def _lead(self) -> None:
         """Wait for the lock; then seal and sign until a signal, or until an exception calls for a new start."""

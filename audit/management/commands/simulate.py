@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from audit.management.counted import counted
 from audit.models import Casino
 from audit.simulation import RULESET_NAMES, Night, night, tables_for
 from audit.simulation.frauds import FRAUDS, Fraud
@@ -123,7 +124,7 @@ class Command(BaseCommand):
                 else:
                     self._write(nights, options["out"])
                 streams, events = streams + len(nights), events + sum(len(each.events) for each in nights)
-        console.print(f"{streams} streams, {events} events", highlight=False)
+        console.print(f"{counted(streams, 'stream')}, {counted(events, 'event')}", highlight=False)
         if options["fraud"]:
             names = ", ".join(sorted(fraud.suspects))
             console.print(f"{fraud.name} from {season.day(fraud.begins)} on: {names}", highlight=False)
@@ -160,7 +161,7 @@ class Command(BaseCommand):
         if casino is None:
             raise CommandError(f"--names: there is no casino {options['casino']!r} in this installation.", returncode=2)
         added = fill_directory(casino, nights, seed=options["seed"])
-        console.print(f"{added} persons added to the directory", highlight=False)
+        console.print(f"{counted(added, 'person')} added to the directory", highlight=False)
 
     def _post(self, console: Console, nights: list[Night], options: dict[str, Any]) -> None:
         post = Post(options["post"], options["key"])
@@ -182,7 +183,7 @@ class Command(BaseCommand):
 
     def _print_summary(self, console: Console, nights: list[Night]) -> None:
         events = sum(len(played.events) for played in nights)
-        console.print(f"{len(nights)} streams, {events} events", highlight=False)
+        console.print(f"{counted(len(nights), 'stream')}, {counted(events, 'event')}", highlight=False)
         for played in nights:
             for name, seq in played.irregularities:
                 console.print(f"  {played.stream} #{seq}: {name}", highlight=False, soft_wrap=True)

@@ -9,6 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from rich.console import Console
 
+from audit.management.counted import counted
 from audit.models import Casino, LoggedStream
 from audit.transparency import signing_keys, tree, verify
 from audit.transparency.checkpoint_export import notes_in
@@ -50,7 +51,9 @@ class Command(BaseCommand):
 
             def show(outcome: Outcome) -> None:
                 rate = outcome.events / max(time.monotonic() - started, 0.001)
-                status.update(f"{outcome.events:,} events of {outcome.streams:,} streams, {rate:,.0f} a second")
+                status.update(
+                    f"{counted(outcome.events, 'event')} of {counted(outcome.streams, 'stream')}, {rate:,.0f} a second"
+                )
 
             outcome = verify.verify(
                 verifiers,
@@ -63,7 +66,9 @@ class Command(BaseCommand):
             )
         self._print(outcome, time.monotonic() - started, len(outside))
         if outcome.faults:
-            raise CommandError(f"{len(outcome.faults) + outcome.unlisted} faults. The first: {outcome.faults[0]}")
+            raise CommandError(
+                f"{counted(len(outcome.faults) + outcome.unlisted, 'fault')}. The first: {outcome.faults[0]}"
+            )
 
     def _print(self, outcome: Outcome, duration_s: float, outside: int) -> None:
         for fault in outcome.faults:
@@ -72,8 +77,9 @@ class Command(BaseCommand):
             self.stdout.write(f"… and {outcome.unlisted} more")
         compared = f", {outside} exported" if outside else ""
         self.stdout.write(
-            f"{outcome.events:,} events, {outcome.batches:,} batches, {outcome.streams:,} streams, "
-            f"{outcome.leaves:,} leaves, {outcome.checkpoints:,} checkpoints{compared}; "
+            f"{counted(outcome.events, 'event')}, {counted(outcome.batches, 'batch', 'batches')}, "
+            f"{counted(outcome.streams, 'stream')}, {counted(outcome.leaves, 'leaf', 'leaves')}, "
+            f"{counted(outcome.checkpoints, 'checkpoint')}{compared}; "
             f"{outcome.events / max(duration_s, 0.001):,.0f} events a second"
         )
         if not outcome.faults:
@@ -92,7 +98,7 @@ class Command(BaseCommand):
         if size_or_file.isdecimal():
             stored = tree.checkpoint_of_size(int(size_or_file))
             if stored is None:
-                raise CommandError(f"No checkpoint was signed at {size_or_file} leaves.")
+                raise CommandError(f"No checkpoint was signed at size {size_or_file}.")
             note = stored.note
         else:
             try:

@@ -185,7 +185,7 @@ def test_a_run_of_an_earlier_version_is_marked_on_its_page(tenant: Tenant) -> No
 def test_the_command_promotes_and_says_why_not(tenant: Tenant, capsys: pytest.CaptureFixture[str]) -> None:
     ended(tenant)
     call_command("replay", "--promote", "to the next", "--casino", tenant.code)
-    assert f"1 streams are read again by engine version {ENGINE_VERSION}" in capsys.readouterr().out
+    assert f"1 stream to read again by engine version {ENGINE_VERSION}" in capsys.readouterr().out
     assert is_dirty(tenant)
     with pytest.raises(CommandError, match="has been promoted"):
         call_command("replay", "--promote", "to the next", "--casino", tenant.code)

@@ -59,12 +59,12 @@ wager  bet              stake  status  due (winnings + stake)  paid (winnings + 
 w1     win — pass line   1000  won                1000 + 1000              1000 + 1000  #5
 w2     on_the_croupier     70  void                    0 + 70                    0 + 0
 #3 corrected by event #7 (chef-4: misread [bold]chip)
-3 finding(s)
+3 findings
 ╭─ #3 wager-not-permitted  major · Bet not permitted ──────────────────────────────────────────────────────────────────╮
 │ Wager w2 (on_the_croupier, €0.70) was accepted, but “on_the_croupier” is not among the bets this game allows. The    │
 │ wager is void and its stake is due back.                                                                             │
 │   « Les joueurs ne peuvent faire usage que des quatre catégories de chances suivantes : »                            │
-│ art. 55-8 intro · events #3                                                                                          │
+│ art. 55-8 intro · event #3                                                                                           │
 ╰──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────╯
 ╭─ #4 wager-id-reused  critical · Wager identifier used twice ─────────────────────────────────────────────────────────╮
 │ Identifier w1 was given to a second wager; event 2 had used it already. The second one is not adjudicated.           │
@@ -84,12 +84,12 @@ mise  chance                enjeu  sort  dû (gain + enjeu)  payé (gain + enjeu
 w1    win (ligne de passe)   1000  won         1000 + 1000          1000 + 1000  #5
 w2    on_the_croupier          70  void             0 + 70                0 + 0
 #3 corrigé par l’événement #7 (chef-4: misread [bold]chip)
-3 constat(s)
+3 constats
 ╭─ #3 wager-not-permitted  major · Chance non autorisée ───────────────────────────────────────────────────────────────╮
 │ La mise w2 (on_the_croupier, 0,70 €) a été acceptée alors que « on_the_croupier » ne figure pas parmi les chances    │
 │ autorisées à ce jeu. Elle est nulle et l’enjeu doit être rendu.                                                      │
 │   « Les joueurs ne peuvent faire usage que des quatre catégories de chances suivantes : »                            │
-│ art. 55-8 intro · événements #3                                                                                      │
+│ art. 55-8 intro · événement #3                                                                                       │
 ╰──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────╯
 ╭─ #4 wager-id-reused  critical · Identifiant de mise employé deux fois ───────────────────────────────────────────────╮
 │ L’identifiant w1 a été donné à une seconde mise ; l’événement 2 l’avait déjà employé. La seconde n’est pas jugée.    │
@@ -136,7 +136,7 @@ def test_a_regular_session_is_said_to_be_regular(language: Language) -> None:
 
 def test_a_session_without_wagers_has_no_table_of_them() -> None:
     assert printed(adjudicated(observes=["calls"]), "en") == [
-        "s  fr-craps  1 events",
+        "s  fr-craps  1 event",
         "Nothing irregular was found.",
         "Not checked, because the table does not report it: collections, custody, marker",
     ]
@@ -162,9 +162,9 @@ def styles(answer: Adjudication, monkeypatch: pytest.MonkeyPatch) -> dict[str, s
 def test_a_terminal_shows_in_colours_what_matters(monkeypatch: pytest.MonkeyPatch) -> None:
     found = styles(irregular(), monkeypatch)
     assert found == {
-        "bold": "s 3 finding(s)",
+        "bold": "s 3 findings",
         "dim": "wager bet stake status due (winnings + stake) paid (winnings + stake) decided by"
-        " art. 55-8 intro · events #3 — · events #2, #4 — · events #3, #7"
+        " art. 55-8 intro · event #3 — · events #2, #4 — · events #3, #7"
         " Not checked, because the table does not report it: calls, collections, custody",
         "dim italic": "« Les joueurs ne peuvent faire usage que des quatre catégories de chances suivantes : »"
         " This rule is about the record itself, not about play: it rests on the event contract, not on a text of law."

@@ -42,7 +42,7 @@ def proposed(desk: RegisterDesk, *arguments: str) -> tuple[str, ...]:
 
 
 def test_one_officer_proposes_another_approves_and_both_are_listed(desk: RegisterDesk) -> None:
-    assert "0 sessions, 0 signed nights are touched" in ran(*proposed(desk))
+    assert "touched: 0 sessions, 0 signed nights" in ran(*proposed(desk))
     entry = RegisterEntry.objects.get(casino=desk.casino)
     assert "approved" in ran("approve", str(entry.pk), "--officer", desk.other.username)
     listed = ran("list", "--casino", desk.casino.code)

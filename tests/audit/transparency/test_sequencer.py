@@ -15,6 +15,7 @@ from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
 from audit.event_store import binary_copy, merkle
 from audit.management.commands import sequence
+from audit.management.counted import counted
 from audit.models import Finding
 from audit.transparency import signing_keys, tree
 from audit.transparency.checkpoint_export import export, name_of
@@ -152,7 +153,7 @@ def test_the_command_that_is_fenced_says_so_in_one_line_and_fails(
     printed = StringIO()
     call_command("sequence", "--once", stdout=printed)
     binary_copy.execute("select pg_advisory_unlock_all()", ())
-    assert printed.getvalue() == f"{tree.size()} batches are sealed.\n"
+    assert printed.getvalue() == f"sealed: {counted(tree.size(), 'batch', 'batches')}\n"
 
 
 @pytest.mark.superuser

@@ -7,7 +7,7 @@ import io
 import json
 import re
 import zipfile
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -20,7 +20,7 @@ from audit.exports.findings import COLUMNS, PRINTED
 from audit.exports.lists import _pdf_data
 from audit.exports.sheets import Column, Sheet
 from audit.models import Finding, Person, PersonKind, Role
-from audit.presentation import money_at_stake
+from audit.presentation import date_time, money_at_stake
 from tests.audit.casework.test_actions import Desk, client_of, hired
 from tests.audit.tables import Tenant
 from tests.roles import without_triggers
@@ -77,8 +77,8 @@ def test_money_is_in_units_of_the_currency_and_says_who_owes_whom(desk: Desk) ->
     Person.objects.create(casino=desk.tenant.casino, code="p0412", kind=PersonKind.PLAYER, name="Anna Ferrand")
     named = "Anna Ferrand (p0412)"
     [row] = [row for row in rows_of(exported(desk, "csv").content) if row["rule"] == "payout-overpaid"]
-    assert (row["expected"], row["recorded"], row["difference"], row["currency"]) == ("7.00", "9.00", "2.00", "EUR")
-    assert (row["owed"], row["owed by"], row["owed to"]) == ("2.00", named, "the house")
+    assert (row["expected"], row["recorded"], row["amount"], row["currency"]) == ("7.00", "9.00", "2.00", "EUR")
+    assert (row["owed by"], row["owed to"]) == (named, "the house")
     assert (row["player"], row["croupier"]) == (named, "c-9")
     assert row["money"] == f"€2.00 overpaid to {named}"
     assert row["what to do"] == f"Recover €2.00 from {named}."
@@ -86,7 +86,7 @@ def test_money_is_in_units_of_the_currency_and_says_who_owes_whom(desk: Desk) ->
     assert re.search(r"<c [^>]*><v>2</v></c>", book.read("xl/worksheets/sheet1.xml").decode())
     assert "#,##0.00" in book.read("xl/styles.xml").decode()
     [entry] = [each for each in json.loads(exported(desk, "json").content) if each["rule"] == "payout-overpaid"]
-    assert (entry["owed"], entry["owed_by"], entry["owed_to"]) == ("2.00", "p0412", "the house")
+    assert (entry["amount"], entry["owed_by"], entry["owed_to"]) == ("2.00", "p0412", "the house")
     assert "Anna" not in json.dumps(entry), "JSON has ids alone"
     listed = client_of(desk.first).get("/admin/audit/finding/").content.decode()
     page = client_of(desk.first).get(f"/admin/audit/finding/{overpaid.pk}/change/").content.decode()
@@ -94,6 +94,24 @@ def test_money_is_in_units_of_the_currency_and_says_who_owes_whom(desk: Desk) ->
         assert f"€2.00 overpaid to {named}" in text
     assert "Anna" not in client_of(desk.auditor).get("/admin/audit/finding/").content.decode()
     assert "€2.00 overpaid to p0412" in client_of(desk.auditor).get("/admin/audit/finding/").content.decode()
+
+
+@pytest.mark.parametrize(
+    ("difference", "owed", "cells"),
+    [
+        (-86_400, {"by": "house", "to": "p1", "amount": 86_400}, ("864.00", "the house", "p1")),
+        (200, {"by": "player", "to": None, "amount": 200}, ("2.00", "p1", "the house")),
+        (50, None, ("0.50", "", "")),
+        (None, None, ("None", "", "")),
+    ],
+)
+def test_the_money_of_a_finding_has_no_sign_in_a_file(
+    difference: int | None, owed: dict[str, Any] | None, cells: tuple[str, str, str]
+) -> None:
+    finding = Finding(rule="payout-missing", severity="major", seq=1, evidence=[1], currency="EUR", player="p1")
+    finding.difference, finding.owed = difference, owed
+    assert tuple(str(COLUMNS[name].cell(finding)) for name in ("amount", "owed_by", "owed_to")) == cells
+    assert not {"difference", "owed"} & COLUMNS.keys()
 
 
 def test_a_printed_list_has_the_columns_that_a_page_has_room_for() -> None:
@@ -181,6 +199,16 @@ def test_the_audit_trail_of_a_day_is_for_readers_of_the_casino_alone(desk: Desk)
     assert client.get("/admin/audit-trail/?day=nonsense").status_code == 200
     rows = rows_of(client.post("/admin/audit-trail/export/csv/?type=finding.viewed").content)
     assert [row["action"] for row in rows] == ["finding.viewed"]
+    [entry] = [
+        each
+        for each in audit_trail.entries_of(desk.tenant.casino.pk, timezone.now().date())
+        if each.type == "finding.viewed"
+    ]
+    assert rows[0]["at"] == date_time(entry.at, desk.tenant.casino, seconds=True, with_year=True)
+    assert f'<td><time datetime="{entry.at:%Y}' in page.content.decode()
+    assert date_time(entry.at, desk.tenant.casino, seconds=True) in page.content.decode()
+    [as_json] = json.loads(client.post("/admin/audit-trail/export/json/?type=finding.viewed").content)
+    assert datetime.fromisoformat(as_json["at"]) == entry.at
     other = client_of(hired(Tenant(), Role.AUDITOR, "other"))
     page = other.get(f"/admin/audit-trail/?casino={desk.tenant.code}&type=finding.viewed")
     assert page.context["entries"] == []

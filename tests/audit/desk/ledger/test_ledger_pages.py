@@ -13,6 +13,7 @@ from django.test import Client
 from audit.event_store import audit_trail
 from audit.ledger import feeding, listing
 from audit.models import Casino, Finding, LedgerProcess, LedgerQuestion, Person, Role, StreamEvidence
+from audit.presentation import day
 from audit.reconciliation import sessions
 from settlement.eprocess.observations import decode, encode
 from tests.audit.casework.test_actions import client_of, hired
@@ -64,7 +65,7 @@ def test_a_process_shows_its_curve_what_moved_it_and_its_question(tenant: Tenant
     assert f"/admin/audit/finding/{question.finding_id}/change/" in shown
     assert "1/16" in shown
     assert "at most 1 in 16 in a year. It is a question and no accusation." in shown
-    assert "Asked after the gaming day of 2026-11-19" in shown
+    assert f"Asked after the gaming day of {day(DAY)}" in shown
     assert len(entries(casino, "ledger.viewed")) == 1
 
 
@@ -143,7 +144,7 @@ def test_the_money_of_a_player_and_the_exchange_register(tenant: Tenant) -> None
     assert "Anna Petit" in shown
     assert events[0]["stream"] in shown
     register = page(reader, f"{LIST}exchanges/{casino.pk}/{DAY}/")
-    assert "Exchange register" in register
+    assert f"Exchange register of {day(DAY, with_weekday=True)}" in register
     assert {each.data["gaming_day"] for each in entries(casino, "exchanges.viewed")} == {DAY.isoformat()}
     auditor = client(tenant, Role.AUDITOR, "auditor")
     assert auditor.get(f"{LIST}person/{casino.pk}/{player}/").status_code == 403
@@ -160,4 +161,4 @@ def test_the_command_lists_processes_budget_and_watch_list(casino: Casino, capsy
     assert (listed["budget"], listed["batches"], listed["left_out"]) == ("1", 2, 0)
     assert 0 < float(listed["spent"]) < 1
     call_command("ledger", casino=casino.code, watch=True)
-    assert "false question(s) a year" in capsys.readouterr().out
+    assert "budget of false questions 1, of which" in capsys.readouterr().out
