@@ -34,7 +34,7 @@ def timing(table: Table, at: datetime) -> Timing:
 
 
 def report_near(table: Table, wager: Wager, at: datetime, change: str, *evidence: int) -> None:
-    """Report a change within the tolerance. It counts; the officer may look at the pictures."""
+    """Report a change within the tolerance. It counts; the officer may look at the footage."""
     assert table.called_at is not None
     find(
         table,

@@ -23,7 +23,7 @@ WHEEL = (
             "The French wheel has 1 to 36 and zero, the American one a double zero as well. Until the entry is "
             "corrected no wager is decided by it.",
             "Le cylindre français porte les numéros 1 à 36 et le zéro, l’américain aussi un double zéro. Tant que la "
-            "saisie n’est pas corrigée, aucune mise n’en est décidée.",
+            "saisie n’est pas corrigée, aucune mise n’est décidée.",
         ),
     ),
     Rule(
@@ -239,7 +239,7 @@ ANNOUNCEMENTS = (
         explanation=Wording(
             "What is paid is what was announced. Which of the two was right is said by the findings on the payout "
             "itself.",
-            "Ce qui est payé est ce qui a été annoncé. Lequel des deux était juste, les constats sur le paiement "
+            "On paie ce qui a été annoncé. Lequel des deux montants était juste, les constats sur le paiement "
             "lui-même le disent.",
         ),
     ),
@@ -270,7 +270,7 @@ PAYMENTS = (
         severity="major",
         provisions=at_american_roulette("art. 57-1 al. 8"),
         facts={"player_before": "text"},
-        title=Wording("Players paid in turns", "Paiements entremêlés"),
+        title=Wording("Players not paid one after the other", "Paiements entremêlés"),
         message=Wording(
             "Player {player} was paid again after player {player_before} had been; payments go player by player.",
             "Le joueur {player} a été payé de nouveau après le joueur {player_before} ; les paiements se font joueur "
@@ -289,7 +289,8 @@ PAYMENTS = (
         title=Wording("Payments out of order", "Ordre des paiements non respecté"),
         message=Wording(
             "[Player {player}: ]{bet} was paid after {bet_before}, which comes later in the order of payments.",
-            "[Joueur {player} : ]{bet} a été payé après {bet_before}, qui vient plus loin dans l’ordre des paiements.",
+            "[Joueur {player} : ]la chance {bet} a été payée après la chance {bet_before}, qui vient plus loin dans "
+            "l’ordre des paiements.",
         ),
         explanation=Wording(
             "The order is colonne, passe, impair, noir, rouge, pair, manque, douzaine, transversale, carré, chevaux, "

@@ -51,7 +51,7 @@ SEATS_AND_COLOURS = (
         provisions=at_american_roulette("art. 57-1 al. 3"),
         expected_is="number",
         recorded_is="number",
-        title=Wording("A player too many, standing", "Un joueur de trop, debout"),
+        title=Wording("One player too many, standing", "Un joueur de trop, debout"),
         message=Wording(
             "[Player {player} ]played without a seat while every seat was taken: {recorded} players at a table for "
             "{expected}.",
@@ -146,11 +146,12 @@ SEATS_AND_COLOURS = (
         facts={"colour": "colour"},
         expected_is="money",
         recorded_is="money",
-        title=Wording("No whole number of chips", "Nombre de jetons non entier"),
+        title=Wording("Not a whole number of chips", "Nombre de jetons non entier"),
         message=Wording(
-            "Wager {the_wager} was recorded at {recorded}, which is no whole number of {colour} chips of {expected}.",
-            "La mise {the_wager} a été inscrite pour {recorded}, ce qui ne fait pas un nombre entier de jetons "
-            "{colour} à {expected}.",
+            "Wager {the_wager} was recorded at {recorded}, which is not a whole number of {colour} chips of "
+            "{expected}.",
+            "La mise {the_wager} a été inscrite pour {recorded}, ce qui ne fait pas un nombre entier de jetons de "
+            "couleur {colour} à {expected}.",
         ),
         explanation=Wording(
             "All chips of a colour have the value that the player declared. A stake that they cannot add up to was "
@@ -222,7 +223,7 @@ STAFF = (
         facts={"colour": "colour"},
         expected_is="role",
         recorded_is="role",
-        title=Wording("Marker from the wrong hand", "Marqueur remis par un autre"),
+        title=Wording("Marker handed out by somebody else", "Marqueur remis par un autre"),
         message=Wording(
             "The marker of colour {colour} was handed out by the {recorded}; markers are kept by the {expected}.",
             "Le marqueur de la couleur {colour} a été remis par le {recorded} ; les marqueurs sont tenus par le "

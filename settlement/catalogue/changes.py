@@ -140,9 +140,10 @@ CHANGES = (
         everywhere=(),
         reason=READINGS_ARE_THE_CASINOS,
         facts={"families": "texts"},
-        title=Wording("The table observes less than it owes", "La table transmet moins qu’elle ne doit"),
+        title=Wording("The table reports less than it must", "La table transmet moins qu’elle ne doit"),
         message=Wording(
-            "By the register this table owes families of events that the session does not observe: {families}.",
+            "The register requires this table to report families of events that the session does not report: "
+            "{families}.",
             "Selon le registre, cette table doit transmettre des familles d’événements que la séance ne transmet pas : "
             "{families}.",
         ),

@@ -38,8 +38,8 @@ COUPS = (
         message=Wording(
             "Wager {the_wager}: {recorded} was paid where {expected} is a whole number of payout units[ ({unit})]. The "
             "fraction was given to the player.",
-            "Mise {the_wager} : {recorded} ont été payés là où {expected} font un nombre entier d’unités de paiement[ "
-            "({unit})]. La fraction a été laissée au joueur.",
+            "Mise {the_wager} : il a été payé {recorded}, alors que seul {expected} fait un nombre entier d’unités de "
+            "paiement[ ({unit})]. La fraction a été laissée au joueur.",
         ),
         explanation=Wording(
             "No text says who keeps the fraction of a unit. What is due is rounded down (reading “payout_unit”); a "
@@ -76,10 +76,10 @@ COUPS = (
         recorded_is="money",
         title=Wording("Stake left up that was not there", "Enjeu maintenu qui n’existait pas"),
         message=Wording(
-            "Wager {the_wager} is said to play on with the stake of {left_up_from}, at {recorded}. {expected} could "
-            "play on.",
-            "La mise {the_wager} est inscrite comme rejouant l’enjeu de {left_up_from}, pour {recorded} ; {expected} "
-            "pouvaient rejouer.",
+            "Wager {the_wager} is recorded as playing on with the stake of {left_up_from}, at {recorded}; only "
+            "{expected} was left of it.",
+            "La mise {the_wager} est inscrite comme rejouant l’enjeu de {left_up_from}, pour {recorded} ; il n’en "
+            "restait que {expected} à rejouer.",
         ),
         explanation=Wording(
             "A stake plays on with what was not handed back, and may be pressed out of winnings that were due and not "
@@ -101,8 +101,8 @@ COUPS = (
         title=Wording("Goodwill payment", "Geste commercial"),
         message=Wording(
             "{recorded} was paid as goodwill[ to {player}][, approved by {approved_by}][: {reason}].",
-            "{recorded} ont été versés à titre de geste commercial[ à {player}][, avec l’accord "
-            "donné par {approved_by}][ : {reason}].",
+            "Il a été versé {recorded} à titre de geste commercial[ à {player}][, avec l’accord donné par "
+            "{approved_by}][ : {reason}].",
         ),
         explanation=Wording(
             "The house gave what it did not owe. It is no payout and settles no wager; it is listed for review, and "

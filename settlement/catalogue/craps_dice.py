@@ -34,7 +34,7 @@ SHOOTER = (
         title=Wording("First dice to the wrong player", "Premiers dés au mauvais joueur"),
         message=Wording(
             "The first dice of the session were offered to seat {recorded}; seat {expected}, nearer to the croupiers’ "
-            "left, was taken.",
+            "left, was occupied.",
             "Les premiers dés de la séance ont été proposés à la place {recorded} ; la place {expected}, plus proche "
             "de la gauche des croupiers, était occupée.",
         ),
@@ -55,7 +55,7 @@ SHOOTER = (
         title=Wording("Dice not offered clockwise", "Dés non proposés dans l’ordre"),
         message=Wording(
             "After seat {after_seat} the dice were offered to seat {recorded}; clockwise, seat {expected} comes first "
-            "and was taken.",
+            "and was occupied.",
             "Après la place {after_seat}, les dés ont été proposés à la place {recorded} ; dans le sens des aiguilles "
             "d’une montre, la place {expected} vient avant et était occupée.",
         ),
@@ -221,7 +221,7 @@ THROWS = (
         title=Wording("Throw delayed", "Lancer tardif"),
         message=Wording(
             "The dice were thrown {recorded} s after “Rien ne va plus”; at most {expected} s are allowed.",
-            "Les dés ont été lancés {recorded} s après le « Rien ne va plus » ; {expected} s au plus sont admises.",
+            "Les dés ont été lancés {recorded} s après le « Rien ne va plus » ; le maximum admis est de {expected} s.",
         ),
         explanation=Wording(
             "The text says “immediately”; the number of seconds is a reading (“throw_delay_s”).",
@@ -262,7 +262,7 @@ THROWS = (
             "A face outside 1 to 6, or a total that is not the sum of the faces, is a faulty entry. Until it is "
             "corrected nobody knows what was thrown, and no wager is decided by it.",
             "Une face hors de 1 à 6, ou un total qui n’est pas la somme des faces, est une saisie fautive. Tant "
-            "qu’elle n’est pas corrigée, nul ne sait ce qui est sorti, et aucune mise n’en est décidée.",
+            "qu’elle n’est pas corrigée, nul ne sait ce qui est sorti, et aucune mise n’est décidée.",
         ),
     ),
     Rule(

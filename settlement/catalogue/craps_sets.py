@@ -23,7 +23,7 @@ DICE_SETS = (
         explanation=Wording(
             "The shooter may ask for other dice before a come-out, and the chefs may change them after some series, "
             "but not between the throw that sets the point and the throw that resolves it. Whoever changes dice in "
-            "mid-series may be changing the odds of every stake on the table: look at both sets and at the pictures. "
+            "mid-series may be changing the odds of every stake on the table: look at both sets and at the footage. "
             "Decided by the chef de table or the chef de partie it is less grave, because the ban is on the shooter.",
             "Le tireur peut demander d’autres dés avant un premier jet, et les chefs peuvent les changer après un "
             "certain nombre de séries, mais pas entre le jet qui établit le point et celui qui le résout. Changer les "
@@ -117,7 +117,7 @@ DICE_SETS = (
         facts={"dice": "texts"},
         expected_is="number",
         recorded_is="number",
-        title=Wording("Set of other than six dice", "Jeu de dés incomplet"),
+        title=Wording("Set of other than six dice", "Jeu qui ne compte pas six dés"),
         message=Wording(
             "The set brought into play has {recorded} different dice[ ({dice})]; it must have {expected}.",
             "Le jeu de dés mis en service compte {recorded} dés différents[ ({dice})] ; il en faut {expected}.",

@@ -49,7 +49,7 @@ CRAPS_WAGERS = (
         exceptional_severity="minor",
         provisions=at_craps("art. 55-8 A after 4°"),
         recorded_is="money",
-        title=Wording("Contract stake withdrawn", "Mise non retirable retirée"),
+        title=Wording("Contract stake withdrawn", "Retrait d’une mise qui ne se retire pas"),
         message=Wording(
             "Wager {the_wager} was taken back[ ({recorded})]. It may not be withdrawn and plays until it has won or "
             "lost.",
@@ -60,9 +60,10 @@ CRAPS_WAGERS = (
             "Stakes on win, don’t win, come and don’t come stay until decided; a win or come taken back after a point "
             "is set spares the player its worse half. The withdrawal has no effect. It is minor when no throw has been "
             "made and no call given since the stake was placed, for then nothing was at risk yet.",
-            "Les mises sur win, don’t win, come et don’t come restent jusqu’à leur décision ; un win ou un come retiré "
-            "après l’établissement du point épargne au joueur sa moitié défavorable. Le retrait est sans effet. Il est "
-            "mineur si ni lancer ni annonce n’ont eu lieu depuis le dépôt : rien n’était encore en jeu.",
+            "Les mises sur win, don’t win, come et don’t come restent jusqu’à leur décision ; un win ou un come "
+            "retiré après l’établissement du point épargne au joueur la phase qui lui est défavorable. Le retrait est "
+            "sans effet. Il est mineur si ni lancer ni annonce n’ont eu lieu depuis le dépôt : rien n’était encore en "
+            "jeu.",
         ),
     ),
     Rule(
@@ -265,8 +266,8 @@ CRAPS_WAGERS = (
         title=Wording("Horn paid as four bets", "Horn payé comme quatre mises"),
         message=Wording(
             "Wager {the_wager} was paid {recorded}, as if it were four quarter bets; {expected} was due[: {working}].",
-            "La mise {the_wager} a été payée {recorded}, comme s’il s’agissait de quatre quarts de mise ; {expected} "
-            "étaient dus[ : {working}].",
+            "La mise {the_wager} a été payée {recorded}, comme s’il s’agissait de quatre quarts de mise ; il était dû "
+            "{expected}[ : {working}].",
         ),
         explanation=Wording(
             "The text prices the horn as one bet, 4 times the stake, whichever of its numbers comes. Paying 27/4 or 3 "

@@ -115,7 +115,7 @@ STAKES = (
         ),
         explanation=Wording(
             "From the call on, no stake may be put down until there is a result. A late stake may have been placed "
-            "with knowledge of the result to come: look at the pictures. A voided throw, or a ball taken back after a "
+            "with knowledge of the result to come: look at the footage. A voided throw, or a ball taken back after a "
             "chip fell, opens the bets again.",
             "Dès l’annonce, aucune mise ne peut être déposée jusqu’au résultat. Une mise tardive a pu être faite en "
             "connaissance du coup : il faut revoir les images. Un lancer annulé, ou une bille reprise après la chute "
@@ -196,8 +196,8 @@ STAKES = (
         message=Wording(
             "Wager {the_wager}: {product} is not a whole number of payout units[ ({unit})]. {expected} is due; the "
             "fraction stays with the house.",
-            "Mise {the_wager} : {product} ne fait pas un nombre entier d’unités de paiement[ ({unit})]. {expected} "
-            "sont dus ; la fraction reste à la banque.",
+            "Mise {the_wager} : {product} ne fait pas un nombre entier d’unités de paiement[ ({unit})]. Il est dû "
+            "{expected} ; la fraction reste à la banque.",
         ),
         explanation=Wording(
             "No text says who keeps the fraction of a unit. What is due is rounded down (reading “payout_unit”), and "

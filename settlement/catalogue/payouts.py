@@ -15,7 +15,7 @@ PAYOUTS = (
         title=Wording("Payout without a result", "Paiement sans résultat"),
         message=Wording(
             "{recorded} was paid on wager {the_wager}, which nothing had decided[: {status}].",
-            "{recorded} ont été payés sur la mise {the_wager}, que rien n’avait décidée[ : {status}].",
+            "La mise {the_wager} a été payée {recorded} alors qu’aucun résultat ne l’avait décidée[ : {status}].",
         ),
         explanation=Wording(
             "A payout follows a decision. Here the wager was still open, waiting for the player’s choice, in prison, "
@@ -35,8 +35,8 @@ PAYOUTS = (
         message=Wording(
             "Wager {the_wager} had not been paid when the next result came. Event {decided_seq} made {expected} due"
             "[: winnings {winnings_due}, stake {stake_due}].",
-            "La mise {the_wager} n’avait pas été payée quand le résultat suivant est venu. L’événement {decided_seq} "
-            "rendait {expected} exigibles[ : gain {winnings_due}, mise {stake_due}].",
+            "La mise {the_wager} n’avait pas été payée quand le résultat suivant est venu. Depuis l’événement "
+            "{decided_seq}, il était dû {expected}[ : gain {winnings_due}, mise {stake_due}].",
         ),
         explanation=Wording(
             "What a wager wins and what zero refunds is handed over before the next result. A later payout is "
@@ -58,8 +58,8 @@ PAYOUTS = (
         message=Wording(
             "Wager {the_wager} was paid more than once and has received {recorded}; {expected} was due, which event "
             "{paid_seq} had paid.",
-            "La mise {the_wager} a été payée plus d’une fois et a reçu {recorded} ; {expected} étaient dus, que "
-            "l’événement {paid_seq} avait payés.",
+            "La mise {the_wager} a été payée plus d’une fois et a reçu {recorded} ; il était dû {expected}, déjà payé "
+            "à l’événement {paid_seq}.",
         ),
         explanation=Wording(
             "A wager is settled once. Either the croupier paid twice or the table system sent the payout twice under "
@@ -79,8 +79,8 @@ PAYOUTS = (
         message=Wording(
             "Wager {the_wager} was paid {recorded} in winnings; {expected} was due[: {working}]. The house paid "
             "{difference} too much.",
-            "La mise {the_wager} a reçu un gain de {recorded} ; {expected} étaient dus[ : {working}]. La banque a payé "
-            "{difference} de trop.",
+            "La mise {the_wager} a reçu un gain de {recorded} ; il était dû {expected}[ : {working}]. La banque a "
+            "payé {difference} de trop.",
         ),
         explanation=Wording(
             "The winnings recorded exceed the stake times the odds of the law. On a void or withdrawn wager nothing is "
@@ -100,7 +100,7 @@ PAYOUTS = (
         message=Wording(
             "Wager {the_wager} was paid {recorded} in winnings; {expected} was due[: {working}]. The player is short "
             "of {difference}.",
-            "La mise {the_wager} a reçu un gain de {recorded} ; {expected} étaient dus[ : {working}]. Il manque "
+            "La mise {the_wager} a reçu un gain de {recorded} ; il était dû {expected}[ : {working}]. Il manque "
             "{difference} au joueur.",
         ),
         explanation=Wording(
@@ -120,7 +120,7 @@ PAYOUTS = (
         title=Wording("Stake not returned as due", "Mise non restituée comme due"),
         message=Wording(
             "Wager {the_wager}: {recorded} of the stake was returned; {expected} was due.",
-            "Mise {the_wager} : {recorded} de l’enjeu ont été restitués ; {expected} étaient dus.",
+            "Mise {the_wager} : il a été restitué {recorded} de l’enjeu ; il était dû {expected}.",
         ),
         explanation=Wording(
             "Odds are winnings to stake: on a win the player keeps the stake as well, and a void or withdrawn stake is "

@@ -32,9 +32,9 @@ PERSONS = (
         title=Wording("Identification due", "Joueur à identifier"),
         message=Wording(
             "[Player {player}: ]{exchange} came to {recorded}[ on {gaming_day}][, in {count} exchange(s)]; from "
-            "{expected} on the player is identified, and no identification is recorded.",
+            "{expected} the player must be identified, and no identification is recorded.",
             "[Joueur {player} : ]{exchange} pour {recorded}[ le {gaming_day}][, en {count} échange(s)] ; à partir de "
-            "{expected} le joueur est identifié, et aucune identification n’est enregistrée.",
+            "{expected}, le joueur doit être identifié, et aucune identification n’est enregistrée.",
         ),
         explanation=Wording(
             "The exchanges of one player in one direction are added up over the gaming day, at all tables and desks "
@@ -61,10 +61,10 @@ PERSONS = (
         recorded_is="money",
         title=Wording("Cash to be reported", "Espèces à déclarer"),
         message=Wording(
-            "[Player {player}: ]{exchange} came to {recorded} within 24 hours[, in {count} exchange(s)]; {expected} is "
-            "to be reported.",
-            "[Joueur {player} : ]{exchange} pour {recorded} en 24 heures[, en {count} échange(s)] ; {expected} est à "
-            "déclarer.",
+            "[Player {player}: ]{exchange} came to {recorded} within 24 hours[, in {count} exchange(s)]; cash must be "
+            "reported from {expected}.",
+            "[Joueur {player} : ]{exchange} pour {recorded} en 24 heures[, en {count} échange(s)] ; la déclaration "
+            "est due à partir de {expected}.",
         ),
         explanation=Wording(
             "What the casino received in cash, staked banknotes included, and what it paid out for chips by any means "
@@ -93,8 +93,8 @@ PERSONS = (
         message=Wording(
             "The rack closed with {recorded}; its slips, wagers and buy-ins give {expected}. The difference of "
             "{difference} is exactly the amount of slip[ {slips}].",
-            "L’encaisse de clôture est de {recorded} ; bons, mises et changes donnent {expected}. L’écart de "
-            "{difference} est exactement le montant du bon[ {slips}].",
+            "L’encaisse de clôture est de {recorded} ; d’après les bons, les mises et les changes, elle devrait être "
+            "de {expected}. L’écart de {difference} est exactement le montant du bon[ {slips}].",
         ),
         explanation=Wording(
             "A fill or credit moves chips twice: on its slip, and in the rack. Where a rack is short by exactly one "
@@ -102,7 +102,8 @@ PERSONS = (
             "found only where wagers, results, payouts and the bank are all observed.",
             "Un apport ou un retrait déplace des jetons deux fois : sur son bon et dans la banque. S’il manque "
             "exactement un apport, ou s’il reste exactement un retrait, le bon a été enregistré et les jetons n’ont "
-            "pas bougé. Constaté seulement si mises, résultats, paiements et banque sont tous observés.",
+            "pas bougé. Le constat n’est fait que si les mises, les résultats, les paiements et la banque sont tous "
+            "observés.",
         ),
         raised_by="record",
     ),
@@ -128,10 +129,10 @@ PERSONS = (
             "{expected}.",
         ),
         explanation=Wording(
-            "This is a question, not an accusation: who plays with what he has changes as he goes, and many end below "
+            "This is a question, not an accusation: a player often buys in as he goes, and many totals end just below "
             "a round amount. Look at how the exchanges follow each other.",
-            "C’est une question et non une accusation : qui joue ce qu’il a change à mesure, et beaucoup finissent "
-            "sous un montant rond. Il faut regarder comment les échanges se suivent.",
+            "C’est une question et non une accusation : un joueur change souvent au fur et à mesure, et bien des "
+            "totaux tombent juste sous un montant rond. Il faut regarder comment les échanges se suivent.",
         ),
         raised_by="record",
     ),
@@ -152,17 +153,18 @@ PERSONS = (
         title=Wording("Chips bought, cashed and hardly played?", "Jetons achetés, remboursés et à peine joués ?"),
         message=Wording(
             "[Player {player}: ]chips were bought for {expected}, {staked} was staked at most, and {recorded} came "
-            "back[ by {means}].",
-            "[Joueur {player} : ]jetons achetés pour {expected}, {staked} misés au plus, {recorded} remboursés[ par "
-            "{means}].",
+            "back[ ({means})].",
+            "[Joueur {player} : ]jetons achetés pour {expected}, mises de {staked} au plus, remboursement de "
+            "{recorded}[ ({means})].",
         ),
         explanation=Wording(
-            "This is a question, not an accusation: who is called away cashes what he has bought. It is asked only "
-            "where all play of the day was seen, and stakes that nobody is known to have laid count as his. Cash that "
-            "comes back as a cheque or on a card is asked about as soon as it was staked less than once.",
-            "C’est une question et non une accusation : qui doit partir se fait rembourser. Posée seulement si tout le "
-            "jeu de la journée a été observé ; les mises sans joueur connu lui sont comptées. Les espèces rendues par "
-            "chèque ou sur carte font question dès qu’elles ont été misées moins d’une fois.",
+            "This is a question, not an accusation: a player who is called away cashes in what he has bought. It is "
+            "asked only where all play of the day was seen, and stakes that nobody is known to have laid count as "
+            "his. Cash that comes back as a cheque or on a card is asked about as soon as it was staked less than "
+            "once.",
+            "C’est une question et non une accusation : un joueur qui doit partir se fait rembourser. Elle n’est "
+            "posée que si tout le jeu de la journée a été observé ; les mises sans joueur connu lui sont comptées. "
+            "Les espèces rendues par chèque ou sur carte font question dès qu’elles ont été misées moins d’une fois.",
         ),
         raised_by="record",
     ),
@@ -202,7 +204,7 @@ REMEDIES_OF_PERSONS: Mapping[str, Wording] = MappingProxyType(
             "Déclarer {recorded}[ du joueur {player}] à l’autorité et noter le numéro de la déclaration.",
         ),
         "fill-unmatched": Wording(
-            "Compare slip[ {slips}] with its stub at the cash desk, and view the pictures of its delivery.",
+            "Compare slip[ {slips}] with its stub at the cash desk, and view the footage of its delivery.",
             "Comparer le bon[ {slips}] avec sa souche à la caisse et visionner les images de sa remise.",
         ),
         "threshold-splitting": Wording(
@@ -215,7 +217,8 @@ REMEDIES_OF_PERSONS: Mapping[str, Wording] = MappingProxyType(
         ),
         "offsetting-players": Wording(
             "Watch how[ {player}] and {other_player} play together, and see who bought and who cashed the chips.",
-            "Observer comment[ {player}] et {other_player} jouent ensemble et qui a acheté et fait rembourser.",
+            "Observer comment[ {player}] et {other_player} jouent ensemble ; établir qui a acheté les jetons et qui "
+            "les a fait rembourser.",
         ),
     }
 )

@@ -36,7 +36,7 @@ QUEBEC = (
         title=Wording("Wrong commission", "Commission inexacte"),
         message=Wording(
             "Wager {the_wager}: a commission of {recorded} was taken; {expected} was due[: 5% of {commission_on}].",
-            "Mise {the_wager} : une commission de {recorded} a été prélevée ; {expected} étaient dus[ : 5 % de "
+            "Mise {the_wager} : une commission de {recorded} a été prélevée ; il était dû {expected}[ : 5 % de "
             "{commission_on}].",
         ),
         explanation=Wording(

@@ -31,12 +31,12 @@ _FACTS: Mapping[str, Kind] = MappingProxyType(
 )
 
 _EVIDENCE = Wording(
-    " Over {sessions} session(s) since {since} ({draws} observations), somebody who bet against chance at fair odds "
+    " Over {sessions} session(s) since {since} ({draws} observation(s)), somebody who bet against chance at fair odds "
     "would have {evidence} times his stake. Where all is in order this is asked with a probability of at most {alpha} "
     "in a year: it is a question, not an accusation.",
-    " Sur {sessions} séance(s) depuis le {since} ({draws} observations), qui aurait parié contre le hasard à cotes "
-    "équitables aurait {evidence} fois sa mise. Quand tout est en ordre, cette question est posée avec une probabilité "
-    "d’au plus {alpha} par an : c’est une question et non une accusation.",
+    " Sur {sessions} séance(s) depuis le {since} ({draws} observation(s)), un parieur qui aurait misé contre le "
+    "hasard, à cote équitable, aurait multiplié sa mise par {evidence}. Quand tout est en ordre, cette question est "
+    "posée avec une probabilité d’au plus {alpha} par an : c’est une question et non une accusation.",
 )
 
 
@@ -110,11 +110,12 @@ QUESTIONS = (
     _question(
         "wheel-signature",
         Wording("Does the next pocket depend on the last?", "Le numéro suivant dépend-il du précédent ?"),
-        Wording("[{subject}: ]how far the ball comes to rest from the last pocket is not even.",
-                "[{subject} : ]l’écart entre la case de la bille et la précédente n’est pas régulier."),
+        Wording("[{subject}: ]the distance from the last pocket to the one where the ball comes to rest is not evenly "
+                "spread.",
+                "[{subject} : ]l’écart entre la case où tombe la bille et la précédente n’est pas également réparti."),
         Wording(
             "A habit of the hand, a slow rotor or a spin recorded twice looks like this, and so does somebody who "
-            "aims. View the pictures of some spins; have another croupier spin the wheel.",
+            "aims. View the footage of some spins; have another croupier spin the wheel.",
             "Une habitude de la main, un cylindre lent ou un coup enregistré deux fois présentent cet aspect, comme "
             "quelqu’un qui vise. Il convient de visionner quelques coups et de faire lancer un autre croupier.",
         ),
@@ -123,11 +124,12 @@ QUESTIONS = (
     _question(
         "void-call-bias",
         Wording("Are throws called void for what they show?", "« Coup nul » est-il annoncé selon le résultat ?"),
-        Wording("[Table {subject}: ]throws called void do not fall, or would not have paid, as the others do.",
-                "[Table {subject} : ]les lancers déclarés nuls ne tombent pas, ou n’auraient pas payé, comme les "
-                "autres."),
+        Wording("[Table {subject}: ]throws called void differ from the others by their dice, or by what they would "
+                "have paid.",
+                "[Table {subject} : ]les lancers déclarés nuls diffèrent des autres par leurs dés, ou par ce qu’ils "
+                "auraient payé."),
         Wording(
-            "“Coup nul” is called for how dice are thrown, not for what they show. View the pictures of the void "
+            "“Coup nul” is called for how dice are thrown, not for what they show. View the footage of the void "
             "throws and look at who called them.",
             "« Coup nul » s’annonce pour la manière dont les dés sont lancés, non pour ce qu’ils montrent. Il convient "
             "de visionner les lancers nuls et de regarder qui les a annoncés.",
@@ -136,13 +138,13 @@ QUESTIONS = (
     ),
     _question(
         "shooter-fairness",
-        Wording("Does this shooter’s luck fit fair dice?", "La main de ce lanceur est-elle celle du hasard ?"),
+        Wording("Does this shooter’s luck fit fair dice?", "Les lancers de ce tireur relèvent-ils du hasard ?"),
         Wording("[Player {player}: ]among the throws of this shooter, sevens do not come as one in six.",
-                "[Joueur {player} : ]les sept de ce lanceur ne sortent pas une fois sur six."),
+                "[Joueur {player} : ]les sept de ce tireur ne sortent pas une fois sur six."),
         Wording(
             "Some shooters look like this by chance. View how the dice are thrown: whether they tumble, and reach the "
             "far wall.",
-            "Certains lanceurs présentent cet aspect par hasard. Il convient de visionner les lancers : les dés "
+            "Certains tireurs présentent cet aspect par hasard. Il convient de visionner les lancers : les dés "
             "roulent-ils, atteignent-ils le bord opposé ?",
         ),
         equipment="dice",
@@ -167,7 +169,7 @@ QUESTIONS = (
                 "[Joueur {player} : ]les mises ont gagné ou perdu comme le hasard le veut rarement[, aux tables où "
                 "paie le croupier {croupier}]."),
         Wording(
-            "Some players are lucky. View the pictures of the largest wins: when was the stake placed, and by whom?",
+            "Some players are lucky. View the footage of the largest wins: when was the stake placed, and by whom?",
             "Certains joueurs ont de la chance. Il convient de visionner les plus gros gains : quand la mise a-t-elle "
             "été posée, et par qui ?",
         ),
@@ -175,25 +177,27 @@ QUESTIONS = (
     _question(
         "payout-errors-one-sided",
         Wording("Payout errors lean one way", "Erreurs de paiement d’un seul côté"),
-        Wording("[Croupier {subject}: ]the payout errors lean otherwise than those of the others.",
-                "[Croupier {subject} : ]les erreurs de paiement ne penchent pas comme celles des autres."),
+        Wording("[Croupier {subject}: ]the payout errors are split between house and players otherwise than those of "
+                "the other croupiers.",
+                "[Croupier {subject} : ]les erreurs de paiement ne se partagent pas entre banque et joueurs comme "
+                "celles des autres croupiers."),
         Wording(
             "Honest mistakes go both ways; look at who paid and who was paid.",
-            "Les fautes de bonne foi vont dans les deux sens ; il faut regarder qui a payé et qui a été payé.",
+            "Les erreurs de bonne foi vont dans les deux sens ; il faut regarder qui a payé et qui a été payé.",
         ),
         before=Wording(
-            "[ {for_players} payout errors favoured the players and {for_house} the house; honest mistakes lean that "
-            "far with probability {p_value} only.]",
-            "[ {for_players} erreurs de paiement ont profité aux joueurs et {for_house} à la banque ; des fautes de "
-            "bonne foi ne penchent à ce point qu’avec une probabilité de {p_value}.]",
+            "[ {for_players} payout error(s) in the players’ favour, {for_house} in the house’s; honest mistakes lean "
+            "that far with probability {p_value} only.]",
+            "[ {for_players} erreur(s) de paiement en faveur des joueurs, {for_house} en faveur de la banque ; des "
+            "erreurs de bonne foi ne penchent à ce point qu’avec une probabilité de {p_value}.]",
         ),
         before_facts={"for_players": "number", "for_house": "number", "p_value": "text"},
     ),
     _question(
         "payout-error-rate",
         Wording("More payout errors than the others", "Plus d’erreurs de paiement que les autres"),
-        Wording("[Croupier {subject}: ]more of the coups were paid wrong than of those of the others.",
-                "[Croupier {subject} : ]davantage de coups ont été mal payés que chez les autres."),
+        Wording("[Croupier {subject}: ]a larger share of the coups was paid wrongly than by the other croupiers.",
+                "[Croupier {subject} : ]davantage de coups ont été mal payés que chez les autres croupiers."),
         Wording(
             "Busy tables and new games are harder to pay. Look at the errors one by one before anything is said.",
             "Les tables chargées et les jeux nouveaux sont plus difficiles à payer. Il convient de regarder les "

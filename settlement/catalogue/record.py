@@ -69,9 +69,9 @@ INTEGRITY = (
             "Nothing is received before it happens. A clock more than two minutes ahead was set wrong, or the time was "
             "written by hand; whatever is judged by the clock, such as a stake near the call, has to be read with "
             "that in mind. While the clock stays ahead, this is found once.",
-            "Rien n’est reçu avant de s’être produit. Une horloge en avance de plus de deux minutes est mal réglée, ou "
-            "l’heure a été saisie à la main ; ce qui se juge à l’horloge, comme une mise proche de l’annonce, doit se "
-            "lire en conséquence. Tant que l’horloge reste en avance, la constatation n’est faite qu’une fois.",
+            "Rien n’est reçu avant de s’être produit. Une horloge en avance de plus de deux minutes est mal réglée, "
+            "ou l’heure a été saisie à la main ; ce qui se juge à l’horloge, comme une mise proche de l’annonce, doit "
+            "se lire en conséquence. Tant que l’horloge reste en avance, le constat n’est fait qu’une fois.",
         ),
         raised_by="record",
     ),
@@ -94,9 +94,9 @@ INTEGRITY = (
             "Every event is chained and sealed when it is accepted. A digest that no longer fits proves that something "
             "was changed afterwards, by somebody with power over the database. Keep the disks; compare with a "
             "checkpoint held elsewhere.",
-            "Chaque événement est enchaîné et scellé à sa réception. Une empreinte qui ne convient plus prouve une "
-            "modification ultérieure, par quelqu’un qui a pouvoir sur la base. Il faut conserver les disques et "
-            "comparer à un point de contrôle gardé ailleurs.",
+            "Chaque événement est enchaîné et scellé à sa réception. Une empreinte qui ne concorde plus prouve une "
+            "modification ultérieure, par quelqu’un qui a la main sur la base de données. Il faut conserver les "
+            "disques et comparer à un point de contrôle gardé ailleurs.",
         ),
         raised_by="record",
     ),
@@ -113,10 +113,10 @@ RECONCILIATION = (
         recorded_is="money",
         title=Wording("Opening float differs", "Encaisse d’ouverture différente"),
         message=Wording(
-            "The table opened with {recorded}; it had been closed with {expected}[ ({previous_stream})]. The "
-            "difference is {difference}.",
-            "La table a ouvert avec {recorded} ; elle avait été close avec {expected}[ ({previous_stream})]. L’écart "
-            "est de {difference}.",
+            "The table opened with {recorded}; it had closed with {expected}[ ({previous_stream})]. The difference is "
+            "{difference}.",
+            "La table a ouvert avec {recorded} ; elle avait fermé avec {expected}[ ({previous_stream})]. L’écart est "
+            "de {difference}.",
         ),
         explanation=Wording(
             "Between two sessions the rack is locked: it opens with what it was closed with. Somebody counted wrong or "

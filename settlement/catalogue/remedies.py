@@ -28,14 +28,15 @@ RECOVER_UNKNOWN = Wording(
 
 _NOTHING_LEFT = Wording(
     "Nothing is left to settle for wager {wager}: note with the croupier[ {croupier}] how it was put right.",
-    "Plus rien n’est à régler pour la mise {wager} : noter avec le croupier[ {croupier}] comment elle a été rectifiée.",
+    "Il n’y a plus rien à régler pour la mise {wager} : noter avec le croupier[ {croupier}] comment l’erreur a été "
+    "rectifiée.",
 )
 _GIVE_BACK = Wording(
     "Give the stake of wager {wager} back to the player[ {player}] and remind the croupier[ {croupier}] to refuse it.",
     "Rendre la mise {wager} au joueur[ {player}] et rappeler au croupier[ {croupier}] de la refuser.",
 )
 _VIEW_PICTURES = Wording(
-    "View the pictures of event {seq} with the chef de table before anything is said to the player[ {player}].",
+    "View the footage of event {seq} with the chef de table before anything is said to the player[ {player}].",
     "Visionner les images de l’événement {seq} avec le chef de table avant d’en parler au joueur[ {player}].",
 )
 _FIND_OUT_MONEY = Wording(
@@ -79,7 +80,7 @@ _MONEY: Mapping[str, Wording] = {
         "Entendre le joueur[ {player}] et le croupier[ {croupier}], puis trancher le différend.",
     ),
     "dispute-settled": Wording(
-        "Check the settlement of event {seq} against the pictures.",
+        "Check the settlement of event {seq} against the footage.",
         "Vérifier le règlement de l’événement {seq} au vu des images.",
     ),
     "orphan-mismatch": Wording(
@@ -106,7 +107,7 @@ _STAKES: Mapping[str, Wording] = {
         "Rappeler au croupier[ {croupier}] de n’accepter les mises qu’en jetons ou en plaques.",
     ),
     "wager-after-no-more-bets": Wording(
-        "View the pictures of event {seq}, give the stake of wager {wager} back and hear the player[ {player}].",
+        "View the footage of event {seq}, give the stake of wager {wager} back and speak to the player[ {player}].",
         "Visionner les images de l’événement {seq}, rendre la mise {wager} et entendre le joueur[ {player}].",
     ),
     "wager-near-call": _VIEW_PICTURES,
@@ -160,19 +161,19 @@ _STAKES: Mapping[str, Wording] = {
 
 _RECORD: Mapping[str, Wording] = {
     "ruleset-not-in-force": Wording(
-        "Ask the house by whose decision it still plays by {ruleset}.",
-        "Demander à l’établissement par décision de qui il joue encore selon {ruleset}.",
+        "Ask the house who decided that it still plays by {ruleset}.",
+        "Demander à l’établissement qui a décidé de jouer encore selon {ruleset}.",
     ),
     "unknown-ruleset": Wording(
         "Have the table system name the rules of the session, and send it again under a new stream.",
-        "Faire indiquer par le système de table les règles de la séance et la transmettre à nouveau.",
+        "Faire indiquer par le système de table les règles de la séance, puis faire transmettre celle-ci de nouveau.",
     ),
     "sequence-gap": Wording(
         "Ask the table system for {missing_events}, and adjudicate the session again.",
         "Demander au système de table {missing_events} et juger à nouveau la séance.",
     ),
     "events-lost": Wording(
-        "Reconstruct {missing_events} from the pictures, and ask for the cause of the loss.",
+        "Reconstruct {missing_events} from the footage, and ask for the cause of the loss.",
         "Reconstituer {missing_events} d’après les images et demander la cause de la perte.",
     ),
     "correction-without-effect": Wording(
@@ -196,7 +197,7 @@ _RECORD: Mapping[str, Wording] = {
         "Faire ramener la lecture à ce que permet le texte, au système de table et au registre.",
     ),
     "observes-less-than-owed": Wording(
-        "Have the table observe the families of events that the register owes of it.",
+        "Have the table report the families of events that the register requires of it.",
         "Faire transmettre par la table les familles d’événements que le registre lui impose.",
     ),
     **dict.fromkeys(
@@ -235,7 +236,7 @@ _RECORD: Mapping[str, Wording] = {
         "Comparer les deux emplois du bon {slip} avec les souches de la caisse.",
     ),
     "slip-reused": Wording(
-        "Compare slip {slip} with its stub and with its use of {first_day}, and view the pictures of this movement.",
+        "Compare slip {slip} with its stub and with its use of {first_day}, and view the footage of this movement.",
         "Comparer le bon {slip} à sa souche et à son emploi du {first_day}, et visionner les images de ce mouvement.",
     ),
     "count-opened-late": Wording(
@@ -248,7 +249,7 @@ _RECORD: Mapping[str, Wording] = {
     ),
     "count-missing": Wording(
         "Ask the count room for the count of this session.",
-        "Demander à la salle de comptage le comptage de cette séance.",
+        "Demander à la salle de comptée le comptage de cette séance.",
     ),
     "dice-fairness": Wording(
         "Have the dice measured by somebody authorised to do so.",
@@ -259,24 +260,23 @@ _RECORD: Mapping[str, Wording] = {
         "Faire examiner le cylindre par une personne habilitée.",
     ),
     "wheel-signature": Wording(
-        "View the pictures of some spins[ of {subject}] and have another croupier spin the wheel.",
+        "View the footage of some spins[ of {subject}] and have another croupier spin the wheel.",
         "Visionner quelques coups[ de {subject}] et faire lancer un autre croupier.",
     ),
     "void-call-bias": Wording(
-        "View the pictures of the throws called void at table {subject}, and see who called them.",
+        "View the footage of the throws called void at table {subject}, and see who called them.",
         "Visionner les lancers déclarés nuls à la table {subject} et voir qui les a annoncés.",
     ),
     "shooter-fairness": Wording(
-        "View the pictures of the throws of {subject}: whether the dice tumble and reach the far wall.",
-        "Visionner les lancers de {subject} : si les dés roulent et atteignent le bord opposé.",
+        "View the footage of the throws of {subject}: whether the dice tumble and reach the far wall.",
+        "Visionner les lancers de {subject} et vérifier que les dés roulent et atteignent le bord opposé.",
     ),
     "table-luck": Wording(
-        "View the pictures of the coups that moved most at table {subject}; the page of the process lists the "
-        "sessions.",
+        "View the footage of the coups that moved most at table {subject}; the page of the process lists the sessions.",
         "Visionner les coups qui ont le plus pesé à la table {subject} ; la page du processus indique les séances.",
     ),
     "player-luck": Wording(
-        "View the pictures of the largest wins of {subject}: when each stake was placed, and by whom.",
+        "View the footage of the largest wins of {subject}: when each stake was placed, and by whom.",
         "Visionner les plus gros gains de {subject} : quand chaque mise a été posée, et par qui.",
     ),
     "payout-error-rate": Wording(

@@ -23,7 +23,7 @@ _DICE: Mapping[str, Wording] = {
         "de proposer les dés dans le sens des aiguilles d’une montre[, ici à la place {expected}].",
     ),
     "throw-by-non-shooter": Wording(
-        "View the pictures of event {seq} and establish who threw[ in the place of seat {expected}].",
+        "View the footage of event {seq} and establish who threw[ in the place of seat {expected}].",
         "Visionner les images de l’événement {seq} et établir qui a lancé[ à la place de {expected}].",
     ),
     "dice-passed-without-seven-out": _remind(
@@ -59,15 +59,15 @@ _DICE: Mapping[str, Wording] = {
         "Demander au tireur[, {player},] de ne ni frotter les dés ni les garder dans la main.",
     ),
     "invalid-dice-values": Wording(
-        "Read the dice of event {seq} from the pictures and have the entry corrected.",
+        "Read the dice of event {seq} from the footage and have the entry corrected.",
         "Lire les dés de l’événement {seq} sur les images et faire corriger l’enregistrement.",
     ),
     "irregular-throw-counted": Wording(
-        "View the pictures of event {seq}, and remind the stickman to announce “Coup nul”.",
+        "View the footage of event {seq}, and remind the stickman to announce “Coup nul”.",
         "Visionner les images de l’événement {seq} et rappeler au stickman d’annoncer « Coup nul ».",
     ),
     "valid-throw-voided": Wording(
-        "View the pictures of event {seq} and ask the stickman why “Coup nul” was announced.",
+        "View the footage of event {seq} and ask the stickman why “Coup nul” was announced.",
         "Visionner les images de l’événement {seq} et demander au stickman pourquoi il a annoncé « Coup nul ».",
     ),
     "void-not-announced-by-stickman": Wording(
@@ -87,7 +87,7 @@ _DICE: Mapping[str, Wording] = {
         "Demander au responsable du changement de dés (événement {seq}) ses raisons et conserver les deux jeux.",
     ),
     "dice-replaced-during-point-series-with-cause": Wording(
-        "Keep the dice taken out before event {seq}, and view the pictures of the throw.",
+        "Keep the dice taken out before event {seq}, and view the footage of the throw.",
         "Conserver les dés retirés avant l’événement {seq} et visionner les images du lancer.",
     ),
     "dice-change-not-authorised": Wording(
@@ -115,7 +115,7 @@ _DICE: Mapping[str, Wording] = {
         "Rappeler au stickman de remettre les autres dés dans la boîte[ : {unboxed_dice}].",
     ),
     "unselected-dice-thrown": Wording(
-        "Keep the dice {dice} and view the pictures of event {seq}.",
+        "Keep the dice {dice} and view the footage of event {seq}.",
         "Conserver les dés {dice} et visionner les images de l’événement {seq}.",
     ),
     "dice-touched-without-cause": Wording(
@@ -153,7 +153,7 @@ _ZERO: Mapping[str, Wording] = {
 
 _WHEEL: Mapping[str, Wording] = {
     "invalid-pocket": Wording(
-        "Read the pocket of event {seq} from the pictures and have the entry corrected.",
+        "Read the pocket of event {seq} from the footage and have the entry corrected.",
         "Lire la case de l’événement {seq} sur les images et faire corriger l’enregistrement.",
     ),
     "wheel-direction-repeated": _remind(
@@ -209,7 +209,7 @@ _WHEEL: Mapping[str, Wording] = {
         "de payer ce qui a été annoncé, ou de l’annoncer à nouveau.",
     ),
     "payment-order-violated": _remind(
-        "to pay in the order of the text, the column first and the full number last.",
+        "to pay in the order of the text, the column first and the straight-up number last.",
         "de payer dans l’ordre du texte, la colonne d’abord et le numéro plein en dernier.",
     ),
     "payment-wrong-colour": Wording(
@@ -235,7 +235,7 @@ _TABLE: Mapping[str, Wording] = {
         "Donner au joueur[ {player}] une couleur que nul autre n’emploie.",
     ),
     "wager-with-foreign-colour": Wording(
-        "Establish from the pictures whether wager {wager} is of {owner} or of the player recorded[, {player}].",
+        "Establish from the footage whether wager {wager} is of {owner} or of the player recorded[, {player}].",
         "Établir d’après les images si la mise {wager} est de {owner} ou du joueur enregistré[, {player}].",
     ),
     "wager-with-unassigned-colour": Wording(
@@ -243,7 +243,7 @@ _TABLE: Mapping[str, Wording] = {
         "Établir à qui sont les jetons de couleur {colour} de la mise {wager}.",
     ),
     "stake-not-multiple-of-colour-value": Wording(
-        "Count the chips of wager {wager} on the pictures at {expected} each.",
+        "Count the chips of wager {wager} on the footage, at {expected} each.",
         "Compter sur les images les jetons de la mise {wager}, à {expected} l’un.",
     ),
     "colour-value-undeclared": Wording(

@@ -17,7 +17,7 @@ ROULETTE = (
         message=Wording(
             "{recorded} went to the cash desk as the stake that wager {the_wager} left lying[: {status}]. {expected} "
             "was left.",
-            "{recorded} ont été remis à la caisse comme enjeu laissé par la mise {the_wager}[ : {status}]. Il en "
+            "Il a été remis à la caisse {recorded} comme enjeu laissé par la mise {the_wager}[ : {status}]. Il en "
             "restait {expected}.",
         ),
         explanation=Wording(
@@ -56,7 +56,8 @@ ROULETTE = (
         recorded_is="choice",
         title=Wording("Zero option on a multiple chance", "Option du zéro sur une chance multiple"),
         message=Wording(
-            "Wager {the_wager} was given the choice of zero ({recorded}). It is no simple chance and has none.",
+            "Wager {the_wager} was given the choice of zero ({recorded}). It is not a simple chance and has no such "
+            "choice.",
             "La mise {the_wager} s’est vu offrir le choix du zéro ({recorded}). Ce n’est pas une chance simple : elle "
             "n’y a pas droit.",
         ),
@@ -114,7 +115,7 @@ ROULETTE = (
         title=Wording("Wrong half at zero", "Moitié inexacte au zéro"),
         message=Wording(
             "Wager {the_wager}: {recorded} was given back at zero; {expected} was due[: {halving}].",
-            "Mise {the_wager} : {recorded} ont été rendus au zéro ; {expected} étaient dus[ : {halving}].",
+            "Mise {the_wager} : il a été rendu {recorded} au zéro ; il était dû {expected}[ : {halving}].",
         ),
         explanation=Wording(
             "The player takes back half of the stake at the first zero, a quarter at the second, an eighth at the "
@@ -156,8 +157,8 @@ ROULETTE = (
         message=Wording(
             "Wager {the_wager} came out of prison after {zeros} zero(s): {recorded} was given back; {expected} was "
             "due.",
-            "La mise {the_wager} est sortie de prison après {zeros} zéro(s) : {recorded} ont été rendus ; {expected} "
-            "étaient dus.",
+            "La mise {the_wager} est sortie de prison après {zeros} zéro(s) : il a été rendu {recorded} ; il était dû "
+            "{expected}.",
         ),
         explanation=Wording(
             "The whole stake stands after the first zero; each further zero takes 50% of its value. What is released "
@@ -217,8 +218,8 @@ ROULETTE = (
         message=Wording(
             "Wager {the_wager}: {recorded} was refunded for the zero of the last coup; {expected} was due[: "
             "{halving}].",
-            "Mise {the_wager} : {recorded} ont été remboursés pour le zéro du dernier coup ; {expected} étaient dus"
-            "[ : {halving}].",
+            "Mise {the_wager} : il a été remboursé {recorded} pour le zéro du dernier coup ; il était dû {expected}[ "
+            ": {halving}].",
         ),
         explanation=Wording(
             "The refund is half of the initial stake if it was the first zero for this wager, a quarter if the second, "

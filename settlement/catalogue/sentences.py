@@ -28,6 +28,9 @@ DERIVED = ("the_wager", "product", "working", "halving", "missing_events", "diff
 * ``difference``: between the amounts expected and recorded.
 """
 
+_TIME = re.compile(r"(\d\d:\d\d:\d\d(?:\.\d+)?)(?:Z|([+-])(\d\d):(\d\d))")
+"""The time of an RFC 3339 instant, and its offset."""
+
 _ODDS = re.compile(r"\d+:[1-9]\d*")
 
 READINGS_OF_MONEY = frozenset({"payout_unit", "commission_unit"})
@@ -165,7 +168,7 @@ def _format(fact: Any, kind: Kind, language: Language, currency: str) -> str:
         case "day":
             return _day(str(fact), language)
         case "instant":
-            return str(fact).partition("T")[2] or str(fact)
+            return _clock(str(fact))
         case "faces" if isinstance(fact, list | tuple):
             return "-".join(str(face) for face in fact)
         case "numbers" | "texts" | "wagers" if isinstance(fact, list | tuple):
@@ -183,6 +186,17 @@ def _day(day: str, language: Language) -> str:
         return day
     number = "1er" if language == "fr" and parsed.day == 1 else str(parsed.day)
     return f"{number}{_NO_BREAK}{_MONTHS[language][parsed.month - 1]}{_NO_BREAK}{parsed.year}"
+
+
+def _clock(instant: str) -> str:
+    """Return the time of an instant with its offset, as its sender gave them: “20:00:00 UTC+1”."""
+    _day, _t, time = instant.partition("T")
+    match = _TIME.fullmatch(time)
+    if match is None:
+        return time or instant
+    clock, sign, hours, minutes = match.groups()
+    offset = f"{int(hours)}:{minutes}".removesuffix(":00") if sign else "0"
+    return f"{clock}{_NO_BREAK}UTC" + (f"{sign.replace('-', _MINUS)}{offset}" if offset != "0" else "")
 
 
 def _derived(facts: Mapping[str, Any], values: Mapping[str, str], language: Language, currency: str) -> dict[str, str]:

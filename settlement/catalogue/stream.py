@@ -27,7 +27,7 @@ STREAM = (
             "also_given": "day",
             "published": "day",
         },
-        title=Wording("Rules not in force that day", "Règles hors de vigueur ce jour-là"),
+        title=Wording("Rules not in force that day", "Règles non en vigueur ce jour-là"),
         message=Wording(
             "The session of {gaming_day} is adjudicated under {ruleset}, whose regulation did not apply that day[: it "
             "ceased to apply on {until}][: published on {published}, it is in force from {since} (Code civil, art. 1), "
@@ -95,7 +95,7 @@ STREAM = (
         ),
         explanation=Wording(
             "What happened in between is unknown and cannot be adjudicated. Later findings may be its consequence and "
-            "are marked so. Ask the table for its own notes and the pictures of those minutes.",
+            "are marked so. Ask the table for its own notes and the footage of those minutes.",
             "Ce qui s’est passé entre-temps est inconnu et ne peut être jugé. Les constats ultérieurs peuvent en "
             "découler et sont marqués comme tels. Il faut demander à la table ses notes et les images de ces minutes.",
         ),

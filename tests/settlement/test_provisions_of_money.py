@@ -33,3 +33,14 @@ def test_what_makes_a_bet_lose_decides_a_losing_wager_that_was_paid() -> None:
 def test_at_zero_what_is_handed_back_decides() -> None:
     labels = cited(RULES["payout-missing"], "fr-roulette", "rouge", "refunded_half")
     assert deciding_first(labels, "payout-missing", "fr-roulette", "rouge")[0] == "art. 54 B 1°"
+
+
+@pytest.mark.parametrize("status", ["won", "void", "withdrawn"])
+@pytest.mark.parametrize("ruleset", ["fr-roulette", "fr-american-roulette"])
+def test_a_stake_of_roulette_is_kept_by_the_sentence_that_says_so(ruleset: str, status: str) -> None:
+    """Art. 54 al. 4: «Dans les deux cas le joueur conserve sa mise.» Both cases are multiple and simple chances."""
+    for bet in WAGER_PROVISIONS[ruleset]:
+        labels = cited(RULES["stake-not-returned"], ruleset, bet, status)
+        first, line = deciding_first(labels, "stake-not-returned", ruleset, bet)
+        assert (first, line.partition(" ")[0]) == ("art. 54 al. 4", "art.")
+        assert PROVISIONS[first].quotes == ("Dans les deux cas le joueur conserve sa mise.",)

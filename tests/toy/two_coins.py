@@ -131,7 +131,7 @@ BEFORE_CALL = Rule(
         "Jusqu’à l’annonce, chacun peut encore miser : un jet antérieur peut être vu avant d’être joué.",
     ),
     remedy=Wording(
-        "View the pictures of event {seq} and remind the croupier[ {croupier}] of the call.",
+        "View the footage of event {seq} and remind the croupier[ {croupier}] of the call.",
         "Visionner les images de l’événement {seq} et rappeler l’annonce au croupier[ {croupier}].",
     ),
 )

@@ -47,7 +47,7 @@ def test_identification_is_due_at_the_exchange_that_reaches_it() -> None:
     assert finding.facts["elsewhere"] == ["R3#2", "R2#2", "R2#3"]
     assert finding.message("en") == (
         "Player Aline: chips bought came to €2,300.00 on 19\N{NO-BREAK SPACE}November\N{NO-BREAK SPACE}2026, in 6 "
-        "exchanges; from €2,000.00 on the player is identified, and no identification is recorded."
+        "exchanges; from €2,000.00 the player must be identified, and no identification is recorded."
     )
     assert finding.remedy("fr").startswith("Identifier le joueur Aline avant tout nouvel échange")
     assert finding.remedy("en", {"player": "Aline Roche"}).startswith("Identify the player Aline Roche")

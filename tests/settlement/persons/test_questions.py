@@ -181,7 +181,7 @@ def test_cash_that_comes_back_as_a_cheque(bought: str, staked: int, cashed: str,
     found = raised_in(player(bought, staked, cashed), "minimal-play")
     assert [each.facts["means"] for each in found] == ([means] if means else [])
     if means == "cheque":
-        assert found[0].message("en").endswith("€1,600.00 came back by cheque.")
+        assert found[0].message("en").endswith("€1,600.00 came back (cheque).")
         assert found[0].message("fr").endswith("remboursés par chèque.")
 
 
