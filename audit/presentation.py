@@ -223,6 +223,13 @@ def count(number: int) -> str:
     return number_format(number, force_grouping=True)
 
 
+def whole_times(number: int) -> str:
+    """Return how many times a stake has become, in any language: a power of ten where it is very many."""
+    if number < 10**9:
+        return f"{number:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+    return f"10^{len(str(number)) - 1}"
+
+
 def duration(seconds: float) -> str:
     """Return a duration rounded to the second, the minute or the hour: “59 seconds”, “2 hours”."""
     whole = round(seconds)

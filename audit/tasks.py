@@ -165,7 +165,6 @@ def night_close(*, stream_id: int, **kwargs: Any) -> None:
             night_close.apply_async(kwargs={"stream_id": stream_id}, countdown=BUSY_AGAIN_S)
             return
         feeding.feed(stream.casino)
-        runs.prepare(stream.casino, stream.gaming_day)
 
 
 @shared_task(ignore_result=True)
@@ -199,9 +198,14 @@ def night_session(*, run_id: int, stream_id: int, last_seq: int, **kwargs: Any) 
 
 @shared_task(ignore_result=True)
 def night_finish(*, run_id: int, **kwargs: Any) -> None:
-    """Make the reports of a run, and mail each new one to its subscribers."""
+    """Make the reports of a run, and mail each new one to its subscribers.
+
+    The ledger is fed first, because the reports say what its sessions were evidence of.
+    """
+    run = NightRun.objects.select_related("casino").get(pk=run_id)
+    feeding.feed_sessions(run.casino)
     try:
-        reports = runs.finish(NightRun.objects.get(pk=run_id))
+        reports = runs.finish(run)
     except sessions.StreamLocked:  # a count that another worker adjudicates
         night_finish.apply_async(kwargs={"run_id": run_id}, countdown=BUSY_AGAIN_S)
         return

@@ -12,7 +12,7 @@ and the accounting variance of each of its sessions.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import date, datetime
 from fractions import Fraction
 from zoneinfo import ZoneInfo
@@ -55,16 +55,37 @@ def feed(casino: Casino) -> int:
     What another worker feeds meanwhile is left to it. A session that another worker adjudicates is waited for: what
     comes after it is fed when it was.
     """
-    LedgerCursor.objects.get_or_create(casino=casino)
     fed = 0
     try:
-        while _feed_next_session(casino):
+        for _session in _fed_sessions(casino):
             fed += 1
         for row in nights.unfed(casino):
             fed += _feed(casino, row, year_of(casino, timezone.now()), _seen(row))
     except StreamLocked:
         log.info("ledger waits", casino=casino.code)
     return fed
+
+
+def feed_sessions(casino: Casino) -> int:
+    """Feed the finished sessions that were not fed, and return how many: what a night's report waits for.
+
+    No report waits for a ledger that cannot be fed: it says which sessions are not in it.
+    """
+    fed = 0
+    try:
+        for _session in _fed_sessions(casino):
+            fed += 1
+    except StreamLocked:
+        log.info("ledger waits", casino=casino.code)
+    except Exception:
+        log.exception("ledger not fed", casino=casino.code)
+    return fed
+
+
+def _fed_sessions(casino: Casino) -> Iterator[bool]:
+    LedgerCursor.objects.get_or_create(casino=casino)
+    while _feed_next_session(casino):
+        yield True
 
 
 def year_of(casino: Casino, at: datetime) -> int:

@@ -13,6 +13,7 @@ import msgspec
 from audit.event_store import read
 from audit.models import BatchKind, Finding, LedgerBatch, LedgerProcess, LedgerQuestion, LoggedStream
 from audit.models.ledger import kept
+from audit.presentation import whole_times
 from audit.transparency.integrity_findings import integrity_finding
 from settlement.codec import decode_one_stored
 from settlement.eprocess.ledger import Question
@@ -76,7 +77,7 @@ def _finding(stream: LoggedStream, seq: int, process: LedgerProcess, question: Q
         "since": process.first_day.isoformat(),
         "sessions": process.sessions,
         "draws": process.draws,
-        "evidence": written(question.crossing.evidence),
+        "evidence": whole_times(question.crossing.evidence),
         "alpha": question.crossing.alpha,
     }
     first, _, second = process.subject.partition(", ")
@@ -90,10 +91,3 @@ def _finding(stream: LoggedStream, seq: int, process: LedgerProcess, question: Q
     elif process.kind == "pair-luck":
         finding.croupier = second
     return finding
-
-
-def written(evidence: int) -> str:
-    """Return a whole number of times as a message has it: with spaces, or as a power of ten where it is very large."""
-    if evidence < 10**9:
-        return f"{evidence:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
-    return f"10^{len(str(evidence)) - 1}"

@@ -10,16 +10,18 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from fractions import Fraction
+from math import ceil
 from typing import Any, Literal, TypeAlias
 
 from django.db.models import F, Q
 
 from audit.models import Deadline, Finding, NightReport
 from audit.models.cases import State
+from audit.presentation import whole_times
 from audit.reconciliation import slips
+from audit.reconciliation.ledger_as_of import Evidence
 from audit.reconciliation.night import QUESTION, Night, SessionResult
 from settlement.law_coverage.session import in_session
-from settlement.night.fairness import summary
 
 Verdict: TypeAlias = Literal["agrees", "differs", "question", "unknown"]
 Kind: TypeAlias = Literal["money", "number", "share", "text"]
@@ -71,7 +73,7 @@ def run_checks(night: Night, before: NightReport | None) -> list[dict[str, Any]]
         ("standing", standing),
         ("late", lambda night: late(night, before)),
         ("findings", open_findings),
-        ("chance", chance),
+        ("chance", lambda night: chance(night, before)),
         ("unchecked", unchecked),
     ]
     return [_line(number, code, check(night)) for number, (code, check) in enumerate(checks, start=1)]
@@ -333,8 +335,9 @@ def _is_closed(finding: Finding) -> bool:
     return finding.case is not None and finding.case.state == State.CLOSED
 
 
-def chance(night: Night) -> Iterator[Row]:
-    """11: the hold against its interval; the fairness of dice and wheels."""
+def chance(night: Night, before: NightReport | None) -> Iterator[Row]:
+    """11: the hold against its interval; the evidence ledger."""
+    yield from _ledger(night, before)
     for result in night.sessions:
         hold, interval = result.hold_test()
         if hold is None or interval is None:
@@ -351,17 +354,72 @@ def chance(night: Night) -> Iterator[Row]:
             note="hold",
             facts=facts,
         )
-    for test in night.tests:
-        evidence = summary(test.fairness, QUESTION)
+
+
+def _ledger(night: Night, before: NightReport | None) -> Iterator[Row]:
+    """The evidence ledger after the sessions of this night: its budget, what has asked, and what is watched.
+
+    A question of this night is to be looked at; an earlier one has its case, and what is watched asks nothing.
+    """
+    ledger = night.ledger
+    if not night.sessions:
+        return
+    if ledger.left_out:
+        yield Row(verdict="unknown", expected=0, found=ledger.left_out, note="ledger_left_out")
+    if not ledger.number:
+        yield Row(verdict="unknown", expected=len(night.sessions), found=ledger.fed, note="ledger_empty")
+    elif ledger.budget is None or ledger.spent is None:
+        yield from _as_reported(before, ledger.number, ledger.year)
+    else:
+        waits = ledger.fed + ledger.left_out < len(night.sessions)
+        spent = -(-ledger.spent.numerator * MILLION // ledger.spent.denominator)
         yield Row(
-            verdict="question" if evidence["asks"] else "agrees",
-            stream=test.raised_in or "",
-            table=test.label,
-            found=evidence["draws"],
-            seqs=[test.raised_at] if test.raised_at else [],
-            note=test.kind,
-            facts={"p_millionths": evidence["p_millionths"], "level": str(QUESTION)},
+            verdict="unknown" if waits else "agrees",
+            expected=len(night.sessions),
+            found=ledger.fed,
+            note="ledger_waits" if waits else "ledger",
+            facts={
+                "year": ledger.year,
+                "budget": str(ledger.budget),
+                "spent_millionths": spent,
+                "batch": ledger.number,
+            },
         )
+        for evidence in ledger.watched:
+            yield _evidence(evidence, "agrees", "ledger_watched", batch=ledger.number)
+    for evidence in ledger.crossed:
+        yield _evidence(evidence, "question", "ledger_crossed")
+    for evidence in ledger.earlier:
+        yield _evidence(evidence, "agrees", "ledger_asked")
+
+
+def _evidence(evidence: Evidence, verdict: Verdict, note: str, **facts: Any) -> Row:
+    """Return the row of a process: the wealth at which it asks, and the wealth that it had, since the year began."""
+    facts |= {"process": evidence.kind, "subject": evidence.subject, "alpha": evidence.alpha}
+    if evidence.day is not None:
+        facts["day"] = evidence.day.isoformat()
+    return Row(
+        verdict=verdict,
+        stream=evidence.stream,
+        table=evidence.subject,
+        kind="text",
+        expected=f"< {whole_times(ceil(1 / Fraction(evidence.alpha)))}",
+        found=whole_times(evidence.wealth),
+        seqs=[evidence.seq] if evidence.seq else [],
+        note=note,
+        facts=facts,
+    )
+
+
+def _as_reported(before: NightReport | None, number: int, year: int) -> Iterator[Row]:
+    """Yield what the version before had of the ledger after the batch ``number``, which nothing keeps longer."""
+    lines = before.parsed_content()["lines"] if before is not None else []
+    rows = [row for line in lines if line["code"] == "chance" for row in line["rows"]]
+    known = [row for row in rows if row["facts"].get("batch") == number]
+    if not known:
+        yield Row(verdict="unknown", note="ledger_past", facts={"year": year})
+    for row in known:
+        yield Row(**row)
 
 
 def unchecked(night: Night) -> Iterator[Row]:

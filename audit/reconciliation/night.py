@@ -1,4 +1,4 @@
-"""One night in one currency: its sessions with their counts, the sums of their bridges, and its fairness tests."""
+"""One night in one currency: its sessions with their counts, the sums of their bridges, and the evidence ledger."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from audit.models import Casino, Finding, LoggedStream
 from audit.reconciliation import kept, sessions
 from audit.reconciliation.counts import Counts, LateCount, late_counts, read_counts
-from audit.reconciliation.equipment import FairnessTest, Played, fairness_tests
+from audit.reconciliation.ledger_as_of import LedgerAsOf, ledger_as_of
 from audit.reconciliation.previous import Closer, previous_closers
 from audit.reconciliation.slip_uses import Earlier, earlier_than
 from audit.reconciliation.slips import Use, uses
@@ -23,7 +23,7 @@ from settlement.night.figures import Figures
 from settlement.night.variance import Interval, hold_interval
 
 QUESTION = Fraction(1, 1000)
-"""Level of a statistical question about a session, or a table and month: its rate of false alarms."""
+"""Level of the interval that luck leaves the hold of a session in: its rate of false alarms."""
 
 ONE_SIDED = Fraction(1, 100)
 """Level of the question whether a croupier's errors of a night favour one side."""
@@ -98,7 +98,7 @@ class Night:
     counts: Counts
     earlier: Earlier = field(default_factory=Earlier)
     late_counts: list[LateCount] = field(default_factory=list)
-    tests: list[FairnessTest] = field(default_factory=list)
+    ledger: LedgerAsOf = field(default_factory=LedgerAsOf)
     findings: list[Finding] = field(default_factory=list)
     through: dict[int, int] = field(default_factory=dict)
     head: tree.StoredCheckpoint | None = None
@@ -158,8 +158,7 @@ def gather(
     night.through = {stream_id: last for stream_id, last in through.items() if stream_id in used}
     night.earlier = earlier_than(casino, day, currency, night.slips)
     night.late_counts = late_counts(casino, day, counted)
-    played = [Played(result.stream, rows[result.stream.stream_id].pk, result.figures) for result in results]
-    night.tests = fairness_tests(casino, day, played, QUESTION)
+    night.ledger = ledger_as_of(casino, day, currency, night.stream_ids)
     return night
 
 

@@ -113,6 +113,11 @@ def _exceptions(content: Row) -> list[dict[str, Any]]:
     return [row for row in _comparisons(content) if row["verdict"] != "agrees"]
 
 
+def _ledger(content: Row) -> list[dict[str, Any]]:
+    """Return what line 11 says of the evidence ledger; nothing of a report from before it."""
+    return [row for row in _comparisons(content) if row["note"].startswith("ledger")]
+
+
 def _comparisons(content: Row) -> list[dict[str, Any]]:
     return [row for line in content["lines"] for row in comparisons_of(line)]
 
@@ -261,6 +266,15 @@ COMPARISONS = Section(
 
 EXCEPTIONS = replace(COMPARISONS, rows=_exceptions)
 
+LEDGER = replace(
+    COMPARISONS,
+    name="ledger",
+    title=_("Evidence ledger"),
+    rows=_ledger,
+    paper=("stream", "note", "expected", "found", "events"),
+    note=_("Wealth since the year began, and that at which a process asks. A question is no accusation."),
+)
+
 ERRORS = Section(
     "errors",
     _("Payout errors, wager by wager"),
@@ -381,7 +395,7 @@ SHEETS = (TABLES, GAMES, TOTAL, SESSIONS, COMPARISONS, ERRORS, STANDING, CROUPIE
 """The tables of the workbook, in order. Their names are public: ``?table=`` of the interface takes them."""
 
 PAPER = (
-    *(TABLES, GAMES, LETTERS, WAITING, LINES, EXCEPTIONS, ERRORS, STANDING, CROUPIERS),
+    *(TABLES, GAMES, LETTERS, WAITING, LINES, EXCEPTIONS, LEDGER, ERRORS, STANDING, CROUPIERS),
     *(RESTATEMENT, SIGNOFF_EXCEPTIONS),
 )
 """The sections of the PDF, in order."""

@@ -32,10 +32,9 @@ from audit.models import (
 )
 from audit.reconciliation import kept, persons, sessions
 from audit.reconciliation.counts import count_streams
-from audit.reconciliation.equipment import tests_through
 from audit.reconciliation.findings import raise_findings
 from audit.reconciliation.gaming_days import has_ended, last_ended
-from audit.reconciliation.night import QUESTION, Night, gather, session_streams
+from audit.reconciliation.night import Night, gather, session_streams
 from audit.reconciliation.previous import followers, previous_closers
 from audit.reconciliation.slip_uses import keep
 from audit.reconciliation.versions import create_version
@@ -85,18 +84,6 @@ def pending_sessions(run: NightRun) -> list[tuple[int, int]]:
         if stream.stream_id in last_seqs
     }
     return [(stream_id, sessions_of_run[stream_id]) for stream_id in kept.missing(sessions_of_run)]
-
-
-def prepare(casino: Casino, day: date) -> bool:
-    """Read the fairness tests of the month through a gaming day, all of whose sessions are closed and have figures.
-
-    Return whether that is so. The report of the day does not wait for it then.
-    """
-    heads = read.last_seqs([stream.stream_id for stream in session_streams(casino, day)])
-    if not heads or kept.missing(heads):
-        return False
-    tests_through(casino, day, (), QUESTION)
-    return True
 
 
 def progress(run: NightRun) -> tuple[int, int]:
@@ -187,10 +174,12 @@ def reconcile(
     actor: str,
     now: datetime | None = None,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
+    before_reports: Callable[[], object] = lambda: None,
 ) -> list[NightReport]:
     """Reconcile a gaming day in this process and return the newest report of each currency.
 
-    ``on_progress`` receives how many sessions are done and how many there are. Raise ``StreamLocked``.
+    ``on_progress`` receives how many sessions are done and how many there are; ``before_reports`` is called when all
+    are done. Raise ``StreamLocked``.
     """
     run = begin(casino, day, actor=actor)
     pending = pending_sessions(run)
@@ -198,6 +187,7 @@ def reconcile(
         on_progress(done, len(pending))
         sessions.compute_figures(stream_id, last_seq)
     on_progress(len(pending), len(pending))
+    before_reports()
     return finish(run, now=now)
 
 

@@ -24,7 +24,7 @@ LINES: Mapping[str, Any] = {
     "standing": _("Undecided and imprisoned stakes"),
     "late": _("Events since the last version"),
     "findings": _("Open findings"),
-    "chance": _("Hold, dice and wheels against chance"),
+    "chance": _("Hold and evidence against chance"),
     "unchecked": _("Not checked, because not observed"),
 }
 
@@ -117,6 +117,21 @@ NOTES: Mapping[str, Any] = {
     "finding_closed_in_part": _("%(rule)s; to be closed within %(hours)s h; closed by two officers: %(closed)s"),
     "no_hold": _("no hold: not counted, or no drop"),
     "hold": _("expected from %(low)s to %(high)s; level %(level)s"),
+    "ledger": _(
+        "sessions in the evidence ledger; budget of false questions in %(year)s: %(budget)s, "
+        "of which %(spent)s is given out in levels"
+    ),
+    "ledger_waits": _(
+        "sessions in the evidence ledger, not yet all; budget of false questions in %(year)s: %(budget)s, "
+        "of which %(spent)s is given out in levels"
+    ),
+    "ledger_left_out": _("sessions that the evidence ledger could not read"),
+    "ledger_empty": _("no session of this night is in the evidence ledger yet"),
+    "ledger_past": _("the evidence ledger is in a later year: the levels of %(year)s are no longer kept"),
+    "ledger_crossed": _("%(process)s, %(subject)s: asks after this night; level %(alpha)s"),
+    "ledger_asked": _("%(process)s, %(subject)s: asked after the night of %(day)s; level %(alpha)s"),
+    "ledger_watched": _("%(process)s, %(subject)s: on the watch list, nothing is asked; level %(alpha)s"),
+    # Of reports from before the evidence ledger:
     "dice": _("throws since the first of the month; p = %(p)s, level %(level)s a table and month"),
     "wheel": _("spins since the first of the month; p = %(p)s, level %(level)s a table and month"),
     "no_ruleset": _("unknown ruleset"),
@@ -124,6 +139,28 @@ NOTES: Mapping[str, Any] = {
     "law": _("sentences of the law checked, of those that have a rule"),
     "law_in_part": _("sentences of the law checked, of those that have a rule; not in full for lack of %(lacking)s"),
 }
+
+PROCESSES: Mapping[str, Any] = {
+    "wheel": _("Wheel: pockets"),
+    "wheel-displacement": _("Wheel: from the last pocket"),
+    "wheel-memory": _("Wheel: pockets before"),
+    "croupier-displacement": _("Croupier and wheel: from the last pocket"),
+    "die": _("Die: faces"),
+    "dice-supply": _("Dice of a table: faces"),
+    "dice-pair": _("Set of dice: pairs"),
+    "shooter": _("Shooter: sevens"),
+    "void-call": _("Table: throws called void"),
+    "table-luck": _("Table: luck of the house"),
+    "table-drift": _("Table: accounting variances"),
+    "player-luck": _("Player: luck"),
+    "pair-luck": _("Player and croupier: luck"),
+    "late-luck": _("Player: luck of late wagers"),
+    "payout-lean": _("Croupier: errors that lean"),
+    "payout-rate": _("Croupier: errors per coup"),
+    "team-drift": _("Count team: accounting variances"),
+    "shift-drift": _("Shift: accounting variances"),
+}
+"""What a report and a list call each kind of process of the evidence ledger."""
 
 _MONEY_FACTS = {"paid_wrong": ("for_house", "for_players")}
 
@@ -208,6 +245,10 @@ def note(row: Mapping[str, Any], currency: str) -> str:
             facts[name] = share(facts[name])
     if "p_millionths" in facts:
         facts["p"] = probability(facts["p_millionths"])
+    if "spent_millionths" in facts:
+        facts["spent"] = probability(facts["spent_millionths"])
+    if "process" in facts:
+        facts["process"] = str(PROCESSES.get(facts["process"], facts["process"]))
     if "counts" in facts:
         facts["counts"] = ", ".join(facts["counts"])
     if "rule" in facts:

@@ -37,8 +37,6 @@ class DiceSetIntroducedData(Data, frozen=True, gc=False):
 
 
 class DiceSetIntroduced(Envelope, frozen=True, gc=False, tag="dice.set_introduced"):
-    brings_equipment: ClassVar[str | None] = "set"
-
     data: DiceSetIntroducedData
 
 

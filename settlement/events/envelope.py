@@ -73,10 +73,9 @@ class Envelope(Struct, frozen=True, forbid_unknown_fields=True, gc=False, tag_fi
 
     A type says what shared code has to know of it, so that none is named there. ``is_result``: it is a result, which
     ends a coup if it is counted. ``voids_result``: the type of result that it voids, if the ``voids`` of its data names
-    one; None if it voids none. ``brings_equipment``: the field of its data with the id of the wheel or the set of dice
-    that is played with from now on, None if it changes nothing. ``assigns_colour``: the ``colour`` of its data is that
-    of its ``player``. ``shows``: the field of its data with the result that the felt shows, if that is not the text of
-    ``Table.result``; ``stays_shown``: until the next, for dice lie where they fell; otherwise until new stakes.
+    one; None if it voids none. ``assigns_colour``: the ``colour`` of its data is that of its ``player``. ``shows``: the
+    field of its data with the result that the felt shows, if that is not the text of ``Table.result``; ``stays_shown``:
+    until the next, for dice lie where they fell; otherwise until new stakes.
 
     One of a ruleset's own says which ``ruleset`` alone takes it, None for a type of the contract, and brings the
     ``sentence`` that pages show it by, a template in English and French.
@@ -85,7 +84,6 @@ class Envelope(Struct, frozen=True, forbid_unknown_fields=True, gc=False, tag_fi
     type: ClassVar[str]
     is_result: ClassVar[bool] = False
     voids_result: ClassVar[EventType | None] = None
-    brings_equipment: ClassVar[str | None] = None
     assigns_colour: ClassVar[bool] = False
     shows: ClassVar[str | None] = None
     stays_shown: ClassVar[bool] = False

@@ -8,7 +8,6 @@ Pure, exact, and derived from the engine's own tables:
     bridge     a session's win, taken apart into theoretical win, luck, payout errors and accounting variance
     figures    the projection that reads a session's stream once and collects all of this
     variance   p-values and intervals of a luck and of a hold
-    fairness   the e-process: are dice and wheel fair?
     croupiers  payout errors by croupier, with multiple testing (false discovery rate)
 
 ``docs/night-mathematics.md`` explains each figure.

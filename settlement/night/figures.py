@@ -129,8 +129,7 @@ class Figures(Struct, kw_only=True):
     """What a report says of one session, through its event ``last_seq``. Amounts in minor units.
 
     ``bridge`` is without the drop, which only the count room knows. ``luck`` and ``variance`` are those of the draws;
-    ``draws`` lists each draw in order: its seq, then faces and dice, or the pocket. ``equipment`` is the physical wheel
-    or set of dice, by its id, from an event on; "" where no event says which. ``lost`` are declared losses, both
+    ``draws`` lists each draw in order: its seq, then faces and dice, or the pocket. ``lost`` are declared losses, both
     ends included. ``buy_ins`` are the seqs of the first ``BUY_INS_LISTED``. ``is_adjudicated`` is False for a session
     without a known ruleset: it has a bank, and no wagers.
     """
@@ -161,7 +160,6 @@ class Figures(Struct, kw_only=True):
     observes: list[str] = []
     unchecked: list[str] = []
     draws: list[list[int | str]] = []
-    equipment: list[tuple[int, str]] = []
 
     @property
     def is_money_seen(self) -> bool:
@@ -218,7 +216,6 @@ class SessionProjection:
         self._of_strangers: Counter[str] = Counter()
         self._orphaned: Counter[str] = Counter()
         self._draws: list[list[int | str]] = []
-        self._equipment: list[tuple[int, str]] = []
         noters: dict[type[Envelope], Callable[[Any], None]] = {
             SessionOpened: self._note_opener,
             SessionClosed: self._note_closer,
@@ -233,7 +230,6 @@ class SessionProjection:
             TipGiven: self._note_tip,
             OrphanRecorded: self._note_orphan,
         }
-        noters |= {kind: self._note_equipment for kind in TYPES.values() if kind.brings_equipment}
         self._interceptors: Interceptors = {kind: self._noting(note) for kind, note in noters.items()}
         if follows_luck:
             for kind, note in self._process.noters.items():
@@ -314,7 +310,6 @@ class SessionProjection:
             buy_ins=self._buy_in_seqs,
             croupiers={croupier: PaidBy(payouts) for croupier, payouts in sorted(self._paid.items())},
             draws=self._draws,
-            equipment=self._equipment,
             unchecked=[] if session is None else unchecked(table, RULESETS[session.ruleset], session),
         )
         if opener is not None:
@@ -402,16 +397,6 @@ class SessionProjection:
     def _note_opener(self, event: SessionOpened) -> None:
         if self._opener is None and event.seq == 1:
             self._opener = event
-            ruleset = RULESETS.get(event.data.ruleset)
-            has_dice = ruleset is not None and ruleset.equipment == "dice"
-            equipment = event.data.dice_set if has_dice else event.data.wheel
-            if equipment:
-                self._equipment.append((event.seq, equipment))
-
-    def _note_equipment(self, event: Any) -> None:
-        name = getattr(event.data, type(event).brings_equipment) or ""
-        if name or self._equipment:
-            self._equipment.append((event.seq, name))
 
     def _note_closer(self, event: SessionClosed) -> None:
         self._closer = event  # the last one counts: what comes after a close may close again

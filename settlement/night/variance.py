@@ -3,8 +3,9 @@
 The variance of a night's luck is the sum over its draws of the variance that each could have, given the stakes on the
 layout (``value``). Luck divided by its standard deviation is z, and close to normal unless a few draws dominate: the
 central limit theorem for martingales (B. M. Brown, *Martingale central limit theorems*, Ann. Math. Statist. 42, 1971).
-So p is an approximation, best for a night of many coups and worst for one big stake; ``fairness`` has tests whose level
-is exact. Tables are independent of one another: their lucks and their variances add up.
+So p is an approximation, best for a night of many coups and worst for one big stake; the processes of
+``settlement.eprocess`` have a level that is exact. Tables are independent of one another: their lucks and their
+variances add up.
 
 The normal tail is computed, not looked up, in decimal arithmetic of 50 digits, and returned to 20. Below ``FAR``,
 

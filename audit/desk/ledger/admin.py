@@ -27,6 +27,7 @@ from audit.ledger.equipment import equipment_of, take_apart
 from audit.models import Casino, LedgerProcess
 from audit.persons.directory import players
 from audit.presentation import day as written_day
+from audit.reconciliation.wording import PROCESSES
 
 MAX_REASON = 2_000
 
@@ -39,7 +40,7 @@ class KindFilter(admin.SimpleListFilter):
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
         kinds = set(model_admin.get_queryset(request).order_by().values_list("kind", flat=True).distinct())
-        return [(kind, title) for kind, title in page.TITLES.items() if kind in kinds]
+        return [(kind, title) for kind, title in PROCESSES.items() if kind in kinds]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[LedgerProcess]) -> QuerySet[LedgerProcess]:
         return queryset.filter(kind=self.value()) if self.value() else queryset

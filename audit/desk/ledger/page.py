@@ -18,6 +18,7 @@ from audit.models import Casino, Finding, LedgerPoint, LedgerProcess, LedgerQues
 from audit.persons.directory import Directory
 from audit.presentation import finding_title, language, money
 from audit.reconciliation.persons import thresholds_of
+from audit.reconciliation.wording import PROCESSES
 from settlement.catalogue.words import word
 from settlement.eprocess.kinds import KINDS
 from settlement.eprocess.process import UNIT
@@ -28,28 +29,6 @@ from settlement.persons.exchange_register import exchange_registers
 MOVES_SHOWN = 5
 STREAMS_SHOWN = 100
 """Streams of a person's page, the newest first."""
-
-TITLES = {
-    "wheel": _("Wheel: pockets"),
-    "wheel-displacement": _("Wheel: from the last pocket"),
-    "wheel-memory": _("Wheel: pockets before"),
-    "croupier-displacement": _("Croupier and wheel: from the last pocket"),
-    "die": _("Die: faces"),
-    "dice-supply": _("Dice of a table: faces"),
-    "dice-pair": _("Set of dice: pairs"),
-    "shooter": _("Shooter: sevens"),
-    "void-call": _("Table: throws called void"),
-    "table-luck": _("Table: luck of the house"),
-    "table-drift": _("Table: accounting variances"),
-    "player-luck": _("Player: luck"),
-    "pair-luck": _("Player and croupier: luck"),
-    "late-luck": _("Player: luck of late wagers"),
-    "payout-lean": _("Croupier: errors that lean"),
-    "payout-rate": _("Croupier: errors per coup"),
-    "team-drift": _("Count team: accounting variances"),
-    "shift-drift": _("Shift: accounting variances"),
-}
-"""What a list calls each kind of process."""
 
 NULLS = {
     "wheel": _("the pockets are even and independent"),
@@ -71,7 +50,7 @@ OF_PLAYERS = ("player-luck", "pair-luck", "late-luck", "shooter")
 
 
 def title_of(process: LedgerProcess) -> Any:
-    return TITLES.get(process.kind, process.kind)
+    return PROCESSES.get(process.kind, process.kind)
 
 
 def null_of(process: LedgerProcess) -> Any:

@@ -11,6 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from audit.event_store import audit_trail
+from audit.ledger.feeding import feed_sessions
 from audit.management.counted import counted
 from audit.models import Casino, NightReport
 from audit.reconciliation import runs
@@ -43,6 +44,7 @@ class Command(BaseCommand):
                     options["day"],
                     actor=audit_trail.account_name(),
                     on_progress=lambda done, total: bar.update(task, completed=done, total=total),
+                    before_reports=lambda: feed_sessions(casino),
                 )
         except StreamLocked as locked:
             raise CommandError(

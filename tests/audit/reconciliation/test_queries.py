@@ -8,19 +8,19 @@ from datetime import date, timedelta
 from typing import Any
 
 import pytest
-from django.core.cache import cache
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from audit.event_store import binary_copy
-from audit.models import Casino, Finding, LoggedStream, NightRun, SessionFigures
-from audit.reconciliation import month_tests, runs, sessions
+from audit.ledger import feeding
+from audit.models import Casino, Finding, LoggedStream, NightRun
+from audit.reconciliation import runs, sessions
 from audit.reconciliation.instants import dated
 from audit.transparency import tree
 from audit.transparency.integrity_findings import integrity_finding
 from tests.audit.reconciliation.played import DAY, MORNING, record
-from tests.audit.reconciliation.test_equipment import draws_in, played, spins
+from tests.audit.reconciliation.test_ledger_as_of import played, spins
 from tests.audit.reconciliation.test_questions import stream
 from tests.audit.tables import Tenant
 from tests.audit.transparency.sealed import seal
@@ -29,10 +29,8 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def casino(tenant: Tenant) -> Iterator[Casino]:
-    cache.clear()
-    yield tenant.casino
-    cache.clear()
+def casino(tenant: Tenant) -> Casino:
+    return tenant.casino
 
 
 @contextmanager
@@ -60,7 +58,8 @@ def night_of(casino: Casino, tables: int, *, day: date = DAY) -> NightRun:
     run = runs.begin(casino, day, actor="test")
     for stream_id, last_seq in runs.pending_sessions(run):
         sessions.compute_figures(stream_id, last_seq)
-    assert runs.prepare(casino, day)
+    seal()
+    assert feeding.feed_sessions(casino) >= tables
     return run
 
 
@@ -79,74 +78,15 @@ def test_the_report_of_six_sessions_takes_no_more_queries_than_that_of_three(
     assert taken[1] <= taken[0]
 
 
-def test_a_night_that_is_kept_reads_no_session_and_draws_nothing_again(
-    casino: Casino, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_night_that_is_kept_reads_no_session_again(casino: Casino, monkeypatch: pytest.MonkeyPatch) -> None:
     run = night_of(casino, 2)
 
     def breaks(*arguments: Any, **named: Any) -> Any:
         raise AssertionError("read again")
 
     monkeypatch.setattr("audit.adjudication.stream_reader.arrays_between", breaks)
-    monkeypatch.setattr("audit.reconciliation.equipment._feed", breaks)
     (report,) = runs.finish(run, now=MORNING)
-    assert draws_in(report) == {"11-0": 3, "11-1": 3}
-
-
-@pytest.mark.parametrize("kind", ["wheel", "dice"])
-def test_a_month_that_is_kept_and_one_that_is_read_again_say_the_same(casino: Casino, kind: str) -> None:
-    throws = [("dice.thrown", {"faces": [6, 1 + number % 5]}) for number in range(9)]
-    following, opened = (spins(40), {}) if kind == "wheel" else (throws, {"game": "craps", "ruleset": "fr-craps"})
-    month = [DAY - timedelta(days=number) for number in (2, 1, 0)]
-    for day in month:
-        played(casino, "T1", following, day=day, **opened)
-    for day in month:
-        (report,) = runs.reconcile(casino, day, actor="test", now=MORNING)
-    assert list(draws_in(report, kind).values()) == [3 * len(following)]
-    cache.clear()
-    assert [each.pk for each in runs.reconcile(casino, DAY, actor="test", now=MORNING)] == [report.pk], "no new version"
-
-
-@pytest.mark.parametrize("put", ["WzFd:1vLgXe:forged", "forged", 7])
-def test_what_somebody_else_put_in_the_cache_is_not_taken(
-    casino: Casino, monkeypatch: pytest.MonkeyPatch, put: Any
-) -> None:
-    monkeypatch.setattr(month_tests.cache, "get", lambda name: put)
-    played(casino, "R1", spins(7))
-    (report,) = runs.reconcile(casino, DAY, actor="test", now=MORNING)
-    assert draws_in(report) == {"R1": 7}
-
-
-def test_a_month_kept_under_one_name_is_not_taken_under_another(
-    casino: Casino, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    stored: list[str] = []
-    monkeypatch.setattr(month_tests.cache, "set", lambda name, value, timeout: stored.append(value))
-    played(casino, "R1", spins(5), day=DAY - timedelta(days=1))
-    runs.reconcile(casino, DAY - timedelta(days=1), actor="test", now=MORNING)
-    monkeypatch.setattr(month_tests.cache, "get", lambda name: stored[0])
-    played(casino, "R1", spins(7))
-    (report,) = runs.reconcile(casino, DAY, actor="test", now=MORNING)
-    assert draws_in(report) == {"R1": 12}
-    assert len(stored) == 2
-
-
-def test_without_a_cache_the_report_is_the_same(casino: Casino, monkeypatch: pytest.MonkeyPatch) -> None:
-    def breaks(*arguments: Any) -> Any:
-        raise ConnectionError("no cache")
-
-    monkeypatch.setattr(month_tests.cache, "get", breaks)
-    monkeypatch.setattr(month_tests.cache, "set", breaks)
-    played(casino, "R1", spins(7))
-    (report,) = runs.reconcile(casino, DAY, actor="test", now=MORNING)
-    assert draws_in(report) == {"R1": 7}
-
-
-def test_a_day_is_not_prepared_while_a_session_has_no_figures(casino: Casino) -> None:
-    played(casino, "R1", spins(7))
-    assert not runs.prepare(casino, DAY)
-    assert not SessionFigures.objects.filter(stream__casino=casino).exists()
-    assert not runs.prepare(casino, DAY + timedelta(days=1)), "nothing was played"
+    assert [row["draws"] for row in report.parsed_content()["sessions"]] == [3, 3]
 
 
 def test_a_stream_is_sealed_when_the_tree_has_every_batch_through_the_event(casino: Casino) -> None:

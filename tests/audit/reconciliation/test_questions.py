@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import Any
@@ -56,40 +55,6 @@ def found(casino: Casino, rule: str) -> list[Finding]:
 def reconcile(casino: Casino) -> NightReport:
     (report,) = runs.reconcile(casino, DAY, actor="test", now=MORNING)
     return report
-
-
-def test_a_report_shows_the_throw_at_which_a_loaded_die_told(casino: Casino) -> None:
-    chance = random.Random(3)
-    throws = [
-        ("dice.thrown", {"faces": [chance.choice([6, 6, 6, 5, 4, 3, 2, 1]), chance.randint(1, 6)], "dice": ["a", "b"]})
-        for _ in range(400)
-    ]
-    craps = {"game": "craps", "ruleset": "fr-craps"}
-    record(casino, stream(casino, "C1", [*throws, ("session.closed", {"float": 100_000})], **craps))
-    report = reconcile(casino)
-    assert not found(casino, "dice-fairness"), "a night asks nothing: the ledger does"
-    rows = [row for row in report.parsed_content()["lines"][10]["rows"] if row["note"] == "dice"]
-    ((verdict, (seq,)),) = [(row["verdict"], row["seqs"]) for row in rows]
-    assert verdict == "question"
-    assert 1 < seq < 402
-
-
-def test_a_wheel_is_followed_from_night_to_night_through_the_month(casino: Casino) -> None:
-    chance = random.Random(5)
-    pockets = [str(number) for number in range(37)]
-    weights = [3 if pocket == "17" else 1 for pocket in pockets]
-    for back in range(6, -1, -1):
-        day = DAY - timedelta(days=back)
-        spins = [("ball.settled", {"pocket": pocket}) for pocket in chance.choices(pockets, weights, k=150)]
-        record(
-            casino,
-            stream(casino, "R1", [*spins, ("session.closed", {"float": 100_000})], gaming_day=day.isoformat()),
-        )
-        (report,) = runs.reconcile(casino, day, actor="test", now=MORNING)
-        (row,) = [row for row in report.parsed_content()["lines"][10]["rows"] if row["note"] == "wheel"]
-        assert row["found"] == 150 * (7 - back), "the test goes on where the night before left it"
-        if back in (6, 0):
-            assert row["verdict"] == ("agrees" if back else "question"), "one night shows nothing yet, seven do"
 
 
 def test_a_fair_night_asks_nothing_about_dice_and_wheels(casino: Casino) -> None:

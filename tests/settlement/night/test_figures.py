@@ -341,16 +341,7 @@ def test_a_session_under_no_known_ruleset_has_a_bank_and_no_win() -> None:
     assert figures.bridge.bank.opening_float == 700
 
 
-# Equipment and disputes
-
-
-def test_dice_are_followed_by_their_set_and_a_wheel_by_its_own_id() -> None:
-    introduced = ("dice.set_introduced", {"dice": ["1", "2"], "decided_by": "opening", "announced": True})
-    named = (introduced[0], introduced[1] | {"set": "D-2"})
-    raw = [opener("s", "fr-craps", dice_set="D-1", wheel="W-1")]
-    raw += [event("s", seq, kind, **data) for seq, (kind, data) in enumerate([named, introduced], start=2)]
-    assert read([decode_event(each) for each in raw]).figures().equipment == [(1, "D-1"), (2, "D-2"), (3, "")]
-    assert read(stream_of(dice_set="D-1", wheel="W-1")).figures().equipment == [(1, "W-1")]
+# Disputes
 
 
 @pytest.mark.parametrize("by, amount", [("house", 70), ("player", -70)])

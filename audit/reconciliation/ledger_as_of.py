@@ -1,0 +1,139 @@
+"""What the evidence ledger of a casino had to say when the last session of a night was fed to it.
+
+The ledger goes on: the next sessions move the same processes. So a report has it as it was after the batch of its own
+last session, in the order of the tree, which is the same whenever the report is computed. The payouts and counts of a
+night are fed after its first report; the questions that they raise are in its next version.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from fractions import Fraction
+
+from django.db.models import Q
+
+from audit.models import (
+    BatchKind,
+    Casino,
+    Finding,
+    LedgerBatch,
+    LedgerCursor,
+    LedgerPoint,
+    LedgerProcess,
+    LedgerQuestion,
+)
+from settlement.eprocess.budget import watch_list
+
+
+@dataclass(slots=True)
+class Evidence:
+    """A process as it was: its wealth over that when the year began, rounded down, and its level, "n/d".
+
+    ``day`` is the gaming day after which it asked, None if it has not asked in the year; ``stream`` and ``seq`` are the
+    event at which its question is.
+    """
+
+    kind: str
+    subject: str
+    wealth: int
+    alpha: str
+    day: date | None = None
+    stream: str = ""
+    seq: int = 0
+
+
+@dataclass(slots=True)
+class LedgerAsOf:
+    """The ledger after the batch ``number``, that of the last session of a night; 0 if none of them was fed.
+
+    ``fed`` of the night's sessions were fed, and ``left_out`` because they could not be read. ``budget`` and ``spent``
+    are of false questions in ``year``; None in a night of an earlier year than the ledger's, whose levels are no longer
+    kept. ``crossed`` are the questions of this night, ``earlier`` the others of the year until then.
+    """
+
+    fed: int = 0
+    left_out: int = 0
+    number: int = 0
+    year: int = 0
+    budget: Fraction | None = None
+    spent: Fraction | None = None
+    crossed: list[Evidence] = field(default_factory=list)
+    earlier: list[Evidence] = field(default_factory=list)
+    watched: list[Evidence] = field(default_factory=list)
+
+
+def ledger_as_of(casino: Casino, day: date, currency: str, stream_ids: Sequence[int]) -> LedgerAsOf:
+    """Return the ledger as it was after the last of a night's sessions, in a currency."""
+    of_night = LedgerBatch.objects.filter(casino=casino, kind=BatchKind.DRAWS, stream__in=stream_ids)
+    batches = list(of_night.order_by("number").only("number", "year", "error", "fed_at"))
+    found = LedgerAsOf(
+        fed=sum(not batch.error for batch in batches), left_out=sum(bool(batch.error) for batch in batches)
+    )
+    if not batches:
+        return found
+    last = batches[-1]
+    found.number, found.year = last.number, last.year
+    is_of_night = Q(batch__gaming_day=day, batch__currency=currency)
+    questions = LedgerQuestion.objects.filter(process__casino=casino).select_related("process", "batch")
+    until_then = questions.filter(year=last.year, batch__number__lte=last.number)
+    in_order = ("batch__number", "process__name")
+    found.crossed = _questions(questions.filter(is_of_night).order_by(*in_order))
+    found.earlier = _questions(until_then.exclude(is_of_night).order_by(*in_order))
+    cursor = LedgerCursor.objects.get(casino=casino)
+    if cursor.year == last.year:
+        of_year = _of_year(casino, last)
+        have_raised = set(until_then.values_list("process_id", flat=True))
+        found.budget = Fraction(cursor.budget)
+        found.spent = sum((Fraction(row.alpha) for row, _wealth in of_year.values()), Fraction(0))
+        going_on = {str(pk): each for pk, each in of_year.items() if not _has_ended(each[0], last)}
+        listed = watch_list({key: wealth for key, (_row, wealth) in going_on.items()})
+        found.watched = [
+            Evidence(row.kind, row.subject, int(wealth), row.alpha)
+            for row, wealth in (going_on[key] for key in listed)
+            if row.pk not in have_raised
+        ]
+    return found
+
+
+def _questions(questions: Iterable[LedgerQuestion]) -> list[Evidence]:
+    listed = list(questions)
+    findings = Finding.objects.select_related("stream").in_bulk([each.finding_id for each in listed])
+    return [
+        Evidence(
+            each.process.kind,
+            each.process.subject,
+            int(each.evidence),
+            each.alpha,
+            each.batch.gaming_day,
+            findings[each.finding_id].stream.name,
+            findings[each.finding_id].seq,
+        )
+        for each in listed
+    ]
+
+
+def _of_year(casino: Casino, last: LedgerBatch) -> dict[int, tuple[LedgerProcess, Fraction]]:
+    """Return the processes that were fed in the ledger's year through the batch ``last``, each with its e-value then.
+
+    What was not fed since is as its row has it; of the others the point of their last batch until then.
+    """
+    rows = LedgerProcess.objects.filter(casino=casino, year=last.year).defer("state")
+    points = LedgerPoint.objects.filter(process__in=rows)
+    moved = set(points.filter(batch__number__gt=last.number).values_list("process_id", flat=True))
+    before = points.filter(process__in=moved, batch__number__lte=last.number, batch__year=last.year)
+    newest = before.order_by("process_id", "-batch__number").distinct("process_id")
+    wealth = dict(newest.values_list("process_id", "wealth"))
+    as_of = {}
+    for row in rows:
+        if row.pk not in moved:
+            as_of[row.pk] = (row, row.e_value)
+        elif row.pk in wealth:
+            as_of[row.pk] = (row, Fraction(int(wealth[row.pk]), int(row.opening)))
+    return as_of
+
+
+def _has_ended(process: LedgerProcess, last: LedgerBatch) -> bool:
+    """Whether a process had ended, its wheel or dice having been taken apart, before ``last`` was fed."""
+    return process.ended_at is not None and process.ended_at <= last.fed_at

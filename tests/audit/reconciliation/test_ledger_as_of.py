@@ -1,0 +1,215 @@
+"""Line 11: the evidence ledger as it was after the last session of a night, whenever the report is computed."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from django.utils import timezone, translation
+
+from audit.ledger import feeding, listing
+from audit.ledger.equipment import take_apart
+from audit.models import BatchKind, Casino, Finding, LedgerBatch, LedgerProcess, LedgerQuestion, NightReport
+from audit.reconciliation import runs, wording
+from audit.reconciliation.checks import MILLION
+from audit.reconciliation.ledger_as_of import ledger_as_of
+from audit.reconciliation.night import session_streams
+from audit.reconciliation.pdf import _data
+from audit.reconciliation.presentation import LEDGER, load_content
+from audit.reconciliation.sheets import sheet_named
+from tests.audit.reconciliation.played import DAY, MORNING, record
+from tests.audit.reconciliation.test_questions import stream
+from tests.audit.tables import Tenant
+from tests.audit.transparency.sealed import seal
+
+pytestmark = pytest.mark.django_db
+
+NEXT = DAY + timedelta(days=1)
+
+
+@pytest.fixture
+def casino(tenant: Tenant) -> Casino:
+    return tenant.casino
+
+
+def spins(number: int, first: int = 0) -> list[tuple[str, dict[str, Any]]]:
+    pockets = ["17" if each % 4 == 0 else str((each * 7 + first) % 37) for each in range(number)]
+    return [("ball.settled", {"pocket": pocket}) for pocket in pockets]
+
+
+def stuck(number: int) -> list[tuple[str, dict[str, Any]]]:
+    return [("ball.settled", {"pocket": "17"})] * number
+
+
+def played(casino: Casino, table: str, following: list[Any], *, day: date = DAY, **opened: Any) -> str:
+    events = stream(
+        casino, table, [*following, ("session.closed", {"float": 100_000})], gaming_day=day.isoformat(), **opened
+    )
+    currency = opened.get("currency", "EUR")
+    events = [{**event, "stream": f"{event['stream']}.{currency}"} for event in events]
+    record(casino, events)
+    return str(events[0]["stream"])
+
+
+def fed(casino: Casino) -> None:
+    seal()
+    feeding.feed(casino)
+
+
+def reconcile(casino: Casino, day: date = DAY) -> NightReport:
+    (report,) = runs.reconcile(casino, day, actor="test", now=MORNING)
+    return report
+
+
+def line_of(report: NightReport) -> dict[str, Any]:
+    return next(line for line in report.parsed_content()["lines"] if line["code"] == "chance")
+
+
+def rows(report: NightReport, note: str = "ledger") -> list[dict[str, Any]]:
+    return [row for row in line_of(report)["rows"] if row["note"] == note]
+
+
+def test_a_night_says_budget_what_is_spent_what_asks_and_what_is_watched(casino: Casino) -> None:
+    name = played(casino, "R1", stuck(20), wheel="W1")
+    played(casino, "R2", stuck(2), wheel="W2")
+    fed(casino)
+    report = reconcile(casino)
+    budget = listing.budget_of(casino)
+    assert budget is not None
+    [row] = rows(report)
+    assert (row["verdict"], row["expected"], row["found"]) == ("agrees", 2, 2)
+    assert (row["facts"]["budget"], row["facts"]["year"]) == ("1", timezone.now().year)
+    assert 0 <= Fraction(row["facts"]["spent_millionths"], MILLION) - budget.spent < Fraction(1, MILLION)
+    crossed = {(row["facts"]["process"], row["facts"]["subject"]): row for row in rows(report, "ledger_crossed")}
+    questions = LedgerQuestion.objects.filter(process__casino=casino)
+    assert crossed.keys() == {(each.process.kind, each.process.subject) for each in questions}
+    row = crossed["wheel", "W1"]
+    assert (row["verdict"], row["stream"], row["seqs"], row["table"]) == ("question", name, [22], "W1")
+    assert (row["facts"]["alpha"], row["expected"]) == ("1/16", "< 16")
+    watched = {(row["facts"]["process"], row["table"], row["verdict"]) for row in rows(report, "ledger_watched")}
+    assert watched == {(each.kind, each.subject, "agrees") for each in listing.watched(casino)}
+    assert line_of(report)["verdict"] == "question"
+
+
+def test_a_question_of_an_earlier_night_has_asked_and_asks_no_more(casino: Casino) -> None:
+    played(casino, "R1", stuck(20), wheel="W1")
+    fed(casino)
+    played(casino, "R2", spins(3), day=NEXT, wheel="W2")
+    fed(casino)
+    report = reconcile(casino, NEXT)
+    assert not rows(report, "ledger_crossed")
+    row = next(row for row in rows(report, "ledger_asked") if row["facts"]["process"] == "wheel")
+    assert (row["verdict"], row["facts"]["day"], row["facts"]["alpha"]) == ("agrees", DAY.isoformat(), "1/16")
+    assert row["stream"].startswith(f"{casino.code}.R1")
+
+
+def test_what_is_fed_afterwards_leaves_the_night_as_it_was(casino: Casino) -> None:
+    played(casino, "R1", spins(40), wheel="W1")
+    played(casino, "R2", stuck(2), wheel="W2")
+    fed(casino)
+    before = reconcile(casino)
+    now = ledger_as_of(casino, DAY, "EUR", [each.pk for each in session_streams(casino, DAY)])
+    assert {each.subject for each in now.watched} == {each.subject for each in listing.watched(casino)}
+    played(casino, "R1", stuck(30), day=NEXT, wheel="W1")
+    played(casino, "R3", spins(10), day=NEXT, wheel="W3")
+    fed(casino)
+    assert LedgerQuestion.objects.filter(process__casino=casino).exists()
+    again = ledger_as_of(casino, DAY, "EUR", [each.pk for each in session_streams(casino, DAY)])
+    assert again == now
+    assert reconcile(casino).pk == before.pk, "no new version"
+    take_apart(LedgerProcess.objects.get(casino=casino, name="wheel 37: W2"), actor="test", reason="levelled")
+    assert reconcile(casino).pk == before.pk, "what ended later was watched then"
+
+
+def test_each_currency_has_the_ledger_after_its_own_last_session(casino: Casino) -> None:
+    played(casino, "R1", spins(5), wheel="W1", currency="CAD")
+    fed(casino)
+    played(casino, "R1", stuck(20), wheel="W1")
+    fed(casino)
+    dollars, euros = runs.reconcile(casino, DAY, actor="test", now=MORNING)
+    assert [row["facts"]["batch"] for row in (*rows(dollars), *rows(euros))] == [1, 2]
+    assert not rows(dollars, "ledger_crossed")
+    assert rows(euros, "ledger_crossed")
+
+
+@pytest.mark.superuser
+def test_a_session_that_is_not_in_the_ledger_is_not_known(casino: Casino) -> None:
+    played(casino, "R1", spins(5), wheel="W1")
+    report = reconcile(casino)
+    [row] = rows(report, "ledger_empty")
+    assert (row["verdict"], row["expected"], row["found"]) == ("unknown", 1, 0)
+    fed(casino)
+    played(casino, "R2", spins(5), wheel="W2")
+    report = reconcile(casino)
+    [row] = rows(report, "ledger_waits")
+    assert (row["verdict"], row["expected"], row["found"]) == ("unknown", 2, 1)
+    LedgerBatch.objects.filter(casino=casino).update(error="ValueError: a letter that nobody can read")
+    report = reconcile(casino)
+    [row] = rows(report, "ledger_left_out")
+    assert (row["verdict"], row["expected"], row["found"]) == ("unknown", 0, 1)
+
+
+def test_a_question_of_the_payouts_of_a_night_is_in_its_next_version(casino: Casino) -> None:
+    played(casino, "R1", spins(5), wheel="W1")
+    fed(casino)
+    assert not rows(reconcile(casino), "ledger_crossed")
+    process = LedgerProcess.objects.filter(casino=casino, kind="wheel").get()
+    batch = LedgerBatch.objects.create(
+        casino=casino,
+        number=2,
+        kind=BatchKind.PAYOUTS,
+        gaming_day=DAY,
+        currency="EUR",
+        year=process.year,
+        engine_version="",
+        content=b"[]",
+    )
+    finding = Finding.objects.filter(casino=casino).latest("pk")
+    LedgerQuestion.objects.create(
+        process=process, batch=batch, year=process.year, alpha="2/7", draws=5, evidence=17, finding_id=finding.pk
+    )
+    report = reconcile(casino)
+    [row] = rows(report, "ledger_crossed")
+    assert (row["stream"], row["seqs"]) == (finding.stream.name, [finding.seq])
+    assert (row["expected"], row["found"]) == ("< 4", "17"), "1/α, rounded up"
+    assert not rows(report, "ledger_asked")
+
+
+@pytest.mark.superuser
+def test_in_a_later_year_a_new_version_has_what_the_one_before_had(casino: Casino) -> None:
+    played(casino, "R1", stuck(2), wheel="W1")
+    fed(casino)
+    before = reconcile(casino)
+    LedgerBatch.objects.filter(casino=casino).update(year=2020)
+    assert rows(reconcile(casino)) == rows(before), "what it had is kept"
+    played(casino, "R2", spins(2), wheel="W2", day=NEXT)
+    fed(casino)
+    LedgerBatch.objects.filter(casino=casino).update(year=2020)
+    [row] = rows(reconcile(casino, NEXT), "ledger_past")
+    assert row["verdict"] == "unknown"
+
+
+def test_the_line_is_on_paper_in_the_workbook_and_in_french(casino: Casino) -> None:
+    played(casino, "R1", stuck(20), wheel="W1")
+    played(casino, "R2", stuck(2), wheel="W2")
+    fed(casino)
+    report = reconcile(casino)
+    with translation.override("fr"):
+        part = next(each for each in _data(report, "fr")["parts"] if each["title"] == str(LEDGER.title))
+        notes = [wording.note(row, "EUR") for row in LEDGER.rows(load_content(report))]
+    assert len(part["rows"]) == len(notes)
+    assert "Cylindre\xa0: cases, W1\xa0: pose une question après cette nuit\u202f; niveau 1/16" in notes
+    sheet = sheet_named(report, "lines")
+    assert sheet is not None
+    assert any("Wheel: pockets, W1: asks after this night; level 1/16" in row for row in sheet.rows)
+
+
+def test_a_report_from_before_the_ledger_reads_as_it_did(casino: Casino) -> None:
+    facts = {"p_millionths": 1234, "level": "1/1000"}
+    old = {"number": 11, "code": "chance", "rows": [{"note": "wheel", "facts": facts, "verdict": "question"}]}
+    assert wording.note(old["rows"][0], "EUR") == (  # type: ignore[index]
+        "spins since the first of the month; p = 0.001234, level 1/1000 a table and month"
+    )
+    assert wording.restated_line("line.chance") == "Hold and evidence against chance"
