@@ -34,7 +34,7 @@ _.Scheduler, _.set_up_logging, _.begin_task, _.end_task, _.touch_of_main_process
 
 # Fields that are written here and read in a template, an export or SQL.
 _.beat_at, _.holder_began, _.holder_pid, _.last_turn_at
-_.created_at, _.heartbeat_at, _.is_shared, _.made_by, _.sent_at, _.updated_at
+_.created_at, _.heartbeat_at, _.is_shared, _.made_by, _.raised_at, _.sent_at, _.updated_at
 _.decided_at, _.is_first, _.is_invitation, _.proposed_at, _.used_at
 
 # Attributes that templates read.

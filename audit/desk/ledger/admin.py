@@ -105,8 +105,7 @@ class LedgerAdmin(RecordAdmin[LedgerProcess]):
                 "budget": budget,
                 "allowed": str(budget.allowed),
                 "spent": f"{float(budget.spent):.3f}",
-                "sees_names": sees_names(request, casino.pk),
-                "watched": [page.row_of(process) for process in listing.watched(casino)],
+                "watched": page.rows_of(casino, listing.watched(casino), sees_names=sees_names(request, casino.pk)),
             }
             for casino in scope_of(request, Capability.SEE_RECORD).casinos()
             if (budget := listing.budget_of(casino)) is not None
@@ -121,10 +120,9 @@ class LedgerAdmin(RecordAdmin[LedgerProcess]):
         record_entry(request, "ledger.viewed", casino_id=process.casino_id, process=process.name)
         context = {
             **self.admin_site.each_context(request),
-            **page.process_context(process),
+            **page.process_context(process, sees_names=sees_names(request, process.casino_id)),
             "opts": self.opts,
             "title": f"{page.title_of(process)} · {process.subject}",
-            "sees_names": sees_names(request, process.casino_id),
             "may_take_apart": scope_of(request, Capability.SIGN_NIGHTS).includes(process.casino_id),
         }
         return TemplateResponse(request, "admin/audit/ledger/process.html", context)

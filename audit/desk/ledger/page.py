@@ -7,10 +7,12 @@ from datetime import date
 from fractions import Fraction
 from typing import Any
 
+import msgspec
 from django.db.models import F, Func, IntegerField, Value
 from django.utils.translation import gettext_lazy as _
 
 from audit.desk.ledger.curve import curve_of
+from audit.desk.ledger.subjects import subjects_of
 from audit.ledger import listing
 from audit.ledger.corrected import would_be
 from audit.ledger.equipment import equipment_of
@@ -45,10 +47,6 @@ LUCK = _("given the stakes that stand, a draw changes nobody’s expectation")
 BALANCED = _("the accounting variance is 0 on average")
 
 
-OF_PLAYERS = ("player-luck", "pair-luck", "late-luck", "shooter")
-"""Kinds whose subject begins with a player."""
-
-
 def title_of(process: LedgerProcess) -> Any:
     return PROCESSES.get(process.kind, process.kind)
 
@@ -62,25 +60,26 @@ def null_of(process: LedgerProcess) -> Any:
     return NULLS.get(process.kind, NULLS["wheel"])
 
 
-def player_of(process: LedgerProcess) -> str:
-    """Return the player whom a process is about, "" if it is about none."""
-    return process.subject.partition(", ")[0] if process.kind in OF_PLAYERS else ""
+def rows_of(casino: Casino, processes: Iterable[LedgerProcess], *, sees_names: bool) -> list[dict[str, Any]]:
+    """Return processes of a casino as a list shows them, with links to whom or what they are about."""
+    listed = list(processes)
+    subjects = subjects_of(casino, listed, sees_names=sees_names)
+    return [{**row_of(process), "subject": subjects[process.pk]} for process in listed]
 
 
 def row_of(process: LedgerProcess) -> dict[str, Any]:
-    """Return a process as a list shows it."""
+    """Return a process as a list shows it, without whom it is about."""
     return {
         "process": process,
         "title": title_of(process),
-        "player": player_of(process),
         "wealth": listing.times(process.wealth_over_start),
         "of_the_year": listing.times(process.e_value),
         "asks_at": listing.times(process.threshold),
     }
 
 
-def process_context(process: LedgerProcess) -> dict[str, Any]:
-    """Return the context of the page of a process."""
+def process_context(process: LedgerProcess, *, sees_names: bool) -> dict[str, Any]:
+    """Return the context of the page of a process; ``sees_names``: with links to pages that show names."""
     points = list(LedgerPoint.objects.filter(process=process).select_related("batch__stream").order_by("batch__number"))
     logs = [listing.log_wealth(point.wealth_over_start) for point in points]
     level = listing.log_wealth(Fraction(int(process.opening), UNIT) * process.threshold)
@@ -92,6 +91,7 @@ def process_context(process: LedgerProcess) -> dict[str, Any]:
     last = questions[-1] if questions else None
     return {
         **row_of(process),
+        "subject": subjects_of(process.casino, [process], sees_names=sees_names)[process.pk],
         "null": null_of(process),
         "asks": finding_title(KINDS[process.kind].question),
         "last": last,
@@ -127,9 +127,10 @@ def _factor(points: list[LedgerPoint], index: int) -> Fraction:
 
 def person_rows(casino: Casino, player: str) -> list[dict[str, Any]]:
     """Return the play of one player, stream by stream, the newest first, with sums by currency at the end."""
-    # The id may stand there for something else: the row is decoded, and says whether it is the player's.
+    # As the money is written, escapes included. The id may stand there for something else: the row is decoded, and says
+    # whether it is the player's.
     holds = Func(
-        Value(f'"{player}"'.encode()),
+        Value(msgspec.json.encode(player)),
         F("money"),
         template="position(%(expressions)s)",
         arg_joiner=" in ",

@@ -73,7 +73,7 @@ def rows(report: NightReport, note: str = "ledger") -> list[dict[str, Any]]:
 
 def test_a_night_says_budget_what_is_spent_what_asks_and_what_is_watched(casino: Casino) -> None:
     name = played(casino, "R1", stuck(20), wheel="W1")
-    played(casino, "R2", stuck(2), wheel="W2")
+    played(casino, "R2", stuck(5), wheel="W2")
     fed(casino)
     report = reconcile(casino)
     budget = listing.budget_of(casino)
@@ -89,7 +89,10 @@ def test_a_night_says_budget_what_is_spent_what_asks_and_what_is_watched(casino:
     assert (row["verdict"], row["stream"], row["seqs"], row["table"]) == ("question", name, [22], "W1")
     assert (row["facts"]["alpha"], row["expected"]) == ("1/16", "< 16")
     watched = {(row["facts"]["process"], row["table"], row["verdict"]) for row in rows(report, "ledger_watched")}
-    assert watched == {(each.kind, each.subject, "agrees") for each in listing.watched(casino)}
+    assert watched == {("wheel-displacement", "W2", "agrees")}
+    assert {(kind, subject) for kind, subject, _verdict in watched} == {
+        (each.kind, each.subject) for each in listing.watched(casino)
+    }
     assert line_of(report)["verdict"] == "question"
 
 
@@ -106,21 +109,24 @@ def test_a_question_of_an_earlier_night_has_asked_and_asks_no_more(casino: Casin
 
 
 def test_what_is_fed_afterwards_leaves_the_night_as_it_was(casino: Casino) -> None:
-    played(casino, "R1", spins(40), wheel="W1")
-    played(casino, "R2", stuck(2), wheel="W2")
+    played(casino, "R1", stuck(20), wheel="W1")
+    played(casino, "R2", stuck(5), wheel="W2")
     fed(casino)
     before = reconcile(casino)
-    now = ledger_as_of(casino, DAY, "EUR", [each.pk for each in session_streams(casino, DAY)])
-    assert {each.subject for each in now.watched} == {each.subject for each in listing.watched(casino)}
-    played(casino, "R1", stuck(30), day=NEXT, wheel="W1")
+    ids = [each.pk for each in session_streams(casino, DAY)]
+    then = ledger_as_of(casino, DAY, "EUR", ids)
+    assert [(each.kind, each.subject) for each in then.watched] == [("wheel-displacement", "W2")]
+    played(casino, "R2", spins(60), day=NEXT, wheel="W2")
     played(casino, "R3", spins(10), day=NEXT, wheel="W3")
     fed(casino)
-    assert LedgerQuestion.objects.filter(process__casino=casino).exists()
-    again = ledger_as_of(casino, DAY, "EUR", [each.pk for each in session_streams(casino, DAY)])
-    assert again == now
+    assert not listing.watched(casino), "now it is not watched any more, and there are more processes"
+    assert ledger_as_of(casino, DAY, "EUR", ids) == then
     assert reconcile(casino).pk == before.pk, "no new version"
     take_apart(LedgerProcess.objects.get(casino=casino, name="wheel 37: W2"), actor="test", reason="levelled")
     assert reconcile(casino).pk == before.pk, "what ended later was watched then"
+    at_the_close = LedgerBatch.objects.get(casino=casino, stream=ids[-1]).fed_at
+    LedgerProcess.objects.filter(casino=casino, subject="W2").update(ended_at=at_the_close)
+    assert not ledger_as_of(casino, DAY, "EUR", ids).watched
 
 
 def test_each_currency_has_the_ledger_after_its_own_last_session(casino: Casino) -> None:
@@ -193,7 +199,7 @@ def test_in_a_later_year_a_new_version_has_what_the_one_before_had(casino: Casin
 
 def test_the_line_is_on_paper_in_the_workbook_and_in_french(casino: Casino) -> None:
     played(casino, "R1", stuck(20), wheel="W1")
-    played(casino, "R2", stuck(2), wheel="W2")
+    played(casino, "R2", stuck(5), wheel="W2")
     fed(casino)
     report = reconcile(casino)
     with translation.override("fr"):

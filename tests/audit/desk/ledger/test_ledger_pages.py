@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 from django.test import Client
+from django.utils.html import escape
 
+from audit.desk.ledger.subjects import subjects_of
 from audit.event_store import audit_trail
 from audit.ledger import feeding, listing
-from audit.models import Casino, Finding, LedgerProcess, LedgerQuestion, Person, Role, StreamEvidence
+from audit.models import Casino, Finding, GamingTable, LedgerProcess, LedgerQuestion, Person, Role, StreamEvidence
 from audit.presentation import day
 from audit.reconciliation import sessions
 from settlement.eprocess.observations import decode, encode
@@ -31,7 +33,7 @@ LIST = "/admin/audit/ledgerprocess/"
 def casino(tenant: Tenant) -> Casino:
     """A casino whose wheel W1 has asked, and whose wheel W2 is worth watching."""
     record(tenant.casino, spun(tenant.casino, ["17"] * 20))
-    record(tenant.casino, spun(tenant.casino, ["17", "17"], day=DAY + timedelta(days=1), wheel="W2"))
+    record(tenant.casino, spun(tenant.casino, ["17"] * 5, day=DAY + timedelta(days=1), wheel="W2"))
     seal()
     feeding.feed(tenant.casino)
     return tenant.casino
@@ -79,16 +81,16 @@ def test_a_finding_leads_to_the_process_that_asks(tenant: Tenant, casino: Casino
 def test_the_list_is_of_the_officers_casinos_alone(tenant: Tenant, casino: Casino) -> None:
     reader = client(tenant, Role.OFFICER)
     shown = page(reader, LIST)
-    assert "W1" in shown
+    assert ">W1<" in shown
     stranger = client(Tenant(), Role.OFFICER, "stranger")
-    assert "W1" not in page(stranger, LIST)
+    assert ">W1<" not in page(stranger, LIST)
     assert stranger.get(f"{LIST}{process(casino).pk}/change/").status_code in (302, 403, 404)
 
 
 @pytest.mark.superuser
 def test_who_has_asked_is_not_on_the_watch_list(casino: Casino) -> None:
     watched = listing.watched(casino)
-    assert process(casino) not in watched
+    assert [each.name for each in watched] == ["wheel-displacement 37: W2"]
     LedgerQuestion.objects.filter(process=process(casino)).delete()
     assert process(casino) in listing.watched(casino)
 
@@ -150,6 +152,72 @@ def test_the_money_of_a_player_and_the_exchange_register(tenant: Tenant) -> None
     assert auditor.get(f"{LIST}person/{casino.pk}/{player}/").status_code == 403
     stranger = client(Tenant(), Role.OFFICER, "stranger")
     assert stranger.get(f"{LIST}person/{casino.pk}/{player}/").status_code == 404
+
+
+ODD = 'a&b=c "x"'
+"""An id that a table system may well give."""
+
+
+def test_the_money_of_a_player_is_found_whatever_the_id(tenant: Tenant) -> None:
+    casino = tenant.casino
+    events = session(casino, "R1", seed=3, coups=10)
+    player = next(each["data"]["player"] for each in events if each["type"] == "buy_in.recorded")
+    for each in events:
+        if each["data"].get("player") == player:
+            each["data"]["player"] = ODD
+    stream_id = record(casino, events)
+    seal()
+    sessions.compute_figures(stream_id, events[-1]["seq"])
+    feeding.feed(casino)
+    reader = client(tenant, Role.OFFICER)
+    luck = process(casino, f"player-luck: {ODD}")
+    address = f"{LIST}person/{casino.pk}/a&b=c%20%22x%22/"
+    assert f'href="{escape(address)}"' in page(reader, f"{LIST}{luck.pk}/change/")
+    shown = page(reader, address)
+    assert events[0]["stream"] in shown
+    assert "Nothing is kept of this player" not in shown
+    without_names = client(tenant, Role.AUDITOR, "auditor")
+    shown = page(without_names, f"{LIST}{luck.pk}/change/")
+    assert 'href="/admin/audit/finding/?q=a%26b%3Dc+%22x%22"' in shown
+    assert "/person/" not in shown
+    assert without_names.get("/admin/audit/finding/", {"q": ODD}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "kind, subject, expected",
+    [
+        ("table-luck", "R1", [("R1", "finding/?table={table}")]),
+        ("table-drift", "closed", [("closed", "finding/?q=closed")]),
+        ("wheel-memory", "W1", [("W1", "ledgerprocess/?q=W1&ended=all")]),
+        ("die", "D, 2, red", [("D, 2", "ledgerprocess/?q=D%2C+2&ended=all"), ("red", "")]),
+        ("dice-pair", "D-2", [("D-2", "ledgerprocess/?q=D-2&ended=all")]),
+        ("croupier-displacement", "Max, W1", [("Max", "finding/?q=Max"), ("W1", "ledgerprocess/?q=W1&ended=all")]),
+        ("payout-lean", "Max", [("Max", "finding/?q=Max")]),
+        ("pair-luck", "p 1, Max", [("p 1", "ledgerprocess/person/{casino}/p%201/"), ("Max", "finding/?q=Max")]),
+        ("team-drift", "Ida + Max", [("Ida", "finding/?q=Ida"), ("Max", "finding/?q=Max")]),
+        ("shift-drift", "late", [("late", "")]),
+    ],
+)
+def test_whom_a_process_is_about_leads_to_the_page_that_there_is(
+    casino: Casino, kind: str, subject: str, expected: list[tuple[str, str]]
+) -> None:
+    row = LedgerProcess(pk=1, casino=casino, kind=kind, subject=subject)
+    numbers = {"table": str(GamingTable.objects.get(casino=casino, code="R1").pk), "casino": str(casino.pk)}
+    links = subjects_of(casino, [row], sees_names=True)[1]
+    addresses = [(text, f"/admin/audit/{address}".format(**numbers) if address else "") for text, address in expected]
+    assert [(each.text, each.address) for each in links] == addresses
+
+
+def test_the_links_of_a_process_lead_somewhere(tenant: Tenant, casino: Casino) -> None:
+    reader = client(tenant, Role.OFFICER)
+    luck = LedgerProcess.objects.filter(casino=casino, kind="wheel").latest("pk")
+    shown = page(reader, f"{LIST}{luck.pk}/change/")
+    assert f'<a href="{LIST}?q={luck.subject}&amp;ended=all">{luck.subject}</a>' in shown
+    assert f"{LIST}{luck.pk}/change/" in page(reader, f"{LIST}?q={luck.subject}&ended=all")
+    watched = listing.watched(casino)
+    assert watched
+    overview = page(reader, LIST).split('<div class="night">')[1].split("</section>")[0]
+    assert all(f'<a href="{LIST}?q={each.subject}&amp;ended=all">' in overview for each in watched)
 
 
 def test_the_command_lists_processes_budget_and_watch_list(casino: Casino, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,68 @@
+"""Whom or what a process is about, with links: a player's page, findings of a table or a croupier, a wheel's processes.
+
+A player's page shows names, so it is linked for those who may see them; others have the findings that name the id. An
+id is whatever a table system gave, so it is quoted wherever it goes into an address.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from django.urls import reverse
+from django.utils.http import urlencode
+
+from audit.desk.nights.tables import Link
+from audit.models import Casino, GamingTable, LedgerProcess
+from settlement.eprocess.kinds import KINDS
+
+TEAM = " + "
+"""Between the members of a count team."""
+
+
+def subjects_of(casino: Casino, processes: Iterable[LedgerProcess], *, sees_names: bool) -> dict[int, list[Link]]:
+    """Return the links of whom or what each of a casino's ``processes`` is about, by primary key; one query."""
+    listed = list(processes)
+    of_tables = [each.subject for each in listed if KINDS[each.kind].subject == "table"]
+    found = GamingTable.objects.filter(casino=casino, code__in=of_tables) if of_tables else GamingTable.objects.none()
+    tables = dict(found.values_list("code", "pk"))
+    return {each.pk: _links(each, tables.get(each.subject), sees_names=sees_names) for each in listed}
+
+
+def _links(process: LedgerProcess, table_id: int | None, *, sees_names: bool) -> list[Link]:
+    subject = process.subject
+    first, _, second = subject.partition(", ")
+
+    def player(code: str) -> Link:
+        if sees_names:
+            return Link(code, reverse("admin:audit_ledgerprocess_person", args=(process.casino_id, code)))
+        return Link(code, _findings(q=code))
+
+    match KINDS[process.kind].subject:
+        case "player":
+            return [player(subject)]
+        case "player, croupier":
+            return [player(first), Link(second, _findings(q=second))]
+        case "croupier":
+            return [Link(subject, _findings(q=subject))]
+        case "croupier, wheel":
+            return [Link(first, _findings(q=first)), Link(second, _processes(second))]
+        case "table":
+            return [Link(subject, _findings(q=subject) if table_id is None else _findings(table=str(table_id)))]
+        case "wheel" | "dice set":
+            return [Link(subject, _processes(subject))]
+        case "dice set, die":
+            dice, _, die = subject.rpartition(", ")
+            return [Link(dice, _processes(dice)), Link(die, "")]
+        case "count team":
+            return [Link(each, _findings(q=each)) for each in subject.split(TEAM)]
+        case _:
+            return [Link(subject, "")]
+
+
+def _findings(**query: str) -> str:
+    return reverse("admin:audit_finding_changelist") + "?" + urlencode(query)
+
+
+def _processes(equipment: str) -> str:
+    """Return the address of the processes about a wheel or a set of dice, also of those that have ended."""
+    return reverse("admin:audit_ledgerprocess_changelist") + "?" + urlencode({"q": equipment, "ended": "all"})
