@@ -10,11 +10,23 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from audit.access.capabilities import Capability
+from audit.access.scope import Scope
 from audit.event_store import audit_trail
-from audit.models import LedgerProcess
+from audit.models import Casino, LedgerProcess, Officer
 
 WHEEL = ("wheel", "wheel-displacement", "wheel-memory")
 DICE = ("dice-pair",)
+
+MAX_REASON = 2_000
+
+
+class EquipmentRefused(Exception):
+    """Nothing is noted. ``code`` says why: "right-missing", "reason-missing" or "nothing-ends"."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 def equipment_of(process: LedgerProcess) -> tuple[str, str] | None:
@@ -28,25 +40,34 @@ def equipment_of(process: LedgerProcess) -> tuple[str, str] | None:
     return None
 
 
-def take_apart(process: LedgerProcess, *, actor: str, reason: str) -> int:
-    """End every process about the equipment of ``process``, and return how many; with an entry of the audit trail."""
-    named = equipment_of(process)
-    assert named is not None, "only equipment is taken apart"
-    kind, subject = named
-    about = Q(kind__in=WHEEL, subject=subject) | Q(kind="croupier-displacement", subject__endswith=f", {subject}")
+def take_apart(officer: Officer, casino: Casino, kind: str, id: str, *, reason: str) -> int:
+    """End every process about a "wheel" or a set of "dice", and return how many; with an entry of the audit trail.
+
+    Raise ``EquipmentRefused``: without the right to sign nights, without a reason, or where no process about it goes
+    on.
+    """
+    reason = reason.replace("\0", "").strip()[:MAX_REASON]
+    if not Scope.of(officer, Capability.SIGN_NIGHTS).includes(casino.pk):
+        raise EquipmentRefused("right-missing", f"{officer.get_username()} may not sign nights of {casino.code}.")
+    if not reason:
+        raise EquipmentRefused("reason-missing", "Give a reason.")
     if kind == "dice":
-        about = Q(kind__in=DICE, subject=subject) | Q(kind="die", subject__startswith=f"{subject}, ")
+        about = Q(kind__in=DICE, subject=id) | Q(kind="die", subject__startswith=f"{id}, ")
+    else:
+        about = Q(kind__in=WHEEL, subject=id) | Q(kind="croupier-displacement", subject__endswith=f", {id}")
     with transaction.atomic():
-        of_casino = LedgerProcess.objects.filter(about, casino=process.casino_id, ended_at=None)
+        of_casino = LedgerProcess.objects.filter(about, casino=casino, ended_at=None)
         held = list(of_casino.order_by("pk").select_for_update().only("pk", "name"))
+        if not held:
+            raise EquipmentRefused("nothing-ends", f"No process about {kind} {id} goes on at {casino.code}.")
         of_casino.filter(pk__in=[row.pk for row in held]).update(
-            ended_at=timezone.now(), ended_by=actor, ended_reason=reason
+            ended_at=timezone.now(), ended_by=officer.get_username(), ended_reason=reason
         )
         audit_trail.record(
-            actor,
+            officer.get_username(),
             "equipment.taken_apart",
-            casino_id=process.casino_id,
-            data={"kind": kind, "id": subject, "processes": [row.name for row in held]},
+            casino_id=casino.pk,
+            data={"kind": kind, "id": id, "processes": [row.name for row in held]},
             reason=reason,
         )
     return len(held)

@@ -15,9 +15,9 @@ from django_otp import match_token, user_has_device
 from audit.models import Officer
 
 
-def add_officer(parser: Any) -> None:
+def add_officer(parser: Any, *, is_required: bool = True) -> None:
     """Add the arguments that ``proved`` reads."""
-    parser.add_argument("--officer", required=True, metavar="NAME", help="the account in whose name it is done")
+    parser.add_argument("--officer", required=is_required, metavar="NAME", help="the account in whose name it is done")
     parser.add_argument("--code", default="", help="the code of its second factor")
 
 

@@ -18,18 +18,16 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from audit.access.capabilities import Capability
-from audit.desk.audited_admin import actor, record_entry
+from audit.desk.audited_admin import record_entry
 from audit.desk.ledger import page
 from audit.desk.names import directory_for, sees_names
-from audit.desk.scoped_admin import RecordAdmin, demands, scope_of
+from audit.desk.scoped_admin import RecordAdmin, demands, officer_of, scope_of
 from audit.ledger import listing
-from audit.ledger.equipment import equipment_of, take_apart
+from audit.ledger.equipment import EquipmentRefused, equipment_of, take_apart
 from audit.models import Casino, LedgerProcess
 from audit.persons.directory import players
 from audit.presentation import day as written_day
 from audit.reconciliation.wording import PROCESSES
-
-MAX_REASON = 2_000
 
 
 class KindFilter(admin.SimpleListFilter):
@@ -133,13 +131,16 @@ class LedgerAdmin(RecordAdmin[LedgerProcess]):
         process = self.row_or_404(request, pk, Capability.SIGN_NIGHTS)
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
-        reason = request.POST.get("reason", "").replace("\0", "").strip()[:MAX_REASON]
-        if equipment_of(process) is None or process.ended_at is not None:
+        equipment = equipment_of(process)
+        if equipment is None or process.ended_at is not None:
             raise Http404
-        if not reason:
+        try:
+            ended = take_apart(officer_of(request), process.casino, *equipment, reason=request.POST.get("reason", ""))
+        except EquipmentRefused as refused:
+            if refused.code != "reason-missing":  # another officer has noted it meanwhile
+                raise Http404 from None
             messages.error(request, _("Give a reason."))
         else:
-            ended = take_apart(process, actor=actor(request), reason=reason)
             messages.info(
                 request,
                 ngettext("%(n)d process has ended.", "%(n)d processes have ended.", ended) % {"n": ended},

@@ -11,8 +11,10 @@ from rich.console import Console
 from rich.table import Table
 
 from audit.ledger import listing
+from audit.ledger.equipment import EquipmentRefused, take_apart
 from audit.ledger.feeding import feed
 from audit.management.counted import counted
+from audit.management.officer import add_officer, proved
 from audit.models import Casino, LedgerBatch, LedgerProcess, LedgerQuestion
 
 COLUMNS = ("kind", "subject", "since", "sessions", "observations", "wealth", "of the year", "asks at", "level", "")
@@ -32,11 +34,20 @@ class Command(BaseCommand):
             "--feed", action=BooleanOptionalAction, default=False, help="first feed what is known and was not fed"
         )
         parser.add_argument("--json", action="store_true")
+        parser.add_argument(
+            "--apart", nargs=2, metavar=("KIND", "ID"),
+            help="note that a 'wheel' or a set of 'dice' was taken apart: its processes end",
+        )  # fmt: skip
+        parser.add_argument("--reason", default="", help="why it was taken apart: it is recorded in the audit trail")
+        add_officer(parser, is_required=False)
 
     def handle(self, *args: Any, **options: Any) -> None:
         casino = Casino.objects.filter(code=options["casino"]).first()
         if casino is None:
             raise CommandError(f"There is no casino '{options['casino']}'.")
+        if options["apart"]:
+            self._take_apart(casino, options)
+            return
         if options["feed"]:
             feed(casino)
         rows = listing.watched(casino) if options["watch"] else list(listing.processes_of(casino))
@@ -46,6 +57,18 @@ class Command(BaseCommand):
             self.stdout.write(json.dumps({**_summary(casino), "processes": listed}, indent=2))
             return
         self._show(casino, listed)
+
+    def _take_apart(self, casino: Casino, options: dict[str, Any]) -> None:
+        kind, id = options["apart"]
+        if kind not in ("wheel", "dice"):
+            raise CommandError("What is taken apart is a 'wheel' or a set of 'dice'.")
+        if not options["officer"]:
+            raise CommandError("Give the account in whose name it is done with --officer.")
+        try:
+            ended = take_apart(proved(options), casino, kind, id, reason=options["reason"])
+        except EquipmentRefused as refused:
+            raise CommandError(str(refused)) from None
+        self.stdout.write(f"{kind} {id}: {ended} process(es) ended; the next session begins new ones.")
 
     def _show(self, casino: Casino, listed: list[dict[str, Any]]) -> None:
         table = Table(box=None)

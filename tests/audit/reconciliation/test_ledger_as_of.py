@@ -11,7 +11,7 @@ from django.utils import timezone, translation
 
 from audit.ledger import feeding, listing
 from audit.ledger.equipment import take_apart
-from audit.models import BatchKind, Casino, Finding, LedgerBatch, LedgerProcess, LedgerQuestion, NightReport
+from audit.models import BatchKind, Casino, Finding, LedgerBatch, LedgerProcess, LedgerQuestion, NightReport, Role
 from audit.reconciliation import runs, wording
 from audit.reconciliation.checks import MILLION
 from audit.reconciliation.ledger_as_of import ledger_as_of
@@ -19,6 +19,7 @@ from audit.reconciliation.night import session_streams
 from audit.reconciliation.pdf import _data
 from audit.reconciliation.presentation import LEDGER, load_content
 from audit.reconciliation.sheets import sheet_named
+from tests.audit.casework.test_actions import hired
 from tests.audit.reconciliation.played import DAY, MORNING, record
 from tests.audit.reconciliation.test_questions import stream
 from tests.audit.tables import Tenant
@@ -108,7 +109,7 @@ def test_a_question_of_an_earlier_night_has_asked_and_asks_no_more(casino: Casin
     assert row["stream"].startswith(f"{casino.code}.R1")
 
 
-def test_what_is_fed_afterwards_leaves_the_night_as_it_was(casino: Casino) -> None:
+def test_what_is_fed_afterwards_leaves_the_night_as_it_was(tenant: Tenant, casino: Casino) -> None:
     played(casino, "R1", stuck(20), wheel="W1")
     played(casino, "R2", stuck(5), wheel="W2")
     fed(casino)
@@ -122,7 +123,7 @@ def test_what_is_fed_afterwards_leaves_the_night_as_it_was(casino: Casino) -> No
     assert not listing.watched(casino), "now it is not watched any more, and there are more processes"
     assert ledger_as_of(casino, DAY, "EUR", ids) == then
     assert reconcile(casino).pk == before.pk, "no new version"
-    take_apart(LedgerProcess.objects.get(casino=casino, name="wheel 37: W2"), actor="test", reason="levelled")
+    take_apart(hired(tenant, Role.SECOND, "second"), casino, "wheel", "W2", reason="levelled")
     assert reconcile(casino).pk == before.pk, "what ended later was watched then"
     at_the_close = LedgerBatch.objects.get(casino=casino, stream=ids[-1]).fed_at
     LedgerProcess.objects.filter(casino=casino, subject="W2").update(ended_at=at_the_close)

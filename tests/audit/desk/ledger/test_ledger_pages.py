@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils.html import escape
 
@@ -119,6 +120,60 @@ def test_a_wheel_that_was_taken_apart_begins_anew(tenant: Tenant, casino: Casino
     assert Finding.objects.standing().filter(casino=casino, rule="wheel-fairness").count() == 2, "what was raised stays"
     again = LedgerProcess.objects.get(pk=old.pk)
     assert bytes(again.state) == bytes(old.state)
+
+
+@pytest.mark.parametrize("reason, equipment, role, why", [
+    ("levelled", ("wheel", "W1"), Role.SECOND, ""),
+    ("levelled", ("wheel", "W1"), Role.OFFICER, "may not sign nights"),
+    (" \0", ("wheel", "W1"), Role.SECOND, "Give a reason"),
+    ("levelled", ("wheel", "W9"), Role.SECOND, "No process about wheel W9 goes on"),
+    ("levelled", ("dice", "W1"), Role.SECOND, "No process about dice W1 goes on"),
+    ("levelled", ("table", "R1"), Role.SECOND, "is a 'wheel' or a set of 'dice'"),
+])  # fmt: skip
+def test_the_command_notes_what_was_taken_apart_as_the_desk_does(
+    tenant: Tenant,
+    casino: Casino,
+    monkeypatch: pytest.MonkeyPatch,
+    reason: str,
+    equipment: tuple[str, str],
+    role: Role,
+    why: str,
+) -> None:
+    officer = hired(tenant, role, "second")
+    monkeypatch.setattr("sys.stdin", io.StringIO("x\n"))
+    params = {"casino": casino.code, "apart": equipment, "reason": reason, "officer": officer.get_username()}
+    if why:
+        with pytest.raises(CommandError, match=why):
+            call_command("ledger", **params)
+        assert process(casino).ended_at is None
+        assert not entries(casino, "equipment.taken_apart")
+        return
+    call_command("ledger", **params)
+    ended = LedgerProcess.objects.filter(casino=casino, ended_at__isnull=False)
+    assert {(each.subject, each.ended_by, each.ended_reason) for each in ended} == {
+        ("W1", officer.get_username(), reason)
+    }
+    [entry] = entries(casino, "equipment.taken_apart")
+    assert (entry.actor, entry.reason, entry.data["kind"], entry.data["id"]) == (
+        officer.get_username(), reason, *equipment
+    )  # fmt: skip
+    assert sorted(entry.data["processes"]) == sorted(each.name for each in ended)
+    monkeypatch.setattr("sys.stdin", io.StringIO("x\n"))
+    with pytest.raises(CommandError, match="goes on"):
+        call_command("ledger", **params)
+
+
+def test_the_command_wants_an_account_and_its_password(
+    tenant: Tenant, casino: Casino, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    officer = hired(tenant, Role.SECOND, "second")
+    params = {"casino": casino.code, "apart": ("wheel", "W1"), "reason": "levelled"}
+    with pytest.raises(CommandError, match="--officer"):
+        call_command("ledger", **params)
+    monkeypatch.setattr("sys.stdin", io.StringIO("another\n"))
+    with pytest.raises(CommandError, match="password are wrong"):
+        call_command("ledger", **params, officer=officer.get_username())
+    assert process(casino).ended_at is None
 
 
 def test_what_it_would_be_is_shown_only_where_a_session_reads_otherwise_now(tenant: Tenant, casino: Casino) -> None:
