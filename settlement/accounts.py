@@ -156,15 +156,15 @@ def _spread(source: Wager, wager: Wager, sums: Sums, link: LeftUp) -> tuple[Sums
     """
     stake = wager.stake
     winnings, handed = settlement_of(source)
-    kept = max(0, whole_due_of(source) - handed - sums.plays_on)
-    unpaid = max(0, source.winnings_due - winnings - sums.pressed)
-    plays_on = min(stake, kept)
+    due = whole_due_of(source)
+    plays_on = min(stake, max(0, due - handed - sums.plays_on))
     rest = stake - plays_on
-    retaken = 0
-    if not link.continues and not plays_on:
-        retaken = min(rest, max(0, min(handed, whole_due_of(source)) - sums.retaken))
-        rest -= retaken
-    pressed = min(rest, unpaid)
+    retaken = pressed = 0
+    if rest:
+        if not link.continues and not plays_on:
+            retaken = min(rest, max(0, min(handed, due) - sums.retaken))
+            rest -= retaken
+        pressed = min(rest, max(0, source.winnings_due - winnings - sums.pressed))
     return (
         Sums(
             sums.plays_on + plays_on,

@@ -51,11 +51,9 @@ def valid_total(table: Table, event: DiceThrown) -> int | None:
 
 def check_flags(table: Table, event: DiceThrown) -> None:
     """Find a counted throw that should have been voided."""
-    flags = event.data.flags
-    if flags:
-        voiding = [flag for flag in flags if flag != "rubbed_or_held"]
-        if voiding:
-            find(table, "irregular-throw-counted", event.seq, flags=voiding, faces=list(event.data.faces))
+    voiding = [flag for flag in event.data.flags or () if flag != "rubbed_or_held"]
+    if voiding:
+        find(table, "irregular-throw-counted", event.seq, flags=voiding, faces=list(event.data.faces))
 
 
 def check_marker(table: Table, seq: int) -> None:

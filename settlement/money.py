@@ -37,9 +37,9 @@ def share(amount: int, part: Odds, unit: int) -> tuple[int, bool]:
 
     All are in minor units. No text says who keeps the fraction: reading ``payout_unit``.
     """
-    pays, per = part
-    whole, breakage = divmod(amount * pays, per * unit)
-    return whole * unit, not breakage
+    exact, step = amount * part.pays, part.per * unit
+    whole = exact // step
+    return whole * unit, whole * step == exact
 
 
 def halved(times: int) -> Odds:

@@ -39,6 +39,8 @@ from settlement.state import Account, Move, Table, Wager, find
 INFORMATION = frozenset({"payout-put-right", "rounded-in-players-favour", "indivisible-stake"})
 """Rules of this module whose findings are no question of money: nothing puts them right."""
 
+NOTHING_UNUSUAL = Account()
+
 STRANGERS_REMEMBERED = 100
 """Findings on wagers that were never placed, which a later recovery may still put right."""
 
@@ -110,7 +112,7 @@ def _end_unusual_coup(table: Table, seq: int) -> dict[str, Sums]:
             _judge_and_commit(table, wager, sums)
         elif wager.account is not None or sums.plays_on or sums.pressed:
             _keep(account_of(table, wager), sums)
-        if wager.account is not None and wager.account == Account():
+        if wager.account is not None and wager.account == NOTHING_UNUSUAL:
             wager.account = None
         wager.changed_by = seq
     for wager_id, moves in table.strangers.items():

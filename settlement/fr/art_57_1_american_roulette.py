@@ -105,10 +105,11 @@ def launch_ball(table: Table, event: BallLaunched) -> None:
             recorded=data.direction,
             spun_seq=coup.spun_by,
         )
-    alone = not any(role == "employe" for _, role in table.staff)
     is_play = coup.settled_by and not table.closed_by  # from the first coup on
-    if alone and is_play and not coup.stacks_rebuilt and "handling" in session.observes:
-        find(table, "stacks-not-rebuilt", coup.settled_by, seq)
+    if is_play and not coup.stacks_rebuilt and "handling" in session.observes:
+        is_alone = not any(role == "employe" for _, role in table.staff)
+        if is_alone:
+            find(table, "stacks-not-rebuilt", coup.settled_by, seq)
     note_launch(table, event)
 
 
@@ -461,10 +462,10 @@ def _check_order(table: Table, seq: int, wager: Wager, player: str) -> None:
 
 def _check_colour(table: Table, event: PayoutMade, wager: Wager, player: str) -> None:
     colour = event.data.colour
-    if not colour:
+    if not colour or player in table.colours.get(colour, {}):
         return
     own = [known for known, players in table.colours.items() if player in players]
-    if own and colour not in own:
+    if own:
         find(
             table,
             "payment-wrong-colour",

@@ -35,10 +35,14 @@ from settlement.verdicts import end_coup
 
 def _throw_in_france(table: Table, event: DiceThrown) -> None:
     seq = event.seq
-    craps.check_marker(table, seq)
-    art_55_8_wagers.check_moves(table, seq)
+    # What most throws have no need of is not even called.
+    if table.point is not None:
+        craps.check_marker(table, seq)
+    if table.travelling:
+        art_55_8_wagers.check_moves(table, seq)
     art_55_7.check_throw(table, event)
-    craps.check_flags(table, event)
+    if event.data.flags:
+        craps.check_flags(table, event)
     total = craps.valid_total(table, event)
     if total is not None:
         end_coup(table, seq)

@@ -211,10 +211,12 @@ RESOLVE = {bet: kind.resolve for bet, kind in KINDS.items()}
 
 
 def settle_throw(table: Table, event: DiceThrown, total: int) -> None:
-    """Settle every live wager by a throw of ``total``."""
+    """Settle every live wager by a throw of ``total``. One that has a number waits for it, or for 7."""
     first, second = event.data.faces
     double = first == second
     seq = event.seq
     wagers = table.wagers
     for wager in [wagers[live] for live in table.live]:
-        RESOLVE[wager.bet](table, wager, seq, total, double)
+        number = wager.number
+        if number is None or total == 7 or total == number:
+            RESOLVE[wager.bet](table, wager, seq, total, double)

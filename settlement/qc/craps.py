@@ -20,8 +20,11 @@ from settlement.verdicts import end_coup
 
 def _throw_in_quebec(table: Table, event: DiceThrown) -> None:
     seq = event.seq
-    craps.check_marker(table, seq)
-    craps.check_flags(table, event)
+    # What most throws have no need of is not even called.
+    if table.point is not None:
+        craps.check_marker(table, seq)
+    if event.data.flags:
+        craps.check_flags(table, event)
     total = craps.valid_total(table, event)
     if total is not None:
         end_coup(table, seq)

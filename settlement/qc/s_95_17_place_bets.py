@@ -88,26 +88,21 @@ def _accept_right(table: Table, event: WagerPlaced, wager: Wager) -> bool:
 def _accept_buy(table: Table, event: WagerPlaced, wager: Wager) -> bool:
     wager.working = event.data.working is True
     in_play = accept_number(table, event, wager)
-    _check_marker(table, event, wager, "buy")
+    if event.data.marker != "buy":
+        _find_marker_missing(table, event, wager, "buy")
     return _commission_paid(table, event, wager, EVEN) and in_play
 
 
 def _accept_lay(table: Table, event: WagerPlaced, wager: Wager) -> bool:
     in_play = accept_number(table, event, wager)
-    _check_marker(table, event, wager, "lay")
+    if event.data.marker != "lay":
+        _find_marker_missing(table, event, wager, "lay")
     return _commission_paid(table, event, wager, LAY_BET.get(wager.number or 0)) and in_play
 
 
-def _check_marker(table: Table, event: WagerPlaced, wager: Wager, marker: str) -> None:
-    if event.data.marker != marker:
-        find(
-            table,
-            "wager-marker-missing",
-            event.seq,
-            wager=wager,
-            expected=marker,
-            recorded=event.data.marker or None,
-        )
+def _find_marker_missing(table: Table, event: WagerPlaced, wager: Wager, marker: str) -> None:
+    recorded = event.data.marker or None
+    find(table, "wager-marker-missing", event.seq, wager=wager, expected=marker, recorded=recorded)
 
 
 def _commission_paid(table: Table, event: WagerPlaced, wager: Wager, base: Odds | None) -> bool:
