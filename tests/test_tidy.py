@@ -36,6 +36,7 @@ ALLOWED = {
     "json",  # the one reader that shows a name given twice
     "math",
     "msgspec",
+    "operator",
     "re",
     "settlement",
     "types",
