@@ -8,6 +8,7 @@ An instant is written in the time zone of the casino it belongs to. Without a ca
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -149,6 +150,13 @@ def payment_error(minor: int, currency: str, *, of_several: bool = False) -> str
 def officer_name(officer: Officer | None) -> str:
     """Return an officer's name; “—” if there is none."""
     return str(officer) if officer is not None else MISSING
+
+
+def initials(name: str) -> str:
+    """Return the one or two letters that stand for a name in a small square."""
+    words = [word for word in re.split(r"[^\w]+", name) if word]
+    letters = words[0][:2] if len(words) == 1 else "".join(word[0] for word in (*words[:1], *words[-1:]))
+    return letters.upper()
 
 
 def person(code: str, name: str = "") -> str:

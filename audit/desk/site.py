@@ -11,8 +11,10 @@ from django.contrib import admin
 from django.http import HttpRequest
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, URLResolver, path, reverse
+from django.utils.functional import SimpleLazyObject
 
 from audit.desk.audit_trail import page as audit_trail
+from audit.desk.navigation import navigation
 from audit.desk.overview.page import overview_context
 from audit.desk.record import state_page
 from audit.desk.sign_in import access_link, own_password, second_factor
@@ -21,6 +23,7 @@ from audit.desk.sign_in import access_link, own_password, second_factor
 class DeskSite(admin.AdminSite):
     login_form = second_factor.SignInForm
     site_url = None  # there is no other site to view
+    enable_nav_sidebar = False  # Django's own list of all models: ours is ``navigation``
 
     def get_urls(self) -> list[URLPattern | URLResolver]:
         view = self.admin_view
@@ -33,6 +36,10 @@ class DeskSite(admin.AdminSite):
             # There is no other site on which to view an object.
             *(each for each in super().get_urls() if getattr(each, "name", None) != "view_on_site"),
         ]
+
+    def each_context(self, request: HttpRequest) -> dict[str, Any]:
+        """Return what every page has, with the navigation: it is put together where a page shows it."""
+        return {**super().each_context(request), "navigation": SimpleLazyObject(lambda: navigation(request))}
 
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
         """Show what waits for the officer, above Django's list of all models."""

@@ -51,3 +51,8 @@ def month_of(first: date) -> str:
 @register.filter
 def officer_name(officer: Officer | None) -> str:
     return presentation.officer_name(officer)
+
+
+@register.filter
+def initials(officer: Officer) -> str:
+    return presentation.initials(presentation.officer_name(officer))

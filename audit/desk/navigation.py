@@ -1,0 +1,234 @@
+"""The navigation of the desk: what waits for the officer, what happened on the floor, what the record holds.
+
+An officer sees the sections that their capabilities open, with how much waits in each. Django's own list of all models
+is nowhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Exists, IntegerField, OuterRef, QuerySet, Subquery
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from audit.access.capabilities import Capability
+from audit.corrections.waiting import waiting
+from audit.desk.findings.queues import HEADS, OPEN
+from audit.desk.scoped_admin import in_record, officer_of, scope_of
+from audit.models import Finding, NightReport, NightState, Officer, Role
+from audit.models.cases import State
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page that the navigation leads to: of a model, or with capabilities of its own.
+
+    ``name`` is its URL's. ``covers`` are the beginnings of the names of the URLs that belong to it, too.
+    """
+
+    title: str | Promise
+    icon: str
+    name: str
+    query: str = ""
+    needs: tuple[Capability, ...] = ()
+    covers: tuple[str, ...] = ()
+    count: str = ""
+    children: tuple[Page, ...] = ()
+    is_tab: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A page as one officer sees it."""
+
+    title: str | Promise
+    icon: str
+    address: str
+    is_current: bool
+    count: int
+    is_late: bool
+    is_tab: bool
+    children: tuple[Link, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Navigation:
+    """What stands at the left of every page: groups of links, whose desk it is, and who sits there."""
+
+    groups: tuple[tuple[str | Promise, tuple[Link, ...]], ...]
+    casino: str
+    role: str | Promise
+    search: str | None
+    """The address of the search; None for who sees no findings."""
+
+    @property
+    def tabs(self) -> list[Link]:
+        """The links below the page on a phone; the rest is behind the last of them."""
+        return [link for _title, links in self.groups for link in links if link.is_tab]
+
+
+SEE = (Capability.SEE_RECORD,)
+
+
+def _list(title: str | Promise, model: str, icon: str = "", **options: Any) -> Page:
+    """Return the page of a model's list, with every page of its rows."""
+    covers = (f"audit_{model}_", *options.pop("covers", ()))
+    return Page(title, icon, f"audit_{model}_changelist", covers=covers, **options)
+
+
+SETTINGS = (
+    _list(_("Casinos"), "casino"),
+    _list(_("Gaming tables"), "gamingtable"),
+    _list(_("API keys"), "apikey"),
+    _list(_("Subscribers"), "nightsubscriber"),
+    _list(_("Deadlines"), "deadline"),
+    _list(_("Officers"), "officer"),
+)
+
+PAGES: tuple[tuple[str | Promise, tuple[Page, ...]], ...] = (
+    (
+        "",
+        (
+            Page(_("Overview"), "overview", "index", is_tab=True),
+            _list(
+                _("Findings"), "finding", "findings", query="?queue=open", count="open", covers=("audit_view_",),
+                is_tab=True,
+            ),
+            Page(
+                _("To approve"), "approve", "audit_correction_changelist", "?state=waiting", SEE,
+                covers=("audit_correction_",), count="to_approve",
+            ),
+            _list(_("Nights"), "nightreport", "nights", count="nights", is_tab=True),
+            _list(_("Questions"), "ledgerprocess", "questions"),
+        ),
+    ),
+    (
+        _("The floor"),
+        (
+            _list(_("Tables"), "loggedstream", "tables", is_tab=True),
+            _list(_("People"), "person", "people"),
+            _list(_("Rules and law"), "registerentry", "rules"),
+            _list(_("What if"), "whatif", "what_if"),
+        ),
+    ),
+    (
+        _("The record"),
+        (
+            Page(
+                _("Record and proofs"), "record", "record_state", needs=SEE,
+                children=(_list(_("Failed runs"), "failedrun"), _list(_("Quarantine"), "quarantined")),
+            ),
+            _list(_("Exports"), "job", "exports"),
+            Page(_("Officers’ trail"), "trail", "audit_trail", needs=SEE),
+        ),
+    ),
+    ("", (Page(_("Settings"), "settings", "app_list", children=SETTINGS),)),
+)  # fmt: skip
+"""Every page of the navigation, in its order."""
+
+
+def navigation(request: HttpRequest) -> Navigation | None:
+    """Return the navigation of the signed-in officer; None if nobody is."""
+    if not isinstance(request.user, Officer) or not request.user.is_active:
+        return None
+    match = request.resolver_match
+    current = match.url_name or "" if match is not None else ""
+    counts = _counts(request)
+    found = ((title, tuple(_links(request, pages, current, counts))) for title, pages in PAGES)
+    groups = tuple((title, links) for title, links in found if links)
+    sees = bool(scope_of(request, *SEE))
+    search = reverse("admin:audit_finding_changelist") if sees else None
+    return Navigation(groups, _casino(request), _role(request), search)
+
+
+def _links(request: HttpRequest, pages: Iterable[Page], current: str, counts: Mapping[str, int]) -> Iterator[Link]:
+    for page in pages:
+        children = tuple(_links(request, page.children, current, counts))
+        if not _may_open(request, page) or (page.children and page.name == "app_list" and not children):
+            continue
+        is_current = current == page.name or any(current.startswith(name) for name in page.covers)
+        is_open = is_current or any(child.is_current for child in children)
+        count = counts.get(page.count, 0)
+        address = reverse(f"admin:{page.name}", args=("audit",) if page.name == "app_list" else ()) + page.query
+        link = Link(
+            page.title, page.icon, address, is_current, count, page.count == "open" and counts["late"] > 0, page.is_tab
+        )
+        if page.name.startswith("audit_nightreport") and is_current:
+            children = tuple(_month(request, current))
+        yield replace(link, children=children if is_open else ())
+
+
+def _may_open(request: HttpRequest, page: Page) -> bool:
+    if page.needs:
+        return bool(scope_of(request, *page.needs))
+    if not page.name.endswith("_changelist"):
+        return True
+    models = {each._meta.model_name: each for each in admin.site._registry}
+    model = models[page.name.split("_")[1]]
+    return bool(admin.site._registry[model].has_module_permission(request))
+
+
+def _month(request: HttpRequest, current: str) -> Iterator[Link]:
+    """Yield the link to the month of the latest night, where there is one."""
+    reports = in_record(NightReport.objects.all(), request).order_by("-gaming_day", "casino__code", "-version")
+    newest = reports.values_list("casino_id", "gaming_day", "currency").first()
+    if newest is not None:
+        casino_id, day, currency = newest
+        address = reverse("admin:audit_nightreport_month", args=(casino_id, day.year, day.month, currency))
+        is_current = current == "audit_nightreport_month"
+        yield Link(_("The month"), "", address, is_current, 0, False, False)
+
+
+class _Rows(Subquery):
+    """How many rows a query has, in a query about something else."""
+
+    template = "(SELECT count(*) FROM (%(subquery)s) _rows)"
+    output_field = IntegerField()
+
+
+def _counts(request: HttpRequest) -> Mapping[str, int]:
+    """Return how much waits in the sections that say it: one query, none for who sees no record."""
+    if not scope_of(request, *SEE):
+        return {"late": 0}
+    standing = in_record(Finding.objects.standing(), request)
+    open_cases = standing.filter(HEADS, case__state__in=OPEN)
+    newer = NightReport.objects.filter(
+        casino=OuterRef("casino"), gaming_day=OuterRef("gaming_day"), currency=OuterRef("currency"),
+        version__gt=OuterRef("version"),
+    )  # fmt: skip
+    unsigned = NightReport.objects.filter(state__in=(NightState.PROVISIONAL, NightState.REVIEWED))
+    waits: dict[str, QuerySet[Any]] = {
+        "open": open_cases,
+        "late": open_cases.filter(case__deadline__lt=timezone.now()),
+        "second": open_cases.filter(case__state=State.SECOND),
+        "corrections": waiting(standing),
+        "nights": in_record(unsigned.filter(~Exists(newer)), request),
+    }
+    counts = Officer.objects.filter(pk=officer_of(request).pk).values(
+        **{name: _Rows(rows.order_by().values("pk")) for name, rows in waits.items()}
+    )
+    found: dict[str, Any] = dict(counts[0])
+    return {**found, "to_approve": found["corrections"]}
+
+
+def _casino(request: HttpRequest) -> str:
+    """Return the name of the officer's casino; of several, that they are all shown."""
+    casinos = scope_of(request, *Capability).casinos().values_list("name", flat=True)[:2]
+    return casinos[0] if len(casinos) == 1 else gettext("All casinos")
+
+
+def _role(request: HttpRequest) -> str | Promise:
+    """Return what the officer is, where it is the same everywhere."""
+    officer = officer_of(request)
+    if officer.is_superuser:
+        return _("superuser")
+    roles = set(officer.roles_by_casino.values())
+    return Role(roles.pop()).label if len(roles) == 1 else _("several roles")
