@@ -1,0 +1,38 @@
+"""The interval: a bar where a share falls by chance alone, and a dot where it fell.
+
+━━━━━━━━━┿━━●━━━━━━
+"""
+
+from __future__ import annotations
+
+from audit.charts.svg import drawing, line, n
+
+WIDTH, HEIGHT = 120, 14
+EDGE = 6
+"""Left free at both sides, so that a dot at the end is whole."""
+
+
+def draw_interval(
+    low: int, high: int, value: int | None, *, title: str, description: str, scale: tuple[int, int] | None = None
+) -> str:
+    """Draw the interval from ``low`` to ``high`` with a dot at ``value``, in one unit; without a dot where it is None.
+
+    ``scale`` is what the width stands for, so that several have the same: by default the interval and as much again. A
+    dot beyond it is at its end.
+    """
+    begin, end = scale if scale is not None else (low - (high - low) // 2, high + (high - low) // 2)
+    span = (end - begin) or 1
+
+    def x(amount: int) -> float:
+        return EDGE + (WIDTH - 2 * EDGE) * min(1.0, max(0.0, (amount - begin) / span))
+
+    left, right = x(low), max(x(high), x(low) + 2)
+    parts = [
+        f'<rect class="range" x="{n(left)}" y="4.5" width="{n(right - left)}" height="5" rx="2.5"/>',
+    ]
+    if begin < 0 < end:
+        parts.insert(0, line("zero", x(0), 1, x(0), HEIGHT - 1))
+    if value is not None:
+        kind = "dot" if low <= value <= high else "dot outside"
+        parts.append(f'<circle class="{kind}" cx="{n(x(value))}" cy="7" r="3.6"/>')
+    return drawing("interval", WIDTH, HEIGHT, title, description, *parts)

@@ -1,0 +1,55 @@
+"""What the charts have in common: numbers, texts, the opening of a drawing, and its colours on paper."""
+
+from __future__ import annotations
+
+from html import escape
+
+PRINT_STYLES = """
+text { font: 400 11px "Libertinus Serif"; fill: #5e645f; }
+text.value { fill: #161a17; font-weight: 600; font-size: 12.5px; }
+text.name { fill: #161a17; font-weight: 600; font-size: 12px; }
+.grid { stroke: #e9e9e2; } .axis { stroke: #d3d4ca; } .step { stroke: #a5aaa3; stroke-dasharray: 2 2; }
+.theory { fill: #8a928b; } .luck { fill: #7d9cc0; } .error { fill: #b0471c; } .variance { fill: #d9a53a; }
+.win { fill: #0b5d46; } .unadjudicated { fill: #5d6470; }
+.unknown { fill: none; stroke: #5d6470; stroke-dasharray: 4 3; }
+.range { fill: #d3d4ca; } .zero { stroke: #d3d4ca; }
+.dot { fill: #0b5d46; } .dot.outside { fill: #b0471c; }
+.line { fill: none; stroke-width: 1.5; stroke-linejoin: round; } .area { opacity: .13; stroke: none; }
+.line.house { stroke: #0b5d46; } .line.players { stroke: #7d9cc0; }
+.area.house { fill: #0b5d46; } .area.players { fill: #7d9cc0; }
+"""
+"""The colours on paper: those of the light page."""
+
+
+def n(number: float) -> str:
+    """Format a length: two decimals at most, independent of the locale."""
+    text = f"{number:.2f}".rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text
+
+
+def text(x: float, y: float, content: str, kind: str = "", *, anchor: str = "middle") -> str:
+    """Draw text whose baseline has its middle, start or end (``anchor``) there."""
+    css = f' class="{kind}"' if kind else ""
+    return f'<text{css} x="{n(x)}" y="{n(y)}" text-anchor="{anchor}">{escape(content)}</text>'
+
+
+def line(kind: str, x1: float, y1: float, x2: float, y2: float) -> str:
+    return f'<line class="{kind}" x1="{n(x1)}" y1="{n(y1)}" x2="{n(x2)}" y2="{n(y2)}"/>'
+
+
+def drawing(
+    kind: str, width: float, height: float, title: str, description: str, *parts: str, fills: bool = False
+) -> str:
+    """Return a drawing with its title and its description; ``fills`` stretches it to the box that it is put in."""
+    stretch = ' preserveAspectRatio="none"' if fills else ""
+    described = f"<title>{escape(title)}</title><desc>{escape(description)}</desc>"
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="chart {kind}" viewBox="0 0 {n(width)} {n(height)}"'
+        f'{stretch} role="img">{described}{"".join(parts)}</svg>'
+    )
+
+
+def for_print(svg: str) -> str:
+    """Return a drawing with its colours in it, for paper and for files."""
+    begin, end = svg.split(">", 1)
+    return f"{begin}><style>{PRINT_STYLES}</style>{end}"
