@@ -25,6 +25,9 @@ MAX_REFUSALS = 100
 """Rows of refusals by key and code; the keys beyond are summed up."""
 
 
+PERIODS, PERIOD_S = 24, 300
+"""The periods of time in which arriving events are counted: of the last two hours."""
+
 SILENT_S = 3_600
 """How long nothing may come of an open session before its table is marked."""
 
@@ -154,6 +157,14 @@ where %(casinos)s::bigint[] is null or t.casino_id = any (%(casinos)s::bigint[])
 order by c.code, t.code
 """
 
+_ARRIVALS = """
+select b.stream_id, floor(extract(epoch from clock_timestamp() - b.received_at) / %(period)s)::int as ago,
+       sum(b.next_seq - b.first_seq)::bigint
+from log.batch b
+where b.stream_id = any (%(streams)s) and b.received_at > clock_timestamp() - make_interval(secs => %(within)s)
+group by 1, 2
+"""
+
 _BEHIND = f"""
 select s.casino_id, h.stream_id, s.name, h.next_seq - coalesce(a.next_seq, 1),
        (select b.received_at from log.batch b where b.stream_id = h.stream_id and b.next_seq > coalesce(a.next_seq, 1)
@@ -222,6 +233,15 @@ def tables(casinos: Collection[int] | None = None) -> list[TableState]:
     """Return every table with its last event, by casino and code."""
     params = {**_params(casinos), "silent": SILENT_S}
     return [TableState(*row) for row in _rows(_TABLES, params)]
+
+
+def arrivals(stream_ids: Collection[int]) -> dict[int, list[int]]:
+    """Return how many events of each stream came in each of the last ``PERIODS``, the oldest first."""
+    params = {"streams": list(stream_ids), "period": PERIOD_S, "within": PERIODS * PERIOD_S}
+    counts = {stream_id: [0] * PERIODS for stream_id in stream_ids}
+    for stream_id, ago, events in _rows(_ARRIVALS, params):
+        counts[stream_id][PERIODS - 1 - min(max(ago, 0), PERIODS - 1)] += events
+    return counts
 
 
 def behind(casinos: Collection[int] | None = None, *, limit: int) -> list[StreamBehind]:

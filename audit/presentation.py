@@ -133,6 +133,48 @@ def money_at_stake(finding: Finding, player: str = "") -> str:
     return words % {"amount": text, "player": who}
 
 
+@dataclass(frozen=True, slots=True)
+class Stake:
+    """What a finding is about in money, without a sign: ``side`` is who loses, "player", "bank" or "" for nobody."""
+
+    side: str
+    amount: str
+    words: str
+
+
+def stake_of(finding: Finding, player: str = "") -> Stake:
+    """Return the money of a finding, its amount apart from the words. ``player`` is that of ``money_at_stake``."""
+    who = player or finding.player
+    if finding.difference is None:
+        return Stake("", "", gettext("no amount"))
+    if not finding.difference:
+        return Stake("", money(0, finding.currency), gettext("put right"))
+    text = money(abs(finding.difference), finding.currency)
+    owed = finding.as_value().owed
+    if owed is None:
+        return Stake("", text, gettext("owed by nobody"))
+    if owed.by == "house":
+        words = gettext("owed to %(player)s") if who else gettext("owed to a player unknown")
+    elif finding.rule in PAID:
+        words = gettext("overpaid to %(player)s") if who else gettext("overpaid")
+    else:
+        words = gettext("owed by %(player)s") if who else gettext("owed by a player unknown")
+    return Stake("player" if owed.by == "house" else "bank", text, words % {"player": who})
+
+
+def short_money(minor: int, currency: str) -> str:
+    """Return an amount as running text has it: “€864”, without cents that are zero."""
+    text = money(minor, currency)
+    digits = exponent(currency)
+    mark = "," if language() == "fr" else "."
+    return text.replace(mark + "0" * digits, "") if digits and minor % 10**digits == 0 else text
+
+
+def reference(finding: Finding) -> str:
+    """Return the name of a finding that is short enough to read out: “F-26-0143”."""
+    return f"F-{finding.opened_at:%y}-{finding.pk:04d}"
+
+
 def payment_error(minor: int, currency: str, *, of_several: bool = False) -> str:
     """Return what was paid less what was due, without a sign: “€2.00 overpaid”, “€864.00 owed to the player”.
 
@@ -269,6 +311,36 @@ class Countdown:
     @property
     def css_class(self) -> str:
         return "overdue" if self.is_overdue else "near" if self.is_near else ""
+
+
+SOON = timedelta(hours=6)
+"""How much time is left when little of it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimeLeft:
+    """The time to a deadline in words, “3 h 20 left”, and its share of the time there was."""
+
+    text: str
+    share: float
+    css_class: str
+
+
+def time_left(until: datetime, *, since: datetime) -> TimeLeft:
+    """Return the time that is left of the time from ``since`` to ``until``; how late it is where none is."""
+    left = until - timezone.now()
+    minutes = int(abs(left).total_seconds() // MINUTE_S)
+    hours, days = minutes // 60, minutes // 1440
+    if days:
+        text = gettext("%(days)d d %(hours)d h") % {"days": days, "hours": hours % 24}
+    elif hours:
+        text = gettext("%(hours)d h %(minutes)02d") % {"hours": hours, "minutes": minutes % 60}
+    else:
+        text = gettext("%(minutes)d min") % {"minutes": minutes}
+    if left < timedelta(0):
+        return TimeLeft(gettext("%(time)s late") % {"time": text}, 1.0, "late")
+    share = min(1.0, left / max(until - since, timedelta(seconds=1)))
+    return TimeLeft(gettext("%(time)s left") % {"time": text}, share, "soon" if left < SOON else "")
 
 
 def countdown(until: datetime) -> Countdown:

@@ -40,12 +40,12 @@ def line(kind: str, x1: float, y1: float, x2: float, y2: float) -> str:
 def drawing(
     kind: str, width: float, height: float, title: str, description: str, *parts: str, fills: bool = False
 ) -> str:
-    """Return a drawing with its title and its description; ``fills`` stretches it to the box that it is put in."""
-    stretch = ' preserveAspectRatio="none"' if fills else ""
+    """Return a drawing with its title and its description; ``fills``: it takes the whole box that it is put in."""
+    ratio = ' preserveAspectRatio="none"' if fills else ""
     described = f"<title>{escape(title)}</title><desc>{escape(description)}</desc>"
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="chart {kind}" viewBox="0 0 {n(width)} {n(height)}"'
-        f'{stretch} role="img">{described}{"".join(parts)}</svg>'
+        f'{ratio} role="img">{described}{"".join(parts)}</svg>'
     )
 
 

@@ -66,6 +66,10 @@ class Navigation:
     groups: tuple[tuple[str | Promise, tuple[Link, ...]], ...]
     casino: str
     role: str | Promise
+    waits: int
+    nights: int
+    """How many incidents are open, and how many nights wait for a signature."""
+
     search: str | None
     """The address of the search; None for who sees no findings."""
 
@@ -146,7 +150,7 @@ def navigation(request: HttpRequest) -> Navigation | None:
     groups = tuple((title, links) for title, links in found if links)
     sees = bool(scope_of(request, *SEE))
     search = reverse("admin:audit_finding_changelist") if sees else None
-    return Navigation(groups, _casino(request), _role(request), search)
+    return Navigation(groups, _casino(request), _role(request), counts.get("open", 0), counts.get("nights", 0), search)
 
 
 def _links(request: HttpRequest, pages: Iterable[Page], current: str, counts: Mapping[str, int]) -> Iterator[Link]:

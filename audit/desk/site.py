@@ -12,6 +12,7 @@ from django.http import HttpRequest
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, URLResolver, path, reverse
 from django.utils.functional import SimpleLazyObject
+from django.utils.translation import gettext as _
 
 from audit.desk.audit_trail import page as audit_trail
 from audit.desk.navigation import navigation
@@ -42,8 +43,10 @@ class DeskSite(admin.AdminSite):
         return {**super().each_context(request), "navigation": SimpleLazyObject(lambda: navigation(request))}
 
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
-        """Show what waits for the officer, above Django's list of all models."""
-        return super().index(request, {"overview": overview_context(request), **(extra_context or {})})
+        """Show what waits for the officer, in the place of Django's list of all models."""
+        return super().index(
+            request, {"title": _("Overview"), "overview": overview_context(request), **(extra_context or {})}
+        )
 
     def password_change(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         """Change the officer's own password, which is an entry of the audit trail."""

@@ -29,6 +29,16 @@ def date_time_to_second(moment: datetime, casino: Casino | None) -> str:
 
 
 @register.filter
+def clock_of(moment: datetime, casino: Casino | None) -> str:
+    return f"{presentation.local(moment, casino):%H:%M} {presentation.zone(moment, casino)}"
+
+
+@register.filter
+def today(moment: datetime, casino: Casino | None) -> str:
+    return presentation.day(presentation.local(moment, casino).date(), with_weekday=True)
+
+
+@register.filter
 def zone(moment: datetime, casino: Casino | None) -> str:
     return presentation.zone(moment, casino)
 

@@ -217,7 +217,7 @@ def test_the_audit_trail_of_a_day_is_for_readers_of_the_casino_alone(desk: Desk)
 
 def test_the_first_page_counts_what_the_lists_show_and_is_not_for_administrators(desk: Desk) -> None:
     page = client_of(desk.first).get("/admin/").content.decode()
-    assert f"<b>{len(desk.findings)}</b> Open" in page
+    assert f"Findings<b>{len(desk.findings)}</b>" in page
     assert "Take the next finding" in page
     assert "Take the next finding" not in client_of(desk.auditor).get("/admin/").content.decode()
     assert "<b>" not in client_of(desk.administrator).get("/admin/").content.decode()

@@ -1,0 +1,149 @@
+"""The last nights of a casino as a strip, and its croupiers' errors by kind."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.db.models import Count, QuerySet
+from django.utils.functional import Promise
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from audit.access.scope import Scope
+from audit.charts.heat import tint
+from audit.charts.spark import draw_column
+from audit.models import Finding, NightReport, NightState
+from audit.persons.directory import Directory, staff
+from audit.presentation import day as written_day
+from audit.presentation import money, short_money
+from audit.reconciliation.content import figures_of
+from audit.reconciliation.findings import add_tallies
+from audit.reconciliation.night import FALSE_NAMES, INTERVAL
+from settlement.catalogue.groups import STAKE_REFUSED
+from settlement.night.croupiers import Assessment, Tally, compare
+
+NIGHTS = 14
+
+CROUPIERS = 12
+"""Croupiers shown, those with the most errors first."""
+
+KINDS: tuple[tuple[str | Promise, frozenset[str]], ...] = (
+    (_("Not paid"), frozenset({"payout-missing", "stake-not-returned"})),
+    (_("Paid too much"), frozenset({"payout-overpaid", "payout-duplicated", "losing-wager-paid", "push-paid",
+                                    "payout-without-result", "losing-wager-not-collected"})),
+    (_("Paid too little"), frozenset({"payout-underpaid", "half-refund-mismatch", "last-coup-refund-mismatch"})),
+    (_("Wrongly collected"), frozenset({"winning-wager-collected", "void-stake-kept"})),
+    (_("Late stakes"), frozenset({"wager-after-no-more-bets", "withdrawal-after-no-more-bets", *STAKE_REFUSED})),
+    (_("En prison"), frozenset({"imprisoned-stake-paid-winnings", "imprisoned-value-not-halved",
+                                "imprisoned-stake-withdrawn", "imprisoned-at-close", "zero-decision-missing"})),
+)  # fmt: skip
+"""What an error is counted as, by its rule; any other is the last column."""
+
+OTHER = _("Calls and order")
+
+
+@dataclass(frozen=True, slots=True)
+class Night:
+    """One night of the strip. ``is_to_sign``: it waits for a signature."""
+
+    report: NightReport
+    title: str
+    win: str
+    drawing: SafeString
+    is_to_sign: bool
+    has_players_won: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One croupier: the count and the tint of each kind, and the rate of payout errors where nights are counted."""
+
+    name: str
+    cells: tuple[tuple[int, int], ...]
+    rate: str
+    is_beyond_chance: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LastNights:
+    """The nights of one casino in one currency, the newest version of each, and the errors of its croupiers."""
+
+    nights: Sequence[Night]
+    kinds: Sequence[str | Promise]
+    rows: Sequence[Row]
+    newest: NightReport | None
+
+
+def last_nights(reports: QuerySet[NightReport], findings: QuerySet[Finding], names: Scope) -> LastNights:
+    """Return the strip and the table of the casino whose night is the newest. The queries do not grow with nights."""
+    newest = reports.order_by("-gaming_day", "casino__code", "-version").first()
+    shown: list[NightReport] = []
+    if newest is not None:
+        first = newest.gaming_day - timedelta(days=NIGHTS - 1)
+        own = reports.filter(casino=newest.casino_id, currency=newest.currency, gaming_day__gte=first)
+        by_day = {report.gaming_day: report for report in own.order_by("gaming_day", "version")}
+        shown = list(by_day.values())
+    contents = {report.pk: report.parsed_content() for report in shown}
+    wins = {pk: figures_of(content["total"]).get("W_acct") for pk, content in contents.items()}
+    most = max([abs(win) for win in wins.values() if win is not None], default=1)
+    nights = [_night(report, wins[report.pk], most) for report in shown]
+    tallies = _tallies(contents.values())
+    return LastNights(nights, [title for title, _rules in KINDS] + [OTHER], _rows(findings, tallies, names), newest)
+
+
+def _night(report: NightReport, win: int | None, most: int) -> Night:
+    title = written_day(report.gaming_day, with_weekday=True)
+    text = gettext("not counted") if win is None else short_money(round(abs(win), -2), report.currency)
+    spoken = text if win is None else money(abs(win), report.currency)
+    drawing = mark_safe(draw_column(win, most, title=title, description=spoken))
+    is_to_sign = report.state in (NightState.PROVISIONAL, NightState.REVIEWED)
+    return Night(report, title, text, drawing, is_to_sign, win is not None and win < 0)
+
+
+def _tallies(contents: Any) -> Mapping[str, Assessment]:
+    by_croupier: dict[str, list[Tally]] = {}
+    for content in contents:
+        for each in content["croupiers"]:
+            tally = Tally(each["payouts"], each["for_house"], each["for_player"])
+            by_croupier.setdefault(each["croupier"], []).append(tally)
+    added = {name: add_tallies(*each) for name, each in sorted(by_croupier.items())}
+    return compare(added, alpha=INTERVAL, q=FALSE_NAMES)
+
+
+def _rows(findings: QuerySet[Finding], tallies: Mapping[str, Assessment], names: Scope) -> list[Row]:
+    last = findings.exclude(croupier="").order_by("-gaming_day").values_list("gaming_day", "casino_id").first()
+    if last is None:
+        return []
+    day, casino_id = last
+    counted = (
+        findings.filter(casino=casino_id, gaming_day__gt=day - timedelta(days=NIGHTS))
+        .exclude(croupier="")
+        .order_by()
+        .values_list("croupier", "rule")
+        .annotate(count=Count("pk"))
+    )
+    table: dict[str, Counter[int]] = {}
+    for croupier, rule, count in counted:
+        kind = next((index for index, (_title, rules) in enumerate(KINDS) if rule in rules), len(KINDS))
+        table.setdefault(croupier, Counter())[kind] += count
+    most = max((max(row.values()) for row in table.values()), default=1)
+    chosen = sorted(table, key=lambda name: (-table[name].total(), name))[:CROUPIERS]
+    directory = Directory.of(casino_id, staff(chosen)) if names.includes(casino_id) else None
+    return [_row(name, table[name], most, tallies.get(name), directory) for name in chosen]
+
+
+def _row(
+    croupier: str, counts: Counter[int], most: int, assessed: Assessment | None, directory: Directory | None
+) -> Row:
+    named = directory.staff(croupier) if directory is not None else croupier
+    cells = tuple((counts[kind], tint(counts[kind], most)) for kind in range(len(KINDS) + 1))
+    rate = gettext("not counted")
+    if assessed is not None:
+        per_thousand = assessed.rate.rate * 1000
+        rate = f"{float(per_thousand):.1f}"
+    return Row(named, cells, rate, assessed is not None and assessed.noteworthy)

@@ -1,0 +1,163 @@
+"""What waits for officers: sums of money by who loses, the incidents as dots, and the next of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from itertools import pairwise
+
+from django.db.models import BigIntegerField, Count, Min, QuerySet, Sum
+from django.db.models.fields.json import KT
+from django.db.models.functions import Cast
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext as _
+
+from audit.access.scope import Scope
+from audit.casework.priority import by_urgency
+from audit.charts.scatter import Dot, Span, draw_scatter
+from audit.desk import parts
+from audit.exports.findings import add_names
+from audit.models import Finding
+from audit.presentation import Stake, TimeLeft, finding_title, money, reference, short_money, stake_of, time_left, units
+
+NEXT = 5
+
+DOTS = 120
+"""Incidents that are drawn, the most urgent ones; beyond that, a dot says nothing."""
+
+SPANS = (timedelta(0), timedelta(hours=6), timedelta(days=1), timedelta(days=3))
+"""Where the periods of the chart end: late, within six hours, within a day, later. The last is as long as it gets."""
+
+LATE_SHARE = 0.16
+SHARE = (1 - LATE_SHARE) / 3
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """What one side has lost by the open incidents, in one currency."""
+
+    side: str
+    amount: str
+    count: int
+    oldest: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Incident:
+    """An open incident as a line."""
+
+    finding: Finding
+    title: str
+    reference: str
+    stake: Stake
+    left: TimeLeft
+    croupier: str
+
+    @property
+    def bars(self) -> SafeString:
+        return parts.priority_bars(self.finding)
+
+    @property
+    def who(self) -> SafeString:
+        return parts.who(self.stake)
+
+    @property
+    def money(self) -> SafeString:
+        return parts.who(self.stake, with_amount=True) if self.stake.amount else SafeString("")
+
+    @property
+    def due(self) -> SafeString:
+        return parts.due_ring(self.left)
+
+
+def losses(open_incidents: QuerySet[Finding]) -> list[Loss]:
+    """Return what is owed by the causes of the open incidents, by side and currency: one query."""
+    owed = open_incidents.filter(owed__isnull=False).exclude(difference=0)
+    sums = (
+        owed.order_by()
+        .values("currency", by=KT("owed__by"))
+        .annotate(total=Sum(Cast(KT("owed__amount"), BigIntegerField())), count=Count("pk"), oldest=Min("occurred_at"))
+    )
+    return [
+        Loss("player" if row["by"] == "house" else "bank", money(row["total"], row["currency"]), row["count"],
+             row["oldest"])
+        for row in sorted(sums, key=lambda row: (row["currency"], row["by"] != "house"))
+    ]  # fmt: skip
+
+
+def incidents(open_incidents: QuerySet[Finding], names: Scope) -> list[Incident]:
+    """Return the most urgent incidents, first things first, with names where the officer sees them."""
+    findings = list(by_urgency(open_incidents.select_related("case", "table", "casino"))[:DOTS])
+    add_names(findings, names)
+    return [incident_of(finding) for finding in findings]
+
+
+def incident_of(finding: Finding) -> Incident:
+    """Return a finding with a case as a line."""
+    case = finding.case
+    assert case is not None, "an incident has a case"
+    return Incident(
+        finding,
+        finding_title(finding.rule),
+        reference(finding),
+        stake_of(finding, finding.named.get("player", "")),
+        time_left(case.deadline, since=case.opened_at),
+        finding.named.get("croupier", finding.croupier),
+    )
+
+
+def chart(lines: Sequence[Incident]) -> SafeString:
+    """Draw incidents by deadline and money. Their labels are escaped by the chart."""
+    now = timezone.now()
+    ends = (0.0, *(LATE_SHARE + SHARE * number for number in range(4)))
+    titles = (_("Late"), _("Within 6 hours"), _("Within a day"), _("Later"))
+    spans = [Span(title, end, "crit" if not index else "") for index, (title, end) in
+             enumerate(zip(titles, ends[1:], strict=True))]  # fmt: skip
+    currency = next((line.finding.currency for line in lines if line.stake.amount), "EUR")
+    drawn = draw_scatter(
+        [_dot(line, now) for line in lines],
+        spans,
+        _ticks(lines, currency),
+        none=_("none"),
+        title=_("What waits, by deadline and money"),
+        description=_("Each dot is an open incident. The table below has the same."),
+    )
+    return mark_safe(drawn)
+
+
+def _dot(line: Incident, now: datetime) -> Dot:
+    case = line.finding.case
+    assert case is not None
+    has_money = bool(line.stake.amount and line.finding.difference)
+    amount = float(abs(units(line.finding.difference or 0, line.finding.currency))) if has_money else None
+    kind = line.stake.side if has_money and line.stake.side else "none"
+    text = short_money(abs(line.finding.difference or 0), line.finding.currency) if has_money else ""
+    label = line.finding.named.get("player", line.finding.player) or line.title
+    address = reverse("admin:audit_finding_change", args=(line.finding.pk,))
+    return Dot(_share(case.deadline - now), amount, kind, text, label, address)
+
+
+def _share(left: timedelta) -> float:
+    """Return how far right a deadline is: each period has its own scale, the first that of a day late."""
+    if left < timedelta(0):
+        return LATE_SHARE * max(0.1, 1 + left / timedelta(days=1))
+    for index, (begin, end) in enumerate(pairwise(SPANS)):
+        if left < end or index == len(SPANS) - 2:
+            return LATE_SHARE + SHARE * (index + min(0.97, (left - begin) / (end - begin)))
+    return 1.0
+
+
+def _ticks(lines: Iterable[Incident], currency: str) -> list[tuple[float, str]]:
+    amounts = [abs(units(line.finding.difference or 0, line.finding.currency)) for line in lines]
+    highest = max([*amounts, Decimal(100)])
+    ticks: list[tuple[float, str]] = []
+    amount = 1
+    while amount <= highest:
+        digits = 0 if currency == "JPY" else 2
+        ticks.append((float(amount), short_money(amount * 10**digits, currency)))
+        amount *= 10
+    return ticks

@@ -1,0 +1,93 @@
+"""The small parts of a page that stand for one thing everywhere: priority, who loses, persons, deadlines, states."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from audit.casework.priority import HIGHEST, reasons
+from audit.desk.icons import icon
+from audit.models import Finding, Officer
+from audit.models.cases import Case, State
+from audit.presentation import Stake, TimeLeft, initials, officer_name
+
+BARS = ((0.0, 10.0, 4.0), (3.6, 7.2, 6.8), (7.2, 4.4, 9.6), (10.8, 1.6, 12.4))
+"""Left, top and height of each bar of a priority."""
+
+PIES: Mapping[str, str] = MappingProxyType({State.NEW: "0", State.INVESTIGATING: "11", State.SECOND: "22"})
+"""How much of a state's circle is filled, in units of its line; a closed case has all of it."""
+
+ROUND = "31.4"
+"""The length of the line around a circle of radius five."""
+
+
+def priority_bars(finding: Finding) -> SafeString:
+    """Return four bars, as many of them filled as the priority is high; what it comes from is on hovering."""
+    level: int = finding.priority or 1  # type: ignore[attr-defined]  # annotated
+    rects = format_html_join(
+        "",
+        '<rect x="{}" y="{}" width="2.6" height="{}" rx=".8" class="{}"/>',
+        ((x, y, height, "on" if number < level else "") for number, (x, y, height) in enumerate(BARS)),
+    )
+    return format_html(
+        '<span class="sev s{}" title="{}"><svg viewBox="0 0 14 14" aria-hidden="true">{}</svg>'
+        '<span class="vh">{}/{}</span></span>',
+        level,
+        " · ".join(reasons(finding)),
+        rects,
+        level,
+        HIGHEST,
+    )
+
+
+def who(stake: Stake, *, with_amount: bool = False) -> SafeString:
+    """Return who is owed what: an icon, a colour and words, never a sign."""
+    mark = icon(stake.side, is_small=True) if stake.side in ("player", "bank") else SafeString("")
+    words = stake.amount if with_amount else stake.words
+    return format_html('<span class="who {}">{}{}</span>', stake.side or "none", mark, words)
+
+
+def due_ring(left: TimeLeft) -> SafeString:
+    """Return a ring of the time that is left, and the time in words; red only when it is late."""
+    return format_html(
+        '<span class="due {}"><svg viewBox="0 0 14 14" aria-hidden="true"><circle cx="7" cy="7" r="5" fill="none"'
+        ' stroke="currentColor" stroke-opacity=".22" stroke-width="2.4"/><circle cx="7" cy="7" r="5" fill="none"'
+        ' stroke="currentColor" stroke-width="2.4" stroke-dasharray="{} {}"'
+        ' transform="rotate(-90 7 7)"/></svg>{}</span>',
+        left.css_class,
+        f"{left.share * 31.4:.1f}",
+        ROUND,
+        left.text,
+    )
+
+
+def croupier_chip(code: str, name: str) -> SafeString:
+    """Return the chip of a croupier: a square with letters, and the name or id."""
+    return format_html(
+        '<span class="chip-p"><span class="av c" aria-hidden="true">{}</span><span>{}</span></span>',
+        initials(name or code),
+        name or code,
+    )
+
+
+def officer_square(officer: Officer | None) -> SafeString:
+    """Return the letters of an officer, or an empty circle where nobody has the case."""
+    if officer is None:
+        return format_html('<span class="av none" aria-hidden="true"></span>')
+    name = officer_name(officer)
+    return format_html('<span class="av o" title="{}" aria-hidden="true">{}</span>', name, initials(name))
+
+
+def state_pie(case: Case) -> SafeString:
+    """Return the state of a case: a circle that fills, and its word."""
+    return format_html(
+        '<span class="st {}"><svg viewBox="0 0 14 14" aria-hidden="true"><circle cx="7" cy="7" r="5" fill="none"'
+        ' stroke="currentColor" stroke-width="1.6"/><circle cx="7" cy="7" r="2.5" fill="none" stroke="currentColor"'
+        ' stroke-width="5" stroke-dasharray="{} 31.4" transform="rotate(-90 7 7)"/></svg>{}</span>',
+        case.state,
+        f"{float(PIES.get(case.state, ROUND)) / 2:.1f}",
+        case.get_state_display(),
+    )
