@@ -100,6 +100,15 @@ def money(minor: int, currency: str) -> str:
     return amount(minor, currency, language())
 
 
+def money_in_prose(minor: int, currency: str) -> str:
+    """Return an amount as ``money`` does, without decimals where they are all zeros: “€864”. Tables keep them."""
+    digits = exponent(currency)
+    text = money(minor, currency)
+    if not digits or minor % 10**digits:
+        return text
+    return re.sub(rf"[.,]0{{{digits}}}(?!\d)", "", text)
+
+
 def signed_money(minor: int, currency: str) -> str:
     """Return an amount as ``money`` does, with a plus sign before what is more than zero."""
     return ("+" if minor > 0 else "") + money(minor, currency)

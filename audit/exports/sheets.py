@@ -47,7 +47,8 @@ class Dated:
 class Column:
     """One column: its heading, what its cells hold, and its name in JSON, "" for the heading.
 
-    ``money`` is in minor units of the sheet's currency; a ``Decimal`` is an amount in units of its row's own.
+    ``money`` is in minor units of the sheet's currency, or a text where it is not known; a ``Decimal`` is an amount in
+    units of its row's own.
     """
 
     name: str
@@ -73,7 +74,7 @@ def as_csv(sheet: Sheet, currency: str) -> bytes:
     for row in sheet.rows:
         writer.writerow(
             [
-                _decimal(value, currency) if column.kind == "money" and value is not None else guarded(value)
+                _decimal(value, currency) if column.kind == "money" and isinstance(value, int) else guarded(value)
                 for column, value in zip(sheet.columns, row, strict=True)
             ]
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
@@ -36,6 +37,8 @@ Kind: TypeAlias = Literal[
     "bet",
     "game",
     "status",
+    "unit",  # of what a row compares
+    "yes",  # or nothing
     "verdict",
     "line",  # one of the twelve
     "numbered_line",
@@ -80,21 +83,38 @@ class Column:
         """Return the cell of a row as an officer reads it, in the active language."""
         return _TEXT[self.kind](row, self.key, currency)
 
-    def value(self, row: Row, currency: str) -> Any:
-        """Return the cell of a row as a spreadsheet takes it, None if empty."""
+    def heading(self, currency: str) -> str:
+        """Return the heading in a file, in the active language, with the unit of what stands below it."""
+        label = str(self.label)
         match self.kind:
-            case "note":
-                return wording.note(row, currency)
+            case "money" | "signed_money" | "payment_error" | "present_value":
+                return f"{label} ({currency})"
+            case "share":
+                return f"{label} (%)"
+            case _:
+                return label
+
+    def value(self, row: Row, currency: str) -> Any:
+        """Return the cell of a row as a spreadsheet takes it, None if empty: a number in its unit, or a text."""
+        match self.kind:
+            case "note" | "verdict" | "line" | "game" | "status" | "bet" | "unit" | "figure" | "scope" | "yes":
+                return self.text(row, currency)
+            case "money" | "signed_money" | "payment_error" if row.get(self.key) is None:
+                return str(wording.NOT_COUNTED)
+            case "share" | "probability" | "thousandths":
+                return _scaled(row.get(self.key), self.kind)
             case "compared":
-                return _as_filed(row[self.key], row["kind"], currency)
+                is_text = isinstance(row[self.key], str)
+                return self.text(row, currency) if is_text else _as_filed(row[self.key], row["kind"], currency)
             case "restated":
-                return _as_filed(row[self.key], "money", currency)
+                is_amount = isinstance(row[self.key], int)
+                return _as_filed(row[self.key], "money", currency) if is_amount else self.text(row, currency)
             case "present_value":
                 return _as_filed(in_minor_units([Fraction(row[self.key])])[0], "money", currency)
             case "events" | "references":
                 return " ".join(map(str, row[self.key]))
             case "reasons":
-                return "; ".join(row[self.key])
+                return self.text(row, currency)
             case _:
                 return row.get(self.key)
 
@@ -119,6 +139,8 @@ _TEXT: Mapping[Kind, Callable[[Row, str, str], str]] = MappingProxyType(
         "bet": lambda row, key, currency: wording.bet(row[key]),
         "game": lambda row, key, currency: wording.game(row[key]),
         "status": lambda row, key, currency: wager_status(row[key], currency),
+        "unit": lambda row, key, currency: wording.unit_name(row, currency),
+        "yes": lambda row, key, currency: gettext("yes") if row[key] else "",
         "verdict": lambda row, key, currency: str(wording.VERDICTS[row[key]]),
         "line": lambda row, key, currency: str(wording.LINES[row[key]]),
         "numbered_line": lambda row, key, currency: f"{row['number']} · {wording.LINES[row[key]]}",
@@ -138,14 +160,30 @@ _TEXT: Mapping[Kind, Callable[[Row, str, str], str]] = MappingProxyType(
 
 
 def _as_filed(value: Any, kind: str, currency: str) -> Any:
-    """Return a value that may be an amount: then in units of the currency, with their decimals."""
-    return presentation.units(value, currency) if kind == "money" and isinstance(value, int) else value
+    """Return a number: an amount in units of the currency, with their decimals, a share in percent."""
+    if not isinstance(value, int):
+        return value
+    match kind:
+        case "money":
+            return presentation.units(value, currency)
+        case "share":
+            return _scaled(value, kind)
+        case _:
+            return value
+
+
+_DECIMALS: Mapping[str, int] = {"share": 4, "probability": 6, "thousandths": 3}
+"""By how many digits a stored number is larger than what a file has: a percentage, a probability, a plain number."""
+
+
+def _scaled(value: int | None, kind: str) -> Any:
+    return str(wording.NOT_KNOWN) if value is None else Decimal(value).scaleb(-_DECIMALS[kind])
 
 
 def sheet_of(name: str, columns: Sequence[Column], rows: Iterable[Row], currency: str) -> sheets.Sheet:
     return sheets.Sheet(
         name,
-        [sheets.Column(column.key, _sheet_kind(column.kind)) for column in columns],
+        [sheets.Column(column.heading(currency), _sheet_kind(column.kind), column.key) for column in columns],
         [[column.value(row, currency) for column in columns] for row in rows],
     )
 

@@ -14,8 +14,9 @@ from typing import Any
 from django.utils.translation import gettext_lazy as _
 
 from audit.exports.sheets import Sheet
-from audit.models import Casino, NightReport
+from audit.models import Casino, NightReport, NightState
 from audit.persons.directory import Directory, staff
+from audit.presentation import day as shown_day
 from audit.reconciliation.columns import Column, money_columns, sheet_of
 from audit.reconciliation.content import (
     BRIDGE,
@@ -179,27 +180,28 @@ def croupier_rows(month: Month, *, with_names: bool = False) -> list[dict[str, A
 
 
 def sheets(month: Month, *, with_names: bool = False) -> list[Sheet]:
-    """Return the tables of a month. Headings are keys; amounts are minor units."""
+    """Return the tables of a month, in the active language. Amounts are minor units."""
     days, currency = month.reported, month.currency
-    by_day = [Column(day.isoformat(), kind="money") for day in days]
+    by_day = [Column(day.isoformat(), shown_day(day, with_year=True), "money") for day in days]
     wins = [
-        {"table": table, **{day.isoformat(): won.get(day) for day in days}, "total": month.table_total(table)}
+        {"table": table, **{day.isoformat(): won.get(day, "") for day in days}, "total": month.table_total(table)}
         for table, won in month.win.items()
     ]
     nights = [
         {
             "day": day.isoformat(),
             "version": month.reports[day].version,
-            "state": month.reports[day].state,
+            "state": str(NightState(month.reports[day].state).label),
             **{figure: month.totals[day][figure] for figure in month.figures},
         }
         for day in days
     ]
-    bridge = [Column("day"), Column("version", kind="number"), Column("state"), *money_columns(month.figures)]
+    version, state = Column("version", _("Version"), "number"), Column("state", _("State"))
+    bridge = [_DAY, version, state, *money_columns(month.figures)]
     # The note of an exception is its code here, to filter by; the note of a line in a report's workbook is its text.
     exceptions = [replace(column, kind="text") if column.kind == "note" else column for column in _select(EXCEPTIONS)]
     return [
-        sheet_of("win", [Column("table"), *by_day, Column("total", kind="money")], wins, currency),
+        sheet_of("win", [Column("table", _("Table")), *by_day, Column("total", _("Total"), "money")], wins, currency),
         sheet_of("bridge", bridge, nights, currency),
         sheet_of("adjustments", _select(ADJUSTMENTS), month.adjustments, currency),
         sheet_of("exceptions", exceptions, month.exceptions, currency),

@@ -1,6 +1,7 @@
-"""A report as PDF, in either language, with both signatures on it; the same bytes every time.
+"""A report as PDF, in either language; the same bytes every time. The document's date is the gaming day.
 
-The document's date is the gaming day.
+The first page is the director's: who won what, the two signatures, the bridge, what is open, not counted and not
+checked, and the tables. The details follow.
 """
 
 from __future__ import annotations
@@ -14,12 +15,14 @@ from typing import Any
 from django.utils import translation
 from django.utils.translation import gettext as _
 
+from audit.charts import for_print
 from audit.exports.pdf import render_pdf
 from audit.felt import draw, playback_of, standalone
 from audit.felt.frames import range_around
 from audit.models import NightReport
 from audit.models.nights import NightState
 from audit.presentation import MISSING, date_time, finding_title, night_of
+from audit.reconciliation import director
 from audit.reconciliation.columns import Column
 from audit.reconciliation.presentation import (
     CROUPIERS,
@@ -29,7 +32,6 @@ from audit.reconciliation.presentation import (
     PAPER,
     TABLES,
     Section,
-    boxes,
     bridge_note,
     load_content,
     total_row,
@@ -43,7 +45,10 @@ MAX_ROWS = 60
 """Rows printed of a section; the workbook has all."""
 
 ALWAYS_PRINTED = (TABLES, GAMES, LETTERS, LINES)
-"""Sections that are printed even without rows, with EXCEPTIONS."""
+"""Sections that are printed even without rows."""
+
+DETAILS = [section for section in PAPER if section is not TABLES]
+"""The sections after the director's page."""
 
 
 def as_pdf(report: NightReport, language: Language, *, with_names: bool = False) -> bytes:
@@ -60,33 +65,33 @@ def _data(report: NightReport, language: Language, *, with_names: bool = False) 
         "lang": language,
         "title": f"{name} · {night_of(day, with_year=True)} · {report.currency} · {report.version}",
         "date": [day.year, day.month, day.day],
-        "heading": _("Reconciliation report"),
-        "subheading": _("%(casino)s · %(night)s · %(currency)s · version %(version)s, %(state)s")
+        "heading": night_of(day, with_year=True),
+        "subheading": _("%(casino)s. Reconciliation report in %(currency)s, version %(version)s, %(state)s.")
         % {
             "casino": name,
-            "night": night_of(day, with_year=True),
             "currency": report.currency,
             "version": report.version,
             "state": NightState(report.state).label,
         },
+        "sentence": [{"text": each.text, "tone": each.tone} for each in director.sentence(content)],
+        "waterfall": for_print(director.waterfall(content)),
+        "listings": [_listing(each) for each in director.listings(content)],
+        "tables": _part(TABLES, content),
         "day_span": _("%(hours)s hours, to %(end)s")
         % {"hours": content["hours"], "end": _local(datetime.fromisoformat(content["ends"]), report)},
         "tree_size": str(report.tree_size),
         "root": report.tree_root or MISSING,
         "digest": report.digest,
-        "boxes": [
-            {"label": box.label, "value": box.text, "note": box.remark, "alarm": box.state != "ok"}
-            for box in boxes(content)
-        ],
         "notice": waiting_note(content),
-        "parts": [part for part in (_part(section, content) for section in PAPER) if part is not None],
+        "parts": [part for part in (_part(section, content) for section in DETAILS) if part is not None],
         "signatures": _signatures(report),
         "felt": _felt(report, content, language),
         "labels": {
             "tree": _("Sealed under tree"),
             "root": _("root"),
             "digest": _("Digest of the report"),
-            "signatures": _("Signatures"),
+            "bridge": _("From theory to the count"),
+            "sign": _("Date, signature"),
             "none": _("None."),
             "caution": _(
                 "A statistical line is a question, never an accusation: on a night without irregularities, "
@@ -96,11 +101,18 @@ def _data(report: NightReport, language: Language, *, with_names: bool = False) 
     }
 
 
+def _listing(listing: director.Listing) -> dict[str, Any]:
+    items = [{"strong": item.strong, "text": item.text} for item in listing.items]
+    return {"title": f"{listing.title}: {listing.count}", "items": items, "empty": listing.empty}
+
+
 def _part(section: Section, content: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return a section as the template takes it, or None if it has no rows and is not always printed."""
     columns, rows = section.select(section.paper, content), section.rows(content)
     if section in (TABLES, GAMES):
         rows.append(total_row(content, column=columns[0].key))
+    if section is TABLES and (counted := director.counted_row(content, columns[0].key)) is not None:
+        rows.insert(-1, counted)
     if section is CROUPIERS:
         rows = [{**row, "croupier": f"{row['croupier']} *" if row["noteworthy"] else row["croupier"]} for row in rows]
     if not rows and section not in ALWAYS_PRINTED:

@@ -1,10 +1,10 @@
 """The presentation of a report: its sections, their columns, and what stands in them, once for every medium.
 
     content ─► Section.rows ─► Column ─┬─► text    page, PDF, month     in the active language
-                                       └─► value   CSV, XLSX            codes, minor units, millionths
+                                       └─► value   CSV, XLSX            words in that language, numbers in their unit
 
-A section names the columns that each medium shows, in order. A heading of a sheet is a column's key, which is public:
-spreadsheets of casinos refer to it. The desk adds links and the PDF its layout; neither defines a figure.
+A section names the columns that each medium shows, in order. A heading of a sheet is its column's label with the unit;
+the key is its name in JSON. The desk adds links and the PDF its layout; neither defines a figure.
 """
 
 from __future__ import annotations
@@ -184,18 +184,16 @@ def errors_remark(content: Row) -> str:
 def _sums_section(
     name: str, title: str | Promise, first: Column, rows: Callable[[Row], list[dict[str, Any]]]
 ) -> Section:
-    counts = (Column("sessions", _("Sessions"), "number"), Column("uncounted", kind="number"))
+    counts = (Column("sessions", _("Sessions"), "number"), Column("uncounted", _("Sessions not counted"), "number"))
     shown = (first.key, "sessions", *_BRIDGE_AND_WIN)
     every = (first.key, "sessions", "uncounted", *_AMOUNTS)
     columns = (first, *counts, *money_columns(_AMOUNTS))
     return Section(name, title, columns, rows, page=shown, paper=shown, sheet=every)
 
 
-TABLES = _sums_section("tables", _("By table"), Column("table", kind="name"), _sums("tables", "table"))
-GAMES = _sums_section("games", _("By game"), Column("game", kind="game"), _sums("games", "game"))
-TOTAL = _sums_section(
-    "total", _("Total"), Column("of", kind="name"), lambda content: [{**total_row(content), "of": ""}]
-)
+TABLES = _sums_section("tables", _("By table"), Column("table", _("Table"), "name"), _sums("tables", "table"))
+GAMES = _sums_section("games", _("By game"), Column("game", _("Game"), "game"), _sums("games", "game"))
+TOTAL = _sums_section("total", _("Total"), Column("of", _("Of"), "name"), lambda content: [total_row(content)])
 
 SESSIONS = Section(
     "sessions",
@@ -203,11 +201,11 @@ SESSIONS = Section(
     (
         Column("stream", _("Session")),
         Column("table", _("Table"), "name"),
-        Column("game", kind="text"),
-        Column("ruleset"),
-        Column("opened_at"),
-        Column("closed_at"),
-        Column("events", kind="number"),
+        Column("game", _("Game"), "game"),
+        Column("ruleset", _("Ruleset")),
+        Column("opened_at", _("Opened at")),
+        Column("closed_at", _("Closed at")),
+        Column("events", _("Events"), "number"),
         *money_columns(_AMOUNTS),
         *CHANCE,
     ),
@@ -232,8 +230,8 @@ LINES = Section(
     "checks",
     _("The twelve lines"),
     (
-        Column("number", kind="ordinal"),
-        Column("code", kind="line", is_wide=True),
+        Column("number", _("No."), "ordinal"),
+        Column("code", _("Line"), "line", is_wide=True),
         Column("exceptions", _("Exceptions"), "number"),
         Column("verdict", _("Verdict"), "verdict"),
     ),
@@ -242,12 +240,12 @@ LINES = Section(
 )
 
 _COMPARISON_COLUMNS = (
-    Column("number", kind="ordinal"),
+    Column("number", _("No."), "ordinal"),
     Column("line", _("Line"), "numbered_line"),
     Column("verdict", _("Verdict"), "verdict"),
     Column("stream", _("Session"), "origin"),
     Column("table", _("Table")),
-    Column("kind"),
+    Column("kind", _("Unit"), "unit"),
     Column("expected", _("Expected"), "compared"),
     Column("found", _("Found"), "compared"),
     Column("events", _("Events"), "events"),
@@ -280,10 +278,10 @@ ERRORS = Section(
     _("Payout errors, wager by wager"),
     (
         Column("stream", _("Session")),
-        Column("table"),
+        Column("table", _("Table")),
         Column("wager", _("Wager")),
         Column("bet", _("Bet"), "bet"),
-        Column("status", kind="status"),
+        Column("status", _("Status"), "status"),
         Column("seq", _("Event"), "event"),
         Column("amount", _("Money"), "payment_error"),
         Column("croupier", _("Croupier"), "person"),
@@ -299,11 +297,11 @@ STANDING = Section(
     _("Undecided and imprisoned stakes"),
     (
         Column("stream", _("Session")),
-        Column("table"),
+        Column("table", _("Table")),
         Column("wager", _("Wager")),
         Column("bet", _("Bet"), "bet"),
         Column("status", _("Status"), "status"),
-        Column("seq", kind="event"),
+        Column("seq", _("Event"), "event"),
         Column("amount", _("Stake"), "money"),
         Column("zeros", _("Zeros"), "number"),
         Column("refund", _("Refund"), "money"),
@@ -325,11 +323,11 @@ CROUPIERS = Section(
         Column("for_player", _("For players"), "number"),
         Column("rate_millionths", _("Errors"), "share"),
         Column("interval", _("Interval, 95%"), "interval"),
-        Column("low_millionths", kind="share"),
-        Column("high_millionths", kind="share"),
+        Column("low_millionths", _("Errors, least"), "share"),
+        Column("high_millionths", _("Errors, most"), "share"),
         Column("p_errors_millionths", _("More than others, p"), "probability"),
         Column("p_side_millionths", _("One side, p"), "probability"),
-        Column("noteworthy"),
+        Column("noteworthy", _("To be looked at"), "yes"),
     ),
     lambda content: list(content["croupiers"]),
     page=(

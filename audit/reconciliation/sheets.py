@@ -45,7 +45,7 @@ def as_xlsx(report: NightReport, *, with_names: bool = False) -> bytes:
 
 
 def report_sheets(report: NightReport, *, with_names: bool = False) -> list[Sheet]:
-    """Return every table of a report. Headings are keys; amounts are minor units."""
+    """Return every table of a report, in the active language. Amounts are minor units."""
     content = load_content(report, with_names=with_names)
     return [as_sheet(section, content) for section in SHEETS]
 

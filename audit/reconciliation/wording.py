@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from audit import presentation
-from audit.presentation import MISSING, language
+from audit.presentation import language
 from settlement import RULESETS
 from settlement.catalogue import BET_LABELS, RULES
 
@@ -61,6 +61,63 @@ FIGURES: Mapping[str, Any] = {
     "recorded_win": _("Recorded win"),
 }
 
+NOT_COUNTED, NOT_KNOWN = _("not counted"), _("not known")
+"""In place of an amount, and of another figure, that the report does not know. Never a dash, never a zero."""
+
+UNITS: Mapping[str, Any] = {
+    "events": ngettext_lazy("%(number)d event", "%(number)d events", "number"),
+    "slips": ngettext_lazy("%(number)d slip", "%(number)d slips", "number"),
+    "persons": ngettext_lazy("%(number)d person", "%(number)d persons", "number"),
+    "wagers": ngettext_lazy("%(number)d wager", "%(number)d wagers", "number"),
+    "findings": ngettext_lazy("%(number)d finding", "%(number)d findings", "number"),
+    "throws": ngettext_lazy("%(number)d throw", "%(number)d throws", "number"),
+    "spins": ngettext_lazy("%(number)d spin", "%(number)d spins", "number"),
+    "families": ngettext_lazy("%(number)d kind of event", "%(number)d kinds of events", "number"),
+    "sentences": ngettext_lazy("%(number)d sentence", "%(number)d sentences", "number"),
+}
+"""What the numbers of the twelve lines count."""
+
+UNIT_NAMES: Mapping[str, Any] = {
+    "events": _("events"),
+    "slips": _("slips"),
+    "persons": _("persons"),
+    "wagers": _("wagers"),
+    "findings": _("findings"),
+    "throws": _("throws"),
+    "spins": _("spins"),
+    "sentences": _("sentences"),
+}
+
+_UNIT_OF_NOTE: Mapping[str, str] = {"counted_alone": "persons", "dice": "throws", "wheel": "spins"}
+
+_UNIT_OF_LINE: Mapping[str, str] = {
+    "completeness": "events",
+    "slips": "slips",
+    "limits": "wagers",
+    "late": "events",
+    "findings": "findings",
+    "unchecked": "sentences",
+}
+
+FAMILIES: Mapping[str, Any] = {
+    "announcements": _("announcements"),
+    "bank": _("fills, credits and buy-ins"),
+    "calls": _("the croupier’s calls"),
+    "collections": _("collections of stakes"),
+    "colours": _("colours of chips"),
+    "custody": _("who holds the equipment"),
+    "decisions": _("decisions of players"),
+    "handling": _("handling of chips"),
+    "marker": _("the point marker"),
+    "payouts": _("payouts"),
+    "results": _("results"),
+    "seating": _("who is at the table"),
+    "staff": _("who is on duty"),
+    "wagers": _("wagers"),
+    "wheel": _("what happens at the wheel"),
+}
+"""The families of events that a table may report."""
+
 SIGNED = frozenset(("luck", "unadjudicated", "payout_errors", "accounting_variance"))
 """The steps of the bridge, from the theoretical win to the accounting win. Nothing else has a sign."""
 
@@ -89,8 +146,8 @@ REFUSALS: Mapping[str, Any] = {
 
 NOTES: Mapping[str, Any] = {
     "complete": _("all numbers are present; chain and seal are verified"),
-    "lost": _("%(lost)s numbers were declared lost"),
-    "chain": _("%(faults)s faults in the chain"),
+    "lost": ngettext_lazy("%(lost)d number was declared lost", "%(lost)d numbers were declared lost", "lost"),
+    "chain": ngettext_lazy("%(faults)d fault in the chain", "%(faults)d faults in the chain", "faults"),
     "still_open": _("the session is not closed"),
     "not_sealed": _("not under a signed checkpoint yet"),
     "no_closer": _("no earlier closing is known"),
@@ -107,8 +164,12 @@ NOTES: Mapping[str, Any] = {
     "counted_alone": _("the drop of %(session)s was not counted by two persons"),
     "stranger": _("counted for %(session)s, which is not a session of this night"),
     "opened_late": _("counted too late for %(session)s of %(gaming_day)s: no report of that day has it"),
-    "paid_wrong": _("%(errors)s wagers: %(for_house)s for the house, %(for_players)s for players"),
-    "stands": _("%(stakes)s stakes remain"),
+    "paid_wrong": ngettext_lazy(
+        "%(errors)d wager: %(for_house)s kept of players, %(for_players)s overpaid",
+        "%(errors)d wagers: %(for_house)s kept of players, %(for_players)s overpaid",
+        "errors",
+    ),
+    "stands": ngettext_lazy("%(stakes)d stake remains", "%(stakes)d stakes remain", "stakes"),
     "first_version": _("first version"),
     "came_late": _("events %(first)s to %(last)s"),
     "nothing_late": _("no event has arrived since"),
@@ -135,7 +196,7 @@ NOTES: Mapping[str, Any] = {
     "dice": _("throws since the first of the month; p = %(p)s, level %(level)s a table and month"),
     "wheel": _("spins since the first of the month; p = %(p)s, level %(level)s a table and month"),
     "no_ruleset": _("unknown ruleset"),
-    "unobserved": _("families that the table does not report"),
+    "unobserved": _("not reported by the table: %(families)s"),
     "law": _("sentences of the law checked, of those that have a rule"),
     "law_in_part": _("sentences of the law checked, of those that have a rule; not in full for lack of %(lacking)s"),
 }
@@ -166,21 +227,21 @@ _MONEY_FACTS = {"paid_wrong": ("for_house", "for_players")}
 
 
 def money(minor: int | None, currency: str) -> str:
-    """Return an amount with its currency, “—” if it is not known."""
-    return MISSING if minor is None else presentation.money(minor, currency)
+    """Return an amount with its currency, “not counted” if it is not known."""
+    return str(NOT_COUNTED) if minor is None else presentation.money(minor, currency)
 
 
 def figure(key: str, minor: int | None, currency: str) -> str:
-    """Return an amount of a figure: a step of the bridge with its sign, plus for the house; “—” if it is not known."""
+    """Return an amount of a figure: a step of the bridge with its sign, plus for the house. “not counted” if it is not known."""
     if minor is None:
-        return MISSING
+        return str(NOT_COUNTED)
     return presentation.signed_money(minor, currency) if key in SIGNED else presentation.money(minor, currency)
 
 
 def share(millionths: int | None, digits: int = 2) -> str:
     """Return a share in millionths as a percentage."""
     if millionths is None:
-        return MISSING
+        return str(NOT_KNOWN)
     units = (abs(millionths) * 10**digits + 5_000) // 10_000
     whole, fraction = divmod(units, 10**digits)
     sign = "−" if millionths < 0 and units else ""
@@ -192,7 +253,7 @@ def share(millionths: int | None, digits: int = 2) -> str:
 def probability(millionths: int | None) -> str:
     """Return a probability, rounded up to the millionth, without trailing zeros."""
     if millionths is None:
-        return MISSING
+        return str(NOT_KNOWN)
     text = f"{millionths // 10**6}.{millionths % 10**6:06}".rstrip("0").rstrip(".") or "0"
     return text.replace(".", ",") if language() == "fr" else text
 
@@ -200,7 +261,7 @@ def probability(millionths: int | None) -> str:
 def thousandths(value: int | None) -> str:
     """Return a number in thousandths with two decimals, rounded towards zero."""
     if value is None:
-        return MISSING
+        return str(NOT_KNOWN)
     sign = "−" if value < 0 else ""
     text = f"{sign}{abs(value) // 1000}.{abs(value) % 1000 // 10:02}"
     return text.replace(".", ",") if language() == "fr" else text
@@ -228,8 +289,40 @@ def compared(row: Mapping[str, Any], key: str, currency: str) -> str:
             return money(value, currency)
         case "share":
             return share(value)
+        case "number":
+            return counted(unit_of(row), value)
         case _:
-            return str(value)
+            return counted("families", len(row["facts"]["families"])) if row["note"] == "unobserved" else str(value)
+
+
+def unit_of(row: Mapping[str, Any]) -> str:
+    """Return what the numbers of a line's row count, a key of ``UNITS``; "" if they count nothing."""
+    return _UNIT_OF_NOTE.get(row["note"]) or _UNIT_OF_LINE.get(row["line"], "")
+
+
+def counted(unit: str, number: int) -> str:
+    """Return a number of what is counted: “1 slip”, “3 slips”."""
+    if unit not in UNITS:
+        return presentation.count(number)
+    return str(UNITS[unit] % {"number": number}).replace(str(number), presentation.count(number), 1)
+
+
+def unit_name(row: Mapping[str, Any], currency: str) -> str:
+    """Return the unit of what a line's row compares, as a file has it."""
+    match row["kind"]:
+        case "money":
+            return currency
+        case "share":
+            return "%"
+        case "number":
+            return str(UNIT_NAMES.get(unit_of(row), ""))
+        case _:
+            return ""
+
+
+def families(names: Iterable[str]) -> str:
+    """Return families of events in words; what is no family, as an undecided bet, by its code."""
+    return ", ".join(str(FAMILIES.get(name, name)) for name in names)
 
 
 def note(row: Mapping[str, Any], currency: str) -> str:
@@ -249,12 +342,14 @@ def note(row: Mapping[str, Any], currency: str) -> str:
         facts["spent"] = probability(facts["spent_millionths"])
     if "process" in facts:
         facts["process"] = str(PROCESSES.get(facts["process"], facts["process"]))
+    if "families" in facts:
+        facts["families"] = families(facts["families"])
     if "counts" in facts:
         facts["counts"] = ", ".join(facts["counts"])
     if "rule" in facts:
         # A report outlives the rules of its engine.
         facts["rule"] = presentation.finding_title(facts["rule"]) if facts["rule"] in RULES else facts["rule"]
-    return str(template) % facts
+    return str(template % facts)
 
 
 def restated_line(key: str) -> str:
@@ -268,7 +363,7 @@ def restated(value: Any, currency: str) -> str:
     """Return what a figure or a verdict was or is."""
     if isinstance(value, int):
         return money(value, currency)
-    return str(VERDICTS.get(value, MISSING))
+    return str(VERDICTS.get(value, NOT_COUNTED))
 
 
 def reason(code: str) -> str:

@@ -21,7 +21,7 @@ from audit.desk.tables.event_sentences import sentence
 from audit.models import LoggedStream, NightReport, NightRun
 from audit.persons.directory import Directory, mentioned_in
 from audit.presentation import MISSING, language, payment_error
-from audit.reconciliation import runs, sessions, wording
+from audit.reconciliation import director, runs, sessions, wording
 from audit.reconciliation.bank import bank_entries
 from audit.reconciliation.columns import Column, money_columns
 from audit.reconciliation.content import (
@@ -105,6 +105,9 @@ def night_page(report: NightReport, *, with_names: bool = False) -> dict[str, An
         "content": content,
         "bounds": [datetime.fromisoformat(content[name]) for name in ("begins", "ends")],
         "boxes": boxes(content),
+        "sentence": director.sentence(content),
+        "waterfall": director.waterfall(content),
+        "listings": _listings(report, content),
         "waiting_note": waiting_note(content),
         "waiting": _listed(
             WAITING, content, {"events": lambda row: [_reference(f"{row['stream']}#{seq}", ids) for seq in row["seqs"]]}
@@ -121,6 +124,20 @@ def night_page(report: NightReport, *, with_names: bool = False) -> dict[str, An
             RESTATEMENT, content, {"events": lambda row: [_reference(each, ids) for each in row["events"]]}
         ),
     }
+
+
+def _listings(report: NightReport, content: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return what is open, not counted and not checked; an open finding leads to those of its rule."""
+    return [
+        {
+            "listing": listing,
+            "items": [
+                {"item": item, "address": _findings_address(report, item.rule) if item.rule else ""}
+                for item in listing.items
+            ],
+        }
+        for listing in director.listings(content)
+    ]
 
 
 def _stream_ids(report: NightReport) -> dict[str, int]:

@@ -53,8 +53,8 @@ def test_its_versions(played: Tenant) -> None:
 @pytest.mark.parametrize(
     "rest, kind, begins",
     [
-        (".csv?currency=EUR", "text/csv", b"stream,table,"),
-        (".csv?currency=EUR&table=lines", "text/csv", b"number,line,"),
+        (".csv?currency=EUR", "text/csv", b"Session,Table,"),
+        (".csv?currency=EUR&table=lines", "text/csv", b"No.,Line,"),
         (".pdf?currency=EUR", "application/pdf", b"%PDF-"),
         (".pdf?currency=EUR&language=en&version=1", "application/pdf", b"%PDF-"),
         (".xlsx?currency=CAD", "application/vnd", b"PK"),

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
+from decimal import Decimal
 from typing import Any
 
 import pytest
 from django.utils import translation
 
+from audit.charts import for_print
 from audit.desk.nights.page import night_page
 from audit.desk.nights.tables import Table
+from audit.exports.sheets import as_csv
 from audit.models import Casino, NightReport
-from audit.reconciliation import pdf
+from audit.reconciliation import pdf, wording
+from audit.reconciliation.director import plain
 from audit.reconciliation.presentation import (
     ERRORS,
     LETTERS,
@@ -21,6 +26,7 @@ from audit.reconciliation.presentation import (
     STANDING,
     Section,
     boxes,
+    comparisons_of,
     load_content,
 )
 from audit.reconciliation.sheets import report_sheets
@@ -44,7 +50,7 @@ HEADINGS = {
     "waiting": "stream table events W_rec W_adj W_acct",
     "restatement": "of line was is events reasons",
 }
-"""What spreadsheets of casinos refer to."""
+"""The keys of the columns of each sheet."""
 
 
 @pytest.fixture
@@ -52,10 +58,55 @@ def report(db: None) -> NightReport:
     return eventful_night(Casino.objects.create(code="presented", name="Presented"))[-1]
 
 
-def test_the_headings_of_every_sheet_are_public(report: NightReport) -> None:
-    headings = {sheet.name: " ".join(column.name for column in sheet.columns) for sheet in report_sheets(report)}
-    assert headings == HEADINGS
-    assert list(headings) == list(HEADINGS)
+def test_the_columns_of_every_sheet_are_public(report: NightReport) -> None:
+    keys = {sheet.name: " ".join(column.key for column in sheet.columns) for sheet in report_sheets(report)}
+    assert keys == HEADINGS
+    assert list(keys) == list(HEADINGS)
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_every_heading_of_a_sheet_is_in_words_and_no_two_are_the_same(report: NightReport, language: str) -> None:
+    with translation.override(language):
+        headings = {sheet.name: [column.name for column in sheet.columns] for sheet in report_sheets(report)}
+    keys = {key for keys in HEADINGS.values() for key in keys.split()}
+    for name, of_sheet in headings.items():
+        assert len(set(of_sheet)) == len(of_sheet), name
+        assert all(of_sheet), name
+        assert not keys & set(of_sheet), name
+    opening = "Opening float (EUR)" if language == "en" else "Encaisse d’ouverture (EUR)"
+    assert opening in headings["tables"]
+    assert ("Hold (of the drop) (%)" in headings["sessions"]) == (language == "en")
+
+
+def test_a_file_has_numbers_in_the_unit_of_their_heading_and_says_what_is_not_counted(report: NightReport) -> None:
+    with translation.override("en"):
+        (sheet,) = (sheet for sheet in report_sheets(report) if sheet.name == "sessions")
+        rows = [dict(zip([column.key for column in sheet.columns], row, strict=True)) for row in sheet.rows]
+    content = report.parsed_content()
+    for row, stored in zip(rows, content["sessions"], strict=True):
+        hold = stored["hold_millionths"]
+        assert row["hold_millionths"] == ("not known" if hold is None else Decimal(hold) / 10_000)
+        assert row["W_acct"] == ("not counted" if stored["W_acct"] is None else stored["W_acct"])
+    assert {row["game"] for row in rows} == {"American roulette", "Craps", "French roulette"}
+    assert {row["W_acct"] for row in rows} >= {"not counted"}
+    written = as_csv(sheet, "EUR").decode()
+    assert "not counted" in written
+
+
+def test_the_numbers_of_the_lines_have_their_unit_and_one_is_singular(report: NightReport) -> None:
+    with translation.override("en"):
+        rows = {
+            line["number"]: [
+                [wording.compared(row, key, "EUR") for key in ("expected", "found")] for row in comparisons_of(line)
+            ]
+            for line in load_content(report)["lines"]
+        }
+    for number in (1, 3, 7, 9, 10, 11, 12):
+        for text in (text for row in rows[number] for text in row if text):
+            assert re.search(r"[a-z%]", text), f"line {number}: {text}"
+    texts = {text for of_line in rows.values() for row in of_line for text in row}
+    assert {"8 slips", "1 wager", "1 finding"} & texts >= {"8 slips", "1 finding"}
+    assert not {text for text in texts if re.fullmatch(r"1 \w+s", text)}
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])
@@ -97,14 +148,15 @@ def test_the_figures_of_the_night_are_the_same_on_page_and_paper(report: NightRe
         letters = page["letters"]
         named = [str(each["label"]) + (f" ({each['letter']})" if "letter" in each else "") for each in letters]
         assert printed == [[name, each["text"]] for name, each in zip(named, letters, strict=True)]
-        assert [box["value"] for box in data["boxes"]] == [box.text for box in page["boxes"]]
+        assert data["waterfall"] == for_print(page["waterfall"])
+        assert "".join(each["text"] for each in data["sentence"]) == plain(page["sentence"])
 
 
 def test_the_headline_says_what_is_not_known_and_what_is_wrong(report: NightReport) -> None:
     with translation.override("en"):
         states = {box.key: (box.text, box.state) for box in boxes(load_content(report))}
-    assert states["W_acct"] == ("—", "unknown")
-    assert states["accounting_variance"] == ("—", "unknown")
+    assert states["W_acct"] == ("not counted", "unknown")
+    assert states["accounting_variance"] == ("not counted", "unknown")
     assert states["payout_errors"][1] == states["differing"][1] == "bad"
 
 

@@ -67,7 +67,8 @@ def test_csv_adds_up_and_has_no_formula(report: NightReport, casino: Casino) -> 
     assert sheet is not None
     written = as_csv(sheet, report.currency)
     assert written == as_csv(sheet, report.currency)
-    rows = list(csv.DictReader(io.StringIO(written.decode())))
+    _headings, *lines = csv.reader(io.StringIO(written.decode()))
+    rows = [dict(zip([column.key for column in sheet.columns], line, strict=True)) for line in lines]
     assert [row["table"] for row in rows] == ["C1", "R1"]
     for row in rows:
         cents = {name: int(row[name].replace(".", "")) for name in BRIDGE}

@@ -82,10 +82,10 @@ def test_page_paper_and_mail_name_it(report: NightReport, language: Any, label: 
     with translation.override(language):
         page, paper = night_page(report), pdf._data(report, language)
         assert [box.key for box in page["boxes"]].count("unadjudicated") == 1
-        assert label in [box["label"] for box in paper["boxes"]]
+        assert f">{label}</text>" in paper["waterfall"]
         for table in (page["sessions"], page["sums"]):
             assert label in [str(heading.column.label) for heading in table.headings]
-        printed = next(part for part in paper["parts"] if part["title"] == str(TABLES.title))
+        printed = paper["tables"]
         assert label in printed["headings"]
         assert label.lower() in printed["note"]
         assert page["bridge_note"] == printed["note"]
@@ -115,10 +115,10 @@ def test_sheets_and_the_month_have_its_column(report: NightReport) -> None:
         sheet = sheets.sheet_named(report, name)
         assert sheet is not None
         (row,) = sheet.rows
-        assert dict(zip([column.name for column in sheet.columns], row, strict=True))["unadjudicated"] == -7000
+        assert dict(zip([column.key for column in sheet.columns], row, strict=True))["unadjudicated"] == -7000
     month = month_of(report.casino, DAY.replace(day=1), "EUR")
     assert month.total("unadjudicated") == -7000
-    assert "unadjudicated" in [column.name for column in month_sheets(month)[1].columns]
+    assert "unadjudicated" in [column.key for column in month_sheets(month)[1].columns]
     assert json.loads(sheets.as_json(report))["total"]["bridge"]["unadjudicated"] == -7000
 
 
@@ -133,5 +133,5 @@ def test_a_night_without_such_money_has_no_such_line(db: None) -> None:
     for section in (SESSIONS, TABLES):
         assert "unadjudicated" not in [column.key for column in section.select(section.page, report.parsed_content())]
     month = month_of(casino, DAY.replace(day=1), "EUR")
-    assert "unadjudicated" not in [column.name for column in month_sheets(month)[1].columns]
+    assert "unadjudicated" not in [column.key for column in month_sheets(month)[1].columns]
     assert len(month_page(month)["win"].foot) == len(month.figures)

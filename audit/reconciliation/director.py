@@ -1,0 +1,363 @@
+"""The director's page of a report, for page and paper: who won what, the bridge, what is open, not counted, not checked.
+
+Its amounts are those of the counted tables, so that the bridge ends at the accounting win while a count is missing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from audit.charts import Bar, draw_waterfall
+from audit.presentation import finding_title, money_in_prose, signed_money
+from audit.reconciliation import wording
+from audit.reconciliation.columns import Row
+from audit.reconciliation.content import bridge_lines, figures_of
+from settlement.catalogue import RULES
+
+Tone: TypeAlias = Literal["", "strong", "player", "house"]
+
+ITEMS_SHOWN = 4
+"""Items of one list; the rest are one item that says how many there are."""
+
+KINDS: Mapping[str, str] = {
+    "theoretical": "theory",
+    "luck": "luck",
+    "unadjudicated": "unadjudicated",
+    "payout_errors": "error",
+    "accounting_variance": "variance",
+    "W_acct": "win",
+}
+"""The colour of each bar of the waterfall."""
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """A part of a sentence, and its tone: money that belongs to players, or that the house lost."""
+
+    text: str
+    tone: Tone = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One line of a list. ``rule`` is that of an open finding, "" of anything else."""
+
+    strong: str
+    text: str
+    rule: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What is open, not counted or not checked: how many, the first of them, and what stands there if there is none."""
+
+    name: str
+    title: str
+    count: int
+    items: Sequence[Item]
+    empty: str
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """The counted tables of a night, what they add up to by figure, and the tables that are not counted."""
+
+    tables: Sequence[Row]
+    missing: Sequence[Row]
+
+    def total(self, figure: str) -> int | None:
+        """Return the sum of a figure over the counted tables; None if there is none and the count would say it."""
+        if not self.tables:
+            return None if figure in ("W_acct", "accounting_variance") else self._sum(self.missing, figure)
+        return self._sum(self.tables, figure)
+
+    @staticmethod
+    def _sum(tables: Sequence[Row], figure: str) -> int:
+        return sum(table[figure] for table in tables)
+
+
+def counted_of(content: Row) -> Counted:
+    """Return the tables of a night, those that are counted apart from the others."""
+    tables = [figures_of(table) for table in content["tables"]]
+    return Counted(
+        [table for table in tables if table["W_acct"] is not None],
+        [table for table in tables if table["W_acct"] is None],
+    )
+
+
+def counted_row(content: Row, column: str) -> dict[str, Any] | None:
+    """Return what the counted tables add up to, with ``column`` saying so; None if every table is counted, or none."""
+    counted = counted_of(content)
+    if not counted.tables or not counted.missing:
+        return None
+    figures = (*bridge_lines(content), "W_acct", "sessions")
+    return {column: _("Counted tables"), **{figure: counted.total(figure) for figure in figures}}
+
+
+# Who won what
+
+
+def sentence(content: Row) -> list[Phrase]:
+    """Return who won what at the counted tables, what belongs to players, and what is not counted."""
+    sentences = [_of_win(content), _of_errors(content), _of_missing(content)]
+    phrases: list[Phrase] = []
+    for each in filter(None, sentences):
+        phrases += [*([Phrase(" ")] if phrases else []), *each]
+    return phrases
+
+
+def plain(phrases: Sequence[Phrase]) -> str:
+    return "".join(phrase.text for phrase in phrases)
+
+
+def _of_win(content: Row) -> list[Phrase]:
+    counted = counted_of(content)
+    won, number = counted.total("W_acct"), len(counted.tables)
+    if not content["tables"]:
+        return [Phrase(_("No table played."))]
+    if won is None:
+        return [Phrase(_("No table is counted yet."))]
+    if won >= 0:
+        says = ngettext(
+            "The house won %(won)s at %(number)s counted table of %(tables)s.",
+            "The house won %(won)s at %(number)s counted tables of %(tables)s.",
+            number,
+        )
+    else:
+        says = ngettext(
+            "The players won %(won)s at %(number)s counted table of %(tables)s.",
+            "The players won %(won)s at %(number)s counted tables of %(tables)s.",
+            number,
+        )
+    tables = number + len(counted.missing)
+    return _phrases(
+        says,
+        won=Phrase(wording.money(abs(won), content["currency"]), "strong"),
+        number=Phrase(str(number)),
+        tables=Phrase(str(tables)),
+    )
+
+
+def _of_errors(content: Row) -> list[Phrase]:
+    kept, paid = errors_of(content)
+    if not kept and not paid:
+        return []
+    if kept and paid:
+        says = _("It kept %(kept)s that belongs to players and paid %(paid)s too much.")
+    elif kept:
+        says = _("It kept %(kept)s that belongs to players.")
+    else:
+        says = _("It paid %(paid)s too much.")
+    currency = content["currency"]
+    return _phrases(
+        says,
+        kept=Phrase(wording.money(kept, currency), "player"),
+        paid=Phrase(wording.money(paid, currency), "house"),
+    )
+
+
+def _of_missing(content: Row) -> list[Phrase]:
+    missing = counted_of(content).missing
+    if not missing:
+        return []
+    says = ngettext(
+        "%(names)s is not counted: %(expected)s, outside the totals.",
+        "%(names)s are not counted: %(expected)s, outside the totals.",
+        len(missing),
+    )
+    return _phrases(
+        says, names=Phrase(_names(missing)), expected=Phrase(_expected(missing, content["currency"], wording.money))
+    )
+
+
+def errors_of(content: Row) -> tuple[int, int]:
+    """Return what the house kept of its players' money and what it paid too much, in minor units."""
+    facts = [row["facts"] for row in _rows(content, "payouts")]
+    return sum(each["for_house"] for each in facts), sum(each["for_players"] for each in facts)
+
+
+def _phrases(template: str, **values: Phrase) -> list[Phrase]:
+    """Return a sentence in parts: the values where the template names them, and the text between them."""
+    parts = re.split(r"%\((\w+)\)s", template)
+    phrases = [values[part] if index % 2 else Phrase(part) for index, part in enumerate(parts)]
+    return [phrase for phrase in phrases if phrase.text]
+
+
+def _names(tables: Sequence[Row]) -> str:
+    return ", ".join(table["name"] for table in tables)
+
+
+def _expected(tables: Sequence[Row], currency: str, written: Any) -> str:
+    """Return what tables without a count should have won or lost, by what was recorded."""
+    recorded = sum(table["W_rec"] for table in tables)
+    amount = written(abs(recorded), currency)
+    says = _("a win of %(amount)s is expected") if recorded >= 0 else _("a loss of %(amount)s is expected")
+    return says % {"amount": amount}
+
+
+# The bridge
+
+
+def waterfall(content: Row) -> str:
+    """Return the bridge of the counted tables as a chart."""
+    currency = content["currency"]
+    bars = waterfall_bars(content)
+    described = "; ".join(f"{bar.name} {bar.value}" for bar in bars)
+    return draw_waterfall(
+        bars,
+        title=_("From theory to the count"),
+        description=described,
+        tick=lambda minor: money_in_prose(minor, currency),
+    )
+
+
+def waterfall_bars(content: Row) -> list[Bar]:
+    """Return the bars of the bridge: the theoretical win, its steps, the accounting win."""
+    counted, currency = counted_of(content), content["currency"]
+    remarks = _remarks(content, counted)
+    bars = []
+    for key in (*bridge_lines(content), "W_acct"):
+        amount = counted.total(key)
+        is_total = key in ("theoretical", "W_acct")
+        value = (
+            wording.NOT_COUNTED
+            if amount is None
+            else wording.money(amount, currency)
+            if is_total
+            else signed_money(amount, currency)
+        )
+        label = "accounting_win" if key == "W_acct" else key
+        bars.append(
+            Bar(KINDS[key], str(wording.FIGURES[label]), amount, str(value), remarks.get(key, ()), is_total=is_total)
+        )
+    return bars
+
+
+def _remarks(content: Row, counted: Counted) -> dict[str, tuple[str, ...]]:
+    """Return what stands below the bars."""
+    currency, number = content["currency"], len(counted.tables)
+    counted_names = {table["name"] for table in counted.tables} or {table["name"] for table in counted.missing}
+    facts = [row["facts"] for row in _rows(content, "payouts") if row["table"] in counted_names]
+    kept, paid = (sum(each[side] for each in facts) for side in ("for_house", "for_players"))
+    errors = (
+        *([_("%(amount)s kept") % {"amount": money_in_prose(kept, currency)}] if kept else []),
+        *([_("%(amount)s overpaid") % {"amount": money_in_prose(paid, currency)}] if paid else []),
+    )
+    win = ngettext("counted, %(number)d table", "counted, %(number)d tables", number) % {"number": number}
+    return {
+        "theoretical": (_("what the rules give"),),
+        "luck": (_("the balls and dice"),),
+        "unadjudicated": (_("no ruleset decides them"),),
+        "payout_errors": errors or (_("none"),),
+        "accounting_variance": _of_variance(counted, currency) if counted.tables else (),
+        "W_acct": (win,) if counted.tables else (),
+    }
+
+
+def _of_variance(counted: Counted, currency: str) -> tuple[str, ...]:
+    """Return at which table more or less was counted than recorded, or at how many."""
+    off = [table for table in counted.tables if table["accounting_variance"]]
+    if not off:
+        return (_("none"),)
+    if len(off) > 1:
+        return (ngettext("at %(number)d table", "at %(number)d tables", len(off)) % {"number": len(off)},)
+    (table,) = off
+    variance = table["accounting_variance"]
+    amount = money_in_prose(abs(variance), currency)
+    says = _("%(amount)s more than recorded") if variance > 0 else _("%(amount)s less than recorded")
+    return (table["name"], says % {"amount": amount})
+
+
+# What is open, not counted, not checked
+
+
+def listings(content: Row) -> list[Listing]:
+    """Return what an officer who signs has to know, in three lists."""
+    return [_open(content), _not_counted(content), _not_checked(content)]
+
+
+def _open(content: Row) -> Listing:
+    rows = [row for row in _rows(content, "findings") if row["verdict"] != "agrees"]
+    items = [_open_item(row) for row in rows]
+    count = sum(row["found"] for row in rows)
+    rest = sum(row["found"] for row in rows[ITEMS_SHOWN:])
+    if rest:
+        says = ngettext("%(number)d other finding", "%(number)d other findings", rest) % {"number": rest}
+        items = [*items[:ITEMS_SHOWN], Item("", says)]
+    return Listing("open", _("Still open"), count, items, _("No finding is open."))
+
+
+def _open_item(row: Row) -> Item:
+    rule, number, hours = row["facts"]["rule"], row["found"], row["facts"]["hours"]
+    # A report outlives the rules of its engine.
+    title = finding_title(rule) if rule in RULES else rule
+    text = f"{title}. " + (_("To be closed within %(hours)s h") % {"hours": hours} if hours else "")
+    return Item(wording.counted("findings", number), text.strip(), rule)
+
+
+def _not_counted(content: Row) -> Listing:
+    currency, missing = content["currency"], counted_of(content).missing
+    items = [
+        Item(
+            table["name"],
+            _("%(why)s; %(expected)s, left out of every total")
+            % {"why": _why_not_counted(table), "expected": _expected([table], currency, money_in_prose)},
+        )
+        for table in missing
+    ]
+    return Listing("not_counted", _("Not counted"), len(missing), _shortened(items), _("Every table is counted."))
+
+
+def _why_not_counted(table: Row) -> str:
+    return _("no closing float") if table["K"] is None else _("no count of its box")
+
+
+def _not_checked(content: Row) -> Listing:
+    items = [*_uncertain(content), *_unobserved(content)]
+    return Listing(
+        "not_checked", _("Not checked, and why"), len(items), _shortened(items), _("Every table reports everything.")
+    )
+
+
+def _uncertain(content: Row) -> Iterator[Item]:
+    """Yield what sessions lack of their events, and of a seal; tables that lack the same are one item."""
+    yield from _by_reason(
+        (row["table"], wording.note(row, content["currency"]))
+        for row in _rows(content, "completeness")
+        if row["verdict"] != "agrees"
+    )
+
+
+def _unobserved(content: Row) -> Iterator[Item]:
+    """Yield what tables do not report, and those whose ruleset is not known."""
+    yield from _by_reason(
+        (row["table"], wording.note(row, content["currency"]))
+        for row in _rows(content, "unchecked")
+        if row["note"] in ("unobserved", "no_ruleset")
+    )
+
+
+def _by_reason(tables: Iterable[tuple[str, str]]) -> Iterator[Item]:
+    names: dict[str, dict[str, None]] = {}
+    for table, reason in tables:
+        names.setdefault(reason, {})[table] = None
+    for reason, of_reason in names.items():
+        yield Item(", ".join(of_reason), reason)
+
+
+def _shortened(items: Sequence[Item]) -> list[Item]:
+    if len(items) <= ITEMS_SHOWN:
+        return list(items)
+    rest = len(items) - ITEMS_SHOWN
+    return [*items[:ITEMS_SHOWN], Item("", ngettext("%(number)d other", "%(number)d others", rest) % {"number": rest})]
+
+
+def _rows(content: Row, code: str) -> list[dict[str, Any]]:
+    """Return the rows of one of the twelve lines."""
+    return [row for line in content["lines"] if line["code"] == code for row in line["rows"]]
