@@ -1,4 +1,4 @@
-"""The director's page of a report, for page and paper: who won what, the bridge, what is open, not counted, not checked.
+"""The director's page of a report, for page and paper: who won what, the bridge, what is open and what is not known.
 
 Its amounts are those of the counted tables, so that the bridge ends at the accounting win while a count is missing.
 """

@@ -232,7 +232,7 @@ def money(minor: int | None, currency: str) -> str:
 
 
 def figure(key: str, minor: int | None, currency: str) -> str:
-    """Return an amount of a figure: a step of the bridge with its sign, plus for the house. “not counted” if it is not known."""
+    """Return an amount of a figure: a step of the bridge with its sign, plus for the house; “not counted” if unknown."""
     if minor is None:
         return str(NOT_COUNTED)
     return presentation.signed_money(minor, currency) if key in SIGNED else presentation.money(minor, currency)
@@ -283,7 +283,7 @@ def compared(row: Mapping[str, Any], key: str, currency: str) -> str:
     """Return ``expected`` or ``found`` of a line's row, "" where there is nothing to compare."""
     value = row[key]
     if value is None:
-        return ""
+        return str(NOT_COUNTED) if key == "found" and row["kind"] == "money" else ""
     match row["kind"]:
         case "money":
             return money(value, currency)
@@ -344,6 +344,8 @@ def note(row: Mapping[str, Any], currency: str) -> str:
         facts["process"] = str(PROCESSES.get(facts["process"], facts["process"]))
     if "families" in facts:
         facts["families"] = families(facts["families"])
+    if "lacking" in facts:
+        facts["lacking"] = families(facts["lacking"].split(", "))
     if "counts" in facts:
         facts["counts"] = ", ".join(facts["counts"])
     if "rule" in facts:
