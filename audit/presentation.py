@@ -71,6 +71,11 @@ def clock(moment: datetime, casino: Casino | None) -> str:
     return f"{local(moment, casino):%H:%M:%S}"
 
 
+def opening_hours(begin: datetime, end: datetime, casino: Casino | None) -> str:
+    """Return the hours between two instants of one night, with their zone: “16:00–04:30 CET”."""
+    return f"{local(begin, casino):%H:%M}–{local(end, casino):%H:%M} {zone(end, casino)}"
+
+
 def day(date: date, *, with_weekday: bool = False, with_year: bool | None = None) -> str:
     """Return a day: “19 Nov”, « jeudi 19 nov. ». ``with_year`` is that of ``date_time``."""
     months, weekdays = (MONTHS_FR, WEEKDAYS_FR) if language() == "fr" else (MONTHS_EN, WEEKDAYS_EN)

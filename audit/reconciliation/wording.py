@@ -232,7 +232,7 @@ def money(minor: int | None, currency: str) -> str:
 
 
 def figure(key: str, minor: int | None, currency: str) -> str:
-    """Return an amount of a figure: a step of the bridge with its sign, plus for the house; “not counted” if unknown."""
+    """Return an amount of a figure, “not counted” if it is not known; a step of the bridge has its sign."""
     if minor is None:
         return str(NOT_COUNTED)
     return presentation.signed_money(minor, currency) if key in SIGNED else presentation.money(minor, currency)

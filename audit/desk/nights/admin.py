@@ -59,6 +59,15 @@ class VersionFilter(admin.SimpleListFilter):
         return queryset.filter(~Exists(NightReport.objects.filter(version__gt=OuterRef("version"), **same)))
 
 
+def _neighbours(report: NightReport) -> dict[str, NightReport | None]:
+    """Return the newest reports of the nights before and after one, None where there is none."""
+    nights = NightReport.objects.filter(casino=report.casino_id, currency=report.currency).only("pk", "gaming_day")
+    return {
+        "night_before": nights.filter(gaming_day__lt=report.gaming_day).order_by("-gaming_day", "-version").first(),
+        "night_after": nights.filter(gaming_day__gt=report.gaming_day).order_by("gaming_day", "-version").first(),
+    }
+
+
 def _names(run: NightRun, casino_id: int, gaming_day: str) -> bool:
     return run.casino_id == casino_id and run.gaming_day.isoformat() == gaming_day
 
@@ -135,10 +144,11 @@ class NightAdmin(RecordAdmin[NightReport]):
             "newest": newest if newest and newest.pk != report.pk else None,
             "versions": NightReport.objects.filter(
                 casino=report.casino, gaming_day=report.gaming_day, currency=report.currency
-            ).only("pk", "version", "state"),
-            "stages": [
-                {"label": NightState(state).label, "is_reached": state == report.state} for state in NightState.values
-            ],
+            )
+            .select_related("casino")
+            .only("pk", "version", "state", "made_at", "casino")
+            .order_by("-version"),
+            **_neighbours(report),
             "signoff_exceptions": [
                 {"exception": each, "what": wording.NEEDS.get(each.code, each.code)}
                 for each in report.signoff_exceptions.select_related("officer")

@@ -16,11 +16,12 @@ from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils.translation import gettext_lazy
 
+from audit.desk.nights import summary
 from audit.desk.nights.tables import Addresses, Link, Table, build_table
 from audit.desk.tables.event_sentences import sentence
 from audit.models import LoggedStream, NightReport, NightRun
 from audit.persons.directory import Directory, mentioned_in
-from audit.presentation import MISSING, language, payment_error
+from audit.presentation import MISSING, language, money_in_prose, payment_error
 from audit.reconciliation import director, runs, sessions, wording
 from audit.reconciliation.bank import bank_entries
 from audit.reconciliation.columns import Column, money_columns
@@ -59,9 +60,6 @@ from settlement.state import Wager
 
 ROWS_SHOWN = 200
 """Rows of a section on the page; the workbook has all."""
-
-ROWS_OPEN = 12
-"""Up to this many rows, a line that differs is open when the page loads."""
 
 EVENTS_SHOWN = 6
 """Events linked from one row."""
@@ -107,6 +105,11 @@ def night_page(report: NightReport, *, with_names: bool = False) -> dict[str, An
         "boxes": boxes(content),
         "sentence": director.sentence(content),
         "waterfall": director.waterfall(content),
+        "bars": director.waterfall_bars(content),
+        "steps": summary.steps(report, content),
+        "multiples": summary.multiples(content, lambda stream_id: _session_address(report, stream_id)),
+        "all_counted": _all_counted(content),
+        "tallies": summary.tallies(content),
         "listings": _listings(report, content),
         "waiting_note": waiting_note(content),
         "waiting": _listed(
@@ -124,6 +127,12 @@ def night_page(report: NightReport, *, with_names: bool = False) -> dict[str, An
             RESTATEMENT, content, {"events": lambda row: [_reference(each, ids) for each in row["events"]]}
         ),
     }
+
+
+def _all_counted(content: Mapping[str, Any]) -> str:
+    """Return what the counted tables won, who ever won it."""
+    won = director.counted_of(content).total("W_acct")
+    return str(wording.NOT_COUNTED) if won is None else money_in_prose(won, content["currency"])
 
 
 def _listings(report: NightReport, content: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -166,23 +175,23 @@ def _sessions_table(report: NightReport, content: Mapping[str, Any]) -> Table:
     columns = SESSIONS.select(SESSIONS.page, content)
     addresses: Addresses = {key: of_figure(key) for key in (*bridge_lines(content), "W_acct")}
     addresses["stream"] = lambda row: _session_address(report, row["stream_id"])
-    table = build_table(columns, rows, content["currency"], addresses, marks_negative=True)
+    table = build_table(columns, rows, content["currency"], addresses)
     for shown, row in zip(table.rows, rows, strict=True):
         shown.id = f"t-{row['table']}"
         shown.cells[0].remark = wording.game(row["game"])
     foot: Addresses = {key: _total_address(report, key) for key in ADDITIVE}
     total = {**total_row(content, "table"), "stream": ""}
-    table.foot = build_table(columns, [total], content["currency"], foot, marks_negative=True).rows
+    table.foot = build_table(columns, [total], content["currency"], foot).rows
     return table
 
 
 def _sums_table(content: Mapping[str, Any]) -> Table:
     """Return the bridge by game, then by table."""
     currency = content["currency"]
-    table = build_table(GAMES.select(GAMES.page, content), GAMES.rows(content), currency, marks_negative=True)
+    table = build_table(GAMES.select(GAMES.page, content), GAMES.rows(content), currency)
     to_sessions: Addresses = {"table": lambda row: f"#t-{row['table']}"}
     columns = TABLES.select(TABLES.page, content)
-    by_table = build_table(columns, TABLES.rows(content), currency, to_sessions, marks_negative=True)
+    by_table = build_table(columns, TABLES.rows(content), currency, to_sessions)
     for row in by_table.rows:
         row.css = "of-table"
     table.rows += by_table.rows
@@ -217,7 +226,8 @@ def _line(report: NightReport, line: Mapping[str, Any], currency: str, ids: Mapp
         "verdict_text": wording.VERDICTS[line["verdict"]],
         "exceptions": line["exceptions"],
         "table": build_table(COMPARISONS.select(COMPARISONS.page), shown, currency, addresses),
-        "is_open": line["verdict"] == "differs" and len(shown) <= ROWS_OPEN,
+        "tag": summary.TAGS[line["verdict"]],
+        "remark": summary.remark(line, currency),
         "omitted": len(rows) - len(shown) + line["left_off"],
     }
 

@@ -41,7 +41,6 @@ class Cell:
     links: list[Link] = field(default_factory=list)
     verdict: str = ""
     remark: str = ""
-    is_negative: bool = False
     is_question: bool = False
 
     @property
@@ -52,7 +51,6 @@ class Cell:
     def css(self) -> str:
         names = {
             "number": self.column.is_right_aligned,
-            "negative": self.is_negative,
             "note-cell": self.column.kind == "note",
         }
         return " ".join(name for name, applies in names.items() if applies)
@@ -79,20 +77,15 @@ def build_table(
     rows: Iterable[Row],
     currency: str,
     addresses: Addresses | None = None,
-    *,
-    marks_negative: bool = False,
 ) -> Table:
-    """Return rows as a table in the active language. ``marks_negative`` colours amounts below zero."""
+    """Return rows as a table in the active language."""
     return Table(
         [Heading(column) for column in columns],
-        [
-            TableRow([_cell(column, row, currency, addresses or {}, marks_negative) for column in columns])
-            for row in rows
-        ],
+        [TableRow([_cell(column, row, currency, addresses or {}) for column in columns]) for row in rows],
     )
 
 
-def _cell(column: Column, row: Row, currency: str, addresses: Addresses, marks_negative: bool) -> Cell:
+def _cell(column: Column, row: Row, currency: str, addresses: Addresses) -> Cell:
     cell = Cell(column, column.text(row, currency))
     address = addresses[column.key](row) if column.key in addresses else ""
     if isinstance(address, str):
@@ -101,6 +94,4 @@ def _cell(column: Column, row: Row, currency: str, addresses: Addresses, marks_n
         cell.links = address
     if column.kind == "verdict":
         cell.verdict = row[column.key]
-    if marks_negative and column.kind in ("money", "signed_money"):
-        cell.is_negative = (row.get(column.key) or 0) < 0
     return cell

@@ -1,0 +1,137 @@
+"""The parts of a night's page that say it in short: its steps, its tables as small multiples, its twelve checks."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from datetime import datetime
+from fractions import Fraction
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from audit.charts import draw_interval, draw_win_line
+from audit.models import NightReport, NightState
+from audit.presentation import money_in_prose, opening_hours
+from audit.reconciliation import director, wording
+from audit.reconciliation.content import figures_of
+from audit.reconciliation.win_lines import win_lines
+from settlement.night.variance import hold_interval
+
+OUTSIDE = Fraction(1, 20)
+"""The share of nights whose hold chance alone puts outside its interval."""
+
+MILLION = 10**6
+
+TAGS = {"agrees": "ok", "differs": "bank", "question": "warn", "unknown": ""}
+"""The class of a verdict's tag."""
+
+
+def steps(report: NightReport, content: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the steps of a night from play to the second signature, those behind and the present one marked."""
+    counted = director.counted_of(content)
+    tables = len(counted.tables) + len(counted.missing)
+    opened = [datetime.fromisoformat(each["opened_at"]) for each in content["sessions"] if each["opened_at"]]
+    closed = [datetime.fromisoformat(each["closed_at"]) for each in content["sessions"] if each["closed_at"]]
+    hours = opening_hours(min(opened), max(closed), report.casino) if opened and closed else ""
+    labels = {
+        NightState.OPEN: _("Played %(hours)s") % {"hours": hours} if hours else _("Played"),
+        NightState.COUNTING: _("Counted %(counted)s of %(tables)s")
+        % {"counted": len(counted.tables), "tables": tables},
+        NightState.PROVISIONAL: _("Provisional, version %(version)s") % {"version": report.version},
+        NightState.REVIEWED: _("Signed"),
+        NightState.CLOSED: _("Closed by a second person"),
+    }
+    present = list(labels).index(NightState(report.state))
+    return [
+        {"label": label, "css": "was" if index < present else "on" if index == present else ""}
+        for index, label in enumerate(labels.values())
+    ]
+
+
+def multiples(content: Mapping[str, Any], table_address: Any) -> list[dict[str, Any]]:
+    """Return each table with its win through the night and its hold against chance, as charts and as text."""
+    currency, lines = content["currency"], win_lines(content)
+    by_table: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    for session in content["sessions"]:
+        by_table[session["table"]].append(session)
+    shown = []
+    for row in map(figures_of, content["tables"]):
+        of_table = by_table[row["name"]]
+        is_counted = row["W_acct"] is not None
+        won = row["W_acct"] if is_counted else row["W_rec"]
+        amount = money_in_prose(abs(won), currency)
+        shown.append(
+            {
+                "name": row["name"],
+                "game": wording.game(of_table[0]["game"]),
+                "address": table_address(of_table[0]["stream_id"]),
+                "is_counted": is_counted,
+                "winner": _("house") if won >= 0 else _("players"),
+                "amount": amount if is_counted else f"({amount})",
+                "hold": wording.share(row["hold_millionths"], 1) if is_counted else wording.NOT_COUNTED,
+                "line": _win_line(row["name"], of_table, lines),
+                **_interval(row),
+            }
+        )
+    return shown
+
+
+def _win_line(table: str, of_table: list[Mapping[str, Any]], lines: Mapping[int, list[int]]) -> str:
+    """Return the win of a table's sessions, one after the other; "" where a session has no line."""
+    if any(session["stream_id"] not in lines for session in of_table):
+        return ""
+    won: list[int] = []
+    for session in of_table:
+        before = won[-1] if won else 0
+        won += [before + amount for amount in lines[session["stream_id"]]]
+    title = _("Win through the night, %(table)s") % {"table": table}
+    return draw_win_line(won, title=title, description=_("from the first wager decided to the last"))
+
+
+def _interval(row: Mapping[str, Any]) -> dict[str, str]:
+    """Return where chance alone leaves the hold of a table 19 nights in 20, as a chart and as text; "" if unknown."""
+    drop, hold = row["D"], row["hold_millionths"]
+    interval = (
+        hold_interval(Fraction(row["exact"]["theoretical"]), Fraction(row["variance"]), drop, OUTSIDE) if drop else None
+    )
+    if interval is None:
+        return {"interval": "", "low": wording.share(None), "high": wording.share(None)}
+    low, high = round(interval.low * MILLION), round(interval.high * MILLION)
+    texts = {"low": wording.share(low, 1), "high": wording.share(high, 1)}
+    title = _("Hold against what chance allows, %(table)s") % {"table": row["name"]}
+    described = _("from %(low)s to %(high)s; this night %(hold)s") % {**texts, "hold": wording.share(hold, 1)}
+    return {"interval": draw_interval(low, high, hold, title=title, description=described), **texts}
+
+
+def tallies(content: Mapping[str, Any]) -> str:
+    """Return how many of the twelve lines agree, differ, ask and are not known."""
+    verdicts = [line["verdict"] for line in content["lines"]]
+    agree, differ = verdicts.count("agrees"), verdicts.count("differs")
+    parts = [
+        ngettext("%(number)d agrees", "%(number)d agree", agree) % {"number": agree},
+        ngettext("%(number)d differs", "%(number)d differ", differ) % {"number": differ},
+    ]
+    for verdict, says in (
+        ("question", ngettext("%(number)d question", "%(number)d questions", verdicts.count("question"))),
+        ("unknown", ngettext("%(number)d not known", "%(number)d not known", verdicts.count("unknown"))),
+    ):
+        if verdict in verdicts:
+            parts.append(says % {"number": verdicts.count(verdict)})
+    return ", ".join(parts)
+
+
+def remark(line: Mapping[str, Any], currency: str) -> str:
+    """Return what is most serious in a line, or what it compared."""
+    rows = line["rows"]
+    if not rows:
+        return ""
+    first = {**rows[0], "line": line["code"]}
+    if line["verdict"] == "agrees" and len(rows) > 1:
+        return ngettext("%(number)d comparison", "%(number)d comparisons", len(rows)) % {"number": len(rows)}
+    if line["verdict"] == "agrees" and line["code"] == "slips":
+        return wording.compared(first, "found", currency)
+    origin = first["table"] or ""
+    says = wording.note(first, currency) or wording.compared(first, "found", currency)
+    return f"{origin}: {says}" if origin else says
