@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 from types import MappingProxyType
@@ -24,6 +25,7 @@ Kind: TypeAlias = Literal[
     "name",  # heads its row
     "text",
     "ordinal",
+    "day",  # as ISO 8601 writes it
     "number",
     "money",  # minor units
     "signed_money",  # minor units, a step of the bridge: plus is for the house
@@ -99,6 +101,8 @@ class Column:
         match self.kind:
             case "note" | "verdict" | "line" | "game" | "status" | "bet" | "unit" | "figure" | "scope" | "yes":
                 return self.text(row, currency)
+            case "day":
+                return presentation.day(date.fromisoformat(row[self.key]), with_year=True)
             case "money" | "signed_money" | "payment_error" if row.get(self.key) is None:
                 return str(wording.NOT_COUNTED)
             case "share" | "probability" | "thousandths":
@@ -124,6 +128,7 @@ _TEXT: Mapping[Kind, Callable[[Row, str, str], str]] = MappingProxyType(
         "name": lambda row, key, currency: str(row[key]),
         "text": lambda row, key, currency: str(row[key]),
         "ordinal": lambda row, key, currency: str(row[key]),
+        "day": lambda row, key, currency: presentation.day(date.fromisoformat(row[key])),
         "number": lambda row, key, currency: str(row[key]),
         "money": lambda row, key, currency: wording.money(row.get(key), currency),
         "signed_money": lambda row, key, currency: wording.figure(key, row.get(key), currency),

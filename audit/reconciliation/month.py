@@ -47,7 +47,8 @@ class Month:
     """A month of a casino in a currency.
 
     ``reports`` are the newest version of each day. Amounts are minor units: ``win`` by table and day, ``totals`` by day
-    and figure; None where a count is missing.
+    and figure; None where a count is missing. ``errors`` and ``variances`` are those of payouts and of the count, by
+    table and day, and ``games`` what is played at each table.
     """
 
     casino: Casino
@@ -57,6 +58,9 @@ class Month:
     reports: dict[date, NightReport] = field(default_factory=dict)
     win: dict[str, dict[date, int | None]] = field(default_factory=dict)
     totals: dict[date, dict[str, int | None]] = field(default_factory=dict)
+    games: dict[str, str] = field(default_factory=dict)
+    errors: dict[str, dict[date, int]] = field(default_factory=dict)
+    variances: dict[str, dict[date, int]] = field(default_factory=dict)
     adjustments: list[dict[str, Any]] = field(default_factory=list)
     exceptions: list[dict[str, Any]] = field(default_factory=list)
     croupiers: dict[str, Assessment] = field(default_factory=dict)
@@ -70,6 +74,15 @@ class Month:
     def reported(self) -> list[date]:
         """The days with a report."""
         return [day for day in self.days if day in self.reports]
+
+    @property
+    def counted(self) -> list[date]:
+        """The days whose every table is counted."""
+        return [day for day in self.reported if self.totals[day]["W_acct"] is not None]
+
+    def counted_total(self, figure: str) -> int:
+        """Return the sum of a figure over the counted days."""
+        return sum(self.totals[day][figure] or 0 for day in self.counted)
 
     @property
     def figures(self) -> tuple[str, ...]:
@@ -93,6 +106,12 @@ def _sum(amounts: Iterable[int | None]) -> int | None:
             return None
         total += amount
     return total
+
+
+def around(first: date) -> list[date]:
+    """Return the first days of the month before, of this one and of the next."""
+    before, following = first - timedelta(days=1), first + timedelta(days=32)
+    return [before.replace(day=1), first, following.replace(day=1)]
 
 
 def month_of(casino: Casino, first: date, currency: str) -> Month:
@@ -120,7 +139,11 @@ def month_of(casino: Casino, first: date, currency: str) -> Month:
 def _add(month: Month, day: date, report: NightReport, tallies: dict[str, list[Tally]]) -> None:
     content = report.parsed_content()
     for table in content["tables"]:
+        figures = figures_of(table)
         month.win.setdefault(table["name"], {})[day] = table["W_acct"]
+        month.errors.setdefault(table["name"], {})[day] = figures["payout_errors"]
+        month.variances.setdefault(table["name"], {})[day] = figures.get("accounting_variance") or 0
+    month.games |= {session["table"]: session["game"] for session in content["sessions"]}
     total = figures_of(content["total"])
     month.totals[day] = {figure: total.get(figure) for figure in FIGURES}
     month.exceptions += [
@@ -153,7 +176,7 @@ def _compared(tallies: dict[str, Tally]) -> dict[str, Assessment]:
 
 # Its tables
 
-_DAY = Column("day", _("Day"))
+_DAY = Column("day", _("Day"), "day")
 
 ADJUSTMENTS = replace(
     RESTATEMENT,

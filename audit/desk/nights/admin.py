@@ -286,6 +286,7 @@ class NightAdmin(RecordAdmin[NightReport]):
             "opts": self.opts,
             "title": f"{shown.casino} · {month_of(shown.first)} · {currency}",
             "month": shown,
+            "around": month.around(shown.first),
         }
         return TemplateResponse(request, "admin/audit/night/month.html", context)
 

@@ -1,20 +1,35 @@
-"""What the page of a month shows: win by table and day, restatements, exceptions, and croupiers."""
+"""What the page of a month shows: its nights as a calendar, one bridge, tables and nights, restatements, croupiers."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import date
 from typing import Any
 
 from django.urls import reverse
-from django.utils.translation import gettext_lazy
+from django.utils.dates import WEEKDAYS_ABBR as WEEKDAYS
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
 
-from audit.desk.nights.page import ROWS_SHOWN, croupiers_table
+from audit.charts import draw_interval, draw_win_line
+from audit.desk.nights.page import ROWS_SHOWN
 from audit.desk.nights.tables import Table, build_table
+from audit.models import NightState
+from audit.presentation import count, money_in_prose
 from audit.presentation import day as shown_day
 from audit.reconciliation import wording
 from audit.reconciliation.columns import Column
+from audit.reconciliation.content import BRIDGE_WITH_UNADJUDICATED
 from audit.reconciliation.month import ADJUSTMENTS, EXCEPTIONS, Month, croupier_rows
 from audit.reconciliation.wording import money
+
+WAITS: Mapping[str, Any] = {
+    NightState.OPEN: gettext_lazy("playing"),
+    NightState.COUNTING: gettext_lazy("count"),
+    NightState.PROVISIONAL: gettext_lazy("sign"),
+    NightState.REVIEWED: gettext_lazy("close"),
+}
+"""What a night that is not closed waits for."""
 
 
 def month_page(month: Month, *, with_names: bool = False) -> dict[str, Any]:
@@ -33,8 +48,174 @@ def month_page(month: Month, *, with_names: bool = False) -> dict[str, Any]:
             month.currency,
             {"day": lambda row: _report_address(row["report"])},
         ),
-        "croupiers": croupiers_table(croupier_rows(month, with_names=with_names), month.currency),
+        "croupiers": _croupiers(croupier_rows(month, with_names=with_names)),
+        "sentence": _sentence(month),
+        "weekdays": [str(WEEKDAYS[number]) for number in range(7)],
+        "calendar": _calendar(month),
+        "bridge": _bridge(month),
+        "against_theory": _against_theory(month),
+        "matrix": _matrix(month),
     }
+
+
+def _sentence(month: Month) -> str:
+    """Return who won what on the counted nights, and how far their signatures are."""
+    won, number = month.counted_total("W_acct"), len(month.counted)
+    if not number:
+        return _("No night is counted yet.")
+    says = (
+        ngettext(
+            "The house won %(won)s on %(number)d counted night.",
+            "The house won %(won)s on %(number)d counted nights.",
+            number,
+        )
+        if won >= 0
+        else ngettext(
+            "The players won %(won)s on %(number)d counted night.",
+            "The players won %(won)s on %(number)d counted nights.",
+            number,
+        )
+    )
+    states = [report.state for report in month.reports.values()]
+    closed, signed = states.count(NightState.CLOSED), states.count(NightState.REVIEWED)
+    of_states = _("Closed: %(closed)d; signed once: %(signed)d; to sign: %(open)d.") % {
+        "closed": closed,
+        "signed": signed,
+        "open": len(states) - closed - signed,
+    }
+    return f"{says % {'won': money_in_prose(abs(won), month.currency), 'number': number}} {of_states}"
+
+
+def _calendar(month: Month) -> list[dict[str, Any]]:
+    """Return the days of the month, after as many empty ones as its first week has."""
+    wins = [abs(won) for day in month.counted if (won := month.totals[day]["W_acct"])]
+    highest = max(wins, default=1)
+    days: list[dict[str, Any]] = [{"css": "out"} for _each in range(month.first.weekday())]
+    for day in month.days:
+        report = month.reports.get(day)
+        if report is None:
+            days.append({"number": day.day, "css": "fut"})
+            continue
+        won = month.totals[day]["W_acct"]
+        days.append(
+            {
+                "number": day.day,
+                "address": _report_address(report.pk),
+                "css": _tint(won, highest),
+                "amount": _amount(won, month.currency),
+                "has_players_won": won is not None and won < 0,
+                "is_closed": report.state == NightState.CLOSED,
+                "waits": WAITS.get(report.state, ""),
+            }
+        )
+    return days
+
+
+def _amount(won: int | None, currency: str) -> str:
+    return str(wording.NOT_COUNTED) if won is None else money_in_prose(abs(won), currency)
+
+
+def _tint(won: int | None, highest: int) -> str:
+    """Return the class of a day: four steps where the house won, two where the players did."""
+    if won is None:
+        return "un"
+    if won >= 0:
+        return f"g{min(4, 1 + 4 * won // (highest + 1))}"
+    return f"n{min(2, 1 + 2 * -won // (highest + 1))}"
+
+
+def _bridge(month: Month) -> list[dict[str, Any]]:
+    """Return the bridge of the counted nights."""
+    keys = [figure for figure in month.figures if figure in BRIDGE_WITH_UNADJUDICATED]
+    return [
+        {
+            "label": wording.FIGURES["accounting_win" if key == "W_acct" else key],
+            "amount": wording.figure(key, month.counted_total(key) if month.counted else None, month.currency),
+            "is_total": key == "W_acct",
+        }
+        for key in (*keys, "W_acct")
+    ]
+
+
+def _against_theory(month: Month) -> str:
+    """Return how far the win so far was from the theoretical win, night by night, as a chart."""
+    so_far, total = [], 0
+    for day in month.counted:
+        figures = month.totals[day]
+        total += (figures["W_acct"] or 0) - (figures["theoretical"] or 0)
+        so_far.append(total)
+    if not so_far:
+        return ""
+    described = _("at the end of the last counted night: %(amount)s") % {"amount": money(total, month.currency)}
+    return draw_win_line(so_far, title=_("Win against theory, added up night by night"), description=described)
+
+
+def _matrix(month: Month) -> list[dict[str, Any]]:
+    """Return each table with a square for each night, its win through the month and its payout errors."""
+    rows = []
+    for table, won in month.win.items():
+        so_far, total = [], 0
+        for day in month.reported:
+            total += won.get(day) or 0
+            so_far.append(total)
+        errors = sum(month.errors[table].values())
+        rows.append(
+            {
+                "name": table,
+                "game": wording.game(month.games.get(table, "")),
+                "squares": [_square(month, table, day) for day in month.reported],
+                "line": draw_win_line(
+                    so_far, title=_("Win through the month, %(table)s") % {"table": table}, description=""
+                ),
+                "total": _amount(month.table_total(table), month.currency),
+                "has_players_won": (month.table_total(table) or 0) < 0,
+                "errors": money_in_prose(abs(errors), month.currency) if errors else "",
+                "kept": errors > 0,
+            }
+        )
+    return rows
+
+
+def _square(month: Month, table: str, day: date) -> dict[str, str]:
+    if day not in month.win[table]:
+        return {"css": "cl", "says": _("shut")}
+    if month.win[table][day] is None:
+        return {"css": "un", "says": str(wording.NOT_COUNTED)}
+    if month.errors[table][day] or month.variances[table][day]:
+        return {"css": "df", "says": str(wording.VERDICTS["differs"])}
+    return {"css": "ok", "says": str(wording.VERDICTS["agrees"])}
+
+
+def _croupiers(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the errors of each croupier with their interval, all on one scale, the highest rate first."""
+    widest = max((row["high_millionths"] for row in rows), default=1)
+    shown = []
+    for row in sorted(rows, key=lambda row: (-row["rate_millionths"], row["croupier"])):
+        low, high, rate = row["low_millionths"], row["high_millionths"], row["rate_millionths"]
+        texts = {"low": wording.share(low), "high": wording.share(high)}
+        says = ngettext("%(errors)s in %(payouts)s payout", "%(errors)s in %(payouts)s payouts", row["payouts"]) % {
+            "errors": row["for_house"] + row["for_player"],
+            "payouts": count(row["payouts"]),
+        }
+        shown.append(
+            {
+                **row,
+                "errors": says,
+                "rate": wording.share(rate),
+                "interval": f"{texts['low']} – {texts['high']}",
+                "chart": draw_interval(
+                    low,
+                    high,
+                    rate,
+                    title=_("Errors, interval of 95%%: %(croupier)s") % {"croupier": row["croupier"]},
+                    description=_("from %(low)s to %(high)s") % texts,
+                    scale=(0, widest),
+                ),
+                "direction": _("%(for_house)s for the house, %(for_player)s for players") % row,
+                "p": wording.probability(row["p_errors_millionths"]),
+            }
+        )
+    return shown
 
 
 def _win_table(month: Month) -> Table:
