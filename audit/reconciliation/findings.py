@@ -1,14 +1,12 @@
-"""Findings of a night: the reconciliation rules, and the statistical questions.
+"""Findings of a night: the rules of the reconciliation. Questions are the evidence ledger's.
 
-A finding that a later run of the same night no longer raises is superseded; one that it raises again stands again. A
-question has severity *information* and names its level.
+A finding that a later run of the same night no longer raises is superseded; one that it raises again stands again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from fractions import Fraction
 from typing import Any
 
 from django.db import transaction
@@ -160,16 +158,3 @@ def croupier_tallies(night: Night) -> dict[str, tuple[Tally, tuple[SessionResult
 def add_tallies(*tallies: Tally) -> Tally:
     """Return the sum of tallies, ``Tally(0)`` for none."""
     return Tally(*(sum(counts) for counts in zip(Tally(0), *tallies, strict=True)))
-
-
-def decimal(exact: Fraction, places: int) -> str:
-    """Return a share between 0 and 1 with so many decimals, rounded up so that no p-value looks smaller."""
-    units = -(-exact.numerator * 10**places // exact.denominator)
-    return f"{units // 10**places}.{units % 10**places:0{places}}"
-
-
-def percent(share: Fraction) -> str:
-    """Return a share as a percentage with two decimals, rounded to the nearest."""
-    hundredths = round(share * 10_000)
-    sign = "−" if hundredths < 0 else ""
-    return f"{sign}{abs(hundredths) // 100}.{abs(hundredths) % 100:02} %"

@@ -10,7 +10,6 @@ import pytest
 
 from audit.models import Casino, Finding, NightReport
 from audit.reconciliation import month, runs
-from audit.reconciliation.findings import decimal, percent
 from tests.audit.reconciliation.played import DAY, MORNING, Events, record, session
 from tests.audit.tables import Tenant
 
@@ -94,9 +93,3 @@ def test_a_month_names_croupiers_under_its_control_of_false_names(casino: Casino
     assert found_month.croupiers["Ben"].rate.high < Fraction(3, 100), (
         "no error in 150: below 2.5 %, with confidence 95 %"
     )
-
-
-def test_shares_are_written_as_they_are() -> None:
-    assert decimal(Fraction(1, 3), 6) == "0.333334", "a p-value is never flattered"
-    assert decimal(Fraction(1), 6) == "1.000000"
-    assert percent(Fraction(-1, 3)) == "−33.33 %"
