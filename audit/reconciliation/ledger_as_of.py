@@ -121,7 +121,8 @@ def _of_year(casino: Casino, last: LedgerBatch) -> dict[int, tuple[LedgerProcess
     """
     rows = LedgerProcess.objects.filter(casino=casino, year=last.year).defer("state")
     points = LedgerPoint.objects.filter(process__in=rows)
-    moved = set(points.filter(batch__number__gt=last.number).values_list("process_id", flat=True))
+    later = LedgerBatch.objects.filter(casino=casino, number__gt=last.number)
+    moved = set(points.filter(batch__in=later).values_list("process_id", flat=True)) if later.exists() else set()
     before = points.filter(process__in=moved, batch__number__lte=last.number, batch__year=last.year)
     newest = before.order_by("process_id", "-batch__number").distinct("process_id")
     wealth = dict(newest.values_list("process_id", "wealth"))

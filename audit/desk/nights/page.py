@@ -216,7 +216,7 @@ def _line(report: NightReport, line: Mapping[str, Any], currency: str, ids: Mapp
     rows = comparisons_of(line)
     shown = rows[:ROWS_SHOWN]
     addresses: Addresses = {
-        "note": lambda row: _findings_address(report, row["facts"]["rule"]) if row["note"] == "finding" else "",
+        "note": lambda row: _note_address(report, row),
         "events": lambda row: [_event_link(ids.get(row["stream"]), seq) for seq in row["events"][:EVENTS_SHOWN]],
     }
     return {
@@ -271,6 +271,16 @@ def events_address(stream_id: int, seq: int) -> str:
 def _findings_address(report: NightReport, rule: str) -> str:
     query = urlencode({"rule": rule, "day": report.gaming_day.isoformat()})
     return reverse("admin:audit_finding_changelist") + f"?{query}"
+
+
+def _note_address(report: NightReport, row: Mapping[str, Any]) -> str:
+    """Return where the note of a row leads: to its findings, or to the process of the ledger it is about."""
+    if row["note"] == "finding":
+        return _findings_address(report, row["facts"]["rule"])
+    if "process" in row["facts"]:
+        query = urlencode({"q": row["facts"]["subject"], "kind": row["facts"]["process"], "ended": "all"})
+        return reverse("admin:audit_ledgerprocess_changelist") + f"?{query}"
+    return ""
 
 
 def _event_link(stream_id: int | None, seq: int) -> Link:

@@ -8,10 +8,10 @@ import pytest
 
 from audit import task_queue, tasks
 from audit.ledger import feeding
-from audit.models import LedgerBatch, SessionFigures, StreamEvidence, StreamMoney
-from audit.reconciliation import sessions
+from audit.models import LedgerBatch, NightReport, SessionFigures, StreamEvidence, StreamMoney
+from audit.reconciliation import runs, sessions
 from audit.reconciliation.sessions import StreamLocked
-from tests.audit.reconciliation.played import record, session
+from tests.audit.reconciliation.played import DAY, record, session
 from tests.audit.tables import Tenant
 from tests.audit.transparency.sealed import seal
 
@@ -41,6 +41,37 @@ def test_at_its_close_a_session_is_kept_and_fed(tenant: Tenant) -> None:
     assert LedgerBatch.objects.filter(casino=tenant.casino).count() == 1
     tasks.night_close(stream_id=stream_id)
     assert tasks.night_ledger(casino_id=tenant.casino.pk) == 0
+
+
+def line_11(report: NightReport) -> list[tuple[str, int, int]]:
+    line = next(line for line in report.parsed_content()["lines"] if line["code"] == "chance")
+    return [(row["note"], row["expected"], row["found"]) for row in line["rows"] if row["note"].startswith("ledger")]
+
+
+def test_a_session_that_was_not_fed_yet_is_fed_before_the_report_of_its_night(tenant: Tenant) -> None:
+    record(tenant.casino, session(tenant.casino, "R1", coups=3))
+    seal()
+    run = runs.begin(tenant.casino, DAY, actor="test")
+    for stream_id, last_seq in runs.pending_sessions(run):
+        sessions.compute_figures(stream_id, last_seq)
+    tasks.night_finish(run_id=run.pk)
+    assert line_11(NightReport.objects.get(casino=tenant.casino)) == [("ledger", 1, 1)]
+
+
+def test_a_report_does_not_wait_for_a_ledger_that_cannot_be_fed(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stream_id = record(tenant.casino, session(tenant.casino, "R1", coups=3))
+    seal()
+
+    def broken(*arguments: Any) -> Any:
+        raise ValueError("an order that nobody knows")
+
+    monkeypatch.setattr(feeding.order, "next_close", broken)
+    run = runs.begin(tenant.casino, DAY, actor="test")
+    sessions.compute_figures(stream_id, run.through[str(stream_id)])
+    tasks.night_finish(run_id=run.pk)
+    assert line_11(NightReport.objects.get(casino=tenant.casino)) == [("ledger_empty", 1, 0)]
 
 
 def test_a_session_that_another_worker_adjudicates_is_closed_later(

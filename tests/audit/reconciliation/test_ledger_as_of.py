@@ -7,7 +7,9 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 from django.utils import timezone, translation
+from django.utils.html import escape
 
 from audit.ledger import feeding, listing
 from audit.ledger.equipment import take_apart
@@ -19,7 +21,7 @@ from audit.reconciliation.night import session_streams
 from audit.reconciliation.pdf import _data
 from audit.reconciliation.presentation import LEDGER, load_content
 from audit.reconciliation.sheets import sheet_named
-from tests.audit.casework.test_actions import hired
+from tests.audit.casework.test_actions import client_of, hired
 from tests.audit.reconciliation.played import DAY, MORNING, record
 from tests.audit.reconciliation.test_questions import stream
 from tests.audit.tables import Tenant
@@ -211,6 +213,27 @@ def test_the_line_is_on_paper_in_the_workbook_and_in_french(casino: Casino) -> N
     sheet = sheet_named(report, "lines")
     assert sheet is not None
     assert any("Wheel: pockets, W1: asks after this night; level 1/16" in row for row in sheet.rows)
+
+
+def test_a_row_of_the_line_leads_to_its_process(tenant: Tenant, casino: Casino) -> None:
+    played(casino, "R1", stuck(20), wheel="W 1&2")
+    fed(casino)
+    report = reconcile(casino)
+    reader = client_of(hired(tenant, Role.OFFICER, "officer"))
+    shown = reader.get(f"/admin/audit/nightreport/{report.pk}/change/").content.decode()
+    address = "/admin/audit/ledgerprocess/?q=W+1%262&kind=wheel&ended=all"
+    assert f'href="{escape(address)}"' in shown
+    process = LedgerProcess.objects.get(casino=casino, kind="wheel")
+    assert f"/admin/audit/ledgerprocess/{process.pk}/change/" in reader.get(address).content.decode()
+
+
+def test_the_command_feeds_the_ledger_before_the_report(casino: Casino) -> None:
+    played(casino, "R1", spins(5), wheel="W1")
+    seal()
+    call_command("reconcile", casino=casino.code, day=DAY)
+    report = NightReport.newest(casino, DAY, "EUR")
+    assert report is not None
+    assert [(row["expected"], row["found"]) for row in rows(report)] == [(1, 1)]
 
 
 def test_a_report_from_before_the_ledger_reads_as_it_did(casino: Casino) -> None:
