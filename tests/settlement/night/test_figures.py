@@ -341,6 +341,11 @@ def test_a_session_under_no_known_ruleset_has_a_bank_and_no_win() -> None:
     assert figures.bridge.bank.opening_float == 700
 
 
+def test_figures_that_were_kept_with_their_equipment_are_read() -> None:
+    figures = read(stream_of()).figures()
+    assert decode(b'{"equipment":[[1,"W-1"]],' + encode(figures)[1:]) == figures
+
+
 # Disputes
 
 
