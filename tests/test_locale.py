@@ -56,6 +56,15 @@ def test_placeholders_are_the_same_in_french() -> None:
             assert sorted(re.findall(r"%\(\w+\)\w", french)) == placeholders, entry.msgid
 
 
+ORDINARY_SPACE = re.compile(r"« | »| [:;?!](?=\s|$)|\d %(?!\()")
+
+
+def test_french_has_its_no_break_spaces() -> None:
+    for entry in polib.pofile(str(CATALOGUE)):
+        for french in translations(entry):
+            assert not ORDINARY_SPACE.search(french), french
+
+
 def test_the_compiled_catalogue_is_current() -> None:
     source = {entry.msgid: translations(entry) for entry in polib.pofile(str(CATALOGUE))}
     compiled = {entry.msgid: translations(entry) for entry in polib.mofile(str(CATALOGUE.with_suffix(".mo")))}

@@ -172,11 +172,10 @@ def _covered(each: SessionSentence) -> dict[str, Any]:
 
 def _amounts(finding: Finding, rule: Rule, difference: int | None, language: Language) -> dict[str, str | None]:
     currency = finding.currency
-    sign = "+" if difference is not None and difference > 0 else ""
     return {
         "expected": format_fact(finding.expected, rule.expected_is, language, currency),
         "recorded": format_fact(finding.recorded, rule.recorded_is, language, currency),
-        "difference": None if difference is None else sign + amount(difference, currency, language),
+        "difference": None if difference is None else amount(abs(difference), currency, language),
     }
 
 

@@ -19,7 +19,8 @@ def can_mail(officer: Officer) -> bool:
 def send(officer: Officer, address: str, *, hours: int) -> None:
     """Mail the address of a link, in the language of the request. Raise ``OSError`` if the mail server refuses."""
     body = _(
-        "Hello,\n\nchoose the password of your account %(name)s here:\n\n%(address)s\n\n"
-        "The link works once, within %(hours)s hours. If you did not expect it, tell your administrator.\n"
+        "Hello,\n\nPlease choose the password of your account %(name)s on this page:\n\n%(address)s\n\n"
+        "The link works once and expires after %(hours)s hours. If you did not expect this message, please tell your "
+        "administrator.\n"
     ) % {"name": officer.get_username(), "address": address, "hours": hours}
-    EmailMessage(_("Your account at the desk"), body, to=[officer.email]).send()
+    EmailMessage(_("Your Cabochon account"), body, to=[officer.email]).send()

@@ -22,6 +22,10 @@ MAILED = ("W_acct", "unadjudicated", "payout_errors", "accounting_variance")
 """The headline figures in the text of a message, as far as a report has them."""
 
 
+DIFFERENCES = ("payout_errors", "accounting_variance")
+"""Those that have a sign: of what they are the difference, and whose the plus is, stands after them."""
+
+
 def send(report: NightReport) -> int:
     """Send a report to the subscribers who may receive it and have not. Return how many receive it now. Idempotent.
 
@@ -63,8 +67,10 @@ def message(report: NightReport, address: str, language: Language, *, with_names
         }
         by_key = {box.key: box for box in boxes(report.parsed_content())}
         listed = [by_key[key] for key in MAILED if key in by_key]
-        body = "\n".join(f"{box.label}: {box.text}" for box in listed)
-        body += f"\n\n{_('Digest of the report')} {report.digest}\n"
+        figures = [(box.label, f"{box.text} ({box.remark})" if box.key in DIFFERENCES else box.text) for box in listed]
+        written = [_("%(filter)s: %(value)s") % {"filter": label, "value": text} for label, text in figures]
+        digest = _("%(filter)s: %(value)s") % {"filter": _("Digest of the report"), "value": report.digest}
+        body = "\n".join([*written, "", _("The report is attached as a PDF."), digest, ""])
     mail = EmailMessage(" ".join(subject.split()), body, to=[address])
     name = f"night-{report.casino.code}-{report.gaming_day}-{report.currency}-{report.version}.pdf"
     mail.attach(name, as_pdf(report, language, with_names=with_names), "application/pdf")

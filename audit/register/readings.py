@@ -81,7 +81,7 @@ KINDS: Mapping[str, Kind] = {
         Kind(FAMILIES, _("Event families owed"), _("the names of the families, with commas")),
         Kind(
             STILL_PLAYED_BY,
-            _("Text no longer in force: by whose decision it is played by"),
+            _("Text no longer in force: who decided to play by it"),
             _("who decided, and when"),
             is_of_ruleset=True,
         ),

@@ -75,7 +75,7 @@ def test_the_verdict_says_expected_recorded_difference_and_clause_in_both_langua
     for text in (
         "Paid too much (critical)",
         "The house paid €40.00 too much.",
-        "Expected by the rules: €10.00\nRecorded by the table: €50.00\nDifference: +€40.00\n",
+        "Expected by the rules: €10.00\nRecorded by the table: €50.00\nDifference: €40.00\n",
         "Clause: art. 55-8 A 1°, art. 55-8 A intro\narrêté du 14 mai 2007, art. 55-8",
         "Events that prove it: 6, 7\n",
         "Events had been lost before this one",
@@ -85,7 +85,7 @@ def test_the_verdict_says_expected_recorded_difference_and_clause_in_both_langua
     for text in (
         "Paiement excessif (critique)",
         "La banque a payé 40,00 € de trop.",
-        "Attendu selon les règles : 10,00 €\nEnregistré par la table : 50,00 €\nÉcart : +40,00 €\n",
+        "Attendu selon les règles : 10,00 €\nEnregistré par la table : 50,00 €\nÉcart : 40,00 €\n",
         "Disposition : art. 55-8 A 1°, art. 55-8 A intro\n",
         "« Le win qui se joue au premier jet.",
     ):

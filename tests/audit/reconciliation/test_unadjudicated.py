@@ -30,8 +30,8 @@ ERRORS: list[tuple[Any, str, str]] = [
     ),
     (
         "fr",
-        "enregistré − selon les règles − mises non jugées ; le plus est pour la banque",
-        "enregistré − selon les règles ; le plus est pour la banque",
+        "enregistré − selon les règles − mises non jugées ; le plus est pour la banque",
+        "enregistré − selon les règles ; le plus est pour la banque",
     ),
 ]
 
@@ -94,7 +94,8 @@ def test_page_paper_and_mail_name_it(report: NightReport, language: Any, label: 
         assert (opened["count"], opened["sum"]) == (1, page["boxes"][2].text)
         assert figure_page(report, "unadjudicated")["total"] == opened["sum"]
     mail.message(report, "ada@example.org", language).send()
-    assert f"{label}: {opened['sum']}\n" in outbox.outbox[0].body
+    colon = " :" if language == "fr" else ":"
+    assert f"{label}{colon} {opened['sum']}\n" in outbox.outbox[0].body
 
 
 @pytest.mark.parametrize(("language", "remark", "usual"), ERRORS)

@@ -214,7 +214,7 @@ def test_a_report_made_after_a_case_was_closed_does_not_list_it_as_open(
     assert second.version == 2
     assert listed(second) == [(0, "agrees", "Paid too much; closed by two officers: 1")]
     with translation.override("fr"):
-        assert listed(second)[0][2] == "Paiement excessif ; clos par deux agents : 1"
+        assert listed(second)[0][2] == "Paiement excessif ; clos par deux agents : 1"
     assert missing_signoff_exceptions(second) == []
     for officer in officers:
         second = sign(second, officer=officer, now=MORNING)

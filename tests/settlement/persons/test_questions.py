@@ -182,7 +182,7 @@ def test_cash_that_comes_back_as_a_cheque(bought: str, staked: int, cashed: str,
     assert [each.facts["means"] for each in found] == ([means] if means else [])
     if means == "cheque":
         assert found[0].message("en").endswith("€1,600.00 came back (cheque).")
-        assert found[0].message("fr").endswith("remboursés par chèque.")
+        assert found[0].message("fr").endswith("(chèque).")
 
 
 def test_of_nobody_known_nothing_is_asked_and_what_is_bought_after_is_no_evidence() -> None:

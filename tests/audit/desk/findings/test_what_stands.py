@@ -104,7 +104,7 @@ def test_the_page_of_a_superseded_finding_names_the_run_and_links_to_the_correct
     assert "Superseded by run 2: correction #9" in shown
     events = reverse("admin:audit_loggedstream_events", args=(finding.stream_id,))
     assert f'<a href="{events}?after=8">Correction #9, approved by chef-4</a>: misread' in shown
-    assert "Remplacé par le passage 2 : correction n° 9" in page_of(desk, finding, "fr")
+    assert "Remplacé par le passage 2 : correction n° 9" in page_of(desk, finding, "fr")
 
 
 def test_of_two_corrections_that_a_run_knows_the_one_that_hides_the_finding_is_named(desk: Client) -> None:
@@ -135,8 +135,8 @@ def test_what_an_annulment_removed_names_it_with_a_link_and_who_approved_it(desk
     assert f"Superseded by run {number}: annulment #9," in shown
     assert f'<a href="{events}?after=8">Annulment #9, approved by chef-4</a>: twice' in shown
     shown = page_of(desk, finding, "fr")
-    assert f"Remplacé par le passage {number} : annulation n° 9," in shown
-    assert f'<a href="{events}?after=8">Annulation n° 9, approuvée par chef-4</a>\N{NO-BREAK SPACE}: twice' in shown
+    assert f"Remplacé par le passage {number} : annulation n° 9," in shown
+    assert f'<a href="{events}?after=8">Annulation n° 9, approuvée par chef-4</a>\N{NO-BREAK SPACE}: twice' in shown
     answer = tenant.get(f"/findings/{finding.pk}").json()["superseded_by"]
     assert (answer["correction"], answer["corrections"]) == (9, [{"seq": 9, "type": "entry.annulled"}])
 
