@@ -15,8 +15,8 @@ text.name { fill: #161a17; font-weight: 600; font-size: 12px; }
 .range { fill: #d3d4ca; } .zero { stroke: #d3d4ca; }
 .dot { fill: #0b5d46; } .dot.outside { fill: #b0471c; }
 .line { fill: none; stroke-width: 1.5; stroke-linejoin: round; } .area { opacity: .13; stroke: none; }
-.line.house { stroke: #0b5d46; } .line.players { stroke: #7d9cc0; }
-.area.house { fill: #0b5d46; } .area.players { fill: #7d9cc0; }
+.line.bank { stroke: #0b5d46; } .line.players { stroke: #7d9cc0; }
+.area.bank { fill: #0b5d46; } .area.players { fill: #7d9cc0; }
 """
 """The colours on paper: those of the light page."""
 

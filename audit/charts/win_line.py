@@ -28,7 +28,7 @@ def draw_win_line(won: Sequence[int], *, title: str, description: str) -> str:
 
     last = max(1, len(points) - 1)
     path = "L".join(f"{n(index * WIDTH / last)} {n(y(amount))}" for index, amount in enumerate(points))
-    winner = "house" if points[-1] >= 0 else "players"
+    winner = "bank" if points[-1] >= 0 else "players"
     base = n(y(0))
     return drawing(
         "win-line",

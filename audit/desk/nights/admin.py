@@ -60,7 +60,7 @@ class VersionFilter(admin.SimpleListFilter):
 
 
 def _neighbours(report: NightReport) -> dict[str, NightReport | None]:
-    """Return the newest reports of the nights before and after one, None where there is none."""
+    """Return the newest reports of the nights before and after one, or None if it has no report."""
     nights = NightReport.objects.filter(casino=report.casino_id, currency=report.currency).only("pk", "gaming_day")
     return {
         "night_before": nights.filter(gaming_day__lt=report.gaming_day).order_by("-gaming_day", "-version").first(),

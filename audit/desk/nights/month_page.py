@@ -49,6 +49,7 @@ def month_page(month: Month, *, with_names: bool = False) -> dict[str, Any]:
             {"day": lambda row: _report_address(row["report"])},
         ),
         "croupiers": _croupiers(croupier_rows(month, with_names=with_names)),
+        "interval_heading": _("Interval, 95%"),
         "sentence": _sentence(month),
         "weekdays": [str(WEEKDAYS[number]) for number in range(7)],
         "calendar": _calendar(month),

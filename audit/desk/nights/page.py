@@ -21,7 +21,7 @@ from audit.desk.nights.tables import Addresses, Link, Table, build_table
 from audit.desk.tables.event_sentences import sentence
 from audit.models import LoggedStream, NightReport, NightRun
 from audit.persons.directory import Directory, mentioned_in
-from audit.presentation import MISSING, language, money_in_prose, payment_error
+from audit.presentation import MISSING, language, payment_error
 from audit.reconciliation import director, runs, sessions, wording
 from audit.reconciliation.bank import bank_entries
 from audit.reconciliation.columns import Column, money_columns
@@ -130,9 +130,9 @@ def night_page(report: NightReport, *, with_names: bool = False) -> dict[str, An
 
 
 def _all_counted(content: Mapping[str, Any]) -> str:
-    """Return what the counted tables won, who ever won it."""
+    """Return what was won at the counted tables, and by whom."""
     won = director.counted_of(content).total("W_acct")
-    return str(wording.NOT_COUNTED) if won is None else money_in_prose(won, content["currency"])
+    return str(wording.NOT_COUNTED) if won is None else summary.won_by(won, content["currency"])
 
 
 def _listings(report: NightReport, content: Mapping[str, Any]) -> list[dict[str, Any]]:

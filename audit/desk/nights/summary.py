@@ -78,6 +78,11 @@ def multiples(content: Mapping[str, Any], table_address: Any) -> list[dict[str, 
     return shown
 
 
+def won_by(won: int, currency: str) -> str:
+    """Return who won how much, without a sign: “players €616”."""
+    return f"{_('house') if won >= 0 else _('players')} {money_in_prose(abs(won), currency)}"
+
+
 def _win_line(table: str, of_table: list[Mapping[str, Any]], lines: Mapping[int, list[int]]) -> str:
     """Return the win of a table's sessions, one after the other; "" where a session has no line."""
     if any(session["stream_id"] not in lines for session in of_table):

@@ -84,7 +84,7 @@ def test_a_share_that_is_not_known_has_no_dot_and_one_far_away_stays_in_the_pict
 def test_the_win_line_ends_where_the_night_did() -> None:
     chart = ElementTree.fromstring(draw_win_line([5, -5, 10], title="t", description="d"))
     area, line = chart.findall(f"{SVG}path")
-    assert (area.attrib["class"], line.attrib["class"]) == ("area house", "line house")
+    assert (area.attrib["class"], line.attrib["class"]) == ("area bank", "line bank")
     points = line.attrib["d"].lstrip("M").split("L")
     assert points[-1] == f"120 {MARGIN}"
     assert points[2] == f"80 {HEIGHT - MARGIN}"

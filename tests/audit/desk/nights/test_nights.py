@@ -411,3 +411,45 @@ def test_the_month_adds_up_and_lists_what_differs(report: NightReport, casino: C
     assert desk.get(book).content == desk.get(book).content
     for wrong in ((2026, 13, "EUR"), (1800, 1, "EUR"), (2026, 11, "EURO")):
         assert desk.get(reverse("admin:audit_nightreport_month", args=(casino.pk, *wrong))).status_code == 404
+
+
+def test_the_page_says_who_won_shows_the_bridge_with_its_table_and_each_table_with_its_interval(
+    report: NightReport, casino: Casino
+) -> None:
+    page = officer(casino, "ada").get(at(report), headers={"accept-language": "en"})
+    shown = page.content.decode()
+    assert shown.count('class="chart waterfall"') == 1
+    assert [bar.name for bar in page.context["bars"]] == [
+        *("Theoretical win", "Luck", "Payout errors", "Accounting variance", "Accounting win")
+    ]
+    tables = page.context["multiples"]
+    assert [(table["name"], table["is_counted"]) for table in tables] == [("C1", True), ("R1", True)]
+    assert shown.count('class="chart interval"') == shown.count('class="chart win-line"') == 2
+    assert shown.count("Show as table") == 2
+    assert [step["css"] for step in page.context["steps"]] == ["was", "was", "on", "", ""]
+    assert "style=" not in shown.split('<div class="night page">')[1], "no inline style"
+
+
+def test_the_nights_before_and_after_are_one_click_away(report: NightReport, casino: Casino) -> None:
+    record(casino, session(casino, "R1", day=DAY.replace(day=18)))
+    (before,) = runs.reconcile(casino, DAY.replace(day=18), actor="test", now=MORNING)
+    desk = officer(casino, "ada")
+    assert desk.get(at(report)).context["night_before"] == before
+    assert desk.get(at(before)).context["night_after"] == report
+    assert desk.get(at(report)).context["night_after"] is None
+
+
+def test_a_month_shows_each_night_and_each_table_and_what_waits(report: NightReport, casino: Casino) -> None:
+    address = reverse("admin:audit_nightreport_month", args=(casino.pk, 2026, 11, "EUR"))
+    page = officer(casino, "ada").get(address, headers={"accept-language": "en"})
+    days = [day for day in page.context["calendar"] if "number" in day]
+    assert len(days) == 30
+    (night,) = (day for day in days if "address" in day)
+    assert (night["number"], night["address"], night["waits"]) == (DAY.day, at(report), "sign")
+    assert page.context["calendar"][:6] == [{"css": "out"}] * 6, "the first of November 2026 is a Sunday"
+    squares = {row["name"]: [square["css"] for square in row["squares"]] for row in page.context["matrix"]}
+    assert squares == {"C1": ["df"], "R1": ["df"]}
+    content = report.parsed_content()
+    bridge = {each["label"]: each["amount"] for each in page.context["bridge"]}
+    assert bridge[wording.FIGURES["accounting_win"]] == money(content["total"]["W_acct"], "EUR")
+    assert f"{DAY:%Y-%m-%d}" not in re.sub(r"\S+\.\d{4}-\d\d-\d\d\.\S+", "", page.content.decode())

@@ -1,0 +1,160 @@
+"""The director's page: who won what at the counted tables, the bridge, what is open and what is not known."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from django.core.cache import cache
+from django.utils import translation
+
+from audit.models import Casino, LoggedStream, NightReport
+from audit.presentation import money_in_prose
+from audit.reconciliation import director, sessions, win_lines
+from audit.reconciliation.content import BRIDGE, figures_of
+from audit.reconciliation.presentation import load_content
+from audit.reconciliation.wording import money
+from tests.audit.reconciliation.test_content import eventful_night
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def report(db: None) -> NightReport:
+    return eventful_night(Casino.objects.create(code="directed", name="Directed"))[-1]
+
+
+@pytest.fixture
+def content(report: NightReport) -> dict[str, Any]:
+    return load_content(report)
+
+
+def test_the_bridge_of_the_counted_tables_ends_at_their_win(content: dict[str, Any]) -> None:
+    counted = director.counted_of(content)
+    assert ([table["name"] for table in counted.tables], [table["name"] for table in counted.missing]) == (
+        ["A1", "C1", "R1"],
+        ["C2", "R2"],
+    )
+    steps = [counted.total(figure) for figure in BRIDGE]
+    assert None not in steps
+    assert sum(step or 0 for step in steps) == counted.total("W_acct")
+    assert content["total"]["W_acct"] is None, "the night as a whole is not counted"
+    *bars, last = director.waterfall_bars(content)
+    assert sum(bar.amount or 0 for bar in bars) == last.amount
+
+
+def test_a_night_without_a_count_has_a_bridge_without_its_end(content: dict[str, Any]) -> None:
+    uncounted = [table for table in content["tables"] if table["W_acct"] is None]
+    with translation.override("en"):
+        bars = director.waterfall_bars({**content, "tables": uncounted})
+        says = director.plain(director.sentence({**content, "tables": uncounted}))
+    assert [bar.amount is None for bar in bars] == [False, False, False, True, True]
+    assert {bar.value for bar in bars[-2:]} == {"not counted"}
+    assert says.startswith("No table is counted yet.")
+
+
+@pytest.mark.parametrize(
+    ("language", "expected"),
+    [
+        (
+            "en",
+            "The players won {won} at 3 counted tables of 5. It kept €1.00 that belongs to players and paid €4.00 too"
+            " much. C2, R2 are not counted: a win of {recorded} is expected, outside the totals.",
+        ),
+        (
+            "fr",
+            "Les joueurs ont gagné {won} à 3 tables comptées sur 5. La banque a gardé 1,00 € dus à des joueurs et payé"
+            " 4,00 € de trop. C2, R2 ne sont pas comptées : un gain de {recorded} est attendu, hors des totaux.",
+        ),
+    ],
+)
+def test_the_sentence_says_who_won_what_and_what_belongs_to_players(
+    content: dict[str, Any], language: str, expected: str
+) -> None:
+    counted = director.counted_of(content)
+    won = counted.total("W_acct")
+    assert won is not None
+    with translation.override(language):
+        phrases = director.sentence(content)
+        amounts = {
+            "won": money(abs(won), "EUR"),
+            "recorded": money(sum(table["W_rec"] for table in counted.missing), "EUR"),
+        }
+        says = director.plain(phrases)
+    assert says.replace("\N{NO-BREAK SPACE}", " ") == expected.format(**amounts).replace("\N{NO-BREAK SPACE}", " ")
+    assert [phrase.tone for phrase in phrases if phrase.tone] == ["strong", "player", "house"]
+    assert "+" not in says
+    assert "−" not in says
+
+
+def test_what_is_open_not_counted_and_not_checked_is_listed_with_its_reason(content: dict[str, Any]) -> None:
+    with translation.override("en"):
+        still_open, not_counted, not_checked = director.listings(content)
+    findings = next(line for line in content["lines"] if line["code"] == "findings")["rows"]
+    assert still_open.count == sum(row["found"] for row in findings if row["verdict"] != "agrees")
+    assert [bool(item.rule) for item in still_open.items] == [True] * director.ITEMS_SHOWN + [False]
+    assert [(item.strong, item.text.split(";")[0]) for item in not_counted.items] == [
+        ("C2", "no count of its box"),
+        ("R2", "no closing float"),
+    ]
+    texts = {(item.strong, item.text) for item in not_checked.items}
+    assert ("C2", "2 numbers were declared lost") in texts
+    assert not_checked.count == len(not_checked.items)
+
+
+def test_an_orderly_night_says_that_nothing_is_open(content: dict[str, Any]) -> None:
+    tables = [table for table in content["tables"] if table["W_acct"] is not None]
+    orderly = {**content, "tables": tables, "lines": []}
+    with translation.override("en"):
+        assert [listing.items for listing in director.listings(orderly)] == [[], [], []]
+        assert "It kept" not in director.plain(director.sentence(orderly))
+
+
+def test_the_win_line_of_a_session_ends_at_its_recorded_win_and_is_read_once(
+    content: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache.clear()
+    lines = win_lines.win_lines(content)
+    recorded = {row["stream_id"]: figures_of(row)["W_rec"] for row in content["sessions"]}
+    assert {stream_id: line[-1] for stream_id, line in lines.items()} == recorded
+    monkeypatch.setattr(sessions, "wager_lines", lambda *read: pytest.fail("it is kept"))
+    assert win_lines.win_lines(content) == lines
+
+
+def test_a_page_reads_no_more_events_for_lines_than_its_budget(
+    content: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache.clear()
+    first = LoggedStream.objects.filter(pk__in=[row["stream_id"] for row in content["sessions"]]).order_by("pk")[0]
+    last_seqs = {row["stream_id"]: row["last_seq"] for row in content["sessions"]}
+    monkeypatch.setattr(win_lines, "EVENTS_READ", last_seqs[first.pk])
+    assert list(win_lines.win_lines(content)) == [first.pk]
+
+
+def test_what_somebody_else_put_into_the_cache_is_not_drawn(
+    content: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache.clear()
+    lines = win_lines.win_lines(content)
+    monkeypatch.setattr(cache, "get_many", lambda names: dict.fromkeys(names, "[1, 2, 3]"))
+    assert win_lines.win_lines(content) == lines
+
+
+@pytest.mark.parametrize(
+    ("minor", "currency", "language", "expected"),
+    [
+        (86_400, "EUR", "en", "€864"),
+        (86_450, "EUR", "en", "€864.50"),
+        (100_000_000, "EUR", "en", "€1,000,000"),
+        (-5_000, "EUR", "en", "−€50"),
+        (0, "EUR", "en", "€0"),
+        (86_400, "EUR", "fr", "864 €"),
+        (120_000, "CAD", "fr", "1 200 $"),
+        (700, "JPY", "en", "700"),
+    ],
+)
+def test_money_in_prose_drops_round_cents(minor: int, currency: str, language: str, expected: str) -> None:
+    with translation.override(language):
+        written = re.sub(r"[\u00a0\u202f]", " ", money_in_prose(minor, currency))
+    assert expected in written
