@@ -114,6 +114,25 @@ def money_in_prose(minor: int, currency: str) -> str:
     return re.sub(rf"[.,]0{{{digits}}}(?!\d)", "", text)
 
 
+def money_in_thousands(minor: int, currency: str) -> str:
+    """Return an amount of a thousand units or more in thousands, to the tenth: “€13.2k”, « 13,2 k€ »; else in units."""
+    unit = 10 ** exponent(currency)
+    if abs(minor) < 1_000 * unit:
+        return money_in_prose(minor - minor % unit, currency)
+    tenths = (abs(minor) + 50 * unit) // (100 * unit)
+    digits = f"{tenths // 10:,}.{tenths % 10}"
+    sign = "−" if minor < 0 else ""
+    symbol = re.sub(r"[\d\s.,−]", "", money(0, currency))
+    if language() == "fr":
+        return f"{sign}{digits.replace(',', chr(0x202F)).replace('.', ',')}\N{NO-BREAK SPACE}k{symbol}"
+    return f"{sign}{symbol}{digits}k"
+
+
+def labelled(label: str, text: str) -> str:
+    """Return a text after what it is about: “R4: not counted”, « R4 : non compté »."""
+    return f"{label}\N{NO-BREAK SPACE}: {text}" if language() == "fr" else f"{label}: {text}"
+
+
 def signed_money(minor: int, currency: str) -> str:
     """Return an amount as ``money`` does, with a plus sign before what is more than zero."""
     return ("+" if minor > 0 else "") + money(minor, currency)

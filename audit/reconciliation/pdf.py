@@ -21,7 +21,7 @@ from audit.felt import draw, playback_of, standalone
 from audit.felt.frames import range_around
 from audit.models import NightReport
 from audit.models.nights import NightState
-from audit.presentation import MISSING, date_time, finding_title, night_of
+from audit.presentation import MISSING, date_time, finding_title, labelled, night_of
 from audit.reconciliation import director
 from audit.reconciliation.columns import Column
 from audit.reconciliation.presentation import (
@@ -103,7 +103,7 @@ def _data(report: NightReport, language: Language, *, with_names: bool = False) 
 
 def _listing(listing: director.Listing) -> dict[str, Any]:
     items = [{"strong": item.strong, "text": item.text} for item in listing.items]
-    return {"title": f"{listing.title}: {listing.count}", "items": items, "empty": listing.empty}
+    return {"title": labelled(listing.title, str(listing.count)), "items": items, "empty": listing.empty}
 
 
 def _part(section: Section, content: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -15,7 +15,7 @@ from audit.charts import draw_interval, draw_win_line
 from audit.desk.nights.page import ROWS_SHOWN
 from audit.desk.nights.tables import Table, build_table
 from audit.models import NightState
-from audit.presentation import count, money_in_prose
+from audit.presentation import count, money_in_prose, money_in_thousands
 from audit.presentation import day as shown_day
 from audit.reconciliation import wording
 from audit.reconciliation.columns import Column
@@ -103,7 +103,8 @@ def _calendar(month: Month) -> list[dict[str, Any]]:
                 "number": day.day,
                 "address": _report_address(report.pk),
                 "css": _tint(won, highest),
-                "amount": _amount(won, month.currency),
+                "amount": str(wording.NOT_COUNTED) if won is None else money_in_thousands(abs(won), month.currency),
+                "exactly": _amount(won, month.currency),
                 "has_players_won": won is not None and won < 0,
                 "is_closed": report.state == NightState.CLOSED,
                 "waits": WAITS.get(report.state, ""),

@@ -13,7 +13,7 @@ from django.utils.translation import ngettext
 
 from audit.charts import draw_interval, draw_win_line
 from audit.models import NightReport, NightState
-from audit.presentation import money_in_prose, opening_hours
+from audit.presentation import labelled, money_in_prose, opening_hours
 from audit.reconciliation import director, wording
 from audit.reconciliation.content import figures_of
 from audit.reconciliation.win_lines import win_lines
@@ -139,4 +139,4 @@ def remark(line: Mapping[str, Any], currency: str) -> str:
         return wording.compared(first, "found", currency)
     origin = first["table"] or ""
     says = wording.note(first, currency) or wording.compared(first, "found", currency)
-    return f"{origin}: {says}" if origin else says
+    return labelled(origin, says) if origin else says

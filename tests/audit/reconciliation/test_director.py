@@ -10,7 +10,7 @@ from django.core.cache import cache
 from django.utils import translation
 
 from audit.models import Casino, LoggedStream, NightReport
-from audit.presentation import money_in_prose
+from audit.presentation import money_in_prose, money_in_thousands
 from audit.reconciliation import director, sessions, win_lines
 from audit.reconciliation.content import BRIDGE, figures_of
 from audit.reconciliation.presentation import load_content
@@ -158,3 +158,18 @@ def test_money_in_prose_drops_round_cents(minor: int, currency: str, language: s
     with translation.override(language):
         written = re.sub(r"[\u00a0\u202f]", " ", money_in_prose(minor, currency))
     assert expected in written
+
+
+@pytest.mark.parametrize(
+    ("minor", "currency", "language", "expected"),
+    [
+        (1_324_400, "EUR", "en", "€13.2k"),
+        (1_324_400, "EUR", "fr", "13,2 k€"),
+        (-120_000_000, "EUR", "fr", "−1 200,0 k€"),
+        (99_949, "EUR", "en", "€999"),
+        (0, "EUR", "en", "€0"),
+    ],
+)
+def test_a_calendar_has_thousands(minor: int, currency: str, language: str, expected: str) -> None:
+    with translation.override(language):
+        assert re.sub(r"[\u00a0\u202f]", " ", money_in_thousands(minor, currency)) == expected
