@@ -65,11 +65,13 @@ def due_ring(left: TimeLeft) -> SafeString:
 
 
 def croupier_chip(code: str, name: str) -> SafeString:
-    """Return the chip of a croupier: a square with letters, and the name or id."""
+    """Return the chip of a croupier: a square with letters, and the name or id. ``name`` may end with the id."""
+    shown = name.removesuffix(f" ({code})") or code
     return format_html(
-        '<span class="chip-p"><span class="av c" aria-hidden="true">{}</span><span>{}</span></span>',
-        initials(name or code),
+        '<span class="chip-p" title="{}"><span class="av c" aria-hidden="true">{}</span><span>{}</span></span>',
         name or code,
+        initials(shown),
+        shown,
     )
 
 

@@ -23,6 +23,7 @@ from audit.desk.findings.casework import CaseworkAdmin, case_context
 from audit.desk.findings.columns import LIST_COLUMNS
 from audit.desk.findings.filters import DayFilter, QueueFilter, RuleFilter, StandingFilter, TableFilter
 from audit.desk.findings.page import finding_context
+from audit.desk.findings.queue_page import queue_of
 from audit.desk.findings.queues import OPEN_QUEUES, can_work_cases, tabs
 from audit.desk.findings.search import search
 from audit.desk.names import sees_names
@@ -89,6 +90,7 @@ class FindingAdmin(CaseworkAdmin):
         listed = getattr(page, "context_data", {}).get("cl")
         if listed is not None:
             add_names(listed.result_list, scope_of(request, Capability.SEE_NAMES))
+            page.context_data["listed"] = queue_of(request, listed.result_list, listed.queryset)  # type: ignore[attr-defined]
         return page
 
     def change_view(

@@ -1,7 +1,7 @@
 // Keyboard shortcuts of the desk: j k x in a list; a e c j k on a finding; / and ? everywhere.
 (() => {
   const one = (selector) => document.querySelector(selector);
-  const rows = [...document.querySelectorAll("#result_list tbody tr")];
+  const rows = [...document.querySelectorAll("#result_list tbody tr:not(.grp)")];
   let current = -1;
 
   const move = (by) => {

@@ -1,0 +1,178 @@
+"""A queue as officers work on it: incidents in groups by deadline, each group with what is owed to whom in it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any
+
+from django.db.models import BigIntegerField, Count, QuerySet, Sum
+from django.db.models.fields.json import KT
+from django.db.models.functions import Cast
+from django.http import HttpRequest
+from django.utils.functional import Promise
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
+
+from audit.desk import parts
+from audit.desk.findings.queues import OPEN_QUEUES
+from audit.models import Finding
+from audit.presentation import Stake, finding_title, reference, short_money, stake_of, time_left
+
+GROUPS: tuple[str | Promise, ...] = (
+    _("Late"),
+    _("Within 6 hours"),
+    _("Within a day"),
+    _("Within 3 days"),
+    _("Later"),
+)
+"""The titles of the groups, by ``due_group``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Consequence:
+    """A finding that closes with the incident that it follows from."""
+
+    pk: int
+    title: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One incident of the queue."""
+
+    finding: Finding
+    title: str
+    reference: str
+    stake: Stake
+    consequences: Sequence[Consequence]
+
+    @property
+    def bars(self) -> SafeString:
+        return parts.priority_bars(self.finding)
+
+    @property
+    def who(self) -> SafeString:
+        return parts.who(self.stake)
+
+    @property
+    def croupier(self) -> SafeString:
+        code = self.finding.croupier
+        return parts.croupier_chip(code, self.finding.named.get("croupier", "")) if code else SafeString("")
+
+    @property
+    def due(self) -> SafeString:
+        case = self.finding.case
+        assert case is not None, "a queue has cases"
+        return parts.due_ring(time_left(case.deadline, since=case.opened_at))
+
+    @property
+    def state(self) -> SafeString:
+        case = self.finding.case
+        assert case is not None, "a queue has cases"
+        return parts.officer_square(case.assigned_to) + parts.state_pie(case)
+
+    @property
+    def is_pattern(self) -> bool:
+        """Whether the same croupier has made the same error again and again."""
+        return bool(self.finding.priority_repeated)  # type: ignore[attr-defined]  # annotated
+
+
+@dataclass(slots=True)
+class Sums:
+    """What a group, or the queue, is about: how many incidents, and the money by who loses it, in each currency."""
+
+    count: int = 0
+    owed: dict[tuple[str, str], int] = field(default_factory=lambda: defaultdict(int))
+
+    def add(self, count: int, by: str | None, currency: str, total: int | None) -> None:
+        self.count += count
+        if by and total:
+            self.owed["player" if by == "house" else "bank", currency] += total
+
+    @property
+    def to_players(self) -> str:
+        return self._of("player")
+
+    @property
+    def overpaid(self) -> str:
+        return self._of("bank")
+
+    def _of(self, side: str) -> str:
+        """Return the amounts of a side, "" for none."""
+        amounts = ((currency, total) for (own, currency), total in sorted(self.owed.items()) if own == side)
+        return " + ".join(short_money(total, currency) for currency, total in amounts)
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The incidents of one group that are on this page, and the sums of all of the group."""
+
+    title: str | Promise
+    is_late: bool
+    sums: Sums
+    rows: Sequence[Row]
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """The groups on a page, and the sums of the whole queue."""
+
+    groups: Sequence[Group]
+    sums: Sums
+
+
+def queue_of(request: HttpRequest, rows: Iterable[Finding], everything: QuerySet[Any]) -> Queue | None:
+    """Return the queue of a list; None for a list that is no queue of open cases, or that is sorted otherwise.
+
+    ``rows`` are those of the page, in their order and with names; ``everything`` is the list without its pages.
+    """
+    if request.GET.get("queue") not in OPEN_QUEUES or request.GET.get("o"):
+        return None
+    rows = list(rows)
+    sums = _sums(everything)
+    consequences = _consequences(rows)
+    groups = [
+        Group(GROUPS[number], number == 0, sums[number], [_row(finding, consequences) for finding in of_group])
+        for number, of_group in groupby(rows, key=lambda finding: finding.due_group)  # type: ignore[attr-defined]
+    ]
+    whole = Sums(sum(each.count for each in sums.values()))
+    for each in sums.values():
+        for key, total in each.owed.items():
+            whole.owed[key] += total
+    return Queue(groups, whole)
+
+
+def _row(finding: Finding, consequences: Mapping[int, Sequence[Consequence]]) -> Row:
+    stake = stake_of(finding, finding.named.get("player", ""))
+    own = consequences.get(finding.case_id or 0, ())
+    return Row(finding, finding_title(finding.rule), reference(finding), stake, own)
+
+
+def _sums(everything: QuerySet[Any]) -> dict[int, Sums]:
+    """Return the sums by group: one query. An incident counts once, with what its cause owes."""
+    found = (
+        everything.order_by()
+        .values("due_group", "currency", by=KT("owed__by"))
+        .annotate(count=Count("pk"), total=Sum(Cast(KT("owed__amount"), BigIntegerField())))
+    )
+    sums: dict[int, Sums] = defaultdict(Sums)
+    for row in found:
+        sums[row["due_group"]].add(row["count"], row["by"], row["currency"], row["total"])
+    return sums
+
+
+def _consequences(rows: Sequence[Finding]) -> Mapping[int, Sequence[Consequence]]:
+    """Return the other standing findings of the rows' cases, by case: one query, none without rows."""
+    shown = {finding.pk for finding in rows}
+    cases = [finding.case_id for finding in rows]
+    followed: dict[int, list[Consequence]] = defaultdict(list)
+    if rows:
+        others = Finding.objects.standing().filter(case__in=cases).exclude(pk__in=shown).order_by("occurred_at", "pk")
+        for finding in others:
+            title = finding_title(finding.rule)
+            followed[finding.case_id or 0].append(Consequence(finding.pk, title, stake_of(finding).amount))
+    return followed
