@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from operator import lt
 
 from settlement.codec import ShapeError, canonical, decode, decode_all, in_bytes
 from settlement.events import Event
@@ -43,7 +42,8 @@ def as_stream(events: Iterable[Event | bytes | str]) -> tuple[list[Event], list[
         name = stream[0].stream
         raise AnotherStream(name, next(event.stream for event in stream if event.stream != name))
     seqs = [event.seq for event in stream]
-    if not all(map(lt, seqs, seqs[1:])):
+    is_unbroken = seqs == list(range(1, len(seqs) + 1))
+    if not is_unbroken and seqs != sorted(set(seqs)):
         return _in_order(stream, items)
     return stream, []
 
