@@ -36,7 +36,6 @@ ALLOWED = {
     "json",  # the one reader that shows a name given twice
     "math",
     "msgspec",
-    "operator",
     "re",
     "settlement",
     "types",
