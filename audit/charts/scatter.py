@@ -37,7 +37,6 @@ class Dot:
     kind: str
     amount_text: str
     label: str
-    address: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +88,7 @@ def draw_scatter(
 def _dot(x: float, y: float, dot: Dot) -> str:
     size = 5 if dot.amount is None else 6
     hover = escape(f"{dot.amount_text} {dot.label}".strip())
-    circle = f'<circle class="{dot.kind}" cx="{n(x)}" cy="{n(y)}" r="{size}"><title>{hover}</title></circle>'
-    return f'<a href="{escape(dot.address)}" aria-label="{hover}">{circle}</a>'
+    return f'<circle class="{dot.kind}" cx="{n(x)}" cy="{n(y)}" r="{size}"><title>{hover}</title></circle>'
 
 
 def _labels(drawn: Sequence[tuple[float, float, Dot]]) -> list[str]:
@@ -102,6 +100,9 @@ def _labels(drawn: Sequence[tuple[float, float, Dot]]) -> list[str]:
         width = 6.4 * len(f"{dot.amount_text} {dot.label}")
         for anchor, low in (("start", x + 11), ("end", x - 11 - width)):
             is_free = all(abs(y - row) >= LINE or low + width < left or low > right for row, left, right in taken)
+            is_free &= not any(
+                abs(y - row) < LINE / 2 and low - 6 < across < low + width + 6 for across, row, _ in drawn
+            )
             if is_free and low >= LEFT and low + width <= RIGHT + 8:
                 taken.append((y, low, low + width))
                 at = x + 11 if anchor == "start" else x - 11

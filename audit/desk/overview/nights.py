@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.db.models import Count, QuerySet
+from django.utils.formats import number_format
 from django.utils.functional import Promise
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext
@@ -145,5 +146,5 @@ def _row(
     rate = gettext("not counted")
     if assessed is not None:
         per_thousand = assessed.rate.rate * 1000
-        rate = f"{float(per_thousand):.1f}"
+        rate = number_format(float(per_thousand), decimal_pos=1)
     return Row(named, cells, rate, assessed is not None and assessed.noteworthy)

@@ -11,7 +11,6 @@ from itertools import pairwise
 from django.db.models import BigIntegerField, Count, Min, QuerySet, Sum
 from django.db.models.fields.json import KT
 from django.db.models.functions import Cast
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
@@ -137,8 +136,7 @@ def _dot(line: Incident, now: datetime) -> Dot:
     kind = line.stake.side if has_money and line.stake.side else "none"
     text = short_money(abs(line.finding.difference or 0), line.finding.currency) if has_money else ""
     label = line.finding.named.get("player", line.finding.player) or line.title
-    address = reverse("admin:audit_finding_change", args=(line.finding.pk,))
-    return Dot(_share(case.deadline - now), amount, kind, text, label, address)
+    return Dot(_share(case.deadline - now), amount, kind, text, label)
 
 
 def _share(left: timedelta) -> float:

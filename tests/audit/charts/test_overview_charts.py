@@ -1,0 +1,75 @@
+"""The charts of the first page: where a dot is, how labels keep apart, what a spark and a column draw."""
+
+from __future__ import annotations
+
+import re
+from xml.etree import ElementTree
+
+import pytest
+
+from audit.charts.heat import tint
+from audit.charts.scatter import BOTTOM, LABELLED, LEFT, RIGHT, Dot, Span, draw_scatter
+from audit.charts.spark import HEIGHT, draw_column, draw_spark
+
+SVG = "{http://www.w3.org/2000/svg}"
+SPANS = (Span("Late", 0.2, "crit"), Span("Later", 1.0))
+TICKS = ((1.0, "€1"), (10.0, "€10"), (100.0, "€100"))
+
+
+def scatter(*dots: Dot) -> ElementTree.Element:
+    return ElementTree.fromstring(
+        draw_scatter(dots, SPANS, TICKS, none="none", title="What waits", description="a < b")
+    )
+
+
+def dot(share: float, amount: float | None, label: str = "Anna", kind: str = "player") -> Dot:
+    return Dot(share, amount, kind, "" if amount is None else f"€{amount:g}", label)
+
+
+def test_a_dot_is_the_higher_the_more_money_and_the_further_right_the_more_time() -> None:
+    circles = scatter(dot(0, 1), dot(0.5, 10), dot(1, 100), dot(0.5, None)).findall(f"{SVG}circle")
+    across, down = ([float(each.attrib[name]) for each in circles] for name in ("cx", "cy"))
+    assert across == [LEFT, (LEFT + RIGHT) / 2, RIGHT, (LEFT + RIGHT) / 2]
+    assert down[0] > down[1] > down[2]
+    assert down[0] - down[1] == pytest.approx(down[1] - down[2]), "each tenfold is as high as the others"
+    assert down[3] == BOTTOM, "what concerns no money is on the axis"
+
+
+def test_labels_are_escaped_and_none_is_written_over_another() -> None:
+    drawn = scatter(*(dot(0.5, 50, "<Anna & Co>") for _ in range(LABELLED + 3)))
+    labels = [each for each in drawn.findall(f"{SVG}text") if each.find(f"{SVG}tspan") is not None]
+    assert [each.attrib["text-anchor"] for each in labels] == ["start", "end"], "one at each side of dots at one point"
+    assert "".join(labels[0].itertext()) == "€50 <Anna & Co>"
+    assert len(drawn.findall(f"{SVG}circle")) == LABELLED + 3
+
+
+def test_a_chart_without_dots_has_its_axes_and_its_description() -> None:
+    drawn = scatter()
+    assert [each.text for each in drawn.findall(f"{SVG}desc")] == ["a < b"]
+    assert {each.text for each in drawn.findall(f"{SVG}text")} == {"Late", "Later", "€1", "€10", "€100", "none"}
+
+
+@pytest.mark.parametrize(("counts", "highest"), [([], 18.0), ([0, 0, 0], 18.0), ([0, 4, 8], 2.0)])
+def test_a_spark_is_flat_where_nothing_came_and_fills_its_height_otherwise(counts: list[int], highest: float) -> None:
+    path = ElementTree.fromstring(draw_spark(counts, title="R1", description="")).findall(f"{SVG}path")[1]
+    heights = [float(point.split()[1]) for point in re.split("[ML]", path.attrib["d"]) if point]
+    assert min(heights) == highest
+    assert max(heights) <= HEIGHT
+
+
+@pytest.mark.parametrize(
+    ("amount", "kind", "y"), [(100, "bank", 4.0), (50, "bank", 19.0), (-100, "players", 34.0), (None, "unknown", 14.0)]
+)
+def test_a_night_is_a_column_up_or_down_and_a_frame_where_it_is_not_counted(
+    amount: int | None, kind: str, y: float
+) -> None:
+    column = ElementTree.fromstring(draw_column(amount, 100, title="Thu 19", description="")).find(f"{SVG}rect")
+    assert column is not None
+    assert (column.attrib["class"], float(column.attrib["y"])) == (kind, y)
+
+
+@pytest.mark.parametrize(
+    ("count", "most", "expected"), [(0, 9, 0), (1, 1, 1), (1, 9, 1), (9, 9, 5), (5, 5, 5), (4, 9, 2)]
+)
+def test_the_tints_go_from_the_rarest_to_the_most_frequent(count: int, most: int, expected: int) -> None:
+    assert tint(count, most) == expected

@@ -1,0 +1,90 @@
+"""The navigation: what each role finds there, how much waits, and where on it a page is."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from audit.casework import actions
+from audit.models import Officer, Role
+from tests.audit.casework.test_actions import Desk, client_of, hired
+
+pytestmark = pytest.mark.django_db
+
+EVERYTHING = [
+    *("Overview", "Findings", "To approve", "Nights", "Questions"),
+    *("Tables", "People", "Rules and law", "What if"),
+    *("Record and proofs", "Exports", "Officers’ trail", "Settings"),
+]
+EN_FRANCAIS = [
+    *("Vue d’ensemble", "Constats", "À approuver", "Nuits", "Questions"),
+    *("Tables", "Personnes", "Règles et textes", "Et si"),
+    *("Registre et preuves", "Exports", "Journal des agents", "Réglages"),
+]
+
+
+def links(client: Client, address: str = "/admin/", language: str = "en") -> dict[str, str]:
+    """Return the links of the navigation by title, each with its address."""
+    page = client.get(address, headers={"accept-language": language}).content.decode()
+    menu = page[page.index('id="menu"') : page.index("</aside>")]
+    found = re.findall(r'<a class="n(?: sub)?" href="([^"]+)"[^>]*>(?:<svg.*?</svg>)?([^<]+)', menu)
+    return {title: address for address, title in found}
+
+
+def current(client: Client, address: str) -> list[str]:
+    page = client.get(address, headers={"accept-language": "en"}).content.decode()
+    menu = page[page.index('id="menu"') : page.index("</aside>")]
+    return re.findall(r'<a class="n[^"]*"[^>]* aria-current="page">(?:<svg.*?</svg>)?([^<]+)', menu)
+
+
+@pytest.mark.parametrize(
+    ("role", "missing"),
+    [
+        (Role.SECOND, set()),
+        (Role.DIRECTOR, set()),
+        (Role.AUDITOR, {"People"}),
+        (Role.ADMINISTRATOR, set(EVERYTHING) - {"Overview", "People", "Settings"}),
+    ],
+)
+def test_a_role_finds_the_sections_that_it_may_open_and_no_other(role: Role, missing: set[str]) -> None:
+    desk = Desk()
+    client = client_of(hired(desk.tenant, role, "anna"))
+    found = links(client)
+    assert list(found) == [title for title in EVERYTHING if title not in missing]
+    assert {client.get(address).status_code for address in found.values()} == {200}
+
+
+def test_the_sections_have_their_french_names() -> None:
+    assert list(links(client_of(Desk().first), language="fr")) == EN_FRANCAIS
+
+
+def test_an_open_incident_is_counted_until_it_is_closed() -> None:
+    desk = Desk()
+    client = client_of(desk.first)
+    before = len(desk.findings)
+    assert f"Findings<b>{before}</b>" in client.get("/admin/audit/job/").content.decode()
+    desk.proposed_by(desk.first)
+    actions.perform(desk.case.pk, desk.second, "approve")
+    page = client.get("/admin/audit/job/").content.decode()
+    assert (f"Findings<b>{before - 1}</b>" if before > 1 else "Findings</a>") in page
+
+
+def test_a_page_is_marked_in_its_section_and_settings_open_within_theirs() -> None:
+    chief = Officer.objects.create_superuser("chief-of-navigation")
+    client = Client()
+    client.force_login(chief, backend="django.contrib.auth.backends.ModelBackend")
+    assert current(client, "/admin/") == ["Overview"]
+    assert current(client, "/admin/audit/finding/groups/") == ["Findings"]
+    assert current(client, reverse("admin:audit_job_changelist")) == ["Exports"]
+    assert current(client, reverse("admin:audit_failedrun_changelist")) == ["Failed runs"]
+    assert current(client, reverse("admin:audit_deadline_changelist")) == ["Deadlines"]
+    assert "Deadlines" not in links(client)
+
+
+def test_who_is_not_signed_in_sees_no_navigation() -> None:
+    page = Client().get("/admin/login/").content.decode()
+    assert 'id="menu"' not in page
+    assert 'name="language"' in page
