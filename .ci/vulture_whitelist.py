@@ -131,3 +131,6 @@ _.level_y, _.zero_y, _.bottom, _.is_question, _.false_questions, _.fed_at, _.beg
 
 # Django: a hook of a list. A comparison, whose labels the template of a finding shows.
 _.get_search_results, _.expected_label, _.recorded_label
+
+# The overview and the queue: what their templates show. Django: fields of a site and of a subquery.
+_.is_pattern, _.to_players, _.has_players_won, _.is_beyond_chance, _.enable_nav_sidebar, _.output_field

@@ -2,7 +2,7 @@
 
 One folder a section; ``site.py`` puts them together, ``sections.py`` registers their models.
 
-    overview      the first page: what is due, findings by day      what_if      what-if runs and their differences
+    overview      what waits, nights, errors, the feed of tables     what_if      what-if runs and their differences
     findings      the queue, one finding, casework, saved views      jobs         background jobs
     tables        event streams and the replay of a table            record       quarantined requests
     nights        reconciliation reports and their signatures        audit_trail  what officers did
