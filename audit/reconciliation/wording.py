@@ -72,6 +72,7 @@ UNITS: Mapping[str, Any] = {
     "findings": ngettext_lazy("%(number)d finding", "%(number)d findings", "number"),
     "throws": ngettext_lazy("%(number)d throw", "%(number)d throws", "number"),
     "spins": ngettext_lazy("%(number)d spin", "%(number)d spins", "number"),
+    "sessions": ngettext_lazy("%(number)d session", "%(number)d sessions", "number"),
     "families": ngettext_lazy("%(number)d kind of event", "%(number)d kinds of events", "number"),
     "sentences": ngettext_lazy("%(number)d sentence", "%(number)d sentences", "number"),
 }
@@ -85,10 +86,19 @@ UNIT_NAMES: Mapping[str, Any] = {
     "findings": _("findings"),
     "throws": _("throws"),
     "spins": _("spins"),
+    "sessions": _("sessions"),
     "sentences": _("sentences"),
 }
 
-_UNIT_OF_NOTE: Mapping[str, str] = {"counted_alone": "persons", "dice": "throws", "wheel": "spins"}
+_UNIT_OF_NOTE: Mapping[str, str] = {
+    "counted_alone": "persons",
+    "dice": "throws",
+    "wheel": "spins",
+    "ledger": "sessions",
+    "ledger_waits": "sessions",
+    "ledger_left_out": "sessions",
+    "ledger_empty": "sessions",
+}
 
 _UNIT_OF_LINE: Mapping[str, str] = {
     "completeness": "events",
