@@ -78,7 +78,7 @@ def croupier_chip(code: str, name: str) -> SafeString:
 def officer_square(officer: Officer | None) -> SafeString:
     """Return the letters of an officer, or an empty circle where nobody has the case."""
     if officer is None:
-        return format_html('<span class="av none" aria-hidden="true"></span>')
+        return SafeString('<span class="av none" aria-hidden="true"></span>')
     name = officer_name(officer)
     return format_html('<span class="av o" title="{}" aria-hidden="true">{}</span>', name, initials(name))
 
