@@ -28,7 +28,7 @@ from settlement.streams import fold
 COUPS_A_SESSION = {"fr-craps": 9, "qc-craps": 7, "fr-roulette": 17, "fr-american-roulette": 22}
 """Events in one coup, about: they turn a number of events into a number of coups."""
 
-MIN_RATIO, TARGET = 2 / 3, 250_000
+MIN_RATIO, TARGET = 0.9, 250_000
 """The slowest ruleset must reach this share of ``json.loads``, and should reach this many events a second."""
 
 
