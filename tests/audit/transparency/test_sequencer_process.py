@@ -102,7 +102,7 @@ def test_a_second_sequencer_waits_and_continues_where_a_killed_one_stopped(deplo
             until(deployment.is_sealed, "the second sequencer's seals")
             second.send_signal(signal.SIGTERM)
             assert second.wait(20) == 0
-    assert "10 batches, 1 streams, 10 leaves" in deployment.manage("verify")
+    assert "10 batches, 1 stream, 10 leaves" in deployment.manage("verify")
 
 
 def test_checkpoints_are_exported_to_a_folder_and_put_to_a_url(deployment: Deployment) -> None:
