@@ -40,6 +40,7 @@ from django.db import connection, connections
 from django.test import TransactionTestCase
 from pytest_django import DjangoDbBlocker
 
+from casino.celery import app
 from casino.embedded.postgres import DATABASE, EmbeddedPostgres
 from tests.roles import ACCOUNT, make_accounts, signed_in_as
 from tests.settings import MIGRATED, RUN
@@ -141,6 +142,13 @@ def _tables_are_emptied_by_a_superuser() -> Iterator[None]:
 def _copied(connection: psycopg.Connection[Any], statement: str) -> list[bytes]:
     with connection.cursor() as cursor, cursor.copy(statement) as copy:
         return [bytes(block) for block in copy]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def tasks_go_nowhere() -> None:
+    """Send tasks to a broker in memory that no worker reads: a test that wants a stream replayed calls for it."""
+    app.conf.broker_url = app.conf.broker_write_url = app.conf.broker_read_url = "memory://"
+    app.conf.broker_transport_options = {}
 
 
 def _remove(data: Path) -> None:

@@ -16,7 +16,6 @@ from audit.api import key_lookup
 from audit.api.rate_limit import RateCounter
 from audit.models import LoggedStream
 from audit.transparency import signing_keys
-from casino.celery import app
 from tests.audit.sessions import unique_name
 from tests.audit.tables import Tenant
 
@@ -31,13 +30,6 @@ def make_tenant(*, tables: tuple[str, ...] = ("C1", "R1"), limited_to: tuple[str
     """Create a casino that no other test has, committed or not, whose client gets an error as an answer."""
     code = f"casino-{uuid4().hex[:12]}"
     return Tenant(code, tables=tables, limited_to=limited_to, client=Client(raise_request_exception=False))
-
-
-@pytest.fixture(scope="session", autouse=True)
-def tasks_go_nowhere() -> None:
-    """Send tasks to a broker in memory that no worker reads: a test that wants a stream replayed calls for it."""
-    app.conf.broker_url = app.conf.broker_write_url = app.conf.broker_read_url = "memory://"
-    app.conf.broker_transport_options = {}
 
 
 @pytest.fixture(autouse=True)

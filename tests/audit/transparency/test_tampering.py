@@ -297,9 +297,9 @@ def test_the_command_reports_what_holds_and_fails_with_the_first_fault(
     assert f"{newest.size} leaves" in printed
     several_streams(tenant, sizes=[[3]])
     call_command("verify", "--since", str(tmp_path / f"checkpoint-{newest.size:020}"), "--casino", tenant.code)
-    assert "3 events, 1 batches" in capsys.readouterr().out
+    assert "3 events, 1 batch, " in capsys.readouterr().out
     call_command("verify", "--stream", streams[2])
-    assert "12 events, 1 batches, 1 streams" in capsys.readouterr().out
+    assert "12 events, 1 batch, 1 stream, " in capsys.readouterr().out
     with pytest.raises(CommandError, match="none of the given keys has signed"):
         call_command("verify", "--key", str(Signer("another", bytes(32)).verifier))
     with pytest.raises(CommandError, match="is not a key"):
