@@ -149,9 +149,9 @@ def _of_errors(content: Row) -> list[Phrase]:
     if not kept and not paid:
         return []
     if kept and paid:
-        says = _("It kept %(kept)s that belongs to players and paid %(paid)s too much.")
+        says = _("The house kept %(kept)s that belongs to players and paid %(paid)s too much.")
     elif kept:
-        says = _("It kept %(kept)s that belongs to players.")
+        says = _("The house kept %(kept)s that belongs to players.")
     else:
         says = _("It paid %(paid)s too much.")
     currency = content["currency"]

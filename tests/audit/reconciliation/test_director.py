@@ -59,7 +59,7 @@ def test_a_night_without_a_count_has_a_bridge_without_its_end(content: dict[str,
     [
         (
             "en",
-            "The players won {won} at 3 counted tables of 5. It kept €1.00 that belongs to players and paid €4.00 too"
+            "The players won {won} at 3 counted tables of 5. The house kept €1.00 that belongs to players and paid €4.00 too"
             " much. C2, R2 are not counted: a win of {recorded} is expected, outside the totals.",
         ),
         (
@@ -108,7 +108,7 @@ def test_an_orderly_night_says_that_nothing_is_open(content: dict[str, Any]) -> 
     orderly = {**content, "tables": tables, "lines": []}
     with translation.override("en"):
         assert [listing.items for listing in director.listings(orderly)] == [[], [], []]
-        assert "It kept" not in director.plain(director.sentence(orderly))
+        assert "The house kept" not in director.plain(director.sentence(orderly))
 
 
 def test_the_win_line_of_a_session_ends_at_its_recorded_win_and_is_read_once(
