@@ -89,7 +89,7 @@ def _row(
         stream=stream,
         seq=seq,
         code=code,
-        detail=detail[:2_000],
+        detail=detail[:2_000].replace("\0", "\N{SYMBOL FOR NULL}"),  # it may quote what was sent; no text holds a NUL
         body=b"" if is_full else raw,
         digest=sha256(raw).digest(),
         size=len(raw),

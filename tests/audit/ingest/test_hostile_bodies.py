@@ -229,3 +229,14 @@ def test_a_corrupted_request_is_stored_or_refused_and_never_fails(
     offset %= len(whole)
     answer = tenant.send("spoilt", whole[:offset] + junk + whole[offset + len(junk) :], type=kind)
     assert answer.status_code in (200, 201, 403, 409, 422)
+
+
+@pytest.mark.parametrize("name", ["x\0", "x\0y", "\0" * 300])
+def test_a_type_with_a_nul_is_refused_and_kept_in_quarantine(tenant: Tenant, stream: str, name: str) -> None:
+    sent = {"stream": stream, "seq": 1, "type": name, "occurred_at": "2026-11-21T20:46:17+01:00", "data": {}}
+    assert tenant.send(stream, [sent]).status_code == 422
+    answer = tenant.client.post(
+        "/api/v1/events", json.dumps([sent]), content_type="application/json", headers=tenant.headers()
+    )
+    assert answer.status_code < 500, answer.content
+    assert "\0" not in Quarantined.objects.filter(key=tenant.key).latest("pk").detail
