@@ -101,7 +101,7 @@ TABLES: Mapping[str, Mapping[str, str]] = {
     "audit_savedview": {**_READ, WEB: "insert, update, delete"},
     "audit_slipuse": {**_READ, WORKER: "insert, delete"},  # nights: a worker writes a version, signed by functions
     **{f"audit_{name}": _INSERTED for name in ("sessionfigures", "streammoney", "streamevidence")},
-    **{f"audit_ledger{name}": _INSERTED for name in ("batch", "point", "question")},
+    **{f"audit_ledger{name}": _INSERTED for name in ("batch", "level", "point", "question", "year")},
     "audit_ledgercursor": {**_READ, WORKER: "insert, update"},
     "audit_ledgerprocess": {  # what was fed, and raised, never changes
         **_READ,

@@ -28,6 +28,7 @@ from django.utils import timezone
 
 from audit.adjudication import clocks, findings, retired_wagers, runs, stream_reader
 from audit.adjudication.stream_reader import gc_paused
+from audit.adjudication.witness import WholeSession, Witness
 from audit.event_store import binary_copy, read
 from audit.models import Adjudication, AdjudicationRun, CorrectionDecision, RegisterEntry, RunCause, Verdict, WhatIf
 from audit.models.runs import CURRENT
@@ -35,6 +36,7 @@ from audit.register import in_force
 from settlement import ENGINE_VERSION, Event, Finding, NeedsReplay, State
 from settlement.codec import next_seq_after
 from settlement.corrections import still_held
+from settlement.engine import NOT_INTERCEPTED, Interceptors
 from settlement.events import EntryAnnulled, EntryCorrected, ExtensionEvent, SessionClosed
 from settlement.state import find
 
@@ -90,13 +92,18 @@ class Folded:
 
 
 def advance(
-    stream_id: int, what_if: WhatIf | None = None, *, in_pause: bool = False, is_shared: bool = False
+    stream_id: int,
+    what_if: WhatIf | None = None,
+    *,
+    in_pause: bool = False,
+    is_shared: bool = False,
+    witness: Witness | None = None,
 ) -> Progress | None:
     """Fold the next step of a stream and commit its findings. Return None if another worker holds the stream.
 
     ``what_if`` is the what-if run that this is a part of; None is the standing adjudication. A stream that is set aside
     after a failed run is left alone until its pause is over, unless ``in_pause``. ``is_shared`` has the step be a short
-    one, for the sake of others.
+    one, for the sake of others. ``witness`` reads along where the step folds a session whole; a what-if run has none.
     """
     identity = {"stream_id": stream_id, "engine_version": ENGINE_VERSION, "what_if": what_if}
     most = min(STEP_EVENTS, SHARED_STEP_EVENTS) if is_shared else STEP_EVENTS
@@ -123,7 +130,7 @@ def advance(
                 began = _follow_approvals(adjudication, run, adjudication.now_approved)
                 if began is not None:
                     return began
-            return _step(adjudication, run, max_events=most)
+            return _step(adjudication, run, max_events=most, witness=witness)
 
     progress = step()
     if progress is None and not going_on.exists() and _begin_run(identity):
@@ -184,7 +191,9 @@ def async_commit() -> Iterator[None]:
         yield
 
 
-def _step(adjudication: Adjudication, run: AdjudicationRun, *, max_events: int) -> Progress | None:
+def _step(
+    adjudication: Adjudication, run: AdjudicationRun, *, max_events: int, witness: Witness | None
+) -> Progress | None:
     stream_id = adjudication.stream_id
     last_seq = read.next_seq_of(stream_id) - 1
     pages = stream_reader.pages(stream_id, adjudication.next_seq, last_seq, max_events=max_events, max_bytes=STEP_BYTES)
@@ -193,13 +202,18 @@ def _step(adjudication: Adjudication, run: AdjudicationRun, *, max_events: int) 
         if adjudication.cursor:
             runs.step_done(run, at_end=True)
         return Progress(folded=0, cursor=adjudication.cursor, behind=False)
+    is_whole = not adjudication.cursor and next_seq_after(events[-1]) > last_seq and _has_close(events)
+    if not is_whole or run.tries or adjudication.what_if is not None:
+        witness = None
     try:
-        folded = fold_on(adjudication, run, events)
+        folded = fold_on(adjudication, run, events, witness)
     except NeedsReplay as needed:
         if not _begin_another_run(adjudication, run, RunCause.CORRECTION, needed.held):
             return None
         return Progress(folded=len(events), cursor=0, behind=True)
     state = folded.state
+    if witness is not None and state.table.closed_by:
+        witness.ends()
     state.forget_findings()
     clocks.find_ahead(state.table, stream_id, events)
     findings.add_findings(adjudication, state, [*folded.findings, *state.table.findings], events)
@@ -218,21 +232,34 @@ def readings_of(adjudication: Adjudication, run: AdjudicationRun) -> stream_read
     return {**(readings or {}), **adjudication.what_if.readings} if adjudication.what_if is not None else readings
 
 
-def fold_on(adjudication: Adjudication, run: AdjudicationRun, events: Sequence[Event]) -> Folded:
+def _has_close(events: Sequence[Event]) -> bool:
+    return any(type(event) is SessionClosed for event in reversed(events))
+
+
+def fold_on(
+    adjudication: Adjudication, run: AdjudicationRun, events: Sequence[Event], witness: Witness | None = None
+) -> Folded:
     """Fold the events after the cursor on the stored state and wagers; nothing is stored.
 
+    With a ``witness``, the events are all that the stream has.
     Raise ``NeedsReplay`` if a correction among them changes what is folded already.
     """
+    readings = readings_of(adjudication, run)
     state = stream_reader.resumed_state(
         adjudication.stream_id,
         bytes(adjudication.state),
         cursor=adjudication.cursor,
         known_through=run.corrections_through,
-        readings=readings_of(adjudication, run),
+        readings=readings,
         approved=run.approved,
     )
     recalled = retired_wagers.recall(adjudication, state, events)
-    return Folded(state, fold(state, events), recalled)
+    interceptors = NOT_INTERCEPTED
+    if witness is not None:
+        last_seq = next_seq_after(events[-1]) - 1
+        approved = tuple(seq for seq in run.approved or () if seq <= last_seq)
+        interceptors = witness.begins(WholeSession(adjudication.stream_id, last_seq, readings or {}, approved), state)
+    return Folded(state, fold(state, events, interceptors), recalled)
 
 
 def _follow_approvals(adjudication: Adjudication, run: AdjudicationRun, approved: list[int]) -> Progress | None:
@@ -304,14 +331,17 @@ def _return_to_beginning(adjudication: Adjudication, held: Collection[int] = ())
     adjudication.save()
 
 
-def fold(state: State, events: Sequence[Event]) -> list[Finding]:
-    """Fold ``events`` and return the findings they complete, with `late-after-close` for what follows the close."""
+def fold(state: State, events: Sequence[Event], interceptors: Interceptors = NOT_INTERCEPTED) -> list[Finding]:
+    """Fold ``events`` and return the findings they complete, with `late-after-close` for what follows the close.
+
+    ``interceptors`` are those of ``State.feed_all``.
+    """
     first_late = 0 if state.table.closed_by else len(events)
     first_late = next((index for index, event in enumerate(events) if type(event) is SessionClosed), first_late)
-    state.feed_all(events[:first_late])
+    state.feed_all(events[:first_late], interceptors)
     for event in events[first_late:]:
         was_closed = state.table.closed_by
-        state.feed(event)
+        state.feed_all((event,), interceptors)
         if was_closed and not isinstance(event, EntryCorrected | EntryAnnulled | ExtensionEvent):
             find(state.table, "late-after-close", was_closed, event.seq, closed_seq=was_closed, event_type=event.type)
     # What says more than when it was raised, in this step or in an earlier one, is stored as it reads now.

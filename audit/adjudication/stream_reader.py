@@ -145,7 +145,7 @@ def resumed_state(
 
 @contextmanager
 def gc_paused() -> Iterator[None]:
-    """Pause the garbage collector while a stream is folded: events have no cycles, and looking costs a tenth."""
+    """Pause the garbage collector while a stream is folded or added up: nothing has cycles; looking costs a tenth."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

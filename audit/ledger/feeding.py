@@ -30,8 +30,10 @@ from audit.models import (
     Casino,
     LedgerBatch,
     LedgerCursor,
+    LedgerLevel,
     LedgerPoint,
     LedgerProcess,
+    LedgerYear,
     LoggedStream,
 )
 from audit.models.ledger import kept
@@ -177,6 +179,8 @@ def _feed(
     )
     for question in questions:
         ask(rows[name_of(question.process)], row, question)
+    if ledger.year != cursor.year:
+        LedgerYear.objects.create(casino=casino, year=ledger.year, budget=ledger.budget)
     cursor.year, cursor.budget, cursor.ranks = ledger.year, ledger.budget, ledger.ranks
     cursor.save()
     return True
@@ -210,8 +214,8 @@ def _hold_processes(casino: Casino, ledger: Ledger, seen: list[Fed]) -> dict[str
 
 
 def _keep(casino: Casino, ledger: Ledger, held: dict[str, LedgerProcess], day: date) -> dict[str, LedgerProcess]:
-    """Store every process that was fed, and return the rows by name."""
-    rows = {}
+    """Store every process that was fed, and its level where its year begins, and return the rows by name."""
+    rows, levels = {}, []
     for name, process in ledger.processes.items():
         row = held.get(name)
         if row is None:
@@ -226,6 +230,7 @@ def _keep(casino: Casino, ledger: Ledger, held: dict[str, LedgerProcess], day: d
                 null=KINDS[process.kind].null,
                 first_day=day,
             )
+        begins_year = row.pk is None or row.year != process.year
         row.state = msgspec.json.encode(process, order="sorted")
         row.wealth, row.highest, row.opening = kept(process.evidence), kept(process.highest), kept(process.opening)
         row.year, row.alpha, row.draws = process.year, process.alpha, process.draws
@@ -235,4 +240,7 @@ def _keep(casino: Casino, ledger: Ledger, held: dict[str, LedgerProcess], day: d
         else:
             row.save(update_fields=["state", "wealth", "highest", "opening", "year", "alpha", "draws", "sessions"])
         rows[name] = row
+        if begins_year:
+            levels.append(LedgerLevel(process=row, year=row.year, alpha=row.alpha, opening=row.opening))
+    LedgerLevel.objects.bulk_create(levels)
     return rows

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import msgspec
 from msgspec import Struct
 
+from audit.ledger.shifts import shifts_of
 from audit.models import BatchKind, Casino, LedgerBatch, NightReport, NightState
 from audit.reconciliation import sessions
 from audit.reconciliation.counts import Counts, count_streams
@@ -23,7 +24,10 @@ COUNTED = (NightState.PROVISIONAL, NightState.REVIEWED, NightState.CLOSED)
 
 
 class CountedSession(Struct, frozen=True):
-    """The accounting variance of one session in minor units, its table, and who counted; "" for what is not known."""
+    """The accounting variance of one session in minor units, its table, who counted, and the shift in which it closed.
+
+    "" for a team or shift that is not known.
+    """
 
     table: str
     team: str
@@ -64,17 +68,19 @@ def _night(casino: Casino, report: NightReport) -> Night:
 
 
 def _counts(night: Night) -> Iterator[LedgerBatch]:
+    shifts = shifts_of(night)
     for result in night.sessions:
         if result.drop is not None and result.figures.is_money_seen and result.figures.closed_by:
-            row = _batch(night, BatchKind.COUNT, _counted(result, night.counts))
+            shift = shifts.get(result.stream.stream_id, "")
+            row = _batch(night, BatchKind.COUNT, _counted(result, night.counts, shift))
             row.stream, row.last_seq = result.stream, result.end
             yield row
 
 
-def _counted(result: SessionResult, counts: Counts) -> CountedSession:
+def _counted(result: SessionResult, counts: Counts, shift: str) -> CountedSession:
     entries = counts.by_session.get(result.stream.name, [])
     team = sorted({person for entry in entries for person in entry.event.data.counted_by})
-    return CountedSession(result.figures.table, " + ".join(team), "", result.bridge.accounting_variance or 0)
+    return CountedSession(result.figures.table, " + ".join(team), shift, result.bridge.accounting_variance or 0)
 
 
 def _payouts(night: Night) -> LedgerBatch:

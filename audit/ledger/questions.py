@@ -25,6 +25,9 @@ NEAR = 200
 _PLAYERS = ("shooter", "player-luck", "pair-luck", "late-luck")
 _CROUPIERS = ("payout-lean", "payout-rate")
 
+_NAMED = {"shift-drift": "shift"}
+"""By the kind of a process: the fact that holds its subject, where a message says what it is the name of."""
+
 
 def ask(process: LedgerProcess, batch: LedgerBatch, question: Question) -> LedgerQuestion:
     """Store the question of a process that a batch raised, with its finding."""
@@ -73,7 +76,7 @@ def _finding(stream: LoggedStream, seq: int, process: LedgerProcess, question: Q
     stored = read.events_at(stream.stream_id, [seq])[seq]
     instants = read.credible_instants(stream.stream_id, {seq: decode_one_stored(stored).occurred_at})
     facts = {
-        "subject": process.subject,
+        _NAMED.get(process.kind, "subject"): process.subject,
         "since": process.first_day.isoformat(),
         "sessions": process.sessions,
         "draws": process.draws,

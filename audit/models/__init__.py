@@ -18,9 +18,11 @@ from audit.models.ledger import (
     BatchKind,
     LedgerBatch,
     LedgerCursor,
+    LedgerLevel,
     LedgerPoint,
     LedgerProcess,
     LedgerQuestion,
+    LedgerYear,
     StreamEvidence,
 )
 from audit.models.money import StreamMoney
@@ -70,9 +72,11 @@ __all__ = [
     "LeafCursor",
     "LedgerBatch",
     "LedgerCursor",
+    "LedgerLevel",
     "LedgerPoint",
     "LedgerProcess",
     "LedgerQuestion",
+    "LedgerYear",
     "LoggedBatch",
     "LoggedEvent",
     "LoggedStream",

@@ -182,6 +182,38 @@ class LedgerProcess(models.Model):
         return 1 / Fraction(self.alpha)
 
 
+class LedgerYear(models.Model):
+    """The budget of a casino in one year, of false questions, "n/d": read when the year began, and kept after it."""
+
+    casino = models.ForeignKey(Casino, on_delete=models.PROTECT, related_name="ledger_years")
+    year = models.IntegerField()
+    budget = models.CharField(max_length=32)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["casino", "year"], name="one_budget_a_year")]
+
+    def __str__(self) -> str:
+        return f"{self.casino_id} {self.year}: {self.budget}"
+
+
+class LedgerLevel(models.Model):
+    """The level that a process had in one year, and the wealth with which it began the year, in 2⁻¹²⁸.
+
+    ``LedgerProcess`` has those of its last year alone; these rows have every year's, and no row changes.
+    """
+
+    process = models.ForeignKey(LedgerProcess, on_delete=models.PROTECT, related_name="levels")
+    year = models.IntegerField()
+    alpha = models.CharField(max_length=64)
+    opening = models.DecimalField(max_digits=1_000, decimal_places=0)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["process", "year"], name="one_level_a_year")]
+
+    def __str__(self) -> str:
+        return f"{self.process_id} {self.year}: {self.alpha}"
+
+
 def kept(wealth: int) -> Decimal:
     """Return a wealth in 2⁻¹²⁸ as a column holds it."""
     return Decimal(min(wealth, LARGEST_KEPT))

@@ -153,7 +153,7 @@ def _of_errors(content: Row) -> list[Phrase]:
     elif kept:
         says = _("The house kept %(kept)s that belongs to players.")
     else:
-        says = _("It paid %(paid)s too much.")
+        says = _("The house paid %(paid)s too much.")
     currency = content["currency"]
     return _phrases(
         says,

@@ -9,15 +9,12 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any
 
-from django.db import transaction
-from django.utils import timezone
-
-from audit.adjudication.findings import IDENTITY
-from audit.models import Finding, FindingStatus, LoggedStream
+from audit.models import Finding, LoggedStream
 from audit.reconciliation import slips
 from audit.reconciliation.gaming_days import has_ended
 from audit.reconciliation.instants import dated
 from audit.reconciliation.night import Night, SessionResult
+from audit.reconciliation.stored_findings import replace_findings
 from audit.transparency.integrity_findings import integrity_finding
 from settlement.catalogue.record import RECONCILIATION
 from settlement.catalogue.sentences import minor_units
@@ -31,34 +28,14 @@ NIGHT_RULES = (*(rule.name for rule in RECONCILIATION), RETIRED)
 CRITICAL_FROM_UNITS = 100
 """Whole units of the currency from which an accounting variance is critical."""
 
-UPDATED_FIELDS = ("severity", "evidence", "expected", "recorded", "facts", "currency", "occurred_at")
-"""What a finding that is raised again takes from the new run."""
-
 
 def raise_findings(night: Night, now: datetime) -> int:
     """Store the findings of a night, supersede those it no longer has, and return how many stand.
 
     A count is missing once the gaming day has ended or the day's count is closed.
     """
-    current = {_identity(finding): finding for finding in dated([*_findings(night, now)])}
-    with transaction.atomic():
-        streams = [*night.stream_ids, *night.counts.of_day]
-        stored = Finding.objects.filter(stream_id__in=streams, rule__in=NIGHT_RULES).select_for_update()
-        outdated = [row.pk for row in stored.standing() if _identity(row) not in current]
-        superseded = {"status": FindingStatus.SUPERSEDED, "superseded_at": timezone.now()}
-        Finding.objects.filter(pk__in=outdated).update(**superseded)
-        Finding.objects.bulk_create(
-            current.values(),
-            update_conflicts=True,
-            unique_fields=IDENTITY,
-            update_fields=[*UPDATED_FIELDS, "status", "superseded_at"],
-            batch_size=1_000,
-        )
-    return len(current)
-
-
-def _identity(row: Finding) -> tuple[Any, ...]:
-    return (row.stream_id, row.seq, row.rule, row.wager, row.ruleset, row.engine_version)
+    streams = [*night.stream_ids, *night.counts.of_day]
+    return replace_findings(dated([*_findings(night, now)]), streams=streams, rules=NIGHT_RULES)
 
 
 def _findings(night: Night, now: datetime) -> Iterator[Finding]:

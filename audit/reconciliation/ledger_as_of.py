@@ -19,10 +19,11 @@ from audit.models import (
     Casino,
     Finding,
     LedgerBatch,
-    LedgerCursor,
+    LedgerLevel,
     LedgerPoint,
     LedgerProcess,
     LedgerQuestion,
+    LedgerYear,
 )
 from settlement.eprocess.budget import watch_list
 
@@ -49,8 +50,8 @@ class LedgerAsOf:
     """The ledger after the batch ``number``, that of the last session of a night; 0 if none of them was fed.
 
     ``fed`` of the night's sessions were fed, and ``left_out`` because they could not be read. ``budget`` and ``spent``
-    are of false questions in ``year``; None in a night of an earlier year than the ledger's, whose levels are no longer
-    kept. ``crossed`` are the questions of this night, ``earlier`` the others of the year until then.
+    are of false questions in ``year``; None in a year whose levels were not kept yet. ``crossed`` are the questions of
+    this night, ``earlier`` the others of the year until then.
     """
 
     fed: int = 0
@@ -81,18 +82,18 @@ def ledger_as_of(casino: Casino, day: date, currency: str, stream_ids: Sequence[
     in_order = ("batch__number", "process__name")
     found.crossed = _questions(questions.filter(is_of_night).order_by(*in_order))
     found.earlier = _questions(until_then.exclude(is_of_night).order_by(*in_order))
-    cursor = LedgerCursor.objects.get(casino=casino)
-    if cursor.year == last.year:
+    year = LedgerYear.objects.filter(casino=casino, year=last.year).first()
+    if year is not None:
         of_year = _of_year(casino, last)
         have_raised = set(until_then.values_list("process_id", flat=True))
-        found.budget = Fraction(cursor.budget)
-        found.spent = sum((Fraction(row.alpha) for row, _wealth in of_year.values()), Fraction(0))
-        going_on = {str(pk): each for pk, each in of_year.items() if not _has_ended(each[0], last)}
-        listed = watch_list({key: wealth for key, (_row, wealth) in going_on.items()})
+        found.budget = Fraction(year.budget)
+        found.spent = sum((Fraction(level.alpha) for level, _wealth in of_year.values()), Fraction(0))
+        going_on = {str(pk): each for pk, each in of_year.items() if not _has_ended(each[0].process, last)}
+        listed = watch_list({key: wealth for key, (_level, wealth) in going_on.items()})
         found.watched = [
-            Evidence(row.kind, row.subject, int(wealth), row.alpha)
-            for row, wealth in (going_on[key] for key in listed)
-            if row.pk not in have_raised
+            Evidence(level.process.kind, level.process.subject, int(wealth), level.alpha)
+            for level, wealth in (going_on[key] for key in listed)
+            if level.process_id not in have_raised
         ]
     return found
 
@@ -114,24 +115,24 @@ def _questions(questions: Iterable[LedgerQuestion]) -> list[Evidence]:
     ]
 
 
-def _of_year(casino: Casino, last: LedgerBatch) -> dict[int, tuple[LedgerProcess, Fraction]]:
-    """Return the processes that were fed in the ledger's year through the batch ``last``, each with its e-value then.
+def _of_year(casino: Casino, last: LedgerBatch) -> dict[int, tuple[LedgerLevel, Fraction]]:
+    """Return the levels of the year of ``last``, of what was fed in it until then, each with its e-value then.
 
     What was not fed since is as its row has it; of the others the point of their last batch until then.
     """
-    rows = LedgerProcess.objects.filter(casino=casino, year=last.year).defer("state")
-    points = LedgerPoint.objects.filter(process__in=rows)
+    levels = LedgerLevel.objects.filter(process__casino=casino, year=last.year)
+    of_year = {level.process_id: level for level in levels.select_related("process").defer("process__state")}
+    points = LedgerPoint.objects.filter(process__in=levels.values("process"))
     later = LedgerBatch.objects.filter(casino=casino, number__gt=last.number)
     moved = set(points.filter(batch__in=later).values_list("process_id", flat=True)) if later.exists() else set()
     before = points.filter(process__in=moved, batch__number__lte=last.number, batch__year=last.year)
     newest = before.order_by("process_id", "-batch__number").distinct("process_id")
     wealth = dict(newest.values_list("process_id", "wealth"))
     as_of = {}
-    for row in rows:
-        if row.pk not in moved:
-            as_of[row.pk] = (row, row.e_value)
-        elif row.pk in wealth:
-            as_of[row.pk] = (row, Fraction(int(wealth[row.pk]), int(row.opening)))
+    for pk, level in of_year.items():
+        then = wealth.get(pk) if pk in moved else level.process.wealth
+        if then is not None:
+            as_of[pk] = (level, Fraction(int(then), int(level.opening)))
     return as_of
 
 

@@ -108,15 +108,19 @@ def _sum(amounts: Iterable[int | None]) -> int | None:
     return total
 
 
+def month_after(first: date) -> date:
+    """Return the first day of the month after the one that begins on ``first``."""
+    return (first + timedelta(days=32)).replace(day=1)
+
+
 def around(first: date) -> list[date]:
     """Return the first days of the month before, of this one and of the next."""
-    before, following = first - timedelta(days=1), first + timedelta(days=32)
-    return [before.replace(day=1), first, following.replace(day=1)]
+    return [(first - timedelta(days=1)).replace(day=1), first, month_after(first)]
 
 
 def month_of(casino: Casino, first: date, currency: str) -> Month:
     """Return the month that begins on ``first``."""
-    following = (first + timedelta(days=32)).replace(day=1)
+    following = month_after(first)
     month = Month(casino, first, currency)
     month.days = [first + timedelta(days=number) for number in range((following - first).days)]
     reports = NightReport.objects.filter(
@@ -132,7 +136,7 @@ def month_of(casino: Casino, first: date, currency: str) -> Month:
     for day, report in month.reports.items():
         _add(month, day, report, tallies)
     month.win = dict(sorted(month.win.items()))
-    month.croupiers = _compared({name: add_tallies(*each) for name, each in sorted(tallies.items())})
+    month.croupiers = assessments_of({name: add_tallies(*each) for name, each in sorted(tallies.items())})
     return month
 
 
@@ -158,7 +162,7 @@ def _add(month: Month, day: date, report: NightReport, tallies: dict[str, list[T
         tallies.setdefault(each["croupier"], []).append(tally)
 
 
-def _compared(tallies: dict[str, Tally]) -> dict[str, Assessment]:
+def assessments_of(tallies: dict[str, Tally]) -> dict[str, Assessment]:
     """Return the assessment of every croupier who paid something. Both tests are under one false discovery rate."""
     everybody = add_tallies(*tallies.values())
     p_errors = {name: more_than_others(tally, everybody) for name, tally in tallies.items()}

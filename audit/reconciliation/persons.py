@@ -11,17 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import date, timedelta
-from typing import Any
-
-from django.db import transaction
-from django.utils import timezone
 
 from audit.adjudication import stream_reader
-from audit.adjudication.findings import IDENTITY
 from audit.event_store import read
-from audit.models import Casino, Finding, FindingStatus, LoggedStream, Person, PersonKind
+from audit.models import Casino, Finding, LoggedStream, Person, PersonKind
 from audit.reconciliation import kept, sessions
 from audit.reconciliation.instants import dated
+from audit.reconciliation.stored_findings import replace_findings
 from audit.register.in_force import approved
 from audit.transparency.integrity_findings import integrity_finding
 from settlement.catalogue.persons import PERSONS
@@ -32,9 +28,6 @@ from settlement.persons.stream_money import StreamMoney
 from settlement.persons.thresholds import Thresholds
 
 RULES_OF_PERSONS = tuple(rule.name for rule in PERSONS)
-
-UPDATED_FIELDS = ("severity", "evidence", "expected", "recorded", "facts", "currency", "occurred_at", "player")
-"""What a finding that is raised again takes from the new run."""
 
 Amounts = Mapping[int, int]
 """The last event to read of each stream, by stream id."""
@@ -73,8 +66,8 @@ def money_of(stream: LoggedStream, last_seq: int) -> StreamMoney:
     """Return what is kept of a session or a count room through ``last_seq``, computed unless it is stored."""
     if stream.table_id is not None:
         return sessions.money_of(stream.stream_id, last_seq)
-    stored = sessions.stored_money(stream.stream_id, last_seq, "")
-    return stored or sessions.keep_money(stream.stream_id, last_seq, "", _read_cash_desk(stream.stream_id, last_seq))
+    key = sessions.key_of(stream.stream_id, last_seq, "")
+    return sessions.stored_money(key) or sessions.keep_money(key, _read_cash_desk(stream.stream_id, last_seq))
 
 
 def _read_cash_desk(stream_id: int, last_seq: int) -> StreamMoney:
@@ -112,24 +105,8 @@ def raise_findings(casino: Casino, gaming_day: date, currency: str, through: Amo
     day = day_of(casino, gaming_day, currency, through)
     streams = {stream.name: stream for stream in streams_of(casino, [gaming_day], currency)}
     rows = dated([_row(streams[finding.stream], finding) for finding in findings_at(casino, day)])
-    current = {_identity(row): row for row in rows}
     ids = [stream.stream_id for stream in streams.values()]
-    with transaction.atomic():
-        stored = Finding.objects.filter(stream_id__in=ids, rule__in=RULES_OF_PERSONS).select_for_update()
-        outdated = [row.pk for row in stored.standing() if _identity(row) not in current]
-        Finding.objects.filter(pk__in=outdated).update(status=FindingStatus.SUPERSEDED, superseded_at=timezone.now())
-        Finding.objects.bulk_create(
-            current.values(),
-            update_conflicts=True,
-            unique_fields=IDENTITY,
-            update_fields=[*UPDATED_FIELDS, "status", "superseded_at"],
-            batch_size=1_000,
-        )
-    return len(current)
-
-
-def _identity(row: Finding) -> tuple[Any, ...]:
-    return (row.stream_id, row.seq, row.rule, row.wager, row.ruleset, row.engine_version)
+    return replace_findings(rows, streams=ids, rules=RULES_OF_PERSONS)
 
 
 def _row(stream: LoggedStream, finding: MoneyFinding) -> Finding:

@@ -74,8 +74,11 @@ def load_content(report: NightReport, *, with_names: bool = False) -> dict[str, 
 
 
 def with_croupiers(rows: Iterable[Row], directory: Directory) -> list[dict[str, Any]]:
-    """Return rows with their croupier as a page shows them; a payment by nobody known stays without one."""
-    return [{**row, "croupier": row["croupier"] and directory.staff(row["croupier"])} for row in rows]
+    """Return rows with their croupier as a page shows them, the id as ``croupier_id``; nobody known stays nobody."""
+    return [
+        {**row, "croupier_id": row["croupier"], "croupier": row["croupier"] and directory.staff(row["croupier"])}
+        for row in rows
+    ]
 
 
 def as_sheet(section: Section, content: Row) -> sheets.Sheet:

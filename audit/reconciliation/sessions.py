@@ -13,14 +13,16 @@ from django.db import transaction
 
 from audit.adjudication import stream_reader
 from audit.adjudication.replay import advance
-from audit.corrections.decisions import decided_of
+from audit.adjudication.witness import WholeSession, Witness
+from audit.corrections.decisions import Decided, decided_of
 from audit.corrections.waiting import waiting_in
 from audit.event_store import read
 from audit.models import LoggedStream, SessionFigures, StreamEvidence
 from audit.models import StreamMoney as StoredMoney
 from audit.register.in_force import digest_of, newest_readings
 from audit.transparency.verify import verify
-from settlement import ENGINE_VERSION
+from settlement import ENGINE_VERSION, State
+from settlement.engine import NOT_INTERCEPTED, Interceptors
 from settlement.eprocess import observations
 from settlement.eprocess.observations import Observations
 from settlement.night import figures as night
@@ -30,6 +32,9 @@ from settlement.persons import stream_money
 from settlement.persons.session import PersonsProjection
 from settlement.persons.stream_money import StreamMoney
 from settlement.state import Wager
+
+Key = dict[str, Any]
+"""What names a result that is kept of a stream; see ``key_of``."""
 
 
 class StreamLocked(Exception):
@@ -41,30 +46,76 @@ def compute_figures(stream_id: int, last_seq: int) -> SessionFigures:
     stored = stored_figures(stream_id, last_seq)
     if stored is not None:
         return stored
-    bring_up_to_date(stream_id)
+    one_pass = OnePass()
+    bring_up_to_date(stream_id, one_pass)
+    if one_pass.last_seq == last_seq:
+        return one_pass.keep()
+    faults = _faults_of(stream_id)
+    readings = newest_readings(stream_id)
+    key = key_of(stream_id, last_seq, digest_of(readings))
+    return _keep(key, readings, _read(stream_id, last_seq, readings, follows_luck=True), faults)
+
+
+def _faults_of(stream_id: int) -> int:
+    """Return how many faults the verification of a stream's chain finds."""
     outcome = verify([], "", streams=[stream_id], with_tree=False)
-    readings, decisions = newest_readings(stream_id), _decisions_key(stream_id, last_seq)
-    projection = _read(stream_id, last_seq, readings, follows_luck=True)
-    figures = projection.figures()
-    waiting = waiting_of(stream_id, last_seq, readings, figures)
-    faults = len(outcome.faults) + outcome.unlisted
+    return len(outcome.faults) + outcome.unlisted
+
+
+def _keep(key: Key, readings: Mapping[str, Any], projection: PersonsProjection, faults: int) -> SessionFigures:
+    """Store what a session was read for, unless it is stored, and return its figures."""
+    with stream_reader.gc_paused():
+        figures, money, evidence = projection.figures(), projection.money(), projection.evidence
+    waiting = waiting_of(key["stream_id"], key["last_seq"], readings, figures)
+    kept = {"figures": night.encode(figures), "faults": faults, "waiting": waiting}
     with transaction.atomic():
-        row, _is_new = SessionFigures.objects.get_or_create(
-            stream_id=stream_id,
-            last_seq=last_seq,
-            engine_version=ENGINE_VERSION,
-            readings=digest_of(readings),
-            corrections=decisions,
-            defaults={"figures": night.encode(figures), "faults": faults, "waiting": waiting},
-        )
-        keep_money(stream_id, last_seq, digest_of(readings), projection.money())
-        keep_evidence(stream_id, last_seq, digest_of(readings), projection.evidence)
+        row, _is_new = SessionFigures.objects.get_or_create(**key, defaults=kept)
+        keep_money(key, money)
+        keep_evidence(key, evidence)
     return row
 
 
-def bring_up_to_date(stream_id: int) -> None:
+class OnePass:
+    """Reads a session for its figures, money and evidence while replay folds it whole for its findings.
+
+    To be given to ``advance`` as its witness. When that has returned, and so the findings are committed, ``keep`` adds
+    up and stores; ``last_seq`` is the event that was read to, 0 if no session was read whole.
+    """
+
+    def __init__(self) -> None:
+        self.last_seq = 0
+        self._key: Key = {}
+        self._readings: Mapping[str, Any] = {}
+        self._projection: PersonsProjection | None = None
+
+    def begins(self, session: WholeSession, state: State) -> Interceptors:
+        """Read along, unless officers decide about a correction just now, or it is no table's session."""
+        self.last_seq, self._projection = 0, None
+        stream_id, last_seq = session.stream_id, session.last_seq
+        decided = _decided(stream_id, last_seq)
+        of_table = LoggedStream.objects.filter(pk=stream_id, table__isnull=False)
+        if decided.approved != session.approved or not of_table.exists():
+            return NOT_INTERCEPTED
+        self._key = _key_by(decided, stream_id, last_seq, digest_of(session.readings))
+        self._readings = session.readings
+        self._projection = PersonsProjection.along(state)
+        return self._projection.interceptors
+
+    def ends(self) -> None:
+        """Hold what the fold has left."""
+        if self._projection is not None:
+            self._projection.hold()
+            self.last_seq = self._key["last_seq"]
+
+    def keep(self) -> SessionFigures:
+        """Store what was read. Only after the step was committed, and only if there is a ``last_seq``."""
+        assert self._projection is not None, "a session was read whole"
+        return _keep(self._key, self._readings, self._projection, _faults_of(self._key["stream_id"]))
+
+
+def bring_up_to_date(stream_id: int, witness: Witness | None = None) -> None:
     """Adjudicate a stream to its end. Raise ``StreamLocked``."""
-    while (progress := advance(stream_id)) is not None and progress.behind:
+    while (progress := advance(stream_id, witness=witness)) is not None and progress.behind:
         continue
     if progress is None:
         raise StreamLocked(str(stream_id))
@@ -94,37 +145,47 @@ def _bank_worth(bank: Bank) -> int:
     return (bank.closing_float or 0) + bank.credits - bank.opening_float - bank.fills
 
 
-def _decisions_key(stream_id: int, last_seq: int) -> str:
-    return decided_of([stream_id])[stream_id].through(last_seq).key
+def key_of(stream_id: int, last_seq: int, readings: str) -> Key:
+    """Return what names a result that is kept of a stream: the event it was read to, and by what.
+
+    Taken before the stream is read: what is decided meanwhile makes another key, and the stream is read again.
+    """
+    return _key_by(_decided(stream_id, last_seq), stream_id, last_seq, readings)
+
+
+def _decided(stream_id: int, last_seq: int) -> Decided:
+    return decided_of([stream_id])[stream_id].through(last_seq)
+
+
+def _key_by(decided: Decided, stream_id: int, last_seq: int, readings: str) -> Key:
+    return {
+        "stream_id": stream_id,
+        "last_seq": last_seq,
+        "engine_version": ENGINE_VERSION,
+        "readings": readings,
+        "corrections": decided.key,
+    }
 
 
 def money_of(stream_id: int, last_seq: int) -> StreamMoney:
     """Return the money of a session's players through ``last_seq``, computed unless it is stored."""
     readings = newest_readings(stream_id)
-    stored = stored_money(stream_id, last_seq, digest_of(readings))
+    key = key_of(stream_id, last_seq, digest_of(readings))
+    stored = stored_money(key)
     if stored is not None:
         return stored
-    projection = _read(stream_id, last_seq, readings, follows_luck=True)
-    return keep_money(stream_id, last_seq, digest_of(readings), projection.money())
+    return keep_money(key, _read(stream_id, last_seq, readings, follows_luck=True).money())
 
 
-def stored_money(stream_id: int, last_seq: int, readings: str) -> StreamMoney | None:
-    """Return what is kept of a stream through an event, by this engine version; None if nothing is."""
-    rows = StoredMoney.objects.filter(stream=stream_id, last_seq=last_seq, engine_version=ENGINE_VERSION)
-    row = rows.filter(readings=readings, corrections=_decisions_key(stream_id, last_seq)).first()
+def stored_money(key: Key) -> StreamMoney | None:
+    """Return what is kept of a stream's money; None if nothing is."""
+    row = StoredMoney.objects.filter(**key).first()
     return None if row is None else stream_money.decode(bytes(row.money))
 
 
-def keep_money(stream_id: int, last_seq: int, readings: str, money: StreamMoney) -> StreamMoney:
-    """Store what is kept of a stream through an event, unless it is stored, and return it."""
-    StoredMoney.objects.get_or_create(
-        stream_id=stream_id,
-        last_seq=last_seq,
-        engine_version=ENGINE_VERSION,
-        readings=readings,
-        corrections=_decisions_key(stream_id, last_seq),
-        defaults={"money": stream_money.encode(money)},
-    )
+def keep_money(key: Key, money: StreamMoney) -> StreamMoney:
+    """Store the money of a stream, unless it is stored, and return it."""
+    StoredMoney.objects.get_or_create(**key, defaults={"money": stream_money.encode(money)})
     return money
 
 
@@ -134,41 +195,27 @@ def evidence_of(stream_id: int, last_seq: int) -> bytes:
     Raise ``StreamLocked``.
     """
     readings = newest_readings(stream_id)
-    stored = stored_evidence(stream_id, last_seq, digest_of(readings))
-    if stored is not None:
-        return stored
+    row = StreamEvidence.objects.filter(**key_of(stream_id, last_seq, digest_of(readings))).first()
+    if row is not None:
+        return bytes(row.observations)
     if read.corrections_of(stream_id):  # which of them wait is found by adjudication
         bring_up_to_date(stream_id)
-    projection = _read(stream_id, last_seq, readings, follows_luck=True)
-    return keep_evidence(stream_id, last_seq, digest_of(readings), projection.evidence)
+    key = key_of(stream_id, last_seq, digest_of(readings))
+    return keep_evidence(key, _read(stream_id, last_seq, readings, follows_luck=True).evidence)
 
 
-def stored_evidence(stream_id: int, last_seq: int, readings: str) -> bytes | None:
-    """Return what is kept of a stream for the ledger, by this engine version; None if nothing is."""
-    rows = StreamEvidence.objects.filter(stream=stream_id, last_seq=last_seq, engine_version=ENGINE_VERSION)
-    row = rows.filter(readings=readings, corrections=_decisions_key(stream_id, last_seq)).first()
-    return None if row is None else bytes(row.observations)
-
-
-def keep_evidence(stream_id: int, last_seq: int, readings: str, evidence: Observations) -> bytes:
-    """Store what a session gives the ledger through an event, unless it is stored, and return it."""
-    row, _is_new = StreamEvidence.objects.get_or_create(
-        stream_id=stream_id,
-        last_seq=last_seq,
-        engine_version=ENGINE_VERSION,
-        readings=readings,
-        corrections=_decisions_key(stream_id, last_seq),
-        defaults={"observations": observations.encode(evidence)},
-    )
+def keep_evidence(key: Key, evidence: Observations) -> bytes:
+    """Store what a session gives the ledger, unless it is stored, and return it."""
+    kept = {"observations": observations.encode(evidence)}
+    row, _is_new = StreamEvidence.objects.get_or_create(**key, defaults=kept)
     return bytes(row.observations)
 
 
 def stored_figures(stream_id: int, last_seq: int) -> SessionFigures | None:
     """Return the figures of a stream through an event, or None if they have not been computed by this engine version
     and by what the house register and the decisions about corrections say now."""
-    figures = SessionFigures.objects.filter(stream_id=stream_id, last_seq=last_seq, engine_version=ENGINE_VERSION)
-    figures = figures.filter(corrections=_decisions_key(stream_id, last_seq))
-    return figures.filter(readings=digest_of(newest_readings(stream_id))).first()
+    key = key_of(stream_id, last_seq, digest_of(newest_readings(stream_id)))
+    return SessionFigures.objects.filter(**key).first()
 
 
 def decode_figures(row: SessionFigures) -> Figures:

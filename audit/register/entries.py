@@ -137,6 +137,8 @@ def proposal_is_whole(casino: Casino, proposal: Proposal) -> None:
         raise RegisterRefused(_("Choose the table."))
     if kind.is_of_ruleset and not proposal.ruleset:
         raise RegisterRefused(_("Choose the ruleset."))
+    if kind.is_of_casino and (proposal.table is not None or proposal.ruleset):
+        raise RegisterRefused(_("This is decided for the whole casino: choose neither table nor ruleset."))
     if proposal.table is not None and proposal.table.casino_id != casino.pk:
         raise RegisterRefused(_("The casino has no such table."))
     if not FIRST_DAY <= proposal.first_day <= LAST_DAY:

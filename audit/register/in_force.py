@@ -39,11 +39,12 @@ class Place:
         return cls(stream.casino_id, stream.table_id, stream.ruleset or "", stream.gaming_day)
 
     def is_reached_by(self, entry: RegisterEntry) -> bool:
-        """Return whether an entry of the casino is about this place."""
+        """Return whether an entry of the casino is about this place; one of the whole casino is about none."""
         return (
             entry.table_id in (None, self.table)
             and entry.ruleset in ("", self.ruleset)
             and self.ruleset in KINDS[entry.reading].rulesets
+            and not KINDS[entry.reading].is_of_casino
             and entry.covers(self.day)
         )
 

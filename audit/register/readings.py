@@ -18,6 +18,8 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from audit.presentation import money
+from audit.register import shifts
+from audit.register.shifts import SHIFTS
 from settlement import Finding, ShapeError, State, adjudicate
 from settlement.catalogue.rule import RULESET_NAMES
 from settlement.provisions import PROVISIONS
@@ -41,7 +43,8 @@ MAX_TEXT = 500
 class Kind:
     """One thing that the register may say. ``rulesets`` are those it matters to.
 
-    ``is_of_table``: an entry names its table. ``is_of_ruleset``: it names its ruleset. ``is_amount``: minor units.
+    ``is_of_table``: an entry names its table. ``is_of_ruleset``: it names its ruleset. ``is_of_casino``: it names
+    neither, and no session is read by it. ``is_amount``: minor units.
     """
 
     name: str
@@ -50,6 +53,7 @@ class Kind:
     rulesets: Collection[str] = field(default_factory=lambda: RULESET_NAMES)
     is_of_table: bool = False
     is_of_ruleset: bool = False
+    is_of_casino: bool = False
     is_amount: bool = False
 
 
@@ -85,6 +89,12 @@ KINDS: Mapping[str, Kind] = {
             _("who decided, and when"),
             is_of_ruleset=True,
         ),
+        Kind(
+            SHIFTS,
+            _("Shifts"),
+            _("name=time, …, when each begins by the casino’s clock: early=14:00, late=20:00, night=02:00"),
+            is_of_casino=True,
+        ),
     )
 }
 """Everything that the register may say, by name."""
@@ -107,7 +117,7 @@ def rulesets_of(name: str, ruleset: str) -> tuple[str, ...]:
 def parse(name: str, text: str) -> Any:
     """Return the value that somebody wrote. Raise ``ValueRefused``.
 
-    Beside JSON: ``yes`` and ``no``, families with commas between them, ``BET=AMOUNT, …``.
+    Beside JSON: ``yes`` and ``no``, families with commas between them, ``BET=AMOUNT, …``, ``SHIFT=TIME, …``.
     """
     text = text.encode(errors="ignore").decode().replace("\0", "").strip()
     if not text:
@@ -132,6 +142,8 @@ def _parsed(name: str, text: str) -> Any:
                 bet.strip(): int(amount) if re.fullmatch(r"[0-9]{1,16}", amount.strip()) else amount
                 for bet, _equals, amount in pairs
             }
+        case "shifts":
+            return shifts.parsed(parts) or text
         case "families":
             return parts
         case "double_table" | "commission_refunded_on_withdrawal":
@@ -154,6 +166,8 @@ def _is_readable(name: str, value: Any) -> bool:
     match name:
         case "still_played_by":
             return isinstance(value, str) and bool(value.strip()) and len(value) <= MAX_TEXT and "\0" not in value
+        case "shifts":
+            return shifts.is_readable(value)
     if value in ({}, []):
         return False
     try:
@@ -220,6 +234,8 @@ def written(name: str, value: Any, currency: str = "") -> str:
         return gettext("yes") if value else gettext("no")
     if isinstance(value, list):
         return ", ".join(map(str, value))
+    if name == SHIFTS:
+        return shifts.written(value)
     if isinstance(value, dict):
         return ", ".join(f"{bet}: {_amount(amount, currency)}" for bet, amount in sorted(value.items()))
     if KINDS[name].is_amount:

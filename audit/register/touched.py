@@ -10,11 +10,13 @@ from django.db.models import QuerySet
 
 from audit.models import LoggedStream, NightReport, RegisterEntry
 from audit.register.in_force import Place
-from audit.register.readings import as_json, rulesets_of
+from audit.register.readings import KINDS, as_json, rulesets_of
 
 
 def streams_of(entry: RegisterEntry) -> QuerySet[LoggedStream]:
-    """Return the sessions that an entry is about, whether or not it decides there."""
+    """Return the sessions that an entry is about, whether or not it decides there: none where none is read by it."""
+    if KINDS[entry.reading].is_of_casino:
+        return LoggedStream.objects.none()
     streams = LoggedStream.objects.filter(
         casino=entry.casino_id,
         is_of_desk=False,
@@ -42,7 +44,7 @@ untouched as (
   join log.stream s on s.stream_id = r.stream_id
   where r.state = 'complete' and r.what_if_id is null and not exists (
     select from audit_registerentry e
-    where e.casino_id = r.casino_id and e.version > r.register_version
+    where e.casino_id = r.casino_id and e.version > r.register_version and e.reading <> all(%(of_casino)s)
       and (e.table_id is null or e.table_id = s.table_id) and e.ruleset in ('', s.ruleset)
       and s.gaming_day >= e.first_day and s.gaming_day <= coalesce(e.last_day, s.gaming_day))
   limit %(most)s for update of r skip locked)
@@ -57,8 +59,9 @@ def agree() -> int:
 
     The others are dirty until a step has compared what both versions say of their stream.
     """
+    of_casino = [kind.name for kind in KINDS.values() if kind.is_of_casino]
     with connection.cursor() as cursor:
-        cursor.execute(_AGREE, {"most": AGREED_AT_ONCE})
+        cursor.execute(_AGREE, {"most": AGREED_AT_ONCE, "of_casino": of_casino})
         return int(cursor.rowcount)
 
 

@@ -22,6 +22,7 @@ _FACTS: Mapping[str, Kind] = MappingProxyType(
         "player": "text",
         "croupier": "text",
         "subject": "text",
+        "shift": "text",
         "since": "day",
         "sessions": "number",
         "draws": "number",
@@ -207,8 +208,8 @@ QUESTIONS = (
     _question(
         "accounting-drift",
         Wording("Accounting variances that do not balance", "Écarts comptables qui ne se compensent pas"),
-        Wording("[{subject}: ]the accounting variances go one way.",
-                "[{subject} : ]les écarts comptables vont dans le même sens."),
+        Wording("[{subject}: ][Shift {shift}: ]the accounting variances go one way.",
+                "[{subject} : ][Vacation {shift} : ]les écarts comptables vont dans le même sens."),
         Wording(
             "Small differences of many nights should cancel. Where they add up, look at the counts, the slips and who "
             "closed the rack.",

@@ -284,8 +284,8 @@ _RECORD: Mapping[str, Wording] = {
         "Reprendre une à une les erreurs de paiement de {subject} avec le chef de table.",
     ),
     "accounting-drift": Wording(
-        "Go through the counts, slips and closings of {subject} over these sessions.",
-        "Reprendre les comptages, les bons et les fermetures de {subject} sur ces séances.",
+        "Go through the counts, slips and closings[ of {subject}][ of shift {shift}] over these sessions.",
+        "Reprendre les comptages, les bons et les fermetures[ de {subject}][ de la vacation {shift}] sur ces séances.",
     ),
     "hold-outside-interval": Wording(
         "Compare the hold with the findings and the count of these sessions.",

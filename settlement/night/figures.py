@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, Self
 
 import msgspec
 from msgspec import Struct
 
 from settlement.adjudication import unchecked
 from settlement.corrections import Change
-from settlement.engine import Interceptors, State, load_wagers, save_wagers
+from settlement.engine import State, load_wagers, save_wagers
 from settlement.eprocess.observations import VOIDED, Recorder
 from settlement.events import (
     TYPES,
@@ -216,44 +216,51 @@ class SessionProjection:
         self._of_strangers: Counter[str] = Counter()
         self._orphaned: Counter[str] = Counter()
         self._draws: list[list[int | str]] = []
-        noters: dict[type[Envelope], Callable[[Any], None]] = {
-            SessionOpened: self._note_opener,
-            SessionClosed: self._note_closer,
-            BankFilled: self._note_fill,
-            BankCredited: self._note_credit,
-            BuyInRecorded: self._note_buy_in,
-            PayoutMade: self._note_payout,
-            PayoutRecovered: self._note_recovery,
-            EventsLost: self._note_loss,
-            GoodwillPaid: self._note_goodwill,
-            DisputeSettled: self._note_settlement,
-            TipGiven: self._note_tip,
-            OrphanRecorded: self._note_orphan,
-        }
-        self._interceptors: Interceptors = {kind: self._noting(note) for kind, note in noters.items()}
+        self._finished: dict[str, Wager] = {}  # those that another takes out of the state
+        notes: dict[type[Envelope], list[Callable[[Any], None]]] = {}
+        for noters in self._noters(follows_luck=follows_luck):
+            for kind, note in noters.items():
+                notes.setdefault(kind, []).append(note)
+        self.interceptors: dict[type[Envelope], Callable[[Any], object]]
+        self.interceptors = {kind: self._noting(*each) for kind, each in notes.items()}
         if follows_luck:
-            for kind, note in self._process.noters.items():
-                self._interceptors[kind] = self._noting(note, *filter(None, [noters.get(kind)]))
-            self._interceptors |= dict.fromkeys(VOIDED, lambda event: self._process.void(self.state, event))
-            self._interceptors |= dict.fromkeys((kind for kind in TYPES.values() if kind.is_result), self._draw)
+            self.interceptors |= dict.fromkeys(VOIDED, lambda event: self._process.void(self.state, event))
+            self.interceptors |= dict.fromkeys((kind for kind in TYPES.values() if kind.is_result), self._draw)
+
+    @classmethod
+    def along(cls, state: State) -> Self:
+        """Return the projection of a stream that its owner folds into ``state``, from the first event to the last.
+
+        The owner feeds ``state`` with the projection's ``interceptors``, and calls ``hold`` before he forgets its
+        findings and retires its wagers. Then the projection answers as one that has read the stream itself.
+        """
+        projection = cls()
+        projection.state = state
+        return projection
 
     def feed(self, page: Sequence[Event]) -> None:
         """Read the next events of the stream."""
         state = self.state
         for wager_id in state.unheld(page) & self._retired.keys():
             state.recall(load_wagers(self._retired[wager_id]))
-        state.feed_all(page, self._interceptors)
-        session = state.table.session
-        known = {finding.order for finding in self._findings}
-        self._findings = latest(
-            [
-                *self._findings,
-                *(each for each in state.new_findings if session and (each.order in known or is_sweep(session, each))),
-            ]
-        )
+        state.feed_all(page, self.interceptors)
+        self._keep_sweeps()
         state.forget_findings()
         for wager in state.retire():
             self._retired[wager.id] = save_wagers([wager])
+
+    def hold(self) -> None:
+        """Hold what the state has now, of a stream that its owner has folded whole."""
+        self._keep_sweeps()
+        self._finished = dict(self.state.table.wagers)
+
+    def _keep_sweeps(self) -> None:
+        session = self.state.table.session
+        known = {finding.order for finding in self._findings}
+        found = (
+            each for each in self.state.new_findings if session and (each.order in known or is_sweep(session, each))
+        )
+        self._findings = latest([*self._findings, *found])
 
     def lines(self) -> Iterator[tuple[WagerLine, Wager | None]]:
         """Yield the bridge of each wager, in order of placement; then other money that the house gave, with None.
@@ -359,7 +366,7 @@ class SessionProjection:
 
     def _wagers(self) -> Iterator[Wager]:
         """Yield every wager once, in order of placement."""
-        held = self.state.table.wagers
+        held = {**self._finished, **self.state.table.wagers}
         retired = (wager for saved in self._retired.values() for wager in load_wagers(saved))
         # A wager that was recalled is both held and, as it was before, retired.
         order = [(wager.placed_by, wager.id) for wager in held.values()]
@@ -372,6 +379,24 @@ class SessionProjection:
                 yield from load_wagers(self._retired[wager_id])
 
     # Interceptors: each sees the state before its event
+
+    def _noters(self, *, follows_luck: bool) -> list[Mapping[type[Envelope], Callable[[Any], None]]]:
+        """Return what notes an event, as corrected, before it is fed, by the event's type; the first notes it first."""
+        own: dict[type[Envelope], Callable[[Any], None]] = {
+            SessionOpened: self._note_opener,
+            SessionClosed: self._note_closer,
+            BankFilled: self._note_fill,
+            BankCredited: self._note_credit,
+            BuyInRecorded: self._note_buy_in,
+            PayoutMade: self._note_payout,
+            PayoutRecovered: self._note_recovery,
+            EventsLost: self._note_loss,
+            GoodwillPaid: self._note_goodwill,
+            DisputeSettled: self._note_settlement,
+            TipGiven: self._note_tip,
+            OrphanRecorded: self._note_orphan,
+        }
+        return [self._process.noters, own] if follows_luck else [own]
 
     def _noting(self, *notes: Callable[[Any], None]) -> Callable[[Event], None]:
         """Return the interceptor that notes an event, as corrected, and then feeds it."""

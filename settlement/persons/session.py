@@ -61,7 +61,7 @@ class PersonsProjection(SessionProjection):
     ) -> None:
         super().__init__(corrections, readings=readings, held=held, follows_luck=follows_luck)
         self._exchanges: list[Exchange] = []
-        self._owners: dict[str, str] = {}  # of wagers whose events name no player
+        self._owners: dict[str, str] = {}  # by wager: also of those whose events name no player
         self._at_seat: dict[str, str] = {}
         self._of_colour: dict[str, list[str]] = {}
         self._tips: Counter[str] = Counter()
@@ -71,7 +71,9 @@ class PersonsProjection(SessionProjection):
         self._tally: Tally | None = None
         self._table = ""
         self._only_chips = True
-        self._noters: dict[type[Envelope], Callable[[Any], None]] = {
+
+    def _noters(self, *, follows_luck: bool) -> list[Mapping[type[Envelope], Callable[[Any], None]]]:
+        own: dict[type[Envelope], Callable[[Any], None]] = {
             SessionOpened: self._know_seats,
             PlayerSeated: self._seat,
             PlayerLeft: self._leave,
@@ -83,15 +85,11 @@ class PersonsProjection(SessionProjection):
             DisputeOpened: self._dispute,
             DisputeSettled: self._settle,
         }
-        self._noters |= {kind: self._assign_colour for kind in TYPES.values() if kind.assigns_colour}
+        own |= {kind: self._assign_colour for kind in TYPES.values() if kind.assigns_colour}
+        return [own, *super()._noters(follows_luck=follows_luck)]
 
     def feed(self, page: Sequence[Event]) -> None:
         """Read the next events of the stream."""
-        corrections = self.state.corrections
-        for event in page:
-            note = self._noters.get(type(event))
-            if note is not None and not corrections.removed_by(event):
-                note(corrections.corrected(event))
         super().feed(page)
         self._tally = None
 
@@ -226,8 +224,8 @@ class PersonsProjection(SessionProjection):
         if not player and data.wager not in self._owners:
             of_colour = self._of_colour.get(data.colour or "", [])
             player = self._at_seat.get(data.seat or "", of_colour[0] if len(of_colour) == 1 else NOBODY)
-            if player:
-                self._owners[data.wager] = player
+        if player:  # known from now on, and not only from the first draw: see ``_pay``
+            self._owners.setdefault(data.wager, player)
         if data.medium not in CHIPS:
             self._only_chips = False
             if data.medium == "cash" and not data.left_up_from:

@@ -108,3 +108,34 @@ def decode(encoded: bytes) -> StreamMoney:
 
 def _fraction(kind: type, text: object) -> object:
     return kind(text)
+
+
+class OfPlayer(Struct):
+    """What a stream keeps of one player: ``play`` is None for who only exchanged something there."""
+
+    stream: str
+    table: str
+    gaming_day: str
+    currency: str
+    play: Play | None
+    exchanges: list[Exchange]
+
+
+class _Undecoded(Struct):
+    stream: str
+    table: str = ""
+    gaming_day: str = ""
+    currency: str = ""
+    exchanges: list[Exchange] = []
+    players: dict[str, msgspec.Raw] = {}
+
+
+def decode_player(encoded: bytes, player: str) -> OfPlayer | None:
+    """Return what ``encode`` encoded of one player, without decoding the others; None if he is not in it."""
+    kept = msgspec.json.decode(encoded, type=_Undecoded)
+    own = kept.players.get(player)
+    play = msgspec.json.decode(own, type=Play, dec_hook=_fraction) if own is not None else None
+    exchanges = [each for each in kept.exchanges if each.player == player]
+    if play is None and not exchanges:
+        return None
+    return OfPlayer(kept.stream, kept.table, kept.gaming_day, kept.currency, play, exchanges)

@@ -6,14 +6,28 @@ from datetime import date, timedelta
 from fractions import Fraction
 from typing import Any
 
+import msgspec
 import pytest
 from django.core.management import call_command
+from django.db.models import F
 from django.utils import timezone, translation
 from django.utils.html import escape
 
 from audit.ledger import feeding, listing
 from audit.ledger.equipment import take_apart
-from audit.models import BatchKind, Casino, Finding, LedgerBatch, LedgerProcess, LedgerQuestion, NightReport, Role
+from audit.models import (
+    BatchKind,
+    Casino,
+    Finding,
+    LedgerBatch,
+    LedgerCursor,
+    LedgerLevel,
+    LedgerProcess,
+    LedgerQuestion,
+    LedgerYear,
+    NightReport,
+    Role,
+)
 from audit.reconciliation import runs, wording
 from audit.reconciliation.checks import MILLION
 from audit.reconciliation.ledger_as_of import ledger_as_of
@@ -21,6 +35,7 @@ from audit.reconciliation.night import session_streams
 from audit.reconciliation.pdf import _data
 from audit.reconciliation.presentation import LEDGER, load_content
 from audit.reconciliation.sheets import sheet_named
+from settlement.eprocess.process import UNIT, Process
 from tests.audit.casework.test_actions import client_of, hired
 from tests.audit.reconciliation.played import DAY, MORNING, record
 from tests.audit.reconciliation.test_questions import stream
@@ -186,8 +201,58 @@ def test_a_question_of_the_payouts_of_a_night_is_in_its_next_version(casino: Cas
     assert not rows(report, "ledger_asked")
 
 
+def a_year_ago(casino: Casino) -> None:
+    """Let everything that the ledger was fed have been fed in the year before."""
+    for rows in (LedgerCursor, LedgerBatch, LedgerYear):
+        rows.objects.filter(casino=casino).update(year=F("year") - 1)
+    for rows in (LedgerLevel, LedgerQuestion):
+        rows.objects.filter(process__casino=casino).update(year=F("year") - 1)
+    for row in LedgerProcess.objects.filter(casino=casino):
+        process = msgspec.json.decode(bytes(row.state), type=Process)
+        process.year -= 1
+        row.year, row.state = process.year, msgspec.json.encode(process, order="sorted")
+        row.save()
+
+
 @pytest.mark.superuser
-def test_in_a_later_year_a_new_version_has_what_the_one_before_had(casino: Casino) -> None:
+def test_when_the_year_has_ended_a_night_has_the_levels_budget_and_watch_list_that_it_had(casino: Casino) -> None:
+    Casino.objects.filter(pk=casino.pk).update(false_questions="0.5")
+    played(casino, "R1", stuck(30), wheel="W1")
+    played(casino, "R2", stuck(5), wheel="W2")
+    fed(casino)
+    ids = [each.pk for each in session_streams(casino, DAY)]
+    a_year_ago(casino)
+    then = ledger_as_of(casino, DAY, "EUR", ids)
+    assert (then.budget, bool(then.crossed)) == (Fraction(1, 2), True)
+    assert then.watched
+    Casino.objects.filter(pk=casino.pk).update(false_questions="2")
+    played(casino, "R2", spins(60), day=NEXT, wheel="W2")
+    played(casino, "R3", spins(5), day=NEXT, wheel="W1")
+    fed(casino)
+    assert LedgerCursor.objects.get(casino=casino).year == then.year + 1
+    assert ledger_as_of(casino, DAY, "EUR", ids) == then
+    [row] = rows(reconcile(casino))
+    assert (row["facts"]["year"], row["facts"]["budget"], row["verdict"]) == (then.year, "1/2", "agrees")
+    [row] = rows(reconcile(casino, NEXT))
+    assert (row["facts"]["year"], row["facts"]["budget"]) == (then.year + 1, "2")
+
+
+@pytest.mark.superuser
+def test_each_year_of_a_process_has_its_level_and_its_opening(casino: Casino) -> None:
+    played(casino, "R1", stuck(3), wheel="W1")
+    fed(casino)
+    a_year_ago(casino)
+    played(casino, "R1", spins(3), day=NEXT, wheel="W2")
+    played(casino, "R2", stuck(3), day=NEXT, wheel="W1")
+    fed(casino)
+    process = LedgerProcess.objects.get(casino=casino, name="wheel 37: W1")
+    first, second = LedgerLevel.objects.filter(process=process).order_by("year")
+    assert (first.year + 1, first.alpha, int(first.opening)) == (second.year, "1/16", UNIT)
+    assert (second.alpha, second.opening) == ("1/48", process.points.order_by("batch__number")[0].wealth)
+
+
+@pytest.mark.superuser
+def test_where_no_level_was_kept_a_new_version_has_what_the_one_before_had(casino: Casino) -> None:
     played(casino, "R1", stuck(2), wheel="W1")
     fed(casino)
     before = reconcile(casino)

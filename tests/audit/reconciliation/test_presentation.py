@@ -14,6 +14,7 @@ from audit.desk.nights.page import night_page
 from audit.desk.nights.tables import Table
 from audit.exports.sheets import as_csv
 from audit.models import Casino, NightReport
+from audit.presentation import wager_status
 from audit.reconciliation import pdf, wording
 from audit.reconciliation.director import plain
 from audit.reconciliation.presentation import (
@@ -91,6 +92,15 @@ def test_a_file_has_numbers_in_the_unit_of_their_heading_and_says_what_is_not_co
     assert {row["W_acct"] for row in rows} >= {"not counted"}
     written = as_csv(sheet, "EUR").decode()
     assert "not counted" in written
+
+
+@pytest.mark.parametrize("section", [ERRORS, STANDING])
+def test_a_file_says_the_status_of_a_wager_in_words(report: NightReport, section: Section) -> None:
+    with translation.override("fr"):
+        (sheet,) = (sheet for sheet in report_sheets(report) if sheet.name == section.name)
+        statuses = [row[[column.key for column in sheet.columns].index("status")] for row in sheet.rows]
+        stored = [row["status"] for row in report.parsed_content()[section.name]]
+        assert statuses == [wager_status(status, "EUR") for status in stored] != stored
 
 
 def test_the_numbers_of_the_lines_have_their_unit_and_one_is_singular(report: NightReport) -> None:

@@ -189,7 +189,7 @@ def test_a_month_names_croupiers_by_rate_and_side_under_one_control_for_any_depe
     p_values = {f"rate/{name}": more_than_others(tally, everybody) for name, tally in tallies.items()}
     p_values |= {f"side/{name}": one_sidedness(tally) for name, tally in tallies.items()}
     assert noteworthy(p_values, FALSE_NAMES), "a control that supposes independence names Max each time"
-    named = {name: each.noteworthy for name, each in month._compared(tallies).items()}
+    named = {name: each.noteworthy for name, each in month.assessments_of(tallies).items()}
     assert named == {"Ben": False, "Eva": False, "Max": is_named}
 
 

@@ -99,7 +99,7 @@ def test_a_session_that_another_worker_has_is_asked_again(
     casino: Casino, hints: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     record(casino, session(casino, "R1"))
-    monkeypatch.setattr(sessions, "advance", lambda stream_id: None)
+    monkeypatch.setattr(sessions, "advance", lambda stream_id, **options: None)
     with time_machine.travel(MORNING, tick=False):
         tasks.night_reconcile(casino_id=casino.pk)
         task, kwargs = hints.pop(0)

@@ -18,7 +18,7 @@ from audit.reconciliation import runs, sheets, wording
 from audit.reconciliation.content import BRIDGE
 from audit.reconciliation.pdf import as_pdf
 from audit.reconciliation.presentation import ERRORS, LETTERS, TABLES, bridge_note, load_content
-from audit.reconciliation.versions import sign
+from audit.reconciliation.versions import add_signoff_exception, missing_signoff_exceptions, sign
 from audit.reconciliation.wording import money
 from audit.tasks import night_mail
 from tests.audit.reconciliation.played import DAY, MORNING, buy_ins, count, record, session
@@ -53,8 +53,6 @@ def test_the_paper_is_the_same_every_time_and_another_once_it_is_signed(report: 
     printed = as_pdf(report, language)  # type: ignore[arg-type]
     assert printed.startswith(b"%PDF-")
     assert as_pdf(NightReport.objects.get(pk=report.pk), language) == printed  # type: ignore[arg-type]
-    from audit.reconciliation.versions import add_signoff_exception, missing_signoff_exceptions
-
     ada = Officer.objects.create_user("ada")
     for code in missing_signoff_exceptions(report):
         add_signoff_exception(report, code, "seen", officer=ada)
@@ -95,6 +93,24 @@ def test_every_table_is_named_and_json_holds_all(report: NightReport) -> None:
     assert content["state"] == "provisional"
     assert content["watermark"]["root"] == report.tree_root
     assert len(content["lines"]) == 12
+
+
+def test_json_has_who_signed_as_what_and_with_which_exceptions(report: NightReport) -> None:
+    ada = Officer.objects.create_user("ada")
+    codes = missing_signoff_exceptions(report)
+    assert codes
+    for code in codes:
+        add_signoff_exception(report, code, f"seen: {code}", officer=ada)
+    signed = sign(report, officer=ada, now=MORNING)
+    assert signed.reviewed_at is not None
+    written = json.loads(sheets.as_json(signed))
+    assert written["signatures"] == [{"officer": "ada", "at": signed.reviewed_at.isoformat(), "as": "reviewed"}]
+    assert sorted(written["reservations"], key=lambda each: codes.index(each["code"])) == [
+        {"code": code, "words": f"seen: {code}", "officer": "ada"} for code in codes
+    ]
+    assert set(written) - set(report.parsed_content()) == {
+        *("state", "digest", "made_at", "restatement", "signatures", "reservations")
+    }
 
 
 def test_notes_are_written_in_both_languages(report: NightReport) -> None:

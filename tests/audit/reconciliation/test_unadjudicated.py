@@ -119,6 +119,12 @@ def test_sheets_and_the_month_have_its_column(report: NightReport) -> None:
         assert dict(zip([column.key for column in sheet.columns], row, strict=True))["unadjudicated"] == -7000
     month = month_of(report.casino, DAY.replace(day=1), "EUR")
     assert month.total("unadjudicated") == -7000
+    with translation.override("en"):
+        assert [column.name for column in month_sheets(month)[0].columns] == [
+            "Table",
+            "19 Nov 2026 (EUR)",
+            "Total (EUR)",
+        ]
     assert "unadjudicated" in [column.key for column in month_sheets(month)[1].columns]
     assert json.loads(sheets.as_json(report))["total"]["bridge"]["unadjudicated"] == -7000
 

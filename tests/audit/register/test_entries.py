@@ -153,6 +153,22 @@ UNREADABLE: list[tuple[str, Any]] = [
     ("still_played_by", " "),
     ("still_played_by", 1),
     ("minimum", -1),
+    ("shifts", {}),
+    ("shifts", "early=14:00"),
+    ("shifts", ["early", "14:00"]),
+    ("shifts", {"early": 14}),
+    ("shifts", {"early": "14:00\n"}),
+    ("shifts", {"early": "24:00"}),
+    ("shifts", {"early": "9:00"}),
+    ("shifts", {"early": "14:00", "late": "14:00"}),
+    ("shifts", {"": "14:00"}),
+    ("shifts", {"early ": "14:00"}),
+    ("shifts", {"early\n": "14:00"}),
+    ("shifts", {"ear,ly": "14:00"}),
+    ("shifts", {"<b>": "14:00"}),
+    ("shifts", {"early\u202e": "14:00"}),
+    ("shifts", {"e" * 41: "14:00"}),
+    ("shifts", {f"s{hour}": f"{hour:02}:00" for hour in range(13)}),
     ("luck", 1),
     ("", 1),
 ]
@@ -173,6 +189,10 @@ READABLE: list[tuple[str, Any]] = [
     ("double_table", True),
     ("families", ["calls", "wheel"]),
     ("still_played_by", "the director, 3 March 2026"),
+    ("shifts", {"early": "14:00", "late": "20:00", "night": "02:00"}),
+    ("shifts", {"Relève de l’après-midi": "23:59", "nuit d'été": "00:00", "Œ": "00:01"}),
+    ("shifts", {"e" * 40: "14:00"}),
+    ("shifts", {f"s{hour}": f"{hour:02}:00" for hour in range(12)}),
     *((name, None) for name in KINDS),
 ]
 
@@ -197,7 +217,7 @@ def test_every_value_of_a_reading_is_taken(desk: RegisterDesk, reading: str, val
 
 def test_the_register_holds_every_parameter_of_the_engine() -> None:
     assert KINDS.keys() >= TAKEN
-    assert KINDS.keys() - TAKEN == {"still_played_by"}
+    assert KINDS.keys() - TAKEN == {"still_played_by", "shifts"}
 
 
 UNLAWFUL = [
@@ -268,6 +288,8 @@ def test_a_proposal_is_whole(desk: RegisterDesk, more: dict[str, Any], reason: s
 def test_a_proposal_names_the_table_or_the_ruleset_where_its_reading_is_of_one(desk: RegisterDesk) -> None:
     assert refused(desk.proposed, "double_table", True) == "Choose the table."
     assert refused(desk.proposed, "still_played_by", "the director") == "Choose the ruleset."
+    for more in ({"table": desk.table("T1")}, {"ruleset": "fr-craps"}):
+        assert "the whole casino" in refused(desk.proposed, "shifts", {"early": "14:00"}, **more)
     foreign = RegisterDesk()
     assert "no such table" in refused(desk.proposed, "payout_unit", 1, table=foreign.table("T1"))
 
@@ -283,6 +305,9 @@ def test_a_proposal_names_the_table_or_the_ruleset_where_its_reading_is_of_one(d
         ("maximum", "cheval=5000, plein = 2500", {"cheval": 5000, "plein": 2500}),
         ("maximum", '{"cheval": 1}', {"cheval": 1}),
         ("still_played_by", "1998", "1998"),
+        ("shifts", "early=14:00, late = 20h00 , night=2:00", {"early": "14:00", "late": "20:00", "night": "02:00"}),
+        ("shifts", "e\u0301te\u0301=14 h 30", {"été": "14:30"}),
+        ("shifts", '{"early": "14:00"}', {"early": "14:00"}),
     ],
 )
 def test_a_value_is_read_as_it_is_written(reading: str, text: str, value: Any) -> None:
@@ -297,6 +322,10 @@ def test_a_value_is_read_as_it_is_written(reading: str, text: str, value: Any) -
         ("still_played_by", "\0"),
         ("payout_unit", "[" * 500),
         ("maximum", "x"),
+        ("shifts", "early"),
+        ("shifts", ","),
+        ("shifts", "early=14:00, early=20:00"),
+        ("shifts", "early=14:60"),
         ("luck", "1"),
     ],
 )

@@ -61,6 +61,22 @@ def test_a_backdated_change_makes_a_new_version_of_a_signed_night_which_stays_si
     assert (desk.casino, DAY) not in runs.due(timezone.now())
 
 
+def test_the_sheet_of_a_version_names_the_changes_since_the_version_before_and_no_earlier_one(
+    desk: RegisterDesk,
+) -> None:
+    stream_id = played(desk)
+    reconciled(desk)
+    desk.decided("zero_rule", "half", ruleset="fr-american-roulette")
+    replayed(stream_id)
+    reconciled(desk)
+    desk.decided("zero_rule", "lose", ruleset="fr-american-roulette")
+    replayed(stream_id)
+    third = reconciled(desk)
+    assert third.version == 3
+    reasons = {reason for row in third.sheet for reason in row["reasons"]}
+    assert reasons == {f'register: zero_rule = "lose", version 2 ({desk.one.username}, {desk.other.username})'}
+
+
 def test_figures_are_stored_once_for_what_the_register_says(desk: RegisterDesk) -> None:
     stream_id = played(desk)
     reconciled(desk)

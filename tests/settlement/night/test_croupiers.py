@@ -173,7 +173,8 @@ def test_false_names_are_as_rare_as_is_said() -> None:
     assert 0 < rooms <= 75
 
 
-@pytest.mark.parametrize("errors, trials", [(0, 900), (1, 900), (13, 900), (899, 900), (900, 900), (450, 900)])
+# A rate of 39/40 leaves one payout right in exactly α/2 of all cases: the bound is the first rate above it.
+@pytest.mark.parametrize("errors, trials", [(0, 1), (0, 900), (1, 900), (13, 900), (899, 900), (900, 900), (450, 900)])
 def test_many_payouts_have_the_bounds_that_whole_numbers_give(errors: int, trials: int) -> None:
     alpha = Fraction(1, 20)
     assert croupiers._rounded_bounds(errors, trials, alpha) == clopper_pearson(errors, trials, alpha)

@@ -354,3 +354,18 @@ def test_a_settled_dispute_is_the_house_s_payment_or_the_player_s(by: str, amoun
     settled = ("dispute.settled", {"opened": 2, "amount": 70, "by": by, "approved_by": "Chef"})
     figures = read(stream_of(("dispute.opened", {"player": "p1"}), settled)).figures()
     assert [(each.seq, each.kind, each.amount) for each in figures.concessions] == [(3, "dispute", amount)]
+
+
+def test_what_is_in_no_win_is_listed_as_what_it_is() -> None:
+    given = read(
+        stream_of(
+            ("tip.given", {"amount": 100}),
+            ("goodwill.paid", {"amount": 200, "reason": "spilt wine", "approved_by": "Chef"}),
+            ("orphan.recorded", {"amount": 300}),
+        )
+    ).figures()
+    assert [(each.seq, each.kind, each.amount) for each in given.concessions] == [
+        (2, "tip", 100),
+        (3, "goodwill", 200),
+        (4, "orphan", 300),
+    ]

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from audit.simulation import IRREGULARITIES, RULESET_NAMES, play
-from settlement import decode
+from settlement import State, decode, save_wagers
 from settlement.corrections import changes_in
 from settlement.eprocess.observations import Observations
+from settlement.eprocess.observations import encode as encode_observations
 from settlement.events import BuyInRecorded, Event, PayoutMade, WagerPlaced
 from settlement.night.figures import SessionProjection
 from settlement.night.figures import encode as encode_figures
@@ -79,6 +80,51 @@ def test_what_is_kept_is_the_same_in_pages_of_any_size_and_reads_back(ruleset: s
     assert encode(read(events, 7).money()) == encoded
     assert encode(decode_money(encoded)) == encoded
     assert isinstance(decode_money(encoded), StreamMoney)
+
+
+@pytest.mark.parametrize("page", [1, 2, 3, 1_000])
+@pytest.mark.parametrize("follows_luck", [True, False])
+def test_whose_a_stake_is_does_not_depend_on_where_a_page_ends(page: int, follows_luck: bool) -> None:
+    """It was left up by one player, and is placed again from the seat of another: it stays the first one's."""
+    events = session(
+        ("player.seated", {"player": "p2", "seat": "S2"}),
+        placed("w1", player="p1"),
+        landed("1"),
+        paid("w1", 1000, 1000, continues_as="w2"),
+        placed("w2", seat="S2", left_up_from="w1"),
+        landed("2"),
+    )
+    plays = read(events, page, follows_luck=follows_luck).money().players
+    assert {player: play.wagers for player, play in plays.items()} == {"p1": 2}
+
+
+@pytest.mark.parametrize("ruleset", RULESET_NAMES)
+@pytest.mark.parametrize("step", [1, 7, 10_000])
+def test_a_projection_that_goes_along_with_a_state_has_what_it_has_alone(ruleset: str, step: int) -> None:
+    events = night(ruleset, 7, *IRREGULARITIES, coups=30)
+    alone = read(events)
+    state = State(changes_in(events), {})
+    along = PersonsProjection.along(state)
+    for first in range(0, len(events), step):
+        state.feed_all(events[first : first + step], along.interceptors)
+    along.hold()
+    state.forget_findings()
+    state.retire()
+    assert encode_figures(along.figures()) == encode_figures(alone.figures())
+    assert encode(along.money()) == encode(alone.money())
+    assert encode_observations(along.evidence) == encode_observations(alone.evidence)
+
+
+@pytest.mark.parametrize("ruleset", RULESET_NAMES)
+def test_a_state_that_a_projection_goes_along_with_folds_as_it_does_alone(ruleset: str) -> None:
+    events = night(ruleset, 7, *IRREGULARITIES, coups=30)
+    alone, watched = State(changes_in(events), {}), State(changes_in(events), {})
+    alone.feed_all(events)
+    watched.feed_all(events, PersonsProjection.along(watched).interceptors)
+    assert watched.adjudication() == alone.adjudication()
+    assert watched.new_findings == alone.new_findings
+    assert save_wagers(watched.retire()) == save_wagers(alone.retire())
+    assert watched.to_bytes() == alone.to_bytes()
 
 
 @pytest.mark.parametrize("ruleset", RULESET_NAMES)

@@ -1,0 +1,36 @@
+"""How findings of a whole day are stored: what its last run no longer raises is superseded, what it does stands."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from audit.adjudication.findings import IDENTITY
+from audit.models import Finding, FindingStatus
+
+UPDATED_FIELDS = ("severity", "evidence", "expected", "recorded", "facts", "currency", "occurred_at", "player")
+"""What a finding that is raised again takes from the new run."""
+
+
+def replace_findings(findings: Iterable[Finding], *, streams: Collection[int], rules: Collection[str]) -> int:
+    """Store findings, supersede those of ``rules`` on ``streams`` that are not among them; return how many stand."""
+    current = {_identity(finding): finding for finding in findings}
+    with transaction.atomic():
+        stored = Finding.objects.filter(stream_id__in=streams, rule__in=rules).select_for_update()
+        outdated = [row.pk for row in stored.standing() if _identity(row) not in current]
+        Finding.objects.filter(pk__in=outdated).update(status=FindingStatus.SUPERSEDED, superseded_at=timezone.now())
+        Finding.objects.bulk_create(
+            current.values(),
+            update_conflicts=True,
+            unique_fields=IDENTITY,
+            update_fields=[*UPDATED_FIELDS, "status", "superseded_at"],
+            batch_size=1_000,
+        )
+    return len(current)
+
+
+def _identity(row: Finding) -> tuple[Any, ...]:
+    return (row.stream_id, row.seq, row.rule, row.wager, row.ruleset, row.engine_version)
