@@ -65,10 +65,14 @@ def replay_stream(*, stream_id: int | None, **kwargs: Any) -> None:
 
 
 def _replay_step(turn: fairness.Turn) -> None:
-    """Fold one step of a stream. One that fails is set aside, and stops no other."""
+    """Fold one step of a stream. One that fails is set aside, and stops no other.
+
+    Where no other casino waits, a session that is read whole is added up as well, once its findings are committed.
+    """
+    one_pass = None if turn.is_shared else sessions.OnePass()
     with structlog.contextvars.bound_contextvars(stream_id=turn.stream_id):
         try:
-            progress = advance(turn.stream_id, is_shared=turn.is_shared)
+            progress = advance(turn.stream_id, is_shared=turn.is_shared, witness=one_pass)
         except Exception as error:
             log.exception("replay failed", error=type(error).__name__)
             connection.close_if_unusable_or_obsolete()
@@ -84,8 +88,19 @@ def _replay_step(turn: fairness.Turn) -> None:
             fairness.give_back(turn)
         else:
             fairness.done(turn)
+            if one_pass is not None and one_pass.last_seq:
+                _keep(one_pass)
             if progress.has_closed:
                 task_queue.send_soon(task_queue.NIGHT_CLOSE, stream_id=turn.stream_id)
+
+
+def _keep(one_pass: sessions.OnePass) -> None:
+    """Keep what was read with the findings of a session; what fails here, its close does."""
+    try:
+        one_pass.keep()
+    except Exception as error:
+        log.exception("session not added up", error=type(error).__name__)
+        connection.close_if_unusable_or_obsolete()
 
 
 @shared_task(ignore_result=True)

@@ -1,6 +1,6 @@
 """What ``make run`` starts, ``python -m casino.up``: a whole deployment on one machine, without installed servers.
 
-    PostgreSQL, Valkey ─► casino.prepare ─► web, workers, beat, sequencer ─► welcome: an officer, a first night
+    PostgreSQL, Valkey ─► casino.prepare ─► web, workers, beat, sequencer ─► welcome: officers, a month
 
 | process | program | purpose |
 |---|---|---|
@@ -10,7 +10,7 @@
 | night | Celery | reconciles nights, runs background jobs: what takes long, so that no replay waits for it |
 | beat | Celery | starts the periodic tasks, such as the sweep for dirty streams |
 | sequencer | ``manage.py sequence`` | seals batches in the transparency log |
-| welcome | ``manage.py welcome`` | once: the first officer, a simulated night, the desk's URL |
+| welcome | ``manage.py welcome`` | once: the first officers, a simulated month, the desk's URL |
 
 Each process signs in at the database as an account of its own; only ``casino.prepare`` does as the superuser.
 
@@ -20,6 +20,7 @@ and ``CELERY_BROKER_URL`` replace the embedded servers by your own.
 
 from __future__ import annotations
 
+import argparse
 import os
 import socket
 import sys
@@ -36,6 +37,9 @@ CELERY = (sys.executable, "-m", "celery", "-q", "-A", "casino")
 
 
 def main() -> int:
+    argparse.ArgumentParser(
+        prog="python -m casino.up", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    ).parse_args()
     data = Path(os.environ.get("CABOCHON_DATA") or PROJECT / ".data").resolve()
     data.mkdir(mode=0o700, parents=True, exist_ok=True)
     os.environ["CABOCHON_DATA"] = str(data)
@@ -71,7 +75,8 @@ def _worker(queue: str, processes: str) -> tuple[str, ...]:
 def _children(port: int) -> list[Child]:
     python = sys.executable
     stall_s = float(os.environ.get("CABOCHON_STALL_S", "60"))
-    tables = os.environ.get("CABOCHON_FIRST_NIGHT_TABLES", "12")
+    tables = os.environ.get("CABOCHON_FIRST_NIGHT_TABLES", "9")
+    nights = os.environ.get("CABOCHON_FIRST_NIGHTS", "30")
     return [
         Child(
             "web",
@@ -95,7 +100,17 @@ def _children(port: int) -> list[Child]:
         Child("sequencer", (python, "manage.py", "sequence"), stall_s=stall_s),
         Child(
             "welcome",
-            (python, "manage.py", "welcome", "--url", f"http://localhost:{port}", "--tables", tables),
+            (
+                python,
+                "manage.py",
+                "welcome",
+                "--url",
+                f"http://localhost:{port}",
+                "--tables",
+                tables,
+                "--nights",
+                nights,
+            ),
             is_restarted=False,
         ),
     ]

@@ -52,6 +52,8 @@ class Evening:
     float_at_opening: int
     slips: int
     fraud: Fraud
+    series: str = ""  # of its slips, before their numbers, where each night has one of its own
+    passers: list[str] = field(default_factory=list)  # who may sit down later, where people come and go
     spent: Counter[str] = field(default_factory=Counter)
     introduced: int = 0
 
@@ -77,7 +79,10 @@ class Evening:
 
     def welcome(self, player: Player) -> None:
         """Let a player have the means and the zeal of the guest he is."""
-        guest = next(guest for guest in self.guests if guest.name == player.name)
+        guest = next((guest for guest in self.guests if guest.name == player.name), None)
+        if guest is None:  # somebody who passes by, and buys in once
+            guest = Guest(player.name, 1, FIRST_BUY_IN)
+            self.guests.append(guest)
         player.boldness = guest.boldness
         self.spent[guest.name] += FIRST_BUY_IN * guest.boldness
         if not guest.plays:

@@ -69,6 +69,10 @@ class Fraud:
         """Whether the session of a night is another one because of this fraud."""
         return bool(self.name) and night >= self.begins and code == self.code
 
+    def at(self, season: Season, night: int, code: str) -> Fraud:
+        """Return the fraud that changes a session: this one, or none."""
+        return self if self.touches(season, night, code) else Fraud()
+
     def arrange(self, evening: Evening) -> None:
         """Change the plan of an evening that this fraud touches."""
 
@@ -306,6 +310,32 @@ class FalseFill(Fraud):
             session.filled += self.missing_from_rack
             slip = self.reused or session.next_slip()
             session.writer.write("bank.filled", amount=self.missing_from_rack, slip=slip)
+
+
+class Several(Fraud):
+    """Frauds that one season hides. A session that more than one of them touches has the first."""
+
+    name = "several"
+
+    def __init__(self, *frauds: Fraud) -> None:
+        super().__init__()
+        self.frauds = frauds
+
+    @property
+    def suspects(self) -> frozenset[str]:
+        return frozenset[str]().union(*(fraud.suspects for fraud in self.frauds))
+
+    def at(self, season: Season, night: int, code: str) -> Fraud:
+        touching = (fraud for fraud in self.frauds if fraud.touches(season, night, code))
+        return next(touching, Fraud())
+
+    def counted(self, night: int, code: str, drop: int) -> int:
+        for fraud in self.frauds:
+            drop = fraud.counted(night, code, drop)
+        return drop
+
+    def cashes_by(self, player: str) -> str:
+        return "cheque" if any(fraud.cashes_by(player) == "cheque" for fraud in self.frauds) else "cash"
 
 
 FRAUDS: Mapping[str, type[Fraud]] = MappingProxyType(

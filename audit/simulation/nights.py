@@ -74,6 +74,14 @@ def _tables(number: int, ruleset: str | None) -> list[tuple[str, str]]:
     return tables
 
 
+def day_played(ruleset: str, gaming_day: date) -> date:
+    """Return the day on which a table plays: one whose text is no longer in force plays in the year before its end."""
+    ended = RULESETS[ruleset].instrument.in_force_until
+    if ended is None or gaming_day < ended:
+        return gaming_day
+    return gaming_day.replace(year=ended.year - 1, day=min(gaming_day.day, 28))
+
+
 def play(
     ruleset: str,
     *,
@@ -92,9 +100,7 @@ def play(
     ``human``: people err and put it right, come and go, change their minds. That gives findings for information.
     ``belated``: they put some of it right in a later coup only. That gives findings that stand, and say so.
     """
-    ended = RULESETS[ruleset].instrument.in_force_until
-    if ended is not None and gaming_day >= ended:  # its tables play in the year before instead
-        gaming_day = gaming_day.replace(year=ended.year - 1, day=min(gaming_day.day, 28))
+    gaming_day = day_played(ruleset, gaming_day)
     chance = random.Random(f"{seed}/{casino}/{code}/{gaming_day}")
     wanted = [name for name in irregularities if name in irregularities_of(ruleset)]
     session = simulator_of(ruleset)(

@@ -49,6 +49,9 @@ SHIFTS = ("week", "week", "week", "week", "weekend", "weekend", "weekend")
 CURRENCY = "EUR"
 FLOAT = 5_000_000
 
+PASSERS = 16
+"""Of each table: who may sit down in the course of an evening, where people come and go."""
+
 DICE_SETS = 4
 """Sets of dice of a table, which are changed every week."""
 
@@ -183,15 +186,23 @@ class Season:
             float_at_opening=self.floats.get(code, FLOAT),
             slips=self.slips.get(code, 0),
             fraud=fraud,
+            passers=[f"p{7000 + PASSERS * list(self.codes).index(code) + number}" for number in range(PASSERS)],
         )
         fraud.arrange(evening)
         return evening
+
+    def irregularities(self, night: int, code: str) -> list[str]:
+        """Return what goes wrong at a table on a night, by name: nothing in an orderly season."""
+        return []
+
+    def whims(self, night: int, code: str) -> random.Random | None:
+        """Return the chance of what people do at a table on a night; None in an orderly season."""
+        return None
 
     # What is played
 
     def session(self, night: int, code: str) -> Played:
         """Play the session of a table, the next of it, and keep where its rack and its slips end."""
-        touched = self.fraud.touches(self, night, code)
         ruleset = self.codes[code]
         session: Session = simulator_of(ruleset)(
             casino=self.casino,
@@ -200,14 +211,16 @@ class Season:
             chance=random.Random(f"{self.seed}/{self.casino}/{code}/{self.day(night)}"),
             coups=self.coups,
             zone=self.zone,
-            evening=self.evening(night, code, self.fraud if touched else Fraud()),
+            evening=self.evening(night, code, self.fraud.at(self, night, code)),
+            irregularities=self.irregularities(night, code),
+            whims=self.whims(night, code),
         )
         events = session.play()
         assert session.evening is not None
         closing = next(event for event in reversed(events) if event["type"] == "session.closed")["data"]["float"]
         self.floats[code], self.slips[code] = closing, session.slips
         return Played(
-            Night(code, ruleset, session.writer.stream, events),
+            Night(code, ruleset, session.writer.stream, events, session.injected, session.irregularities),
             session.bought,
             {player: chips for player, chips in sorted(session.writer.stacks.items()) if player and chips > 0},
             dict(sorted(session.evening.spent.items())),

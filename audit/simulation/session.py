@@ -187,7 +187,8 @@ class Session:
         """Seat a player who was not there."""
         assert self.whims is not None
         there = {player.name for player in self.players}
-        self._seat(self.whims.choice([name for name in PLAYERS if name not in there]), seat, self.whims)
+        names = PLAYERS if self.evening is None else self.evening.passers
+        self._seat(self.whims.choice([name for name in names if name not in there]), seat, self.whims)
         self.players.sort(key=lambda player: int(player.seat[1:]))
 
     def let_go(self, player: Player) -> None:
@@ -288,10 +289,10 @@ class Session:
         return self.opening_float if self.evening is None else self.evening.float_at_opening
 
     def next_slip(self) -> str:
-        """Use up a slip: its number runs on over the evenings of a season, else within the gaming day."""
+        """Use up a slip: its number runs on over the evenings of a season's series, else within the gaming day."""
         self.slips += 1
         if self.evening is not None:
-            return f"{self.code}-{self.slips:06}"
+            return f"{self.code}-{self.evening.series}{self.slips:06}"
         return f"{self.code}-{self.gaming_day:%y%m%d}-{self.slips:04}"
 
     def newcomers(self, fewest: int, most: int) -> list[str]:

@@ -44,11 +44,11 @@ def leader(data: Path, command: str) -> psutil.Process:
     return process
 
 
-def until(condition: Callable[[], object], what: str) -> None:
-    """Wait until ``condition`` is true. Fail after ``TIMEOUT_S``, naming ``what`` did not come."""
-    deadline = time.monotonic() + TIMEOUT_S
+def until(condition: Callable[[], object], what: str, *, timeout_s: float = TIMEOUT_S) -> None:
+    """Wait until ``condition`` is true. Fail after ``timeout_s``, naming ``what`` did not come."""
+    deadline = time.monotonic() + timeout_s
     while not condition():
-        assert time.monotonic() < deadline, f"waited {TIMEOUT_S} s in vain: {what}"
+        assert time.monotonic() < deadline, f"waited {timeout_s} s in vain: {what}"
         time.sleep(0.1)
 
 

@@ -16,6 +16,8 @@ from tests.casino.processes import until
 
 ROOT = Path(__file__).parents[2]
 STOPS_WITHIN_S = 60
+LOADED_WITHIN_S = 300
+"""Its first nights are posted, replayed and reconciled before it says where the desk is."""
 
 
 class Stack:
@@ -35,20 +37,28 @@ class Stack:
             "DJANGO_SETTINGS_MODULE": "casino.settings",
         }
 
-    def start(self, *, tables: int = 0) -> subprocess.Popen[bytes]:
-        """Start the supervisor with a first night of ``tables`` tables; wait until it prints the desk's address."""
+    def start(self, *, tables: int = 0, nights: int = 1) -> subprocess.Popen[bytes]:
+        """Start the supervisor with ``nights`` nights of ``tables`` tables; wait until it prints the desk's address."""
         self.data.mkdir(exist_ok=True)
         with self.output.open("wb") as file:
             process = subprocess.Popen(
                 [sys.executable, "-m", "casino.up"],
                 cwd=ROOT,
-                env={**self.environment, "CABOCHON_FIRST_NIGHT_TABLES": str(tables)},
+                env={
+                    **self.environment,
+                    "CABOCHON_FIRST_NIGHT_TABLES": str(tables),
+                    "CABOCHON_FIRST_NIGHTS": str(nights),
+                },
                 stdin=subprocess.DEVNULL,
                 stdout=file,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
-        until(lambda: "Ctrl-C" in self.output.read_text() or process.poll() is not None, "the desk's address")
+        until(
+            lambda: "Ctrl-C" in self.output.read_text() or process.poll() is not None,
+            "the desk's address",
+            timeout_s=LOADED_WITHIN_S,
+        )
         assert process.poll() is None, self.output.read_text()
         return process
 

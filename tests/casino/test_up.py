@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -9,16 +10,18 @@ import stat
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 
 import psycopg
 import pytest
 
+from audit.simulation.month import nights_of, play
 from casino.embedded.postgres import EmbeddedPostgres
 from casino.embedded.process import socket_folder
 from casino.embedded.valkey import EmbeddedValkey
 from tests.casino.processes import is_ready, leader, nothing_left_on, running_on, until
-from tests.casino.stack import ROOT, STOPS_WITHIN_S, Stack
+from tests.casino.stack import LOADED_WITHIN_S, ROOT, STOPS_WITHIN_S, Stack
 
 WORKER = "-A casino worker -Q replay"
 
@@ -64,10 +67,38 @@ def test_it_starts_from_nothing_and_again_on_its_data_and_leaves_nothing_behind(
 
     again = stack.start(tables=1)
     assert stack.password == first
-    assert "events posted" not in stack.output.read_text()
+    assert "night 1 of" not in stack.output.read_text()
     again.send_signal(signal.SIGTERM)
     assert again.wait(STOPS_WITHIN_S) == 0
     assert running_on(stack.data) == []
+
+
+@pytest.mark.faults
+def test_the_month_goes_on_where_it_was_stopped_and_nothing_is_stored_twice(stack: Stack) -> None:
+    process = stack.start(tables=1, nights=3)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(STOPS_WITHIN_S) == 0
+
+    again = stack.start(tables=1, nights=3)
+    plan = json.loads((stack.data / "first-run.json").read_text())
+    last_day = date.fromisoformat(plan["last_day"])
+    until(lambda: "The month is loaded" in stack.output.read_text(), "the rest of the month", timeout_s=LOADED_WITHIN_S)
+    played = [play(*each, last_day, tables=1, number=3) for each in nights_of(last_day, tables=1, number=3)]
+    streams = [session for night in played for session in (*night.sessions, *([night.count] if night.count else []))]
+    with psycopg.connect(EmbeddedPostgres(stack.data).url()) as superuser:
+        stored = dict(
+            superuser.execute(
+                "select s.name, count(*) from log.stream s join log.event e using (stream_id)"
+                " where not s.is_of_desk group by s.name"
+            ).fetchall()
+        )
+        nights = superuser.execute("select count(distinct (casino_id, gaming_day)) from audit_nightreport").fetchone()
+        half_way = superuser.execute("select count(*) from audit_case where state = 'second'").fetchone()
+        keys = superuser.execute("select count(*) from audit_apikey where revoked_at is null").fetchone()
+    assert stored == {stream.stream: len(stream.events) for stream in streams}
+    assert (nights, half_way, keys) == ((7,), (1,), (0,))
+    again.send_signal(signal.SIGTERM)
+    assert again.wait(STOPS_WITHIN_S) == 0
 
 
 @pytest.mark.faults
@@ -115,3 +146,13 @@ def _has_leader(data: Path, command: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+@pytest.mark.parametrize("argument", ["--help", "--whatever"])
+def test_an_argument_starts_nothing(tmp_path: Path, argument: str) -> None:
+    command = [sys.executable, "-m", "casino.up", argument]
+    environment = os.environ | {"CABOCHON_DATA": str(tmp_path / "data")}
+    run = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60)
+    assert run.returncode == (0 if argument == "--help" else 2)
+    assert "usage: python -m casino.up" in run.stdout + run.stderr
+    assert not (tmp_path / "data").exists()

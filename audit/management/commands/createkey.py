@@ -11,6 +11,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
 from django.utils import timezone
 
+from audit.access import keys
 from audit.event_store import audit_trail
 from audit.models import DEFAULT_SCOPES, ApiKey, Casino, GamingTable, KeyScope
 
@@ -75,25 +76,25 @@ class Command(BaseCommand):
         scopes = options["scopes"] or DEFAULT_SCOPES
         if options["backfill"] and KeyScope.EVENTS_BACKFILL not in scopes:
             scopes = [*scopes, KeyScope.EVENTS_BACKFILL.value]
-        key, secret = ApiKey.make(casino=casino, name=options["name"], scopes=scopes, expires_at=expires_at)
-        key.tables.set(own)
-        audit_trail.record(
-            audit_trail.account_name(), "key.made", casino_id=casino.pk, data={"id": key.pk, "prefix": key.prefix}
+        _key, secret = keys.make(
+            audit_trail.account_name(),
+            casino=casino,
+            name=options["name"],
+            scopes=scopes,
+            tables=own,
+            expires_at=expires_at,
         )
         self.stdout.write(secret)
 
     def _rotate(self, prefix: str, overlap: timedelta) -> None:
         """Replace a key by one like it. Both are valid until ``overlap`` has passed."""
-        before = ApiKey.objects.select_for_update().filter(prefix=prefix, revoked_at=None).first()
-        if before is None:
-            raise CommandError(f"There is no active key '{prefix}'.")
-        key, secret = ApiKey.make(casino=before.casino, name=before.name, scopes=before.scopes)
-        key.tables.set(before.tables.all())
-        ends = timezone.now() + overlap
-        before.expires_at = min(before.expires_at or ends, ends)
-        before.save(update_fields=["expires_at"])
-        rotated = {"id": key.pk, "prefix": key.prefix, "follows": before.prefix, "until": before.expires_at.isoformat()}
-        audit_trail.record(audit_trail.account_name(), "key.rotated", casino_id=before.casino_id, data=rotated)
+        before = ApiKey.objects.filter(prefix=prefix, revoked_at=None).first()
+        try:
+            if before is None:
+                raise keys.NotActive
+            _before, _key, secret = keys.rotate(audit_trail.account_name(), before.pk, overlap=overlap)
+        except keys.NotActive:
+            raise CommandError(f"There is no active key '{prefix}'.") from None
         self.stdout.write(secret)
 
     def _casino(self, options: dict[str, Any]) -> Casino:

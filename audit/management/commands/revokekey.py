@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db import transaction
-from django.utils import timezone
 
+from audit.access import keys
 from audit.event_store import audit_trail
 from audit.models import ApiKey
 
@@ -19,15 +18,9 @@ class Command(BaseCommand):
         parser.add_argument("prefix", metavar="PREFIX")
         parser.add_argument("--reason", default="", help="recorded in the audit trail")
 
-    @transaction.atomic
     def handle(self, *args: Any, **options: Any) -> None:
-        key = ApiKey.objects.select_for_update().filter(prefix=options["prefix"], revoked_at=None).first()
-        if key is None:
+        named = ApiKey.objects.filter(prefix=options["prefix"]).values_list("pk", flat=True)
+        revoked = keys.revoke(audit_trail.account_name(), named, reason=options["reason"])
+        if not revoked:
             raise CommandError(f"There is no active key '{options['prefix']}'.")
-        key.revoked_at = timezone.now()
-        key.save(update_fields=["revoked_at"])
-        data = {"id": key.pk, "prefix": key.prefix}
-        audit_trail.record(
-            audit_trail.account_name(), "key.revoked", casino_id=key.casino_id, data=data, reason=options["reason"]
-        )
-        self.stdout.write(f"{key} is revoked.")
+        self.stdout.write(f"{revoked[0]} is revoked.")

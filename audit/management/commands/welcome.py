@@ -1,71 +1,147 @@
-"""``manage.py welcome``: a first officer and a first, simulated night; prints where the desk is. Idempotent."""
+"""``manage.py welcome``: the first officers and, in an empty record, a simulated month; prints where the desk is.
+
+    officers ─► the last two nights, reconciled ─► a case half-way ─► where the desk is ─► the rest of the month
+
+The nights take the way of any table system: they are posted to the API, replayed by the workers, reconciled by the
+night worker. Interrupted anywhere and run again, it goes on where it was. It never adds to a record with events of a
+casino that is not simulated.
+"""
 
 from __future__ import annotations
 
 import os
 import secrets
-import subprocess
-import sys
 import time
 import urllib.request
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import transaction
 from django.urls import reverse
+from django.utils import timezone
 from rich.console import Console
 from rich.panel import Panel
 
-from audit.event_store import read
-from audit.models import ApiKey, Casino, Finding, GamingTable, KeyScope, LoggedStream, Officer
-from audit.simulation import tables_for
+from audit import task_queue
+from audit.access import keys
+from audit.casework.actions import perform
+from audit.casework.priority import by_urgency
+from audit.event_store import audit_trail, read
+from audit.management.counted import counted
+from audit.models import (
+    ApiKey,
+    Case,
+    Casino,
+    Finding,
+    GamingTable,
+    KeyScope,
+    LoggedStream,
+    Membership,
+    NightReport,
+    NightRun,
+    Officer,
+    Role,
+)
+from audit.models.cases import Outcome, State
+from audit.simulation import first_run
+from audit.simulation.month import SHOWN, VENUES, MonthNight, Venue, codes_of, nights_of, play
+from audit.simulation.people import fill_directory
+from audit.simulation.posting import Post, PostRejected, in_turn
 from settlement import ENGINE_VERSION
 
-CASINO = "deauville"
-SHOWN_RULE = "dice-changed-during-point-series"
+KEY_NAME = "simulated tables"
+BATCH = 500
 TIMEOUT_S = 120
+LOOK_AGAIN_S = 0.3
+
+COLLEAGUES = (
+    ("claire.moreau", "Claire", "Moreau", Role.SECOND),
+    ("paul.delacroix", "Paul", "Delacroix", Role.DIRECTOR),
+)
+"""Two officers beside the first, because closing a case and signing a night need two people."""
+
+PROPOSAL = "The video agrees with what was recorded. Put right at the table's next opening; the croupier was told."
 
 
 class Command(BaseCommand):
-    help = "Create an officer's account and, in an empty event store, a simulated night; print where the desk is."
+    help = "Create the first officers and, in an empty record, a simulated month; print where the desk is."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--url", default="http://localhost:8000", help="where the web server answers")
-        parser.add_argument("--tables", type=int, default=12, help="tables of the simulated night; 0 for none")
+        parser.add_argument("--tables", type=int, default=9, help="tables of the simulated month; 0 for none")
+        parser.add_argument("--nights", type=int, default=30, help="nights of the simulated month")
 
     def handle(self, *args: Any, **options: Any) -> None:
         url: str = options["url"].rstrip("/")
         console = Console()
-        password = self._officer()
+        password = self._officer("officer")
         self._wait_for_web(url)
-        unfinished = Path(settings.DATA_DIR) / "first-night-unfinished"
-        if options["tables"] and (unfinished.exists() or not LoggedStream.objects.filter(is_of_desk=False).exists()):
-            unfinished.touch()
-            self._simulate(url, options["tables"])
-            unfinished.unlink()
-        self._wait_for_replay(console)
+        plan = first_run.plan()
+        if plan is None and options["tables"] and not LoggedStream.objects.filter(is_of_desk=False).exists():
+            plan = first_run.begin(tables=options["tables"], nights=max(1, options["nights"]), now=timezone.now())
         lines = [f"The desk         {url}{reverse('admin:index')}", f"Officer          officer   password  {password}"]
-        finding = Finding.objects.standing().filter(rule=SHOWN_RULE).order_by("pk").first()
-        if finding is not None:
-            address = reverse("admin:audit_finding_change", args=(finding.pk,))
-            lines.append(f"A finding        {url}{address}")
-        lines.append(f"API docs         {url}{reverse('docs')}")
-        console.print(Panel("\n".join(lines), title="Cabochon", border_style="green", expand=False), soft_wrap=True)
-        console.print("Ctrl-C stops everything. Started again, it keeps its data.", style="dim")
+        if plan is None:
+            self._wait_for_replay(console)
+            self._print(console, url, lines)
+            return
+        self._casinos(plan)
+        lines += [
+            f"{role.label.capitalize():<17}{name}   password  {self._officer(name, first, last, role)}"
+            for name, first, last, role in COLLEAGUES
+        ]
+        if plan.is_done:
+            self._print(console, url, lines)
+            return
+        codes = [venue.code for venue in VENUES]
+        for key in ApiKey.objects.filter(casino__code__in=codes, name=KEY_NAME, revoked_at=None):
+            self._revoke(key)  # of a run that was interrupted: nobody has its secret
+        nights = list(nights_of(plan.last_day, tables=plan.tables, number=plan.nights))
+        first = min(len(nights), first_run.FIRST_NIGHTS * sum(bool(venue.share) for venue in VENUES) + 1)
+        console.print(
+            f"The desk answers at {url}{reverse('admin:index')}: officer, password {password}", highlight=False
+        )
+        try:
+            self._load(console, url, plan, nights[:first], at_once=first)
+            self._propose_closing()
+            self._print(console, url, lines)
+            os.nice(10)  # the desk comes before the rest of the month
+            self._load(console, url, plan, nights[first:], at_once=1)
+        except PostRejected as rejection:
+            raise CommandError(str(rejection)) from None
+        if not first_run.is_of_others():
+            console.print("The month is loaded.", style="dim")
+        first_run.Plan(plan.last_day, plan.tables, plan.nights, is_done=True).keep()
 
-    def _officer(self) -> str:
-        """Return the password of the first officer, created on the first run in a file that only its owner can read."""
-        path = Path(settings.DATA_DIR) / "officer-password"
-        officer = Officer.objects.filter(username="officer").first()
+    def _officer(self, username: str, first_name: str = "", last_name: str = "", role: Role | None = None) -> str:
+        """Return the password of an officer, created on the first run in a file that only its owner can read."""
+        path = Path(settings.DATA_DIR) / f"{username}-password"
+        officer = Officer.objects.filter(username=username).first()
         if officer is not None:
             is_unchanged = path.exists() and officer.check_password(path.read_text())
+            self._appoint(officer, role)
             return path.read_text() if is_unchanged else "(as you set it)"
         password = secrets.token_urlsafe(9)
         with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
             file.write(password)
-        Officer.objects.create_superuser("officer", password=password)
+        if role is None:
+            Officer.objects.create_superuser(username, password=password)
+            return password
+        with transaction.atomic():
+            officer = Officer.objects.create_user(
+                username, password=password, first_name=first_name, last_name=last_name, is_staff=True
+            )
+            self._appoint(officer, role)
         return password
+
+    def _appoint(self, officer: Officer, role: Role | None) -> None:
+        """Give an officer a role at every simulated casino where they have none."""
+        if role is None or officer.memberships.exists():
+            return
+        for casino in Casino.objects.filter(code__in=[venue.code for venue in VENUES]):
+            Membership(officer=officer, casino=casino, role=role).save()
 
     def _wait_for_web(self, url: str) -> None:
         deadline = time.monotonic() + TIMEOUT_S
@@ -77,26 +153,115 @@ class Command(BaseCommand):
                 time.sleep(0.2)
         raise CommandError(f"The web server does not answer at {url}.")
 
-    def _simulate(self, url: str, tables: int) -> None:
-        casino, _created = Casino.objects.get_or_create(
-            code=CASINO, defaults={"name": "Casino de Deauville (simulated)"}
-        )
-        for code in tables_for(tables):
-            GamingTable.objects.get_or_create(casino=casino, code=code)
-        scopes = [KeyScope.EVENTS_WRITE, KeyScope.EVENTS_BACKFILL]  # the nights of Québec are of 2010
-        _key, secret = ApiKey.make(casino=casino, name="simulated tables", scopes=list(map(str, scopes)))
-        subprocess.run(
-            [
-                *(sys.executable, "manage.py", "simulate", "--casino", CASINO, "--tables", str(tables)),
-                *("--seed", "1", "--irregularities", "all", "--post", url, "--key", secret, "--names"),
-            ],
-            check=True,
-        )
+    def _casinos(self, plan: first_run.Plan) -> None:
+        for venue in VENUES:
+            defaults = {"name": venue.name, "time_zone": venue.zone}
+            casino, _created = Casino.objects.get_or_create(code=venue.code, defaults=defaults)
+            for code in codes_of(venue, plan.tables):
+                GamingTable.objects.get_or_create(casino=casino, code=code)
+
+    def _load(
+        self, console: Console, url: str, plan: first_run.Plan, nights: list[tuple[Venue, date]], *, at_once: int
+    ) -> None:
+        """Load what is not loaded yet of ``nights``, and reconcile when ``at_once`` of them are stored.
+
+        Stop if a real casino sends events.
+        """
+        posts: dict[str, Post] = {}
+        keys: list[ApiKey] = []
+        stored: list[tuple[Casino, date]] = []
+        try:
+            for number, (venue, day) in enumerate(nights, start=1):
+                if first_run.is_of_others():
+                    console.print("A casino of yours sends events: nothing simulated is added any more.")
+                    return
+                casino = Casino.objects.get(code=venue.code)
+                if not first_run.is_loaded(venue, day):
+                    if venue.code not in posts:
+                        key, posts[venue.code] = self._post(casino, url)
+                        keys.append(key)
+                    played = play(venue, day, plan.last_day, tables=plan.tables, number=plan.nights)
+                    self._send(posts[venue.code], casino, played)
+                    events = sum(len(session.events) for session in played.sessions)
+                    done = first_run.progress(plan)
+                    console.print(
+                        f"{venue.name}, {day:%d %b %Y}: {counted(events, 'event')}; "
+                        f"night {done.loaded} of {done.planned}",
+                        highlight=False,
+                        style="dim",
+                    )
+                stored.append((casino, day))
+                if number % at_once == 0 or number == len(nights):
+                    # The oldest first: a night is held against the closing floats of the one before.
+                    for each in sorted(stored, key=lambda each: each[1]):
+                        self._reconcile(console, *each)
+                    stored.clear()
+        finally:
+            for post in posts.values():
+                post.close()
+            for key in keys:
+                self._revoke(key)
+
+    def _post(self, casino: Casino, url: str) -> tuple[ApiKey, Post]:
+        scopes = [KeyScope.EVENTS_WRITE, KeyScope.EVENTS_BACKFILL]  # most nights are of other days than today
+        key, secret = ApiKey.make(casino=casino, name=KEY_NAME, scopes=list(map(str, scopes)))
+        return key, Post(url, secret)
+
+    def _revoke(self, key: ApiKey) -> None:
+        keys.revoke(audit_trail.account_name(), [key.pk], reason="loaded")
+
+    def _send(self, post: Post, casino: Casino, played: MonthNight) -> None:
+        """Post a night, and its count when all its sessions are stored: that it is stored says the night is."""
+        counts = [] if played.count is None else [played.count]
+        fill_directory(casino, [*played.sessions, *counts], seed=1)
+        for nights in (played.sessions, counts):
+            for night, events in in_turn(nights, BATCH):
+                post.send(night.stream, events)
+
+    def _reconcile(self, console: Console, casino: Casino, day: date) -> None:
+        """Have a night replayed and reconciled, and wait for it; what takes too long, the sweeps finish."""
+        reports = NightReport.objects.filter(casino=casino, gaming_day=day)
+        if reports.exists():
+            return
+        self._wait_for_replay(console)
+        deadline = time.monotonic() + TIMEOUT_S
+        task_queue.send(task_queue.NIGHT_RECONCILE, casino_id=casino.pk, day=day.isoformat())
+        with console.status(f"Reconciling the night of {day:%d %b} …"):
+            while (
+                NightRun.objects.filter(casino=casino, gaming_day=day, ended_at=None).exists() or not reports.exists()
+            ):
+                if time.monotonic() > deadline:
+                    return
+                time.sleep(LOOK_AGAIN_S)
+
+    @transaction.atomic
+    def _propose_closing(self) -> None:
+        """Let a colleague propose to close the most urgent incident, once: another officer is to decide."""
+        colleague = Officer.objects.filter(username=COLLEAGUES[0][0]).first()
+        if colleague is None or Case.objects.filter(state__in=(State.SECOND, State.CLOSED)).exists():
+            return
+        casinos = Casino.objects.filter(code=VENUES[0].code)
+        waiting = Finding.objects.standing().filter(casino__in=casinos, case__state=State.NEW)
+        finding = by_urgency(waiting).first()
+        if finding is None or finding.case_id is None:
+            return
+        perform(finding.case_id, colleague, "take")
+        perform(finding.case_id, colleague, "propose", reason=PROPOSAL, outcome=Outcome.CONFIRMED)
+
+    def _print(self, console: Console, url: str, lines: list[str]) -> None:
+        standing = Finding.objects.standing()
+        finding = standing.filter(rule=SHOWN).order_by("pk").first() or by_urgency(standing).first()
+        if finding is not None:
+            address = reverse("admin:audit_finding_change", args=(finding.pk,))
+            lines = [*lines, f"A finding        {url}{address}"]
+        lines = [*lines, f"API docs         {url}{reverse('docs')}"]
+        console.print(Panel("\n".join(lines), title="Cabochon", border_style="green", expand=False), soft_wrap=True)
+        console.print("Ctrl-C stops everything. Started again, it keeps its data.", style="dim")
 
     def _wait_for_replay(self, console: Console) -> None:
         deadline = time.monotonic() + TIMEOUT_S
-        with console.status("Replaying the night …"):
+        with console.status("Replaying …"):
             while read.dirty_streams(ENGINE_VERSION, limit=1):
                 if time.monotonic() > deadline:
                     raise CommandError(f"The night is not replayed after {TIMEOUT_S} s; see the workers' logs.")
-                time.sleep(0.3)
+                time.sleep(LOOK_AGAIN_S)
