@@ -17,6 +17,10 @@ text.name { fill: #161a17; font-weight: 600; font-size: 12px; }
 .line { fill: none; stroke-width: 1.5; stroke-linejoin: round; } .area { opacity: .13; stroke: none; }
 .line.bank { stroke: #0b5d46; } .line.players { stroke: #7d9cc0; }
 .area.bank { fill: #0b5d46; } .area.players { fill: #7d9cc0; }
+.gr { stroke: #e9e9e2; } .ax { stroke: #d3d4ca; } text.l { fill: #4c534e; } .beyond { fill: #fbf2dc; }
+.level { stroke: #d9a53a; stroke-dasharray: 4 3; } .raised { fill: #d9a53a; }
+.evidence .line { stroke: #0b5d46; } .evidence .area, .moved { fill: #0b5d46; } .tick { stroke: #a5aaa3; }
+.tall { stroke: #161a17; stroke-width: 2; }
 """
 """The colours on paper: those of the light page."""
 

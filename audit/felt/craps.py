@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from audit.charts.svg import n
 from audit.felt import geometry, shapes
 from audit.felt.frames import Frame, Stake
 from audit.felt.geometry import CRAPS_HEIGHT, POINTS, PUCK_OFF, QUEBEC_HEIGHT, WIDTH, ZONES, Box, Spot
@@ -82,9 +83,7 @@ def _zone(name: str, box: Box) -> str:
 def _point(number: int) -> str:
     box = geometry.point_box(number)
     rear, front = box.y + geometry.REAR_HEIGHT, box.y + box.height - geometry.FRONT_HEIGHT
-    lines = "".join(
-        f'<path class="hair" d="M{shapes.n(box.x)} {shapes.n(down)}h{shapes.n(box.width)}"/>' for down in (rear, front)
-    )
+    lines = "".join(f'<path class="hair" d="M{n(box.x)} {n(down)}h{n(box.width)}"/>' for down in (rear, front))
     label = shapes.text((box.middle[0], (rear + front) / 2 + 9), _NUMERALS[number], "label huge gold")
     return shapes.rectangle(box) + lines + label
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import cos, pi, sin
 
+from audit.charts.svg import n
 from audit.felt import geometry, shapes
 from audit.felt.frames import Frame, Stake
 from audit.felt.geometry import CELL_HEIGHT, LEFT, ROULETTE_HEIGHT, TOP, WHEEL, WIDTH, Box, Spot
@@ -43,7 +44,7 @@ def _number(pocket: str, rests_in: str | None, *, has_double_zero: bool) -> str:
     if pocket in ("0", "00"):
         figure = shapes.text((across + 4, down + 8), pocket, "figure")
         return f'{shape}<path class="line" d="{_zero(box)}"/>{figure}</g>'
-    oval = f'<ellipse cx="{shapes.n(across)}" cy="{shapes.n(down)}" rx="21" ry="22"/>'
+    oval = f'<ellipse cx="{n(across)}" cy="{n(down)}" rx="21" ry="22"/>'
     return f"{shape}{shapes.rectangle(box)}{oval}{shapes.text((across, down + 7), pocket, 'figure')}</g>"
 
 
@@ -59,7 +60,7 @@ def _zero(box: Box) -> str:
         half = CELL_HEIGHT * 1.5
         return f"M{LEFT} {TOP}H64q-40 0 -40 {half}q0 {half} 40 {half}H{LEFT}z"
     length, side = LEFT - 44, box.height - 40
-    return f"M{LEFT} {shapes.n(box.y)}h-{length}q-20 0 -20 20v{shapes.n(side)}q0 20 20 20h{length}z"
+    return f"M{LEFT} {n(box.y)}h-{length}q-20 0 -20 20v{n(side)}q0 20 20 20h{length}z"
 
 
 def _dozen(which: int) -> str:
@@ -85,7 +86,7 @@ def _chance(chance: str) -> str:
         return shapes.rectangle(box) + shapes.text((across, box.y + 19), _CHANCE_LABELS[chance], "label small")
     half = box.height / 2 - 8
     colour = "red" if chance == "rouge" else "black"
-    diamond = f"M{shapes.n(across)} {shapes.n(box.y + 8)}l46 {half}l-46 {half}l-46 -{half}z"
+    diamond = f"M{n(across)} {n(box.y + 8)}l46 {half}l-46 {half}l-46 -{half}z"
     return f'{shapes.rectangle(box)}<path class="diamond {colour}" d="{diamond}"/>'
 
 
@@ -95,7 +96,7 @@ def _wheel(wheel_layout: Layout, rests_in: str | None) -> str:
     ]
     rim = f'<circle class="rim" r="{RADIUS + 9}"/><circle class="bed" r="{RADIUS}"/>'
     outcome = shapes.text((0, 9), rests_in or "", "outcome").replace("<text ", '<text data-role="outcome" ', 1)
-    cone = f'<circle class="cone" r="{shapes.n(RADIUS * 0.62)}"/><circle class="hub" r="{shapes.n(RADIUS * 0.24)}"/>'
+    cone = f'<circle class="cone" r="{n(RADIUS * 0.62)}"/><circle class="hub" r="{n(RADIUS * 0.24)}"/>'
     return f"{rim}{''.join(pockets)}{cone}{outcome}"
 
 
@@ -103,16 +104,16 @@ def _pocket(pocket: str, index: int, count: int, rests_in: str | None) -> str:
     """Draw one pocket of the wheel, its number, and the ball that may rest in it."""
 
     def on(radius: float, angle: float) -> str:
-        return f"{shapes.n(radius * cos(angle))} {shapes.n(radius * sin(angle))}"
+        return f"{n(radius * cos(angle))} {n(radius * sin(angle))}"
 
     begin, end = (2 * pi * (index + side) / count - pi / 2 for side in (-0.5, 0.5))
     middle = (begin + end) / 2
     inner = RADIUS * 0.62
     arc = (
         f"M{on(RADIUS, begin)}A{RADIUS} {RADIUS} 0 0 1 {on(RADIUS, end)}"
-        f"L{on(inner, end)}A{shapes.n(inner)} {shapes.n(inner)} 0 0 0 {on(inner, begin)}z"
+        f"L{on(inner, end)}A{n(inner)} {n(inner)} 0 0 0 {on(inner, begin)}z"
     )
-    turned = f"translate({on(RADIUS * 0.885, middle)}) rotate({shapes.n(middle * 180 / pi + 90)})"
+    turned = f"translate({on(RADIUS * 0.885, middle)}) rotate({n(middle * 180 / pi + 90)})"
     ball_x, ball_y = on(RADIUS * 0.7, middle).split()
     hit = _hit(pocket, rests_in)
     return (

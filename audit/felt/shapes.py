@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
+from audit.charts.svg import n
 from audit.felt.geometry import TRAY, Box, Spot
 
 PIPS: dict[int, tuple[tuple[int, int], ...]] = {
@@ -15,11 +16,6 @@ PIPS: dict[int, tuple[tuple[int, int], ...]] = {
     5: ((-1, -1), (1, -1), (0, 0), (-1, 1), (1, 1)),
     6: ((-1, -1), (1, -1), (-1, 0), (1, 0), (-1, 1), (1, 1)),
 }
-
-
-def n(number: float) -> str:
-    """Format a length: two decimals at most, independent of the locale."""
-    return f"{number:.2f}".rstrip("0").rstrip(".")
 
 
 def at(spot: Spot) -> str:

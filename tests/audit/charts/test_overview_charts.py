@@ -9,6 +9,7 @@ import pytest
 
 from audit.charts.heat import tint
 from audit.charts.scatter import BOTTOM, LABELLED, LEFT, RIGHT, Dot, Span, draw_scatter
+from audit.charts.share import draw_split
 from audit.charts.spark import HEIGHT, draw_column, draw_spark
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -73,3 +74,13 @@ def test_a_night_is_a_column_up_or_down_and_a_frame_where_it_is_not_counted(
 )
 def test_the_tints_go_from_the_rarest_to_the_most_frequent(count: int, most: int, expected: int) -> None:
     assert tint(count, most) == expected
+
+
+def test_the_parts_of_a_bar_are_as_wide_as_their_numbers_and_stand_side_by_side() -> None:
+    drawn = draw_split([("checked", 3), ("defines", 1)])
+    assert ElementTree.fromstring(drawn) is not None
+    assert re.findall(r'class="(\w+)" x="([\d.]+)" width="([\d.]+)"', drawn) == [
+        ("checked", "0", "74.4"),
+        ("defines", "75", "24.4"),
+    ]
+    assert "<rect" not in draw_split([])

@@ -201,8 +201,10 @@ def test_the_page_of_a_finding_opens_on_its_event_with_its_wager_ringed(tenant: 
     content = client.get(f"/admin/audit/finding/{finding.pk}/change/").content.decode()
     data = json.loads(re.search(r'<script id="replay-data" type="application/json">(.*?)</script>', content)[1])
     focus = data["steps"][int(re.search(r'data-focus="(\d+)"', content)[1])]
-    assert focus["seq"] == finding.seq
-    assert focus["findings"]
+    completing = next(step for step in data["steps"] if step["seq"] == finding.seq)
+    assert focus["seq"] == finding.facts["decided_seq"] < finding.seq
+    assert (focus["mark_kind"], completing["mark_kind"]) == ("deciding", "completing")
+    assert completing["findings"]
     assert [key for key, stake in data["stakes"].items() if stake["disputed"]] == [finding.wager]
     assert "data-disputed" in content
 

@@ -1,0 +1,48 @@
+"""The days of a month as columns: how much was done on each, and how much of it is marked.
+
+▅ ▆ ▅ ▃ _ ▆ ▇
+1 2 3 4 5 6 7
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from audit.charts.svg import drawing, n, text
+
+WIDTH, HEIGHT, BASE = 525, 64, 46
+GAP = 5
+MARK, MARKS = 5, 6
+"""The height of one mark, and how many are drawn one above the other."""
+
+
+@dataclass(frozen=True, slots=True)
+class DayColumn:
+    """One day: its number, its height in any unit, and the classes of its marks, from the lowest."""
+
+    number: int
+    amount: int
+    marks: Sequence[str] = ()
+    says: str = ""
+
+
+def draw_days(days: Sequence[DayColumn], *, title: str, description: str) -> str:
+    """Draw the days of a month in order. A day without an amount is a line."""
+    most = max((day.amount for day in days), default=0) or 1
+    step = WIDTH / max(len(days), 1)
+    parts = []
+    for index, day in enumerate(days):
+        x, width = index * step, step - GAP
+        height = max(2.0, (BASE - 4) * day.amount / most) if day.amount else 2.0
+        kind = "amount" if day.amount else "nothing"
+        column = (
+            f'<rect class="{kind}" x="{n(x)}" y="{n(BASE - height)}" width="{n(width)}" height="{n(height)}" rx="2"/>'
+        )
+        marks = "".join(
+            f'<rect class="{mark}" x="{n(x)}" y="{n(BASE - 5 - MARK * level)}" width="{n(width)}" height="4" rx="1"/>'
+            for level, mark in enumerate(day.marks[:MARKS])
+        )
+        label = text(x + width / 2, HEIGHT - 4, str(day.number))
+        parts.append(f"<g>{column}{marks}{label}</g>")
+    return drawing("days", WIDTH, HEIGHT, title, description, *parts)
