@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from types import MappingProxyType
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -25,6 +28,18 @@ REFUSED = "case.refused"
 
 CHANGED_FIELDS = ("state", "assigned_to", "outcome", "reason", "proposed_by", "approved_by", "closed_at")
 """What an action may change of a case; the rest is as the finding opened it."""
+
+
+UNDO: Mapping[str, str] = MappingProxyType({"case.taken": "release", "case.proposed": "withdraw"})
+"""The transition that takes back an action, by the action's event. It is an action too: nothing is deleted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Undo:
+    """The last action on a case, by its event, and the transition that takes it back."""
+
+    event: str
+    transition: str
 
 
 class ActionRefused(Exception):
@@ -68,6 +83,7 @@ def is_allowed(case: Case, officer: Officer, name: str) -> bool:
         and not (transition.by_another and case.proposed_by_id == officer.pk)
         and not (name == "take" and case.assigned_to_id == officer.pk)
         and not (transition.by_another and _is_in_same_hands(case, officer))
+        and not (transition.by_proposer and case.proposed_by_id != officer.pk)
     )
 
 
@@ -102,6 +118,8 @@ def _check(
                 "or the same administrator reset both. Another officer must decide."
             )
         )
+    if transition.by_proposer and case.proposed_by_id != officer.pk:
+        raise ActionRefused(_("Only the officer who proposed closing this case can withdraw that."))
     if transition.needs_reason and not reason:
         raise ActionRefused(_("Give a reason."))
     if transition.needs_outcome and outcome not in Outcome.values:
@@ -133,18 +151,35 @@ def _apply(
             about = str(assignee)
         case "release":
             case.assigned_to = None
+        case "answer":
+            about = answered_by(case)
         case "propose":
             case.outcome, case.reason, case.proposed_by = outcome, reason, officer
             about = outcome
         case "approve":
             case.approved_by, case.closed_at = officer, datetime.now(UTC)
             about = case.outcome
-        case "send_back" | "reopen":
+        case "send_back" | "reopen" | "withdraw":
             case.outcome, case.reason = "", ""
             case.proposed_by = case.approved_by = case.closed_at = None
     if transition.target is not None:
         case.state = transition.target
     return about
+
+
+def answered_by(case: Case) -> str:
+    """Return the id of the croupier whose answer a case may have: of the finding that it is of; "" if not known."""
+    finding = Finding.objects.filter(case=case, seq=case.seq, rule=case.rule, wager=case.wager).order_by("-pk").first()
+    return finding.croupier if finding is not None else ""
+
+
+def undoable(case: Case, officer: Officer) -> Undo | None:
+    """Return how ``officer`` takes back the last action on ``case``; None if it is not theirs, or not of that kind."""
+    last = CaseAction.objects.filter(case=case).order_by("at", "pk").last()
+    if last is None or last.officer_id != officer.pk or last.type not in UNDO:
+        return None
+    name = UNDO[last.type]
+    return Undo(last.type, name) if is_allowed(case, officer, name) else None
 
 
 def _record(case: Case, officer: Officer, event: str, reason: str, about: str) -> None:

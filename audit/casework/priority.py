@@ -151,23 +151,6 @@ def _priority() -> Case:
     )
 
 
-def next_after(findings: QuerySet[Finding], finding: Finding) -> int | None:
-    """Return the id of the finding that follows ``finding`` among ``findings`` in the order of the queue, or None."""
-    now = timezone.now()
-    here = with_due_group(with_priority(Finding.objects.filter(pk=finding.pk)), now)
-    found = here.values_list("due_group", "priority", "case__deadline").first()
-    if found is None or finding.case_id is None:
-        return None
-    group, priority, deadline = found
-    is_later = (
-        Q(due_group__gt=group)
-        | Q(due_group=group, priority__lt=priority)
-        | Q(due_group=group, priority=priority, case__deadline__gt=deadline)
-        | Q(due_group=group, priority=priority, case__deadline=deadline, pk__lt=finding.pk)
-    )
-    return by_urgency(findings, now).filter(is_later).values_list("pk", flat=True).first()
-
-
 def reasons(finding: Finding) -> list[str]:
     """Return how the priority of a finding came about, each part in words of the active language.
 

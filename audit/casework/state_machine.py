@@ -19,7 +19,8 @@ from audit.models.officers import Role
 class Transition:
     """One thing that can be done to a case: from which states, to which, with which capability, and what it needs.
 
-    ``event`` is its type in the audit trail. ``by_another``: not by the officer who proposed the closing (four eyes).
+    ``event`` is its type in the audit trail. ``by_another``: not by the officer who proposed the closing (four eyes);
+    ``by_proposer``: by nobody else.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Transition:
     needs_reason: bool = False
     needs_outcome: bool = False
     by_another: bool = False
+    by_proposer: bool = False
 
 
 _OPEN = frozenset({State.NEW, State.INVESTIGATING, State.SECOND})
@@ -77,6 +79,32 @@ TRANSITIONS = {
             needs_outcome=True,
         ),
         Transition(
+            "withdraw",
+            _("Withdraw the proposal"),
+            frozenset({State.SECOND}),
+            State.INVESTIGATING,
+            Capability.WORK_CASES,
+            "case.withdrawn",
+            by_proposer=True,
+        ),
+        Transition(
+            "answer",
+            _("Add the croupier’s answer"),
+            _OPEN | {State.CLOSED},
+            None,
+            Capability.WORK_CASES,
+            "case.answered",
+            needs_reason=True,
+        ),
+        Transition(
+            "order_payment",
+            _("Make a payment order"),
+            _OPEN,
+            None,
+            Capability.WORK_CASES,
+            "case.payment_ordered",
+        ),
+        Transition(
             "approve",
             _("Approve closing"),
             frozenset({State.SECOND}),
@@ -108,6 +136,10 @@ TRANSITIONS = {
 }
 
 
+WHO_DECIDES = {(False, False): "", (True, False): ", not the proposer", (False, True): ", the proposer alone"}
+"""What the diagram adds to the roles, by ``by_another`` and ``by_proposer``."""
+
+
 def diagram() -> str:
     """Return the state machine as a Mermaid state diagram."""
     lines = ["stateDiagram-v2", "    [*] --> new: a finding"]
@@ -116,7 +148,7 @@ def diagram() -> str:
             continue
         holders = roles_with(transition.capability)
         roles = " or ".join(role.value for role in Role if role in holders)
-        label = f"{transition.name} ({roles}{', not the proposer' if transition.by_another else ''})"
+        label = f"{transition.name} ({roles}{WHO_DECIDES[transition.by_another, transition.by_proposer]})"
         target = transition.target.value
         lines += [f"    {state.value} --> {target}: {label}" for state in State if state in transition.sources]
     return "\n".join(lines)

@@ -178,7 +178,19 @@ ANYWHERE["POST", "admin/second-factor/", ""] = _second_factor
 
 # Pages of every model, and of none
 
-one("GET", "admin/^(?P<app_label>audit)/$", path="admin/audit/")
+one("GET", "admin/^(?P<app_label>audit)/$", "the settings", path="admin/audit/")
+one("GET", "admin/approve/")
+AT["GET", "admin/approve/closing/<int:pk>/", "where another officer proposed it"] = lambda world, site, who: Ask(
+    f"/admin/approve/closing/{site.proposed.pk}/"
+)
+one("GET", "admin/search/", "the palette", path="admin/search/?q=t1")
+one("GET", "admin/first-run/", "what a newcomer looks at first")
+one("GET", "admin/first-run/progress/", "how far the simulated month is")
+ANYWHERE["POST", "admin/first-run/dismiss/", "the overview first, in this browser"] = lambda world, who: [
+    Ask("/admin/first-run/dismiss/", is_read=True)  # it sets a cookie
+]
+one("GET", "admin/rules/<slug:name>/", path="admin/rules/payout-missing/")
+one("GET", "admin/rules/law/<str:text_id>/", path="admin/rules/law/fr-art-55-7/")
 one("GET", "admin/(?P<url>.*)$", "an address that there is not", path="admin/audit/nothing/")
 one(
     *("GET", "admin/autocomplete/", "officers to choose from"),
@@ -238,6 +250,8 @@ CASES: dict[str, tuple[Callable[[Site], Any], Callable[[Site], Form]]] = {
     "release": (lambda site: site.taken, lambda site: {}),
     "comment": (lambda site: site.finding, lambda site: {"reason": "seen"}),
     "propose": (lambda site: site.taken, lambda site: {"reason": "seen", "outcome": "confirmed"}),
+    "withdraw": (lambda site: site.proposed, lambda site: {}),
+    "answer": (lambda site: site.taken, lambda site: {"reason": "a second ball was in the wheel"}),
     "approve": (lambda site: site.proposed, lambda site: {}),
     "send_back": (lambda site: site.proposed, lambda site: {"reason": "which camera?"}),
     "reopen": (lambda site: site.closed, lambda site: {"reason": "another camera"}),
@@ -289,8 +303,17 @@ for _end in ("/", ".xlsx"):
 
 LEDGER = f"{DESK}ledgerprocess/"
 posted(f"{LEDGER}<int:pk>/apart/", lambda world, site: {"reason": "levelled"})
-AT["GET", f"{LEDGER}person/<int:casino_id>/<path:player>/", ""] = lambda world, site, who: Ask(
-    f"/{LEDGER}person/{site.casino.pk}/{site.person.code}/"
+AT["GET", "admin/audit/person/player/<int:casino_id>/<path:code>/", ""] = lambda world, site, who: Ask(
+    f"/admin/audit/person/player/{site.casino.pk}/{site.person.code}/"
+)
+AT["GET", "admin/audit/person/money/<int:casino_id>/<str:gaming_day>/<path:code>/", ""] = lambda world, site, who: Ask(
+    f"/admin/audit/person/money/{site.casino.pk}/{DAY}/{site.person.code}/"
+)
+AT["GET", "admin/audit/loggedstream/at/", "leads to the table at a clock time"] = lambda world, site, who: Ask(
+    f"/admin/audit/loggedstream/at/?table={site.table.pk}&clock=20:00"
+)
+AT["GET", "admin/audit/person/croupier/<int:casino_id>/<path:code>/", ""] = lambda world, site, who: Ask(
+    f"/admin/audit/person/croupier/{site.casino.pk}/max/"
 )
 AT["GET", f"{LEDGER}exchanges/<int:casino_id>/<str:gaming_day>/", ""] = lambda world, site, who: Ask(
     f"/{LEDGER}exchanges/{site.casino.pk}/{DAY}/"
@@ -360,6 +383,12 @@ posted(f"{DESK}casino/{CHANGE}", lambda world, site: {"name": "Renamed", **CASIN
 posted(f"{DESK}gamingtable/add/", lambda world, site: {"casino": str(site.casino.pk), "code": "T9"})
 posted(f"{DESK}gamingtable/{CHANGE}", lambda world, site: {})
 posted(f"{DESK}apikey/{CHANGE}", lambda world, site: {})
+posted(
+    f"{DESK}apikey/add/",
+    lambda world, site: {"casino": str(site.casino.pk), "name": "new", "scopes": ["streams:read"]},
+    "makes a key",
+)
+posted(f"{DESK}apikey/<int:pk>/rotate/", lambda world, site: {})
 posted(f"{DESK}deadline/add/", lambda world, site: {"casino": str(site.casino.pk), "severity": "info", "hours": "5"})
 posted(f"{DESK}deadline/{CHANGE}", lambda world, site: {"hours": "5"})
 posted(f"{DESK}deadline/{DELETE}", lambda world, site: {"post": "yes"})

@@ -17,6 +17,7 @@ from audit.casework.state_machine import TRANSITIONS, diagram
 from audit.event_store import audit_trail
 from audit.models import Case, CaseAction, Finding, Officer, Role
 from tests.audit.casework.test_actions import Desk, hired
+from tests.roles import without_triggers
 
 pytestmark = pytest.mark.django_db
 
@@ -149,6 +150,38 @@ def test_each_refusal_says_why_and_is_recorded(desk: Desk) -> None:
 def test_a_reason_is_cut_at_its_largest_length(desk: Desk) -> None:
     actions.perform(desk.case.pk, desk.first, "comment", reason="x" * (actions.MAX_REASON + 1))
     assert last_entry(desk)[2] == "x" * actions.MAX_REASON
+
+
+def test_an_officer_takes_back_what_they_just_did_and_nothing_is_deleted(desk: Desk) -> None:
+    pk, first, second = desk.case.pk, desk.first, desk.second
+    assert actions.undoable(desk.case, first) is None
+    actions.perform(pk, first, "take")
+    assert actions.undoable(desk.case, first) == actions.Undo("case.taken", "release")
+    assert actions.undoable(desk.case, second) is None
+    actions.perform(pk, first, "propose", reason="seen", outcome="mistaken")
+    assert actions.undoable(desk.case, first) == actions.Undo("case.proposed", "withdraw")
+    with pytest.raises(ActionRefused):
+        actions.perform(pk, second, "withdraw")
+    assert desk.case.state == "second"
+    actions.perform(pk, first, "withdraw")
+    assert values(desk.case) == ("investigating", first, "", "", None, None, None)
+    assert last_entry(desk) == ("case.withdrawn", first.username, "", about(desk))
+    assert actions.undoable(desk.case, first) is None
+    assert CaseAction.objects.filter(case=desk.case).count() == 3
+    actions.perform(pk, second, "comment", reason="camera 4")
+    assert actions.undoable(desk.case, first) is None
+
+
+@pytest.mark.superuser
+def test_the_croupiers_answer_is_kept_with_the_croupiers_id(desk: Desk) -> None:
+    with without_triggers():
+        Finding.objects.filter(case=desk.case).update(croupier="c-9")
+    with pytest.raises(ActionRefused):
+        actions.perform(desk.case.pk, desk.first, "answer", reason=" ")
+    actions.perform(desk.case.pk, desk.first, "answer", reason="a stack fell")
+    assert desk.case.state == "new"
+    assert last_action(desk.case) == ("case.answered", desk.first, "a stack fell", "c-9")
+    assert last_entry(desk)[0] == "case.answered"
 
 
 def test_what_the_desk_offers_is_what_perform_accepts(desk: Desk) -> None:

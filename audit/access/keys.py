@@ -1,0 +1,66 @@
+"""Making, rotating and revoking API keys: the same for the desk and the commands, and always in the audit trail."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.utils import timezone
+
+from audit.event_store import audit_trail
+from audit.models import ApiKey, Casino, GamingTable
+
+OVERLAP = timedelta(hours=24)
+"""How long a rotated key stays valid beside the one that follows it, unless it is said."""
+
+
+class NotActive(Exception):
+    """The key to rotate is revoked or has expired."""
+
+
+@transaction.atomic
+def make(
+    actor: str,
+    *,
+    casino: Casino,
+    name: str,
+    scopes: list[str],
+    tables: Iterable[GamingTable] = (),
+    expires_at: datetime | None = None,
+) -> tuple[ApiKey, str]:
+    """Make a key in the name of ``actor``. Return it and its secret; no ``tables`` means every table of the casino."""
+    key, secret = ApiKey.make(casino=casino, name=name, scopes=scopes, expires_at=expires_at)
+    key.tables.set(tables)
+    audit_trail.record(actor, "key.made", casino_id=casino.pk, data={"id": key.pk, "prefix": key.prefix})
+    return key, secret
+
+
+@transaction.atomic
+def rotate(actor: str, key_id: int, *, overlap: timedelta = OVERLAP) -> tuple[ApiKey, ApiKey, str]:
+    """Replace a key by one of the same casino, tables, scopes and name. Both are valid until ``overlap`` has passed.
+
+    Return the key as it was replaced, the one that follows, and its secret. Raise ``NotActive``.
+    """
+    before = ApiKey.objects.select_for_update(of=("self",)).select_related("casino").get(pk=key_id)
+    now = timezone.now()
+    if before.revoked_at is not None or (before.expires_at is not None and before.expires_at <= now):
+        raise NotActive
+    key, secret = ApiKey.make(casino=before.casino, name=before.name, scopes=before.scopes)
+    key.tables.set(before.tables.all())
+    before.expires_at = min(before.expires_at or now + overlap, now + overlap)
+    before.save(update_fields=["expires_at"])
+    rotated = {"id": key.pk, "prefix": key.prefix, "follows": before.prefix, "until": before.expires_at.isoformat()}
+    audit_trail.record(actor, "key.rotated", casino_id=before.casino_id, data=rotated)
+    return before, key, secret
+
+
+@transaction.atomic
+def revoke(actor: str, keys: Iterable[int], *, reason: str = "") -> list[ApiKey]:
+    """Revoke keys, by their ids, in the name of ``actor``. Return those that were not revoked before."""
+    revoked = list(ApiKey.objects.select_for_update().filter(pk__in=keys, revoked_at=None).order_by("pk"))
+    ApiKey.objects.filter(pk__in=[key.pk for key in revoked]).update(revoked_at=timezone.now())
+    for key in revoked:
+        data = {"id": key.pk, "prefix": key.prefix}
+        audit_trail.record(actor, "key.revoked", casino_id=key.casino_id, data=data, reason=reason)
+    return revoked
