@@ -19,7 +19,7 @@ from django.utils import timezone
 from django.utils.formats import number_format
 from django.utils.translation import get_language, gettext, ngettext
 
-from audit.models import Casino, Finding, Officer, RunCause
+from audit.models import AccountRequest, Casino, Finding, Officer, RunCause
 from settlement.catalogue import RULES, Language
 from settlement.catalogue.rule import Kind
 from settlement.catalogue.sentences import amount, exponent, format_fact
@@ -107,11 +107,11 @@ def money(minor: int, currency: str) -> str:
 
 def money_in_prose(minor: int, currency: str) -> str:
     """Return an amount as ``money`` does, without decimals where they are all zeros: “€864”. Tables keep them."""
-    digits = exponent(currency)
-    text = money(minor, currency)
+    text, digits = money(minor, currency), exponent(currency)
     if not digits or minor % 10**digits:
         return text
-    return re.sub(rf"[.,]0{{{digits}}}(?!\d)", "", text)
+    # By its own mark: in three decimals, the zeros of a thousand look like them.
+    return text.replace(("," if language() == "fr" else ".") + "0" * digits, "")
 
 
 def money_in_thousands(minor: int, currency: str) -> str:
@@ -148,22 +148,14 @@ def money_at_stake(finding: Finding, player: str = "") -> str:
 
     ``player`` is the player concerned as the page names persons, "" for the id.
     """
-    who = player or finding.player
     if finding.difference is None:
         return ""
+    stake = stake_of(finding, player)
     if not finding.difference:
-        return gettext("put right")
-    text = money(abs(finding.difference), finding.currency)
-    owed = finding.as_value().owed
-    if owed is None:
-        return gettext("%(amount)s, owed by nobody") % {"amount": text}
-    if owed.by == "house":
-        words = gettext("%(amount)s owed to %(player)s") if who else gettext("%(amount)s owed to a player unknown")
-    elif finding.rule in PAID:
-        words = gettext("%(amount)s overpaid to %(player)s") if who else gettext("%(amount)s overpaid")
-    else:
-        words = gettext("%(amount)s owed by %(player)s") if who else gettext("%(amount)s owed by a player unknown")
-    return words % {"amount": text, "player": who}
+        return stake.words
+    if not stake.side:
+        return gettext("%(amount)s, owed by nobody") % {"amount": stake.amount}
+    return f"{stake.amount} {stake.words}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,14 +187,6 @@ def stake_of(finding: Finding, player: str = "") -> Stake:
     return Stake("player" if owed.by == "house" else "bank", text, words % {"player": who})
 
 
-def short_money(minor: int, currency: str) -> str:
-    """Return an amount as running text has it: “€864”, without cents that are zero."""
-    text = money(minor, currency)
-    digits = exponent(currency)
-    mark = "," if language() == "fr" else "."
-    return text.replace(mark + "0" * digits, "") if digits and minor % 10**digits == 0 else text
-
-
 def reference(finding: Finding) -> str:
     """Return the name of a finding that is short enough to read out: “F-26-0143”."""
     return f"F-{finding.opened_at:%y}-{finding.pk:04d}"
@@ -225,6 +209,13 @@ def payment_error(minor: int, currency: str, *, of_several: bool = False) -> str
 def officer_name(officer: Officer | None) -> str:
     """Return an officer's name; “—” if there is none."""
     return str(officer) if officer is not None else MISSING
+
+
+def request_title(request: AccountRequest) -> str:
+    """Return what a request about an account is for: “second officer, Casino de Deauville”."""
+    if request.casino is not None:
+        return f"{request.get_role_display()}, {request.casino}"
+    return f"{request.get_kind_display()} {request.email}".strip()
 
 
 def initials(name: str) -> str:

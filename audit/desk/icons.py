@@ -32,10 +32,13 @@ _STROKES: Mapping[str, str] = MappingProxyType(
         'M3.6 3.6 5 5M11 11l1.4 1.4M12.4 3.6 11 5M5 11l-1.4 1.4"/>',
         "more": '<path d="M2.5 4.5h11M2.5 8h11M2.5 11.5h11"/>',
         "search": '<circle cx="7" cy="7" r="4.3"/><path d="m10.3 10.3 3.4 3.4"/>',
+        "clock": '<circle cx="8" cy="8" r="5.8"/><path d="M8 4.5V8l2.3 1.5"/>',
         "close": '<path d="m3.5 3.5 9 9M12.5 3.5l-9 9"/>',
         "player": '<circle cx="8" cy="5" r="2.7"/><path d="M3 13.5c.4-3 2.2-4.5 5-4.5s4.6 1.5 5 4.5"/>',
         "bank": '<path d="M2 6.5 8 2.5l6 4M3.3 6.5V13M12.7 6.5V13M6.3 6.5V13M9.7 6.5V13M2 13.3h12"/>',
         "done": '<path d="m3 8.5 3.2 3.2L13 4.8"/>',
+        "up": '<path d="m4 10 4-4 4 4"/>',
+        "down": '<path d="m4 6 4 4 4-4"/>',
         "silent": '<path d="M4 11V7a4 4 0 0 1 8 0v4l1.2 1.5H2.8zM6.7 14.2h2.6"/>',
     }
 )

@@ -20,11 +20,10 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from audit.access.capabilities import Capability
-from audit.corrections.waiting import waiting
+from audit.desk.approve import waiting as proposed
 from audit.desk.findings.queues import HEADS, OPEN
 from audit.desk.scoped_admin import in_record, officer_of, scope_of
 from audit.models import Finding, NightReport, NightState, Officer, Role
-from audit.models.cases import State
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +69,6 @@ class Navigation:
     nights: int
     """How many incidents are open, and how many nights wait for a signature."""
 
-    search: str | None
-    """The address of the search; None for who sees no findings."""
-
     @property
     def tabs(self) -> list[Link]:
         """The links below the page on a phone; the rest is behind the last of them."""
@@ -80,6 +76,8 @@ class Navigation:
 
 
 SEE = (Capability.SEE_RECORD,)
+
+DECIDE = (Capability.WORK_CASES, Capability.APPROVE_CASES, Capability.KEEP_REGISTER, Capability.KEEP_OFFICERS)
 
 
 def _list(title: str | Promise, model: str, icon: str = "", **options: Any) -> Page:
@@ -107,8 +105,8 @@ PAGES: tuple[tuple[str | Promise, tuple[Page, ...]], ...] = (
                 is_tab=True,
             ),
             Page(
-                _("To approve"), "approve", "audit_correction_changelist", "?state=waiting", SEE,
-                covers=("audit_correction_",), count="to_approve",
+                _("To approve"), "approve", "approve", needs=DECIDE, count="to_approve",
+                covers=("approve_", "audit_correction_"),
             ),
             _list(_("Nights"), "nightreport", "nights", count="nights", is_tab=True),
             _list(_("Questions"), "ledgerprocess", "questions"),
@@ -119,7 +117,10 @@ PAGES: tuple[tuple[str | Promise, tuple[Page, ...]], ...] = (
         (
             _list(_("Tables"), "loggedstream", "tables", is_tab=True),
             _list(_("People"), "person", "people"),
-            _list(_("Rules and law"), "registerentry", "rules"),
+            Page(
+                _("Rules and law"), "rules", "rules", needs=SEE, covers=("rule", "law"),
+                children=(_list(_("House register"), "registerentry"),),
+            ),
             _list(_("What if"), "whatif", "what_if"),
         ),
     ),
@@ -148,9 +149,7 @@ def navigation(request: HttpRequest) -> Navigation | None:
     counts = _counts(request)
     found = ((title, tuple(_links(request, pages, current, counts))) for title, pages in PAGES)
     groups = tuple((title, links) for title, links in found if links)
-    sees = bool(scope_of(request, *SEE))
-    search = reverse("admin:audit_finding_changelist") if sees else None
-    return Navigation(groups, _casino(request), _role(request), counts.get("open", 0), counts.get("nights", 0), search)
+    return Navigation(groups, _casino(request), _role(request), counts.get("open", 0), counts.get("nights", 0))
 
 
 def _links(request: HttpRequest, pages: Iterable[Page], current: str, counts: Mapping[str, int]) -> Iterator[Link]:
@@ -199,8 +198,8 @@ class _Rows(Subquery):
 
 
 def _counts(request: HttpRequest) -> Mapping[str, int]:
-    """Return how much waits in the sections that say it: one query, none for who sees no record."""
-    if not scope_of(request, *SEE):
+    """Return how much waits in the sections that say it: one query."""
+    if not scope_of(request, *SEE, *DECIDE):
         return {"late": 0}
     standing = in_record(Finding.objects.standing(), request)
     open_cases = standing.filter(HEADS, case__state__in=OPEN)
@@ -212,15 +211,18 @@ def _counts(request: HttpRequest) -> Mapping[str, int]:
     waits: dict[str, QuerySet[Any]] = {
         "open": open_cases,
         "late": open_cases.filter(case__deadline__lt=timezone.now()),
-        "second": open_cases.filter(case__state=State.SECOND),
-        "corrections": waiting(standing),
+        "closings": proposed.closings(request),
+        "corrections": proposed.corrections(request),
+        "entries": proposed.entries(request),
+        "accounts": proposed.accounts(request),
         "nights": in_record(unsigned.filter(~Exists(newer)), request),
     }
     counts = Officer.objects.filter(pk=officer_of(request).pk).values(
         **{name: _Rows(rows.order_by().values("pk")) for name, rows in waits.items()}
     )
-    found: dict[str, Any] = dict(counts[0])
-    return {**found, "to_approve": found["corrections"]}
+    # A query that can find nothing is not sent: None.
+    found: dict[str, int] = {name: number or 0 for name, number in dict[str, Any](counts[0]).items()}
+    return {**found, "to_approve": sum(found[kind] for kind in ("closings", "corrections", "entries", "accounts"))}
 
 
 def _casino(request: HttpRequest) -> str:

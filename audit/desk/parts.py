@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
@@ -64,12 +65,37 @@ def due_ring(left: TimeLeft) -> SafeString:
     )
 
 
-def croupier_chip(code: str, name: str) -> SafeString:
-    """Return the chip of a croupier: a square with letters, and the name or id. ``name`` may end with the id."""
+def person_address(role: str, casino_id: int, code: str, *, month: str = "") -> str:
+    """Return the address of the page of somebody; ``role`` and ``month`` are those of ``person``."""
+    address = reverse(f"admin:audit_person_{role}", args=(casino_id, code))
+    return f"{address}?month={month}" if month else address
+
+
+def person(role: str, casino_id: int, code: str, name: str = "", *, month: str = "") -> SafeString:
+    """Return somebody named: letters in a square for staff, in a circle for a player, and the name as a link.
+
+    ``role`` is "croupier" for whoever works there, or "player"; ``name`` the person as ``Directory`` writes one, "" for
+    the id alone. The link leads to the page of the person, in ``month`` ("2026-11") where it is given.
+    """
+    shown = name.removesuffix(f" ({code})") or code
+    address = person_address(role, casino_id, code, month=month)
+    return format_html(
+        '<a class="chip-p" href="{}" title="{}"><span class="av {}" aria-hidden="true">{}</span><span>{}</span></a>',
+        address,
+        name or code,
+        role[0],
+        initials(shown),
+        shown,
+    )
+
+
+def chip(role: str, code: str, name: str = "") -> SafeString:
+    """Return somebody named as ``person`` does, without the link: inside of another one."""
     shown = name.removesuffix(f" ({code})") or code
     return format_html(
-        '<span class="chip-p" title="{}"><span class="av c" aria-hidden="true">{}</span><span>{}</span></span>',
+        '<span class="chip-p" title="{}"><span class="av {}" aria-hidden="true">{}</span><span>{}</span></span>',
         name or code,
+        role[0],
         initials(shown),
         shown,
     )

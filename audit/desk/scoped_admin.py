@@ -106,12 +106,14 @@ class ScopedAdmin(ModelAdmin[Row]):
     """A section of the desk over a model. Without a capability, its rows are a superuser's alone.
 
     ``sees`` are the capabilities of which any shows a row, ``changes`` those of which any adds or changes one.
-    ``casino`` is the lookup from a row to its casino.
+    ``casino`` is the lookup from a row to its casino. ``counted`` is what ``number`` rows are called, by
+    ``ngettext_lazy``: for a section whose name is no plural, as “quarantine” is none; None for the model's names.
     """
 
     sees: tuple[Capability, ...] = ()
     changes: tuple[Capability, ...] = ()
     casino = "casino"
+    counted: Any = None
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         return self.has_view_permission(request)

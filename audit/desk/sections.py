@@ -11,6 +11,7 @@ import audit.desk.record.failed_runs
 import audit.desk.record.quarantine
 import audit.desk.settings.casinos
 import audit.desk.settings.deadlines
+import audit.desk.settings.keys
 import audit.desk.settings.officers
 import audit.desk.settings.register
 import audit.desk.tables.admin

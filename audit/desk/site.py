@@ -8,16 +8,24 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import admin
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, URLResolver, path, reverse
 from django.utils.functional import SimpleLazyObject
 from django.utils.translation import gettext as _
 
+from audit.desk.approve import closing_page
+from audit.desk.approve import page as approve
 from audit.desk.audit_trail import page as audit_trail
+from audit.desk.first_run import page as first_run
 from audit.desk.navigation import navigation
 from audit.desk.overview.page import overview_context
+from audit.desk.palette import page as palette
 from audit.desk.record import state_page
+from audit.desk.rules import law_page
+from audit.desk.rules import page as rules
+from audit.desk.settings.page import settings_context
 from audit.desk.sign_in import access_link, own_password, second_factor
 
 
@@ -29,10 +37,19 @@ class DeskSite(admin.AdminSite):
     def get_urls(self) -> list[URLPattern | URLResolver]:
         view = self.admin_view
         return [
+            path("approve/", view(approve.approve_view), name="approve"),
+            path("approve/closing/<int:pk>/", view(closing_page.closing_view), name="approve_closing"),
             path("audit-trail/", view(audit_trail.day_view), name="audit_trail"),
             path("audit-trail/export/<slug:format>/", view(audit_trail.export_view), name="audit_trail_export"),
             path("link/<str:token>/", access_link.access_link_view, name="access_link"),
+            path("first-run/", view(first_run.first_run_view), name="first_run"),
+            path("first-run/progress/", view(first_run.progress_view), name="first_run_progress"),
+            path("first-run/dismiss/", view(first_run.dismiss_view), name="first_run_dismiss"),
             path("state/", view(state_page.state_view), name="record_state"),
+            path("search/", view(palette.palette_view), name="palette"),
+            path("rules/", view(rules.rules_view), name="rules"),
+            path("rules/law/<str:text_id>/", view(law_page.law_view), name="law"),
+            path("rules/<slug:name>/", view(rules.rule_view), name="rule"),
             path("second-factor/", view(second_factor.second_factor_view), name="second_factor"),
             # There is no other site on which to view an object.
             *(each for each in super().get_urls() if getattr(each, "name", None) != "view_on_site"),
@@ -42,11 +59,23 @@ class DeskSite(admin.AdminSite):
         """Return what every page has, with the navigation: it is put together where a page shows it."""
         return {**super().each_context(request), "navigation": SimpleLazyObject(lambda: navigation(request))}
 
-    def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
-        """Show what waits for the officer, in the place of Django's list of all models."""
+    def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:  # type: ignore[override]
+        """Show what waits for the officer, not Django's list of models; on a first run, what is loaded."""
+        if first_run.is_shown_first(request):
+            return redirect("admin:first_run")
         return super().index(
             request, {"title": _("Overview"), "overview": overview_context(request), **(extra_context or {})}
         )
+
+    def app_index(
+        self, request: HttpRequest, app_label: str, extra_context: dict[str, Any] | None = None
+    ) -> TemplateResponse:
+        """Show the settings, in the place of Django's list of the models of an app."""
+        found = settings_context(request) if app_label == "audit" else None
+        if not found:
+            raise Http404
+        context = {**self.each_context(request), "title": _("Settings"), **found, **(extra_context or {})}
+        return TemplateResponse(request, "admin/audit/settings/settings.html", context)
 
     def password_change(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         """Change the officer's own password, which is an entry of the audit trail."""

@@ -5,11 +5,22 @@ from __future__ import annotations
 from datetime import date, datetime
 
 from django import template
+from django.contrib.admin.views.main import ChangeList
 
 from audit import presentation
 from audit.models import Casino, Officer
 
 register = template.Library()
+
+
+@register.filter
+def counted(listed: ChangeList) -> str:
+    """Return how many rows a list has, with what one of them is called: “20 processes”."""
+    noun = getattr(listed.model_admin, "counted", None)
+    if noun is not None:
+        return str(noun % {"number": listed.result_count})
+    name = listed.opts.verbose_name if listed.result_count == 1 else listed.opts.verbose_name_plural
+    return f"{presentation.count(listed.result_count)} {name}"
 
 
 @register.filter
@@ -66,3 +77,9 @@ def officer_name(officer: Officer | None) -> str:
 @register.filter
 def initials(officer: Officer) -> str:
     return presentation.initials(presentation.officer_name(officer))
+
+
+@register.filter
+def letters(name: str) -> str:
+    """Return the one or two letters of somebody as the directory writes them, “Name (id)”."""
+    return presentation.initials(name.rsplit(" (", 1)[0])

@@ -10,6 +10,7 @@ import pytest
 from django.db import DEFAULT_DB_ALIAS, connection, connections
 from django.http import HttpResponse
 from django.test import Client
+from django.utils import translation
 
 from audit.adjudication.replay import advance
 from audit.api import key_lookup
@@ -24,6 +25,12 @@ from tests.audit.tables import Tenant
 def own_keys() -> None:
     """Forget the log's keys: a test before this one may have created some and rolled them back."""
     signing_keys._keyring.forget()
+
+
+@pytest.fixture(autouse=True)
+def own_language() -> None:
+    """Forget the language that a request of the test before this one chose."""
+    translation.deactivate()
 
 
 def make_tenant(*, tables: tuple[str, ...] = ("C1", "R1"), limited_to: tuple[str, ...] = ()) -> Tenant:

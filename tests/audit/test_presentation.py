@@ -66,6 +66,24 @@ def test_an_amount_has_its_currency_and_is_never_in_minor_units() -> None:
     assert presentation.money(500, "JPY") == "¥500"
 
 
+@pytest.mark.parametrize(
+    ("minor", "currency", "english", "french"),
+    [
+        (86_400, "EUR", "€864", "864\xa0€"),
+        (86_450, "EUR", "€864.50", "864,50\xa0€"),
+        (100_000_000, "EUR", "€1,000,000", "1\u202f000\u202f000\xa0€"),
+        (-100_000, "EUR", "−€1,000", "−1\u202f000\xa0€"),
+        (100_000, "JPY", "¥100,000", "100\u202f000\xa0¥"),
+        (1_000_000, "KWD", "KWD\xa01,000", "1\u202f000\xa0KWD"),
+        (1_000_500, "KWD", "KWD\xa01,000.500", "1\u202f000,500\xa0KWD"),
+    ],
+)
+def test_in_prose_only_decimals_that_are_all_zeros_are_left_out(
+    minor: int, currency: str, english: str, french: str
+) -> None:
+    assert in_both(lambda: presentation.money_in_prose(minor, currency)) == (english, french)
+
+
 def test_a_value_is_written_as_its_kind() -> None:
     assert presentation.value(700, "money", "EUR") == "€7.00"
     assert presentation.value([5, 3], "faces", "EUR") == "5-3"

@@ -19,6 +19,7 @@ from django.utils.translation import gettext_lazy
 from audit.access.capabilities import Capability
 from audit.corrections import decisions, waiting
 from audit.corrections.decisions import DecisionRefused
+from audit.desk.approve.neighbours import correction_address, neighbours_of
 from audit.desk.audited_admin import record_entry
 from audit.desk.corrections.page import correction_context
 from audit.desk.names import sees_names
@@ -126,6 +127,7 @@ class CorrectionAdmin(RecordAdmin[Correction]):
             **correction_context(finding, about, with_names=sees_names(request, finding.casino_id)),
             "opts": self.opts,
             "title": self.what(finding),
+            "neighbours": neighbours_of(request, correction_address(finding.pk)),
             "may_countersign": decisions.may_countersign(actor, finding.casino_id, about),
             "may_refuse": decisions.may_refuse(actor, finding.casino_id, about),
             "has_decided": any(each.officer_id == actor.pk for each in about),

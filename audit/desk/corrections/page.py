@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext
 from msgspec.structs import replace
 
 from audit.adjudication.both_readings import BothReadings, DifferingWager, WagerReading, both_readings
 from audit.corrections.decisions import state_of
 from audit.corrections.wording import decided_in_words
+from audit.desk.findings.verdict import Term
 from audit.desk.tables.event_sentences import sentence
 from audit.event_store import read
 from audit.models import CorrectionDecision, Finding
 from audit.persons.directory import NO_NAMES, Directory, mentioned_in, named_facts, staff
-from audit.presentation import finding_title, language, local, money, payment_error, signed_money, wager_status
+from audit.presentation import (
+    finding_title,
+    language,
+    local,
+    money,
+    money_in_prose,
+    payment_error,
+    signed_money,
+    wager_status,
+)
 from settlement import Event
 from settlement import Finding as FoundFinding
 from settlement.catalogue import BET_LABELS, RULES
@@ -57,6 +69,7 @@ def correction_context(
         "both": both is not None,
         "wagers": list(_wagers(both, finding.currency))[:WAGERS_SHOWN] if both is not None else [],
         "sums": _sums(both, finding.currency) if both is not None else None,
+        "change": _change(both, finding.currency) if both is not None else None,
         "only_without": _titles(both.only_without) if both is not None else [],
         "only_with": _titles(both.only_with) if both is not None else [],
     }
@@ -112,6 +125,43 @@ def _sums(both: BothReadings, currency: str) -> dict[str, dict[str, str]]:
         }
 
     return {"without": of("without"), "with_it": of("with_it")}
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a correction moves by the rules: ``title`` says whom it favours; ``terms`` as on a finding's page."""
+
+    title: str
+    terms: tuple[Term, ...]
+    is_difference: bool = False
+
+
+def _change(both: BothReadings, currency: str) -> Change | None:
+    """Return whom a correction favours by the rules and by how much; None if nobody."""
+    wins = [
+        sum(side.adjudicated_win for each in both.wagers if (side := _side(each, which)) is not None)
+        for which in ("without", "with_it")
+    ]
+    gained = wins[1] - wins[0]
+    if not gained:
+        return None
+    amount = money_in_prose(abs(gained), currency)
+    if gained > 0:
+        title, label = gettext("A correction would take %(amount)s from players"), gettext("Would stay with the house")
+    else:
+        title, label = gettext("A correction would give players %(amount)s"), gettext("Would go to players")
+    terms = (
+        Term(gettext("Without it"), _won(wins[0], currency)),
+        Term(gettext("With it"), _won(wins[1], currency)),
+        Term(label, money(abs(gained), currency), "bank" if gained > 0 else "player"),
+    )
+    return Change(title % {"amount": amount}, terms)
+
+
+def _won(minor: int, currency: str) -> str:
+    """Return who wins what, in words instead of a sign. ``minor`` is more than zero for the house."""
+    words = gettext("%(amount)s for the house") if minor >= 0 else gettext("%(amount)s for players")
+    return words % {"amount": money(abs(minor), currency)}
 
 
 def _side(wager: DifferingWager, which: str) -> WagerReading | None:

@@ -15,17 +15,27 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from audit.access.capabilities import Capability
-from audit.casework.priority import URGENCY, reasons, with_due_group, with_priority
+from audit.casework.priority import URGENCY, with_due_group, with_priority
 from audit.desk.audited_admin import actor, record_entry
 from audit.desk.downloads import file_response, filter_texts, filters_in_words, list_response
 from audit.desk.findings import saved_views
 from audit.desk.findings.casework import CaseworkAdmin, case_context
 from audit.desk.findings.columns import LIST_COLUMNS
 from audit.desk.findings.filters import DayFilter, QueueFilter, RuleFilter, StandingFilter, TableFilter
+from audit.desk.findings.neighbours import neighbours_of
 from audit.desk.findings.page import finding_context
+from audit.desk.findings.person_filters import (
+    LARGEST_FIRST,
+    OWED,
+    CroupierFilter,
+    MonthFilter,
+    OwedFilter,
+    PlayerFilter,
+)
 from audit.desk.findings.queue_page import queue_of
 from audit.desk.findings.queues import OPEN_QUEUES, can_work_cases, tabs
 from audit.desk.findings.search import search
+from audit.desk.findings.todo import steps_of
 from audit.desk.names import sees_names
 from audit.desk.scoped_admin import demands, officer_of, scope_of
 from audit.evidence.bundle import Unproven
@@ -35,7 +45,7 @@ from audit.exports.lists import FORMATS
 from audit.jobs.queue import enqueue
 from audit.models import Casino, Finding
 from audit.models.jobs import JobKind
-from audit.presentation import finding_title, language
+from audit.presentation import language
 from audit.transparency.proofs import NotSealed
 
 MAX_ROWS_AT_ONCE = 2_000
@@ -46,18 +56,23 @@ MAX_ROWS_AT_ONCE = 2_000
 class FindingAdmin(CaseworkAdmin):
     list_display = tuple(LIST_COLUMNS.values())
     list_display_links = (LIST_COLUMNS["title"],)
-    list_filter = (QueueFilter, "severity", RuleFilter, TableFilter, DayFilter, StandingFilter)
+    list_filter = (
+        *(QueueFilter, "severity", RuleFilter, TableFilter, DayFilter, StandingFilter),
+        *(CroupierFilter, PlayerFilter, MonthFilter, OwedFilter),
+    )
     list_select_related = ("table", "casino", "case__assigned_to")
     change_list_template = "admin/audit/findings/list.html"
     ordering = ("case__weight", "case__deadline", "-pk")
     search_fields = ("=wager",)  # what the box is shown for; ``search`` looks further
-    search_help_text = _("a table, a person, or the exact id of a wager or of a stream")
+    search_help_text = _("a reference, a table, a person, or the exact id of a wager or of a stream")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Finding]:
         return with_due_group(with_priority(super().get_queryset(request)))
 
     def get_ordering(self, request: HttpRequest) -> Any:
-        """Return the order of the queue where the list is one; else one that is read from an index."""
+        """Return the order of amounts or of the queue where the list is one; else one that is read from an index."""
+        if request.GET.get("owed") in OWED:
+            return LARGEST_FIRST
         return URGENCY if request.GET.get("queue") in OPEN_QUEUES else super().get_ordering(request)
 
     def get_search_results(
@@ -99,13 +114,17 @@ class FindingAdmin(CaseworkAdmin):
         """Show one finding: rule, clause, what was expected and recorded, and the events around it."""
         finding = self.row_or_404(request, object_id)
         record_entry(request, "finding.viewed", casino_id=finding.casino_id, id=finding.pk, stream=finding.stream.name)
+        casework = case_context(request, finding)
+        shown = finding_context(finding, with_names=sees_names(request, finding.casino_id))
         context = {
             **self.admin_site.each_context(request),
-            **finding_context(finding, with_names=sees_names(request, finding.casino_id)),
-            "priority_reasons": " · ".join(reasons(finding)),
-            "casework": case_context(request, finding),
+            **shown,
+            "casework": casework,
+            "neighbours": neighbours_of(request, self, finding),
+            "todo": steps_of(finding, shown["remedy"], shown["croupier"], casework, request),
+            "can_work_cases": can_work_cases(request),
             "opts": self.opts,
-            "title": finding_title(finding.rule),
+            "title": shown["verdict"].plain_title,
         }
         return TemplateResponse(request, "admin/audit/findings/finding.html", context)
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from datetime import timedelta
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from django import forms
@@ -12,31 +14,55 @@ from django.contrib import admin, messages
 from django.contrib.admin.helpers import ActionForm
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import redirect
-from django.urls import URLPattern, path
+from django.urls import URLPattern, path, reverse
+from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.http import urlencode
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from audit.access.capabilities import Capability
 from audit.access.scope import officers_with
 from audit.casework import actions
+from audit.casework.priority import ALIKE_DAYS
 from audit.casework.state_machine import TRANSITIONS
-from audit.desk.findings.queues import HEADS, can_work_cases, next_in_queue
+from audit.desk.downloads import file_response
+from audit.desk.findings.neighbours import LISTED
+from audit.desk.findings.payment_order import is_payable, payment_order
+from audit.desk.findings.queues import HEADS, can_work_cases
+from audit.desk.names import sees_names
+from audit.desk.parts import due_ring, state_pie
 from audit.desk.scoped_admin import RecordAdmin, demands, in_record, officer_of
 from audit.desk.sign_in.proof import ask_for_proof
-from audit.models import Finding, Officer
+from audit.exports.pdf import PDF
+from audit.models import Case, Finding, Officer
 from audit.models.cases import Outcome, State
-from audit.presentation import countdown
+from audit.persons.directory import Directory, players
+from audit.presentation import countdown, finding_title, money_at_stake, reference, time_left
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
 
 SIMILAR_SHOWN = 6
 
+STEPS: Mapping[str, Promise] = MappingProxyType(
+    {
+        State.NEW: _("New"),
+        State.INVESTIGATING: _("Under way"),
+        State.SECOND: _("Second officer"),
+        State.CLOSED: _("Closed"),
+    }
+)
+"""The way of a case, in words that are short enough to stand beside each other."""
+
 ACTION_TITLES = {
     "case.taken": _("took the case"),
     "case.assigned": _("assigned the case to"),
     "case.released": _("released the case"),
     "case.commented": _("added a note"),
+    "case.answered": _("entered the croupier’s answer"),
+    "case.withdrawn": _("withdrew the proposal"),
+    "case.payment_ordered": _("made a payment order"),
     "case.proposed": _("proposed closing:"),
     "case.closed": _("approved closing:"),
     "case.sent_back": _("sent the case back"),
@@ -110,7 +136,8 @@ class CaseworkAdmin(RecordAdmin[Finding]):
         if finding is None:
             messages.info(request, _("No unassigned case is waiting."))
             return redirect("admin:audit_finding_changelist")
-        return redirect("admin:audit_finding_change", finding.pk)
+        kept = urlencode({LISTED: request.GET.urlencode()}) if request.GET else ""
+        return redirect(f"{reverse('admin:audit_finding_change', args=[finding.pk])}{'?' * bool(kept)}{kept}")
 
     @demands(Capability.WORK_CASES, Capability.APPROVE_CASES)
     def case_view(self, request: HttpRequest, pk: int, name: str) -> HttpResponse:
@@ -120,9 +147,12 @@ class CaseworkAdmin(RecordAdmin[Finding]):
         finding = self.row_or_404(request, pk)
         if name not in TRANSITIONS or finding.case_id is None:
             raise Http404
+        if name == PAYS and not is_payable(finding):
+            raise Http404
         decides = TRANSITIONS[name].capability is Capability.APPROVE_CASES
         if decides and (page := ask_for_proof(request)) is not None:
             return page
+        file = self._payment_order(request, finding) if name == PAYS else None
         assignee = Officer.objects.filter(username=request.POST.get("assignee", ""), is_active=True).first()
         try:
             actions.perform(
@@ -135,7 +165,22 @@ class CaseworkAdmin(RecordAdmin[Finding]):
             )
         except actions.ActionRefused as error:
             messages.error(request, str(error))
-        return redirect("admin:audit_finding_change", pk)
+            return redirect(address_of(request, pk))
+        return file or redirect(address_of(request, pk))
+
+    def _payment_order(self, request: HttpRequest, finding: Finding) -> HttpResponse:
+        """Return the order as a file: made before the action, so that none is recorded that there is not."""
+        player = finding.player
+        if player and sees_names(request, finding.casino_id):
+            player = Directory.of(finding.casino_id, players([player])).player(player)
+        body = payment_order(finding, officer_of(request), player, timezone.now())
+        return file_response(f"{reference(finding)}.pdf", PDF, body)
+
+
+def address_of(request: HttpRequest, pk: int) -> str:
+    """Return the address of a finding's page, with the list that the request came from."""
+    kept = {LISTED: request.GET[LISTED]} if LISTED in request.GET else {}
+    return reverse("admin:audit_finding_change", args=[pk]) + (f"?{urlencode(kept)}" if kept else "")
 
 
 def case_context(request: HttpRequest, finding: Finding) -> dict[str, Any] | None:
@@ -154,10 +199,12 @@ def case_context(request: HttpRequest, finding: Finding) -> dict[str, Any] | Non
     outcomes = dict(Outcome.choices)
     return {
         "case": case,
-        "states": [{"title": state.label, "is_current": state == case.state} for state in State],
-        "deadline": countdown(case.deadline) if case.state != State.CLOSED else None,
+        "states": [{"title": title, "is_current": state == case.state} for state, title in STEPS.items()],
+        "pie": state_pie(case),
+        "due": due_ring(time_left(case.deadline, since=case.opened_at)) if case.state != State.CLOSED else "",
         "video": countdown(finding.occurred_at + timedelta(days=settings.CABOCHON_VIDEO_DAYS)),
         "may": {name: actions.is_allowed(case, officer, name) for name in TRANSITIONS},
+        "undo": _undo(case, officer),
         "is_own_proposal": case.state == State.SECOND and case.proposed_by_id == officer.pk,
         "outcomes": Outcome.choices,
         "colleagues": colleagues.order_by("username"),
@@ -169,7 +216,44 @@ def case_context(request: HttpRequest, finding: Finding) -> dict[str, Any] | Non
             }
             for action in case.actions.select_related("officer")
         ],
-        "similar": similar.order_by("-occurred_at")[:SIMILAR_SHOWN],
+        "similar": [
+            {
+                "finding": other,
+                "words": money_at_stake(other) or finding_title(other.rule),
+                "reference": reference(other),
+            }
+            for other in similar.order_by("-occurred_at")[:SIMILAR_SHOWN]
+        ],
+        "pattern": _pattern(finding, request),
         "has_recurred": similar.filter(case__state=State.CLOSED, case__closed_at__lt=case.opened_at).exists(),
-        "next": next_in_queue(request, finding),
     }
+
+
+PAYS = "order_payment"
+"""The transition that answers with a file."""
+
+DONE: Mapping[str, Promise] = MappingProxyType(
+    {"case.taken": _("You took this case."), "case.proposed": _("You proposed closing. A second officer decides.")}
+)
+"""What an officer has just done that can be taken back, by its event type in the audit trail."""
+
+
+def _undo(case: Case, officer: Officer) -> dict[str, Any] | None:
+    undo = actions.undoable(case, officer)
+    return {"content": DONE[undo.event], "name": undo.transition} if undo is not None else None
+
+
+def _pattern(finding: Finding, request: HttpRequest) -> dict[str, Any] | None:
+    """Return how many other incidents of the same rule are the same croupier's within thirty days; None for none."""
+    if not finding.croupier:
+        return None
+    alike = in_record(Finding.objects.standing(), request).filter(
+        casino_id=finding.casino_id,
+        rule=finding.rule,
+        croupier=finding.croupier,
+        gaming_day__range=(finding.gaming_day - ALIKE_DAYS, finding.gaming_day + ALIKE_DAYS),
+    )
+    count = alike.exclude(case=finding.case).values("case").distinct().count()
+    query = urlencode({"rule": finding.rule, "q": finding.croupier})
+    address = f"{reverse('admin:audit_finding_changelist')}?{query}"
+    return {"count": count, "address": address} if count else None

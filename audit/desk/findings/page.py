@@ -10,6 +10,7 @@ from typing import Any
 
 from django.utils.text import capfirst
 from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from msgspec.structs import replace
 
 from audit.adjudication.incidents import incident_of
@@ -18,9 +19,11 @@ from audit.corrections.decisions import decisions_about, needs_officers, state_o
 from audit.corrections.superseding import decisions_behind, look_up_corrections
 from audit.corrections.wording import decided_in_words
 from audit.desk.findings.marked_law import MarkedText, marked_text
+from audit.desk.findings.verdict import verdict_of
+from audit.desk.parts import chip, person_address, priority_bars
 from audit.desk.tables.corrections import CorrectedEntry, Correction, corrections_to
 from audit.desk.tables.event_sentences import own_content, sentence
-from audit.desk.tables.replay import persons_in, replay_context
+from audit.desk.tables.replay import Mark, persons_in, replay_context
 from audit.event_store import merkle, read
 from audit.exports.findings import names_of
 from audit.felt.frames import Frame, Playback, playback_of, range_around
@@ -33,11 +36,11 @@ from audit.presentation import (
     language,
     local,
     money,
-    money_at_stake,
     officer_name,
+    reference,
     sentence_end,
+    stake_of,
     superseded_by,
-    value,
     wager_status,
 )
 from audit.register import in_force, touched
@@ -47,7 +50,6 @@ from settlement.catalogue import BET_LABELS, RULES
 from settlement.catalogue.questions import QUESTIONS
 from settlement.catalogue.rule import Rule
 from settlement.codec import decode_one_stored
-from settlement.judging import OF_THE_WINNINGS
 from settlement.provisions import deciding_first, wager_provision
 from settlement.state import Wager
 
@@ -56,10 +58,6 @@ INCIDENT_SHOWN = 20
 
 BEFORE, AFTER = 8, 5
 """Events shown before the one that completes a finding, and after it. Earlier evidence is shown on its own."""
-
-
-NOT_DONE_IN_TIME = frozenset({"payout-missing", "losing-wager-not-collected"})
-"""The rules that the next result completes: what they are about is the decision before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,16 +72,6 @@ class Line:
     skipped: int  # events left out between the line before and this one
     correction: Correction | None
     own: list[tuple[str, str]]  # what the integrator sent beside the contract
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """What the rule expected and what was recorded. Each is None if the rule has none."""
-
-    expected: str | None
-    recorded: str | None
-    expected_label: str
-    recorded_label: str
 
 
 QUESTION_RULES = frozenset(rule.name for rule in QUESTIONS)
@@ -112,20 +100,29 @@ def finding_context(finding: Finding, *, with_names: bool = False) -> dict[str, 
     disputed = {finding.wager} if finding.wager else ()
     lines = _lines(finding, events, corrections, directory)
     in_timeline = {frame.event.seq: line for frame, line in _with_lines(playback, lines)}
+    player = _short(names_of(finding, directory).get("player", ""), finding.player)
+    incident = _incident(finding)
     value_with_names = replace(finding.as_value(), facts=named_facts(finding.facts, directory))
     return {
         "finding": finding,
         "rule": rule,
+        "verdict": verdict_of(finding, stake_of(finding, player), player),
+        "reference": reference(finding),
+        "bars": priority_bars(finding) if getattr(finding, "priority", None) else "",
+        "people": _people(finding, directory),
+        "croupier": _short(names_of(finding, directory).get("croupier", ""), finding.croupier),
+        "player": player,
         "message": value_with_names.message(language()),
         "remedy": value_with_names.remedy(language(), names_of(finding, directory)),
-        "incident": _incident(finding),
+        "incident": incident,
+        "consequences": [other for other in incident if not other["is_cause"]],
+        "is_head": finding.case is not None and _is_head(finding),
         "explanation": rule.explanation.in_language(language()),
-        "comparison": _comparison(finding, rule),
         "is_of_money": rule.expected_is == rule.recorded_is == "money",
         "first_shown": min(events, default=1),
-        "money": money_at_stake(finding, names_of(finding, directory).get("player", "")),
         "clauses": _clauses(finding, rule),
         "no_clause": rule.reason.in_language(language()) if rule.reason else None,
+        "all_lines": lines,
         "lines": [line for line in lines if line.seq not in in_timeline],
         "wager": _wager(wager, finding, directory) if wager else None,
         "batch": batch,
@@ -133,7 +130,13 @@ def finding_context(finding: Finding, *, with_names: bool = False) -> dict[str, 
         "chain": batch.chain.hex() if batch else None,
         "leaf": merkle.leaf(stored).hex() if stored else None,
         "replay": replay_context(
-            finding.stream, playback, _opens_at(finding), directory, disputed=disputed, lines=in_timeline
+            finding.stream,
+            playback,
+            _opens_at(finding),
+            directory,
+            disputed=disputed,
+            lines=in_timeline,
+            marks=_marks(finding),
         )
         if playback is not None
         else None,
@@ -142,7 +145,6 @@ def finding_context(finding: Finding, *, with_names: bool = False) -> dict[str, 
         "correction": _correction(finding),
         "ledger_process": _ledger_process(finding),
         "sees_names": with_names,
-        "player": directory.player(finding.player) if finding.player and with_names else "",
     }
 
 
@@ -247,27 +249,42 @@ def _playback(finding: Finding) -> Playback | None:
 
 
 def _opens_at(finding: Finding) -> int:
-    """Return the event at which the replay opens: of money that did not move in time, where it became due."""
+    """Return the event at which the replay opens: the one that decides, else the one that completes the finding."""
     decided = finding.facts.get("decided_seq")
-    return decided if finding.rule in NOT_DONE_IN_TIME and isinstance(decided, int) else finding.seq
+    return decided if isinstance(decided, int) and 0 < decided <= finding.seq else finding.seq
 
 
-def _comparison(finding: Finding, rule: Rule) -> Comparison | None:
-    expected, recorded, currency = finding.expected, finding.recorded, finding.currency
-    if expected is None and recorded is None:
-        return None
-    labels = (gettext("Expected by the rules"), gettext("Recorded by the table"))
-    if rule.expected_is == rule.recorded_is == "money":
-        of_winnings = finding.rule in OF_THE_WINNINGS
-        labels = (
-            (gettext("Winnings due"), gettext("Winnings paid")) if of_winnings else (gettext("Due"), gettext("Paid"))
-        )
-    return Comparison(
-        expected_label=labels[0],
-        recorded_label=labels[1],
-        expected=value(expected, rule.expected_is, currency),
-        recorded=value(recorded, rule.recorded_is, currency),
-    )
+def _marks(finding: Finding) -> dict[int, Mark]:
+    """Return the events that the timeline marks: the deciding one in gold, the completing one in red."""
+    decided = _opens_at(finding)
+    if decided == finding.seq:
+        return {finding.seq: Mark("deciding", _("deciding event"))}
+    return {
+        decided: Mark("deciding", _("deciding event")),
+        finding.seq: Mark("completing", _("completes the finding")),
+    }
+
+
+def _is_head(finding: Finding) -> bool:
+    case = finding.case
+    return case is not None and (case.seq, case.rule, case.wager) == (finding.seq, finding.rule, finding.wager)
+
+
+def _short(name: str, code: str) -> str:
+    """Return a person without the id after the name, as a title names them."""
+    return name.removesuffix(f" ({code})") or code
+
+
+def _people(finding: Finding, directory: Directory) -> list[dict[str, Any]]:
+    """Return the persons concerned, each with the page or the list that has more about them."""
+    named = names_of(finding, directory)
+    people: list[dict[str, Any]] = []
+    titles = {"croupier": gettext("Croupier"), "player": gettext("Player")}
+    for role, code in (("croupier", finding.croupier), ("player", finding.player)):
+        if code:
+            address = person_address(role, finding.casino_id, code, month=f"{finding.gaming_day:%Y-%m}")
+            people.append({"role": titles[role], "chip": chip(role, code, named.get(role, "")), "address": address})
+    return people
 
 
 def _clauses(finding: Finding, rule: Rule) -> list[MarkedText]:

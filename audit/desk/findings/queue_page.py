@@ -17,9 +17,10 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from audit.desk import parts
+from audit.desk.findings.person_filters import OWED
 from audit.desk.findings.queues import OPEN_QUEUES
 from audit.models import Finding
-from audit.presentation import Stake, finding_title, reference, short_money, stake_of, time_left
+from audit.presentation import Stake, finding_title, money_in_prose, reference, stake_of, time_left
 
 GROUPS: tuple[str | Promise, ...] = (
     _("Late"),
@@ -61,7 +62,10 @@ class Row:
     @property
     def croupier(self) -> SafeString:
         code = self.finding.croupier
-        return parts.croupier_chip(code, self.finding.named.get("croupier", "")) if code else SafeString("")
+        if not code:
+            return SafeString("")
+        name = self.finding.named.get("croupier", "")
+        return parts.person("croupier", self.finding.casino_id, code, name, month=f"{self.finding.gaming_day:%Y-%m}")
 
     @property
     def due(self) -> SafeString:
@@ -104,7 +108,7 @@ class Sums:
     def _of(self, side: str) -> str:
         """Return the amounts of a side, "" for none."""
         amounts = ((currency, total) for (own, currency), total in sorted(self.owed.items()) if own == side)
-        return " + ".join(short_money(total, currency) for currency, total in amounts)
+        return " + ".join(money_in_prose(total, currency) for currency, total in amounts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,14 +139,16 @@ def queue_of(request: HttpRequest, rows: Iterable[Finding], everything: QuerySet
     rows = list(rows)
     sums = _sums(everything)
     consequences = _consequences(rows)
-    groups = [
-        Group(GROUPS[number], number == 0, sums[number], [_row(finding, consequences) for finding in of_group])
-        for number, of_group in groupby(rows, key=lambda finding: finding.due_group)  # type: ignore[attr-defined]
-    ]
     whole = Sums(sum(each.count for each in sums.values()))
     for each in sums.values():
         for key, total in each.owed.items():
             whole.owed[key] += total
+    if (side := request.GET.get("owed")) in OWED and rows:  # by amount, not by deadline
+        return Queue([Group(OWED[side], False, whole, [_row(finding, consequences) for finding in rows])], whole)
+    groups = [
+        Group(GROUPS[number], number == 0, sums[number], [_row(finding, consequences) for finding in of_group])
+        for number, of_group in groupby(rows, key=lambda finding: finding.due_group)  # type: ignore[attr-defined]
+    ]
     return Queue(groups, whole)
 
 

@@ -11,7 +11,6 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from audit.access.capabilities import Capability
-from audit.casework.priority import next_after
 from audit.desk.scoped_admin import in_record, officer_of, scope_of
 from audit.models import Finding, Officer
 from audit.models.cases import State
@@ -57,11 +56,6 @@ def tabs(request: HttpRequest) -> list[Tab]:
     return [
         Tab(name, title, counts[name], name == current, f"?queue={name}") for name, (title, _where) in known.items()
     ]
-
-
-def next_in_queue(request: HttpRequest, finding: Finding) -> int | None:
-    """Return the id of the finding after ``finding`` in the open queue; None if it is the last or has no case."""
-    return next_after(in_record(Finding.objects.standing().filter(HEADS, case__state__in=OPEN), request), finding)
 
 
 def can_work_cases(request: HttpRequest) -> bool:

@@ -1,6 +1,8 @@
-"""The search of the findings list: by a table, a person, or the exact id of a wager or of a stream."""
+"""The search of the findings list: by a reference, a table, a person, or the exact id of a wager or of a stream."""
 
 from __future__ import annotations
+
+import re
 
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
@@ -13,6 +15,11 @@ MAX_PERSONS = 200
 """Persons whose names hold what is searched; of more, the officer types more of the name."""
 
 MAX_TERM = 100
+
+REFERENCE = re.compile(r"f-(?P<year>\d\d)-(?P<number>\d{4,15})", re.IGNORECASE)
+"""What ``audit.presentation.reference`` writes, as somebody types it: “F-26-0143”, “f-26-0143”."""
+
+CENTURY = 2_000
 
 
 def search(request: HttpRequest, findings: QuerySet[Finding], term: str) -> QuerySet[Finding]:
@@ -28,6 +35,8 @@ def search(request: HttpRequest, findings: QuerySet[Finding], term: str) -> Quer
     tables = GamingTable.objects.filter(code__iexact=term).values_list("pk", flat=True)
     named = Q(wager=term) | Q(stream_id__in=list(streams)) | Q(table_id__in=list(tables))
     named |= Q(player=term) | Q(croupier=term)
+    if (referred := REFERENCE.fullmatch(term)) is not None:
+        named |= Q(pk=int(referred["number"]), opened_at__year=CENTURY + int(referred["year"]))
     for person in _named(request, term):
         field = "player" if person.kind == PersonKind.PLAYER else "croupier"
         named |= Q(casino_id=person.casino_id, **{field: person.code})

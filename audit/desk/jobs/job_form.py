@@ -75,9 +75,19 @@ def _start_what_if(
         raise InvalidRequest(gettext("Give the what-if run a name."))
     first, last = (date.fromisoformat(days[each]) if each in days else None for each in ("first_day", "last_day"))
     try:
-        readings = what_if_runs.parse_readings(form.get("readings", ""))
+        readings = what_if_runs.parse_readings(_readings_text(form))
         selection = Selection(casino.code if casino else None, first, last, ruleset)
         what_if_runs.begin(name, readings=readings, selection=selection, actor=officer.get_username())
     except (what_if_runs.WhatIfRejected, ShapeError) as error:
         raise InvalidRequest(str(error)) from None
     return {"name": name, "readings": readings, "ruleset": ruleset}
+
+
+def _readings_text(form: Mapping[str, str]) -> str:
+    """Return the readings of a form as ``NAME=VALUE, …``: those that were typed, or the one that was chosen."""
+    chosen = form.get("reading", "")
+    if not chosen:
+        return form.get("readings", "")
+    if not form.get("value"):
+        raise InvalidRequest(gettext("Give the value by which the text is to be read."))
+    return f"{chosen}={form['value']}"

@@ -14,15 +14,14 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext, ngettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from audit.access.capabilities import Capability
 from audit.desk.audited_admin import record_entry
-from audit.desk.ledger import page
-from audit.desk.names import directory_for, sees_names
+from audit.desk.ledger import list_page, page, process_page
+from audit.desk.names import directory_for
 from audit.desk.scoped_admin import RecordAdmin, demands, officer_of, scope_of
-from audit.ledger import listing
 from audit.ledger.equipment import EquipmentRefused, equipment_of, take_apart
 from audit.models import Casino, LedgerProcess
 from audit.persons.directory import players
@@ -59,6 +58,7 @@ class EndedFilter(admin.SimpleListFilter):
 
 @admin.register(LedgerProcess)
 class LedgerAdmin(RecordAdmin[LedgerProcess]):
+    counted = ngettext_lazy("%(number)d process", "%(number)d processes", "number")
     change_list_template = "admin/audit/ledger/list.html"
     list_display = ("title", "subject", "casino", "first_day", "sessions", "now", "of_the_year", "asks_at")
     list_filter = (KindFilter, "casino", EndedFilter)
@@ -75,40 +75,30 @@ class LedgerAdmin(RecordAdmin[LedgerProcess]):
 
     @admin.display(description=_("wealth"), ordering="wealth")
     def now(self, process: LedgerProcess) -> str:
-        return listing.times(process.wealth_over_start)
+        return page.times(process.wealth_over_start)
 
     @admin.display(description=_("since the year began"))
     def of_the_year(self, process: LedgerProcess) -> str:
-        return listing.times(process.e_value)
+        return page.times(process.e_value)
 
     @admin.display(description=_("asks at"))
     def asks_at(self, process: LedgerProcess) -> str:
-        return listing.times(process.threshold)
+        return page.times(process.threshold)
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view
         return [
             path("<int:pk>/apart/", view(self.apart_view), name="audit_ledgerprocess_apart"),
-            path("person/<int:casino_id>/<path:player>/", view(self.person_view), name="audit_ledgerprocess_person"),
             path("exchanges/<int:casino_id>/<str:gaming_day>/", view(self.exchanges_view),
                  name="audit_ledgerprocess_exchanges"),
             *super().get_urls(),
         ]  # fmt: skip
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """List the processes; above them the budget and the watch list of each casino of the officer."""
-        casinos = [
-            {
-                "casino": casino,
-                "budget": budget,
-                "allowed": str(budget.allowed),
-                "spent": f"{float(budget.spent):.3f}",
-                "watched": page.rows_of(casino, listing.watched(casino), sees_names=sees_names(request, casino.pk)),
-            }
-            for casino in scope_of(request, Capability.SEE_RECORD).casinos()
-            if (budget := listing.budget_of(casino)) is not None
-        ]
-        return super().changelist_view(request, {"casinos": casinos, **(extra_context or {})})
+        """List the processes; above them what raised its question and what is watched at each casino of the officer."""
+        found = (list_page.casino_context(each) for each in scope_of(request, Capability.SEE_RECORD).casinos())
+        shown = {"title": gettext("Questions"), "casinos": [each for each in found if each is not None]}
+        return super().changelist_view(request, {**shown, **(extra_context or {})})
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
@@ -118,7 +108,7 @@ class LedgerAdmin(RecordAdmin[LedgerProcess]):
         record_entry(request, "ledger.viewed", casino_id=process.casino_id, process=process.name)
         context = {
             **self.admin_site.each_context(request),
-            **page.process_context(process, sees_names=sees_names(request, process.casino_id)),
+            **process_page.process_context(process),
             "opts": self.opts,
             "title": f"{page.title_of(process)} · {process.subject}",
             "may_take_apart": scope_of(request, Capability.SIGN_NIGHTS).includes(process.casino_id),
@@ -146,23 +136,6 @@ class LedgerAdmin(RecordAdmin[LedgerProcess]):
                 ngettext("%(n)d process has ended.", "%(n)d processes have ended.", ended) % {"n": ended},
             )
         return HttpResponseRedirect(reverse("admin:audit_ledgerprocess_change", args=(pk,)))
-
-    @demands(Capability.SEE_NAMES)
-    def person_view(self, request: HttpRequest, casino_id: int, player: str) -> HttpResponse:
-        """Show the theoretical win, luck and money of one player, stream by stream."""
-        casino = self._casino(request, casino_id)
-        record_entry(request, "money.viewed", casino_id=casino.pk, player=player)
-        directory = directory_for(request, casino.pk, players([player]))
-        processes = listing.processes_of(casino).filter(kind__in=("player-luck", "late-luck", "shooter"))
-        context = {
-            **self.admin_site.each_context(request),
-            "opts": self.opts,
-            "title": directory.player(player),
-            "casino": casino,
-            "rows": page.person_rows(casino, player),
-            "processes": [page.row_of(process) for process in processes.filter(subject=player)],
-        }
-        return TemplateResponse(request, "admin/audit/ledger/person.html", context)
 
     @demands(Capability.SEE_NAMES)
     def exchanges_view(self, request: HttpRequest, casino_id: int, gaming_day: str) -> HttpResponse:

@@ -1,7 +1,6 @@
-"""Whom or what a process is about, with links: a player's page, findings of a table or a croupier, a wheel's processes.
+"""Whom or what a process is about, with links: a person's page, findings of a table, a wheel's processes.
 
-A player's page shows names, so it is linked for those who may see them; others have the findings that name the id. An
-id is whatever a table system gave, so it is quoted wherever it goes into an address.
+An id is whatever a table system gave, so it is quoted wherever it goes into an address.
 """
 
 from __future__ import annotations
@@ -19,33 +18,34 @@ TEAM = " + "
 """Between the members of a count team."""
 
 
-def subjects_of(casino: Casino, processes: Iterable[LedgerProcess], *, sees_names: bool) -> dict[int, list[Link]]:
+def subjects_of(casino: Casino, processes: Iterable[LedgerProcess]) -> dict[int, list[Link]]:
     """Return the links of whom or what each of a casino's ``processes`` is about, by primary key; one query."""
     listed = list(processes)
     of_tables = [each.subject for each in listed if KINDS[each.kind].subject == "table"]
     found = GamingTable.objects.filter(casino=casino, code__in=of_tables) if of_tables else GamingTable.objects.none()
     tables = dict(found.values_list("code", "pk"))
-    return {each.pk: _links(each, tables.get(each.subject), sees_names=sees_names) for each in listed}
+    return {each.pk: _links(each, tables.get(each.subject)) for each in listed}
 
 
-def _links(process: LedgerProcess, table_id: int | None, *, sees_names: bool) -> list[Link]:
+def _links(process: LedgerProcess, table_id: int | None) -> list[Link]:
     subject = process.subject
     first, _, second = subject.partition(", ")
 
     def player(code: str) -> Link:
-        if sees_names:
-            return Link(code, reverse("admin:audit_ledgerprocess_person", args=(process.casino_id, code)))
-        return Link(code, _findings(q=code))
+        return Link(code, reverse("admin:audit_person_player", args=(process.casino_id, code)))
+
+    def croupier(code: str) -> Link:
+        return Link(code, reverse("admin:audit_person_croupier", args=(process.casino_id, code)))
 
     match KINDS[process.kind].subject:
         case "player":
             return [player(subject)]
         case "player, croupier":
-            return [player(first), Link(second, _findings(q=second))]
+            return [player(first), croupier(second)]
         case "croupier":
-            return [Link(subject, _findings(q=subject))]
+            return [croupier(subject)]
         case "croupier, wheel":
-            return [Link(first, _findings(q=first)), Link(second, _processes(second))]
+            return [croupier(first), Link(second, _processes(second))]
         case "table":
             return [Link(subject, _findings(q=subject) if table_id is None else _findings(table=str(table_id)))]
         case "wheel" | "dice set":
@@ -54,7 +54,7 @@ def _links(process: LedgerProcess, table_id: int | None, *, sees_names: bool) ->
             dice, _, die = subject.rpartition(", ")
             return [Link(dice, _processes(dice)), Link(die, "")]
         case "count team":
-            return [Link(each, _findings(q=each)) for each in subject.split(TEAM)]
+            return [croupier(each) for each in subject.split(TEAM)]
         case _:
             return [Link(subject, "")]
 

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from audit.charts import draw_interval, draw_win_line
 from audit.desk.nights.page import ROWS_SHOWN
-from audit.desk.nights.tables import Table, build_table
+from audit.desk.nights.tables import Table, build_table, croupier_address
 from audit.models import NightState
 from audit.presentation import count, money_in_prose, money_in_thousands
 from audit.presentation import day as shown_day
@@ -48,7 +48,7 @@ def month_page(month: Month, *, with_names: bool = False) -> dict[str, Any]:
             month.currency,
             {"day": lambda row: _report_address(row["report"])},
         ),
-        "croupiers": _croupiers(croupier_rows(month, with_names=with_names)),
+        "croupiers": _croupiers(month, croupier_rows(month, with_names=with_names)),
         "interval_heading": _("Interval, 95%"),
         "sentence": _sentence(month),
         "weekdays": [str(WEEKDAYS[number]) for number in range(7)],
@@ -188,7 +188,7 @@ def _square(month: Month, table: str, day: date) -> dict[str, str]:
     return {"css": "ok", "says": str(wording.VERDICTS["agrees"])}
 
 
-def _croupiers(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _croupiers(month: Month, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return the errors of each croupier with their interval, all on one scale, the highest rate first."""
     widest = max((row["high_millionths"] for row in rows), default=1)
     shown = []
@@ -202,6 +202,7 @@ def _croupiers(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         shown.append(
             {
                 **row,
+                "address": croupier_address(month.casino.pk, row, month.first),
                 "errors": says,
                 "rate": wording.share(rate),
                 "interval": f"{texts['low']} – {texts['high']}",

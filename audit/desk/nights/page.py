@@ -17,7 +17,7 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy
 
 from audit.desk.nights import summary
-from audit.desk.nights.tables import Addresses, Link, Table, build_table
+from audit.desk.nights.tables import Addresses, Link, Table, build_table, croupier_address
 from audit.desk.tables.event_sentences import sentence
 from audit.models import LoggedStream, NightReport, NightRun
 from audit.persons.directory import Directory, mentioned_in
@@ -99,6 +99,7 @@ def night_page(report: NightReport, *, with_names: bool = False) -> dict[str, An
     content = load_content(report, with_names=with_names)
     currency = content["currency"]
     ids = _stream_ids(report)
+    croupiers: Addresses = {"croupier": lambda row: croupier_address(report.casino_id, row, report.gaming_day)}
     return {
         "content": content,
         "bounds": [datetime.fromisoformat(content[name]) for name in ("begins", "ends")],
@@ -120,9 +121,11 @@ def night_page(report: NightReport, *, with_names: bool = False) -> dict[str, An
         "sums": _sums_table(content),
         "letters": _letters(report, content),
         "lines": [_line(report, line, currency, ids) for line in LINES.rows(content)],
-        "errors": _listed(ERRORS, content, {"seq": lambda row: events_address(ids[row["stream"]], row["seq"])}),
+        "errors": _listed(
+            ERRORS, content, {"seq": lambda row: events_address(ids[row["stream"]], row["seq"]), **croupiers}
+        ),
         "standing": _listed(STANDING, content, {"wager": lambda row: events_address(ids[row["stream"]], row["seq"])}),
-        "croupiers": croupiers_table(CROUPIERS.rows(content), currency),
+        "croupiers": croupiers_table(CROUPIERS.rows(content), currency, croupiers),
         "restatement": _listed(
             RESTATEMENT, content, {"events": lambda row: [_reference(each, ids) for each in row["events"]]}
         ),
@@ -159,9 +162,9 @@ def _listed(section: Section, content: Mapping[str, Any], addresses: Addresses) 
     return build_table(section.select(section.page), rows, content["currency"], addresses)
 
 
-def croupiers_table(rows: Sequence[Mapping[str, Any]], currency: str) -> Table:
-    """Return the errors by croupier, of a night or of a month, with a mark at those who stand out."""
-    table = build_table(CROUPIERS.select(CROUPIERS.page), rows, currency)
+def croupiers_table(rows: Sequence[Mapping[str, Any]], currency: str, addresses: Addresses) -> Table:
+    """Return the errors by croupier of a night, with a mark at those who stand out."""
+    table = build_table(CROUPIERS.select(CROUPIERS.page), rows, currency, addresses)
     for shown, row in zip(table.rows, rows, strict=True):
         shown.cells[0].is_question = row["noteworthy"]
     return table

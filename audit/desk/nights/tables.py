@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Any, TypeAlias
 
+from audit.desk.parts import person_address
 from audit.reconciliation.columns import Column
 
 Row: TypeAlias = Mapping[str, Any]
@@ -70,6 +72,12 @@ class Table:
     headings: list[Heading]
     rows: list[TableRow]
     foot: list[TableRow] = field(default_factory=list)
+
+
+def croupier_address(casino_id: int, row: Row, day: date) -> str:
+    """Return where the croupier of a row leads, in the month of ``day``; "" for nobody known."""
+    code = row.get("croupier_id", row["croupier"])
+    return person_address("croupier", casino_id, code, month=f"{day:%Y-%m}") if code else ""
 
 
 def build_table(

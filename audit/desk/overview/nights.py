@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Any
 
 from django.db.models import Count, QuerySet
@@ -18,10 +18,11 @@ from django.utils.translation import gettext_lazy as _
 from audit.access.scope import Scope
 from audit.charts.heat import tint
 from audit.charts.spark import draw_column
+from audit.desk import parts
 from audit.models import Finding, NightReport, NightState
 from audit.persons.directory import Directory, staff
 from audit.presentation import day as written_day
-from audit.presentation import money, short_money
+from audit.presentation import money, money_in_prose
 from audit.reconciliation.content import figures_of
 from audit.reconciliation.findings import add_tallies
 from audit.reconciliation.night import FALSE_NAMES, INTERVAL
@@ -64,7 +65,7 @@ class Night:
 class Row:
     """One croupier: the count and the tint of each kind, and the rate of payout errors where nights are counted."""
 
-    name: str
+    name: SafeString
     cells: tuple[tuple[int, int], ...]
     rate: str
     is_beyond_chance: bool
@@ -99,7 +100,7 @@ def last_nights(reports: QuerySet[NightReport], findings: QuerySet[Finding], nam
 
 def _night(report: NightReport, win: int | None, most: int) -> Night:
     title = written_day(report.gaming_day, with_weekday=True)
-    text = gettext("not counted") if win is None else short_money(round(abs(win), -2), report.currency)
+    text = gettext("not counted") if win is None else money_in_prose(round(abs(win), -2), report.currency)
     spoken = text if win is None else money(abs(win), report.currency)
     drawing = mark_safe(draw_column(win, most, title=title, description=spoken))
     is_to_sign = report.state in (NightState.PROVISIONAL, NightState.REVIEWED)
@@ -135,13 +136,15 @@ def _rows(findings: QuerySet[Finding], tallies: Mapping[str, Assessment], names:
     most = max((max(row.values()) for row in table.values()), default=1)
     chosen = sorted(table, key=lambda name: (-table[name].total(), name))[:CROUPIERS]
     directory = Directory.of(casino_id, staff(chosen)) if names.includes(casino_id) else None
-    return [_row(name, table[name], most, tallies.get(name), directory) for name in chosen]
+    return [_row(_linked(name, casino_id, day, directory), table[name], most, tallies.get(name)) for name in chosen]
 
 
-def _row(
-    croupier: str, counts: Counter[int], most: int, assessed: Assessment | None, directory: Directory | None
-) -> Row:
-    named = directory.staff(croupier) if directory is not None else croupier
+def _linked(croupier: str, casino_id: int, day: date, directory: Directory | None) -> SafeString:
+    name = directory.staff(croupier) if directory is not None else ""
+    return parts.person("croupier", casino_id, croupier, name, month=f"{day:%Y-%m}")
+
+
+def _row(named: SafeString, counts: Counter[int], most: int, assessed: Assessment | None) -> Row:
     cells = tuple((counts[kind], tint(counts[kind], most)) for kind in range(len(KINDS) + 1))
     rate = gettext("not counted")
     if assessed is not None:

@@ -21,7 +21,17 @@ from audit.charts.scatter import Dot, Span, draw_scatter
 from audit.desk import parts
 from audit.exports.findings import add_names
 from audit.models import Finding
-from audit.presentation import Stake, TimeLeft, finding_title, money, reference, short_money, stake_of, time_left, units
+from audit.presentation import (
+    Stake,
+    TimeLeft,
+    finding_title,
+    money,
+    money_in_prose,
+    reference,
+    stake_of,
+    time_left,
+    units,
+)
 
 NEXT = 5
 
@@ -134,7 +144,7 @@ def _dot(line: Incident, now: datetime) -> Dot:
     has_money = bool(line.stake.amount and line.finding.difference)
     amount = float(abs(units(line.finding.difference or 0, line.finding.currency))) if has_money else None
     kind = line.stake.side if has_money and line.stake.side else "none"
-    text = short_money(abs(line.finding.difference or 0), line.finding.currency) if has_money else ""
+    text = money_in_prose(abs(line.finding.difference or 0), line.finding.currency) if has_money else ""
     label = line.finding.named.get("player", line.finding.player) or line.title
     return Dot(_share(case.deadline - now), amount, kind, text, label)
 
@@ -156,6 +166,6 @@ def _ticks(lines: Iterable[Incident], currency: str) -> list[tuple[float, str]]:
     amount = 1
     while amount <= highest:
         digits = 0 if currency == "JPY" else 2
-        ticks.append((float(amount), short_money(amount * 10**digits, currency)))
+        ticks.append((float(amount), money_in_prose(amount * 10**digits, currency)))
         amount *= 10
     return ticks

@@ -22,6 +22,7 @@ from django.utils.translation import gettext_lazy as _
 from audit.access.capabilities import Capability
 from audit.desk.audited_admin import AuditedAdmin, actor, record_entry
 from audit.desk.downloads import list_response
+from audit.desk.persons.pages import PersonPages
 from audit.desk.scoped_admin import demands, scope_of
 from audit.exports.lists import FORMATS
 from audit.exports.sheets import Column, Sheet
@@ -40,7 +41,7 @@ class ImportForm(forms.Form):
 
 
 @admin.register(Person)
-class PersonAdmin(AuditedAdmin[Person]):
+class PersonAdmin(PersonPages, AuditedAdmin[Person]):
     sees = (Capability.SEE_NAMES,)
     changes = (Capability.KEEP_EQUIPMENT,)
     change_list_template = "admin/audit/persons/list.html"
@@ -62,6 +63,7 @@ class PersonAdmin(AuditedAdmin[Person]):
         return [
             path("import/", view(self.import_view), name="audit_person_import"),
             path("export/<slug:format>/", view(self.export_view), name="audit_person_export"),
+            *self.person_urls(),
             *super().get_urls(),
         ]
 

@@ -12,6 +12,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext_lazy
 
 from audit.access.capabilities import Capability
 from audit.desk.audited_admin import record_entry
@@ -28,6 +29,7 @@ HEX_LINE_BYTES = 32
 
 @admin.register(Quarantined)
 class QuarantinedAdmin(RecordAdmin[Quarantined]):
+    counted = ngettext_lazy("%(number)d quarantined request", "%(number)d quarantined requests", "number")
     list_display = ("received", "code", "stream", "seq", "key", "size", "detail")
     list_filter = ("code", "casino", "key")
     list_select_related = ("key", "casino")

@@ -32,6 +32,7 @@ from audit.desk.scoped_admin import RecordAdmin, demands, officer_of, scope_of
 from audit.desk.sign_in.proof import ask_for_proof, fresh_proof
 from audit.models import AccountRequest, Casino, Officer, Role
 from audit.notifications import access_links
+from audit.presentation import request_title
 
 # Officers have roles, not groups; second factors are secret; the schedule follows the settings and casinos' cutoffs.
 admin.site.unregister([Group, StaticDevice, TOTPDevice])
@@ -306,15 +307,9 @@ def _requests(actor: Officer, officer: Officer | None = None) -> list[dict[str, 
     return [
         {
             "request": each,
-            "title": _title(each),
+            "title": request_title(each),
             "is_own": each.proposed_by_id == actor.pk,
             "may_decide": keepers.may_decide(actor, each),
         }
         for each in (found if officer is None else found.filter(officer=officer))
     ]
-
-
-def _title(request: AccountRequest) -> str:
-    if request.casino is not None:
-        return f"{request.get_role_display()}, {request.casino}"
-    return f"{request.get_kind_display()} {request.email}".strip()

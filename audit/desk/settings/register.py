@@ -18,15 +18,16 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext_lazy
 
 from audit.access.capabilities import Capability
 from audit.access.scope import Scope
 from audit.desk.scoped_admin import RecordAdmin, demands, officer_of, scope_of
 from audit.desk.sign_in.proof import fresh_proof
-from audit.models import Casino, GamingTable, LoggedStream, RegisterEntry, RequestState
+from audit.models import Casino, GamingTable, RegisterEntry, RequestState
 from audit.presentation import day, language
 from audit.register import entries, in_force, touched
+from audit.register.currency import currency_of
 from audit.register.entries import Proposal, RegisterRefused
 from audit.register.readings import KINDS, ValueRefused, parse, rulesets_of, written
 from settlement import RULESETS
@@ -34,8 +35,6 @@ from settlement.readings import READINGS
 
 NIGHTS_SHOWN = 12
 """Signed nights that the page of an entry names."""
-
-_CURRENCY = "_cabochon_currency"
 
 
 def _with_casino(table: GamingTable) -> str:
@@ -105,6 +104,7 @@ class ProposalForm(forms.Form):
 
 @admin.register(RegisterEntry)
 class RegisterAdmin(RecordAdmin[RegisterEntry]):
+    counted = ngettext_lazy("%(number)d entry of the register", "%(number)d entries of the register", "number")
     sees = (Capability.SEE_RECORD,)
     changes = (Capability.KEEP_REGISTER,)
     list_display = ("about", "what", "where", "days", "standing", "officers")
@@ -196,6 +196,7 @@ class RegisterAdmin(RecordAdmin[RegisterEntry]):
             sessions=touched.streams_of(entry).count(),
             nights=nights[:NIGHTS_SHOWN],
             more_nights=max(0, len(nights) - NIGHTS_SHOWN),
+            is_of_casino=KINDS[entry.reading].is_of_casino,
             is_waiting=entry.state == RequestState.WAITING,
             is_own=entry.proposed_by_id == actor.pk,
             is_kept=is_kept,
@@ -215,7 +216,9 @@ class RegisterAdmin(RecordAdmin[RegisterEntry]):
             match decision:
                 case "approve":
                     entries.approve(actor, entry.pk, reason=reason)
-                    messages.success(request, _("Approved. The sessions that it touches are read again."))
+                    is_read_by = not KINDS[entry.reading].is_of_casino
+                    again = _("Approved. The sessions that it touches are read again.")
+                    messages.success(request, again if is_read_by else _("Approved."))
                 case "decline":
                     entries.decline(actor, entry.pk, reason=reason)
                     messages.success(request, _("Declined."))
@@ -281,16 +284,6 @@ def entry_line(entry: RegisterEntry) -> dict[str, Any]:
         "leaves_open": ", ".join(reading.leaves_open) if reading else "",
         "decision": reading.reason.in_language(language()) if reading else "",
     }
-
-
-def currency_of(casino: Casino) -> str:
-    """Return the currency in which a casino plays, "" if it has played in none or in several. Kept with the object."""
-    known: dict[str, str] = casino.__dict__
-    if _CURRENCY not in known:
-        streams = LoggedStream.objects.filter(casino=casino, is_of_desk=False)
-        found = list(streams.order_by().values_list("currency", flat=True).distinct()[:2])
-        known[_CURRENCY] = found[0] if len(found) == 1 else ""
-    return known[_CURRENCY]
 
 
 def _in_force_today(casino: Casino) -> dict[str, Any]:

@@ -8,27 +8,30 @@ from __future__ import annotations
 from itertools import chain
 from typing import Any
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.db.models import Count, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.template.response import TemplateResponse
-from django.urls import URLPattern, path
+from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext_lazy as _
 
 from audit.access.capabilities import Capability
 from audit.adjudication.equipment import equipment_of
-from audit.adjudication.results import coverage_of, standing
+from audit.adjudication.results import standing
 from audit.desk.audited_admin import record_entry
 from audit.desk.findings.filters import TableFilter
 from audit.desk.names import directory_for
-from audit.desk.scoped_admin import RecordAdmin, demands
+from audit.desk.rules.law_page import session_context
+from audit.desk.scoped_admin import RecordAdmin, demands, in_record
 from audit.desk.tables.corrections import corrections_to
 from audit.desk.tables.event_sentences import own_content, sentence
+from audit.desk.tables.going_on import day_in, moment_context
+from audit.desk.tables.moment import clock_in, moments_of
 from audit.desk.tables.replay import persons_in, replay_context
 from audit.event_store import read
-from audit.exports import law_coverage
 from audit.felt.frames import playback_of
-from audit.models import Finding, FindingStatus, LoggedStream
+from audit.models import Finding, FindingStatus, GamingTable, LoggedStream
 from audit.persons.directory import mentioned_in
 from audit.presentation import date_time, language, local
 from settlement.codec import decode_one_stored
@@ -63,6 +66,7 @@ class StreamAdmin(RecordAdmin[LoggedStream]):
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view
         return [
+            path("at/", view(self.at_view), name="audit_loggedstream_at"),
             path("<signed:stream_id>/events/", view(self.events_view), name="audit_loggedstream_events"),
             path("<signed:stream_id>/coverage/", view(self.coverage_view), name="audit_loggedstream_coverage"),
             path("<signed:stream_id>/table/", view(self.table_view), name="audit_loggedstream_table"),
@@ -125,21 +129,39 @@ class StreamAdmin(RecordAdmin[LoggedStream]):
 
     @demands(Capability.SEE_RECORD)
     def coverage_view(self, request: HttpRequest, stream_id: int) -> HttpResponse:
-        """Show the law, sentence by sentence: what was checked in this session, and what for lack of what was not."""
+        """Show text ``?text=ID``, sentence by sentence: what was checked in this session, and what was not."""
         stream = self.row_or_404(request, stream_id)
-        adjudication = standing(stream_id)
-        sentences = coverage_of(adjudication) if adjudication is not None else ()
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
             "title": _("The law in this session"),
             "stream": stream,
             "equipment": equipment_of(stream_id),
-            "texts": law_coverage.texts(sentences),
-            "tally": law_coverage.tally(sentences),
-            "unchecked": sorted({family for each in sentences for family in each.lacking}),
+            **session_context(request, stream, request.GET.get("text", "")),
         }
         return TemplateResponse(request, "admin/audit/tables/coverage.html", context)
+
+    @demands(Capability.SEE_RECORD)
+    def at_view(self, request: HttpRequest) -> HttpResponse:
+        """Lead to table ``?table=PK`` at ``clock`` (“23:41”), of gaming day ``day`` if it is given, else the newest."""
+        tables = in_record(GamingTable.objects.select_related("casino"), request)
+        chosen = request.GET.get("table", "")
+        table = tables.filter(pk=int(chosen)).first() if chosen.isascii() and chosen.isdigit() else None
+        if table is None:
+            raise Http404
+        clock, day = clock_in(request.GET.get("clock", "")), day_in(request.GET.get("day", ""))
+        if clock is None:
+            messages.warning(request, _("Give a clock time, such as 23:41."))
+            return redirect("admin:audit_loggedstream_changelist")
+        streams = in_record(LoggedStream.objects.all(), request)
+        moment = next(moments_of([table], clock, streams=streams, day=day), None)
+        if moment is None:
+            messages.warning(
+                request,
+                _("%(table)s was not open at %(clock)s.") % {"table": table.code, "clock": f"{clock:%H:%M}"},
+            )
+            return redirect(f"{reverse('admin:audit_loggedstream_changelist')}?table={table.pk}")
+        return redirect(f"{moment.address}&clock={clock:%H:%M}")
 
     @demands(Capability.SEE_RECORD)
     def table_view(self, request: HttpRequest, stream_id: int) -> HttpResponse:
@@ -166,6 +188,10 @@ class StreamAdmin(RecordAdmin[LoggedStream]):
             "earlier": before[0] if len(before) > AROUND + 1 else None,
             "later": after[-1] if len(after) > AROUND else None,
             "replay": replay_context(stream, playback, at, directory) if playback.frames else None,
+            "moment": moment_context(stream, playback, at, directory, request.GET.get("clock", ""))
+            if playback.frames
+            else None,
+            "tables": in_record(GamingTable.objects.filter(casino=stream.casino_id), request).order_by("code"),
         }
         return TemplateResponse(request, "admin/audit/tables/table.html", context)
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from django.utils.functional import Promise
 from django.utils.safestring import mark_safe
 
 from audit.desk.tables.event_sentences import sentence
@@ -17,6 +19,17 @@ from audit.presentation import MISSING, clock, finding_title, language, money, w
 from settlement.catalogue import BET_WORDS
 
 NO_LINES: Mapping[int, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """An event that a page is about: ``kind`` is ``deciding`` or ``completing``, ``words`` say it."""
+
+    kind: str
+    words: str | Promise
+
+
+NO_MARKS: Mapping[int, Mark] = MappingProxyType({})
 
 PAYMENTS = frozenset({"payout.made", "payment.announced", "stakes.collected", "zero.decided"})
 
@@ -36,11 +49,12 @@ def replay_context(
     *,
     disputed: Collection[str] = (),
     lines: Mapping[int, Any] = NO_LINES,
+    marks: Mapping[int, Mark] = NO_MARKS,
 ) -> dict[str, Any]:
     """Return what the replay template shows of a playback that has frames, opened at event ``focus``.
 
     ``disputed`` are ids of wagers whose chips are ringed; ``lines`` what a page says of events beyond their sentence,
-    by seq.
+    ``marks`` the events that the page is about, both by seq.
     """
     focus_index = playback.index_of(focus)
     findings = _finding_titles(stream, playback)
@@ -48,6 +62,8 @@ def replay_context(
     steps = [_step(stream, frame, findings, playback.currency, directory) for frame in playback.frames]
     for index, step in enumerate(steps):
         step["chips"] = drawing.states_at(playback, chips, index)
+        mark = marks.get(step["seq"])
+        step["mark"], step["mark_kind"] = (str(mark.words), mark.kind) if mark else ("", "")
         step["stakes"] = {
             stake.wager.id: [stake.state, *_amounts(stake, playback.currency)]
             for stake in drawing.stakes_at(playback, index)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from itertools import islice
 from typing import Any
 
@@ -14,16 +15,18 @@ from django.urls import URLPattern, path
 from django.utils.translation import gettext_lazy as _
 
 from audit.access.capabilities import Capability
-from audit.adjudication import promotion
+from audit.adjudication import promotion, what_if_sums
 from audit.adjudication import what_if as what_if_runs
 from audit.desk.audited_admin import record_entry
 from audit.desk.scoped_admin import RecordAdmin, demands, officer_of, scope_of
 from audit.desk.sign_in.proof import fresh_proof
+from audit.desk.what_if.choice import choice_context, is_settable
+from audit.desk.what_if.comparison import Verdict, change_row, rule_rows
 from audit.event_store import audit_trail
 from audit.exports.what_if_difference import write_csv, write_json
 from audit.models import WhatIf
-from audit.models.adjudication import Severity
-from audit.presentation import MISSING, date_time, finding_title, payment_error, value
+from audit.presentation import MISSING, date_time, day, finding_title
+from audit.register.readings import KINDS
 from settlement.catalogue import RULES
 
 MAX_CHANGES = 500
@@ -34,6 +37,7 @@ MAX_CHANGES = 500
 class WhatIfAdmin(RecordAdmin[WhatIf]):
     list_display = ("name", "of_casino", "engine_version", "started", "started_by", "progress", "ended", "promoted")
     list_select_related = ("casino",)
+    change_list_template = "admin/audit/what_if/list.html"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[WhatIf]:
         """Return the what-if runs of the officer's casinos, and those of all casinos.
@@ -78,25 +82,47 @@ class WhatIfAdmin(RecordAdmin[WhatIf]):
             *super().get_urls(),
         ]
 
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """Show the runs, and the form that starts one: of reading ``?reading=NAME``, where one is chosen."""
+        filters = request.GET.copy()
+        chosen = "".join(filters.pop("reading", [])[-1:])
+        request.GET = filters  # type: ignore[assignment]  # Django's list takes no parameter that it does not know
+        choice = choice_context(request, chosen if is_settable(chosen) else "")
+        return super().changelist_view(request, {**choice, **(extra_context or {})})
+
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         """Show the difference, by rule and finding by finding."""
         what_if = self.row_or_404(request, object_id)
         casino_ids = scope_of(request, Capability.SEE_RECORD).casino_ids
-        changes = what_if_runs.difference(what_if, casino_ids)
+        compared = what_if_sums.by_rule(what_if, casino_ids)
+        rule = request.GET.get("rule", "")
+        changes = (
+            each for each in what_if_runs.difference(what_if, casino_ids) if rule not in RULES or each.rule == rule
+        )
+        reading = next(iter(what_if.readings), "")
+        tried = request.GET.get("reading", "")
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
             "title": what_if.name,
             "what_if": what_if,
             "done": what_if_runs.completed_streams(what_if),
-            "sums": [_sum_line(each) for each in what_if_runs.totals(what_if_runs.difference(what_if, casino_ids))],
-            "changes": [_change_line(change) for change in islice(changes, MAX_CHANGES)],
+            "settings": what_if.readings.items(),
+            "first_day": _day_of(what_if, "first_day"),
+            "last_day": _day_of(what_if, "last_day"),
+            "verdicts": [Verdict(each) for each in what_if_sums.in_all(compared)],
+            "rules": rule_rows(compared),
+            "rule": rule if rule in RULES else "",
+            "rule_title": finding_title(rule) if rule in RULES else "",
+            "changes": [change_row(change) for change in islice(changes, MAX_CHANGES)],
             "max_changes": MAX_CHANGES,
             "engines": what_if_runs.engines_compared(what_if, casino_ids),
             "objection": promotion.objection(what_if),
             "may_promote": promotion.may_promote(officer_of(request), what_if),
+            "proposable": reading if reading in KINDS and scope_of(request, Capability.KEEP_REGISTER).casinos() else "",
+            **choice_context(request, tried if is_settable(tried) else reading),
         }
         return TemplateResponse(request, "admin/audit/what_if/what_if.html", context)
 
@@ -138,38 +164,7 @@ class WhatIfAdmin(RecordAdmin[WhatIf]):
         return redirect("admin:audit_whatif_change", what_if.pk)
 
 
-def _sum_line(total: what_if_runs.Total) -> dict[str, Any]:
-    rule = RULES[total.rule]
-    is_money = rule.expected_is == rule.recorded_is == "money" and bool(total.currency)
-    return {
-        "title": finding_title(total.rule),
-        "total": total,
-        "before": payment_error(total.before_minor, total.currency, of_several=True) if is_money else "",
-        "after": payment_error(total.after_minor, total.currency, of_several=True) if is_money else "",
-    }
-
-
-def _change_line(change: what_if_runs.Change) -> dict[str, Any]:
-    return {
-        "change": change,
-        "title": finding_title(change.rule),
-        "before": _values_text(change, change.before),
-        "after": _values_text(change, change.after),
-    }
-
-
-def _values_text(change: what_if_runs.Change, finding: dict[str, Any] | None) -> str:
-    """Return “expected → recorded” of a finding, “✓” if its rule has neither; "" if there is no such finding.
-
-    The severity is added where it is what changed.
-    """
-    if finding is None:
-        return ""
-    rule = RULES[change.rule]
-    values = (
-        value(finding["expected"], rule.expected_is, change.currency),
-        value(finding["recorded"], rule.recorded_is, change.currency),
-    )
-    text = " → ".join(text for text in values if text) or "✓"
-    severities = {(each or finding)["severity"] for each in (change.before, change.after)}
-    return f"{text} ({Severity(finding['severity']).label})" if len(severities) > 1 else text
+def _day_of(what_if: WhatIf, name: str) -> str:
+    """Return the first or the last gaming day that a run selects; "" where it is not limited."""
+    chosen = what_if.selection.get(name)
+    return day(date.fromisoformat(chosen), with_year=True) if chosen else ""

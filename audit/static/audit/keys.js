@@ -1,4 +1,4 @@
-// Keyboard shortcuts of the desk: j k x in a list; a e c j k on a finding; / and ? everywhere.
+// Keyboard shortcuts of the desk: j k x t in a list; a p c j k t on a finding; / and ? everywhere.
 (() => {
   const one = (selector) => document.querySelector(selector);
   const rows = [...document.querySelectorAll("#result_list tbody tr:not(.grp)")];
@@ -6,9 +6,7 @@
 
   const move = (by) => {
     if (!rows.length) {
-      const next = one("#case")?.dataset.next;
-      if (by < 0) history.back();
-      else if (next) location.assign(next);
+      one(by < 0 ? "a[data-key=k]" : "a[data-key=j]")?.click();
       return;
     }
     rows[current]?.removeAttribute("data-current");
@@ -23,11 +21,14 @@
     k: () => move(-1),
     x: () => rows[current]?.querySelector("input.action-select")?.click(),
     a: () => one("#take")?.click(),
-    e: () => { const details = one("#propose"); if (details) { details.open = true; one("#reason").focus(); } },
+    t: () => one("[data-key=t]")?.click(),
+    p: () => { const details = one("#propose"); if (details) { details.open = true; one("#reason").focus(); } },
     c: () => one("#note")?.focus(),
     "/": () => one("#searchbar")?.focus(),
     "?": () => one("#keys")?.showModal(),
   };
+
+  for (const link of document.querySelectorAll('a[href="#answer"]')) link.addEventListener("click", () => { one("#answer").open = true; });
 
   document.addEventListener("keydown", (event) => {
     if (event.altKey || event.ctrlKey || event.metaKey) return;

@@ -23,9 +23,9 @@
 
   steps.forEach((step, index) => {
     const isAnomaly = step.findings.length > 0;
-    if (!isAnomaly && !step.is_tick) return;
+    if (!isAnomaly && !step.is_tick && !step.mark_kind) return;
     const x = last ? (index / last) * 1000 : 0;
-    const size = isAnomaly ? { y: 0, width: 4, height: 10, class: "anomaly" } : { y: 4, width: 2, height: 6 };
+    const size = step.mark_kind === "deciding" ? { y: 0, width: 5, height: 10, class: "deciding" } : isAnomaly || step.mark_kind ? { y: 0, width: 4, height: 10, class: "anomaly" } : { y: 4, width: 2, height: 6 };
     one(".ticks").append(svg("rect", { x: x - 1.5, ...size }));
   });
 
@@ -60,6 +60,11 @@
     if (outcome) outcome.textContent = dice ? Number(dice[1]) + Number(dice[2]) : step.result ?? "";
     one("[data-role=time]").textContent = step.time;
     one("[data-role=text]").textContent = step.text;
+    const mark = one("[data-role=mark]");
+    mark.textContent = step.mark;
+    mark.hidden = !step.mark;
+    mark.classList.toggle("gold", step.mark_kind === "deciding");
+    mark.classList.toggle("bad", step.mark_kind === "completing");
     one("[data-role=findings]").textContent = step.findings.join(", ");
     one("[data-role=findings]").hidden = !step.findings.length;
     slider.value = current;
@@ -136,6 +141,14 @@
     return match ? steps.findIndex((step) => step.seq === Number(match[1])) : -1;
   };
   reducedMotion.addEventListener("change", stop);
+  const copy = one("[data-copy]", document);
+  if (copy && navigator.clipboard) {
+    copy.hidden = false;
+    copy.addEventListener("click", async () => {
+      await navigator.clipboard.writeText(location.href);
+      one("span", copy).textContent = copy.dataset.copied;
+    });
+  }
   const linked = indexFromHash();
   go(linked >= 0 ? linked : Number(root.dataset.focus));
 })();

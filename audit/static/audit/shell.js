@@ -1,8 +1,55 @@
-// The shell of the desk: Ctrl K goes to the search. Without it, everything is still there.
-document.addEventListener("keydown", (event) => {
-  const search = document.getElementById("seek");
-  if (!search || !(event.ctrlKey || event.metaKey) || event.key !== "k") return;
-  event.preventDefault();
-  if (!search.offsetParent) location.hash = "menu";
-  search.focus();
-});
+// The shell of the desk: Ctrl K opens the palette, arrows choose in it, Enter opens. Without it the field leads to its page.
+(() => {
+  const palette = document.getElementById("palette");
+  if (!palette) return;
+  const field = palette.querySelector("input"), found = palette.querySelector("#palette-found");
+  let requested = "", timer = 0, pending = null;
+
+  const choose = (by) => {
+    const links = [...found.querySelectorAll("a")];
+    if (!links.length) return;
+    const at = links.findIndex((link) => "chosen" in link.dataset);
+    links[at]?.removeAttribute("data-chosen");
+    const next = links[(at + by + links.length) % links.length];
+    next.dataset.chosen = "";
+    next.scrollIntoView({ block: "nearest" });
+  };
+
+  const ask = async () => {
+    const typed = field.value.trim();
+    if (typed === requested && found.childElementCount) return;
+    requested = typed;
+    pending?.abort();
+    pending = new AbortController();
+    try {
+      const answer = await fetch(`${palette.dataset.address}?part=1&q=${encodeURIComponent(typed)}`, { signal: pending.signal, redirect: "error" });
+      if (!answer.ok) return;
+      found.innerHTML = await answer.text();  // our own page: every text in it is escaped by the server
+      choose(1);
+    } catch { /* a later key has sent another request, or the session has ended: Enter still leads to the page */ }
+  };
+
+  const open = (typed = "") => {
+    if (palette.open) return;
+    field.value = typed;
+    requested = "";
+    found.replaceChildren();
+    palette.showModal();
+    ask();
+  };
+
+  document.addEventListener("keydown", (event) => {
+    if ((event.ctrlKey || event.metaKey) && event.key === "k") { event.preventDefault(); palette.open ? palette.close() : open(); }
+  });
+  document.addEventListener("click", (event) => {
+    const opener = event.target.closest("[data-palette]");
+    if (opener) { event.preventDefault(); open(); }
+    if (event.target === palette || event.target.closest("[data-shut]")) palette.close();
+  });
+  field.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(ask, 120); });
+  field.addEventListener("keydown", (event) => {
+    if (event.key === "ArrowDown" || event.key === "ArrowUp") { event.preventDefault(); choose(event.key === "ArrowDown" ? 1 : -1); }
+    const chosen = found.querySelector("[data-chosen]");
+    if (event.key === "Enter" && chosen && field.value.trim() === requested) { event.preventDefault(); chosen.click(); }
+  });
+})();

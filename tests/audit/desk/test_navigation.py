@@ -45,8 +45,8 @@ def current(client: Client, address: str) -> list[str]:
     [
         (Role.SECOND, set()),
         (Role.DIRECTOR, set()),
-        (Role.AUDITOR, {"People"}),
-        (Role.ADMINISTRATOR, set(EVERYTHING) - {"Overview", "People", "Settings"}),
+        (Role.AUDITOR, {"People", "To approve"}),
+        (Role.ADMINISTRATOR, set(EVERYTHING) - {"Overview", "To approve", "People", "Settings"}),
     ],
 )
 def test_a_role_finds_the_sections_that_it_may_open_and_no_other(role: Role, missing: set[str]) -> None:

@@ -237,7 +237,7 @@ def test_the_first_fault_names_stream_event_and_batch(streams: list[str]) -> Non
         "update log.stream set name = name || 'x' where not is_of_desk",
         "update log.stream set currency = 'USD'",
         "update log.stream set ruleset = 'qc-craps'",
-        "update log.stream set casino_id = casino_id + 1",
+        "update log.stream set casino_id = -casino_id",
         "update log.stream_head set chain = sha256(chain)",
         "update log.stream_head set next_seq = next_seq + 1",
         "delete from log.stream_head",
@@ -247,7 +247,7 @@ def test_the_first_fault_names_stream_event_and_batch(streams: list[str]) -> Non
         "truncate log.leaf, log.checkpoint",
         "delete from log.event",
         "insert into log.outbox select stream_id, first_seq from log.batch limit 1",
-        "insert into log.subtree values (8, 0, sha256('x'))",
+        "insert into log.subtree values (40, 0, sha256('x'))",
         "update log.key set public_key = sha256(public_key)",
     ],
 )
@@ -294,7 +294,7 @@ def test_the_command_reports_what_holds_and_fails_with_the_first_fault(
     call_command("verify", "--against", str(tmp_path), "--casino", tenant.code)
     printed = capsys.readouterr().out
     assert "Everything holds." in printed
-    assert f"{newest.size} leaves" in printed
+    assert f"{newest.size:,} leaves" in printed
     several_streams(tenant, sizes=[[3]])
     call_command("verify", "--since", str(tmp_path / f"checkpoint-{newest.size:020}"), "--casino", tenant.code)
     assert "3 events, 1 batch, " in capsys.readouterr().out

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from audit.models import Finding
 from tests.audit.casework.test_actions import Desk, client_of
 from tests.audit.casework.test_priority import found
 
@@ -30,6 +31,32 @@ def test_a_list_that_is_sorted_or_is_no_queue_has_no_groups() -> None:
     assert client.get(LIST).context["listed"] is None
     assert client.get(LIST, {"queue": "open", "o": "2"}).context["listed"] is None
     assert client.get(LIST, {"queue": "closed"}).context["listed"] is None
+
+
+@pytest.mark.superuser
+@pytest.mark.parametrize(("side", "by"), [("player", "house"), ("bank", "player")])
+def test_what_is_owed_to_one_side_is_listed_by_its_amount(side: str, by: str) -> None:
+    desk = Desk()
+
+    def owing(severity: str, euros: int, hours: int, by: str) -> Finding:
+        owed = {"by": by, "to": "p1" if by == "house" else None, "amount": 100 * euros}
+        return found(desk, severity, euros=euros, hours=hours, owed=owed)
+
+    rows = {euros: owing("minor", euros, hours, by) for euros, hours in ((7, -1), (900, 150), (50, 2))}
+    owing("major", 4000, 1, {"house": "player", "player": "house"}[by])
+    page = client_of(desk.first).get(LIST, {"queue": "open", "owed": side})
+    (group,) = page.context["listed"].groups
+    listed = [row.finding.pk for row in group.rows if row.finding.pk > desk.findings[-1].pk]
+    assert listed == [rows[euros].pk for euros in (900, 50, 7)]
+    assert "the largest sum first" in str(group.title)
+    overview = client_of(desk.first).get("/admin/").content.decode()
+    assert f"{LIST}?queue=open&amp;owed={side}" in overview
+
+
+def test_an_unknown_side_narrows_nothing() -> None:
+    client = client_of(Desk().first)
+    queue, narrowed = (client.get(LIST, {"queue": "open", **more}) for more in ({}, {"owed": "nobody"}))
+    assert narrowed.context["listed"].sums.count == queue.context["listed"].sums.count > 0
 
 
 def test_an_empty_queue_says_so_and_what_comes_next() -> None:

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from datetime import UTC, datetime, timedelta
+from fractions import Fraction
 from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import translation
 from django.utils.html import escape
 
+from audit.desk.ledger.process_page import factor_text
 from audit.desk.ledger.subjects import subjects_of
 from audit.event_store import audit_trail
 from audit.ledger import feeding, listing
 from audit.models import Casino, Finding, GamingTable, LedgerProcess, LedgerQuestion, Person, Role, StreamEvidence
-from audit.presentation import day
+from audit.presentation import day, night_of
 from audit.reconciliation import sessions
 from settlement.eprocess.observations import decode, encode
 from tests.audit.casework.test_actions import client_of, hired
@@ -62,14 +68,55 @@ def test_a_process_shows_its_curve_what_moved_it_and_its_question(tenant: Tenant
     reader = client(tenant, Role.AUDITOR)
     shown = page(reader, f"{LIST}{process(casino).pk}/change/")
     question = LedgerQuestion.objects.get(process=process(casino))
-    assert '<path d="M28.0,' in shown
-    assert "stroke-dasharray" in shown
-    assert "style=" not in shown.split('<div class="night">')[1].split("</svg>")[0]
+    assert '<svg xmlns="http://www.w3.org/2000/svg" class="chart evidence"' in shown
+    assert '<path class="raised"' in shown
+    assert f"level of {DAY.year}: 16" in shown
+    assert "style=" not in shown.split('<div class="page process">')[1]
     assert f"/admin/audit/finding/{question.finding_id}/change/" in shown
     assert "1/16" in shown
-    assert "at most 1 in 16 in a year. It is a question and no accusation." in shown
-    assert f"Asked after the gaming day of {day(DAY)}" in shown
+    assert "at most 1 in 16" in shown
+    assert f"{night_of(DAY)}: the evidence reached its level, and the question was put. It is no accusation." in shown
+    assert "Some wheels look like this by chance." in shown
     assert len(entries(casino, "ledger.viewed")) == 1
+
+
+def test_a_process_shows_the_others_about_the_same_and_none_of_another_wheel(tenant: Tenant, casino: Casino) -> None:
+    shown = page(client(tenant, Role.AUDITOR), f"{LIST}{process(casino).pk}/change/")
+    others = shown.split('id="others"')[1].split("</section>")[0]
+    own = LedgerProcess.objects.filter(casino=casino, subject="W1").exclude(pk=process(casino).pk)
+    assert own
+    assert all(f"{LIST}{each.pk}/change/" in others for each in own)
+    strange = LedgerProcess.objects.filter(casino=casino, subject="W2")
+    assert strange
+    assert not any(f"{LIST}{each.pk}/change/" in others for each in strange)
+
+
+def test_a_process_costs_no_more_queries_with_more_sessions(tenant: Tenant, casino: Casino) -> None:
+    reader = client(tenant, Role.AUDITOR)
+    address = f"{LIST}{process(casino).pk}/change/"
+    page(reader, address)  # fills what later pages find in caches
+
+    def queries() -> int:
+        with CaptureQueriesContext(connection) as captured:
+            page(reader, address)
+        return len(captured)
+
+    before = queries()
+    for later in (2, 3, 4):
+        record(casino, spun(casino, ["1", "2", "3"], day=DAY + timedelta(days=later)))
+    seal()
+    feeding.feed(casino)
+    assert process(casino).sessions == 4
+    assert queries() == before
+
+
+@pytest.mark.parametrize(
+    "factor, words", [(Fraction(48, 10), "×\u00a04.8"), (Fraction(1), "×\u00a01"), (Fraction(1, 4), "÷\u00a04")]
+)
+def test_a_step_is_a_factor_or_a_divisor(factor: Fraction, words: str) -> None:
+    assert factor_text(factor) == words
+    with translation.override("fr"):
+        assert factor_text(factor) == words.replace(".", ",")
 
 
 def test_a_finding_leads_to_the_process_that_asks(tenant: Tenant, casino: Casino) -> None:
@@ -86,6 +133,43 @@ def test_the_list_is_of_the_officers_casinos_alone(tenant: Tenant, casino: Casin
     stranger = client(Tenant(), Role.OFFICER, "stranger")
     assert ">W1<" not in page(stranger, LIST)
     assert stranger.get(f"{LIST}{process(casino).pk}/change/").status_code in (302, 403, 404)
+
+
+def test_the_list_shows_what_raised_its_question_and_what_is_watched_with_budget_and_reasons(
+    tenant: Tenant, casino: Casino
+) -> None:
+    shown = page(client(tenant, Role.AUDITOR), LIST)
+    raised = shown.split('id="raised-')[1].split("</section>")[0]
+    watched = shown.split('id="watched-')[1].split("</section>")[0]
+    question = LedgerQuestion.objects.get(process=process(casino))
+    assert f"{LIST}{process(casino).pk}/change/" in raised
+    assert f"/admin/audit/finding/{question.finding_id}/change/" in raised
+    assert "Some wheels look like this by chance." in raised
+    assert 'class="chart evidence-line raised"' in raised
+    assert f"{LIST}{process(casino, 'wheel-displacement 37: W2').pk}/change/" in watched
+    assert "/admin/audit/finding/" not in watched
+    assert 'class="chart evidence-line watched"' in watched
+    assert "accuses nobody" in shown
+    assert "Evidence ledger" not in shown
+    assert re.search(r"0\.\d\d of 1\.0", shown)
+
+
+def test_the_list_costs_no_more_queries_with_more_processes(tenant: Tenant, casino: Casino) -> None:
+    reader = client(tenant, Role.AUDITOR)
+    page(reader, LIST)
+
+    def queries() -> int:
+        with CaptureQueriesContext(connection) as captured:
+            page(reader, LIST)
+        return len(captured)
+
+    before = queries()
+    for number in (3, 4, 5):
+        record(casino, spun(casino, ["17"] * 20, day=DAY + timedelta(days=number), wheel=f"W{number}"))
+    seal()
+    feeding.feed(casino)
+    assert LedgerQuestion.objects.filter(process__casino=casino).count() > 3
+    assert queries() == before
 
 
 @pytest.mark.superuser
@@ -179,17 +263,17 @@ def test_the_command_wants_an_account_and_its_password(
 def test_what_it_would_be_is_shown_only_where_a_session_reads_otherwise_now(tenant: Tenant, casino: Casino) -> None:
     reader = client(tenant, Role.AUDITOR)
     address = f"{LIST}{process(casino).pk}/change/"
-    assert "As its sessions read now" not in page(reader, address)
+    assert "If draws are corrected" not in page(reader, address)
     batch = process(casino).points.get().batch
     seen = decode(bytes(batch.content))
     seen.drawn = seen.drawn[:5]
     StreamEvidence.objects.create(stream=batch.stream, last_seq=batch.last_seq + 1, observations=encode(seen))
     shown = page(reader, address)
-    assert "As its sessions read now" in shown
+    assert "If draws are corrected" in shown
     assert process(casino).wealth == process(casino).points.get().wealth
 
 
-def test_the_money_of_a_player_and_the_exchange_register(tenant: Tenant) -> None:
+def test_the_exchange_register(tenant: Tenant) -> None:
     casino = tenant.casino
     events = session(casino, "R1", seed=3, coups=10)
     stream_id = record(casino, events)
@@ -197,16 +281,10 @@ def test_the_money_of_a_player_and_the_exchange_register(tenant: Tenant) -> None
     sessions.compute_figures(stream_id, events[-1]["seq"])
     Person.objects.create(casino=casino, code=player, kind="player", name="Anna Petit")
     reader = client(tenant, Role.OFFICER)
-    shown = page(reader, f"{LIST}person/{casino.pk}/{player}/")
-    assert "Anna Petit" in shown
-    assert events[0]["stream"] in shown
     register = page(reader, f"{LIST}exchanges/{casino.pk}/{DAY}/")
     assert f"Exchange register of {day(DAY, with_weekday=True)}" in register
     assert {each.data["gaming_day"] for each in entries(casino, "exchanges.viewed")} == {DAY.isoformat()}
-    auditor = client(tenant, Role.AUDITOR, "auditor")
-    assert auditor.get(f"{LIST}person/{casino.pk}/{player}/").status_code == 403
-    stranger = client(Tenant(), Role.OFFICER, "stranger")
-    assert stranger.get(f"{LIST}person/{casino.pk}/{player}/").status_code == 404
+    assert f"/admin/audit/person/player/{casino.pk}/" in register or "No exchange to list" in register
 
 
 ODD = 'a&b=c "x"'
@@ -226,16 +304,14 @@ def test_the_money_of_a_player_is_found_whatever_the_id(tenant: Tenant) -> None:
     feeding.feed(casino)
     reader = client(tenant, Role.OFFICER)
     luck = process(casino, f"player-luck: {ODD}")
-    address = f"{LIST}person/{casino.pk}/a&b=c%20%22x%22/"
+    address = f"/admin/audit/person/player/{casino.pk}/a&b=c%20%22x%22/"
     assert f'href="{escape(address)}"' in page(reader, f"{LIST}{luck.pk}/change/")
-    shown = page(reader, address)
-    assert events[0]["stream"] in shown
+    shown = page(reader, f"{address}?month={DAY:%Y-%m}")
     assert "Nothing is kept of this player" not in shown
     without_names = client(tenant, Role.AUDITOR, "auditor")
     shown = page(without_names, f"{LIST}{luck.pk}/change/")
-    assert 'href="/admin/audit/finding/?q=a%26b%3Dc+%22x%22"' in shown
-    assert "/person/" not in shown
-    assert without_names.get("/admin/audit/finding/", {"q": ODD}).status_code == 200
+    assert f'href="{escape(address)}"' in shown, "a page of ids and findings, without money"
+    assert "Staked" not in page(without_names, address)
 
 
 @pytest.mark.parametrize(
@@ -246,10 +322,20 @@ def test_the_money_of_a_player_is_found_whatever_the_id(tenant: Tenant) -> None:
         ("wheel-memory", "W1", [("W1", "ledgerprocess/?q=W1&ended=all")]),
         ("die", "D, 2, red", [("D, 2", "ledgerprocess/?q=D%2C+2&ended=all"), ("red", "")]),
         ("dice-pair", "D-2", [("D-2", "ledgerprocess/?q=D-2&ended=all")]),
-        ("croupier-displacement", "Max, W1", [("Max", "finding/?q=Max"), ("W1", "ledgerprocess/?q=W1&ended=all")]),
-        ("payout-lean", "Max", [("Max", "finding/?q=Max")]),
-        ("pair-luck", "p 1, Max", [("p 1", "ledgerprocess/person/{casino}/p%201/"), ("Max", "finding/?q=Max")]),
-        ("team-drift", "Ida + Max", [("Ida", "finding/?q=Ida"), ("Max", "finding/?q=Max")]),
+        (
+            "croupier-displacement",
+            "Max, W1",
+            [("Max", "person/croupier/{casino}/Max/"), ("W1", "ledgerprocess/?q=W1&ended=all")],
+        ),
+        ("payout-lean", "Max", [("Max", "person/croupier/{casino}/Max/")]),
+        (
+            *("pair-luck", "p 1, Max"),
+            [("p 1", "person/player/{casino}/p%201/"), ("Max", "person/croupier/{casino}/Max/")],
+        ),
+        (
+            *("team-drift", "Ida + Max"),
+            [("Ida", "person/croupier/{casino}/Ida/"), ("Max", "person/croupier/{casino}/Max/")],
+        ),
         ("shift-drift", "late", [("late", "")]),
     ],
 )
@@ -258,7 +344,7 @@ def test_whom_a_process_is_about_leads_to_the_page_that_there_is(
 ) -> None:
     row = LedgerProcess(pk=1, casino=casino, kind=kind, subject=subject)
     numbers = {"table": str(GamingTable.objects.get(casino=casino, code="R1").pk), "casino": str(casino.pk)}
-    links = subjects_of(casino, [row], sees_names=True)[1]
+    links = subjects_of(casino, [row])[1]
     addresses = [(text, f"/admin/audit/{address}".format(**numbers) if address else "") for text, address in expected]
     assert [(each.text, each.address) for each in links] == addresses
 
@@ -267,12 +353,12 @@ def test_the_links_of_a_process_lead_somewhere(tenant: Tenant, casino: Casino) -
     reader = client(tenant, Role.OFFICER)
     luck = LedgerProcess.objects.filter(casino=casino, kind="wheel").latest("pk")
     shown = page(reader, f"{LIST}{luck.pk}/change/")
-    assert f'<a href="{LIST}?q={luck.subject}&amp;ended=all">{luck.subject}</a>' in shown
+    assert f'href="{LIST}?q={luck.subject}&amp;ended=all">{luck.subject}</a>' in shown
     assert f"{LIST}{luck.pk}/change/" in page(reader, f"{LIST}?q={luck.subject}&ended=all")
     watched = listing.watched(casino)
     assert watched
-    overview = page(reader, LIST).split('<div class="night">')[1].split("</section>")[0]
-    assert all(f'<a href="{LIST}?q={each.subject}&amp;ended=all">' in overview for each in watched)
+    overview = page(reader, LIST).split('id="watched-')[1].split("</section>")[0]
+    assert all(f'href="{LIST}?q={each.subject}&amp;ended=all">' in overview for each in watched)
 
 
 def test_the_command_lists_processes_budget_and_watch_list(casino: Casino, capsys: pytest.CaptureFixture[str]) -> None:

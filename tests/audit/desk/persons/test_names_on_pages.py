@@ -96,6 +96,14 @@ def shown(client: Client, address: str) -> str:
     return response.content.decode()
 
 
+@pytest.mark.parametrize("page", ["overview", "night", "month"])
+@pytest.mark.parametrize("role", [Role.OFFICER, Role.AUDITOR])
+def test_a_croupier_who_is_named_leads_to_his_page_of_the_month(night: NamedNight, page: str, role: Role) -> None:
+    reader = client_of(hired(night.tenant, role, "reader"))
+    link = reverse("admin:audit_person_croupier", args=(night.casino.pk, night.finding.croupier))
+    assert f'href="{link}?month={DAY:%Y-%m}"' in shown(reader, {"overview": "/admin/", **night.pages()}[page])
+
+
 def names_in(text: str, names: list[str]) -> set[str]:
     return {name for name in names if name in text or json.dumps(name)[1:-1] in text}
 

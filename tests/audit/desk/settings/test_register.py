@@ -143,6 +143,25 @@ def test_who_only_reads_the_record_reads_the_register_too(desk: RegisterDesk) ->
     assert client_of(hired(desk.tenant, Role.ADMINISTRATOR, "keeper")).get(LIST).status_code == 403
 
 
+def test_shifts_are_proposed_as_they_are_said_and_touch_no_session(desk: RegisterDesk) -> None:
+    one, other = client_of(desk.one), client_of(desk.other)
+    desk.tenant.post("s", [desk.tenant.opener("s")])
+    one.post(f"{LIST}add/", form(desk, reading="shifts", value="early=14:00, late=20h00, night=2:00"))
+    entry = RegisterEntry.objects.get(casino=desk.casino)
+    assert entry.value == {"early": "14:00", "late": "20:00", "night": "02:00"}
+    shown = text(other, page_of(entry))
+    assert "Shifts: 02:00 night, 14:00 early, 20:00 late" in shown
+    assert "counts for the shift in which it closes" in shown
+    assert "session of the record" not in shown
+    assert "<dd>every table</dd>" in shown, "and no ruleset"
+    assert "are read again" not in shown
+    approved = other.post(f"{LIST}{entry.pk}/decide/approve/", {"reason": ""}, follow=True).content.decode()
+    assert "Approved." in approved
+    assert "The sessions that it touches" not in approved
+    refused = one.post(f"{LIST}add/", form(desk, reading="shifts", value="all=14:00", ruleset="fr-craps"))
+    assert "the whole casino" in refused.content.decode()
+
+
 def test_the_pages_are_in_french(desk: RegisterDesk) -> None:
     entry = desk.proposed("payout_unit", 100)
     client = client_of(desk.other)

@@ -1,0 +1,1 @@
+"""What waits for a second officer, on one page: closings, corrections, entries of the register, accounts."""

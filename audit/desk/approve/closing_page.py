@@ -1,0 +1,142 @@
+"""The page of one proposed closing, for the second officer: what is proposed, why, and on what it rests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from django.contrib import admin
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.utils.functional import Promise
+from django.utils.text import capfirst
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
+
+from audit.access.capabilities import Capability
+from audit.casework.priority import with_priority
+from audit.corrections.waiting import waiting_in
+from audit.desk.approve import waiting
+from audit.desk.approve.neighbours import closing_address, neighbours_of
+from audit.desk.audited_admin import record_entry
+from audit.desk.findings.casework import case_context
+from audit.desk.findings.page import finding_context
+from audit.desk.names import sees_names
+from audit.desk.scoped_admin import demands, in_record
+from audit.event_store import read
+from audit.models import Case, Finding
+from audit.models.cases import Outcome
+from audit.presentation import date_time, officer_name, stake_of
+
+MEANINGS: Mapping[str, Promise] = MappingProxyType(
+    {
+        Outcome.CONFIRMED: _("The rules were broken."),
+        Outcome.EXPLAINED: _("The rules were not broken; the reason says how the finding arose."),
+        Outcome.MISTAKEN: _("The finding is wrong."),
+    }
+)
+"""What an outcome says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something the officer should know: ``mark`` is a word or a number before it, ``kind`` the colour of that."""
+
+    mark: str
+    kind: str
+    title: str
+    detail: str = ""
+    address: str = ""
+    is_quoted: bool = False
+
+
+@demands(Capability.APPROVE_CASES)
+def closing_view(request: HttpRequest, pk: int) -> HttpResponse:
+    """Show a proposed closing to an officer who may decide about it; to others who see it, the finding."""
+    rows = waiting.closings(request).select_related("casino", "table", "stream", "case__proposed_by")
+    finding = with_priority(rows).filter(pk=pk).first()
+    if finding is None or finding.case is None:
+        if in_record(Finding.objects.filter(pk=pk), request).exists():
+            return redirect("admin:audit_finding_change", pk)
+        raise Http404
+    record_entry(request, "finding.viewed", casino_id=finding.casino_id, id=finding.pk, stream=finding.stream.name)
+    casework = case_context(request, finding)
+    assert casework is not None, "a proposed closing is of a case"
+    shown = finding_context(finding, with_names=sees_names(request, finding.casino_id))
+    case = finding.case
+    context = {
+        **admin.site.each_context(request),
+        **shown,
+        "casework": casework,
+        "case": case,
+        "neighbours": neighbours_of(request, closing_address(finding.pk)),
+        "title": gettext("%(officer)s proposes closing: %(outcome)s")
+        % {"officer": officer_name(case.proposed_by), "outcome": case.get_outcome_display()},
+        "proposal": list(_proposal(finding, case, shown, casework)),
+        "before": list(_before(finding, shown, casework)),
+        "evidence": _evidence(shown),
+    }
+    return TemplateResponse(request, "admin/audit/approve/closing.html", context)
+
+
+def _proposal(finding: Finding, case: Case, shown: Mapping[str, Any], casework: Mapping[str, Any]) -> Iterator[Note]:
+    """Yield what is proposed: the outcome, the reason with who gave it and when, and what becomes of the money."""
+    yield Note(gettext("end"), "brand", capfirst(str(case.get_outcome_display())), str(MEANINGS.get(case.outcome, "")))
+    proposals = [line["action"] for line in casework["history"] if line["action"].type == "case.proposed"]
+    at = date_time(proposals[-1].at, finding.casino) if proposals else ""
+    by = ", ".join(filter(None, (officer_name(case.proposed_by), at)))
+    yield Note(gettext("why"), "", case.reason, by, is_quoted=True)
+    stake = stake_of(finding, shown["player"])
+    if stake.amount and stake.side:
+        paid = any(line["action"].type == "case.payment_ordered" for line in casework["history"])
+        ordered = gettext("A payment order was made.") if paid else gettext("No payment order was made.")
+        yield Note(
+            gettext("sum"), stake.side, f"{stake.amount} {stake.words}", ordered if stake.side == "player" else ""
+        )
+
+
+def _before(finding: Finding, shown: Mapping[str, Any], casework: Mapping[str, Any]) -> Iterator[Note]:
+    """Yield what the desk found, not the officer who proposes."""
+    pattern = casework["pattern"]
+    if pattern:
+        words = ngettext(
+            "%(number)d other of this rule by the same croupier within thirty days",
+            "%(number)d others of this rule by the same croupier within thirty days",
+            pattern["count"],
+        )
+        title = words % {"number": pattern["count"]}
+        yield Note(str(pattern["count"]), "warn", title, address=pattern["address"])
+    if casework["has_recurred"]:
+        yield Note("!", "warn", capfirst(gettext("a case of the same rule at this table was closed before.")))
+    corrections = waiting_in(finding.stream_id, read.next_seq_of(finding.stream_id) - 1)
+    if corrections:
+        words = ngettext(
+            "%(number)d correction of this session waits for officers",
+            "%(number)d corrections of this session wait for officers",
+            len(corrections),
+        )
+        yield Note(str(len(corrections)), "warn", words % {"number": len(corrections)})
+    yield Note(
+        gettext("ok"),
+        "ok",
+        gettext("The finding stands by the record as it is read now"),
+        gettext("Engine version %(version)s.") % {"version": finding.engine_version}
+        + ("" if corrections else " " + gettext("No correction of this session waits.")),
+    )
+    number = len(shown["consequences"])
+    if number:
+        words = ngettext("%(number)d consequence closes with it", "%(number)d consequences close with it", number)
+        yield Note(str(number), "", words % {"number": number})
+
+
+def _evidence(shown: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the events on which the finding rests, of the timeline and from further back, in order."""
+    lines = [(line.seq, line.at, line.text, line.completes, line.is_evidence) for line in shown["all_lines"]]
+    return [
+        {"seq": seq, "at": at, "text": text, "completes": completes}
+        for seq, at, text, completes, is_evidence in lines
+        if completes or is_evidence
+    ]

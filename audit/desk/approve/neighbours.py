@@ -1,0 +1,55 @@
+"""Where a proposal stands in *To approve*, and which are before and after it: closings first, then corrections."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.http import HttpRequest
+from django.urls import reverse
+
+from audit.desk.approve import waiting
+
+MOST = 500
+"""Proposals of each kind that are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """The position in the list, from 1, 0 if it is not in it; the addresses before and after, "" at an end."""
+
+    position: int
+    of: int
+    previous: str
+    next: str
+
+
+def closing_address(pk: int) -> str:
+    """Return the address of the page on which a closing of the case of finding ``pk`` is decided."""
+    return reverse("admin:approve_closing", args=(pk,))
+
+
+def correction_address(pk: int) -> str:
+    """Return the address of the page on which the correction of finding ``pk`` is decided."""
+    return reverse("admin:audit_correction_change", args=(pk,))
+
+
+def neighbours_of(request: HttpRequest, address: str) -> Neighbours:
+    """Return the neighbours of the page at ``address`` in what waits for this officer.
+
+    A page that is not in it, as one that was just decided, is followed by the first.
+    """
+    closings = waiting.closings(request).order_by(*waiting.CLOSINGS_FIRST).values_list("pk", flat=True)
+    corrections = waiting.corrections(request).order_by(*waiting.CORRECTIONS_FIRST).values_list("pk", flat=True)
+    listed = [
+        *(closing_address(pk) for pk in closings[:MOST]),
+        *(correction_address(pk) for pk in corrections[:MOST]),
+    ]
+    if address not in listed:
+        return Neighbours(0, len(listed), "", listed[0] if listed else "")
+    at = listed.index(address)
+    return Neighbours(
+        at + 1,
+        len(listed),
+        listed[at - 1] if at else "",
+        listed[at + 1] if at + 1 < len(listed) else "",
+    )

@@ -1,0 +1,160 @@
+"""The page *To approve*: each proposal with what it is about, who made it, since when, and what money hangs on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.contrib import admin
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.safestring import SafeString
+from django.utils.text import capfirst
+from django.utils.translation import gettext_lazy as _
+
+from audit.access.capabilities import Capability
+from audit.desk import parts
+from audit.desk.approve import waiting
+from audit.desk.approve.neighbours import closing_address, correction_address
+from audit.desk.scoped_admin import demands, scope_of
+from audit.exports.findings import add_names
+from audit.models import Casino, Finding, RegisterEntry
+from audit.presentation import finding_title, officer_name, reference, request_title, stake_of, time_left
+from audit.register.readings import KINDS
+
+SHOWN = 100
+"""Lines of each kind: the oldest, or the most urgent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One proposal. ``by`` and ``since``: who made it and when; ``casino``: None for the installation's own.
+
+    ``due``: the ring of its deadline, if it has one.
+    """
+
+    address: str
+    title: str | Promise
+    about: str
+    money: SafeString
+    reason: str
+    by: str
+    since: datetime
+    casino: Casino | None
+    due: SafeString
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of proposals, with the address of their whole list."""
+
+    name: str
+    title: str | Promise
+    lines: Sequence[Line]
+    all: str
+
+
+@demands(Capability.WORK_CASES, Capability.APPROVE_CASES, Capability.KEEP_REGISTER, Capability.KEEP_OFFICERS)
+def approve_view(request: HttpRequest) -> HttpResponse:
+    """Show what waits for this officer's decision."""
+    findings = reverse("admin:audit_finding_changelist") + "?queue=second"
+    corrections = reverse("admin:audit_correction_changelist") + "?state=waiting"
+    kinds = [
+        Kind("closings", _("Closings"), list(_closings(request)), findings),
+        Kind("corrections", _("Corrections"), list(_corrections(request)), corrections),
+        Kind("entries", _("House register"), list(_entries(request)), reverse("admin:audit_registerentry_changelist")),
+        Kind("accounts", _("Accounts"), list(_accounts(request)), reverse("admin:audit_officer_changelist")),
+    ]
+    context = {**admin.site.each_context(request), "title": _("To approve"), "kinds": [k for k in kinds if k.lines]}
+    return TemplateResponse(request, "admin/audit/approve/approve.html", context)
+
+
+def _closings(request: HttpRequest) -> Iterator[Line]:
+    rows = (
+        waiting.closings(request)
+        .select_related("case__proposed_by", "casino", "table")
+        .order_by(*waiting.CLOSINGS_FIRST)
+    )
+    for finding in _named(request, rows[:SHOWN]):
+        case = finding.case
+        assert case is not None, "a closing is of a case"
+        yield Line(
+            closing_address(finding.pk),
+            finding_title(finding.rule),
+            " · ".join(filter(None, (reference(finding), _table(finding), case.get_outcome_display()))),
+            _money(finding),
+            case.reason,
+            officer_name(case.proposed_by),
+            case.opened_at,
+            finding.casino,
+            parts.due_ring(time_left(case.deadline, since=case.opened_at)),
+        )
+
+
+def _corrections(request: HttpRequest) -> Iterator[Line]:
+    rows = waiting.corrections(request).select_related("stream", "casino", "table").order_by(*waiting.CORRECTIONS_FIRST)
+    for finding in _named(request, rows[:SHOWN]):
+        facts = finding.facts
+        yield Line(
+            correction_address(finding.pk),
+            finding_title(finding.rule),
+            " · ".join(filter(None, (finding.stream.name, _table(finding), f"#{finding.seq}"))),
+            _money(finding),
+            str(facts.get("reason") or ""),
+            str(facts.get("actor") or ""),
+            finding.opened_at,
+            finding.casino,
+            SafeString(""),
+        )
+
+
+def _entries(request: HttpRequest) -> Iterator[Line]:
+    rows: Iterable[RegisterEntry] = (
+        waiting.entries(request).select_related("proposed_by", "casino", "table").order_by("proposed_at")[:SHOWN]
+    )
+    for entry in rows:
+        yield Line(
+            reverse("admin:audit_registerentry_change", args=(entry.pk,)),
+            KINDS[entry.reading].title,
+            " · ".join(filter(None, (str(entry.casino), entry.table.code if entry.table else "", entry.ruleset))),
+            SafeString(""),
+            entry.reason,
+            officer_name(entry.proposed_by),
+            entry.proposed_at,
+            entry.casino,
+            SafeString(""),
+        )
+
+
+def _accounts(request: HttpRequest) -> Iterator[Line]:
+    for each in waiting.accounts(request)[:SHOWN]:
+        yield Line(
+            reverse("admin:audit_officer_change", args=(each.officer_id,)),
+            capfirst(request_title(each)),
+            officer_name(each.officer),
+            SafeString(""),
+            each.reason,
+            officer_name(each.proposed_by),
+            each.proposed_at,
+            each.casino,
+            SafeString(""),
+        )
+
+
+def _named(request: HttpRequest, rows: Iterable[Finding]) -> list[Finding]:
+    """Return the rows with names, where the officer may see them."""
+    findings = list(rows)
+    add_names(findings, scope_of(request, Capability.SEE_NAMES))
+    return findings
+
+
+def _money(finding: Finding) -> SafeString:
+    stake = stake_of(finding, finding.named.get("player", ""))
+    return parts.who(stake, with_amount=True) if stake.amount else SafeString("")
+
+
+def _table(finding: Finding) -> str:
+    return finding.table.code if finding.table else ""

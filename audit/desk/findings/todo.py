@@ -1,0 +1,93 @@
+"""What is to be done about a finding, step by step, each with its button where the officer may do it now."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.http import HttpRequest
+from django.middleware.csrf import get_token
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext
+
+from audit.desk.findings.payment_order import is_payable
+from audit.models import Finding
+from audit.models.cases import State
+from audit.presentation import date_time
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing to do. ``is_first``: the first that is not done."""
+
+    title: str
+    detail: str = ""
+    button: SafeString | None = None
+    is_done: bool = False
+    is_first: bool = False
+
+
+def steps_of(
+    finding: Finding, remedy: str, croupier: str, casework: Mapping[str, Any] | None, request: HttpRequest
+) -> Sequence[Step]:
+    """Return the steps of a finding.
+
+    ``remedy`` is the catalogue's, ``croupier`` whoever is to be heard as the page names them, "" for nobody, and
+    ``casework`` that of its case, None without one.
+    """
+    steps = [_remedy(finding, remedy, casework, request)]
+    if casework is not None:
+        if croupier:
+            steps.append(_hearing(croupier, casework))
+        steps.append(_closing(casework))
+    return _with_first(steps)
+
+
+def _remedy(finding: Finding, remedy: str, casework: Mapping[str, Any] | None, request: HttpRequest) -> Step:
+    """Return what puts the finding right, with the order to the cage where the house owes money."""
+    is_done = finding.put_right_by is not None
+    if casework is None or not is_payable(finding):
+        return Step(remedy, is_done=is_done)
+    orders = [line["action"] for line in casework["history"] if line["action"].type == "case.payment_ordered"]
+    detail = ""
+    if orders:
+        at = date_time(orders[-1].at, finding.casino)
+        detail = gettext("Payment order made by %(officer)s, %(at)s") % {"officer": orders[-1].officer, "at": at}
+    if not casework["may"]["order_payment"]:
+        return Step(remedy, detail)
+    form = format_html(
+        '<form method="post" action="{}"><input type="hidden" name="csrfmiddlewaretoken" value="{}">'
+        '<button class="btn sm" type="submit">{}</button></form>',
+        reverse("admin:audit_finding_case", args=[finding.pk, "order_payment"]),
+        get_token(request),
+        gettext("Payment order"),
+    )
+    return Step(remedy, detail, form)
+
+
+def _hearing(croupier: str, casework: Mapping[str, Any]) -> Step:
+    is_heard = any(line["action"].type == "case.answered" for line in casework["history"])
+    title = gettext("Hear the croupier, %(croupier)s") % {"croupier": croupier}
+    link = format_html('<a class="btn sm" href="#answer">{}</a>', gettext("Add the answer")) if not is_heard else None
+    is_open = casework["may"]["answer"]
+    return Step(title, gettext("What the croupier says stands in the case."), link if is_open else None, is_heard)
+
+
+def _closing(casework: Mapping[str, Any]) -> Step:
+    case = casework["case"]
+    title = gettext("Propose closing, a second officer approves")
+    detail = gettext("Breach confirmed, explained or mistaken, with a reason.")
+    if case.state == State.CLOSED:
+        return Step(title, gettext("Closed: %(outcome)s") % {"outcome": case.get_outcome_display()}, is_done=True)
+    if case.state == State.SECOND:
+        return Step(title, gettext("Proposed: %(outcome)s") % {"outcome": case.get_outcome_display()})
+    return Step(title, detail)
+
+
+def _with_first(steps: Sequence[Step]) -> list[Step]:
+    """Return the steps with the first that is not done marked."""
+    first = next((step for step in steps if not step.is_done), None)
+    return [replace(step, is_first=step is first) for step in steps]

@@ -1,0 +1,118 @@
+"""The page that a newcomer reads first: what is loaded, what to look at, and how to send a first event.
+
+Where something simulated was loaded it stands before the overview, until the officer dismisses it in this browser.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_POST
+
+from audit.access.capabilities import Capability
+from audit.casework.priority import by_urgency
+from audit.desk.findings.queues import HEADS, OPEN
+from audit.desk.overview.waits import losses
+from audit.desk.scoped_admin import demands, in_record, scope_of
+from audit.event_store import read
+from audit.models import Finding, LoggedStream, NightReport, NightState
+from audit.models.cases import State
+from audit.presentation import count, finding_title
+from audit.simulation import first_run
+
+DISMISSED = "first-run"
+"""The cookie of a browser in which the page was dismissed."""
+
+YEAR_S = 365 * 24 * 3600
+
+
+def is_shown_first(request: HttpRequest) -> bool:
+    """Whether the page stands before the overview: something is simulated, and it was not dismissed here."""
+    return (
+        DISMISSED not in request.COOKIES
+        and bool(scope_of(request, Capability.SEE_RECORD))
+        and (first_run.plan() is not None)
+    )
+
+
+@demands(Capability.SEE_RECORD)
+def first_run_view(request: HttpRequest) -> HttpResponse:
+    """Show what is loaded and what to look at."""
+    standing = in_record(Finding.objects.standing(), request)
+    open_incidents = standing.filter(HEADS, case__state__in=OPEN)
+    reports = in_record(NightReport.objects.select_related("casino"), request)
+    to_sign = reports.filter(state=NightState.PROVISIONAL).order_by("-gaming_day", "casino", "-version").first()
+    half_way = by_urgency(standing.filter(case__state=State.SECOND)).select_related("case__proposed_by").first()
+    context = {
+        **admin.site.each_context(request),
+        "title": _("First run"),
+        "progress": _progress(request),
+        "losses": losses(open_incidents),
+        "to_sign": to_sign,
+        "half_way": half_way,
+        "half_way_title": finding_title(half_way.rule) if half_way is not None else "",
+        "curl": _curl(request),
+    }
+    return TemplateResponse(request, "admin/audit/first_run/first_run.html", context)
+
+
+@demands(Capability.SEE_RECORD)
+def progress_view(request: HttpRequest) -> HttpResponse:
+    """Answer with the progress of the loading, as the page of a background job is answered."""
+    response = JsonResponse(_progress(request) or {"state": "none", "total": 0, "done": 0, "text": ""})
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+@require_POST
+@demands(Capability.SEE_RECORD)
+def dismiss_view(request: HttpRequest) -> HttpResponse:
+    """Show the overview first, from now on, in this browser."""
+    response = redirect("admin:index")
+    response.set_cookie(
+        DISMISSED, "dismissed", max_age=YEAR_S, httponly=True, samesite="Lax", secure=request.is_secure()
+    )
+    return response
+
+
+def _progress(request: HttpRequest) -> dict[str, Any] | None:
+    """Return how far the loading of the officer's casinos is, as the script of a job reads it; None if none is."""
+    plan = first_run.plan()
+    if plan is None:
+        return None
+    found = first_run.progress(plan, scope_of(request, Capability.SEE_RECORD))
+    if not found.planned:
+        return None
+    numbers = {"loaded": count(found.loaded), "planned": count(found.planned), "reconciled": count(found.reconciled)}
+    text = ngettext(
+        "%(loaded)s of %(planned)s night loaded, %(reconciled)s reconciled.",
+        "%(loaded)s of %(planned)s nights loaded, %(reconciled)s reconciled.",
+        found.planned,
+    )
+    state = "done" if plan.is_done else "running"
+    return {"state": state, "total": found.planned, "done": found.reconciled, "text": text % numbers}
+
+
+def _curl(request: HttpRequest) -> str:
+    """Return how the newest session of the officer's casinos would be sent, its first event; "" if there is none."""
+    sessions = in_record(LoggedStream.objects.filter(is_of_desk=False, table__isnull=False), request)
+    stream = sessions.order_by("-gaming_day", "name").first()
+    if stream is None:
+        return ""
+    opener = json.loads(read.events_at(stream.stream_id, [1])[1])
+    name = f"{stream.name}.first"
+    sent = {"stream": name, "seq": 1, **{key: opener[key] for key in ("type", "v", "occurred_at", "data")}}
+    address = request.build_absolute_uri(reverse("stream-events", args=(name,)))
+    lines = (f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}" for key, value in sent.items())
+    body = "[{" + ",\n        ".join(lines).replace("'", "\\u0027") + "}]"  # in quotes of the shell
+    return (
+        f'curl {address} \\\n  -H "Authorization: Bearer $KEY" -H "Content-Type: application/json" \\\n  -d \'{body}\''
+    )

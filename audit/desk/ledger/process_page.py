@@ -1,0 +1,157 @@
+"""What the page of a process shows: its question, how its evidence grew, what moved it, what else is about the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import log10
+from typing import Any
+
+from django.db.models import Q
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext as _
+
+from audit.charts.evidence import Level, Session, draw_evidence
+from audit.charts.share import draw_share
+from audit.desk.ledger import page
+from audit.desk.ledger.subjects import subjects_of
+from audit.ledger import listing
+from audit.ledger.corrected import would_be
+from audit.ledger.equipment import equipment_of
+from audit.models import Finding, LedgerLevel, LedgerPoint, LedgerProcess, LedgerQuestion
+from audit.presentation import count, day, finding_title, language, reference
+from settlement.catalogue import RULES
+from settlement.eprocess.kinds import KINDS
+from settlement.eprocess.process import UNIT
+
+MOVES_SHOWN = 5
+OTHERS_SHOWN = 8
+
+
+def process_context(process: LedgerProcess) -> dict[str, Any]:
+    """Return the context of the page of a process. Its queries do not grow with its sessions."""
+    points = list(LedgerPoint.objects.filter(process=process).select_related("batch__stream").order_by("batch__number"))
+    questions = list(LedgerQuestion.objects.filter(process=process).select_related("batch").order_by("year"))
+    findings = Finding.objects.in_bulk([question.finding_id for question in questions])
+    rule = RULES[KINDS[process.kind].question]
+    subject = subjects_of(process.casino, [process])[process.pk]
+    corrected = would_be(process)
+    factors = _factors(points)
+    largest = sorted(range(len(points)), key=lambda index: -_distance(factors[index]))[:MOVES_SHOWN]
+    last = questions[-1] if questions else None
+    return {
+        **page.row_of(process),
+        "subject": subject,
+        "null": page.null_of(process),
+        "asks": finding_title(rule.name),
+        "explanation": rule.explanation.in_language(language()),
+        "last": last,
+        "finding": findings[last.finding_id] if last else None,
+        "reference": reference(findings[last.finding_id]) if last else "",
+        "one_in": one_in(last.alpha if last else process.alpha),
+        "is_watched": last is None and process.pk in {each.pk for each in listing.watched(process.casino)},
+        "highest": page.times(process.highest_over_start),
+        "observations": count(process.draws),
+        "chart": _chart(process, points, factors, set(largest), {question.batch_id for question in questions}),
+        "moves": [{"point": points[index], "factor": factor_text(factors[index])} for index in largest],
+        "others": _others(process, [link.text for link in subject]),
+        "corrected": page.times(Fraction(corrected.evidence, UNIT)) if corrected is not None else None,
+        "questions": [
+            {
+                "question": question,
+                "finding": findings[question.finding_id],
+                "evidence": page.times(Fraction(int(question.evidence))),
+                "level": page.times(1 / Fraction(question.alpha)),
+            }
+            for question in questions
+        ],
+        "is_equipment": equipment_of(process) is not None,
+    }
+
+
+def one_in(alpha: str) -> str:
+    """Return the whole number of years in which a fair subject asks at most once at a level, rounded down."""
+    return f"{int(1 / Fraction(alpha)):,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+
+
+def share_of_way(process: LedgerProcess) -> float:
+    """Return how far the evidence of a process is on the way to its level, in tenfolds: 0 at the start, 1 at it."""
+    return listing.log_wealth(process.e_value) / log10(process.threshold)
+
+
+def factor_text(factor: Fraction) -> str:
+    """Return what a session did to the evidence: “× 4.8”, or “÷ 6.7” where it took from it."""
+    if factor >= 1 or not factor:
+        return f"×\N{NO-BREAK SPACE}{page.times(factor)}"
+    return f"÷\N{NO-BREAK SPACE}{page.times(1 / factor)}"
+
+
+def _factors(points: Sequence[LedgerPoint]) -> list[Fraction]:
+    factors, before = [], Fraction(1)
+    for point in points:
+        after = point.wealth_over_start
+        factors.append(after / before if before else Fraction(0))
+        before = after
+    return factors
+
+
+def _distance(factor: Fraction) -> float:
+    return abs(listing.log_wealth(factor))
+
+
+def _chart(
+    process: LedgerProcess,
+    points: Sequence[LedgerPoint],
+    factors: Sequence[Fraction],
+    largest: set[int],
+    raised: set[int],
+) -> SafeString:
+    """Draw the evidence since the process began; empty where it has seen no session."""
+    if not points:
+        return SafeString("")
+    sessions = [
+        Session(
+            log=listing.log_wealth(point.wealth_over_start),
+            day=day(point.batch.gaming_day),
+            step=factor_text(factors[index]) if index in largest else "",
+            is_raised=point.batch_id in raised,
+        )
+        for index, point in enumerate(points)
+    ]
+    description = _("From 1 to %(evidence)s in %(sessions)d sessions; it asks at %(level)s.") % {
+        "evidence": page.times(process.wealth_over_start),
+        "sessions": len(points),
+        "level": page.times(process.threshold),
+    }
+    drawn = draw_evidence(
+        sessions,
+        _levels(process, [point.batch.year for point in points]),
+        title=_("How the evidence grew"),
+        description=description,
+        tick=lambda power: page.times(Fraction(10) ** power) if -3 <= power < 6 else f"10^{power}",
+    )
+    return mark_safe(drawn)
+
+
+def _levels(process: LedgerProcess, years: Sequence[int]) -> list[Level]:
+    """Return the level of each year in which the process saw a session, from the first session of the year."""
+    levels = []
+    for each in LedgerLevel.objects.filter(process=process, year__in=years).order_by("year"):
+        threshold = 1 / Fraction(each.alpha)
+        words = _("level of %(year)d: %(level)s") % {"year": each.year, "level": page.times(threshold)}
+        log = listing.log_wealth(Fraction(int(each.opening), UNIT) * threshold)
+        levels.append(Level(years.index(each.year), log, words))
+    return levels
+
+
+def _others(process: LedgerProcess, parts: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the other processes about the same wheel, dice, table or person: what else would explain it."""
+    about = Q(subject__in=[process.subject, *parts])
+    for part in parts:
+        about |= Q(subject__startswith=f"{part}, ") | Q(subject__endswith=f", {part}")
+    rows = listing.processes_of(process.casino).filter(about, year=process.year).exclude(pk=process.pk)
+    listed = page.rows_of(process.casino, rows.order_by("-wealth", "pk")[:OTHERS_SHOWN])
+    for row in listed:
+        share = max(0.0, min(1.0, share_of_way(row["process"])))
+        row["bar"] = mark_safe(draw_share(round(100 * share), 100, kind="raised" if share == 1 else "amount"))
+    return listed

@@ -1,0 +1,262 @@
+"""What the palette finds: in groups, each result an address with a title, and what to know before going there.
+
+Everything is within the officer's scope: findings and nights of the casinos whose record they see, names where they may
+see names, pages that their capabilities open. Some rows of each kind are shown; the lists have the rest.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.html import escape, format_html
+from django.utils.http import urlencode
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from audit.access.capabilities import Capability
+from audit.casework.priority import with_priority
+from audit.desk import parts
+from audit.desk.icons import icon
+from audit.desk.names import directory_for
+from audit.desk.navigation import Link, navigation
+from audit.desk.palette.query import Query, folded
+from audit.desk.scoped_admin import in_record, scope_of
+from audit.desk.tables.moment import moments_of
+from audit.models import Finding, GamingTable, LoggedStream, NightReport, Person, PersonKind
+from audit.models.cases import State
+from audit.persons.directory import Directory, players
+from audit.presentation import date_time, finding_title, initials, language, reference, stake_of, time_left
+from audit.presentation import day as written_day
+from settlement.catalogue import RULES
+
+SHOWN = 5
+"""Results of each kind."""
+
+PERSONS_TRIED = 50
+"""Persons of a name whose findings are looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """Where to go. ``title`` and ``detail`` have what was typed marked; ``mark`` stands before, ``aside`` behind."""
+
+    address: str
+    mark: SafeString
+    title: SafeString
+    detail: SafeString
+    aside: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    title: str | Promise
+    results: Sequence[Result]
+
+
+def results_of(request: HttpRequest, query: Query) -> list[Group]:
+    """Return what ``query`` finds, in groups that are not empty."""
+    tables = list(_tables(request, query))
+    persons = list(_persons(request, query))
+    kinds: tuple[tuple[str | Promise, Iterable[Result]], ...] = (
+        (_("A moment"), _moments(request, query, tables)),
+        (_("Findings"), _findings(request, query, tables, persons)),
+        (_("People"), (_person(request, query, person) for person in persons[:SHOWN])),
+        (_("Tables"), (_table(query, table) for table in tables[:SHOWN])),
+        (_("Nights"), _nights(request, query)),
+        (_("Rules"), _rules(request, query)),
+        (_("Go to"), _pages(request, query)),
+    )
+    groups = [Group(title, list(results)) for title, results in kinds]
+    return [group for group in groups if group.results]
+
+
+def _tables(request: HttpRequest, query: Query) -> QuerySet[GamingTable]:
+    """Return the tables whose code is one of the words."""
+    if not query.words:
+        return GamingTable.objects.none()
+    named = reduce(operator.or_, (Q(code__iexact=word) for word in query.words))
+    tables = in_record(GamingTable.objects.filter(named), request)
+    return tables.select_related("casino").order_by("casino__code", "code")[: 2 * SHOWN]
+
+
+def _persons(request: HttpRequest, query: Query) -> QuerySet[Person]:
+    """Return the persons who are named by a word: a part of the name, or the whole id or card."""
+    words = [word for word in query.words if len(word) > 1]
+    if not words:
+        return Person.objects.none()
+    named = reduce(
+        operator.or_, (Q(name__icontains=word) | Q(code__iexact=word) | Q(card_or_licence=word) for word in words)
+    )
+    persons = scope_of(request, Capability.SEE_NAMES).rows(Person.objects.filter(named))
+    return persons.select_related("casino").order_by("name", "pk")[:PERSONS_TRIED]
+
+
+def _moments(request: HttpRequest, query: Query, tables: Sequence[GamingTable]) -> Iterator[Result]:
+    if query.clock is None:
+        return
+    streams = in_record(LoggedStream.objects.all(), request)
+    for moment in moments_of(tables[:SHOWN], query.clock, streams=streams, day=query.day):
+        words = {
+            "table": moment.table.code,
+            "day": written_day(moment.stream.gaming_day),
+            "instant": date_time(moment.at, moment.stream.casino),
+        }
+        yield Result(
+            moment.address,
+            icon("clock"),
+            _marked(gettext("Table %(table)s at %(instant)s") % words, query),
+            _marked(f"{moment.stream.casino} · {gettext('night of %(day)s') % words}", query),
+        )
+
+
+def _findings(
+    request: HttpRequest, query: Query, tables: Sequence[GamingTable], persons: Sequence[Person]
+) -> Iterator[Result]:
+    """Yield standing findings: the one of the reference, or those of the table and the persons, the newest first."""
+    standing = in_record(Finding.objects.standing(), request)
+    if query.number is not None:
+        found = standing.filter(pk=query.number)
+    else:
+        named = [Q(casino_id=each.casino_id, **{_field(each): each.code}) for each in persons]
+        named += [Q(player=word) | Q(croupier=word) | Q(wager=word) for word in query.words]
+        found = standing
+        if tables:
+            found = found.filter(table__in=tables)
+            named = [Q(casino_id=each.casino_id, **{_field(each): each.code}) for each in persons]
+        if named:
+            found = found.filter(reduce(operator.or_, named))
+        if query.day is not None:
+            found = found.filter(stream__gaming_day=query.day)
+        if not (tables or named):
+            return
+    shown = with_priority(found.select_related("case", "casino", "table", "stream").order_by("-occurred_at", "-pk"))
+    rows = [each for each in shown[:SHOWN] if query.year is None or each.opened_at.year % 100 == query.year]
+    named_at: dict[int, list[str]] = defaultdict(list)
+    for each in rows:
+        named_at[each.casino_id].append(each.player)
+    names = {casino_id: directory_for(request, casino_id, players(codes)) for casino_id, codes in named_at.items()}
+    yield from (_finding(query, finding, names[finding.casino_id]) for finding in rows)
+
+
+def _finding(query: Query, finding: Finding, names: Directory) -> Result:
+    stake = stake_of(finding, names.player(finding.player) if finding.player else "")
+    facts = [
+        reference(finding),
+        finding.table.code if finding.table else "",
+        date_time(finding.occurred_at, finding.casino),
+    ]
+    title = finding_title(finding.rule)
+    words = f"{stake.amount} {stake.words}".strip()
+    case = finding.case
+    due = ""
+    if case is not None and case.state != State.CLOSED:
+        due = parts.due_ring(time_left(case.deadline, since=case.opened_at))
+    return Result(
+        reverse("admin:audit_finding_change", args=(finding.pk,)),
+        parts.priority_bars(finding),
+        _marked(title, query),
+        _marked(" · ".join(each for each in (words, *facts) if each), query),
+        due,
+    )
+
+
+def _field(person: Person) -> str:
+    return "player" if person.kind == PersonKind.PLAYER else "croupier"
+
+
+def _person(request: HttpRequest, query: Query, person: Person) -> Result:
+    role = _field(person)
+    address = parts.person_address(role, person.casino_id, person.code)
+    mark = format_html('<span class="av {}" aria-hidden="true">{}</span>', role[0], initials(person.name))
+    detail = " · ".join(
+        filter(None, (person.get_kind_display(), person.code, person.card_or_licence, str(person.casino)))
+    )
+    return Result(address, mark, _marked(person.name, query), _marked(detail, query))
+
+
+def _table(query: Query, table: GamingTable) -> Result:
+    address = reverse("admin:audit_loggedstream_changelist") + "?" + urlencode({"table": table.pk})
+    title = gettext("Table %(table)s") % {"table": table.code}
+    return Result(address, icon("tables"), _marked(title, query), _marked(str(table.casino), query))
+
+
+def _nights(request: HttpRequest, query: Query) -> Iterator[Result]:
+    """Yield the newest version of each night of the day that was typed."""
+    if query.day is None:
+        return
+    reports = in_record(NightReport.objects.filter(gaming_day=query.day), request).select_related("casino")
+    seen = set()
+    for report in reports.order_by("casino__code", "currency", "-version")[: 4 * SHOWN]:
+        if (report.casino_id, report.currency) in seen:
+            continue
+        seen.add((report.casino_id, report.currency))
+        title = gettext("Night of %(day)s") % {"day": written_day(report.gaming_day, with_weekday=True)}
+        yield Result(
+            reverse("admin:audit_nightreport_change", args=(report.pk,)),
+            icon("nights"),
+            _marked(title, query),
+            _marked(f"{report.casino} · {report.currency} · {report.get_state_display()}", query),
+        )
+
+
+def _rules(request: HttpRequest, query: Query) -> Iterator[Result]:
+    """Yield the rules whose title has every word, or whose clause is of the article that was typed."""
+    words = [folded(word) for word in query.words if folded(word) not in ("art", "article")]
+    if not words or not scope_of(request, Capability.SEE_RECORD):
+        return
+    found = 0
+    for name, rule in RULES.items():
+        clauses = sorted({label for labels in rule.provisions.values() for label in labels})
+        text = folded(" ".join((rule.title.in_language(language()), name, *clauses)))
+        if not all(word in text for word in words):
+            continue
+        yield Result(
+            reverse("admin:rule", args=(name,)),
+            icon("rules"),
+            _marked(rule.title.in_language(language()), query),
+            _marked(", ".join(clauses), query),
+        )
+        found += 1
+        if found == SHOWN:
+            return
+
+
+def _pages(request: HttpRequest, query: Query) -> Iterator[Result]:
+    """Yield the pages of the navigation whose title has every word; all of them while nothing is typed."""
+    own = navigation(request)
+    assert own is not None, "the admin site lets nobody else in"
+    links = [link for _title, group in own.groups for link in _with_children(group)]
+    words = [folded(word) for word in query.words]
+    if query.text and not words:
+        return
+    for link in links:
+        if all(word in folded(str(link.title)) for word in words):
+            yield Result(link.address, icon(link.icon or "more"), _marked(str(link.title), query), SafeString(""))
+
+
+def _with_children(links: Iterable[Link]) -> Iterator[Link]:
+    for link in links:
+        yield link
+        yield from _with_children(link.children)
+
+
+def _marked(text: str, query: Query) -> SafeString:
+    """Return a text with what was typed marked in it. The text is escaped: nothing in it is trusted."""
+    if not query.marked:
+        return SafeString(escape(text))
+    pattern = re.compile("|".join(re.escape(word) for word in query.marked), re.IGNORECASE)
+    pieces, end = [], 0
+    for found in pattern.finditer(text):
+        pieces += [escape(text[end : found.start()]), f"<mark>{escape(found[0])}</mark>"]
+        end = found.end()
+    return mark_safe("".join([*pieces, escape(text[end:])]))  # every piece is escaped above

@@ -1,0 +1,196 @@
+"""What the page of somebody of the staff shows of a month: payouts, errors against colleagues, findings, questions.
+
+The payouts and the errors of a croupier are those of the nights' reports, so that the page and the month agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date, timedelta
+from decimal import Decimal
+from typing import Any
+
+import msgspec
+from django.db.models import Q
+from django.http import HttpRequest
+from django.utils.formats import number_format
+from django.utils.safestring import mark_safe
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from audit.charts.days import DayColumn, draw_days
+from audit.charts.ranges import draw_range
+from audit.desk import parts
+from audit.desk.names import directory_for
+from audit.desk.persons.concerning import Concerning, concerning, facts_of, questions_of
+from audit.models import Casino, NightReport
+from audit.persons.directory import Directory, staff
+from audit.presentation import count, day, month_of
+from audit.reconciliation.checks import in_millionths
+from audit.reconciliation.findings import add_tallies
+from audit.reconciliation.month import assessments_of, month_after
+from settlement.night.croupiers import Assessment, Tally
+
+COLLEAGUES = 30
+"""Croupiers drawn beside one, those with the highest rates first; the page of the month has all."""
+
+
+class _Paid(msgspec.Struct):
+    croupier: str
+    payouts: int
+    for_house: int
+    for_player: int
+
+
+class _Night(msgspec.Struct):
+    """What this page reads of a night's report."""
+
+    croupiers: list[_Paid] = []
+
+
+def croupier_context(request: HttpRequest, casino: Casino, code: str, first: date) -> dict[str, Any]:
+    """Return the context of the page of a croupier in the month that begins on ``first``."""
+    found = concerning(casino, "croupier", code, first)
+    nights = _nights_of(casino, first)
+    currency = _currency_of(nights, code)
+    by_day = nights.get(currency, {})
+    tallies: dict[str, list[Tally]] = {}
+    for paid in by_day.values():
+        for name, tally in paid.items():
+            tallies.setdefault(name, []).append(tally)
+    assessed = assessments_of({name: add_tallies(*each) for name, each in sorted(tallies.items())})
+    shown = sorted(assessed, key=lambda name: (-assessed[name].rate.rate, name))[:COLLEAGUES]
+    if code in assessed and code not in shown:
+        shown.append(code)
+    directory = directory_for(request, casino.pk, staff({code, *shown}))
+    return {
+        "found": found,
+        "name": directory.staff(code),
+        "worked": _worked(by_day, code),
+        "own": _own(assessed, code),
+        "colleagues": _colleagues(casino, assessed, shown, code, directory),
+        "days": _days(found, by_day, code),
+        "rows": found.rows(request),
+        "pattern": found.pattern(),
+        "heat": found.heat(),
+        **facts_of(found),
+        **questions_of(casino, _about(code)),
+        "currency": currency,
+    }
+
+
+def per_thousand(millionths: int) -> str:
+    """Return a rate in millionths as errors in 1,000 payouts, to the tenth: “6.4”, « 6,4 »."""
+    return number_format(Decimal(millionths) / 1000, 1)
+
+
+def _about(code: str) -> Q:
+    """Return the condition on processes of the ledger that they are about a croupier."""
+    alone = Q(kind__in=("payout-lean", "payout-rate"), subject=code)
+    with_player = Q(kind="pair-luck", subject__endswith=f", {code}")
+    return alone | with_player | Q(kind="croupier-displacement", subject__startswith=f"{code}, ")
+
+
+def _nights_of(casino: Casino, first: date) -> dict[str, dict[date, dict[str, Tally]]]:
+    """Return the payouts of the newest version of each night, by currency, day and croupier: one query."""
+    reports = NightReport.objects.filter(casino=casino, gaming_day__gte=first, gaming_day__lt=month_after(first))
+    newest = reports.order_by("currency", "gaming_day", "-version").distinct("currency", "gaming_day")
+    nights: dict[str, dict[date, dict[str, Tally]]] = {}
+    for currency, gaming_day, content in newest.values_list("currency", "gaming_day", "content"):
+        night = msgspec.json.decode(bytes(content), type=_Night)
+        nights.setdefault(currency, {})[gaming_day] = {
+            each.croupier: Tally(each.payouts, each.for_house, each.for_player) for each in night.croupiers
+        }
+    return nights
+
+
+def _currency_of(nights: Mapping[str, Mapping[date, Mapping[str, Tally]]], code: str) -> str:
+    """Return the currency in which somebody paid most often; "" without a night."""
+    payouts = {
+        currency: sum(paid[code].payouts for paid in by_day.values() if code in paid)
+        for currency, by_day in nights.items()
+    }
+    return max(sorted(payouts), key=lambda currency: payouts[currency], default="")
+
+
+def _worked(by_day: Mapping[date, Mapping[str, Tally]], code: str) -> str:
+    worked = [paid[code] for paid in by_day.values() if code in paid]
+    if not worked:
+        return _("No payout of this month is known.")
+    nights = ngettext("%(number)d night", "%(number)d nights", len(worked)) % {"number": len(worked)}
+    total = sum(each.payouts for each in worked)
+    payouts = ngettext("%(number)s payout", "%(number)s payouts", total) % {"number": count(total)}
+    return f"{nights}, {payouts}"
+
+
+def _own(assessed: Mapping[str, Assessment], code: str) -> dict[str, Any] | None:
+    """Return the rate of one croupier with its interval, beside that of the colleagues; None without payouts."""
+    own = assessed.get(code)
+    if own is None:
+        return None
+    others = [each.tally for name, each in assessed.items() if name != code]
+    together = add_tallies(*others) if others else None
+    payouts = together.payouts if together is not None else 0
+    return {
+        "rate": per_thousand(in_millionths(own.rate.rate)),
+        "low": per_thousand(in_millionths(own.rate.low)),
+        "high": per_thousand(in_millionths(own.rate.high)),
+        "others": per_thousand(_rate(together)) if together is not None and payouts else "",
+        "errors": own.tally.for_house + own.tally.for_player,
+        "noteworthy": own.noteworthy,
+    }
+
+
+def _rate(tally: Tally) -> int:
+    return (tally.for_house + tally.for_player) * 1_000_000 // tally.payouts
+
+
+def _colleagues(
+    casino: Casino, assessed: Mapping[str, Assessment], shown: list[str], code: str, directory: Directory
+) -> list[dict[str, Any]]:
+    """Return the errors of each croupier with their interval, all on one scale, the highest rate first."""
+    most = max((in_millionths(assessed[name].rate.high) for name in shown), default=1)
+    everybody = _rate(add_tallies(*(each.tally for each in assessed.values()))) if assessed else 0
+    rows = []
+    for name in shown:
+        rate = assessed[name].rate
+        low, high, own = (in_millionths(each) for each in (rate.low, rate.high, rate.rate))
+        texts = {"low": per_thousand(low), "high": per_thousand(high)}
+        chart = draw_range(
+            low,
+            high,
+            own,
+            everybody=everybody,
+            most=most,
+            is_chosen=name == code,
+            title=_("Errors, interval of 95%%: %(croupier)s") % {"croupier": directory.staff(name)},
+            description=_("from %(low)s to %(high)s") % texts,
+        )
+        rows.append(
+            {
+                "person": parts.person("croupier", casino.pk, name, directory.staff(name)),
+                "chart": mark_safe(chart),  # our own drawing, its texts escaped
+                "rate": per_thousand(own),
+                "interval": f"{texts['low']} – {texts['high']}",
+                "is_chosen": name == code,
+                "noteworthy": assessed[name].noteworthy,
+            }
+        )
+    return rows
+
+
+def _days(found: Concerning, by_day: Mapping[date, Mapping[str, Tally]], code: str) -> Any:
+    """Return the payouts of each day of the month as a chart, with its incidents as marks."""
+    marks = found.marks()
+    columns, each = [], found.first
+    while each < month_after(found.first):
+        paid = by_day.get(each, {}).get(code)
+        columns.append(DayColumn(each.day, paid.payouts if paid else 0, marks.get(each, ())))
+        each += timedelta(days=1)
+    described = "; ".join(
+        f"{day(date_, with_year=False)}: {count(paid[code].payouts)}"
+        for date_, paid in sorted(by_day.items())
+        if code in paid
+    )
+    title = _("Payouts of each night, %(month)s") % {"month": month_of(found.first)}
+    return mark_safe(draw_days(columns, title=title, description=described))  # our own drawing

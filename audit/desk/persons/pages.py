@@ -1,0 +1,120 @@
+"""The pages of one person: somebody of the staff, or a player. Ids for who sees the record; names for who sees those.
+
+Whose page was looked at is in the audit trail, by id.
+"""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
+from django.utils import timezone
+
+from audit.access.capabilities import Capability
+from audit.desk.audited_admin import AuditedAdmin, record_entry
+from audit.desk.findings.person_filters import first_of
+from audit.desk.names import sees_names
+from audit.desk.persons.concerning import newest_month
+from audit.desk.persons.croupier_page import croupier_context
+from audit.desk.persons.money_page import money_context
+from audit.desk.persons.player_page import player_context
+from audit.desk.scoped_admin import demands, scope_of
+from audit.models import Casino, Person, PersonKind
+from audit.presentation import local
+from audit.reconciliation.month import around
+
+MAX_CODE = 200
+"""The longest id that a finding has room for."""
+
+
+class PersonPages(AuditedAdmin[Person]):
+    """What the section of persons adds to Django's own: a page for each person whom the record names."""
+
+    def person_urls(self) -> list[URLPattern]:
+        """Return the addresses of the pages; ids are whatever a table system gave, slashes included."""
+        view = self.admin_site.admin_view
+        return [
+            path("croupier/<int:casino_id>/<path:code>/", view(self.croupier_view), name="audit_person_croupier"),
+            path("player/<int:casino_id>/<path:code>/", view(self.player_view), name="audit_person_player"),
+            path(
+                "money/<int:casino_id>/<str:gaming_day>/<path:code>/", view(self.money_view), name="audit_person_money"
+            ),
+        ]
+
+    @demands(Capability.SEE_RECORD)
+    def croupier_view(self, request: HttpRequest, casino_id: int, code: str) -> HttpResponse:
+        """Show what the nights and the findings of a month, ``?month=2026-11``, say of somebody of the staff."""
+        casino = self._casino(request, casino_id, code)
+        first = _month(request, casino)
+        record_entry(request, "person.viewed", casino_id=casino.pk, named=code, month=f"{first:%Y-%m}")
+        context = croupier_context(request, casino, code, first)
+        return self._page(request, "croupier", casino, code, first, context)
+
+    @demands(Capability.SEE_RECORD)
+    def player_view(self, request: HttpRequest, casino_id: int, code: str) -> HttpResponse:
+        """Show the findings of a player in a month, and to who sees names his play and its luck."""
+        casino = self._casino(request, casino_id, code)
+        first = _month(request, casino)
+        record_entry(request, "person.viewed", casino_id=casino.pk, named=code, month=f"{first:%Y-%m}")
+        return self._page(request, "player", casino, code, first, player_context(request, casino, code, first))
+
+    @demands(Capability.SEE_NAMES)
+    def money_view(self, request: HttpRequest, casino_id: int, gaming_day: str, code: str) -> HttpResponse:
+        """Show the money of a player on one gaming day: exchanges, what is due by them, play, opposite stakes."""
+        casino = self._casino(request, casino_id, code, Capability.SEE_NAMES)
+        try:
+            day = date.fromisoformat(gaming_day)
+        except ValueError:
+            raise Http404 from None
+        record_entry(request, "money.viewed", casino_id=casino.pk, player=code, gaming_day=day.isoformat())
+        context = money_context(request, casino, code, day)
+        return self._page(request, "player", casino, code, day.replace(day=1), context, "money")
+
+    def _page(
+        self,
+        request: HttpRequest,
+        role: str,
+        casino: Casino,
+        code: str,
+        first: date,
+        context: dict[str, Any],
+        template: str = "",
+    ) -> HttpResponse:
+        kinds = {"kind": PersonKind.PLAYER} if role == "player" else {}
+        known = None
+        if sees_names(request, casino.pk):
+            rows = Person.objects.filter(casino=casino, code=code, **kinds)
+            known = (rows if kinds else rows.exclude(kind=PersonKind.PLAYER)).first()
+        return TemplateResponse(
+            request,
+            f"admin/audit/persons/{template or role}.html",
+            {
+                **self.admin_site.each_context(request),
+                "opts": self.opts,
+                "title": context["name"],
+                "casino": casino,
+                "code": code,
+                "known": known,
+                "first": first,
+                "around": around(first),
+                "lists_people": bool(scope_of(request, *self.sees, *self.changes)),
+                **context,
+            },
+        )
+
+    def _casino(
+        self, request: HttpRequest, casino_id: int, code: str, needed: Capability = Capability.SEE_RECORD
+    ) -> Casino:
+        casino = scope_of(request, needed).casinos().filter(pk=casino_id).first()
+        if casino is None or len(code) > MAX_CODE or "\0" in code:
+            raise Http404
+        return casino
+
+
+def _month(request: HttpRequest, casino: Casino) -> date:
+    """Return the first day of the month that the address says, else of the newest that has something."""
+    chosen = first_of(request.GET.get("month", ""))
+    return chosen if chosen is not None else newest_month(casino, local(timezone.now(), casino).date())

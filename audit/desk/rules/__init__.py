@@ -1,0 +1,1 @@
+"""Rules and law: every rule of the catalogue, and the page of each."""

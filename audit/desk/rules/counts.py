@@ -1,0 +1,93 @@
+"""How often rules found something: grouped in the database, so that a page costs the same with any number of findings.
+
+What is read is bounded by gaming day: ``finding_by_day`` has casino, day and rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from django.db.models import Count, Q, QuerySet
+from django.db.models.functions import TruncMonth
+
+from audit.models import Finding
+from audit.models.cases import Outcome, State
+from audit.reconciliation.month import month_after
+
+DAYS = 31
+"""The last month, in gaming days."""
+
+MONTHS = 12
+
+MISTAKEN = Q(case__outcome=Outcome.MISTAKEN, case__state=State.CLOSED)
+
+
+@dataclass(frozen=True, slots=True)
+class Month:
+    """The findings of a rule in one month, and how many of them officers closed as mistaken."""
+
+    first: date
+    found: int
+    mistaken: int
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """How many cases are closed, and how many of them as mistaken."""
+
+    closed: int
+    mistaken: int
+
+    @property
+    def percent(self) -> int:
+        return round(100 * self.mistaken / self.closed) if self.closed else 0
+
+
+def in_last_month(standing: QuerySet[Finding], today: date) -> dict[str, int]:
+    """Return how many findings each rule has in the last month, by its name: one query."""
+    recent = standing.filter(gaming_day__gt=today - timedelta(days=DAYS)).order_by()
+    return dict(recent.values_list("rule").annotate(count=Count("pk")))
+
+
+def first_month(today: date) -> date:
+    """Return the first day of the earliest month that a page counts."""
+    months = today.year * 12 + today.month - MONTHS
+    return date(months // 12, months % 12 + 1, 1)
+
+
+def by_month(findings: QuerySet[Finding], today: date) -> list[Month]:
+    """Return the last twelve months in order, those without a finding included: one query."""
+    first = first_month(today)
+    rows = (
+        findings.order_by()
+        .values_list(TruncMonth("gaming_day"))
+        .annotate(found=Count("pk"), mistaken=Count("pk", filter=MISTAKEN))
+    )
+    counted = {month: (found, mistaken) for month, found, mistaken in rows}
+    starts = [first]
+    while len(starts) < MONTHS:
+        starts.append(month_after(starts[-1]))
+    return [Month(start, *counted.get(start, (0, 0))) for start in starts]
+
+
+def by_table(findings: QuerySet[Finding]) -> Sequence[tuple[int | None, str | None, str, int]]:
+    """Return id and code of each table, the code of its casino and its number of findings, most first: one query."""
+    return list(
+        findings.order_by()
+        .values_list("table_id", "table__code", "casino__code")
+        .annotate(count=Count("pk"))
+        .order_by("-count", "casino__code", "table__code")
+    )
+
+
+def closed_cases(findings: QuerySet[Finding], rule: str) -> tuple[Closed, Closed]:
+    """Return the closed cases of a rule and those of all rules: one query. A case counts once."""
+    counts = findings.order_by().aggregate(
+        closed=Count("case", distinct=True, filter=Q(case__state=State.CLOSED, rule=rule)),
+        mistaken=Count("case", distinct=True, filter=MISTAKEN & Q(rule=rule)),
+        all_closed=Count("case", distinct=True, filter=Q(case__state=State.CLOSED)),
+        all_mistaken=Count("case", distinct=True, filter=MISTAKEN),
+    )
+    return Closed(counts["closed"], counts["mistaken"]), Closed(counts["all_closed"], counts["all_mistaken"])

@@ -1,0 +1,163 @@
+"""*Rules and law*: every rule with how often it found something, and the page of one rule."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import admin
+from django.db.models import Q
+from django.http import Http404, HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext as _
+
+from audit.access.capabilities import Capability
+from audit.charts.spark import draw_spark
+from audit.desk import parts
+from audit.desk.findings.queues import OPEN
+from audit.desk.overview.waits import losses
+from audit.desk.rules import catalogue, counts
+from audit.desk.scoped_admin import demands, in_record
+from audit.models import Finding, RegisterEntry
+from audit.models.adjudication import Severity
+from audit.presentation import finding_title, language, month_of, reference, stake_of
+from audit.register.currency import currency_of
+from audit.register.readings import KINDS, written
+from settlement.catalogue import RULES, Rule
+from settlement.law import LAW_TEXTS
+from settlement.readings import READINGS
+
+LAST_FINDINGS = 8
+
+ENTRIES_SHOWN = 40
+"""Entries of the register on the page of a rule, the last that were approved first."""
+
+TAGS = {"critical": "bad", "major": "warn", "minor": "brand", "info": ""}
+"""The colour of a severity's tag."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A rule of the list."""
+
+    name: str
+    title: str
+    severity: str
+    tag: str
+    found: int
+
+
+@dataclass(frozen=True, slots=True)
+class Last:
+    """One of the last findings of a rule."""
+
+    finding: Finding
+    reference: str
+    money: SafeString
+    state: SafeString
+
+
+@demands(Capability.SEE_RECORD)
+def rules_view(request: HttpRequest) -> HttpResponse:
+    """Show every rule under its text, with its findings of the last month."""
+    found = counts.in_last_month(in_record(Finding.objects.standing(), request), timezone.localdate())
+    context = {
+        **admin.site.each_context(request),
+        "title": _("Rules and law"),
+        "groups": [
+            (group, [_line(rule, found.get(rule.name, 0)) for rule in group.rules]) for group in catalogue.groups()
+        ],
+        "texts": LAW_TEXTS.values(),
+        "number": len(RULES),
+        "found": sum(found.values()),
+    }
+    return TemplateResponse(request, "admin/audit/rules/rules.html", context)
+
+
+@demands(Capability.SEE_RECORD)
+def rule_view(request: HttpRequest, name: str) -> HttpResponse:
+    """Show one rule: its clauses, its findings of a year at the officer's casinos, and the readings it hangs on."""
+    rule = RULES.get(name)
+    if rule is None:
+        raise Http404
+    today = timezone.localdate()
+    since = counts.first_month(today)
+    year = in_record(Finding.objects.standing(), request).filter(gaming_day__gte=since)
+    own = year.filter(rule=name)
+    months = counts.by_month(own, today)
+    closed, of_all = counts.closed_cases(year, name)
+    context = {
+        **admin.site.each_context(request),
+        "title": finding_title(name),
+        "rule": rule,
+        "severity": _severity(rule),
+        "tag": TAGS[rule.severity],
+        "explanation": rule.explanation.in_language(language()),
+        "reason": rule.reason.in_language(language()) if rule.reason is not None else "",
+        "texts": [LAW_TEXTS[text] for text in catalogue.texts_of()[name]],
+        "clauses": catalogue.clauses_of(rule, language()),
+        "rests_on_the_bet": catalogue.rests_on_the_bet(rule),
+        "findings": f"{reverse('admin:audit_finding_changelist')}?{urlencode({'rule': name})}",
+        "months": months,
+        "since": since,
+        "found": sum(month.found for month in months),
+        "open": own.filter(case__state__in=OPEN).count(),
+        "spark": _spark(name, months),
+        "losses": losses(own),
+        "closed": closed,
+        "of_all": of_all,
+        "tables": counts.by_table(own),
+        "readings": _readings(request, rule, today),
+        "last": [_last(each) for each in own.select_related("casino", "table", "case")[:LAST_FINDINGS]],
+    }
+    return TemplateResponse(request, "admin/audit/rules/rule.html", context)
+
+
+def _line(rule: Rule, found: int) -> Line:
+    return Line(rule.name, finding_title(rule.name), _severity(rule), TAGS[rule.severity], found)
+
+
+def _severity(rule: Rule) -> str:
+    return str(Severity(rule.severity).label)
+
+
+def _spark(name: str, months: list[counts.Month]) -> SafeString:
+    spoken = ", ".join(f"{month_of(month.first)}: {month.found}" for month in months)
+    return mark_safe(draw_spark([month.found for month in months], title=finding_title(name), description=spoken))
+
+
+def _last(finding: Finding) -> Last:
+    stake = stake_of(finding)
+    state = parts.state_pie(finding.case) if finding.case is not None else SafeString("")
+    return Last(finding, reference(finding), parts.who(stake, with_amount=bool(stake.amount)), state)
+
+
+def _readings(request: HttpRequest, rule: Rule, today: date) -> list[dict[str, Any]]:
+    """Return the readings that a rule hangs on, with the entries of the register that are in force: one query."""
+    names = catalogue.readings_of(rule)
+    if not names:
+        return []
+    in_force = in_record(RegisterEntry.objects.filter(version__isnull=False, reading__in=names), request)
+    in_force = in_force.filter(Q(last_day=None) | Q(last_day__gte=today), first_day__lte=today, value__isnull=False)
+    entries = list(
+        in_force.select_related("casino", "table", "proposed_by", "decided_by").order_by("-version")[:ENTRIES_SHOWN]
+    )
+    return [
+        {
+            # What the register cannot decide has no title of its own: it is named by the clauses that leave it open.
+            "title": KINDS[name].title if name in KINDS else ", ".join(READINGS[name].leaves_open),
+            "is_decidable": name in KINDS,
+            "decision": READINGS[name].decision.in_language(language()),
+            "entries": [
+                {"entry": entry, "value": written(name, entry.value, currency_of(entry.casino))}
+                for entry in entries
+                if entry.reading == name
+            ],
+        }
+        for name in names
+    ]

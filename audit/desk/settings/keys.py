@@ -1,0 +1,166 @@
+"""API keys of table systems: made, rotated and revoked here. A secret is shown once, on the page that made it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
+from django.utils import timezone
+from django.utils.translation import gettext, gettext_lazy, ngettext
+
+from audit.access import keys
+from audit.access.capabilities import Capability
+from audit.access.scope import Scope
+from audit.desk.audited_admin import AuditedAdmin, actor
+from audit.desk.scoped_admin import demands, scope_of
+from audit.desk.sign_in.proof import ask_for_proof, fresh_proof
+from audit.models import DEFAULT_SCOPES, ApiKey, Casino, GamingTable, KeyScope
+from audit.presentation import MISSING, date_time
+
+MAX_DAYS = 9_999
+"""Days after which a key expires at the latest, where it does; the command accepts as many."""
+
+
+class KeyForm(forms.Form):
+    """A new key: whose, for what, on which tables, for how long."""
+
+    casino = forms.ModelChoiceField(label=gettext_lazy("Casino"), queryset=Casino.objects.none(), empty_label=None)
+    name = forms.CharField(
+        label=gettext_lazy("Name"), max_length=200, help_text=gettext_lazy("The system that will use it: “Salle sud”.")
+    )
+    scopes = forms.MultipleChoiceField(
+        label=gettext_lazy("It may"),
+        choices=KeyScope.choices,
+        initial=DEFAULT_SCOPES,
+        widget=forms.CheckboxSelectMultiple,
+    )
+    tables = forms.ModelMultipleChoiceField(
+        label=gettext_lazy("On tables"),
+        queryset=GamingTable.objects.none(),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=gettext_lazy("None means every table of the casino."),
+    )
+    days = forms.IntegerField(
+        label=gettext_lazy("Days until it expires"),
+        required=False,
+        min_value=1,
+        max_value=MAX_DAYS,
+        help_text=gettext_lazy("Empty: it does not expire."),
+    )
+
+    def __init__(self, scope: Scope, *args: Any) -> None:
+        super().__init__(*args)
+        casinos = scope.casinos()
+        tables = scope.rows(GamingTable.objects.select_related("casino").order_by("casino__code", "code"))
+        self._choice("casino").queryset = casinos
+        self._choice("tables").queryset = tables
+        if len(casinos) > 1:
+            self._choice("tables").label_from_instance = _with_casino  # type: ignore[method-assign,assignment]
+
+    def _choice(self, name: str) -> forms.ModelChoiceField:  # type: ignore[type-arg]  # Django’s takes no parameter
+        field = self.fields[name]
+        assert isinstance(field, forms.ModelChoiceField)
+        return field
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse a table of another casino: the key would reach nothing there."""
+        cleaned: dict[str, Any] = super().clean() or {}
+        casino = cleaned.get("casino")
+        if casino and any(table.casino_id != casino.pk for table in cleaned.get("tables", ())):
+            self.add_error("tables", gettext("These tables are not all of this casino."))
+        return cleaned
+
+
+@admin.register(ApiKey)
+class ApiKeyAdmin(AuditedAdmin[ApiKey]):
+    sees = changes = (Capability.KEEP_EQUIPMENT,)
+    list_display = ("name", "prefix", "casino", "created", "last_used", "expires", "revoked")
+    list_filter = ("casino",)
+    fields = readonly_fields = ("casino", "name", "prefix", "scopes", "tables", "created", "expires", "revoked")
+    actions = ("revoke",)
+
+    def get_urls(self) -> list[URLPattern]:
+        rotate_view = self.admin_site.admin_view(self.rotate_view)
+        return [path("<int:pk>/rotate/", rotate_view, name="audit_apikey_rotate"), *super().get_urls()]
+
+    @admin.display(description=gettext_lazy("created"), ordering="created_at")
+    def created(self, key: ApiKey) -> str:
+        return date_time(key.created_at, key.casino)
+
+    @admin.display(description=gettext_lazy("last used"), ordering="last_used_at", empty_value=MISSING)
+    def last_used(self, key: ApiKey) -> str | None:
+        return date_time(key.last_used_at, key.casino) if key.last_used_at else None
+
+    @admin.display(description=gettext_lazy("expires"), ordering="expires_at", empty_value=MISSING)
+    def expires(self, key: ApiKey) -> str | None:
+        return date_time(key.expires_at, key.casino) if key.expires_at else None
+
+    @admin.display(description=gettext_lazy("revoked"), ordering="revoked_at", empty_value=MISSING)
+    def revoked(self, key: ApiKey) -> str | None:
+        return date_time(key.revoked_at, key.casino) if key.revoked_at else None
+
+    @demands(Capability.KEEP_EQUIPMENT)
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Make a key, and show its secret this once."""
+        if (page := ask_for_proof(request)) is not None:
+            return page
+        form = KeyForm(scope_of(request, Capability.KEEP_EQUIPMENT), request.POST or None)
+        if request.method != "POST" or not form.is_valid():
+            return self._page(request, "make.html", title=gettext("Create a key"), form=form)
+        values = form.cleaned_data
+        key, secret = keys.make(
+            actor(request),
+            casino=values["casino"],
+            name=values["name"],
+            scopes=values["scopes"],
+            tables=values["tables"],
+            expires_at=timezone.now() + timedelta(days=values["days"]) if values["days"] else None,
+        )
+        return self._shown_once(request, key, secret)
+
+    @demands(Capability.KEEP_EQUIPMENT)
+    @fresh_proof
+    def rotate_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """Replace a key by POST, and show the secret of the one that follows this once."""
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        key = self.row_or_404(request, pk, Capability.KEEP_EQUIPMENT)
+        try:
+            before, after, secret = keys.rotate(actor(request), key.pk)
+        except keys.NotActive:
+            messages.error(request, gettext("Only a key that is valid can be rotated."))
+            return redirect("admin:app_list", "audit")
+        return self._shown_once(request, after, secret, until=self.expires(before))
+
+    def _shown_once(self, request: HttpRequest, key: ApiKey, secret: str, **context: Any) -> HttpResponse:
+        response = self._page(request, "once.html", title=key.name, key=key, secret=secret, **context)
+        response["Cache-Control"] = "no-store"
+        return response
+
+    def _page(self, request: HttpRequest, template: str, **context: Any) -> TemplateResponse:
+        context = {**self.admin_site.each_context(request), "opts": self.opts, **context}
+        return TemplateResponse(request, f"admin/audit/keys/{template}", context)
+
+    @admin.action(description=gettext_lazy("Revoke the selected keys"), permissions=["change"])
+    def revoke(self, request: HttpRequest, chosen: QuerySet[ApiKey]) -> HttpResponse | None:
+        if (page := ask_for_proof(request)) is not None:
+            return page
+        revoked = keys.revoke(actor(request), chosen.values_list("pk", flat=True))
+        text = ngettext("%(count)d key has been revoked.", "%(count)d keys have been revoked.", len(revoked))
+        self.message_user(request, text % {"count": len(revoked)})
+        return None
+
+
+def _with_casino(table: Model) -> str:
+    assert isinstance(table, GamingTable)
+    return f"{table.casino.code} · {table.code}"

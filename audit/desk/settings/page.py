@@ -1,0 +1,168 @@
+"""*Settings*: the house, its machines, what it decides where the law is silent, and its officers, on one page.
+
+What a section shows, and to whom, is what its own pages show: the rows and permissions are those of the section's
+admin. Nothing is changed here; each button leads to the form that does it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.contrib import admin
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.translation import gettext, ngettext
+
+from audit import monitoring
+from audit.access.capabilities import Capability
+from audit.desk.scoped_admin import scope_of
+from audit.models import ApiKey, GamingTable, KeyScope, RequestState, Role
+from audit.presentation import count, date_time, day, local
+
+SHOWN = 12
+"""Rows of a section on the page; its own page has all of them."""
+
+SOON = timedelta(days=14)
+"""A key that expires within this time is marked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The first rows of a section, how many there are in all, and whether the officer may add one."""
+
+    shown: list[Any]
+    total: int
+    may_add: bool
+
+    @property
+    def has_more(self) -> bool:
+        return self.total > len(self.shown)
+
+
+@dataclass(frozen=True, slots=True)
+class KeyLine:
+    """A key that is not revoked, in words. ``state`` is the tag of its expiry: "", "warn" or "bad"."""
+
+    key: ApiKey
+    may: str
+    tables: str
+    last_used: str
+    expires: str
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class TableLine:
+    """A table and what comes of it. ``state`` is the tag of its feed: "", "ok" or "bad"."""
+
+    table: GamingTable
+    feed: str
+    state: str
+
+
+def settings_context(request: HttpRequest) -> Mapping[str, Any]:
+    """Return the sections that the officer may open; empty if there is none."""
+    sections: dict[str, Any] = {}
+    now = timezone.now()
+    for name, build in (
+        ("casino", lambda rows: list(rows[:SHOWN])),
+        ("gamingtable", lambda rows: _tables(request, rows[:SHOWN])),
+        ("apikey", lambda rows: [_key(each, now) for each in rows[:SHOWN]]),
+        ("nightsubscriber", lambda rows: list(rows.select_related("casino", "officer").order_by("pk")[:SHOWN])),
+        ("deadline", lambda rows: list(rows)),
+        ("officer", lambda rows: [(each, _roles(each)) for each in rows.filter(is_active=True)[:SHOWN]]),
+    ):
+        section = _admin(name)
+        if not section.has_module_permission(request):
+            continue
+        rows = _of_section(name, section.get_queryset(request))
+        sections[name] = Rows(build(rows), rows.count(), section.has_add_permission(request))
+    if not sections:
+        return {}
+    return {
+        "sections": sections,
+        "register": _register(request),
+        "video_days": settings.CABOCHON_VIDEO_DAYS,
+        "quarantine_days": settings.CABOCHON_QUARANTINE_DAYS,
+    }
+
+
+def _admin(model_name: str) -> Any:
+    return next(each for model, each in admin.site._registry.items() if model._meta.model_name == model_name)
+
+
+def _of_section(name: str, rows: QuerySet[Model]) -> QuerySet[Model]:
+    """Return the rows of a section that the page counts and shows: of keys those that still open something."""
+    match name:
+        case "apikey":
+            return rows.filter(revoked_at=None).select_related("casino").prefetch_related("tables")
+        case "gamingtable":
+            return rows.select_related("casino").order_by("casino__code", "code")
+        case "officer":
+            return rows.filter(is_active=True)
+        case _:
+            return rows
+
+
+def _tables(request: HttpRequest, rows: QuerySet[Any]) -> list[TableLine]:
+    """Return the lines of tables. What comes of one is for who sees its record."""
+    tables = list(rows)
+    seen = scope_of(request, Capability.SEE_RECORD)
+    requested = {table.casino_id for table in tables if seen.includes(table.casino_id)}
+    feeds = {(each.casino_id, each.table): each for each in monitoring.tables(requested)} if requested else {}
+    return [_table(table, feeds.get((table.casino_id, table.code)), table.casino_id in requested) for table in tables]
+
+
+def _table(table: GamingTable, state: monitoring.TableState | None, is_seen: bool) -> TableLine:
+    if state is None or state.received_at is None:
+        return TableLine(table, gettext("nothing yet") if is_seen else "", "")
+    if state.is_silent:
+        since = date_time(state.received_at, table.casino)
+        return TableLine(table, gettext("silent since %(when)s") % {"when": since}, "bad")
+    return TableLine(table, gettext("live"), "ok") if state.is_open else TableLine(table, gettext("closed"), "")
+
+
+def _key(key: ApiKey, now: datetime) -> KeyLine:
+    scopes = ", ".join(str(KeyScope(scope).label) for scope in key.scopes)
+    tables = ", ".join(sorted(table.code for table in key.tables.all())) or gettext("every table")
+    used = date_time(key.last_used_at, key.casino) if key.last_used_at else gettext("never")
+    text, state = _expiry(key, now)
+    return KeyLine(key, scopes, tables, used, text, state)
+
+
+def _expiry(key: ApiKey, now: datetime) -> tuple[str, str]:
+    if key.expires_at is None:
+        return gettext("never"), ""
+    left = key.expires_at - now
+    if left <= timedelta():
+        return gettext("expired"), "bad"
+    if left > SOON:
+        return day(local(key.expires_at, key.casino).date(), with_year=True), ""
+    if left.days < 1:
+        return date_time(key.expires_at, key.casino), "warn"
+    return ngettext("in %(count)s day", "in %(count)s days", left.days) % {"count": count(left.days)}, "warn"
+
+
+def _roles(officer: Any) -> str:
+    if officer.is_superuser:
+        return gettext("superuser")
+    found = [(Role(each.role).label, each.casino) for each in officer.memberships.all()]
+    return ", ".join(f"{role} ({casino.code})" for role, casino in found) or gettext("no role yet")
+
+
+def _register(request: HttpRequest) -> dict[str, Any] | None:
+    """Return how many entries of the register are in force and wait; None for who may not read it."""
+    section = _admin("registerentry")
+    if not section.has_module_permission(request):
+        return None
+    rows = section.get_queryset(request)
+    return {
+        "decided": rows.filter(state=RequestState.APPROVED).count(),
+        "waiting": rows.filter(state=RequestState.WAITING).count(),
+        "may_add": section.has_add_permission(request),
+    }

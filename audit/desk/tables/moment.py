@@ -1,0 +1,96 @@
+"""A table at a clock time: “r3 23:41”, « R3 à 23h41 », found as the event that stood last at that instant.
+
+The clock is the casino's. Without a date it is that of the newest session of the table that was open at that clock.
+Instants are what the table systems claim; they may run back a little, so the search is right to within such a step.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+from django.db.models import QuerySet
+from django.urls import reverse
+
+from audit.event_store import read
+from audit.models import GamingTable, LoggedStream
+from settlement.codec import decode_one_stored
+
+SESSIONS = 40
+"""Sessions of a table that are tried, the newest first."""
+
+CLOCK = re.compile(r"(?<![\d:h])([01]?\d|2[0-3])[:hH]([0-5]\d)(?!\d)")
+"""A clock time: 23:41, 23h41, 9:05."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A table at an instant, ``at``, in the casino's zone. ``seq`` is that of the last event that had happened."""
+
+    stream: LoggedStream
+    table: GamingTable
+    seq: int
+    at: datetime
+
+    @property
+    def address(self) -> str:
+        return f"{reverse('admin:audit_loggedstream_table', args=(self.stream.pk,))}?at={self.seq}"
+
+
+def clock_in(text: str) -> time | None:
+    """Return the first clock time in a text; None if it has none."""
+    found = CLOCK.search(text)
+    return time(int(found[1]), int(found[2])) if found else None
+
+
+def moments_of(
+    tables: Iterable[GamingTable], clock: time, *, streams: QuerySet[LoggedStream], day: date | None = None
+) -> Iterator[Moment]:
+    """Yield for each table the newest moment at ``clock`` of ``streams``, of gaming day ``day`` where it is given."""
+    for table in tables:
+        sessions = streams.filter(table=table, is_of_desk=False).select_related("casino")
+        if day is not None:
+            sessions = sessions.filter(gaming_day=day)
+        for stream in sessions.order_by("-gaming_day", "-opened_at", "-pk")[:SESSIONS]:
+            moment = _moment(stream, table, clock)
+            if moment is not None:
+                yield moment
+                break
+
+
+def _moment(stream: LoggedStream, table: GamingTable, clock: time) -> Moment | None:
+    """Return a session at a clock time; None if it was not open then. In the minute of its opener, it is open."""
+    last = read.next_seq_of(stream.pk) - 1
+    first, latest = (_occurred(stream.pk, seq) for seq in (1, last))
+    if first is None or latest is None:
+        return None
+    zone = ZoneInfo(stream.casino.time_zone)
+    opened = first.astimezone(zone)
+    at = datetime.combine(opened.date(), clock, zone)
+    if at + timedelta(minutes=1) <= opened:
+        at = datetime.combine(opened.date() + timedelta(days=1), clock, zone)
+    if at > latest.astimezone(zone):
+        return None
+    return Moment(stream, table, _last_seq_at(stream.pk, last, at), at)
+
+
+def _last_seq_at(stream_id: int, last: int, instant: datetime) -> int:
+    """Return the seq of the last event that had happened at ``instant``, 1 at least, in as many reads as halvings."""
+    low, high = 1, last
+    while low < high:
+        middle = (low + high + 1) // 2
+        occurred = _occurred(stream_id, middle)
+        if occurred is not None and occurred <= instant:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _occurred(stream_id: int, seq: int) -> datetime | None:
+    """Return when the event at a seq, or the last before it, happened; None if there is none."""
+    found = read.before(stream_id, seq=seq + 1, limit=1)
+    return decode_one_stored(found[0][1]).occurred_at if found else None

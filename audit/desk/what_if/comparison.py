@@ -1,0 +1,173 @@
+"""What stands beside what a run finds, as a page shows it: the sums, each rule, and each finding that differs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.functional import cached_property
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext as _
+
+from audit.adjudication.what_if import Change
+from audit.adjudication.what_if_sums import Compared, Sum
+from audit.charts.dumbbell import draw_dumbbell
+from audit.desk import parts
+from audit.models.adjudication import Severity
+from audit.presentation import Stake, finding_title, money, money_in_prose, value
+from settlement.catalogue import RULES
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """What one reading finds, in words."""
+
+    findings: int
+    to_players: str
+    to_bank: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The sums of all rules in one currency: before, after, and how they differ. "" where there is no such money."""
+
+    compared: Compared
+
+    @cached_property
+    def before(self) -> Side:
+        return _side(self.compared.before, self.compared.currency)
+
+    @cached_property
+    def after(self) -> Side:
+        return _side(self.compared.after, self.compared.currency)
+
+    @property
+    def side(self) -> str:
+        """Whose money differs: "player", "bank", or "none"."""
+        return "player" if self._more_to_players else "bank" if self._more_to_bank else "none"
+
+    @property
+    def to_players(self) -> str:
+        return _difference(self._more_to_players, self.compared.currency)
+
+    @property
+    def to_bank(self) -> str:
+        return _difference(self._more_to_bank, self.compared.currency)
+
+    @property
+    def _more_to_players(self) -> int:
+        return self.compared.after.to_players_minor - self.compared.before.to_players_minor
+
+    @property
+    def _more_to_bank(self) -> int:
+        return self.compared.after.to_bank_minor - self.compared.before.to_bank_minor
+
+
+@dataclass(frozen=True, slots=True)
+class RuleRow:
+    """A rule: its findings before and after, and the money of both. "" where no money is concerned."""
+
+    rule: str
+    title: str
+    before: Side
+    after: Side
+    drawing: SafeString
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeRow:
+    """A finding that differs; ``difference`` says who would have more or less, "" where no money is concerned."""
+
+    change: Change
+    title: str
+    before: str
+    after: str
+    difference: SafeString
+
+
+def rule_rows(compared: Sequence[Compared]) -> list[RuleRow]:
+    """Return every rule that finds something before or after, those that differ first."""
+    most = max((max(each.before.findings, each.after.findings) for each in compared), default=1)
+    in_order = sorted(compared, key=lambda each: (each.before == each.after, -abs(_shift(each)), each.rule))
+    return [
+        RuleRow(
+            each.rule,
+            finding_title(each.rule),
+            _side(each.before, each.currency, in_table=True),
+            _side(each.after, each.currency, in_table=True),
+            mark_safe(draw_dumbbell(each.before.findings, each.after.findings, most)),
+        )
+        for each in in_order
+    ]
+
+
+def change_row(change: Change) -> ChangeRow:
+    """Return a finding that differs as a row."""
+    return ChangeRow(
+        change,
+        finding_title(change.rule),
+        _values_text(change, change.before),
+        _values_text(change, change.after),
+        _more_or_less(change),
+    )
+
+
+def _shift(each: Compared) -> int:
+    return each.after.findings - each.before.findings
+
+
+def _side(of: Sum, currency: str, *, in_table: bool = False) -> Side:
+    write = money if in_table else money_in_prose
+    to_players, to_bank = of.to_players_minor, of.to_bank_minor
+    return Side(
+        of.findings,
+        write(to_players, currency) if to_players else "",
+        write(to_bank, currency) if to_bank else "",
+    )
+
+
+def _difference(minor: int, currency: str) -> str:
+    """Return how a sum would change, without a sign; "" if it would not."""
+    if not minor:
+        return ""
+    amount = {"amount": money_in_prose(abs(minor), currency)}
+    return _("%(amount)s more") % amount if minor > 0 else _("%(amount)s less") % amount
+
+
+def _more_or_less(change: Change) -> SafeString:
+    """Return who would get how much more or less by the run's reading: of what was due for one stake."""
+    rule = RULES[change.rule]
+    if rule.expected_is != "money" or rule.recorded_is != "money":
+        return SafeString("")
+    due = _missing_minor(change.after) - _missing_minor(change.before)
+    if not due:
+        return SafeString("")
+    amount = {"amount": money(abs(due), change.currency)}
+    if due > 0:
+        return parts.who(Stake("player", "", _("%(amount)s more to the player") % amount))
+    return parts.who(Stake("bank", "", _("%(amount)s less to the player") % amount))
+
+
+def _missing_minor(finding: dict[str, Any] | None) -> int:
+    """Return what was due less what was recorded; 0 without a finding, or without an amount."""
+    if finding is None or not isinstance(finding["expected"], int) or not isinstance(finding["recorded"], int):
+        return 0
+    return int(finding["expected"]) - int(finding["recorded"])
+
+
+def _values_text(change: Change, finding: dict[str, Any] | None) -> str:
+    """Return “expected → recorded” of a finding, “✓” if its rule has neither; "" if there is no such finding.
+
+    The severity is added where it is what changed.
+    """
+    if finding is None:
+        return ""
+    rule = RULES[change.rule]
+    values = (
+        value(finding["expected"], rule.expected_is, change.currency),
+        value(finding["recorded"], rule.recorded_is, change.currency),
+    )
+    text = " → ".join(text for text in values if text) or "✓"
+    severities = {(each or finding)["severity"] for each in (change.before, change.after)}
+    return f"{text} ({Severity(finding['severity']).label})" if len(severities) > 1 else text

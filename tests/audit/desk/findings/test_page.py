@@ -1,0 +1,180 @@
+"""The page of a finding: its verdict, its place in the list it came from, what follows from it and what is like it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+from django.utils.translation import override
+
+from audit.desk.findings.verdict import verdict_of
+from audit.models import Finding, Role
+from audit.presentation import reference, stake_of
+from tests.audit.casework.test_actions import Desk, client_of, hired
+from tests.audit.casework.test_priority import found
+from tests.audit.tables import Tenant
+
+pytestmark = [pytest.mark.django_db, pytest.mark.superuser]
+
+
+@pytest.fixture
+def desk() -> Desk:
+    """A casino whose findings were all superseded."""
+    desk = Desk()
+    Finding.objects.filter(casino=desk.tenant.casino).update(status="superseded", superseded_at=timezone.now())
+    return desk
+
+
+DUE_TO = {"by": "house", "to": "p1", "amount": 86_400}
+DUE_BY = {"by": "player", "to": None, "amount": 200}
+
+
+@pytest.mark.parametrize(
+    ("rule", "difference", "owed", "title", "french"),
+    [
+        ("payout-missing", -86_400, DUE_TO, "The house owes p1 €864", "La maison doit 864\N{NO-BREAK SPACE}€ à p1"),
+        ("payout-overpaid", 200, DUE_BY, "p1 was overpaid €2", "p1 a reçu 2\N{NO-BREAK SPACE}€ de trop"),
+        ("losing-wager-not-collected", 200, DUE_BY, "p1 owes the house €2", None),
+        ("payout-missing", 0, None, "Payout missing", None),
+        ("payout-missing", None, None, "Payout missing", None),
+    ],
+)
+def test_the_title_says_who_owes_whom_how_much_else_what_happened(
+    rule: str, difference: int | None, owed: Any, title: str, french: str | None
+) -> None:
+    finding = Finding(rule=rule, severity="major", seq=2, evidence=[1], currency="EUR", player="p1")
+    finding.difference, finding.owed = difference, owed
+    assert verdict_of(finding, stake_of(finding, "p1"), "p1").plain_title == title
+    if french is not None:
+        with override("fr"):
+            assert verdict_of(finding, stake_of(finding, "p1"), "p1").plain_title == french
+
+
+def test_a_title_escapes_the_name_of_a_player() -> None:
+    finding = Finding(rule="payout-missing", severity="major", seq=2, evidence=[1], currency="EUR", player="p1")
+    finding.difference, finding.owed = -86_400, DUE_TO
+    title = verdict_of(finding, stake_of(finding, "<b>100 %s"), "<b>100 %s").title
+    assert title == 'The house owes &lt;b&gt;100 %s <em class="player">€864</em>'
+
+
+def test_what_was_due_and_paid_leads_to_what_remains() -> None:
+    finding = Finding(rule="payout-missing", severity="major", seq=2, evidence=[1], currency="EUR", player="p1")
+    finding.difference, finding.owed, finding.expected, finding.recorded = -86_400, DUE_TO, 86_400, 0
+    verdict = verdict_of(finding, stake_of(finding, "p1"), "p1")
+    assert [(term.label, term.figure, term.side) for term in verdict.terms] == [
+        ("Due", "€864.00", ""),
+        ("Paid", "€0.00", ""),
+        ("Owed to the player", "€864.00", "player"),
+    ]
+    assert verdict.is_difference
+
+
+def test_the_page_leads_to_the_finding_before_and_after_in_the_list_it_was_opened_from(desk: Desk) -> None:
+    rows = [found(desk, "minor", euros=500 - number, hours=100 + number) for number in range(4)]
+    client = client_of(desk.first)
+    address = f"/admin/audit/finding/{rows[1].pk}/change/"
+    whole = client.get(address).context["neighbours"]
+    assert (whole.previous, whole.next) == (rows[0].pk, rows[2].pk)
+    client.post(f"/admin/audit/finding/{rows[1].pk}/case/take/")
+    client.post(f"/admin/audit/finding/{rows[3].pk}/case/take/")
+    listed = client.get("/admin/audit/finding/?queue=mine").content.decode()
+    assert f"{rows[1].pk}/change/?_changelist_filters=queue%3Dmine" in listed
+    mine = client.get(f"{address}?_changelist_filters=queue%3Dmine")
+    assert (mine.context["neighbours"].position, mine.context["neighbours"].of) == (1, 2)
+    assert f"{rows[3].pk}/change/?_changelist_filters=queue%3Dmine" in mine.content.decode()
+    for wrong in ("nothing__there%3D1", "queue%3Dnone", "p%3Dx"):
+        assert client.get(f"{address}?_changelist_filters={wrong}").status_code == 200
+
+
+def test_an_act_returns_to_the_page_with_its_list(desk: Desk) -> None:
+    finding = found(desk, "minor", euros=500)
+    client = client_of(desk.first)
+    answer = client.post(f"/admin/audit/finding/{finding.pk}/case/take/?_changelist_filters=queue%3Dopen")
+    assert answer["Location"] == f"/admin/audit/finding/{finding.pk}/change/?_changelist_filters=queue%3Dopen"
+
+
+def test_take_next_takes_what_the_list_shows_first_and_keeps_the_list(desk: Desk) -> None:
+    for number in range(3):
+        found(desk, "minor", euros=10 + 200 * number, hours=100)
+    client = client_of(desk.first)
+    first = client.get("/admin/audit/finding/?queue=unassigned").context["cl"].result_list[0]
+    answer = client.post("/admin/audit/finding/take-next/?queue=unassigned")
+    assert answer["Location"] == f"/admin/audit/finding/{first.pk}/change/?_changelist_filters=queue%3Dunassigned"
+
+
+def test_the_page_counts_what_the_same_croupier_did_and_folds_what_follows(desk: Desk) -> None:
+    rows = [found(desk, "minor", euros=5, croupier="c-9") for _ in range(4)]
+    client = client_of(desk.first)
+    page = client.get(f"/admin/audit/finding/{rows[0].pk}/change/")
+    assert page.context["casework"]["pattern"]["count"] == 3
+    text = page.content.decode()
+    assert "and 3 like it" in text
+    assert '<span class="tag gold">pattern</span>' in text
+    listed = client.get(page.context["casework"]["pattern"]["address"]).context["cl"].result_list
+    assert {row.pk for row in rows} == {row.pk for row in listed}
+
+
+def test_what_the_page_costs_does_not_grow_with_the_list(desk: Desk) -> None:
+    client = client_of(desk.first)
+    counts = []
+    for number in (3, 6):
+        rows = [found(desk, "minor", euros=5, croupier=f"c-{number}") for _ in range(number)]
+        address = f"/admin/audit/finding/{rows[0].pk}/change/"
+        client.get(address)
+        with CaptureQueriesContext(connection) as captured:
+            client.get(address)
+        counts.append(len(captured))
+    assert counts[1] <= counts[0]
+
+
+def test_what_was_just_done_is_undone_by_a_button_and_the_answer_of_the_croupier_is_asked_for(desk: Desk) -> None:
+    finding = found(desk, "minor", euros=5, croupier="c-9")
+    client = client_of(desk.first)
+    address = f"/admin/audit/finding/{finding.pk}/"
+    assert "Undo" not in client.get(f"{address}change/").content.decode()
+    client.post(f"{address}case/take/")
+    page = client.get(f"{address}change/").content.decode()
+    assert "You took this case." in page
+    assert f'action="{address}case/release/?' in page
+    client.post(f"{address}case/release/")
+    client.post(f"{address}case/answer/", {"reason": "a stack fell"})
+    shown = client.get(f"{address}change/")
+    assert "a stack fell" in shown.content.decode()
+    assert [step.is_done for step in shown.context["todo"]] == [False, True, False]
+
+
+def test_a_finding_is_found_by_its_reference(desk: Desk) -> None:
+    finding, _other = found(desk, "minor"), found(desk, "minor")
+    client = client_of(desk.first)
+
+    def ids(term: str) -> list[int]:
+        return [row.pk for row in client.get("/admin/audit/finding/", {"q": term}).context["cl"].result_list]
+
+    named = reference(finding)
+    assert ids(named) == ids(named.lower()) == [finding.pk]
+    assert ids(f"F-01-{finding.pk:04d}") == ids("F-26-99999999999999") == []
+    stranger = client_of(hired(Tenant(), Role.OFFICER, "stranger"))
+    assert not stranger.get("/admin/audit/finding/", {"q": named}).context["cl"].result_list
+
+
+def test_a_payment_order_is_one_page_for_the_cage_and_an_action_on_the_case(desk: Desk) -> None:
+    finding = found(desk, "minor", rule="payout-missing", euros=-864, owed=DUE_TO, player="p1")
+    overpaid = found(desk, "minor", euros=2, owed=DUE_BY, player="p1")
+    client = client_of(desk.first)
+    address = f"/admin/audit/finding/{finding.pk}/case/order_payment/"
+    assert address in client.get(f"/admin/audit/finding/{finding.pk}/change/").content.decode()
+    answer = client.post(address)
+    assert (answer["Content-Type"], answer.content[:5]) == ("application/pdf", b"%PDF-")
+    assert f"{reference(finding)}.pdf" in answer["Content-Disposition"]
+    page = client.get(f"/admin/audit/finding/{finding.pk}/change/")
+    assert "Payment order made by" in page.content.decode()
+    assert [line["action"].type for line in page.context["casework"]["history"]] == ["case.payment_ordered"]
+    other = f"/admin/audit/finding/{overpaid.pk}/"
+    assert client.post(f"{other}case/order_payment/").status_code == 404
+    assert "order_payment" not in client.get(f"{other}change/").content.decode()
+    refused = client_of(desk.auditor).post(address)
+    assert refused.status_code != 200
+    assert page.context["casework"]["case"].actions.count() == 1

@@ -1,0 +1,89 @@
+"""The page that a newcomer reads first: it stands before the overview until it is dismissed."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from datetime import date
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from audit.adjudication.replay import advance
+from audit.models import Role
+from audit.simulation.first_run import Plan, plan
+from tests.audit.casework.test_actions import hired
+from tests.audit.tables import Tenant, dice_changed_in_mid_series
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def data(settings: Any, tmp_path: Path) -> Path:
+    settings.DATA_DIR = tmp_path
+    return tmp_path
+
+
+def desk_of(tenant: Tenant, role: Role = Role.AUDITOR) -> Client:
+    client = Client(headers={"accept-language": "en"})
+    client.force_login(hired(tenant, role, f"{role}-{tenant.code}"))
+    return client
+
+
+def page_of(client: Client) -> str:
+    response = client.get("/admin/first-run/")
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def test_it_stands_before_the_overview_until_it_is_dismissed() -> None:
+    client = desk_of(Tenant())
+    assert client.get("/admin/").status_code == 200, "nothing simulated is loaded"
+    Plan(date(2026, 11, 21), 9, 30).keep()
+    assert client.get("/admin/").headers["Location"] == "/admin/first-run/"
+    assert client.get("/admin/first-run/dismiss/").status_code == 405
+    assert client.post("/admin/first-run/dismiss/").headers["Location"] == "/admin/"
+    assert client.get("/admin/").status_code == 200
+
+
+def test_an_administrator_who_reads_no_record_is_not_led_to_it() -> None:
+    Plan(date(2026, 11, 21), 9, 30).keep()
+    assert desk_of(Tenant(), Role.ADMINISTRATOR).get("/admin/").status_code == 200
+
+
+def test_a_plan_survives_a_restart_and_a_broken_one_is_none(data: Path) -> None:
+    assert plan() is None
+    kept = Plan(date(2026, 11, 21), 9, 30, is_done=True)
+    kept.keep()
+    assert plan() == kept
+    (data / "first-run.json").write_text("{")
+    assert plan() is None
+
+
+def test_progress_is_that_of_the_officers_own_casinos() -> None:
+    Plan(date(2026, 11, 21), 9, 30).keep()
+    simulated, other = Tenant("deauville"), Tenant("honfleur")
+    progress = desk_of(simulated).get("/admin/first-run/progress/").json()
+    assert (progress["state"], progress["total"], progress["done"]) == ("running", 30, 0)
+    assert progress["text"] == "0 of 30 nights loaded, 0 reconciled."
+    elsewhere = desk_of(other)
+    assert elsewhere.get("/admin/first-run/progress/").json()["state"] == "none"
+    assert "simulated, and sent" not in page_of(elsewhere)
+
+
+def test_the_command_that_it_shows_stores_an_event() -> None:
+    tenant = Tenant()
+    assert tenant.post("s", dice_changed_in_mid_series(tenant, "s")).status_code == 201
+    advance(tenant.stream("s").stream_id)
+    page = page_of(desk_of(tenant))
+    found = re.search(r'<pre class="code" id="curl"[^>]*>(.*?)</pre>', page, re.S)
+    assert found
+    words = shlex.split(unescape(found[1]))
+    body = json.loads(words[words.index("-d") + 1])
+    stream = re.search(r"/streams/([^/]+)/events", words[1])
+    assert stream
+    assert tenant.post(stream[1], body).status_code == 201

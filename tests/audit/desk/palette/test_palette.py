@@ -1,0 +1,133 @@
+"""The palette: what is typed leads to a moment, a finding, a person, a night, a rule or a page, at one’s casinos."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from audit.models import GamingTable, Person, PersonKind, Role
+from audit.presentation import reference
+from tests.audit.casework.test_actions import Desk, client_of, hired
+from tests.audit.tables import Tenant
+
+pytestmark = pytest.mark.django_db
+
+
+def found(client: Client, typed: str, language: str = "en") -> dict[str, list[tuple[str, str]]]:
+    """Return the results by group: each with its words, without marks, and its address."""
+    page = client.get("/admin/search/", {"q": typed, "part": "1"}, headers={"accept-language": language})
+    assert page.status_code == 200, typed
+    groups: dict[str, list[tuple[str, str]]] = {}
+    for title, results in re.findall(r"<h3>([^<]*)</h3>(.*?)(?=<h3>|\Z)", page.content.decode(), re.DOTALL):
+        links = re.findall(r'<a href="([^"]*)">(.*?)</a>', results, re.DOTALL)
+        groups[title] = [(words_of(text), unescape(to)) for to, text in links]
+    return groups
+
+
+def words_of(result: str) -> str:
+    """Return what a result says: its title, and after a bar what stands below."""
+    title = result[result.index("<span>") : result.rindex("</span>") if "</small>" in result else None]
+    return unescape(re.sub(r"<[^>]*>", "", title.replace("<small>", " | "))).strip()
+
+
+def test_a_reference_leads_to_its_finding_and_to_no_other() -> None:
+    desk = Desk()
+    finding = desk.findings[0]
+    name = reference(finding)
+    [(words, address)] = found(client_of(desk.first), name.lower())["Findings"]
+    assert address == f"/admin/audit/finding/{finding.pk}/change/"
+    assert name in words
+    other_year = f"F-{int(name[2:4]) - 1:02}{name[4:]}"
+    assert "Findings" not in found(client_of(desk.first), other_year)
+
+
+def test_a_finding_of_another_casino_is_not_found_by_its_reference() -> None:
+    desk = Desk()
+    stranger = client_of(hired(Tenant(), Role.SECOND, "stranger"))
+    assert "Findings" not in found(stranger, reference(desk.findings[0]))
+
+
+@pytest.mark.parametrize(
+    "typed", ["t1 20:00", "T1 at 20:00", "T1 à 20h00", "t1 2026-11-19 20:00", "t1 19 nov 2026 20:00"]
+)
+def test_a_table_and_a_clock_time_lead_to_that_moment(typed: str) -> None:
+    desk = Desk()
+    stream = desk.findings[0].stream
+    [(words, address)] = found(client_of(desk.first), typed)["A moment"]
+    assert words.startswith("Table T1 at 19 Nov, 20:00 CET"), words
+    assert address.startswith(f"/admin/audit/loggedstream/{stream.pk}/table/?at=")
+    assert client_of(desk.first).get(address).status_code == 200
+
+
+@pytest.mark.parametrize("typed", ["t1 03:12", "t1 2026-11-18 20:00", "t9 20:00", "t1 99:99"])
+def test_a_moment_at_which_the_table_was_not_open_is_not_offered(typed: str) -> None:
+    assert "A moment" not in found(client_of(Desk().first), typed)
+
+
+def test_a_person_is_found_by_a_part_of_the_name_by_who_may_see_names() -> None:
+    desk = Desk()
+    Person.objects.create(casino=desk.tenant.casino, code="p77", kind=PersonKind.PLAYER, name="Bruno <Keller>")
+    [(words, address)] = found(client_of(desk.first), "KELL")["People"]
+    assert words == f"Bruno <Keller> | player · p77 · {desk.tenant.casino}"
+    assert "p77" in address
+    assert "People" not in found(client_of(desk.auditor), "KELL")
+
+
+def test_a_table_code_leads_to_its_sessions_at_ones_own_casinos_alone() -> None:
+    desk, other = Desk(), Tenant()
+    GamingTable.objects.create(casino=other.casino, code="Z9")
+    assert "Tables" not in found(client_of(desk.first), "z9")
+    own = found(client_of(desk.first), "t1")
+    assert [words for words, _to in own["Tables"]] == [f"Table T1 | {desk.tenant.casino}"]
+    assert own["Findings"], "those of the table"
+
+
+@pytest.mark.parametrize(
+    ("language", "typed", "title"),
+    [("en", "overpaid", "Rules"), ("fr", "regle", "Règles"), ("en", "55-7", "Rules")],
+)
+def test_rules_are_found_by_words_of_their_title_and_by_article(language: str, typed: str, title: str) -> None:
+    groups = found(client_of(Desk().first), typed, language)
+    assert groups[title if title in groups else "Aller à"], groups
+
+
+def test_pages_are_found_in_the_language_of_the_officer_and_without_accents() -> None:
+    client = client_of(Desk().first)
+    assert ("Réglages", "/admin/audit/") in found(client, "reglages", "fr")["Aller à"]
+    assert found(client, "")["Go to"][0] == ("Overview", "/admin/")
+
+
+@pytest.mark.parametrize(
+    "typed", ["\0", "'; drop table", "<script>", "F-99-999999999999", "%", "r" * 5000, "٢٣:٤١", "31 feb 2026"]
+)
+def test_whatever_is_typed_is_answered_and_escaped(typed: str) -> None:
+    page = client_of(Desk().first).get("/admin/search/", {"q": typed})
+    assert page.status_code in (200, 400), typed
+    assert "<script>" not in page.content.decode().replace("<script src", "").replace(
+        '<script type="application/json"', ""
+    )
+
+
+def test_the_queries_do_not_grow_with_what_is_found() -> None:
+    desk = Desk()
+    client = client_of(desk.first)
+
+    def queries(typed: str) -> int:
+        found(client, typed)
+        with CaptureQueriesContext(connection) as captured:
+            found(client, typed)
+        return len(captured)
+
+    queries("martin t1")
+    for number in range(30):
+        Person.objects.create(
+            casino=desk.tenant.casino, code=f"m{number}", kind=PersonKind.PLAYER, name=f"Martin {number}"
+        )
+        if number == 1:
+            before = queries("martin t1")
+    assert queries("martin t1") == before <= 16

@@ -1,0 +1,99 @@
+"""The page of a croupier: what the month's nights and findings say, scoped, with names only for who may see them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from audit.desk.persons.concerning import concerning
+from audit.desk.persons.croupier_page import per_thousand
+from audit.models import Finding, Person, Role
+from audit.reconciliation.checks import in_millionths
+from audit.reconciliation.month import month_of
+from tests.audit.casework.test_actions import client_of, hired
+from tests.audit.desk.persons.test_names_on_pages import NamedNight
+from tests.audit.reconciliation.played import DAY
+from tests.audit.tables import Tenant
+
+pytestmark = pytest.mark.django_db
+
+MONTH = f"{DAY:%Y-%m}"
+
+
+@pytest.fixture
+def night() -> NamedNight:
+    return NamedNight()
+
+
+def address(night: NamedNight, code: str, month: str = MONTH) -> str:
+    return reverse("admin:audit_person_croupier", args=(night.casino.pk, code)) + f"?month={month}"
+
+
+def test_the_page_has_the_rate_of_the_month_and_leads_to_all_findings_of_the_croupier(night: NamedNight) -> None:
+    code = night.finding.croupier
+    shown = client_of(hired(night.tenant, Role.OFFICER, "reader")).get(address(night, code)).content.decode()
+    own = month_of(night.casino, DAY.replace(day=1), night.report.currency).croupiers[code]
+    assert f'<div class="v">{per_thousand(in_millionths(own.rate.rate))}</div>' in shown
+    assert Person.objects.get(casino=night.casino, code=code, kind="croupier").name in shown
+    assert "A question is no accusation" in shown
+    mine = Finding.objects.standing().filter(casino=night.casino, croupier=code)
+    assert f"All {mine.count()}" in shown
+    assert f"/admin/audit/finding/?croupier={code}&amp;month={MONTH}" in shown
+
+
+def test_the_list_that_it_leads_to_holds_the_findings_of_that_croupier_and_month_alone(night: NamedNight) -> None:
+    reader = client_of(hired(night.tenant, Role.OFFICER, "reader"))
+    code = night.finding.croupier
+
+    def listed(query: str) -> set[int]:
+        page = reader.get(f"/admin/audit/finding/?{query}&all=").content.decode()
+        return set(map(int, re.findall(r"/admin/audit/finding/(\d+)/change/", page)))
+
+    assert night.finding.pk in listed(f"croupier={code}&month={MONTH}")
+    assert not listed(f"croupier=somebody-else&month={MONTH}")
+    assert not listed(f"croupier={code}&month=1999-01")
+    assert not listed(f"player=nobody&month={MONTH}")
+    assert night.finding.pk in listed("month=no-month"), "what is not a month narrows nothing"
+
+
+def test_without_names_ids_alone_and_nothing_of_another_casino(night: NamedNight) -> None:
+    code = night.finding.croupier
+    auditor = client_of(hired(night.tenant, Role.AUDITOR, "auditor")).get(address(night, code)).content.decode()
+    assert f"<h1>{code}</h1>" in auditor
+    assert not any(name in auditor for name in night.names)
+    stranger = client_of(hired(Tenant(), Role.OFFICER, "stranger"))
+    assert stranger.get(address(night, code)).status_code == 404
+
+
+def test_a_month_without_anything_says_so_and_whatever_the_address_says_it_opens(night: NamedNight) -> None:
+    reader = client_of(hired(night.tenant, Role.OFFICER, "reader"))
+    shown = reader.get(address(night, "nobody/here", "1999-01")).content.decode()
+    assert "No payout of this month is known." in shown
+    assert "No finding of this month concerns this person." in shown
+    assert reader.get(address(night, night.finding.croupier, "2026-13x")).status_code == 200
+
+
+def test_a_sum_counts_the_cause_of_an_incident_once(night: NamedNight) -> None:
+    code = night.finding.croupier
+    found = concerning(night.casino, "croupier", code, DAY.replace(day=1))
+    heads = [each for each in found.found if each.is_head and each.side]
+    assert sum(found.sums.values()) == sum(each.amount for each in heads) > 0
+    found.found = [replace(each, is_head=each.pk != heads[0].pk and each.is_head) for each in found.found]
+    assert sum(found.sums.values()) == sum(each.amount for each in heads[1:])
+
+
+def test_the_queries_of_the_page_do_not_grow_with_the_findings(night: NamedNight) -> None:
+    reader = client_of(hired(night.tenant, Role.OFFICER, "reader"))
+    page = address(night, night.finding.croupier)
+    empty = address(night, night.finding.croupier, "1999-01")
+    reader.get(page)
+    with CaptureQueriesContext(connection) as without:
+        reader.get(empty)
+    with CaptureQueriesContext(connection) as full:
+        reader.get(page)
+    assert len(full) <= len(without) + 5

@@ -1,0 +1,121 @@
+"""The page of a player and that of his money: from what the nights kept, to who may see it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from audit.desk.persons.player_page import sessions_of
+from audit.event_store import audit_trail
+from audit.models import Casino, Person, Role
+from audit.presentation import money
+from audit.reconciliation import sessions
+from tests.audit.casework.test_actions import client_of, hired
+from tests.audit.reconciliation.played import DAY, record, session
+from tests.audit.tables import Tenant
+
+pytestmark = pytest.mark.django_db
+
+ODD = 'a&b=c "x"/y'
+"""An id that a table system may well give."""
+
+
+def played(casino: Casino, code: str, *, day: object = DAY, table: str = "R1") -> str:
+    """Record a session in which somebody called ``code`` plays; return its stream."""
+    events = (
+        session(casino, table, seed=3, coups=10) if day == DAY else session(casino, table, seed=3, coups=10, day=day)
+    )
+    own = next(each["data"]["player"] for each in events if each["type"] == "buy_in.recorded")
+    for each in events:
+        if each["data"].get("player") == own:
+            each["data"]["player"] = code
+    stream_id = record(casino, events)
+    sessions.compute_figures(stream_id, events[-1]["seq"])
+    return str(events[0]["stream"])
+
+
+def player_page(casino: Casino, code: str) -> str:
+    return reverse("admin:audit_person_player", args=(casino.pk, code)) + f"?month={DAY:%Y-%m}"
+
+
+def money_page(casino: Casino, code: str) -> str:
+    return reverse("admin:audit_person_money", args=(casino.pk, DAY.isoformat(), code))
+
+
+def test_the_play_of_the_month_is_what_the_sessions_keep(tenant: Tenant) -> None:
+    casino = tenant.casino
+    played(casino, ODD)
+    Person.objects.create(casino=casino, code="p-odd", kind="player", name="Anna Petit")
+    [(_stream, own)] = sessions_of(casino, ODD, DAY.replace(day=1), DAY + timedelta(days=1))
+    assert own.play is not None
+    assert own.play.wagers
+    shown = client_of(hired(tenant, Role.OFFICER, "reader")).get(player_page(casino, ODD)).content.decode()
+    assert money(own.play.handle, own.currency) in shown
+    assert money_page(casino, ODD).replace("&", "&amp;") in shown
+    assert not sessions_of(casino, ODD[:-1], DAY.replace(day=1), DAY + timedelta(days=1)), "a part of an id is nobody"
+    assert not sessions_of(casino, ODD, DAY + timedelta(days=1), DAY + timedelta(days=2))
+
+
+def test_the_money_of_a_day_shows_exchanges_and_thresholds_and_is_in_the_trail(tenant: Tenant) -> None:
+    casino = tenant.casino
+    played(casino, "p1")
+    Person.objects.create(casino=casino, code="p1", kind="player", name="Anna Petit")
+    shown = client_of(hired(tenant, Role.OFFICER, "reader")).get(money_page(casino, "p1")).content.decode()
+    [(_stream, own)] = sessions_of(casino, "p1", DAY, DAY + timedelta(days=1))
+    bought = sum(each.amount for each in own.exchanges if each.direction == "in" and not each.is_stake)
+    assert bought
+    assert f'<div class="v">{money(bought, own.currency)}</div>' in shown
+    assert "Anna Petit" in shown
+    assert "the directory names this player" in shown
+    assert "Plus is for the house".lower() in shown.lower()
+    [entry] = [
+        each for each in audit_trail.entries_of(casino.pk, datetime.now(UTC).date()) if each.type == "money.viewed"
+    ]
+    assert entry.data["gaming_day"] == DAY.isoformat()
+
+
+def test_an_auditor_has_findings_and_no_money_and_a_stranger_nothing(tenant: Tenant) -> None:
+    casino = tenant.casino
+    played(casino, "p1")
+    Person.objects.create(casino=casino, code="p1", kind="player", name="Anna Petit")
+    auditor = client_of(hired(tenant, Role.AUDITOR, "auditor"))
+    shown = auditor.get(player_page(casino, "p1")).content.decode()
+    assert "<h1>p1</h1>" in shown
+    assert "Anna Petit" not in shown
+    assert "Staked" not in shown
+    assert auditor.get(money_page(casino, "p1")).status_code == 403
+    stranger = client_of(hired(Tenant(), Role.OFFICER, "stranger"))
+    assert stranger.get(player_page(casino, "p1")).status_code == 404
+    assert stranger.get(money_page(casino, "p1")).status_code == 404
+
+
+def test_whoever_is_unknown_and_a_day_that_is_not_one(tenant: Tenant) -> None:
+    reader = client_of(hired(tenant, Role.OFFICER, "reader"))
+    assert "Nothing is kept of this player" in reader.get(player_page(tenant.casino, "nobody")).content.decode()
+    assert (
+        "Nothing is kept of this player on this day" in reader.get(money_page(tenant.casino, "nobody")).content.decode()
+    )
+    wrong = reverse("admin:audit_person_money", args=(tenant.casino.pk, "2026-02-30", "nobody"))
+    assert reader.get(wrong).status_code == 404
+
+
+def test_the_queries_of_both_pages_do_not_grow_with_the_sessions(tenant: Tenant) -> None:
+    casino = tenant.casino
+    reader = client_of(hired(tenant, Role.OFFICER, "reader"))
+    played(casino, "p1")
+    pages = (player_page(casino, "p1"), money_page(casino, "p1"))
+
+    def queries(page: str) -> int:
+        with CaptureQueriesContext(connection) as captured:
+            assert reader.get(page).status_code == 200
+        return len(captured)
+
+    for page in pages:
+        queries(page)
+    before = [queries(page) for page in pages]
+    played(casino, "p1", table="R2")
+    assert [queries(page) for page in pages] == before

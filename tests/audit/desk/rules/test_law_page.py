@@ -1,0 +1,139 @@
+"""A text of law sentence by sentence: nothing is left out, each rule with its findings, and what the page costs."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from audit.adjudication.replay import advance
+from audit.desk.rules import law
+from audit.models import Finding, Role
+from settlement.law import LAW_TEXTS
+from settlement.law_coverage import covered, governing
+from settlement.rulesets import RULESETS
+from tests.audit.casework.test_actions import hired
+from tests.audit.tables import Tenant, dice_changed_in_mid_series
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+IN_MID_SERIES = "dice-changed-during-point-series"
+
+
+def play(tenant: Tenant, *streams: str) -> None:
+    for stream in streams:
+        assert tenant.post(stream, dice_changed_in_mid_series(tenant, stream)).status_code == 201
+        advance(tenant.stream(stream).stream_id)
+
+
+def desk_of(tenant: Tenant, language: str = "en") -> Client:
+    client = Client(headers={"accept-language": language})
+    client.force_login(hired(tenant, Role.AUDITOR, f"auditor-{tenant.code}"))
+    return client
+
+
+def shown(client: Client, text: str) -> str:
+    response = client.get(reverse("admin:law", args=(text,)))
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def read(page: str) -> str:
+    """Return a page as it is read."""
+    return unescape(" ".join(re.sub(r"<[^>]+>", " ", page).split()))
+
+
+def words(text: str) -> str:
+    """Return what a text says, without blanks and the marks of a heading."""
+    return re.sub(r"\s|^# ", "", text)
+
+
+@pytest.mark.parametrize("text", sorted(LAW_TEXTS))
+def test_no_word_of_a_text_is_left_out_and_every_sentence_has_a_letter(text: str) -> None:
+    page = shown(desk_of(Tenant()), text)
+    sentences = re.findall(
+        r'<span class="sentence ([\w-]+)">(.*?)</b>(?:<sup[^>]*>\d+</sup>)?</span>(.*?)</span> ', page
+    )
+    assert words("".join(unescape(sentence) for _state, _letter, sentence in sentences)) == words(
+        LAW_TEXTS[text].content
+    )
+    assert {state for state, _letter, _words in sentences} <= {"checked", "reading", "defines", "not-observable"}
+
+
+@pytest.mark.parametrize("ruleset", RULESETS)
+def test_every_rule_of_every_ruleset_that_a_text_governs_answers_for_its_sentences(ruleset: str) -> None:
+    for each in covered(ruleset):
+        if each.text in governing(ruleset):
+            [own] = [one for one in law.sentences_of(each.text) if one.sentence.start == each.start]
+            assert set(each.rules) <= set(own.sentence.rules)
+            assert set(each.readings) <= set(own.sentence.readings)
+
+
+def test_a_rule_says_what_it_needs_and_how_often_it_came_up_at_the_officers_own_casino() -> None:
+    tenant = Tenant()
+    play(tenant, "s", "t")
+    found = Finding.objects.standing().filter(casino=tenant.casino, rule=IN_MID_SERIES).count()
+    assert found == 2
+    page = shown(desk_of(tenant), "fr-art-55-7")
+    own = rf"{IN_MID_SERIES} Dice changed during a point series · critical, needs custody, results · "
+    assert re.search(own + "2 findings", read(page))
+    assert f'href="{reverse("admin:rule", args=(IN_MID_SERIES,))}"' in page
+    assert re.search(own + "no finding", read(shown(desk_of(Tenant()), "fr-art-55-7")))
+
+
+def test_findings_under_another_text_are_not_counted_with_a_rule_that_both_have() -> None:
+    tenant = Tenant()
+    play(tenant, "s")
+    found = Finding.objects.standing().filter(casino=tenant.casino).values_list("rule", flat=True)
+    shared = set(law.watched(law.sentences_of("fr-art-54"))) & set(law.watched(law.sentences_of("fr-art-55-8")))
+    assert "payout-overpaid" in shared & set(found)
+    client = desk_of(tenant)
+    assert re.search(r"payout-overpaid [^·]+ · [^·]+ · 1 finding", read(shown(client, "fr-art-55-8")))
+    assert "0 findings in the last 31 gaming days" in read(shown(client, "fr-art-54"))
+
+
+def test_a_reading_that_may_be_set_leads_to_a_what_if_run_and_no_other_does() -> None:
+    page = shown(desk_of(Tenant()), "fr-art-55-7")
+    assert "?reading=throw_delay_s" in page
+    assert "?reading=rubbing_the_dice" not in page
+
+
+def test_the_sessions_of_a_text_are_the_officers_own() -> None:
+    tenant, other = Tenant(), Tenant()
+    play(tenant, "s")
+    address = reverse("admin:audit_loggedstream_coverage", args=(tenant.stream("s").stream_id,))
+    own = desk_of(tenant)
+    assert f'href="{address}?text=fr-art-55-7"' in shown(own, "fr-art-55-7")
+    assert address not in shown(own, "fr-art-54")
+    assert address not in shown(desk_of(other), "fr-art-55-7")
+
+
+def test_a_text_that_there_is_not_has_no_page() -> None:
+    assert desk_of(Tenant()).get(reverse("admin:law", args=("fr-art-1",))).status_code == 404
+
+
+def test_the_page_is_in_french_with_letters_of_its_own() -> None:
+    page = read(shown(desk_of(Tenant(), "fr"), "fr-art-55-7"))
+    assert "Article 55-7, phrase par phrase" in page
+    assert "V Aucune mise ne peut" in page.replace(" 1 Aucune", " Aucune")
+
+
+def test_the_page_costs_the_same_with_more_findings_and_sessions() -> None:
+    tenant = Tenant()
+    play(tenant, "s")
+    client = desk_of(tenant)
+
+    def queries() -> int:
+        shown(client, "fr-art-55-7")
+        with CaptureQueriesContext(connection) as captured:
+            shown(client, "fr-art-55-7")
+        return len(captured)
+
+    once = queries()
+    play(tenant, "t", "u")
+    assert queries() == once <= 12

@@ -1,0 +1,136 @@
+"""*Rules and law*: every rule once, the page of a rule, and what both cost."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from audit.adjudication.replay import advance
+from audit.casework import actions
+from audit.desk.rules import catalogue
+from audit.models import Case, Finding, Role
+from audit.models.cases import Outcome
+from settlement.catalogue import RULES
+from tests.audit.casework.test_actions import hired
+from tests.audit.register.register_desk import RegisterDesk
+from tests.audit.tables import Tenant, dice_changed_in_mid_series
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def tenant_with(*streams: str) -> Tenant:
+    tenant = Tenant()
+    play(tenant, *streams)
+    return tenant
+
+
+def play(tenant: Tenant, *streams: str) -> None:
+    for stream in streams:
+        assert tenant.post(stream, dice_changed_in_mid_series(tenant, stream)).status_code == 201
+        advance(tenant.stream(stream).stream_id)
+
+
+def desk_of(tenant: Tenant) -> Client:
+    client = Client(headers={"accept-language": "en"})
+    client.force_login(hired(tenant, Role.AUDITOR, f"auditor-{tenant.code}"))
+    return client
+
+
+def shown(client: Client, *address: str) -> str:
+    name, *arguments = address
+    response = client.get(reverse(f"admin:{name}", args=arguments))
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def a_rule_that_fired(tenant: Tenant) -> str:
+    return str(
+        Finding.objects.standing().filter(casino=tenant.casino, case__isnull=False).values_list("rule", flat=True)[0]
+    )
+
+
+def test_every_rule_is_listed_once_and_leads_to_its_page() -> None:
+    page = shown(desk_of(tenant_with("s")), "rules")
+    linked = re.findall(r'<a class="b" href="/admin/rules/([\w-]+)/">', page)
+    assert sorted(linked) == sorted(RULES)
+
+
+def test_the_page_of_every_rule_opens_in_both_languages() -> None:
+    client = desk_of(Tenant())
+    for name in RULES:
+        for language in ("en", "fr"):
+            address = reverse("admin:rule", args=(name,))
+            assert client.get(address, headers={"accept-language": language}).status_code == 200, name
+
+
+def test_an_unknown_rule_has_no_page() -> None:
+    assert desk_of(Tenant()).get(reverse("admin:rule", args=("no-such-rule",))).status_code == 404
+
+
+def test_a_clause_is_marked_in_the_language_of_its_text() -> None:
+    quoting = next(rule for rule in RULES.values() if any(each.marked for each in catalogue.clauses_of(rule, "en")))
+    page = shown(desk_of(Tenant()), "rule", quoting.name)
+    clause = next(each for each in catalogue.clauses_of(quoting, "en") if each.marked)
+    assert clause.marked is not None
+    assert f'<blockquote lang="{clause.marked.text.language}">' in page
+    assert "<mark>" in page
+
+
+def test_an_officer_sees_the_counts_of_their_own_casinos_alone() -> None:
+    own, other = tenant_with("s"), tenant_with("s", "t")
+    name = a_rule_that_fired(own)
+    page = shown(desk_of(own), "rule", name)
+    assert f"{own.casino.code} · {own.table.code}" in page
+    assert other.casino.code not in page
+    number = Finding.objects.standing().filter(casino=own.casino, rule=name).count()
+    assert f'<div class="v">{number}</div>' in page
+
+
+def test_the_share_that_was_closed_as_mistaken_is_shown_with_its_counts() -> None:
+    tenant = tenant_with("s", "t")
+    name = a_rule_that_fired(tenant)
+    cases = Case.objects.filter(findings__casino=tenant.casino, findings__rule=name).distinct()
+    before = shown(desk_of(tenant), "rule", name)
+    assert "none closed" in before
+    first, second = hired(tenant, Role.OFFICER, "first"), hired(tenant, Role.SECOND, "second")
+    for case, outcome in zip(cases.order_by("pk"), (Outcome.MISTAKEN, Outcome.CONFIRMED), strict=True):
+        actions.perform(case.pk, first, "take")
+        actions.perform(case.pk, first, "propose", reason="the camera shows it", outcome=outcome)
+        actions.perform(case.pk, second, "approve")
+    client = Client(headers={"accept-language": "en"})
+    client.force_login(hired(tenant, Role.DIRECTOR, "director"))
+    page = shown(client, "rule", name)
+    assert "1 of 2" in page
+    assert "50%, all rules" in page
+
+
+@pytest.mark.parametrize("is_of_one_rule", [False, True])
+def test_the_queries_do_not_grow_with_findings(is_of_one_rule: bool) -> None:
+    tenant = tenant_with("s")
+    client, name = desk_of(tenant), a_rule_that_fired(tenant)
+    address = ("rule", name) if is_of_one_rule else ("rules",)
+
+    def cost() -> int:
+        shown(client, *address)
+        with CaptureQueriesContext(connection) as captured:
+            shown(client, *address)
+        return len(captured)
+
+    before = cost()
+    play(tenant, "t", "u")
+    assert cost() == before
+
+
+def test_a_reading_of_the_register_is_shown_in_money_and_one_that_is_fixed_by_its_clauses() -> None:
+    desk = RegisterDesk()
+    play(desk.tenant, "s")
+    desk.decided("payout_unit", 50)
+    page = shown(desk_of(desk.tenant), "rule", "payout-missing")
+    readings = page[page.index('id="readings"') :]
+    assert "€0.50" in readings
+    assert not re.search(r"<h3>[^<]*_", readings), "the name of a reading is for programs"

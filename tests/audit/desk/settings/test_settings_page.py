@@ -1,0 +1,75 @@
+"""The settings: each officer's own sections on one page, whose queries do not grow, and nothing of Django's own."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.contrib import admin
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from audit.models import ApiKey, GamingTable, Officer, Role
+from tests.audit.casework.test_actions import hired
+from tests.audit.tables import Tenant
+
+pytestmark = pytest.mark.django_db
+
+PAGE = "/admin/audit/"
+
+
+def desk_of(tenant: Tenant, role: Role) -> Client:
+    client = Client()
+    client.force_login(hired(tenant, role, "anna"))
+    return client
+
+
+def test_an_administrator_has_every_section_of_their_casino_and_an_officer_those_that_they_may_read() -> None:
+    tenant, other = Tenant(), Tenant()
+    page = desk_of(tenant, Role.ADMINISTRATOR).get(PAGE)
+    assert set(page.context["sections"]) == {
+        *("casino", "gamingtable", "apikey", "nightsubscriber", "deadline", "officer")
+    }
+    assert tenant.key.prefix in page.content.decode()
+    assert other.key.prefix not in page.content.decode()
+    officer = Client()
+    officer.force_login(hired(tenant, Role.OFFICER, "bert"))
+    assert set(officer.get(PAGE).context["sections"]) == {"casino", "gamingtable"}
+
+
+def test_a_key_that_expires_soon_is_marked_and_one_that_is_revoked_is_not_shown() -> None:
+    tenant = Tenant()
+    client = desk_of(tenant, Role.ADMINISTRATOR)
+    ApiKey.objects.filter(pk=tenant.key.pk).update(expires_at=timezone.now() + timedelta(days=9, hours=1))
+    [line] = client.get(PAGE, headers={"accept-language": "en"}).context["sections"]["apikey"].shown
+    assert (line.state, line.expires) == ("warn", "in 9 days")
+    ApiKey.objects.filter(pk=tenant.key.pk).update(revoked_at=timezone.now())
+    assert client.get(PAGE).context["sections"]["apikey"].shown == []
+
+
+def test_the_queries_of_the_page_do_not_grow_with_its_rows() -> None:
+    tenant = Tenant()
+    client = desk_of(tenant, Role.ADMINISTRATOR)
+    hired(tenant, Role.AUDITOR, "colleague")
+    client.get(PAGE)
+    with CaptureQueriesContext(connection) as before:
+        client.get(PAGE)
+    for number in range(5):
+        GamingTable.objects.create(casino=tenant.casino, code=f"more-{number}")
+        key, _secret = ApiKey.make(casino=tenant.casino, name=f"more-{number}", scopes=["streams:read"])
+        key.tables.set(GamingTable.objects.filter(casino=tenant.casino)[:2])
+        hired(tenant, Role.AUDITOR, f"more-{number}")
+    with CaptureQueriesContext(connection) as after:
+        client.get(PAGE)
+    assert len(after) == len(before)
+
+
+def test_the_desk_has_no_page_of_django_s_internals(client: Client) -> None:
+    assert {model._meta.app_label for model in admin.site._registry} == {"audit"}
+    client.force_login(Officer.objects.create_superuser("chief"))
+    for address in ("auth/", "django_celery_beat/", "django_celery_beat/periodictask/", "sites/"):
+        assert client.get(f"/admin/{address}").status_code == 404
+    assert client.get(reverse("admin:app_list", args=("audit",))).status_code == 200

@@ -1,0 +1,67 @@
+"""A table at a moment: who has what on the felt, the session's findings on its clock, and the way there by a clock."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from audit.desk.tables.moment import moments_of
+from audit.event_store import read
+from audit.models import LoggedStream, Role
+from audit.presentation import local
+from settlement.codec import decode_one_stored
+from tests.audit.casework.test_actions import client_of, hired
+from tests.audit.desk.persons.test_names_on_pages import NamedNight
+from tests.audit.tables import Tenant
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def night() -> NamedNight:
+    return NamedNight()
+
+
+def table_page(night: NamedNight, seq: int) -> str:
+    return reverse("admin:audit_loggedstream_table", args=(night.stream_id,)) + f"?at={seq}"
+
+
+def test_a_clock_time_leads_to_the_event_that_stood_last_then(night: NamedNight) -> None:
+    reader = client_of(hired(night.tenant, Role.OFFICER, "reader"))
+    stream = LoggedStream.objects.get(pk=night.stream_id)
+    event = decode_one_stored(read.slice_of(night.stream_id, after=59, limit=1)[0][1])
+    clock = local(event.occurred_at, night.casino).time().replace(second=0, microsecond=0)
+    assert stream.table is not None
+    [moment] = moments_of([stream.table], clock, streams=LoggedStream.objects.all())
+    at = reverse("admin:audit_loggedstream_at")
+    answer = reader.get(at, {"table": stream.table_id, "clock": f"{clock:%H:%M}"})
+    assert answer.url == f"{moment.address}&clock={clock:%H:%M}"  # type: ignore[attr-defined]
+    assert f"Table A1 at {clock:%H:%M}" in reader.get(answer.url).content.decode()  # type: ignore[attr-defined]
+    shut = reader.get(at, {"table": stream.table_id, "clock": f"{clock:%H:%M}", "day": "1999-01-01"}, follow=True)
+    assert f"A1 was not open at {clock:%H:%M}." in shut.content.decode()
+    stranger = client_of(hired(Tenant(), Role.OFFICER, "stranger"))
+    assert stranger.get(at, {"table": stream.table_id, "clock": "20:00"}).status_code == 404
+    assert reader.get(at, {"table": "x"}).status_code == 404
+
+
+def test_the_page_names_who_has_money_on_the_felt_and_leads_to_the_findings(night: NamedNight) -> None:
+    reader = client_of(hired(night.tenant, Role.OFFICER, "reader"))
+    shown = reader.get(table_page(night, night.finding.seq - 1)).content.decode()
+    assert f"/admin/audit/person/player/{night.casino.pk}/" in shown
+    assert f"/admin/audit/finding/{night.finding.pk}/change/" in shown
+    assert f'href="{table_page(night, night.finding.seq)}"' in shown
+    auditor = client_of(hired(night.tenant, Role.AUDITOR, "auditor"))
+    shown = auditor.get(table_page(night, night.finding.seq - 1)).content.decode()
+    assert not any(name in shown for name in night.names)
+
+
+def test_the_queries_of_the_page_are_bounded(night: NamedNight) -> None:
+    reader = client_of(hired(night.tenant, Role.OFFICER, "reader"))
+    page = table_page(night, night.finding.seq)
+    reader.get(page)
+    with CaptureQueriesContext(connection) as captured:
+        assert reader.get(page).status_code == 200
+    assert len(captured) < 40
+    assert sum('FROM "audit_finding"' in each["sql"] for each in captured) <= 4

@@ -1,0 +1,197 @@
+"""*What if*: what stands beside what a run finds, rule by rule and stake by stake; who sees it; what it costs."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from html import unescape
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from audit.adjudication import replay, what_if_sums
+from audit.adjudication import what_if as what_if_runs
+from audit.adjudication.what_if import Selection
+from audit.charts.dumbbell import draw_dumbbell
+from audit.models import Finding, Job, Role, WhatIf, WhatIfFinding
+from tests.audit.casework.test_actions import hired
+from tests.audit.tables import Tenant, numbered
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+AMERICAN = {"game": "american_roulette", "ruleset": "fr-american-roulette"}
+
+
+def play(tenant: Tenant, *streams: str) -> None:
+    """Play a coup of American roulette: a zero takes rouge, unless the text is read as giving half of it back."""
+    coup = [
+        ("wager.placed", {"wager": "w1", "bet": "rouge", "stake": 1000, "player": "Anna"}),
+        ("ball.settled", {"pocket": "0"}),
+        ("ball.settled", {"pocket": "1"}),
+    ]
+    for stream in streams:
+        assert tenant.post(stream, numbered(tenant.opener(stream, **AMERICAN, observes=[]), *coup)).status_code == 201
+        while (step := replay.advance(tenant.stream(stream).stream_id)) and step.behind:
+            pass
+
+
+def run(tenant: Tenant, casino: str | None = None, **readings: object) -> WhatIf:
+    what_if = what_if_runs.begin(
+        f"run-{tenant.code}", readings=readings, selection=Selection(casino=casino or tenant.code), actor="test"
+    )
+    for stream_id in what_if_runs.streams_of(what_if):
+        what_if_runs.replay_one(what_if, stream_id)
+    what_if_runs.end(what_if)
+    return what_if
+
+
+def desk_of(tenant: Tenant, role: Role = Role.OFFICER, language: str = "en") -> Client:
+    client = Client(headers={"accept-language": language})
+    client.force_login(hired(tenant, role, f"{role}-{tenant.code}"))
+    return client
+
+
+def shown(client: Client, what_if: WhatIf, **query: str) -> str:
+    response = client.get(reverse("admin:audit_whatif_change", args=(what_if.pk,)), query)
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def read(page: str) -> str:
+    return unescape(" ".join(re.sub(r"<[^>]+>", " ", page).split()))
+
+
+def test_each_side_has_all_its_findings_and_the_money_that_it_finds_due() -> None:
+    tenant = Tenant()
+    play(tenant, "r")
+    what_if = run(tenant, zero_rule="half")
+    compared = {each.rule: each for each in what_if_sums.by_rule(what_if)}
+    before = Counter(Finding.objects.standing().filter(casino=tenant.casino).values_list("rule", flat=True))
+    after = Counter(WhatIfFinding.objects.filter(what_if=what_if).values_list("rule", flat=True))
+    assert before != after
+    assert {rule: each.before.findings for rule, each in compared.items() if each.before.findings} == before
+    assert {rule: each.after.findings for rule, each in compared.items() if each.after.findings} == after
+    owed = WhatIfFinding.objects.filter(what_if=what_if, owed__by="house").exclude(difference=0)
+    [all_rules] = what_if_sums.in_all(compared.values())
+    assert all_rules.after.to_players_minor == sum(each.owed["amount"] for each in owed) > 0
+
+
+def test_the_page_says_what_would_differ_for_whom() -> None:
+    tenant = Tenant()
+    play(tenant, "r")
+    what_if = run(tenant, zero_rule="half")
+    text = read(shown(desk_of(tenant), what_if))
+    [compared] = what_if_sums.in_all(what_if_sums.by_rule(what_if))
+    assert f"In force {compared.before.findings} finding" in text
+    assert f"What if {compared.after.findings} finding" in text
+    assert compared.after.to_players_minor == 500
+    assert re.search(r"Owed to players €5 more", text)
+    assert "€5.00 more to the player" in text
+
+
+def test_a_rule_leads_to_the_stakes_behind_it_alone_and_a_rule_that_there_is_not_to_all() -> None:
+    tenant = Tenant()
+    play(tenant, "r")
+    what_if = run(tenant, zero_rule="half")
+    client = desk_of(tenant)
+    assert {change.rule for change in what_if_runs.difference(what_if)} == {"payout-missing"}
+
+    def rows(**query: str) -> int:
+        return shown(client, what_if, **query).count("See the coup")
+
+    assert rows(rule="payout-missing") == rows(rule="no-such-rule") == rows() == 1
+    assert rows(rule="payout-overpaid") == 0
+
+
+def test_a_reading_of_the_register_is_proposed_there_by_who_keeps_it() -> None:
+    tenant = Tenant()
+    play(tenant, "r")
+    what_if = run(tenant, zero_rule="half")
+    address = f'href="{reverse("admin:audit_registerentry_add")}?reading=zero_rule"'
+    assert address in shown(desk_of(tenant, Role.SECOND), what_if)
+    assert address not in shown(desk_of(tenant, Role.AUDITOR), what_if)
+
+
+def test_of_a_run_over_every_casino_an_officer_sees_the_sums_of_their_own() -> None:
+    one, other = Tenant(), Tenant()
+    play(one, "r")
+    play(other, "r", "s")
+    what_if = what_if_runs.begin(f"all-{one.code}", readings={"zero_rule": "half"}, selection=Selection(), actor="test")
+    for tenant, stream in ((one, "r"), (other, "r"), (other, "s")):
+        what_if_runs.replay_one(what_if, tenant.stream(stream).stream_id)
+    [own] = what_if_sums.in_all(what_if_sums.by_rule(what_if, [one.casino.pk]))
+    assert own.after.to_players_minor == 500
+    text = read(shown(desk_of(one), what_if))
+    assert f"What if {own.after.findings} finding" in text
+    assert "€5 more" in text
+    assert "r #" in text
+    assert "s #" not in text
+
+
+def test_the_page_of_another_casino_is_not_there() -> None:
+    tenant = Tenant()
+    play(tenant, "r")
+    what_if = run(tenant, zero_rule="half")
+    address = reverse("admin:audit_whatif_change", args=(what_if.pk,))
+    assert desk_of(Tenant()).get(address).status_code in (403, 404)
+
+
+def test_the_list_offers_the_readings_and_starts_a_run_of_the_one_that_is_chosen() -> None:
+    tenant = Tenant()
+    client = desk_of(tenant)
+    page = client.get(reverse("admin:audit_whatif_changelist"), {"reading": "release_value"})
+    assert page.status_code == 200
+    assert '<input type="hidden" name="reading" value="release_value">' in page.content.decode()
+    start = reverse("admin:audit_job_start", args=("what_if",))
+    form = {"casino": tenant.code, "name": "freed whole", "reading": "release_value"}
+    client.post(start, form)
+    assert not WhatIf.objects.filter(casino=tenant.casino).exists(), "no value was given"
+    client.post(start, form | {"value": "full"})
+    assert WhatIf.objects.get(casino=tenant.casino).readings == {"release_value": "full"}
+    assert Job.objects.filter(casino=tenant.casino).count() == 1
+
+
+@pytest.mark.parametrize("reading", ["no_such_reading", "rubbing_the_dice", "..", ""])
+def test_a_reading_that_may_not_be_set_is_not_offered(reading: str) -> None:
+    page = desk_of(Tenant()).get(reverse("admin:audit_whatif_changelist"), {"reading": reading})
+    assert page.status_code == 200
+    assert 'name="reading"' not in page.content.decode()
+
+
+def test_who_may_not_start_a_run_sees_no_form() -> None:
+    page = desk_of(Tenant(), Role.AUDITOR).get(reverse("admin:audit_whatif_changelist"))
+    assert "Judge again" not in page.content.decode()
+
+
+def test_the_page_costs_the_same_with_more_streams() -> None:
+    one, other = Tenant(), Tenant()
+    play(one, "r")
+    play(other, "r", "s", "t")
+
+    def queries(tenant: Tenant) -> int:
+        client, what_if = desk_of(tenant), run(tenant, zero_rule="half")
+        shown(client, what_if)
+        with CaptureQueriesContext(connection) as captured:
+            shown(client, what_if)
+        return len(captured)
+
+    assert queries(one) == queries(other) <= 16
+
+
+def test_the_page_is_in_french() -> None:
+    tenant = Tenant()
+    play(tenant, "r")
+    text = read(shown(desk_of(tenant, language="fr"), run(tenant, zero_rule="half")))
+    assert "Selon une autre lecture" in text
+    assert "de plus pour le joueur" in text
+
+
+@pytest.mark.parametrize(("before", "after", "kind"), [(1, 4, "more"), (4, 1, "fewer"), (4, 4, "same"), (0, 0, "same")])
+def test_a_dumbbell_says_which_way_it_goes(before: int, after: int, kind: str) -> None:
+    drawn = draw_dumbbell(before, after, 4)
+    assert f'class="chart dumbbell {kind}"' in drawn
+    places = [float(x) for x in re.findall(r'cx="([\d.]+)"', drawn)]
+    assert places == [8 + 184 * number / 4 for number in (before, after)]
