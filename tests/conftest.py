@@ -23,7 +23,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from functools import partial
+from functools import cache, partial
 from io import StringIO
 from pathlib import Path
 from typing import Any, TextIO
@@ -115,17 +115,21 @@ def _tables_are_emptied_by_a_superuser() -> Iterator[None]:
     the deadlines, come back from the template: the test that a worker runs next may be any.
     """
 
-    def empty(self: TransactionTestCase) -> None:
-        kept = {"django_migrations", "django_content_type", "auth_permission"}
+    kept = {"django_migrations", "django_content_type", "auth_permission"}
+
+    @cache
+    def migrated() -> dict[str, bytes]:
+        """Return the rows of each table of the template, which are the same throughout a run."""
         tables = sorted(set(connection.introspection.django_table_names(only_existing=True)) - kept)
-        with (
-            psycopg.connect(_address_of(MIGRATED), autocommit=True) as template,
-            psycopg.connect(_address_of(connection.settings_dict["NAME"]), autocommit=True) as superuser,
-        ):
-            superuser.execute(f"truncate {', '.join(tables)} cascade")
+        with psycopg.connect(_address_of(MIGRATED), autocommit=True) as template:
+            return {table: _copied(template, f"copy {table} to stdout") for table in tables}
+
+    def empty(self: TransactionTestCase) -> None:
+        with psycopg.connect(_address_of(connection.settings_dict["NAME"]), autocommit=True) as superuser:
+            superuser.execute(f"truncate {', '.join(migrated())} cascade")
             superuser.execute("set session_replication_role = replica")  # rows in any order, and no trigger's own rows
-            for table in tables:
-                if rows := b"".join(_copied(template, f"copy {table} to stdout")):
+            for table, rows in migrated().items():
+                if rows:
                     with superuser.cursor() as cursor, cursor.copy(f"copy {table} from stdin") as copy:
                         copy.write(rows)
             # The log keeps its streams, although their casinos are gone: nobody replays them any more.
@@ -139,9 +143,9 @@ def _tables_are_emptied_by_a_superuser() -> Iterator[None]:
         yield
 
 
-def _copied(connection: psycopg.Connection[Any], statement: str) -> list[bytes]:
+def _copied(connection: psycopg.Connection[Any], statement: str) -> bytes:
     with connection.cursor() as cursor, cursor.copy(statement) as copy:
-        return [bytes(block) for block in copy]
+        return b"".join(copy)
 
 
 @pytest.fixture(scope="session", autouse=True)

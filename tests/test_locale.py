@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -63,6 +64,11 @@ def test_french_has_its_no_break_spaces() -> None:
     for entry in polib.pofile(str(CATALOGUE)):
         for french in translations(entry):
             assert not ORDINARY_SPACE.search(french), french
+
+
+def test_no_string_stands_twice_in_the_catalogue() -> None:
+    found = Counter((entry.msgctxt, entry.msgid) for entry in polib.pofile(str(CATALOGUE)))
+    assert [string for string, times in found.items() if times > 1] == []
 
 
 def test_the_compiled_catalogue_is_current() -> None:

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import re
-import shutil
-from collections.abc import Iterator
 from datetime import date, timedelta
-from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from django.contrib.admin import site
 from django.contrib.admin.templatetags.admin_urls import admin_urlname
 from django.http import HttpRequest
-from django.test import Client, RequestFactory
+from django.test import RequestFactory
 from django.urls import reverse
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from audit.access import accounts
@@ -29,6 +26,7 @@ from audit.models import Job, JobKind, LedgerProcess, LedgerQuestion, Officer, R
 from audit.reconciliation import runs, sessions
 from audit.register import entries as register
 from audit.register.entries import Proposal
+from settlement.law import LAW_TEXTS
 from tests.audit.casework.test_actions import Desk
 from tests.audit.corrections.corrections_desk import CorrectionsDesk, finding_of, replayed
 from tests.audit.corrections.corrections_desk import rules as standing_rules
@@ -36,8 +34,7 @@ from tests.audit.ledger.test_feeding import spun
 from tests.audit.reconciliation.played import DAY, MORNING, inserted, record, session
 from tests.audit.tables import numbered
 from tests.audit.transparency.sealed import seal
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+from tests.browser.sessions import CHROMIUM, Session
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -47,48 +44,35 @@ pytestmark = [
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"], "resultTypes": ["violations"]}
 
 
-@pytest.fixture(scope="module")
-def browser(django_db_setup: None) -> Iterator[Browser]:
-    """Yield a browser. Tests query the database within its event loop, one at a time: Django has to be told."""
-    with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
-        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
-        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield launched
-        launched.close()
-
-
 @pytest.fixture
 def desk(browser: Browser, transactional_db: None) -> Desk:
     return Desk()
 
 
-class Session:
-    """An officer signed in with a browser. Errors of its console and the origins it fetched from are collected."""
-
-    def __init__(self, browser: Browser, server: LiveServer, officer: Officer, **options: Any) -> None:
-        self.server = server
-        self.context: BrowserContext = browser.new_context(
-            base_url=server.url, **{"viewport": {"width": 1440, "height": 1000}, "locale": "en-GB", **options}
-        )
-        client = Client()
-        client.force_login(officer, backend="django.contrib.auth.backends.ModelBackend")
-        cookie = client.cookies["sessionid"]
-        self.context.add_cookies([{"name": "sessionid", "value": cookie.value, "url": server.url}])
-        self.page: Page = self.context.new_page()
-        self.errors: list[str] = []
-        self.page.on("console", lambda message: self.errors.append(message.text) if message.type == "error" else None)
-        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
-        self.origins: set[str] = set()
-        self.page.on("request", lambda request: self.origins.add(re.sub(r"(//[^/]+).*", r"\1", request.url)))
-
-    def open(self, address: str) -> Page:
-        self.page.goto(address)
-        return self.page
-
-
 def address_of(desk: Desk) -> str:
     finding = next(each for each in desk.findings if each.case_id == desk.case.pk)
     return f"/admin/audit/finding/{finding.pk}/change/"
+
+
+def test_the_palette_leads_to_a_table_at_a_clock_time_by_keys_alone(
+    browser: Browser, live_server: LiveServer, desk: Desk
+) -> None:
+    own = Session(browser, live_server, desk.first)
+    page = own.open("/admin/")
+    page.keyboard.press("Control+k")
+    expect(page.locator("#palette")).to_be_visible()
+    expect(page.locator("#palette a").first).to_contain_text("Overview")
+    page.keyboard.type("t1 20:00")
+    expect(page.locator("#palette a[data-chosen]")).to_contain_text("Table T1 at 19 Nov, 20:00 CET")
+    page.keyboard.press("ArrowDown")
+    expect(page.locator("#palette a[data-chosen]")).to_contain_text("F-26-")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(rf"/admin/audit/loggedstream/{desk.stream.pk}/table/\?at=\d+(#e=\d+)?$"))
+    page.keyboard.press("Control+k")
+    page.keyboard.press("Escape")
+    expect(page.locator("#palette")).to_be_hidden()
+    assert own.errors == []
 
 
 def test_a_case_is_proposed_by_one_officer_and_closed_by_another(
@@ -97,20 +81,20 @@ def test_a_case_is_proposed_by_one_officer_and_closed_by_another(
     first, second = (Session(browser, live_server, officer) for officer in (desk.first, desk.second))
     page = first.open(address_of(desk))
     page.keyboard.press("a")
-    expect(page.locator(".states [aria-current]")).to_have_text("investigating")
+    expect(page.locator(".states [aria-current]")).to_have_text("Under way")
     page.wait_for_load_state()  # the keys are there with the page's scripts
-    page.keyboard.press("e")
+    page.keyboard.press("p")
     page.get_by_label("Breach confirmed").check()
     page.locator("#reason").fill("camera 4 shows it")
     page.get_by_role("button", name="Send to a second officer").click()
-    expect(page.locator(".states [aria-current]")).to_have_text("second officer")
+    expect(page.locator(".states [aria-current]")).to_have_text("Second officer")
     expect(page.get_by_role("button", name="Approve closing")).to_have_count(0)
 
     page = second.open("/admin/audit/finding/?queue=second")
     page.locator("#result_list tbody a").first.click()
     expect(page.locator(".case .reason")).to_have_text("camera 4 shows it")
     page.get_by_role("button", name="Approve closing").click()
-    expect(page.locator(".states [aria-current]")).to_have_text("closed")
+    expect(page.locator(".states [aria-current]")).to_have_text("Closed")
     assert desk.case.approved_by == desk.second
     assert first.errors == second.errors == []
     assert first.origins == {live_server.url}, "nothing is fetched from anywhere else"
@@ -299,8 +283,20 @@ def _pages_of_the_ledger(desk: Desk) -> dict[str, str]:
         "process that has not": reverse("admin:audit_ledgerprocess_change", args=(unraised.pk,)),
         "process of a player": reverse("admin:audit_ledgerprocess_change", args=(of_player.pk,)),
         "question": reverse("admin:audit_finding_change", args=(question.finding_id,)),
-        "money of a player": reverse("admin:audit_ledgerprocess_person", args=(casino.pk, player)),
+        "money of a player": reverse("admin:audit_person_player", args=(casino.pk, player)),
         "exchange register": reverse("admin:audit_ledgerprocess_exchanges", args=(casino.pk, DAY.isoformat())),
+    }
+
+
+def _pages_of_people_and_rules(desk: Desk) -> dict[str, str]:
+    finding = desk.findings[0]
+    month = f"?month={finding.gaming_day:%Y-%m}"
+    return {
+        "croupier": reverse("admin:audit_person_croupier", args=(finding.casino_id, "croupier-1")) + month,
+        "player": reverse("admin:audit_person_player", args=(finding.casino_id, "p0001")) + month,
+        "rules": reverse("admin:rules"),
+        "rule": reverse("admin:rule", args=(finding.rule,)),
+        "law": reverse("admin:law", args=(next(iter(LAW_TEXTS)),)),
     }
 
 
@@ -343,6 +339,12 @@ def _pages_with_content(
         "subscribers": "/admin/audit/nightsubscriber/",
         "state of the record": reverse("admin:record_state"),
         "import of persons": reverse("admin:audit_person_import"),
+        **_pages_of_people_and_rules(desk),
+        "to approve": reverse("admin:approve"),
+        "closing": reverse("admin:approve_closing", args=(desk.findings[0].pk,)),
+        "settings": reverse("admin:app_list", args=("audit",)),
+        "search": "/admin/search/?q=T1",
+        "first run": reverse("admin:first_run"),
         "password": "/admin/password_change/",
         "second factor": "/admin/second-factor/",
     }
