@@ -31,7 +31,12 @@ ROOT = Path(__file__).resolve().parent.parent
 TESTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "settlement/night": ("tests/settlement/night", "tests/toy"),
-        "audit/reconciliation": ("tests/audit/reconciliation",),
+        "audit/reconciliation": (
+            "tests/audit/reconciliation",
+            "tests/audit/corrections/test_nights.py",
+            "tests/audit/register/test_nights.py",
+            "tests/audit/desk/nights",
+        ),
         "audit/adjudication": (
             "tests/audit/adjudication",
             "tests/audit/evidence/test_export.py",

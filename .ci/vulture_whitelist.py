@@ -129,8 +129,17 @@ _.get_entry, _.is_in_effect, _.is_annulled
 # The evidence ledger: what the templates of its pages show, what is written for whoever looks at a row, a form's field.
 _.level_y, _.zero_y, _.bottom, _.is_question, _.false_questions, _.fed_at, _.begun_at
 
-# Django: a hook of a list. A comparison, whose labels the template of a finding shows.
-_.get_search_results, _.expected_label, _.recorded_label
+# Django: a hook of a list. The verdict and the steps, which the template of a finding shows.
+_.get_search_results, _.rule_title, _.button
 
 # The overview and the queue: what their templates show. Django: fields of a site and of a subquery.
 _.is_pattern, _.to_players, _.has_players_won, _.is_beyond_chance, _.enable_nav_sidebar, _.output_field
+
+# The settings: read by their template; a page of Django's own that is replaced.
+_.may_add, _.has_more, _.may, _.last_used, _.app_index
+
+# The page of a proposed closing: what its template shows.
+_.is_quoted
+
+# The law sentence by sentence: what its template shows.
+_.more_rules

@@ -16,6 +16,7 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import psycopg
 from rich.console import Console
@@ -26,20 +27,25 @@ from benchmarks.database import database
 TABLES = 40
 BATCH = 1_000
 COUPS = 1_200
-TARGET_MS = 100
+MEDIAN_MS, P95_MS = 50, 100
+"""What the median and the 95th percentile of each page may be."""
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.desk", description=__doc__)
     parser.add_argument("--events", type=int, default=10_000_000)
-    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--rounds", type=int, default=40)
     parser.add_argument("--json", metavar="FILE", help="also write the figures to FILE")
     options = parser.parse_args()
     with database() as environment:
         figures = _run(environment["DATABASE_URL"], options)
     if options.json:
         Path(options.json).write_text(json.dumps(figures, indent=1) + "\n")
-    return 0 if all(page["median_ms"] < TARGET_MS for page in figures["pages"].values()) else 1
+    return (
+        0
+        if all(page["median_ms"] <= MEDIAN_MS and page["p95_ms"] <= P95_MS for page in figures["pages"].values())
+        else 1
+    )
 
 
 def _run(url: str, options: argparse.Namespace) -> dict[str, Any]:
@@ -62,10 +68,10 @@ def _run(url: str, options: argparse.Namespace) -> dict[str, Any]:
     console.print(f"replayed in {time.perf_counter() - started:,.0f} s: {findings:,} findings")
     pages = _pages(options.rounds)
     table = Table(title=f"Server time of a page, {events:,} events, {findings:,} findings")
-    for heading in ("page", "median ms", "slowest ms", "KiB"):
+    for heading in ("page", "median ms", "p95 ms", "slowest ms", "KiB"):
         table.add_column(heading, justify="left" if heading == "page" else "right")
     for name, page in pages.items():
-        figures = (f"{page['median_ms']:.0f}", f"{page['slowest_ms']:.0f}", str(page["kib"]))
+        figures = (f"{page['median_ms']:.0f}", f"{page['p95_ms']:.0f}", f"{page['slowest_ms']:.0f}", str(page["kib"]))
         table.add_row(name, *figures)
     Console().print(table)
     return {"events": events, "findings": findings, "pages": pages}
@@ -164,19 +170,14 @@ def _nth(rows: Any, index: int) -> Any:
     return rows[min(index, rows.count() - 1)]
 
 
-def _pages(rounds: int) -> dict[str, dict[str, Any]]:
-    from django.conf import settings
-    from django.test import Client
+def _addresses() -> dict[str, str]:
+    """Return the pages to request, by name."""
     from django.urls import reverse
 
     from audit.desk.findings.queues import OPEN
     from audit.desk.scoped_admin import RecordAdmin
-    from audit.models import Finding, LoggedStream, Officer
+    from audit.models import Finding, LoggedStream
 
-    settings.ALLOWED_HOSTS = ["*"]
-    client = Client()
-    officer = Officer.objects.create_superuser("bench", password=None)
-    client.force_login(officer, backend="django.contrib.auth.backends.ModelBackend")
     finding = _nth(Finding.objects.standing().filter(table__isnull=False).order_by("-pk"), 100)
     stream = _nth(LoggedStream.objects.filter(is_of_desk=False).order_by("-pk"), 3)
     last_page = (Finding.objects.standing().filter(case__state__in=OPEN).count() - 1) // RecordAdmin.list_per_page + 1
@@ -212,8 +213,54 @@ def _pages(rounds: int) -> dict[str, dict[str, Any]]:
         "tables": f"{desk}/gamingtable/",
         "officers": f"{desk}/officer/",
     }
+    return addresses | _addresses_about(finding)
+
+
+def _addresses_about(finding: Any) -> dict[str, str]:
+    """Return the pages of the persons, the rule and the day of a finding, and those that are one for all."""
+    from django.urls import reverse
+
+    from audit.models import Finding
+
+    desk = "/admin/audit"
+    player = (
+        Finding.objects.standing().filter(gaming_day=finding.gaming_day).exclude(player="").order_by("pk")[0].player
+    )
+
+    def person(role: str, code: str) -> str:
+        month = f"?month={finding.gaming_day:%Y-%m}"
+        return reverse(f"admin:audit_person_{role}", args=(finding.casino_id, code or "unknown")) + month
+
+    return {
+        "owed to players": f"{desk}/finding/?queue=open&owed=player",
+        "of a croupier": f"{desk}/finding/?croupier={quote(finding.croupier)}&month={finding.gaming_day:%Y-%m}",
+        "search": f"/admin/search/?q={quote(finding.croupier or 'T1')}",
+        "to approve": reverse("admin:approve"),
+        "a croupier": person("croupier", finding.croupier),
+        "a player": person("player", player),
+        "a player's money": reverse(
+            "admin:audit_person_money", args=(finding.casino_id, finding.gaming_day.isoformat(), player)
+        ),
+        "rules": reverse("admin:rules"),
+        "a rule": reverse("admin:rule", args=(finding.rule,)),
+        "settings": reverse("admin:app_list", args=("audit",)),
+        "questions": f"{desk}/ledgerprocess/",
+        "state of the record": reverse("admin:record_state"),
+    }
+
+
+def _pages(rounds: int) -> dict[str, dict[str, Any]]:
+    from django.conf import settings
+    from django.test import Client
+
+    from audit.models import Officer
+
+    settings.ALLOWED_HOSTS = ["*"]
+    client = Client()
+    officer = Officer.objects.create_superuser("bench", password=None)
+    client.force_login(officer, backend="django.contrib.auth.backends.ModelBackend")
     pages: dict[str, dict[str, Any]] = {}
-    for name, address in addresses.items():
+    for name, address in _addresses().items():
         times = []
         size = len(client.get(address).content)
         for _ in range(rounds):
@@ -223,6 +270,7 @@ def _pages(rounds: int) -> dict[str, dict[str, Any]]:
             assert response.status_code == 200, (name, response.status_code)
         pages[name] = {
             "median_ms": statistics.median(times),
+            "p95_ms": statistics.quantiles(times, n=20)[-1],
             "slowest_ms": max(times),
             "kib": size // 1024,
         }
