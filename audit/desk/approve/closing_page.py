@@ -25,7 +25,7 @@ from audit.desk.audited_admin import record_entry
 from audit.desk.findings.casework import case_context
 from audit.desk.findings.page import finding_context
 from audit.desk.names import sees_names
-from audit.desk.scoped_admin import demands, in_record
+from audit.desk.scoped_admin import demands, scope_of
 from audit.event_store import read
 from audit.models import Case, Finding
 from audit.models.cases import Outcome
@@ -55,11 +55,11 @@ class Note:
 
 @demands(Capability.APPROVE_CASES)
 def closing_view(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show a proposed closing to an officer who may decide about it; to others who see it, the finding."""
+    """Show a proposed closing to an officer who may decide about it; decided since, or their own, it is the finding."""
     rows = waiting.closings(request).select_related("casino", "table", "stream", "case__proposed_by")
     finding = with_priority(rows).filter(pk=pk).first()
     if finding is None or finding.case is None:
-        if in_record(Finding.objects.filter(pk=pk), request).exists():
+        if scope_of(request, Capability.APPROVE_CASES).rows(Finding.objects.filter(pk=pk)).exists():
             return redirect("admin:audit_finding_change", pk)
         raise Http404
     record_entry(request, "finding.viewed", casino_id=finding.casino_id, id=finding.pk, stream=finding.stream.name)
