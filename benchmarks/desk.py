@@ -174,13 +174,14 @@ def _addresses() -> dict[str, str]:
     """Return the pages to request, by name."""
     from django.urls import reverse
 
-    from audit.desk.findings.queues import OPEN
+    from audit.desk.findings.queues import HEADS, OPEN
     from audit.desk.scoped_admin import RecordAdmin
     from audit.models import Finding, LoggedStream
 
     finding = _nth(Finding.objects.standing().filter(table__isnull=False).order_by("-pk"), 100)
     stream = _nth(LoggedStream.objects.filter(is_of_desk=False).order_by("-pk"), 3)
-    last_page = (Finding.objects.standing().filter(case__state__in=OPEN).count() - 1) // RecordAdmin.list_per_page + 1
+    queue = Finding.objects.standing().filter(HEADS, case__state__in=OPEN).count()
+    last_page = (queue - 1) // RecordAdmin.list_per_page + 1
     reconciled = _reconciled()
     what_if = _what_if()
     desk = "/admin/audit"
