@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
-from django.db.models import BigIntegerField, Count, QuerySet, Sum
+from django.db.models import BigIntegerField, Count, F, QuerySet, Sum, Window
 from django.db.models.fields.json import KT
-from django.db.models.functions import Cast
+from django.db.models.functions import Cast, RowNumber
 from django.http import HttpRequest
 from django.utils.functional import Promise
 from django.utils.safestring import SafeString
@@ -31,6 +31,9 @@ GROUPS: tuple[str | Promise, ...] = (
 )
 """The titles of the groups, by ``due_group``."""
 
+CONSEQUENCES_SHOWN = 6
+"""Consequences of an incident that have a line in the queue; the page of the incident has all."""
+
 
 @dataclass(frozen=True, slots=True)
 class Consequence:
@@ -42,6 +45,18 @@ class Consequence:
 
 
 @dataclass(frozen=True, slots=True)
+class Consequences:
+    """What follows from one incident: the first of them, and how many there are."""
+
+    first: Sequence[Consequence] = ()
+    count: int = 0
+
+    @property
+    def more(self) -> int:
+        return self.count - len(self.first)
+
+
+@dataclass(frozen=True, slots=True)
 class Row:
     """One incident of the queue."""
 
@@ -49,7 +64,7 @@ class Row:
     title: str
     reference: str
     stake: Stake
-    consequences: Sequence[Consequence]
+    consequences: Consequences
 
     @property
     def bars(self) -> SafeString:
@@ -152,9 +167,9 @@ def queue_of(request: HttpRequest, rows: Iterable[Finding], everything: QuerySet
     return Queue(groups, whole)
 
 
-def _row(finding: Finding, consequences: Mapping[int, Sequence[Consequence]]) -> Row:
+def _row(finding: Finding, consequences: Mapping[int, Consequences]) -> Row:
     stake = stake_of(finding, finding.named.get("player", ""))
-    own = consequences.get(finding.case_id or 0, ())
+    own = consequences.get(finding.case_id or 0, Consequences())
     return Row(finding, finding_title(finding.rule), reference(finding), stake, own)
 
 
@@ -171,14 +186,27 @@ def _sums(everything: QuerySet[Any]) -> dict[int, Sums]:
     return sums
 
 
-def _consequences(rows: Sequence[Finding]) -> Mapping[int, Sequence[Consequence]]:
+def _consequences(rows: Sequence[Finding]) -> Mapping[int, Consequences]:
     """Return the other standing findings of the rows' cases, by case: one query, none without rows."""
-    shown = {finding.pk for finding in rows}
-    cases = [finding.case_id for finding in rows]
-    followed: dict[int, list[Consequence]] = defaultdict(list)
-    if rows:
-        others = Finding.objects.standing().filter(case__in=cases).exclude(pk__in=shown).order_by("occurred_at", "pk")
-        for finding in others:
-            title = finding_title(finding.rule)
-            followed[finding.case_id or 0].append(Consequence(finding.pk, title, stake_of(finding).amount))
-    return followed
+    if not rows:
+        return {}
+    others = (
+        Finding.objects.standing()
+        .filter(case__in=[finding.case_id for finding in rows])
+        .exclude(pk__in=[finding.pk for finding in rows])
+        .annotate(
+            nth=Window(RowNumber(), partition_by=F("case"), order_by=("occurred_at", "pk")),
+            of_case=Window(Count("pk"), partition_by=F("case")),
+        )
+    )
+    followed: dict[int, list[Finding]] = defaultdict(list)
+    for finding in others.filter(nth__lte=CONSEQUENCES_SHOWN).order_by("occurred_at", "pk"):
+        followed[finding.case_id or 0].append(finding)
+    return {
+        case: Consequences([_consequence(finding) for finding in first], first[0].of_case)  # type: ignore[attr-defined]
+        for case, first in followed.items()
+    }
+
+
+def _consequence(finding: Finding) -> Consequence:
+    return Consequence(finding.pk, finding_title(finding.rule), stake_of(finding).amount)

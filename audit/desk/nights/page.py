@@ -64,7 +64,7 @@ ROWS_SHOWN = 200
 EVENTS_SHOWN = 6
 """Events linked from one row."""
 
-PAGE_ROWS = 500
+PAGE_ROWS = 100
 """Wagers, or events of the bank, on one page."""
 
 WORTH: dict[str, Callable[[WagerLine], int | Fraction]] = {

@@ -69,3 +69,17 @@ def test_an_auditor_has_no_boxes_to_tick() -> None:
     page = client_of(Desk().auditor).get(LIST, {"queue": "open"}).content.decode()
     assert "_selected_action" not in page
     assert 'class="t q"' in page
+
+
+@pytest.mark.superuser
+def test_of_many_consequences_the_first_have_a_line_and_the_others_are_counted() -> None:
+    desk = Desk()
+    cause = found(desk, "major", euros=50, hours=2)
+    of_cause = [found(desk, "minor", rule="payout-missing", case=cause.case).pk for _ in range(8)]
+    client = client_of(desk.first)
+    listed = client.get(LIST, {"queue": "open"}, headers={"accept-language": "en"})
+    (row,) = (row for group in listed.context["listed"].groups for row in group.rows if row.finding.pk == cause.pk)
+    assert [each.pk for each in row.consequences.first] == of_cause[:6]
+    assert (row.consequences.count, row.consequences.more) == (8, 2)
+    assert "and 8 consequences" in listed.content.decode()
+    assert "and 2 more" in listed.content.decode()
