@@ -191,7 +191,7 @@ def test_an_irregularity_is_found_in_the_midst_of_honest_people(name: str, rules
 @pytest.mark.faults
 @pytest.mark.parametrize(("name", "ruleset"), CASES, ids=lambda value: value)
 def test_each_irregularity_is_found_in_the_midst_of_honest_people(name: str, ruleset: str) -> None:
-    assert_found(name, ruleset, nights=12)
+    assert_found(name, ruleset, nights=3)
 
 
 @pytest.mark.parametrize(
