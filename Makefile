@@ -7,6 +7,7 @@
 #            of the matrix with every method, a phone's width, a million coups read a second time
 #   search   the property tests with examples drawn anew; SEED=1 repeats a draw
 #   check    everything that is checked without running a test
+#   pictures a picture of every page of the desk, for docs/desk.md; ONLY=queue, ALL=1, OUT=FOLDER
 #   mutants  mutation testing; ONLY=settlement/night/value.py, SAMPLE=200, SEED=1
 
 PYTHON ?= python3
@@ -21,7 +22,7 @@ QUICK = tests/test_*.py tests/conformance tests/settlement tests/audit/event_sto
 # Modules are compiled once, not by each of the many processes of a run.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run quick test faults search setup check mutants lock bench clean
+.PHONY: run quick test faults search setup check pictures mutants lock bench clean
 
 run: setup
 	@exec $(BIN)/python -m casino.up
@@ -63,6 +64,9 @@ check: setup
 	@$(BIN)/lint-imports --no-cache
 	@$(BIN)/vulture
 	@$(BIN)/python -W ignore::RuntimeWarning manage.py makemigrations --check --dry-run  # which warns without a database
+
+pictures: setup
+	@$(BIN)/python .ci/pictures.py $(if $(ONLY),--only $(ONLY)) $(if $(ALL),--all) $(if $(OUT),--out $(OUT))
 
 mutants: setup
 	@$(BIN)/python .ci/mutants.py $(if $(ONLY),--only $(ONLY)) $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(SEED),--seed $(SEED))

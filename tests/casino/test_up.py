@@ -93,10 +93,16 @@ def test_the_month_goes_on_where_it_was_stopped_and_nothing_is_stored_twice(stac
             ).fetchall()
         )
         nights = superuser.execute("select count(distinct (casino_id, gaming_day)) from audit_nightreport").fetchone()
+        to_sign = superuser.execute(
+            "select c.code, r.gaming_day from audit_nightreport r join audit_casino c on c.id = r.casino_id"
+            " where r.state <> 'closed' and not exists (select from audit_nightreport n where n.casino_id = r.casino_id"
+            " and n.gaming_day = r.gaming_day and n.currency = r.currency and n.id > r.id)"
+        ).fetchall()
         half_way = superuser.execute("select count(*) from audit_case where state = 'second'").fetchone()
         keys = superuser.execute("select count(*) from audit_apikey where revoked_at is null").fetchone()
     assert stored == {stream.stream: len(stream.events) for stream in streams}
     assert (nights, half_way, keys) == ((7,), (1,), (0,))
+    assert to_sign == [("deauville", last_day)]
     again.send_signal(signal.SIGTERM)
     assert again.wait(STOPS_WITHIN_S) == 0
 

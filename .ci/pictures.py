@@ -1,0 +1,180 @@
+"""``make pictures``: a picture of every page of the desk, as ``docs/desk.md`` shows them.
+
+    a desk of its own, with three simulated nights ─► a browser signs in ─► each page, at each width ─► docs/images/desk
+
+The folder is written anew. ``ALL=1`` adds the dark theme and French, for whoever looks at a change; those are not kept
+with the documents: ``OUT=FOLDER`` says where they go.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import signal
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from itertools import product
+from pathlib import Path
+from types import MappingProxyType
+from urllib.parse import urljoin, urlsplit
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from tests.browser.sessions import CHROMIUM  # noqa: E402  # of this project, which is no package that is installed
+from tests.casino.stack import Stack  # noqa: E402
+
+NIGHTS, TABLES = 3, 4
+PORT = 8790
+WIDTHS = (1440, 390)
+LONGEST_PX = 2400
+"""Of a longer page the top is shown."""
+
+DESK = "/admin/audit"
+FIRST_ROW = "#content table tbody a[href*='/change/']"
+
+Way = str | Callable[[Page], str]
+"""The address of a page, or how it is found from another page."""
+
+
+def linked(listed: Way, link: str, nth: int = 0) -> Callable[[Page], str]:
+    """Return how to find the ``nth`` page that another page links to."""
+
+    def find(page: Page) -> str:
+        page.goto(page.url.split("/admin/")[0] + _address(page, listed))
+        address = page.locator(link).nth(nth).get_attribute("href", timeout=5_000)
+        assert address, f"{page.url} has no {link}"
+        return urljoin(urlsplit(page.url).path, address)
+
+    return find
+
+
+FINDING = linked(f"{DESK}/finding/?queue=open&owed=player", "#content table a[href*='/change/']")
+MOMENT = linked(FINDING, "a[href*='/table/?at=']")
+
+PAGES: Mapping[str, Way] = MappingProxyType(
+    {
+        "first-run": "/admin/first-run/",
+        "overview": "/admin/",
+        "queue": f"{DESK}/finding/?queue=open",
+        "finding": FINDING,
+        "approve": "/admin/approve/",
+        "approve-closing": linked("/admin/approve/", "a[href*='/approve/closing/']"),
+        "nights": f"{DESK}/nightreport/",
+        "night": linked(f"{DESK}/nightreport/", FIRST_ROW),
+        "month": linked(f"{DESK}/nightreport/", "a[href*='/month/']:not([href*='xlsx'])"),
+        "questions": f"{DESK}/ledgerprocess/",
+        "process": linked(f"{DESK}/ledgerprocess/", FIRST_ROW),
+        "tables": f"{DESK}/gamingtable/",
+        "table-at-a-moment": MOMENT,
+        "law-in-a-session": lambda page: f"{MOMENT(page).split('/table/')[0]}/coverage/",
+        "people": f"{DESK}/person/",
+        "croupier": linked("/admin/", "a[href*='/croupier/']"),
+        "player": linked(f"{DESK}/person/", "a[href*='/player/']"),
+        "rules": "/admin/rules/",
+        "rule": "/admin/rules/payout-missing/",
+        "law": "/admin/rules/law/fr-art-55-7/",
+        "what-if": f"{DESK}/whatif/",
+        "record": "/admin/state/",
+        "officers-trail": "/admin/audit-trail/",
+        "settings": f"{DESK}/",
+        "casino": linked(f"{DESK}/casino/", FIRST_ROW),
+        "keys": f"{DESK}/apikey/",
+        "officers": f"{DESK}/officer/",
+        "search": "/admin/search/?q=R1",
+    }
+)
+"""The pages, in the order of ``docs/desk.md``."""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="make pictures", description="A picture of every page of the desk.")
+    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "images" / "desk")
+    parser.add_argument("--all", action="store_true", help="dark and French as well")
+    parser.add_argument("--only", metavar="NAME", choices=[*PAGES, "sign-in"], help="one page")
+    args = parser.parse_args()
+    if CHROMIUM is None:
+        parser.error("a browser is needed: Debian's package chromium")
+    if args.only is None:
+        shutil.rmtree(args.out, ignore_errors=True)
+    args.out.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        stack = Stack(Path(folder) / "data", port=PORT)
+        supervisor = stack.start(tables=TABLES, nights=NIGHTS)
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        try:
+            missing = take(browser, stack, args.out, with_all=args.all, only=args.only)
+        finally:
+            browser.close()
+            supervisor.send_signal(signal.SIGINT)
+            supervisor.wait()
+    for each in missing:
+        print(each, file=sys.stderr)
+    print(f"{len(list(args.out.glob('*.png')))} pictures in {os.path.relpath(args.out)}")
+    return 1 if missing else 0
+
+
+def take(browser: Browser, stack: Stack, out: Path, *, with_all: bool, only: str | None) -> list[str]:
+    """Take the pictures, and return which pages could not be found or were no page."""
+    missing: list[str] = []
+    themes, locales = (("light", "dark"), ("en-GB", "fr-FR")) if with_all else (("light",), ("en-GB",))
+    addresses: dict[str, str] = {}
+    for locale in locales:
+        context = browser.new_context(
+            base_url=stack.url, locale=locale, reduced_motion="reduce", viewport={"width": WIDTHS[0], "height": 900}
+        )
+        page = context.new_page()
+        page.goto("/admin/login/")
+        if only in (None, "sign-in"):
+            _pictures(page, out, "sign-in", themes, locale)
+        page.locator("#id_username").fill("officer")
+        page.locator("#id_password").fill(stack.password)
+        page.locator("#login-form [type=submit], form [type=submit]").first.click()
+        page.wait_for_load_state()
+        for name in PAGES if only is None else [only] * (only in PAGES):
+            page.set_viewport_size({"width": WIDTHS[0], "height": 900})
+            try:
+                address = addresses.get(name) or addresses.setdefault(name, _address(page, PAGES[name]))
+                answer = page.goto(address)
+            except Exception as error:
+                missing.append(f"{name}: {str(error).splitlines()[0]}")
+                continue
+            if answer is None or not answer.ok:
+                missing.append(f"{name}: {address} answers {answer.status if answer else 'nothing'}")
+                continue
+            _pictures(page, out, name, themes, locale)
+        context.close()
+    return missing
+
+
+def _address(page: Page, way: Way) -> str:
+    return way if isinstance(way, str) else way(page)
+
+
+def _pictures(page: Page, out: Path, name: str, themes: tuple[str, ...], locale: str) -> None:
+    for width, theme in product(WIDTHS, themes):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
+        page.wait_for_timeout(150)  # fonts, and what scrolls into place
+        height = min(LONGEST_PX, page.evaluate("document.documentElement.scrollHeight"))
+        page.set_viewport_size({"width": width, "height": max(900, height)})
+        page.screenshot(path=out / f"{'-'.join(_parts(name, width, theme, locale))}.png")
+    page.emulate_media(color_scheme="light")
+
+
+def _parts(name: str, width: int, theme: str, locale: str) -> Iterator[str]:
+    yield name
+    if width != WIDTHS[0]:
+        yield str(width)
+    if theme == "dark":
+        yield theme
+    if locale.startswith("fr"):
+        yield "fr"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
