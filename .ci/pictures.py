@@ -25,13 +25,14 @@ from playwright.sync_api import Browser, Page, sync_playwright
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tests.browser.sessions import CHROMIUM  # noqa: E402  # of this project, which is no package that is installed
-from tests.casino.stack import Stack  # noqa: E402
+from tests.casino.stack import Stack  # noqa: E402  # of this project, which is no package that is installed
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
 NIGHTS, TABLES = 3, 4
 PORT = 8790
 WIDTHS = (1440, 390)
-LONGEST_PX = 2400
+LONGEST_PX = 1500
 """Of a longer page the top is shown."""
 
 DESK = "/admin/audit"
@@ -73,8 +74,8 @@ PAGES: Mapping[str, Way] = MappingProxyType(
         "table-at-a-moment": MOMENT,
         "law-in-a-session": lambda page: f"{MOMENT(page).split('/table/')[0]}/coverage/",
         "people": f"{DESK}/person/",
-        "croupier": linked("/admin/", "a[href*='/croupier/']"),
-        "player": linked(f"{DESK}/person/", "a[href*='/player/']"),
+        "croupier": linked(FINDING, "#content a[href*='/croupier/']"),
+        "player": linked(FINDING, "#content a[href*='/player/']"),
         "rules": "/admin/rules/",
         "rule": "/admin/rules/payout-missing/",
         "law": "/admin/rules/law/fr-art-55-7/",
@@ -147,6 +148,9 @@ def take(browser: Browser, stack: Stack, out: Path, *, with_all: bool, only: str
                 missing.append(f"{name}: {address} answers {answer.status if answer else 'nothing'}")
                 continue
             _pictures(page, out, name, themes, locale)
+            if name == "first-run":  # the overview is what an officer sees from then on
+                page.locator("form[action*='dismiss'] button").click()
+                page.wait_for_load_state()
         context.close()
     return missing
 

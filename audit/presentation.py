@@ -301,7 +301,15 @@ def whole_times(number: int) -> str:
     """Return how many times a stake has become, in any language: a power of ten where it is very many."""
     if number < 10**9:
         return f"{number:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
-    return f"10^{len(str(number)) - 1}"
+    return power_of_ten(len(str(number)) - 1)
+
+
+def power_of_ten(exponent: int) -> str:
+    """Return a power of ten as it is written by hand: ``10¹⁵``."""
+    return f"10{str(exponent).translate(_RAISED)}"
+
+
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def duration(seconds: float) -> str:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from math import log10
+from math import floor, log10
 
 from django.db.models import QuerySet
 
 from audit.models import Casino, LedgerCursor, LedgerProcess, LedgerQuestion
+from audit.presentation import power_of_ten
 from settlement.eprocess.budget import watch_list
 from settlement.eprocess.kinds import KINDS, Kind
 
@@ -26,13 +29,38 @@ class Budget:
     spent: Fraction
 
 
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The processes of one kind that a year has, and the sum of their levels, rounded: a list shows two digits."""
+
+    kind: str
+    processes: int
+    given: float
+
+
 def budget_of(casino: Casino) -> Budget | None:
     """Return the budget of the year that the ledger is in; None before it was fed for the first time."""
-    cursor = LedgerCursor.objects.filter(casino=casino, year__gt=0).first()
+    cursor = cursor_of(casino)
     if cursor is None:
         return None
     alphas = LedgerProcess.objects.filter(casino=casino, year=cursor.year).values_list("alpha", flat=True)
     return Budget(cursor.year, Fraction(cursor.budget), sum(map(Fraction, alphas), Fraction(0)))
+
+
+def cursor_of(casino: Casino) -> LedgerCursor | None:
+    """Return how far the ledger of a casino is; None before it was fed for the first time."""
+    return LedgerCursor.objects.filter(casino=casino, year__gt=0).first()
+
+
+def given_in(casino: Casino, year: int) -> list[Given]:
+    """Return what was given of a year's budget to each kind of process, in the order of the kinds: one query."""
+    rows = LedgerProcess.objects.filter(casino=casino, year=year).values_list("kind", "alpha")
+    count, given = Counter[str](), defaultdict[str, float](float)
+    for kind, alpha in rows:
+        numerator, _, denominator = alpha.partition("/")
+        count[kind] += 1
+        given[kind] += int(numerator) / int(denominator or 1)
+    return [Given(kind, count[kind], given[kind]) for kind in KINDS if count[kind]]
 
 
 def processes_of(casino: Casino) -> QuerySet[LedgerProcess]:
@@ -42,15 +70,21 @@ def processes_of(casino: Casino) -> QuerySet[LedgerProcess]:
 
 def watched(casino: Casino) -> list[LedgerProcess]:
     """Return the processes of the year that e-BH selects by their wealth now and that have not asked in it."""
-    budget = budget_of(casino)
-    if budget is None:
+    cursor = cursor_of(casino)
+    if cursor is None:
         return []
-    of_year = {str(row.pk): row for row in processes_of(casino).filter(year=budget.year)}
-    raised = set(
-        LedgerQuestion.objects.filter(process__in=of_year.values(), year=budget.year).values_list(
-            "process_id", flat=True
-        )
-    )
+    return watched_among(processes_of(casino).filter(year=cursor.year), questions_of(casino, cursor.year))
+
+
+def questions_of(casino: Casino, year: int) -> dict[int, LedgerQuestion]:
+    """Return the questions of a year, each with its process, by the primary key of that."""
+    of_year = LedgerQuestion.objects.filter(process__casino=casino, year=year)
+    return {each.process_id: each for each in of_year.select_related("process", "batch").defer("process__state")}
+
+
+def watched_among(processes: Iterable[LedgerProcess], raised: Container[int]) -> list[LedgerProcess]:
+    """Return what e-BH selects among all ``processes`` that go on, without those of ``raised``, their primary keys."""
+    of_year = {str(row.pk): row for row in processes}
     listed = watch_list({key: row.e_value for key, row in of_year.items()})
     return [of_year[key] for key in listed if of_year[key].pk not in raised]
 
@@ -60,14 +94,18 @@ def kind_of(process: LedgerProcess) -> Kind:
 
 
 def times(wealth: Fraction) -> str:
-    """Return how many times a stake has become, as a list shows it: two digits, or a power of ten far from 1."""
+    """Return how many times a stake has become, as a list shows it: three digits; far from 1, ``2 × 10¹⁵``."""
     if wealth <= 0:
         return "0"
     exponent = _log10(wealth)
     if -3 <= exponent < 6:
         value = Decimal(wealth.numerator) / Decimal(wealth.denominator)
         return f"{value:,.0f}" if exponent >= 3 else f"{value:.3g}"
-    return f"10^{exponent:.1f}"
+    whole = floor(exponent)
+    first = round(10 ** (exponent - whole))
+    if first == 10:
+        first, whole = 1, whole + 1
+    return f"{first}\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}{power_of_ten(whole)}"
 
 
 def _log10(wealth: Fraction) -> float:

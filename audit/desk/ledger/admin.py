@@ -1,12 +1,13 @@
 """The evidence ledger at the desk. Read by whoever sees the record; a director or a second notes equipment taken apart.
 
-Persons are ids in the names of processes. The money of a person and the exchange register show names to those who may
-see them, and who looked is in the audit trail.
+Persons have their names where an officer may see those. Who looked at the money of a person, or at the exchange
+register, is in the audit trail.
 """
 
 from __future__ import annotations
 
 from datetime import date, timedelta
+from functools import partial
 from typing import Any
 
 from django.contrib import admin, messages
@@ -27,6 +28,7 @@ from audit.models import Casino, LedgerProcess
 from audit.persons.directory import players
 from audit.presentation import day as written_day
 from audit.reconciliation.wording import PROCESSES
+from settlement.eprocess.kinds import KINDS
 
 
 class KindFilter(admin.SimpleListFilter):
@@ -41,6 +43,21 @@ class KindFilter(admin.SimpleListFilter):
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[LedgerProcess]) -> QuerySet[LedgerProcess]:
         return queryset.filter(kind=self.value()) if self.value() else queryset
+
+
+class HalfFilter(admin.SimpleListFilter):
+    """Things, whose half of the budget is one, or persons."""
+
+    title = _("about")
+    parameter_name = "about"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return list(list_page.HALVES.items())
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[LedgerProcess]) -> QuerySet[LedgerProcess]:
+        if self.value() not in list_page.HALVES:
+            return queryset
+        return queryset.filter(kind__in=[name for name, kind in KINDS.items() if kind.half == self.value()])
 
 
 class EndedFilter(admin.SimpleListFilter):
@@ -61,7 +78,7 @@ class LedgerAdmin(RecordAdmin[LedgerProcess]):
     counted = ngettext_lazy("%(number)d process", "%(number)d processes", "number")
     change_list_template = "admin/audit/ledger/list.html"
     list_display = ("title", "subject", "casino", "first_day", "sessions", "now", "of_the_year", "asks_at")
-    list_filter = (KindFilter, "casino", EndedFilter)
+    list_filter = (HalfFilter, KindFilter, "casino", EndedFilter)
     list_select_related = ("casino",)
     search_fields = ("=subject", "subject")
     ordering = ("-wealth",)
@@ -96,8 +113,17 @@ class LedgerAdmin(RecordAdmin[LedgerProcess]):
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """List the processes; above them what raised its question and what is watched at each casino of the officer."""
-        found = (list_page.casino_context(each) for each in scope_of(request, Capability.SEE_RECORD).casinos())
-        shown = {"title": gettext("Questions"), "casinos": [each for each in found if each is not None]}
+        about = request.GET.get("about", "")
+        found = [
+            list_page.casino_context(each, about, partial(directory_for, request, each.pk))
+            for each in scope_of(request, Capability.SEE_RECORD).casinos()
+        ]
+        shown = {
+            "title": gettext("Questions"),
+            "casinos": sorted(filter(None, found), key=lambda each: -each["raised_count"]),
+            "about": about if about in list_page.HALVES else "",
+            "halves": list_page.HALVES,
+        }
         return super().changelist_view(request, {**shown, **(extra_context or {})})
 
     def change_view(
@@ -106,11 +132,12 @@ class LedgerAdmin(RecordAdmin[LedgerProcess]):
         """Show a process: its curve, what moved it most, its questions."""
         process = self.row_or_404(request, object_id)
         record_entry(request, "ledger.viewed", casino_id=process.casino_id, process=process.name)
+        shown = process_page.process_context(process, partial(directory_for, request, process.casino_id))
         context = {
             **self.admin_site.each_context(request),
-            **process_page.process_context(process),
+            **shown,
             "opts": self.opts,
-            "title": f"{page.title_of(process)} · {process.subject}",
+            "title": f"{page.title_of(process)} · {', '.join(link.text for link in shown['subject'])}",
             "may_take_apart": scope_of(request, Capability.SIGN_NIGHTS).includes(process.casino_id),
         }
         return TemplateResponse(request, "admin/audit/ledger/process.html", context)

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
+from fractions import Fraction
+from types import MappingProxyType
 from typing import Any
 
 from django.utils.formats import number_format
+from django.utils.functional import Promise
 from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
+from audit.charts.dots import NAMED, Dot, DotKind, Words, draw_dots
 from audit.charts.evidence import draw_evidence_line
+from audit.charts.share import draw_share
 from audit.desk.ledger import page
+from audit.desk.ledger.subjects import Names, links_of, persons_in
 from audit.ledger import listing
 from audit.models import Casino, Finding, LedgerPoint, LedgerProcess, LedgerQuestion
+from audit.persons.directory import Directory
 from audit.presentation import count, finding_title, language, reference
 from settlement.catalogue import RULES
 from settlement.eprocess.kinds import KINDS
@@ -21,35 +29,122 @@ from settlement.eprocess.kinds import KINDS
 SHOWN = 20
 """Processes shown in full, of those that raised a question and of those that are watched; the list below has all."""
 
+THINGS, PERSONS = "equipment", "persons"
+HALVES: Mapping[str, str | Promise] = MappingProxyType(
+    {THINGS: gettext_lazy("Wheels, dice, tables"), PERSONS: gettext_lazy("Persons")}
+)
+"""The halves of the budget, as the page calls them."""
 
-def casino_context(casino: Casino) -> dict[str, Any] | None:
-    """Return what the page shows of a casino; None before its ledger was fed. Its queries do not grow with it."""
-    budget = listing.budget_of(casino)
-    if budget is None:
+GROUPS: Sequence[tuple[str | Promise, tuple[str, ...]]] = (
+    (gettext_lazy("Wheels, alone and in one hand"),
+     ("wheel", "wheel-displacement", "wheel-memory", "croupier-displacement")),
+    (gettext_lazy("Dice, sets and throws"), ("die", "dice-supply", "dice-pair", "void-call", "shooter")),
+    (gettext_lazy("Luck of tables"), ("table-luck",)),
+    (gettext_lazy("Counts"), ("table-drift", "team-drift", "shift-drift")),
+    (gettext_lazy("Croupiers’ errors"), ("payout-lean", "payout-rate")),
+    (gettext_lazy("Players’ luck"), ("player-luck", "pair-luck", "late-luck")),
+)  # fmt: skip
+"""The kinds of processes, together as the page adds up their levels."""
+
+
+def casino_context(casino: Casino, about: str, names: Names) -> dict[str, Any] | None:
+    """Return what the page shows of a casino; None before its ledger was fed. Its queries do not grow with it.
+
+    ``about`` narrows the list to one of ``HALVES``; any other word does not. ``names`` looks persons up.
+    """
+    cursor = listing.cursor_of(casino)
+    if cursor is None:
         return None
-    of_year = LedgerQuestion.objects.filter(process__casino=casino, year=budget.year)
-    questions = {each.process_id: each for each in of_year.select_related("process", "batch").defer("process__state")}
+    questions = listing.questions_of(casino, cursor.year)
     raised = sorted((each.process for each in questions.values()), key=lambda process: -process.e_value)
-    watched = listing.watched(casino)
-    processes = listing.processes_of(casino).filter(year=budget.year).count()
-    going_on = sum(process.ended_at is None for process in raised)
-    rows = _rows(casino, [*raised[:SHOWN], *watched[:SHOWN]], questions)
+    going_on = list(listing.processes_of(casino).filter(year=cursor.year))
+    watched = listing.watched_among(going_on, questions.keys())
+    quiet = len(going_on) - len(watched) - sum(process.ended_at is None for process in raised)
+    listed = [*_about(about, raised)[:SHOWN], *_about(about, watched)[:SHOWN]]
+    directory = names(persons_in([*listed, *raised[:NAMED], *watched[:NAMED]]))
+    rows = _rows(casino, listed, questions, directory)
+    given = listing.given_in(casino, cursor.year)
+    spent = sum(each.given for each in given)
     return {
         "casino": casino,
-        "year": budget.year,
-        "allowed": number_format(float(budget.allowed), 1),
-        "spent": number_format(float(budget.spent), 2),
+        "year": cursor.year,
+        "allowed": number_format(float(Fraction(cursor.budget)), 1),
+        "spent": number_format(spent, 2),
+        "halves": _halves(given, Fraction(cursor.budget)),
+        "groups": list(_groups(given)),
+        "dots": _dots(going_on, raised, watched, directory),
         "raised": [row for row in rows if row["question"]],
         "raised_count": len(raised),
         "watched": [row for row in rows if not row["question"]],
         "watched_count": len(watched),
-        "quiet": count(processes - going_on - len(watched)),
-        "processes": count(processes),
+        "quiet": count(quiet),
+        "processes": count(len(going_on)),
     }
 
 
+def _about(about: str, processes: Sequence[LedgerProcess]) -> list[LedgerProcess]:
+    return [each for each in processes if about not in HALVES or KINDS[each.kind].half == about]
+
+
+def _halves(given: Collection[listing.Given], budget: Fraction) -> list[dict[str, Any]]:
+    """Return what each half of the budget has given out, with a bar on the scale of what it may."""
+    allowed = float(budget) / 2
+    halves = []
+    for half, name in HALVES.items():
+        spent = sum(each.given for each in given if KINDS[each.kind].half == half)
+        bar = draw_share(round(1_000 * spent), round(1_000 * allowed), kind="given")
+        halves.append(
+            {
+                "name": name,
+                "bar": mark_safe(bar),
+                "spent": number_format(spent, 2),
+                "allowed": number_format(allowed, 2),
+            }
+        )
+    return halves
+
+
+def _groups(given: Collection[listing.Given]) -> Any:
+    for name, kinds in GROUPS:
+        own = [each for each in given if each.kind in kinds]
+        if own:
+            spent = sum(each.given for each in own)
+            yield {
+                "name": name,
+                "processes": count(sum(each.processes for each in own)),
+                "given": number_format(spent, 2) if spent >= 0.005 else f"< {number_format(0.01, 2)}",
+            }
+
+
+def _dots(
+    going_on: Collection[LedgerProcess],
+    raised: Collection[LedgerProcess],
+    watched: Collection[LedgerProcess],
+    directory: Directory,
+) -> str:
+    kinds: dict[int, DotKind] = {each.pk: "watched" for each in watched}
+    kinds.update((each.pk, "raised") for each in raised)
+    dots = []
+    for process in {each.pk: each for each in (*going_on, *raised)}.values():
+        way = listing.log_wealth(process.e_value) / listing.log_wealth(process.threshold)
+        kind = kinds.get(process.pk, "quiet")
+        name = "" if kind == "quiet" else links_of(process, directory=directory)[0].text
+        dots.append(Dot(way, kind, name))
+    words = Words(_("speaks for chance"), _("nothing yet"), _("its level"), _("watched"), _("asked"))
+    title = _("Every process by its evidence")
+    spoken = _("%(raised)s asked, %(watched)s watched, of %(all)s") % {
+        "raised": len(raised),
+        "watched": len(watched),
+        "all": len(dots),
+    }
+    return mark_safe(draw_dots(dots, words, title=title, description=spoken))
+
+
 def _rows(
-    casino: Casino, processes: Collection[LedgerProcess], questions: dict[int, LedgerQuestion]
+    casino: Casino,
+    processes: Collection[LedgerProcess],
+    questions: Mapping[int, LedgerQuestion],
+    directory: Directory,
 ) -> list[dict[str, Any]]:
     """Return processes as the page shows them in full, each with the line of its evidence."""
     logs: dict[int, list[float]] = defaultdict(list)
@@ -57,17 +152,19 @@ def _rows(
     for point in points.only("process_id", "wealth"):
         logs[point.process_id].append(listing.log_wealth(point.wealth_over_start))
     raised_by = [questions[each.pk].finding_id for each in processes if each.pk in questions]
-    findings = Finding.objects.in_bulk(raised_by)
-    rows = page.rows_of(casino, processes)
+    findings = Finding.objects.select_related("case").in_bulk(raised_by)
+    rows = page.rows_of(casino, processes, directory)
     for row in rows:
         process: LedgerProcess = row["process"]
         question = questions.get(process.pk)
+        finding = findings[question.finding_id] if question else None
         rule = RULES[KINDS[process.kind].question]
         level = listing.log_wealth(process.threshold * process.wealth_over_start / process.e_value)
         spoken = _("Evidence %(evidence)s, level %(level)s") % {"evidence": row["of_the_year"], "level": row["asks_at"]}
         row["question"] = question
-        row["finding"] = findings[question.finding_id] if question else None
-        row["reference"] = reference(findings[question.finding_id]) if question else ""
+        row["finding"] = finding
+        row["reference"] = reference(finding) if finding else ""
+        row["answered"] = finding.case.closed_at if finding and finding.case else None
         row["asks"] = finding_title(rule.name)
         row["explanation"] = rule.explanation.in_language(language())
         row["line"] = mark_safe(

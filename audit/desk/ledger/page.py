@@ -13,7 +13,7 @@ from audit.desk import parts
 from audit.desk.ledger.subjects import subjects_of
 from audit.ledger import listing
 from audit.models import Casino, LedgerProcess, LoggedStream, StreamMoney
-from audit.persons.directory import Directory
+from audit.persons.directory import NO_NAMES, Directory
 from audit.presentation import language, money
 from audit.reconciliation.persons import thresholds_of
 from audit.reconciliation.wording import PROCESSES
@@ -58,10 +58,12 @@ def null_of(process: LedgerProcess) -> Any:
     return NULLS.get(process.kind, NULLS["wheel"])
 
 
-def rows_of(casino: Casino, processes: Iterable[LedgerProcess]) -> list[dict[str, Any]]:
+def rows_of(
+    casino: Casino, processes: Iterable[LedgerProcess], directory: Directory = NO_NAMES
+) -> list[dict[str, Any]]:
     """Return processes of a casino as a list shows them, with links to whom or what they are about."""
     listed = list(processes)
-    subjects = subjects_of(casino, listed)
+    subjects = subjects_of(casino, listed, directory)
     return [{**row_of(process), "subject": subjects[process.pk]} for process in listed]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from math import log10
 from typing import Any
@@ -14,12 +14,13 @@ from django.utils.translation import gettext as _
 from audit.charts.evidence import Level, Session, draw_evidence
 from audit.charts.share import draw_share
 from audit.desk.ledger import page
-from audit.desk.ledger.subjects import subjects_of
+from audit.desk.ledger.subjects import Names, links_of, persons_in, subjects_of
 from audit.ledger import listing
 from audit.ledger.corrected import would_be
 from audit.ledger.equipment import equipment_of
-from audit.models import Finding, LedgerLevel, LedgerPoint, LedgerProcess, LedgerQuestion
-from audit.presentation import count, day, finding_title, language, reference
+from audit.models import Casino, Finding, LedgerLevel, LedgerPoint, LedgerProcess, LedgerQuestion
+from audit.persons.directory import Directory
+from audit.presentation import count, day, finding_title, language, power_of_ten, reference
 from settlement.catalogue import RULES
 from settlement.eprocess.kinds import KINDS
 from settlement.eprocess.process import UNIT
@@ -28,20 +29,25 @@ MOVES_SHOWN = 5
 OTHERS_SHOWN = 8
 
 
-def process_context(process: LedgerProcess) -> dict[str, Any]:
-    """Return the context of the page of a process. Its queries do not grow with its sessions."""
+def process_context(process: LedgerProcess, names: Names) -> dict[str, Any]:
+    """Return the context of the page of a process. Its queries do not grow with its sessions.
+
+    ``names`` looks up the persons whom it and the processes beside it are about.
+    """
     points = list(LedgerPoint.objects.filter(process=process).select_related("batch__stream").order_by("batch__number"))
     questions = list(LedgerQuestion.objects.filter(process=process).select_related("batch").order_by("year"))
     findings = Finding.objects.in_bulk([question.finding_id for question in questions])
     rule = RULES[KINDS[process.kind].question]
-    subject = subjects_of(process.casino, [process])[process.pk]
+    ids = [link.text for link in links_of(process)]
+    others = _others(process, ids)
+    directory = names(persons_in([process, *others]))
     corrected = would_be(process)
     factors = _factors(points)
     largest = sorted(range(len(points)), key=lambda index: -_distance(factors[index]))[:MOVES_SHOWN]
     last = questions[-1] if questions else None
     return {
         **page.row_of(process),
-        "subject": subject,
+        "subject": subjects_of(process.casino, [process], directory)[process.pk],
         "null": page.null_of(process),
         "asks": finding_title(rule.name),
         "explanation": rule.explanation.in_language(language()),
@@ -54,7 +60,7 @@ def process_context(process: LedgerProcess) -> dict[str, Any]:
         "observations": count(process.draws),
         "chart": _chart(process, points, factors, set(largest), {question.batch_id for question in questions}),
         "moves": [{"point": points[index], "factor": factor_text(factors[index])} for index in largest],
-        "others": _others(process, [link.text for link in subject]),
+        "others": _rows(process.casino, others, directory),
         "corrected": page.times(Fraction(corrected.evidence, UNIT)) if corrected is not None else None,
         "questions": [
             {
@@ -128,7 +134,7 @@ def _chart(
         _levels(process, [point.batch.year for point in points]),
         title=_("How the evidence grew"),
         description=description,
-        tick=lambda power: page.times(Fraction(10) ** power) if -3 <= power < 6 else f"10^{power}",
+        tick=lambda power: page.times(Fraction(10) ** power) if -3 <= power < 6 else power_of_ten(power),
     )
     return mark_safe(drawn)
 
@@ -144,13 +150,18 @@ def _levels(process: LedgerProcess, years: Sequence[int]) -> list[Level]:
     return levels
 
 
-def _others(process: LedgerProcess, parts: Sequence[str]) -> list[dict[str, Any]]:
+def _others(process: LedgerProcess, ids: Sequence[str]) -> list[LedgerProcess]:
     """Return the other processes about the same wheel, dice, table or person: what else would explain it."""
-    about = Q(subject__in=[process.subject, *parts])
-    for part in parts:
-        about |= Q(subject__startswith=f"{part}, ") | Q(subject__endswith=f", {part}")
+    about = Q(subject__in=[process.subject, *ids])
+    for each in ids:
+        about |= Q(subject__startswith=f"{each}, ") | Q(subject__endswith=f", {each}")
     rows = listing.processes_of(process.casino).filter(about, year=process.year).exclude(pk=process.pk)
-    listed = page.rows_of(process.casino, rows.order_by("-wealth", "pk")[:OTHERS_SHOWN])
+    return list(rows.order_by("-wealth", "pk")[:OTHERS_SHOWN])
+
+
+def _rows(casino: Casino, processes: Iterable[LedgerProcess], directory: Directory) -> list[dict[str, Any]]:
+    """Return processes as a list shows them, with how far each is on the way to its level."""
+    listed = page.rows_of(casino, processes, directory)
     for row in listed:
         share = max(0.0, min(1.0, share_of_way(row["process"])))
         row["bar"] = mark_safe(draw_share(round(100 * share), 100, kind="raised" if share == 1 else "amount"))

@@ -5,37 +5,60 @@ An id is whatever a table system gave, so it is quoted wherever it goes into an 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from django.urls import reverse
 from django.utils.http import urlencode
 
 from audit.desk.nights.tables import Link
 from audit.models import Casino, GamingTable, LedgerProcess
+from audit.persons.directory import NO_NAMES, Directory, PersonId, players, staff
 from settlement.eprocess.kinds import KINDS
+
+Names = Callable[[Iterable[PersonId]], Directory]
+"""Looks persons up for whoever reads a page."""
 
 TEAM = " + "
 """Between the members of a count team."""
 
 
-def subjects_of(casino: Casino, processes: Iterable[LedgerProcess]) -> dict[int, list[Link]]:
+def persons_in(processes: Iterable[LedgerProcess]) -> Iterator[PersonId]:
+    """Yield the persons whom processes are about."""
+    for process in processes:
+        first, _, second = process.subject.partition(", ")
+        match KINDS[process.kind].subject:
+            case "player":
+                yield from players([process.subject])
+            case "player, croupier":
+                yield from players([first])
+                yield from staff([second])
+            case "croupier" | "croupier, wheel":
+                yield from staff([first])
+            case "count team":
+                yield from staff(process.subject.split(TEAM))
+
+
+def subjects_of(
+    casino: Casino, processes: Iterable[LedgerProcess], directory: Directory = NO_NAMES
+) -> dict[int, list[Link]]:
     """Return the links of whom or what each of a casino's ``processes`` is about, by primary key; one query."""
     listed = list(processes)
     of_tables = [each.subject for each in listed if KINDS[each.kind].subject == "table"]
     found = GamingTable.objects.filter(casino=casino, code__in=of_tables) if of_tables else GamingTable.objects.none()
     tables = dict(found.values_list("code", "pk"))
-    return {each.pk: _links(each, tables.get(each.subject)) for each in listed}
+    return {each.pk: links_of(each, tables.get(each.subject), directory) for each in listed}
 
 
-def _links(process: LedgerProcess, table_id: int | None) -> list[Link]:
+def links_of(process: LedgerProcess, table_id: int | None = None, directory: Directory = NO_NAMES) -> list[Link]:
+    """Return the links of whom or what a process is about."""
     subject = process.subject
     first, _, second = subject.partition(", ")
 
     def player(code: str) -> Link:
-        return Link(code, reverse("admin:audit_person_player", args=(process.casino_id, code)))
+        return Link(directory.player(code), reverse("admin:audit_person_player", args=(process.casino_id, code)))
 
     def croupier(code: str) -> Link:
-        return Link(code, reverse("admin:audit_person_croupier", args=(process.casino_id, code)))
+        return Link(directory.staff(code), reverse("admin:audit_person_croupier", args=(process.casino_id, code)))
 
     match KINDS[process.kind].subject:
         case "player":

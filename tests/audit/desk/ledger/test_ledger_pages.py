@@ -17,6 +17,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import translation
 from django.utils.html import escape
 
+from audit.desk.ledger import list_page
 from audit.desk.ledger.process_page import factor_text
 from audit.desk.ledger.subjects import subjects_of
 from audit.event_store import audit_trail
@@ -24,6 +25,7 @@ from audit.ledger import feeding, listing
 from audit.models import Casino, Finding, GamingTable, LedgerProcess, LedgerQuestion, Person, Role, StreamEvidence
 from audit.presentation import day, night_of
 from audit.reconciliation import sessions
+from settlement.eprocess.kinds import KINDS
 from settlement.eprocess.observations import decode, encode
 from tests.audit.casework.test_actions import client_of, hired
 from tests.audit.ledger.test_feeding import spun
@@ -139,7 +141,7 @@ def test_the_list_shows_what_raised_its_question_and_what_is_watched_with_budget
     tenant: Tenant, casino: Casino
 ) -> None:
     shown = page(client(tenant, Role.AUDITOR), LIST)
-    raised = shown.split('id="raised-')[1].split("</section>")[0]
+    raised = shown.split('id="raised-')[1].split('id="watched-')[0]
     watched = shown.split('id="watched-')[1].split("</section>")[0]
     question = LedgerQuestion.objects.get(process=process(casino))
     assert f"{LIST}{process(casino).pk}/change/" in raised
@@ -152,6 +154,51 @@ def test_the_list_shows_what_raised_its_question_and_what_is_watched_with_budget
     assert "accuses nobody" in shown
     assert "Evidence ledger" not in shown
     assert re.search(r"0\.\d\d of 1\.0", shown)
+
+
+def test_the_list_draws_every_process_and_adds_up_what_was_given_of_the_budget(tenant: Tenant, casino: Casino) -> None:
+    answer = client(tenant, Role.AUDITOR).get(LIST)
+    (shown,) = answer.context["casinos"]
+    (dots,) = re.findall(r'<svg[^>]*class="chart dots".*?</svg>', answer.content.decode(), re.DOTALL)
+    kinds = re.findall(r'<circle class="(\w+)"', dots)
+    raised = LedgerQuestion.objects.filter(process__casino=casino).count()
+    assert (kinds.count("raised"), shown["raised_count"]) == (raised, raised)
+    assert (kinds.count("watched"), shown["watched_count"]) == (1, 1)
+    assert kinds.count("quiet") == int(shown["quiet"]) == listing.processes_of(casino).count() - raised - 1
+    assert ">W1</text>" in dots
+    budget = listing.budget_of(casino)
+    assert budget is not None
+    given = listing.given_in(casino, budget.year)
+    assert sum(each.given for each in given) == pytest.approx(float(budget.spent))
+    assert sum(each.processes for each in given) == sum(int(group["processes"]) for group in shown["groups"])
+
+
+def test_every_kind_of_process_is_in_one_group_and_in_one_half() -> None:
+    grouped = [kind for _name, kinds in list_page.GROUPS for kind in kinds]
+    assert sorted(grouped) == sorted(KINDS)
+    assert {kind.half for kind in KINDS.values()} == set(list_page.HALVES)
+
+
+@pytest.mark.parametrize(("about", "is_there"), [("equipment", True), ("persons", False), ("nobody", True)])
+def test_the_list_is_narrowed_to_things_or_persons(tenant: Tenant, casino: Casino, about: str, is_there: bool) -> None:
+    (shown,) = client(tenant, Role.AUDITOR).get(LIST, {"about": about}).context["casinos"]
+    assert bool(shown["raised"]) == bool(shown["watched"]) == is_there
+    assert shown["raised_count"] == LedgerQuestion.objects.filter(process__casino=casino).count() > 0
+
+
+@pytest.mark.parametrize(
+    ("wealth", "words"),
+    [
+        (Fraction(0), "0"),
+        (Fraction(1, 8), "0.125"),
+        (Fraction(999_999), "999,999"),
+        (Fraction(2 * 10**15), "2 × 10¹⁵"),
+        (Fraction(96 * 10**14), "1 × 10¹⁶"),
+        (Fraction(1, 10**4), "1 × 10⁻⁴"),
+    ],
+)
+def test_a_wealth_is_written_as_by_hand(wealth: Fraction, words: str) -> None:
+    assert listing.times(wealth).replace("\N{NO-BREAK SPACE}", " ") == words
 
 
 def test_the_list_costs_no_more_queries_with_more_processes(tenant: Tenant, casino: Casino) -> None:
