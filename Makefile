@@ -3,8 +3,10 @@
 #   run      everything on this machine: see casino/up.py
 #   quick    the law and the record in a minute: no browser, no processes, one database kept between runs
 #   test     every test, with what takes longest in a short form
-#   faults   the long forms: every fault schedule, whole deployments that hang, die, fill a disk or lack rights, every user
-#            of the matrix with every method, a phone's width, a million coups read a second time
+#   faults   the long forms: every crash point twice, whole deployments that hang, die, fill a disk or lack rights, every
+#            user of the matrix with every method, a phone's width, 100,000 coups read a second time
+#   soak     the longest forms, before a release: 1,000 fault schedules, a million coups read a second time, 10,000
+#            coups of human nights of each game, twenty table years of the ledger
 #   search   the property tests with examples drawn anew; SEED=1 repeats a draw
 #   check    everything that is checked without running a test
 #   pictures a picture of every page of the desk, for docs/desk.md; ONLY=queue, ALL=1, OUT=FOLDER
@@ -22,7 +24,7 @@ QUICK = tests/test_*.py tests/conformance tests/settlement tests/audit/event_sto
 # Modules are compiled once, not by each of the many processes of a run.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run quick test faults search setup check pictures mutants lock bench clean
+.PHONY: run quick test faults soak search setup check pictures mutants lock bench clean
 
 run: setup
 	@exec $(BIN)/python -m casino.up
@@ -42,8 +44,11 @@ quick: setup
 faults: setup
 	@$(BIN)/python -m pytest -n 3 --dist worksteal -m faults tests
 
+soak: setup
+	@$(BIN)/python -m pytest -n 3 --dist worksteal -m soak tests
+
 search: setup
-	@CABOCHON_EXAMPLES=drawn $(BIN)/python -m pytest -n 3 --dist worksteal -m "hypothesis and not faults" \
+	@CABOCHON_EXAMPLES=drawn $(BIN)/python -m pytest -n 3 --dist worksteal -m "hypothesis and not faults and not soak" \
 		$(if $(SEED),--hypothesis-seed=$(SEED)) $(or $(TESTS),tests)
 
 setup: $(STAMP)

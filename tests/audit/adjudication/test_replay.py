@@ -40,7 +40,7 @@ def standing(stream_id: int) -> list[tuple[str, int, str]]:
     return [(finding.rule, finding.seq, finding.wager) for finding in found]
 
 
-@pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.faults)])
+@pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.soak)])
 def test_every_conformance_stream_recorded_and_replayed_in_small_steps_answers_as_one_run(
     monkeypatch: pytest.MonkeyPatch, settings: Any, every: int
 ) -> None:

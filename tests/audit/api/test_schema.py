@@ -38,7 +38,9 @@ def interface(tenant: Tenant) -> Iterator[schemathesis.BaseSchema]:
     request_started.connect(close_old_connections)
 
 
-@pytest.mark.parametrize("examples", [4, pytest.param(100, marks=pytest.mark.faults)])
+@pytest.mark.parametrize(
+    "examples", [4, pytest.param(30, marks=pytest.mark.faults), pytest.param(100, marks=pytest.mark.soak)]
+)
 def test_every_operation_answers_as_the_document_says(
     interface: schemathesis.BaseSchema, tenant: Tenant, monkeypatch: pytest.MonkeyPatch, examples: int
 ) -> None:

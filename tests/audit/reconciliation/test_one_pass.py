@@ -310,7 +310,7 @@ def test_any_stream_that_is_closed_is_kept_alike(stream: list[bytes], late: bool
     both(stream_id)
 
 
-@pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.faults)])
+@pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.soak)])
 def test_every_conformance_stream_is_kept_alike(settings: Any, every: int) -> None:
     settings.CABOCHON_STREAMS_A_DAY = 10_000
     tenant = Tenant()

@@ -120,11 +120,13 @@ def test_what_is_put_right_after_its_coup_stands_and_says_so(ruleset: str) -> No
     assert rules["entry-corrected"] > 0
 
 
-@pytest.mark.faults
+@pytest.mark.parametrize(
+    "nights", [pytest.param(10, marks=pytest.mark.faults), pytest.param(40, marks=pytest.mark.soak)]
+)
 @pytest.mark.parametrize("ruleset", RULESET_NAMES)
-def test_ten_thousand_coups_of_honest_people_have_nothing_graver_than_information(ruleset: str) -> None:
+def test_thousands_of_coups_of_honest_people_have_nothing_graver_than_information(ruleset: str, nights: int) -> None:
     deeds = Counter[str]()
-    for seed in range(100, 140):
+    for seed in range(100, 100 + nights):
         session = played(ruleset, seed, coups=250)
         deeds.update(session.deeds)
         assert graver(findings(session)) == [], seed

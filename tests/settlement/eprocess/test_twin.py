@@ -80,7 +80,7 @@ def test_the_twin_has_the_wealth_of_the_shipped_code(kind: str) -> None:
     compare(kind, 8 if kind.startswith("wheel") else 40)
 
 
-@pytest.mark.faults
+@pytest.mark.soak
 @pytest.mark.parametrize("kind", sorted(DRAWN))
 def test_the_twin_has_the_wealth_of_the_shipped_code_over_twenty_table_years(kind: str) -> None:
     compare(kind, SESSIONS)

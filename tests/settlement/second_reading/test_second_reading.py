@@ -1,6 +1,6 @@
 """``settlement`` against the second reading of art. 54 and art. 55-8: what is due, over random streams.
 
-``CABOCHON_COUPS`` says how many coups the long form plays; ``CABOCHON_FIRST_SEED`` where its seeds begin.
+``make faults`` plays 100,000 coups and ``make soak`` a million; ``CABOCHON_FIRST_SEED`` says where their seeds begin.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from tests.settlement.second_reading import craps, roulette
 from tests.settlement.second_reading.coups import OPENED_AT, Craps, Roulette, Session, stream
 from tests.settlement.second_reading.practice import Due, Events
 
-COUPS = int(os.environ.get("CABOCHON_COUPS", "1000000"))
 FIRST_SEED = int(os.environ.get("CABOCHON_FIRST_SEED", "1000000"))
 CHUNKS = 8
 SEEDS_OF_A_CHUNK = 10_000_000
@@ -59,16 +58,18 @@ def test_what_is_due_is_read_alike() -> None:
     assert differences[:MOST_SHOWN] == []
 
 
-@pytest.mark.faults
 @pytest.mark.parametrize("chunk", range(CHUNKS))
-def test_what_is_due_is_read_alike_over_a_million_coups(chunk: int) -> None:
+@pytest.mark.parametrize(
+    "coups", [pytest.param(100_000, marks=pytest.mark.faults), pytest.param(1_000_000, marks=pytest.mark.soak)]
+)
+def test_what_is_due_is_read_alike_over_very_many_coups(coups: int, chunk: int) -> None:
     differences: Differences = []
     played = 0
     for seed in count(FIRST_SEED + chunk * SEEDS_OF_A_CHUNK):
-        found, coups = compare(seed)
+        found, of_stream = compare(seed)
         differences += found
-        played += coups
-        if played >= COUPS / CHUNKS or len(differences) >= MOST_SHOWN:
+        played += of_stream
+        if played >= coups / CHUNKS or len(differences) >= MOST_SHOWN:
             break
     assert differences[:MOST_SHOWN] == []
 
