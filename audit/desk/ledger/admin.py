@@ -138,6 +138,7 @@ class LedgerAdmin(RecordAdmin[LedgerProcess]):
             **shown,
             "opts": self.opts,
             "title": f"{page.title_of(process)} · {', '.join(link.text for link in shown['subject'])}",
+            "may_answer": scope_of(request, Capability.WORK_CASES).includes(process.casino_id),
             "may_take_apart": scope_of(request, Capability.SIGN_NIGHTS).includes(process.casino_id),
         }
         return TemplateResponse(request, "admin/audit/ledger/process.html", context)

@@ -36,7 +36,7 @@ def process_context(process: LedgerProcess, names: Names) -> dict[str, Any]:
     """
     points = list(LedgerPoint.objects.filter(process=process).select_related("batch__stream").order_by("batch__number"))
     questions = list(LedgerQuestion.objects.filter(process=process).select_related("batch").order_by("year"))
-    findings = Finding.objects.in_bulk([question.finding_id for question in questions])
+    findings = Finding.objects.select_related("case").in_bulk([question.finding_id for question in questions])
     rule = RULES[KINDS[process.kind].question]
     ids = [link.text for link in links_of(process)]
     others = _others(process, ids)

@@ -82,6 +82,13 @@ def test_a_process_shows_its_curve_what_moved_it_and_its_question(tenant: Tenant
     assert len(entries(casino, "ledger.viewed")) == 1
 
 
+@pytest.mark.parametrize(("role", "words"), [(Role.OFFICER, "Answer the question"), (Role.AUDITOR, "The finding")])
+def test_who_may_not_answer_is_not_told_to(tenant: Tenant, casino: Casino, role: Role, words: str) -> None:
+    shown = page(client(tenant, role), f"{LIST}{process(casino).pk}/change/")
+    question = LedgerQuestion.objects.get(process=process(casino))
+    assert f'href="/admin/audit/finding/{question.finding_id}/change/">{words}</a>' in shown
+
+
 def test_a_process_shows_the_others_about_the_same_and_none_of_another_wheel(tenant: Tenant, casino: Casino) -> None:
     shown = page(client(tenant, Role.AUDITOR), f"{LIST}{process(casino).pk}/change/")
     others = shown.split('id="others"')[1].split("</section>")[0]
