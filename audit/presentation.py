@@ -211,6 +211,11 @@ def officer_name(officer: Officer | None) -> str:
     return str(officer) if officer is not None else MISSING
 
 
+def passed_to(escalation: Escalation) -> str:
+    """Return to whom a late case passed: the deputy of that time, or the administrators of the casino."""
+    return officer_name(escalation.deputy) if escalation.deputy is not None else gettext("the administrators")
+
+
 def request_title(request: AccountRequest) -> str:
     """Return what a request about an account is for: “second officer, Casino de Deauville”."""
     if request.casino is not None:

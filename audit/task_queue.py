@@ -25,6 +25,7 @@ REPLAY_STREAM = "audit.tasks.replay_stream"
 RUN_JOB = "audit.tasks.run_job"
 NIGHT_CLOSE = "audit.tasks.night_close"
 NIGHT_RECONCILE = "audit.tasks.night_reconcile"
+MAIL_VIDEO_REQUEST = "audit.tasks.mail_video_request"
 
 PAUSE_S = 5.0
 """How long nothing is sent after the broker failed."""

@@ -20,12 +20,13 @@ from audit.access import refusals
 from audit.adjudication import fairness
 from audit.adjudication import runs as adjudication_runs
 from audit.adjudication.replay import advance
+from audit.casework import escalation
 from audit.event_store import read
 from audit.ingest import quarantine
 from audit.jobs import runner
 from audit.ledger import feeding
 from audit.models import Casino, LoggedStream, NightReport, NightRun
-from audit.notifications import mail
+from audit.notifications import case_mail, mail
 from audit.reconciliation import runs, schedule, sessions
 from audit.reconciliation.gaming_days import last_ended
 from audit.register import touched
@@ -152,6 +153,32 @@ def sweep_jobs(**kwargs: Any) -> int:
     for job_id in abandoned:
         run_job.delay(job_id=job_id)
     return len(abandoned)
+
+
+# Cases
+
+
+@shared_task(ignore_result=True)
+def mail_video_request(*, request_id: int, **kwargs: Any) -> bool:
+    """Mail what an officer asked of a video room. Return False if that was done already."""
+    return case_mail.send_video_request(request_id)
+
+
+@shared_task(ignore_result=True)
+def mail_late_case(*, notice_id: int, **kwargs: Any) -> bool:
+    """Mail an officer that a case is late. Return False if that was done already, or no longer is to be."""
+    return case_mail.send_notice(notice_id)
+
+
+@shared_task(ignore_result=True)
+def sweep_cases(**kwargs: Any) -> int:
+    """Escalate the cases whose deadline has passed, and mail what was not mailed. Return how many were escalated."""
+    escalated = escalation.escalate_late(timezone.now())
+    for request_id in escalation.unsent_requests():
+        mail_video_request.delay(request_id=request_id)
+    for notice_id in escalation.unsent_notices():
+        mail_late_case.delay(notice_id=notice_id)
+    return escalated
 
 
 # Night reports. These messages are hints too: what is due is read from the tables.

@@ -241,6 +241,7 @@ CELERY_TASK_ROUTES = {
     # Long tasks have a queue of their own, so that no stream waits behind them to be adjudicated.
     "audit.tasks.night_*": {"queue": "night"},
     "audit.tasks.run_job": {"queue": "night"},
+    "audit.tasks.mail_*": {"queue": "night"},
     "audit.tasks.*": {"queue": "replay"},
 }
 CABOCHON_REPLAY_WORKERS = env.int("CABOCHON_REPLAY_WORKERS", default=2)
@@ -297,6 +298,11 @@ CELERY_BEAT_SCHEDULE = {
         }
         for queue in ("replay", "night")
     },
+    "cases": {
+        "task": "audit.tasks.sweep_cases",
+        "schedule": env.float("CABOCHON_CASES_S", default=60.0),
+        "options": {"queue": "night", "expires": 60},
+    },
     "works": {  # background jobs; the name is stored in the database
         "task": "audit.tasks.sweep_jobs",
         "schedule": env.float("CABOCHON_WORKS_S", default=30.0),
@@ -304,7 +310,7 @@ CELERY_BEAT_SCHEDULE = {
     },
 }
 
-# Mail: night reports to their subscribers. Without a mail server it goes to the worker's log.
+# Mail: night reports to their subscribers, requests to video rooms, late cases. Without a mail server it goes to the worker's log.
 
 vars().update(env.email_url("CABOCHON_EMAIL_URL", default="consolemail://"))
 DEFAULT_FROM_EMAIL = env.str("CABOCHON_EMAIL_FROM", default="cabochon@localhost")

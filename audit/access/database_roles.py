@@ -97,6 +97,10 @@ TABLES: Mapping[str, Mapping[str, str]] = {
         WEB: "update (state, assigned_to_id, outcome, reason, proposed_by_id, approved_by_id, closed_at)",
     },
     "audit_caseaction": {**_READ, WEB: "insert"},
+    "audit_casecontacts": {**_READ, WEB: "insert, update"},
+    "audit_videorequest": {**_READ, WEB: "insert", WORKER: "update (sent_at)"},
+    "audit_escalation": _INSERTED,
+    "audit_escalationnotice": {**_READ, WORKER: "insert, update (sent_at)"},
     "audit_deadline": {**_READ, WEB: "insert, update (hours), delete"},
     "audit_savedview": {**_READ, WEB: "insert, update, delete"},
     "audit_slipuse": {**_READ, WORKER: "insert, delete"},  # nights: a worker writes a version, signed by functions
@@ -147,17 +151,13 @@ TABLES: Mapping[str, Mapping[str, str]] = {
     "audit_officer_groups": {WEB: "select"},
     "audit_officer_user_permissions": {WEB: "select"},
     # Of Django and its apps.
-    "auth_group": {WEB: "select"},
-    "auth_group_permissions": {WEB: "select"},
-    "auth_permission": {WEB: "select"},
+    **{f"auth_{name}": {WEB: "select"} for name in ("group", "group_permissions", "permission")},
     "django_content_type": {WEB: "select", WORKER: "select"},
     "django_admin_log": {WEB: "select, insert"},
     "django_session": {WEB: _ALL},
     "django_migrations": _READ,
-    "axes_accessattempt": {WEB: _ALL, WORKER: "select, delete"},
-    "axes_accessattemptexpiration": {WEB: _ALL, WORKER: "select, delete"},
-    "axes_accessfailurelog": {WEB: _ALL},
-    "axes_accesslog": {WEB: _ALL},
+    **{f"axes_accessattempt{suffix}": {WEB: _ALL, WORKER: "select, delete"} for suffix in ("", "expiration")},
+    **{f"axes_access{name}": {WEB: _ALL} for name in ("failurelog", "log")},
     # A second factor is put into use and taken away by functions; a trigger keeps whose it is, and its secret.
     "otp_static_staticdevice": {WEB: "select, update", OPERATOR: "insert, delete"},
     "otp_static_statictoken": {WEB: "select, delete", OPERATOR: "insert"},  # a recovery code is good once

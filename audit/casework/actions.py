@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from audit.access.capabilities import Capability
 from audit.access.keepers import same_hands
 from audit.access.scope import Scope
+from audit.casework import video
 from audit.casework.priority import by_urgency
 from audit.casework.state_machine import TRANSITIONS, Transition
 from audit.event_store import audit_trail
@@ -51,9 +52,18 @@ class ActionRefused(Exception):
 
 
 def perform(
-    case_id: int, officer: Officer, name: str, *, reason: str = "", outcome: str = "", assignee: Officer | None = None
+    case_id: int,
+    officer: Officer,
+    name: str,
+    *,
+    reason: str = "",
+    outcome: str = "",
+    assignee: Officer | None = None,
+    is_again: bool = False,
 ) -> Case:
     """Perform the transition ``name`` on a case and return the case.
+
+    ``is_again`` is whether the officer knows that the video was asked for already.
 
     Raise ``ActionRefused`` if the officer may not: then the case is unchanged, and the attempt is recorded.
     """
@@ -63,6 +73,8 @@ def perform(
         with transaction.atomic():
             case = Case.objects.select_for_update().get(pk=case_id)
             _check(case, officer, transition, reason, outcome, assignee)
+            if transition.name == "ask_video" and not is_again and video.was_asked(case):
+                raise ActionRefused(_("The video was asked for already. Say so if you ask for it again."))
             about = _apply(case, officer, transition, reason, outcome, assignee)
             case.save(update_fields=CHANGED_FIELDS)
             CaseAction.objects.create(case=case, officer=officer, type=transition.event, reason=reason, about=about)
@@ -82,6 +94,7 @@ def is_allowed(case: Case, officer: Officer, name: str) -> bool:
         and Scope.of(officer, transition.capability).includes(case.casino_id)
         and not (transition.by_another and case.proposed_by_id == officer.pk)
         and not (name == "take" and case.assigned_to_id == officer.pk)
+        and not (name == "ask_video" and video.why_not(case) is not None)
         and not (transition.by_another and _is_in_same_hands(case, officer))
         and not (transition.by_proposer and case.proposed_by_id != officer.pk)
     )
@@ -126,6 +139,8 @@ def _check(
         raise ActionRefused(_("Choose an outcome."))
     if transition.name == "assign" and not _is_caseworker(case, assignee):
         raise ActionRefused(_("No officer of that name works on cases at this casino."))
+    if transition.name == "ask_video" and (lacking := video.why_not(case)) is not None:
+        raise ActionRefused(lacking)
 
 
 def _is_in_same_hands(case: Case, officer: Officer) -> bool:
@@ -153,6 +168,8 @@ def _apply(
             case.assigned_to = None
         case "answer":
             about = answered_by(case)
+        case "ask_video":
+            video.ask(case, officer)
         case "propose":
             case.outcome, case.reason, case.proposed_by = outcome, reason, officer
             about = outcome

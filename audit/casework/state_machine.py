@@ -105,6 +105,14 @@ TRANSITIONS = {
             "case.payment_ordered",
         ),
         Transition(
+            "ask_video",
+            _("Ask for the video"),
+            _OPEN,
+            None,
+            Capability.WORK_CASES,
+            "case.video_asked",
+        ),
+        Transition(
             "approve",
             _("Approve closing"),
             frozenset({State.SECOND}),

@@ -92,6 +92,7 @@ SETTINGS = (
     _list(_("API keys"), "apikey"),
     _list(_("Subscribers"), "nightsubscriber"),
     _list(_("Deadlines"), "deadline"),
+    _list(_("Contacts of cases"), "casecontacts"),
     _list(_("Officers"), "officer"),
 )
 

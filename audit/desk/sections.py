@@ -9,6 +9,7 @@ import audit.desk.nights.admin
 import audit.desk.persons.admin
 import audit.desk.record.failed_runs
 import audit.desk.record.quarantine
+import audit.desk.settings.case_contacts
 import audit.desk.settings.casinos
 import audit.desk.settings.deadlines
 import audit.desk.settings.keys

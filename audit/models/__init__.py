@@ -3,6 +3,7 @@
 from audit.models.accounts import AccessLink, AccountRequest, RequestKind, RequestState, SignInRefusal
 from audit.models.adjudication import Adjudication, Finding, FindingStatus, RetiredWagers, WhatIfFinding
 from audit.models.api_keys import DEFAULT_SCOPES, ApiKey, KeyScope
+from audit.models.case_messages import CaseContacts, Escalation, EscalationNotice, VideoRequest
 from audit.models.cases import Case, CaseAction, Deadline, SavedView
 from audit.models.casinos import Casino, GamingTable
 from audit.models.corrections import (
@@ -54,12 +55,15 @@ __all__ = [
     "BatchKind",
     "Case",
     "CaseAction",
+    "CaseContacts",
     "Casino",
     "CasinoTurn",
     "Correction",
     "CorrectionDecision",
     "CorrectionState",
     "Deadline",
+    "Escalation",
+    "EscalationNotice",
     "FailedRun",
     "Finding",
     "FindingStatus",
@@ -105,6 +109,7 @@ __all__ = [
     "StreamEvidence",
     "StreamMoney",
     "Verdict",
+    "VideoRequest",
     "WaitingStream",
     "WhatIf",
     "WhatIfFinding",

@@ -23,7 +23,8 @@ from django.utils.translation import ngettext
 
 from audit.access.capabilities import Capability
 from audit.access.scope import officers_with
-from audit.casework import actions
+from audit.casework import actions, video
+from audit.casework.escalation import escalations_of
 from audit.casework.priority import ALIKE_DAYS
 from audit.casework.state_machine import TRANSITIONS
 from audit.desk.downloads import file_response
@@ -38,7 +39,15 @@ from audit.exports.pdf import PDF
 from audit.models import Case, Finding, Officer
 from audit.models.cases import Outcome, State
 from audit.persons.directory import Directory, players
-from audit.presentation import countdown, finding_title, money_at_stake, reference, time_left
+from audit.presentation import (
+    countdown,
+    finding_title,
+    money_at_stake,
+    officer_name,
+    passed_to,
+    reference,
+    time_left,
+)
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -63,6 +72,7 @@ ACTION_TITLES = {
     "case.answered": _("entered the croupier’s answer"),
     "case.withdrawn": _("withdrew the proposal"),
     "case.payment_ordered": _("made a payment order"),
+    "case.video_asked": _("asked for the video"),
     "case.proposed": _("proposed closing:"),
     "case.closed": _("approved closing:"),
     "case.sent_back": _("sent the case back"),
@@ -162,6 +172,7 @@ class CaseworkAdmin(RecordAdmin[Finding]):
                 reason=request.POST.get("reason", ""),
                 outcome=request.POST.get("outcome", ""),
                 assignee=assignee,
+                is_again=bool(request.POST.get("again")),
             )
         except actions.ActionRefused as error:
             messages.error(request, str(error))
@@ -202,6 +213,8 @@ def case_context(request: HttpRequest, finding: Finding) -> dict[str, Any] | Non
         "states": [{"title": title, "is_current": state == case.state} for state, title in STEPS.items()],
         "pie": state_pie(case),
         "due": due_ring(time_left(case.deadline, since=case.opened_at)) if case.state != State.CLOSED else "",
+        "late": _late_words(case),
+        "asks_video": _video_of(case),
         "video": countdown(finding.occurred_at + timedelta(days=settings.CABOCHON_VIDEO_DAYS)),
         "may": {name: actions.is_allowed(case, officer, name) for name in TRANSITIONS},
         "undo": _undo(case, officer),
@@ -226,6 +239,28 @@ def case_context(request: HttpRequest, finding: Finding) -> dict[str, Any] | Non
         ],
         "pattern": _pattern(finding, request),
         "has_recurred": similar.filter(case__state=State.CLOSED, case__closed_at__lt=case.opened_at).exists(),
+    }
+
+
+def _video_of(case: Case) -> dict[str, Any]:
+    """Return what the page says of asking for the video: whether a camera saw it, what is lacking, who asked when."""
+    asked = list(case.video_requests.select_related("asked_by"))
+    is_of_a_table = video.is_of_a_table(case)
+    lacking = video.why_not(case) if is_of_a_table else None
+    return {"is_of_a_table": is_of_a_table, "lacking": lacking, "asked": asked}
+
+
+def _late_words(case: Case) -> dict[str, Any] | None:
+    """Return since when an open case is late, to whom it passed and who has no mail address; None if it is not."""
+    escalation = escalations_of([case.pk]).get(case.pk) if case.state != State.CLOSED else None
+    if escalation is None:
+        return None
+    unreached = [each.officer for each in escalation.notices.all() if each.sent_at is None and not each.officer.email]
+    return {
+        "since": escalation.deadline,
+        "to": passed_to(escalation),
+        "unreached": ", ".join(officer_name(each) for each in unreached),
+        "nobody": not escalation.notices.all(),
     }
 
 

@@ -12,15 +12,17 @@ from django.db.models import BigIntegerField, Count, F, QuerySet, Sum, Window
 from django.db.models.fields.json import KT
 from django.db.models.functions import Cast, RowNumber
 from django.http import HttpRequest
+from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
+from audit.casework.escalation import escalations_of
 from audit.desk import parts
 from audit.desk.findings.person_filters import OWED
 from audit.desk.findings.queues import OPEN_QUEUES
 from audit.models import Finding
-from audit.presentation import Stake, finding_title, money_in_prose, reference, stake_of, time_left
+from audit.presentation import Stake, finding_title, money_in_prose, passed_to, reference, stake_of, time_left
 
 GROUPS: tuple[str | Promise, ...] = (
     _("Late"),
@@ -65,6 +67,8 @@ class Row:
     reference: str
     stake: Stake
     consequences: Consequences
+    passed_to: str
+    """To whom the case passed when it became late, "" if it did not."""
 
     @property
     def bars(self) -> SafeString:
@@ -154,23 +158,34 @@ def queue_of(request: HttpRequest, rows: Iterable[Finding], everything: QuerySet
     rows = list(rows)
     sums = _sums(everything)
     consequences = _consequences(rows)
+    passed = _passed(rows)
     whole = Sums(sum(each.count for each in sums.values()))
     for each in sums.values():
         for key, total in each.owed.items():
             whole.owed[key] += total
     if (side := request.GET.get("owed")) in OWED and rows:  # by amount, not by deadline
-        return Queue([Group(OWED[side], False, whole, [_row(finding, consequences) for finding in rows])], whole)
+        return Queue(
+            [Group(OWED[side], False, whole, [_row(finding, consequences, passed) for finding in rows])], whole
+        )
     groups = [
-        Group(GROUPS[number], number == 0, sums[number], [_row(finding, consequences) for finding in of_group])
+        Group(GROUPS[number], number == 0, sums[number], [_row(finding, consequences, passed) for finding in of_group])
         for number, of_group in groupby(rows, key=lambda finding: finding.due_group)  # type: ignore[attr-defined]
     ]
     return Queue(groups, whole)
 
 
-def _row(finding: Finding, consequences: Mapping[int, Consequences]) -> Row:
+def _row(finding: Finding, consequences: Mapping[int, Consequences], passed: Mapping[int, str]) -> Row:
     stake = stake_of(finding, finding.named.get("player", ""))
     own = consequences.get(finding.case_id or 0, Consequences())
-    return Row(finding, finding_title(finding.rule), reference(finding), stake, own)
+    to = passed.get(finding.case_id or 0, "")
+    return Row(finding, finding_title(finding.rule), reference(finding), stake, own, to)
+
+
+def _passed(rows: Sequence[Finding]) -> Mapping[int, str]:
+    """Return to whom the late cases of the rows passed, by case: no query without a late one."""
+    now = timezone.now()
+    late = [each.case.pk for each in rows if each.case is not None and each.case.deadline < now]
+    return {case: passed_to(each) for case, each in escalations_of(late).items()} if late else {}
 
 
 def _sums(everything: QuerySet[Any]) -> dict[int, Sums]:

@@ -16,7 +16,7 @@ from django.utils.translation import gettext
 from audit.desk.findings.payment_order import is_payable
 from audit.models import Finding
 from audit.models.cases import State
-from audit.presentation import date_time
+from audit.presentation import date_time, officer_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,7 @@ def steps_of(
     """
     steps = [_remedy(finding, remedy, casework, request)]
     if casework is not None:
+        steps += _video(finding, casework, request)
         if croupier:
             steps.append(_hearing(croupier, casework))
         steps.append(_closing(casework))
@@ -58,14 +59,39 @@ def _remedy(finding: Finding, remedy: str, casework: Mapping[str, Any] | None, r
         detail = gettext("Payment order made by %(officer)s, %(at)s") % {"officer": orders[-1].officer, "at": at}
     if not casework["may"]["order_payment"]:
         return Step(remedy, detail)
-    form = format_html(
+    return Step(remedy, detail, _button(finding, "order_payment", gettext("Payment order"), request))
+
+
+def _button(finding: Finding, name: str, title: str, request: HttpRequest) -> SafeString:
+    """Return the button of a transition that needs nothing filled in."""
+    return format_html(
         '<form method="post" action="{}"><input type="hidden" name="csrfmiddlewaretoken" value="{}">'
         '<button class="btn sm" type="submit">{}</button></form>',
-        reverse("admin:audit_finding_case", args=[finding.pk, "order_payment"]),
+        reverse("admin:audit_finding_case", args=[finding.pk, name]),
         get_token(request),
-        gettext("Payment order"),
+        title,
     )
-    return Step(remedy, detail, form)
+
+
+def _video(finding: Finding, casework: Mapping[str, Any], request: HttpRequest) -> list[Step]:
+    """Return the step that asks for the video; none where no camera saw it, or nobody asked before the closing."""
+    video = casework["asks_video"]
+    title = gettext("Ask for the video")
+    if video["asked"]:
+        last = video["asked"][-1]
+        words = {"at": date_time(last.asked_at, finding.casino), "officer": officer_name(last.asked_by)}
+        detail = gettext("Video asked for at %(at)s, by %(officer)s.") % words
+        if last.sent_at is None:
+            detail = f"{detail} {gettext('The message waits for the mail server.')}"
+        return [Step(title, detail, is_done=True)]
+    if not video["is_of_a_table"] or casework["case"].state == State.CLOSED:
+        return []
+    if video["lacking"]:
+        return [Step(title, str(video["lacking"]))]
+    detail = gettext("A message goes to the video room. It cannot be taken back.")
+    if not casework["may"]["ask_video"]:
+        return [Step(title, detail)]
+    return [Step(title, detail, _button(finding, "ask_video", title, request))]
 
 
 def _hearing(croupier: str, casework: Mapping[str, Any]) -> Step:

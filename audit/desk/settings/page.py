@@ -75,6 +75,7 @@ def settings_context(request: HttpRequest) -> Mapping[str, Any]:
         ("apikey", lambda rows: [_key(each, now) for each in rows[:SHOWN]]),
         ("nightsubscriber", lambda rows: list(rows.select_related("casino", "officer").order_by("pk")[:SHOWN])),
         ("deadline", lambda rows: list(rows)),
+        ("casecontacts", lambda rows: list(rows.select_related("casino", "deputy")[:SHOWN])),
         ("officer", lambda rows: [(each, _roles(each)) for each in rows.filter(is_active=True)[:SHOWN]]),
     ):
         section = _admin(name)

@@ -1,0 +1,108 @@
+"""Cases that are open after their deadline: told once to their officer and to the deputy of the casino."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
+
+from audit.access.capabilities import Capability
+from audit.access.scope import Scope, officers_with
+from audit.event_store import audit_trail
+from audit.models import Case, CaseContacts, Escalation, EscalationNotice, Finding, Officer, VideoRequest
+from audit.models.cases import State
+
+AT_ONCE = 200
+"""Cases that one sweep escalates; the next goes on."""
+
+
+def escalate_late(now: datetime) -> int:
+    """Escalate the cases whose deadline has passed, each once for a deadline. Return how many. Idempotent."""
+    found = _late(now).order_by("deadline", "pk").values_list("pk", flat=True)[:AT_ONCE]
+    return sum(_escalate(case_id, now) for case_id in list(found))
+
+
+def _late(now: datetime) -> QuerySet[Case]:
+    """Return the open cases whose deadline has passed and was not escalated, of findings that stand."""
+    escalated = Escalation.objects.filter(case=OuterRef("pk"), deadline=OuterRef("deadline"))
+    standing = Finding.objects.standing().filter(case=OuterRef("pk"))
+    return Case.objects.filter(~Exists(escalated), Exists(standing), deadline__lt=now).exclude(state=State.CLOSED)
+
+
+def _escalate(case_id: int, now: datetime) -> bool:
+    """Escalate one case. Return False if it was closed, or another worker was first."""
+    with transaction.atomic():
+        case = _late(now).filter(pk=case_id).select_related("assigned_to").first()
+        if case is None:
+            return False
+        deputy = deputy_of(case.casino_id)
+        escalation, is_new = Escalation.objects.get_or_create(
+            case=case, deadline=case.deadline, defaults={"deputy": deputy}
+        )
+        if not is_new:
+            return False
+        told = _told(case, deputy)
+        EscalationNotice.objects.bulk_create(EscalationNotice(escalation=escalation, officer=each) for each in told)
+        stream = Finding.objects.filter(case=case).values_list("stream__name", flat=True).first()
+        audit_trail.record(
+            "system",
+            "case.escalated",
+            casino_id=case.casino_id,
+            data={
+                "case": case.pk,
+                "stream": stream or "",
+                "seq": case.seq,
+                "rule": case.rule,
+                "wager": case.wager,
+                "deadline": case.deadline.isoformat(),
+                "to": [each.get_username() for each in told],
+            },
+        )
+    return True
+
+
+def deputy_of(casino_id: int) -> Officer | None:
+    """Return who takes over late cases of a casino; None if nobody is named, or may work on its cases any more."""
+    contacts = CaseContacts.objects.select_related("deputy").filter(casino=casino_id).first()
+    deputy = contacts.deputy if contacts is not None else None
+    return deputy if deputy is not None and Scope.of(deputy, Capability.WORK_CASES).includes(casino_id) else None
+
+
+def _told(case: Case, deputy: Officer | None) -> list[Officer]:
+    """Return the deputy, else the administrators, and the officer of the case while they see its record."""
+    told = [deputy] if deputy is not None else list(administrators_of(case.casino_id))
+    officer = case.assigned_to
+    if (
+        officer is not None
+        and officer not in told
+        and Scope.of(officer, Capability.SEE_RECORD).includes(case.casino_id)
+    ):
+        told.append(officer)
+    return told
+
+
+def administrators_of(casino_id: int) -> QuerySet[Officer]:
+    return officers_with(Capability.KEEP_EQUIPMENT, [casino_id]).order_by("username")
+
+
+def escalations_of(cases: Iterable[int]) -> Mapping[int, Escalation]:
+    """Return the last escalation of each of the cases that has one, by case: one query."""
+    found = (
+        Escalation.objects.filter(case__in=list(cases)).select_related("deputy").prefetch_related("notices__officer")
+    )
+    return {each.case_id: each for each in found.order_by("deadline", "pk")}
+
+
+def unsent_requests() -> list[int]:
+    """Return the ids of the requests for video that no mail server has taken yet."""
+    return list(VideoRequest.objects.filter(sent_at=None).order_by("pk").values_list("pk", flat=True))
+
+
+def unsent_notices() -> list[int]:
+    """Return the ids of the notices that can be mailed and were not: of open cases, to officers with an address."""
+    waiting = EscalationNotice.objects.filter(sent_at=None, officer__is_active=True).exclude(officer__email="")
+    return list(
+        waiting.exclude(escalation__case__state=State.CLOSED).order_by("pk").values_list("pk", flat=True)[:AT_ONCE]
+    )

@@ -1,0 +1,77 @@
+"""Asking the video room for the recording of what a case is about."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db import transaction
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from audit import task_queue
+from audit.event_store import read
+from audit.models import Case, CaseContacts, Finding, Officer, VideoRequest
+from audit.presentation import language
+from settlement.codec import decode_one_stored
+
+AROUND = timedelta(minutes=5)
+"""What is asked for before the deciding event and after the one that completes the finding."""
+
+
+def video_room(casino_id: int) -> str:
+    """Return the mail address of a casino's video room, "" if none is set."""
+    return CaseContacts.objects.filter(casino=casino_id).values_list("video_room", flat=True).first() or ""
+
+
+def is_of_a_table(case: Case) -> bool:
+    """Return whether a case is about what happened at one table, which a camera sees."""
+    finding = _head_of(case)
+    return finding is not None and finding.table_id is not None
+
+
+def why_not(case: Case) -> Promise | None:
+    """Return why no video can be asked for; None if it can."""
+    if not is_of_a_table(case):
+        return _("This finding is about no single table: there is no video to ask for.")
+    if not video_room(case.casino_id):
+        return _("The video room has no address. An administrator of the casino sets it in Settings.")
+    return None
+
+
+def was_asked(case: Case) -> bool:
+    return case.video_requests.exists()
+
+
+def ask(case: Case, officer: Officer) -> None:
+    """Keep what is asked for, and have it mailed after the commit. The sweep mails what the hint does not."""
+    finding = _head_of(case)
+    assert finding is not None, "checked by why_not"
+    begins_at, ends_at = window_of(finding)
+    request = VideoRequest.objects.create(
+        case=case,
+        finding=finding,
+        asked_by=officer,
+        address=video_room(case.casino_id),
+        language=language(),
+        begins_at=begins_at,
+        ends_at=ends_at,
+        kept_until=begins_at + timedelta(days=settings.CABOCHON_VIDEO_DAYS),
+    )
+    transaction.on_commit(lambda: task_queue.send_soon(task_queue.MAIL_VIDEO_REQUEST, request_id=request.pk))
+
+
+def window_of(finding: Finding) -> tuple[datetime, datetime]:
+    """Return from when to when a finding is to be seen: ``AROUND`` before the event that decides, or that completes it
+    if none before it does, to as much after the event that completes it."""
+    decided = finding.facts.get("decided_seq")
+    begins_at = finding.occurred_at
+    if isinstance(decided, int) and 0 < decided < finding.seq:
+        stored = read.events_at(finding.stream_id, [decided]).get(decided)
+        if stored is not None:
+            begins_at = min(begins_at, decode_one_stored(stored).occurred_at)
+    return begins_at - AROUND, finding.occurred_at + AROUND
+
+
+def _head_of(case: Case) -> Finding | None:
+    return Finding.objects.filter(case=case, seq=case.seq, rule=case.rule, wager=case.wager).order_by("-pk").first()

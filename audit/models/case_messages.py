@@ -1,0 +1,96 @@
+"""Messages about cases: to the video room for a recording, and to officers about a case that is late."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from audit.models.adjudication import Finding
+from audit.models.cases import Case
+from audit.models.casinos import Casino
+from audit.models.officers import Officer
+
+
+class CaseContacts(models.Model):
+    """Whom a casino's cases turn to. A casino without a row has neither a video room nor a deputy."""
+
+    casino = models.OneToOneField(
+        Casino, on_delete=models.PROTECT, related_name="case_contacts", verbose_name=_("casino")
+    )
+    video_room = models.EmailField(
+        _("address of the video room"),
+        blank=True,
+        help_text=_("Receives what officers ask for: a table and two times, with ids and never a name."),
+    )
+    deputy = models.ForeignKey(  # null: the casino's administrators
+        Officer,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        verbose_name=_("deputy for late cases"),
+        help_text=_("Is told of each case that is open after its deadline. Nobody: the administrators of the casino."),
+    )
+
+    class Meta:
+        verbose_name = _("contacts of cases")
+        verbose_name_plural = _("contacts of cases")
+        ordering = ["casino__code"]
+
+    def __str__(self) -> str:
+        return str(self.casino)
+
+
+class VideoRequest(models.Model):
+    """A recording that an officer asked for. What it says never changes; ``sent_at`` is None until it is mailed."""
+
+    case = models.ForeignKey(Case, on_delete=models.PROTECT, related_name="video_requests")
+    finding = models.ForeignKey(Finding, on_delete=models.PROTECT, related_name="+")
+    asked_by = models.ForeignKey(Officer, on_delete=models.PROTECT, related_name="+")
+    asked_at = models.DateTimeField(auto_now_add=True)
+    address = models.EmailField()
+    language = models.CharField(max_length=2)
+    begins_at = models.DateTimeField()
+    ends_at = models.DateTimeField()
+    kept_until = models.DateTimeField()
+    sent_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["asked_at", "pk"]
+        constraints = [
+            models.CheckConstraint(condition=models.Q(ends_at__gt=models.F("begins_at")), name="video_has_a_length")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.case} → {self.address}"
+
+
+class Escalation(models.Model):
+    """A case that was open when its deadline passed: once for each deadline. ``deputy`` None: the administrators."""
+
+    case = models.ForeignKey(Case, on_delete=models.PROTECT, related_name="escalations")
+    deadline = models.DateTimeField()
+    at = models.DateTimeField(auto_now_add=True)
+    deputy = models.ForeignKey(Officer, null=True, on_delete=models.PROTECT, related_name="+")
+
+    class Meta:
+        ordering = ["deadline", "pk"]
+        constraints = [models.UniqueConstraint(fields=["case", "deadline"], name="one_escalation_a_deadline")]
+
+    def __str__(self) -> str:
+        return f"{self.case} {self.deadline:%Y-%m-%d %H:%M}"
+
+
+class EscalationNotice(models.Model):
+    """An officer who is to be told of a late case. ``sent_at`` is None until the message is mailed."""
+
+    escalation = models.ForeignKey(Escalation, on_delete=models.PROTECT, related_name="notices")
+    officer = models.ForeignKey(Officer, on_delete=models.PROTECT, related_name="+")
+    sent_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [models.UniqueConstraint(fields=["escalation", "officer"], name="one_notice_an_officer")]
+
+    def __str__(self) -> str:
+        return f"{self.escalation_id} → {self.officer_id}"
