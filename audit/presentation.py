@@ -19,7 +19,7 @@ from django.utils import timezone
 from django.utils.formats import number_format
 from django.utils.translation import get_language, gettext, ngettext
 
-from audit.models import AccountRequest, Casino, Finding, Officer, RunCause
+from audit.models import AccountRequest, Casino, Escalation, Finding, Officer, RunCause
 from settlement.catalogue import RULES, Language
 from settlement.catalogue.rule import Kind
 from settlement.catalogue.sentences import amount, exponent, format_fact

@@ -310,7 +310,7 @@ CELERY_BEAT_SCHEDULE = {
     },
 }
 
-# Mail: night reports to their subscribers, requests to video rooms, late cases. Without a mail server it goes to the worker's log.
+# Mail: night reports, requests to video rooms, late cases. Without a mail server it goes to the worker's log.
 
 vars().update(env.email_url("CABOCHON_EMAIL_URL", default="consolemail://"))
 DEFAULT_FROM_EMAIL = env.str("CABOCHON_EMAIL_FROM", default="cabochon@localhost")

@@ -74,13 +74,9 @@ def _told(case: Case, deputy: Officer | None) -> list[Officer]:
     """Return the deputy, else the administrators, and the officer of the case while they see its record."""
     told = [deputy] if deputy is not None else list(administrators_of(case.casino_id))
     officer = case.assigned_to
-    if (
-        officer is not None
-        and officer not in told
-        and Scope.of(officer, Capability.SEE_RECORD).includes(case.casino_id)
-    ):
-        told.append(officer)
-    return told
+    if officer is None or officer in told or not Scope.of(officer, Capability.SEE_RECORD).includes(case.casino_id):
+        return told
+    return [*told, officer]
 
 
 def administrators_of(casino_id: int) -> QuerySet[Officer]:
@@ -89,10 +85,8 @@ def administrators_of(casino_id: int) -> QuerySet[Officer]:
 
 def escalations_of(cases: Iterable[int]) -> Mapping[int, Escalation]:
     """Return the last escalation of each of the cases that has one, by case: one query."""
-    found = (
-        Escalation.objects.filter(case__in=list(cases)).select_related("deputy").prefetch_related("notices__officer")
-    )
-    return {each.case_id: each for each in found.order_by("deadline", "pk")}
+    found = Escalation.objects.filter(case__in=list(cases)).order_by("deadline", "pk")
+    return {each.case_id: each for each in found.select_related("deputy")}
 
 
 def unsent_requests() -> list[int]:

@@ -23,10 +23,8 @@ def send_video_request(request_id: int) -> bool:
     """Mail a request to the video room, unless that was done. If sending fails, the next call tries again."""
     with transaction.atomic():
         waiting = VideoRequest.objects.select_for_update(skip_locked=True, of=("self",)).filter(sent_at=None)
-        request = waiting.select_related("finding__casino", "finding__table", "finding__stream", "asked_by").filter(
-            pk=request_id
-        )
-        found = request.first()
+        about = waiting.select_related("finding__casino", "finding__table", "finding__stream", "asked_by")
+        found = about.filter(pk=request_id).first()
         if found is None:
             return False
         found.sent_at = timezone.now()
@@ -53,8 +51,8 @@ def video_message(request: VideoRequest) -> EmailMessage:
             (_("Session"), finding.stream.name),
             (_("Reference"), reference(finding)),
             (_("Night"), night_of(finding.gaming_day, with_year=True)),
-            (_("From"), date_time(request.begins_at, casino, seconds=True, with_year=True)),
-            (_("To"), date_time(request.ends_at, casino, seconds=True, with_year=True)),
+            (_("Video from"), date_time(request.begins_at, casino, seconds=True, with_year=True)),
+            (_("Video to"), date_time(request.ends_at, casino, seconds=True, with_year=True)),
             (_("Persons, by their ids alone"), ", ".join(persons)),
             (_("Asked for by"), officer_name(request.asked_by)),
             (_("Video kept until"), date_time(request.kept_until, casino, with_year=True)),
@@ -74,11 +72,11 @@ def send_notice(notice_id: int) -> bool:
             return False
         if not notice.officer.email or not notice.officer.is_active:
             return False
-        notice.sent_at = timezone.now()
-        notice.save(update_fields=["sent_at"])
         message = late_message(notice)
         if message is None:
             return False
+        notice.sent_at = timezone.now()
+        notice.save(update_fields=["sent_at"])
         message.send()
     return True
 

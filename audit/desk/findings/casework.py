@@ -255,12 +255,13 @@ def _late_words(case: Case) -> dict[str, Any] | None:
     escalation = escalations_of([case.pk]).get(case.pk) if case.state != State.CLOSED else None
     if escalation is None:
         return None
-    unreached = [each.officer for each in escalation.notices.all() if each.sent_at is None and not each.officer.email]
+    notices = list(escalation.notices.select_related("officer"))
+    unreached = [each.officer for each in notices if each.sent_at is None and not each.officer.email]
     return {
         "since": escalation.deadline,
         "to": passed_to(escalation),
         "unreached": ", ".join(officer_name(each) for each in unreached),
-        "nobody": not escalation.notices.all(),
+        "nobody": not notices,
     }
 
 

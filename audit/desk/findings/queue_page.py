@@ -164,9 +164,8 @@ def queue_of(request: HttpRequest, rows: Iterable[Finding], everything: QuerySet
         for key, total in each.owed.items():
             whole.owed[key] += total
     if (side := request.GET.get("owed")) in OWED and rows:  # by amount, not by deadline
-        return Queue(
-            [Group(OWED[side], False, whole, [_row(finding, consequences, passed) for finding in rows])], whole
-        )
+        shown = [_row(finding, consequences, passed) for finding in rows]
+        return Queue([Group(OWED[side], False, whole, shown)], whole)
     groups = [
         Group(GROUPS[number], number == 0, sums[number], [_row(finding, consequences, passed) for finding in of_group])
         for number, of_group in groupby(rows, key=lambda finding: finding.due_group)  # type: ignore[attr-defined]

@@ -198,8 +198,8 @@ one(
     + urlencode({"app_label": "audit", "model_name": "nightsubscriber", "field_name": "officer", "term": ""}),
 )
 for _model in ("finding", "correction", "job", "nightreport", "nightsubscriber", "person", "failedrun", "quarantined",
-               "ledgerprocess", "casino", "gamingtable", "apikey", "deadline", "officer", "loggedstream",
-               "registerentry", "whatif"):  # fmt: skip
+               "ledgerprocess", "casino", "gamingtable", "apikey", "deadline", "casecontacts", "officer",
+               "loggedstream", "registerentry", "whatif"):  # fmt: skip
     ANYWHERE["GET", f"{DESK}{_model}/{ROW}", "leads to the page of the row"] = lambda world, who, model=_model: [
         Ask(f"/{DESK}{model}/{site.rows[model].pk}/") for site in world.sites
     ]
@@ -254,6 +254,7 @@ CASES: dict[str, tuple[Callable[[Site], Any], Callable[[Site], Form]]] = {
     "answer": (lambda site: site.taken, lambda site: {"reason": "a second ball was in the wheel"}),
     "approve": (lambda site: site.proposed, lambda site: {}),
     "send_back": (lambda site: site.proposed, lambda site: {"reason": "which camera?"}),
+    "ask_video": (lambda site: site.taken, lambda site: {}),
     "reopen": (lambda site: site.closed, lambda site: {"reason": "another camera"}),
 }
 for _name, (_finding, _case_form) in CASES.items():
@@ -402,6 +403,18 @@ for _method, _end, _deadline_form in (
             Ask(f"/{DESK}deadline/{end.replace('<path:object_id>', str(world.installation_deadline.pk))}", form)
         ]
     )
+
+
+def _contacts(world: World, site: Site) -> Form:
+    return {"video_room": "video@x.example", "deputy": str(site.colleague.pk)}
+
+
+posted(
+    f"{DESK}casecontacts/add/",
+    lambda world, site: {**_contacts(world, site), "casino": str(site.casino.pk)},
+    "of a casino that has them already",
+)
+posted(f"{DESK}casecontacts/{CHANGE}", _contacts)
 
 
 def _subscriber(officer: Callable[[Site], Officer]) -> Callable[[World, Site], Form]:

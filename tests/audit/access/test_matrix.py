@@ -64,6 +64,7 @@ BY_CASINO = {
     **dict.fromkeys(
         [
             *("audit_gamingtable", "audit_apikey", "audit_deadline", "audit_nightsubscriber", "audit_person"),
+            "audit_casecontacts",
             *("audit_case", "audit_finding", "audit_adjudicationrun", "audit_nightreport", "audit_job"),
             *("audit_quarantined", "audit_officer_casinos", "audit_accountrequest", "audit_correctiondecision"),
         ],

@@ -29,6 +29,7 @@ from audit.casework import actions
 from audit.event_store import audit_trail
 from audit.models import (
     ApiKey,
+    CaseContacts,
     Casino,
     Correction,
     Deadline,
@@ -231,6 +232,8 @@ class Site:
         )
         self.deadline = Deadline.objects.create(casino=casino, severity="critical", hours=12)
         self.subscriber = NightSubscriber.objects.create(casino=casino, officer=self.colleague, language="fr")
+        address = f"{self.mark(Mark.MAIL, 'video')}@x.example"
+        self.contacts = CaseContacts.objects.create(casino=casino, video_room=address, deputy=self.colleague)
         what_if = what_if_runs.Selection(casino.code)
         self.what_if = what_if_runs.begin(self.mark(Mark.RECORD, "if"), readings={}, selection=what_if, actor="test")
         self.job = Job.objects.create(kind=JobKind.VERIFY, officer=self.colleague, casino=casino)
@@ -267,6 +270,7 @@ class Site:
             "gamingtable": self.table,
             "apikey": self.spare_key,
             "deadline": self.deadline,
+            "casecontacts": self.contacts,
             "officer": self.colleague,
             "loggedstream": self.stream,
             "registerentry": self.entry,

@@ -143,7 +143,7 @@ def test_what_was_just_done_is_undone_by_a_button_and_the_answer_of_the_croupier
     client.post(f"{address}case/answer/", {"reason": "a stack fell"})
     shown = client.get(f"{address}change/")
     assert "a stack fell" in shown.content.decode()
-    assert [step.is_done for step in shown.context["todo"]] == [False, True, False]
+    assert [step.is_done for step in shown.context["todo"]] == [False, False, True, False]
 
 
 def test_a_finding_is_found_by_its_reference(desk: Desk) -> None:

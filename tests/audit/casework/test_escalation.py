@@ -1,0 +1,175 @@
+"""A case that is late: who is told, once, and what the desk says of it."""
+
+from __future__ import annotations
+
+import threading
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from django.core import mail
+from django.db import connections
+from django.utils import timezone
+
+from audit import tasks
+from audit.casework import actions, escalation
+from audit.event_store import audit_trail
+from audit.models import Case, CaseContacts, Escalation, EscalationNotice, Membership, Officer, Role
+from audit.notifications import case_mail
+from audit.presentation import date_time
+from tests.audit.casework.test_actions import Desk, client_of, hired
+
+pytestmark = [pytest.mark.django_db, pytest.mark.superuser]
+
+
+def with_deputy(desk: Desk) -> Officer:
+    deputy = hired(desk.tenant, Role.SECOND, "deputy")
+    CaseContacts.objects.create(casino=desk.tenant.casino, deputy=deputy)
+    return deputy
+
+
+@pytest.fixture
+def desk() -> Desk:
+    return Desk()
+
+
+def made_late(desk: Desk) -> datetime:
+    """Have one case be late by a minute, and return when it is."""
+    return desk.case.deadline + timedelta(minutes=1)
+
+
+def sweep(desk: Desk, now: datetime) -> list[Escalation]:
+    """Escalate at ``now``; only the first case of the desk is late then."""
+    Case.objects.exclude(pk=desk.case.pk).update(deadline=now + timedelta(days=1))
+    escalation.escalate_late(now)
+    return list(Escalation.objects.filter(case__casino=desk.tenant.casino))
+
+
+def told(desk: Desk) -> list[str]:
+    return sorted(each.officer.username for each in EscalationNotice.objects.filter(escalation__case=desk.case))
+
+
+def test_a_case_late_by_a_minute_is_escalated_once_to_its_officer_and_the_deputy(desk: Desk) -> None:
+    deputy, now = with_deputy(desk), made_late(desk)
+    actions.perform(desk.case.pk, desk.first, "take")
+    [escalated] = sweep(desk, now)
+    assert (escalated.case, escalated.deadline, escalated.deputy) == (desk.case, desk.case.deadline, deputy)
+    assert told(desk) == sorted([deputy.username, desk.first.username])
+    assert sweep(desk, now + timedelta(hours=1)) == [escalated]
+    [entry] = [
+        each
+        for each in audit_trail.entries_of(desk.tenant.casino.pk, timezone.now().date())
+        if each.type == "case.escalated"
+    ]
+    assert (entry.actor, entry.data["case"]) == ("system", desk.case.pk)
+    assert entry.data["to"] == [deputy.username, desk.first.username]
+    Case.objects.filter(pk=desk.case.pk).update(deadline=desk.case.deadline - timedelta(hours=1))
+    assert len(sweep(desk, now)) == 2, "once for each deadline"
+
+
+def test_a_case_is_not_escalated_before_its_deadline_nor_when_it_was_closed(desk: Desk) -> None:
+    now = made_late(desk)
+    assert sweep(desk, desk.case.deadline) == []
+    desk.proposed_by(desk.first)
+    actions.perform(desk.case.pk, desk.second, "approve")
+    assert sweep(desk, now) == []
+    assert not escalation._escalate(desk.case.pk, now), "closed after the sweep had listed it"
+
+
+def test_a_case_that_no_replay_finds_any_more_is_not_escalated(desk: Desk) -> None:
+    now = made_late(desk)
+    desk.case.findings.update(status="superseded", superseded_at=now)
+    assert sweep(desk, now) == []
+
+
+def test_without_a_deputy_who_works_there_the_administrators_are_told_the_reference_alone(desk: Desk) -> None:
+    deputy = with_deputy(desk)
+    Membership.objects.filter(officer=deputy).update(role=Role.AUDITOR)
+    Officer.objects.filter(pk=desk.administrator.pk).update(email="keeper@casino.example")
+    [escalated] = sweep(desk, made_late(desk))
+    assert escalated.deputy is None
+    assert told(desk) == [desk.administrator.username]
+    [notice] = escalated.notices.all()
+    assert case_mail.send_notice(notice.pk)
+    [message] = mail.outbox
+    assert message.to == ["keeper@casino.example"]
+    assert "F-" in message.subject
+    finding = desk.findings[0]
+    assert finding.table is not None
+    assert f"Table: {finding.table.code}" not in message.body
+    assert "Finding:" not in message.body
+    assert not case_mail.send_notice(notice.pk)
+    assert len(mail.outbox) == 1
+
+
+def test_nobody_of_another_casino_is_told_nor_an_officer_who_has_left(desk: Desk) -> None:
+    other = Desk()
+    with_deputy(other)
+    actions.perform(desk.case.pk, desk.first, "take")
+    Membership.objects.filter(officer=desk.first).update(casino=other.tenant.casino)
+    sweep(desk, made_late(desk))
+    assert told(desk) == [desk.administrator.username]
+
+
+def test_without_a_mail_address_nothing_is_lost_and_the_page_says_so(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deputy = with_deputy(desk)
+    Case.objects.filter(pk=desk.case.pk).update(deadline=timezone.now() - timedelta(minutes=1))
+    [escalated] = sweep(desk, timezone.now())
+    [notice] = escalated.notices.all()
+    assert not case_mail.send_notice(notice.pk)
+    since = date_time(escalated.deadline, desk.tenant.casino)
+    client = client_of(desk.first)
+    page = client.get(f"/admin/audit/finding/{desk.findings[0].pk}/change/").content.decode()
+    assert f"late since {since}, passed to {deputy}" in page
+    assert f"Not mailed, because there is no mail address: {deputy}" in page
+    queue = client.get("/admin/audit/finding/?queue=open").content.decode()
+    assert f"passed to {deputy}" in queue
+    sent: list[Any] = []
+    monkeypatch.setattr(tasks.mail_late_case, "delay", lambda notice_id: sent.append(notice_id))
+    tasks.sweep_cases()
+    assert notice.pk not in sent
+    Officer.objects.filter(pk=deputy.pk).update(email="deputy@casino.example")
+    tasks.sweep_cases()
+    assert notice.pk in sent
+    assert case_mail.send_notice(notice.pk)
+    [message] = mail.outbox
+    assert "Finding:" in message.body
+
+
+def test_a_notice_of_a_case_closed_since_is_not_mailed_and_the_deputy_may_take_one_over(desk: Desk) -> None:
+    deputy = with_deputy(desk)
+    Officer.objects.filter(pk=deputy.pk).update(email="deputy@casino.example")
+    actions.perform(desk.case.pk, desk.first, "take")
+    [escalated] = sweep(desk, made_late(desk))
+    assert actions.perform(desk.case.pk, deputy, "take").assigned_to == deputy
+    desk.proposed_by(desk.first)
+    actions.perform(desk.case.pk, desk.second, "approve")
+    assert [case_mail.send_notice(each.pk) for each in escalated.notices.all()] == [False, False]
+    assert not mail.outbox
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_workers_side_by_side_escalate_a_case_once() -> None:
+    desk = Desk()
+    now = made_late(desk)
+    Case.objects.exclude(pk=desk.case.pk).update(deadline=now + timedelta(days=1))
+    both = threading.Barrier(2)
+    done: list[bool] = []
+
+    def work() -> None:
+        try:
+            both.wait()
+            done.append(escalation._escalate(desk.case.pk, now))
+        finally:
+            connections.close_all()
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(done) == [False, True]
+    assert desk.case.escalations.count() == 1
+    assert told(desk) == [desk.administrator.username]

@@ -1,0 +1,141 @@
+"""Asking for the video: what is asked, of whom, how often, and what the message says."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.core import mail
+from django.utils import timezone
+
+from audit import tasks
+from audit.casework import actions, video
+from audit.casework.actions import ActionRefused
+from audit.event_store import audit_trail
+from audit.models import CaseContacts, Finding, Person, Role, VideoRequest
+from audit.models.persons import PersonKind
+from audit.notifications import case_mail
+from audit.presentation import date_time, reference
+from tests.audit.casework.test_actions import Desk, client_of, hired
+from tests.audit.tables import Tenant
+from tests.roles import without_triggers
+
+pytestmark = pytest.mark.django_db
+
+ROOM = "video@casino.example"
+
+
+@pytest.fixture
+def desk() -> Desk:
+    desk = Desk()
+    CaseContacts.objects.create(casino=desk.tenant.casino, video_room=ROOM)
+    return desk
+
+
+def page_of(desk: Desk) -> Any:
+    return client_of(desk.first).get(f"/admin/audit/finding/{desk.findings[0].pk}/change/")
+
+
+def post(desk: Desk, **form: str) -> None:
+    client_of(desk.first).post(f"/admin/audit/finding/{desk.findings[0].pk}/case/ask_video/", form)
+
+
+def test_an_officer_asks_and_the_page_says_who_asked_when(desk: Desk) -> None:
+    assert "case/ask_video/" in page_of(desk).content.decode()
+    assert "It cannot be taken back." in page_of(desk).content.decode()
+    post(desk)
+    [request] = VideoRequest.objects.filter(case=desk.case)
+    assert (request.asked_by, request.address, request.sent_at) == (desk.first, ROOM, None)
+    at = date_time(request.asked_at, desk.tenant.casino)
+    page = page_of(desk).content.decode()
+    assert f"Video asked for at {at}, by {desk.first}." in page
+    assert "The message waits for the mail server." in page
+    entries = audit_trail.entries_of(desk.tenant.casino.pk, timezone.now().date())
+    assert [each.actor for each in entries if each.type == "case.video_asked"] == [desk.first.username]
+    assert actions.undoable(desk.case, desk.first) is None
+
+
+def test_the_video_is_asked_for_twice_only_by_who_says_that_they_know(desk: Desk) -> None:
+    post(desk)
+    post(desk)
+    assert desk.case.video_requests.count() == 1
+    assert 'name="again"' in page_of(desk).content.decode()
+    post(desk, again="1")
+    assert desk.case.video_requests.count() == 2
+
+
+def test_without_an_address_it_is_not_offered_and_the_page_says_who_sets_it() -> None:
+    desk = Desk()
+    page = page_of(desk).content.decode()
+    assert "case/ask_video/" not in page
+    assert "The video room has no address. An administrator of the casino sets it in Settings." in page
+    with pytest.raises(ActionRefused):
+        actions.perform(desk.case.pk, desk.first, "ask_video")
+    assert not desk.case.video_requests.exists()
+
+
+def test_it_is_asked_from_before_the_deciding_event_until_after_the_completing_one(desk: Desk) -> None:
+    finding = desk.findings[0]
+    finding.facts = {"decided_seq": 1}
+    begins_at, ends_at = video.window_of(finding)
+    first = desk.tenant.stream(desk.stream.name)
+    assert ends_at == finding.occurred_at + video.AROUND
+    assert begins_at < finding.occurred_at - video.AROUND
+    finding.facts = {"decided_seq": finding.seq}
+    assert video.window_of(finding) == (finding.occurred_at - video.AROUND, finding.occurred_at + video.AROUND)
+    assert first.pk == finding.stream_id
+
+
+@pytest.mark.superuser
+def test_the_message_says_where_and_when_and_no_name(desk: Desk) -> None:
+    casino = desk.tenant.casino
+    with without_triggers():
+        Finding.objects.filter(case=desk.case).update(player="p-7", croupier="c-9")
+    Person.objects.create(casino=casino, code="p-7", kind=PersonKind.PLAYER, name="Anna Weil")
+    actions.perform(desk.case.pk, desk.first, "ask_video")
+    [request] = VideoRequest.objects.all()
+    assert case_mail.send_video_request(request.pk)
+    [message] = mail.outbox
+    assert message.to == [ROOM]
+    finding = Finding.objects.get(pk=request.finding_id)
+    assert finding.table is not None
+    begins_at, ends_at = video.window_of(finding)
+    for said in (
+        *(casino.name or casino.code, finding.table.code, finding.stream.name, reference(finding), "p-7"),
+        *(date_time(each, casino, seconds=True, with_year=True) for each in (begins_at, ends_at)),
+        date_time(begins_at + timedelta(days=settings.CABOCHON_VIDEO_DAYS), casino, with_year=True),
+        str(desk.first),
+    ):
+        assert said in message.body
+    assert "Anna" not in message.body
+    assert not case_mail.send_video_request(request.pk)
+    assert len(mail.outbox) == 1
+    assert "waits for the mail server" not in page_of(desk).content.decode()
+
+
+def test_what_the_mail_server_refused_is_sent_by_the_sweep(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    actions.perform(desk.case.pk, desk.first, "ask_video")
+    [request] = VideoRequest.objects.all()
+
+    def refuse(self: object) -> int:
+        raise ConnectionRefusedError
+
+    with monkeypatch.context() as patched:
+        patched.setattr("django.core.mail.EmailMessage.send", refuse)
+        with pytest.raises(ConnectionRefusedError):
+            case_mail.send_video_request(request.pk)
+    request.refresh_from_db()
+    assert request.sent_at is None
+    sent: list[int] = []
+    monkeypatch.setattr(tasks.mail_video_request, "delay", lambda request_id: sent.append(request_id))
+    tasks.sweep_cases()
+    assert sent == [request.pk]
+
+
+def test_officers_of_another_casino_and_auditors_do_not_ask(desk: Desk) -> None:
+    for officer in (desk.auditor, hired(Tenant(), Role.OFFICER, "elsewhere")):
+        with pytest.raises(ActionRefused):
+            actions.perform(desk.case.pk, officer, "ask_video")
+    assert not desk.case.video_requests.exists()
