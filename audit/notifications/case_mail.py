@@ -15,7 +15,7 @@ from audit.access.scope import Scope
 from audit.event_store import audit_trail
 from audit.models import EscalationNotice, Finding, NightSubscriber, VideoRequest
 from audit.models.cases import State
-from audit.presentation import date_time, finding_title, labelled, night_of, officer_name, reference
+from audit.presentation import date_time, day, finding_title, labelled, officer_name, reference
 from settlement.catalogue import Language
 
 
@@ -50,7 +50,7 @@ def video_message(request: VideoRequest) -> EmailMessage:
             (_("Table"), finding.table.code if finding.table is not None else ""),
             (_("Session"), finding.stream.name),
             (_("Reference"), reference(finding)),
-            (_("Night"), night_of(finding.gaming_day, with_year=True)),
+            (_("Gaming day"), day(finding.gaming_day, with_weekday=True, with_year=True)),
             (_("Video from"), date_time(request.begins_at, casino, seconds=True, with_year=True)),
             (_("Video to"), date_time(request.ends_at, casino, seconds=True, with_year=True)),
             (_("Persons, by their ids alone"), ", ".join(persons)),
@@ -103,7 +103,7 @@ def late_message(notice: EscalationNotice) -> EmailMessage | None:
             facts += [
                 (_("Finding"), finding_title(finding.rule)),
                 (_("Table"), finding.table.code if finding.table is not None else ""),
-                (_("Night"), night_of(finding.gaming_day, with_year=True)),
+                (_("Gaming day"), day(finding.gaming_day, with_weekday=True, with_year=True)),
                 (_("Officer"), officer_name(case.assigned_to)),
             ]
         deputy = notice.escalation.deputy
