@@ -73,7 +73,7 @@ def perform(
         with transaction.atomic():
             case = Case.objects.select_for_update().get(pk=case_id)
             _check(case, officer, transition, reason, outcome, assignee)
-            if transition.name == "ask_video" and not is_again and video.was_asked(case):
+            if transition.name == "ask_video" and not is_again and video.was_requested(case):
                 raise ActionRefused(_("The video was asked for already. Say so if you ask for it again."))
             about = _apply(case, officer, transition, reason, outcome, assignee)
             case.save(update_fields=CHANGED_FIELDS)

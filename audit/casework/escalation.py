@@ -43,8 +43,8 @@ def _escalate(case_id: int, now: datetime) -> bool:
         )
         if not is_new:
             return False
-        told = _told(case, deputy)
-        EscalationNotice.objects.bulk_create(EscalationNotice(escalation=escalation, officer=each) for each in told)
+        notified = _notified(case, deputy)
+        EscalationNotice.objects.bulk_create(EscalationNotice(escalation=escalation, officer=each) for each in notified)
         stream = Finding.objects.filter(case=case).values_list("stream__name", flat=True).first()
         audit_trail.record(
             "system",
@@ -57,7 +57,7 @@ def _escalate(case_id: int, now: datetime) -> bool:
                 "rule": case.rule,
                 "wager": case.wager,
                 "deadline": case.deadline.isoformat(),
-                "to": [each.get_username() for each in told],
+                "to": [each.get_username() for each in notified],
             },
         )
     return True
@@ -70,13 +70,13 @@ def deputy_of(casino_id: int) -> Officer | None:
     return deputy if deputy is not None and Scope.of(deputy, Capability.WORK_CASES).includes(casino_id) else None
 
 
-def _told(case: Case, deputy: Officer | None) -> list[Officer]:
+def _notified(case: Case, deputy: Officer | None) -> list[Officer]:
     """Return the deputy, else the administrators, and the officer of the case while they see its record."""
-    told = [deputy] if deputy is not None else list(administrators_of(case.casino_id))
+    notified = [deputy] if deputy is not None else list(administrators_of(case.casino_id))
     officer = case.assigned_to
-    if officer is None or officer in told or not Scope.of(officer, Capability.SEE_RECORD).includes(case.casino_id):
-        return told
-    return [*told, officer]
+    if officer is None or officer in notified or not Scope.of(officer, Capability.SEE_RECORD).includes(case.casino_id):
+        return notified
+    return [*notified, officer]
 
 
 def administrators_of(casino_id: int) -> QuerySet[Officer]:

@@ -39,7 +39,7 @@ def why_not(case: Case) -> Promise | None:
     return None
 
 
-def was_asked(case: Case) -> bool:
+def was_requested(case: Case) -> bool:
     return case.video_requests.exists()
 
 
@@ -51,7 +51,7 @@ def ask(case: Case, officer: Officer) -> None:
     request = VideoRequest.objects.create(
         case=case,
         finding=finding,
-        asked_by=officer,
+        requested_by=officer,
         address=video_room(case.casino_id),
         language=language(),
         begins_at=begins_at,

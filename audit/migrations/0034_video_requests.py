@@ -55,19 +55,19 @@ class Migration(migrations.Migration):
             name='VideoRequest',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('asked_at', models.DateTimeField(auto_now_add=True)),
+                ('requested_at', models.DateTimeField(auto_now_add=True)),
                 ('address', models.EmailField(max_length=254)),
                 ('language', models.CharField(max_length=2)),
                 ('begins_at', models.DateTimeField()),
                 ('ends_at', models.DateTimeField()),
                 ('kept_until', models.DateTimeField()),
                 ('sent_at', models.DateTimeField(null=True)),
-                ('asked_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('requested_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('case', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='video_requests', to='audit.case')),
                 ('finding', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='audit.finding')),
             ],
             options={
-                'ordering': ['asked_at', 'pk'],
+                'ordering': ['requested_at', 'pk'],
             },
         ),
         migrations.AddConstraint(

@@ -46,8 +46,8 @@ class VideoRequest(models.Model):
 
     case = models.ForeignKey(Case, on_delete=models.PROTECT, related_name="video_requests")
     finding = models.ForeignKey(Finding, on_delete=models.PROTECT, related_name="+")
-    asked_by = models.ForeignKey(Officer, on_delete=models.PROTECT, related_name="+")
-    asked_at = models.DateTimeField(auto_now_add=True)
+    requested_by = models.ForeignKey(Officer, on_delete=models.PROTECT, related_name="+")
+    requested_at = models.DateTimeField(auto_now_add=True)
     address = models.EmailField()
     language = models.CharField(max_length=2)
     begins_at = models.DateTimeField()
@@ -56,7 +56,7 @@ class VideoRequest(models.Model):
     sent_at = models.DateTimeField(null=True)
 
     class Meta:
-        ordering = ["asked_at", "pk"]
+        ordering = ["requested_at", "pk"]
         constraints = [
             models.CheckConstraint(condition=models.Q(ends_at__gt=models.F("begins_at")), name="video_has_a_length")
         ]

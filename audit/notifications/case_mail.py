@@ -23,7 +23,7 @@ def send_video_request(request_id: int) -> bool:
     """Mail a request to the video room, unless that was done. If sending fails, the next call tries again."""
     with transaction.atomic():
         waiting = VideoRequest.objects.select_for_update(skip_locked=True, of=("self",)).filter(sent_at=None)
-        about = waiting.select_related("finding__casino", "finding__table", "finding__stream", "asked_by")
+        about = waiting.select_related("finding__casino", "finding__table", "finding__stream", "requested_by")
         found = about.filter(pk=request_id).first()
         if found is None:
             return False
@@ -54,7 +54,7 @@ def video_message(request: VideoRequest) -> EmailMessage:
             (_("Video from"), date_time(request.begins_at, casino, seconds=True, with_year=True)),
             (_("Video to"), date_time(request.ends_at, casino, seconds=True, with_year=True)),
             (_("Persons, by their ids alone"), ", ".join(persons)),
-            (_("Asked for by"), officer_name(request.asked_by)),
+            (_("Asked for by"), officer_name(request.requested_by)),
             (_("Video kept until"), date_time(request.kept_until, casino, with_year=True)),
         ]
         subject = _("Video asked for: %(reference)s, %(casino)s") % {"reference": reference(finding), "casino": named}

@@ -243,11 +243,11 @@ def case_context(request: HttpRequest, finding: Finding) -> dict[str, Any] | Non
 
 
 def _video_of(case: Case) -> dict[str, Any]:
-    """Return what the page says of asking for the video: whether a camera saw it, what is lacking, who asked when."""
-    asked = list(case.video_requests.select_related("asked_by"))
+    """Return what the page says of asking for the video: whether a camera saw it, what is lacking, by whom and when."""
+    requests = list(case.video_requests.select_related("requested_by"))
     is_of_a_table = video.is_of_a_table(case)
     lacking = video.why_not(case) if is_of_a_table else None
-    return {"is_of_a_table": is_of_a_table, "lacking": lacking, "asked": asked}
+    return {"is_of_a_table": is_of_a_table, "lacking": lacking, "requests": requests}
 
 
 def _late_words(case: Case) -> dict[str, Any] | None:

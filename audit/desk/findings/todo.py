@@ -77,9 +77,9 @@ def _video(finding: Finding, casework: Mapping[str, Any], request: HttpRequest) 
     """Return the step that asks for the video; none where no camera saw it, or nobody asked before the closing."""
     video = casework["asks_video"]
     title = gettext("Ask for the video")
-    if video["asked"]:
-        last = video["asked"][-1]
-        words = {"at": date_time(last.asked_at, finding.casino), "officer": officer_name(last.asked_by)}
+    if video["requests"]:
+        last = video["requests"][-1]
+        words = {"at": date_time(last.requested_at, finding.casino), "officer": officer_name(last.requested_by)}
         detail = gettext("Video asked for at %(at)s, by %(officer)s.") % words
         if last.sent_at is None:
             detail = f"{detail} {gettext('The message waits for the mail server.')}"

@@ -45,7 +45,7 @@ def sweep(desk: Desk, now: datetime) -> list[Escalation]:
     return list(Escalation.objects.filter(case__casino=desk.tenant.casino))
 
 
-def told(desk: Desk) -> list[str]:
+def notified(desk: Desk) -> list[str]:
     return sorted(each.officer.username for each in EscalationNotice.objects.filter(escalation__case=desk.case))
 
 
@@ -54,7 +54,7 @@ def test_a_case_late_by_a_minute_is_escalated_once_to_its_officer_and_the_deputy
     actions.perform(desk.case.pk, desk.first, "take")
     [escalated] = sweep(desk, now)
     assert (escalated.case, escalated.deadline, escalated.deputy) == (desk.case, desk.case.deadline, deputy)
-    assert told(desk) == sorted([deputy.username, desk.first.username])
+    assert notified(desk) == sorted([deputy.username, desk.first.username])
     assert sweep(desk, now + timedelta(hours=1)) == [escalated]
     [entry] = [
         each
@@ -88,7 +88,7 @@ def test_without_a_deputy_who_works_there_the_administrators_are_told_the_refere
     Officer.objects.filter(pk=desk.administrator.pk).update(email="keeper@casino.example")
     [escalated] = sweep(desk, made_late(desk))
     assert escalated.deputy is None
-    assert told(desk) == [desk.administrator.username]
+    assert notified(desk) == [desk.administrator.username]
     [notice] = escalated.notices.all()
     assert case_mail.send_notice(notice.pk)
     [message] = mail.outbox
@@ -108,7 +108,7 @@ def test_nobody_of_another_casino_is_told_nor_an_officer_who_has_left(desk: Desk
     actions.perform(desk.case.pk, desk.first, "take")
     Membership.objects.filter(officer=desk.first).update(casino=other.tenant.casino)
     sweep(desk, made_late(desk))
-    assert told(desk) == [desk.administrator.username]
+    assert notified(desk) == [desk.administrator.username]
 
 
 def test_without_a_mail_address_nothing_is_lost_and_the_page_says_so(
@@ -158,18 +158,18 @@ def test_two_workers_side_by_side_escalate_a_case_once() -> None:
     both = threading.Barrier(2)
     done: list[bool] = []
 
-    def work() -> None:
+    def escalate() -> None:
         try:
             both.wait()
             done.append(escalation._escalate(desk.case.pk, now))
         finally:
             connections.close_all()
 
-    threads = [threading.Thread(target=work) for _ in range(2)]
+    threads = [threading.Thread(target=escalate) for _ in range(2)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     assert sorted(done) == [False, True]
     assert desk.case.escalations.count() == 1
-    assert told(desk) == [desk.administrator.username]
+    assert notified(desk) == [desk.administrator.username]

@@ -42,13 +42,13 @@ def post(desk: Desk, **form: str) -> None:
     client_of(desk.first).post(f"/admin/audit/finding/{desk.findings[0].pk}/case/ask_video/", form)
 
 
-def test_an_officer_asks_and_the_page_says_who_asked_when(desk: Desk) -> None:
+def test_an_officer_asks_and_the_page_says_by_whom_and_when(desk: Desk) -> None:
     assert "case/ask_video/" in page_of(desk).content.decode()
     assert "It cannot be taken back." in page_of(desk).content.decode()
     post(desk)
     [request] = VideoRequest.objects.filter(case=desk.case)
-    assert (request.asked_by, request.address, request.sent_at) == (desk.first, ROOM, None)
-    at = date_time(request.asked_at, desk.tenant.casino)
+    assert (request.requested_by, request.address, request.sent_at) == (desk.first, ROOM, None)
+    at = date_time(request.requested_at, desk.tenant.casino)
     page = page_of(desk).content.decode()
     assert f"Video asked for at {at}, by {desk.first}." in page
     assert "The message waits for the mail server." in page
@@ -102,13 +102,13 @@ def test_the_message_says_where_and_when_and_no_name(desk: Desk) -> None:
     finding = Finding.objects.get(pk=request.finding_id)
     assert finding.table is not None
     begins_at, ends_at = video.window_of(finding)
-    for said in (
+    for text in (
         *(casino.name or casino.code, finding.table.code, finding.stream.name, reference(finding), "p-7"),
         *(date_time(each, casino, seconds=True, with_year=True) for each in (begins_at, ends_at)),
         date_time(begins_at + timedelta(days=settings.CABOCHON_VIDEO_DAYS), casino, with_year=True),
         str(desk.first),
     ):
-        assert said in message.body
+        assert text in message.body
     assert "Anna" not in message.body
     assert not case_mail.send_video_request(request.pk)
     assert len(mail.outbox) == 1
