@@ -111,11 +111,14 @@ def _moments(request: HttpRequest, query: Query, tables: Sequence[GamingTable]) 
             "day": written_day(moment.stream.gaming_day),
             "instant": date_time(moment.at, moment.stream.casino),
         }
+        where = f"{moment.stream.casino} · {gettext('night of %(day)s') % words}"
+        if not moment.is_open:
+            where += " · " + gettext("closed at %(clock)s") % {"clock": f"{moment.clock:%H:%M}"}
         yield Result(
             moment.address,
             icon("clock"),
             _marked(gettext("Table %(table)s at %(instant)s") % words, query),
-            _marked(f"{moment.stream.casino} · {gettext('night of %(day)s') % words}", query),
+            _marked(where, query),
         )
 
 

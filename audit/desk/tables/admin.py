@@ -158,10 +158,10 @@ class StreamAdmin(RecordAdmin[LoggedStream]):
         if moment is None:
             messages.warning(
                 request,
-                _("%(table)s was not open at %(clock)s.") % {"table": table.code, "clock": f"{clock:%H:%M}"},
+                _("%(table)s has no session on that day.") % {"table": table.code},
             )
             return redirect(f"{reverse('admin:audit_loggedstream_changelist')}?table={table.pk}")
-        return redirect(f"{moment.address}&clock={clock:%H:%M}")
+        return redirect(moment.address)
 
     @demands(Capability.SEE_RECORD)
     def table_view(self, request: HttpRequest, stream_id: int) -> HttpResponse:

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from audit.charts.ruler import Tick, draw_ruler
 from audit.desk import parts
-from audit.desk.tables.moment import clock_in
+from audit.desk.tables.moment import clock_in, moment_in
 from audit.event_store import read
 from audit.felt.frames import Playback
 from audit.models import Finding, LoggedStream
@@ -58,8 +58,11 @@ def moment_context(
         .select_related("casino")[:TICKS]
     )
     wanted = clock_in(written)
+    asked = moment_in(stream, stream.table, wanted) if wanted is not None and stream.table is not None else None
+    is_closed = asked is not None and not asked.is_open
     return {
-        "clock": f"{wanted:%H:%M}" if wanted is not None else f"{now:%H:%M}",
+        "clock": f"{wanted:%H:%M}" if wanted is not None and not is_closed else f"{now:%H:%M}",
+        "closed_at": f"{wanted:%H:%M}" if is_closed else "",
         "last_at": clock(frame.event.occurred_at, casino),
         "point": frame.point,
         "result": frame.result,

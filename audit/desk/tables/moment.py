@@ -1,6 +1,7 @@
 """A table at a clock time: “r3 23:41”, « R3 à 23h41 », found as the event that stood last at that instant.
 
-The clock is the casino's. Without a date it is that of the newest session of the table that was open at that clock.
+The clock is the casino's. Without a date it is that of the newest session of the table that was open at that clock. If
+none was, it is the beginning or the end of the newest session, whichever is nearer.
 Instants are what the table systems claim; they may run back a little, so the search is right to within such a step.
 """
 
@@ -28,16 +29,22 @@ CLOCK = re.compile(r"(?<![\d:h])([01]?\d|2[0-3])[:hH]([0-5]\d)(?!\d)")
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A table at an instant, ``at``, in the casino's zone. ``seq`` is that of the last event that had happened."""
+    """A table at an instant, ``at``, in the casino's zone. ``seq`` is that of the last event that had happened.
+
+    ``clock`` is what was asked for. Unless ``is_open``, the session did not go on then, and ``at`` is its nearer end.
+    """
 
     stream: LoggedStream
     table: GamingTable
     seq: int
     at: datetime
+    clock: time
+    is_open: bool
 
     @property
     def address(self) -> str:
-        return f"{reverse('admin:audit_loggedstream_table', args=(self.stream.pk,))}?at={self.seq}"
+        page = reverse("admin:audit_loggedstream_table", args=(self.stream.pk,))
+        return f"{page}?at={self.seq}&clock={self.clock:%H:%M}"
 
 
 def clock_in(text: str) -> time | None:
@@ -49,32 +56,41 @@ def clock_in(text: str) -> time | None:
 def moments_of(
     tables: Iterable[GamingTable], clock: time, *, streams: QuerySet[LoggedStream], day: date | None = None
 ) -> Iterator[Moment]:
-    """Yield for each table the newest moment at ``clock`` of ``streams``, of gaming day ``day`` where it is given."""
+    """Yield for each table the newest moment at ``clock`` of ``streams``, of gaming day ``day`` where it is given.
+
+    Where no session was open at that clock, the nearer end of the newest.
+    """
     for table in tables:
         sessions = streams.filter(table=table, is_of_desk=False).select_related("casino")
         if day is not None:
             sessions = sessions.filter(gaming_day=day)
+        nearest = None
         for stream in sessions.order_by("-gaming_day", "-opened_at", "-pk")[:SESSIONS]:
-            moment = _moment(stream, table, clock)
-            if moment is not None:
-                yield moment
+            moment = moment_in(stream, table, clock)
+            nearest = nearest or moment
+            if moment is not None and moment.is_open:
+                nearest = moment
                 break
+        if nearest is not None:
+            yield nearest
 
 
-def _moment(stream: LoggedStream, table: GamingTable, clock: time) -> Moment | None:
-    """Return a session at a clock time; None if it was not open then. In the minute of its opener, it is open."""
+def moment_in(stream: LoggedStream, table: GamingTable, clock: time) -> Moment | None:
+    """Return a session at a clock time; None if it has no events. In the minute of its opener, it is open."""
     last = read.next_seq_of(stream.pk) - 1
     first, latest = (_occurred(stream.pk, seq) for seq in (1, last))
     if first is None or latest is None:
         return None
     zone = ZoneInfo(stream.casino.time_zone)
-    opened = first.astimezone(zone)
+    opened, ended = first.astimezone(zone), latest.astimezone(zone)
     at = datetime.combine(opened.date(), clock, zone)
     if at + timedelta(minutes=1) <= opened:
-        at = datetime.combine(opened.date() + timedelta(days=1), clock, zone)
-    if at > latest.astimezone(zone):
-        return None
-    return Moment(stream, table, _last_seq_at(stream.pk, last, at), at)
+        at += timedelta(days=1)
+    if at <= ended:
+        return Moment(stream, table, _last_seq_at(stream.pk, last, at), at, clock, is_open=True)
+    is_before = opened - (at - timedelta(days=1)) < at - ended
+    seq, end = (1, opened) if is_before else (last, ended)
+    return Moment(stream, table, seq, end, clock, is_open=False)
 
 
 def _last_seq_at(stream_id: int, last: int, instant: datetime) -> int:

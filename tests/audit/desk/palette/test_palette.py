@@ -64,8 +64,14 @@ def test_a_table_and_a_clock_time_lead_to_that_moment(typed: str) -> None:
     assert client_of(desk.first).get(address).status_code == 200
 
 
-@pytest.mark.parametrize("typed", ["t1 03:12", "t1 2026-11-18 20:00", "t9 20:00", "t1 99:99"])
-def test_a_moment_at_which_the_table_was_not_open_is_not_offered(typed: str) -> None:
+def test_a_clock_time_before_the_opening_leads_to_the_nearest_moment_and_says_that_it_was_closed() -> None:
+    [(words, address)] = found(client_of(Desk().first), "t1 03:12")["A moment"]
+    assert "closed at 03:12" in words
+    assert address.endswith("&clock=03:12")
+
+
+@pytest.mark.parametrize("typed", ["t1 2026-11-18 20:00", "t9 20:00", "t1 99:99"])
+def test_a_moment_of_a_day_without_a_session_or_of_no_table_is_not_offered(typed: str) -> None:
     assert "A moment" not in found(client_of(Desk().first), typed)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -37,13 +39,31 @@ def test_a_clock_time_leads_to_the_event_that_stood_last_then(night: NamedNight)
     [moment] = moments_of([stream.table], clock, streams=LoggedStream.objects.all())
     at = reverse("admin:audit_loggedstream_at")
     answer = reader.get(at, {"table": stream.table_id, "clock": f"{clock:%H:%M}"})
-    assert answer.url == f"{moment.address}&clock={clock:%H:%M}"  # type: ignore[attr-defined]
+    assert answer.url == moment.address  # type: ignore[attr-defined]
     assert f"Table A1 at {clock:%H:%M}" in reader.get(answer.url).content.decode()  # type: ignore[attr-defined]
     shut = reader.get(at, {"table": stream.table_id, "clock": f"{clock:%H:%M}", "day": "1999-01-01"}, follow=True)
-    assert f"A1 was not open at {clock:%H:%M}." in shut.content.decode()
+    assert "A1 has no session on that day." in shut.content.decode()
     stranger = client_of(hired(Tenant(), Role.OFFICER, "stranger"))
     assert stranger.get(at, {"table": stream.table_id, "clock": "20:00"}).status_code == 404
     assert reader.get(at, {"table": "x"}).status_code == 404
+
+
+@pytest.mark.parametrize("is_before", [True, False])
+def test_a_clock_time_at_which_the_table_was_closed_leads_to_the_nearer_end_and_says_so(
+    night: NamedNight, is_before: bool
+) -> None:
+    reader = client_of(hired(night.tenant, Role.OFFICER, "reader"))
+    stream = LoggedStream.objects.get(pk=night.stream_id)
+    assert stream.table is not None
+    last = read.next_seq_of(night.stream_id) - 1
+    seq, away = (1, timedelta(minutes=-40)) if is_before else (last, timedelta(minutes=40))
+    end = decode_one_stored(read.slice_of(night.stream_id, after=seq - 1, limit=1)[0][1]).occurred_at
+    asked = local(end + away, night.casino)
+    [moment] = moments_of([stream.table], asked.time(), streams=LoggedStream.objects.all())
+    assert (moment.seq, moment.at, moment.is_open) == (seq, end, False)
+    shown = reader.get(moment.address).content.decode()
+    assert f"A1 was closed at {asked:%H:%M}." in shown
+    assert f"Table A1 at {local(end, night.casino):%H:%M}" in shown
 
 
 def test_the_page_names_who_has_money_on_the_felt_and_leads_to_the_findings(night: NamedNight) -> None:
