@@ -96,7 +96,7 @@ TABLES: Mapping[str, Mapping[str, str]] = {
         **_READ,
         WEB: "update (state, assigned_to_id, outcome, reason, proposed_by_id, approved_by_id, closed_at)",
     },
-    "audit_caseaction": {**_READ, WEB: "insert"},
+    **{f"audit_{name}": {**_READ, WEB: "insert"} for name in ("caseaction", "complaint", "complaintanswer")},
     "audit_casecontacts": {**_READ, WEB: "insert, update"},
     "audit_videorequest": {**_READ, WEB: "insert", WORKER: "update (sent_at)"},
     "audit_escalation": _INSERTED,

@@ -103,7 +103,7 @@ PAGES: tuple[tuple[str | Promise, tuple[Page, ...]], ...] = (
             Page(_("Overview"), "overview", "index", is_tab=True),
             _list(
                 _("Findings"), "finding", "findings", query="?queue=open", count="open", covers=("audit_view_",),
-                is_tab=True,
+                children=(_list(_("Complaints"), "complaint", query="?answered=no"),), is_tab=True,
             ),
             Page(
                 _("To approve"), "approve", "approve", needs=DECIDE, count="to_approve",

@@ -1,6 +1,7 @@
 """Registers the models of every section with the admin site. ``audit.apps`` imports this module once models exist."""
 
 # ruff: noqa: F401
+import audit.desk.complaints.admin
 import audit.desk.corrections.admin
 import audit.desk.findings.admin
 import audit.desk.jobs.admin

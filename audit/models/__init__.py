@@ -6,6 +6,7 @@ from audit.models.api_keys import DEFAULT_SCOPES, ApiKey, KeyScope
 from audit.models.case_messages import CaseContacts, Escalation, EscalationNotice, VideoRequest
 from audit.models.cases import Case, CaseAction, Deadline, SavedView
 from audit.models.casinos import Casino, GamingTable
+from audit.models.complaints import Complaint, ComplaintAnswer
 from audit.models.corrections import (
     CORRECTION_RULES,
     Correction,
@@ -58,6 +59,8 @@ __all__ = [
     "CaseContacts",
     "Casino",
     "CasinoTurn",
+    "Complaint",
+    "ComplaintAnswer",
     "Correction",
     "CorrectionDecision",
     "CorrectionState",

@@ -242,6 +242,10 @@ def _pages(request: HttpRequest, query: Query) -> Iterator[Result]:
     words = [folded(word) for word in query.words]
     if query.text and not words:
         return
+    complaint = gettext("Enter a complaint")
+    if scope_of(request, Capability.WORK_CASES) and words and all(word in folded(complaint) for word in words):
+        address = reverse("admin:audit_complaint_add")
+        yield Result(address, icon("findings"), _marked(complaint, query), SafeString(""))
     for link in links:
         if all(word in folded(str(link.title)) for word in words):
             yield Result(link.address, icon(link.icon or "more"), _marked(str(link.title), query), SafeString(""))

@@ -23,7 +23,7 @@ from audit.desk.audited_admin import record_entry
 from audit.desk.findings.filters import TableFilter
 from audit.desk.names import directory_for
 from audit.desk.rules.law_page import session_context
-from audit.desk.scoped_admin import RecordAdmin, demands, in_record
+from audit.desk.scoped_admin import RecordAdmin, demands, in_record, scope_of
 from audit.desk.tables.corrections import corrections_to
 from audit.desk.tables.event_sentences import own_content, sentence
 from audit.desk.tables.going_on import day_in, moment_context
@@ -191,6 +191,7 @@ class StreamAdmin(RecordAdmin[LoggedStream]):
             "moment": moment_context(stream, playback, at, directory, request.GET.get("clock", ""))
             if playback.frames
             else None,
+            "may_complain": scope_of(request, Capability.WORK_CASES).includes(stream.casino_id),
             "tables": in_record(GamingTable.objects.filter(casino=stream.casino_id), request).order_by("code"),
         }
         return TemplateResponse(request, "admin/audit/tables/table.html", context)

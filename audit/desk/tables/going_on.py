@@ -15,7 +15,7 @@ from audit.desk import parts
 from audit.desk.tables.moment import clock_in, moment_in
 from audit.event_store import read
 from audit.felt.frames import Playback
-from audit.models import Finding, LoggedStream
+from audit.models import Complaint, Finding, LoggedStream
 from audit.persons.directory import Directory
 from audit.presentation import clock, finding_title, local, money, reference, stake_of
 from settlement.codec import decode_one_stored
@@ -64,6 +64,10 @@ def moment_context(
         "clock": f"{wanted:%H:%M}" if wanted is not None and not is_closed else f"{now:%H:%M}",
         "closed_at": f"{wanted:%H:%M}" if is_closed else "",
         "last_at": clock(frame.event.occurred_at, casino),
+        "complaints": [
+            {"complaint": each, "answered": hasattr(each, "answer")}
+            for each in Complaint.objects.filter(stream_id=stream.pk).select_related("answer").order_by("seq")[:6]
+        ],
         "point": frame.point,
         "result": frame.result,
         "on_felt": money(sum(staked.values()), currency),

@@ -106,6 +106,7 @@ FILTERS: dict[str, Callable[[Site], list[Form]]] = {
     "person": lambda site: [{"casino__id__exact": site.casino.pk}, {"q": site.person.name}],
     "officer": lambda site: [{"q": site.colleague.username}],
     "registerentry": lambda site: [{"casino__id__exact": site.casino.pk}],
+    "complaint": lambda site: [{"casino__id__exact": site.casino.pk, "answered": "no"}],
     "correction": lambda site: [{"casino__id__exact": site.casino.pk}, {"state": "waiting"}],
     "job": lambda site: [{"kind__exact": "export"}],
 }
@@ -197,8 +198,8 @@ one(
     path="admin/autocomplete/?"
     + urlencode({"app_label": "audit", "model_name": "nightsubscriber", "field_name": "officer", "term": ""}),
 )
-for _model in ("finding", "correction", "job", "nightreport", "nightsubscriber", "person", "failedrun", "quarantined",
-               "ledgerprocess", "casino", "gamingtable", "apikey", "deadline", "casecontacts", "officer",
+for _model in ("finding", "complaint", "correction", "job", "nightreport", "nightsubscriber", "person", "failedrun",
+               "quarantined", "ledgerprocess", "casino", "gamingtable", "apikey", "deadline", "casecontacts", "officer",
                "loggedstream", "registerentry", "whatif"):  # fmt: skip
     ANYWHERE["GET", f"{DESK}{_model}/{ROW}", "leads to the page of the row"] = lambda world, who, model=_model: [
         Ask(f"/{DESK}{model}/{site.rows[model].pk}/") for site in world.sites
@@ -488,6 +489,22 @@ for _decision in ("countersign", "refuse"):
             f"/{DESK}correction/{site.correction.pk}/decide/{decision}/", {"reason": "seen"}
         )
     )
+
+# Complaints
+
+posted(
+    f"{DESK}complaint/add/",
+    lambda world, site: {
+        "table": str(site.table.pk),
+        "day": f"{site.stream.gaming_day:%Y-%m-%d}",
+        "clock": "21:00",
+        "came": "cage",
+        "words": "I was not paid",
+    },
+)
+AT["POST", f"{DESK}complaint/<int:pk>/answer/", ""] = lambda world, site, who: Ask(
+    f"/{DESK}complaint/{site.complaint.pk}/answer/", {"outcome": "unfounded", "words": "seen on the video"}
+)
 
 # The house register
 

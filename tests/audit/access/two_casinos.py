@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
 from typing import Any
 
@@ -25,7 +25,7 @@ from audit.access import accounts
 from audit.adjudication import runs as adjudication_runs
 from audit.adjudication import what_if as what_if_runs
 from audit.adjudication.replay import advance
-from audit.casework import actions
+from audit.casework import actions, complaints
 from audit.event_store import audit_trail
 from audit.models import (
     ApiKey,
@@ -164,6 +164,8 @@ class Site:
             actions.perform(finding.case_id, self.colleague, "propose", reason=reason, outcome="confirmed")
         actions.perform(self.closed.case_id, self.reviewer, "approve")
         self.correction = self._corrected("three")
+        said = self.mark(Mark.RECORD, " was not paid")
+        self.complaint = complaints.enter(self.colleague, complaints.Entered(self.stream, 1, time(21), "cage", said))
         error = ZeroDivisionError(self.mark(Mark.RECORD, " by nothing"))
         adjudication_runs.record_failure(failing.stream_id, ENGINE_VERSION, error)
         self.failed_run = FailedRun.objects.get(stream_id=failing.stream_id)
@@ -258,6 +260,7 @@ class Site:
         """The row of each model that a page of it shows, by the model's name in addresses."""
         return {
             "finding": self.finding,
+            "complaint": self.complaint,
             "correction": self.correction,
             "job": self.job,
             "ledgerprocess": self.process,

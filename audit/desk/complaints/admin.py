@@ -1,0 +1,232 @@
+"""Complaints: who disputes what, where, and until when it is to be answered.
+
+The use cases are in ``audit.casework.complaints``; a page shows what they allow.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from audit.access.capabilities import Capability
+from audit.access.scope import Scope
+from audit.casework import complaints
+from audit.casework.actions import MAX_REASON, ActionRefused
+from audit.desk import parts
+from audit.desk.audited_admin import record_entry
+from audit.desk.names import directory_for
+from audit.desk.scoped_admin import RecordAdmin, demands, officer_of, scope_of
+from audit.desk.tables.event_sentences import sentence
+from audit.desk.tables.moment import Moment, moments_of
+from audit.event_store import read
+from audit.models import Complaint, GamingTable, LoggedStream
+from audit.models.complaints import Answer, Came
+from audit.persons.directory import mentioned_in, players
+from audit.presentation import date_time, language, local, money, time_left
+from settlement.catalogue.sentences import exponent
+from settlement.codec import decode_one_stored
+
+
+class StateFilter(admin.SimpleListFilter):
+    """Whether a complaint has been answered."""
+
+    title = gettext_lazy("state")
+    parameter_name = "answered"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return [("no", _("to answer")), ("yes", _("answered"))]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        wanted = self.value()
+        return queryset.filter(answer__isnull=wanted == "no") if wanted in ("yes", "no") else queryset
+
+
+class EntryForm(forms.Form):
+    """A complaint to enter, at a table of a casino at which the officer works on cases."""
+
+    table = forms.ModelChoiceField(GamingTable.objects.none(), label=gettext_lazy("Table"), empty_label=None)
+    day = forms.DateField(
+        label=gettext_lazy("Gaming day"), widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")
+    )
+    clock = forms.TimeField(
+        label=gettext_lazy("Clock of the casino"), widget=forms.TimeInput(attrs={"type": "time"}, format="%H:%M")
+    )
+    came = forms.ChoiceField(label=gettext_lazy("How it came"), choices=Came)
+    player = forms.CharField(label=gettext_lazy("Player’s id, if known"), max_length=200, required=False)
+    wager = forms.CharField(label=gettext_lazy("Wager, if known"), max_length=200, required=False)
+    words = forms.CharField(
+        label=gettext_lazy("What the player says"), max_length=MAX_REASON, widget=forms.Textarea(attrs={"rows": 4})
+    )
+
+    def __init__(self, scope: Scope, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field = self.fields["table"]
+        assert isinstance(field, forms.ModelChoiceField)
+        field.queryset = scope.rows(GamingTable.objects.select_related("casino").order_by("casino__code", "code"))
+        field.label_from_instance = _with_zone  # type: ignore[assignment,method-assign]
+
+    def moment(self) -> Moment | None:
+        """Return the moment that a valid form names; None if the table has no session on that day."""
+        values = self.cleaned_data
+        streams = LoggedStream.objects.all()
+        return next(moments_of([values["table"]], values["clock"], streams=streams, day=values["day"]), None)
+
+
+def _with_zone(table: GamingTable) -> str:
+    return f"{table.casino}: {table} ({table.casino.time_zone})"
+
+
+class AnswerForm(forms.Form):
+    """The answer to a complaint."""
+
+    outcome = forms.ChoiceField(label=gettext_lazy("Outcome"), choices=Answer)
+    amount = forms.DecimalField(label=gettext_lazy("Amount, if founded"), required=False, min_value=0, max_digits=15)
+    paid = forms.IntegerField(
+        label=gettext_lazy("Event that paid it, by its number, if there is one"), required=False, min_value=1
+    )
+    words = forms.CharField(
+        label=gettext_lazy("What the player is answered"),
+        max_length=MAX_REASON,
+        widget=forms.Textarea(attrs={"rows": 4}),
+    )
+
+
+@admin.register(Complaint)
+class ComplaintAdmin(RecordAdmin[Complaint]):
+    list_display = ("where", "casino", "said_by", "how", "entered", "until")
+    list_display_links = ("where",)
+    list_select_related = ("casino", "table", "stream", "answer")
+    list_filter = (StateFilter, "casino")
+    ordering = ("deadline", "pk")
+    change_list_template = "admin/audit/complaints/list.html"
+
+    @admin.display(description=gettext_lazy("where"))
+    def where(self, complaint: Complaint) -> str:
+        return f"{complaint.table.code} · {complaint.clock:%H:%M}"
+
+    @admin.display(description=gettext_lazy("player"), ordering="player")
+    def said_by(self, complaint: Complaint) -> str:
+        return complaint.player or "—"
+
+    @admin.display(description=gettext_lazy("how it came"), ordering="came")
+    def how(self, complaint: Complaint) -> str:
+        return str(Came(complaint.came).label)
+
+    @admin.display(description=gettext_lazy("entered"), ordering="entered_at")
+    def entered(self, complaint: Complaint) -> str:
+        return date_time(complaint.entered_at, complaint.casino)
+
+    @admin.display(description=gettext_lazy("to answer until"), ordering="deadline")
+    def until(self, complaint: Complaint) -> str:
+        if hasattr(complaint, "answer"):
+            return str(Answer(complaint.answer.outcome).label)
+        return parts.due_ring(time_left(complaint.deadline, since=complaint.entered_at))
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return bool(scope_of(request, Capability.WORK_CASES))
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(self.answer_view)
+        return [path("<int:pk>/answer/", view, name="audit_complaint_answer"), *super().get_urls()]
+
+    @demands(Capability.WORK_CASES)
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Enter a complaint."""
+        names = ("table", "day", "clock", "player", "wager")
+        initial = {name: request.GET[name] for name in names if name in request.GET}
+        form = EntryForm(scope_of(request, Capability.WORK_CASES), request.POST or None, initial=initial)
+        if request.method == "POST" and form.is_valid():
+            moment = form.moment()
+            if moment is None:
+                form.add_error("day", _("The table has no session on that day."))
+            else:
+                said = {name: form.cleaned_data[name] for name in ("clock", "came", "words", "wager", "player")}
+                try:
+                    complaint = complaints.enter(
+                        officer_of(request), complaints.Entered(moment.stream, moment.seq, **said)
+                    )
+                except ActionRefused as refused:
+                    form.add_error(None, str(refused))
+                else:
+                    messages.success(request, _("Entered in the officers’ trail."))
+                    return redirect("admin:audit_complaint_change", complaint.pk)
+        return self._page(request, "enter.html", title=_("Enter a complaint"), form=form)
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Show a complaint, what the table recorded then, and its answer or the form for it."""
+        if request.method == "POST":
+            return super().change_view(request, object_id, form_url, extra_context)
+        return self._complaint_page(request, self.row_or_404(request, object_id), AnswerForm())
+
+    @demands(Capability.WORK_CASES)
+    def answer_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """Answer a complaint, by POST, and return to its page."""
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        complaint = self.row_or_404(request, pk, Capability.WORK_CASES)
+        form = AnswerForm(request.POST)
+        if form.is_valid():
+            values = form.cleaned_data
+            amount = values["amount"]
+            minor = None if amount is None else int(amount.scaleb(exponent(complaint.stream.currency)))
+            try:
+                complaints.answer(
+                    pk, officer_of(request), values["outcome"], values["words"], amount=minor, paid=values["paid"]
+                )
+            except ActionRefused as refused:
+                form.add_error(None, str(refused))
+            else:
+                messages.success(request, _("Answered. The answer pays nothing."))
+                return redirect("admin:audit_complaint_change", pk)
+        return self._complaint_page(request, complaint, form)
+
+    def _complaint_page(self, request: HttpRequest, complaint: Complaint, form: AnswerForm) -> HttpResponse:
+        record_entry(request, "complaint.viewed", casino_id=complaint.casino_id, complaint=complaint.pk)
+        events = [
+            decode_one_stored(raw) for _seq, raw in read.slice_of(complaint.stream_id, after=complaint.seq - 1, limit=1)
+        ]
+        named = [*mentioned_in(events), *players([complaint.player] if complaint.player else [])]
+        directory = directory_for(request, complaint.casino_id, named)
+        currency = complaint.stream.currency
+        answer = getattr(complaint, "answer", None)
+        return self._page(
+            request,
+            "complaint.html",
+            title=_("Complaint: table %(table)s at %(clock)s")
+            % {"table": complaint.table.code, "clock": f"{complaint.clock:%H:%M}"},
+            complaint=complaint,
+            came=Came(complaint.came).label,
+            player=parts.person("player", complaint.casino_id, complaint.player, directory.player(complaint.player))
+            if complaint.player
+            else "",
+            recorded=[
+                {
+                    "at": local(each.occurred_at, complaint.casino),
+                    "text": sentence(each, language(), currency, directory),
+                }
+                for each in events
+            ],
+            answer=answer,
+            outcome=Answer(answer.outcome).label if answer is not None else "",
+            amount=money(answer.amount, currency) if answer is not None and answer.amount is not None else "",
+            left=parts.due_ring(time_left(complaint.deadline, since=complaint.entered_at)),
+            form=form,
+            may_answer=answer is None and scope_of(request, Capability.WORK_CASES).includes(complaint.casino_id),
+        )
+
+    def _page(self, request: HttpRequest, template: str, **context: Any) -> HttpResponse:
+        context = {**self.admin_site.each_context(request), "opts": self.opts, **context}
+        return TemplateResponse(request, f"admin/audit/complaints/{template}", context)
