@@ -1,4 +1,4 @@
-"""Complaints: what a player disputes and no table recorded. Entered and answered by an officer, each in the audit trail.
+"""Complaints: what a player disputes and no table recorded. Entered and answered by an officer, in the audit trail.
 
 The numbers of a table's stream are the table system's, so a complaint is no event of it: it is an entry of the
 officers' trail, and points at the event that stood last.

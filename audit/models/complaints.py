@@ -30,7 +30,7 @@ class Answer(models.TextChoices):
 
 
 class Complaint(models.Model):
-    """A player disputes what happened at a table. It points at the event that stood last then: ``stream`` and ``seq``."""
+    """A player disputes what happened at a table. ``stream`` and ``seq`` are the event that stood last then."""
 
     casino = models.ForeignKey(Casino, on_delete=models.PROTECT, related_name="+", verbose_name=_("casino"))
     table = models.ForeignKey(GamingTable, on_delete=models.PROTECT, related_name="+", verbose_name=_("table"))
@@ -59,7 +59,7 @@ class Complaint(models.Model):
 
 
 class ComplaintAnswer(models.Model):
-    """What an officer answered. It pays nothing: ``paid_seq`` is the event of the same stream that did, if there is one.
+    """What an officer answered. It pays nothing: ``paid_seq`` is the event of the stream that did, if there is one.
 
     ``amount`` is in minor units of the stream's currency; None unless the complaint is founded.
     """

@@ -1,4 +1,4 @@
-"""A complaint entered at the desk: in the trail, on the session's page, answered once, and by whoever works on cases."""
+"""A complaint entered at the desk: in the trail, on the session's page, answered once, by who works on cases."""
 
 from __future__ import annotations
 
