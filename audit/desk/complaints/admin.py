@@ -102,7 +102,7 @@ class AnswerForm(forms.Form):
 
 @admin.register(Complaint)
 class ComplaintAdmin(RecordAdmin[Complaint]):
-    list_display = ("where", "casino", "said_by", "how", "entered", "until")
+    list_display = ("where", "casino", "complainant", "how", "entered", "until")
     list_display_links = ("where",)
     list_select_related = ("casino", "table", "stream", "answer")
     list_filter = (StateFilter, "casino")
@@ -114,7 +114,7 @@ class ComplaintAdmin(RecordAdmin[Complaint]):
         return f"{complaint.table.code} · {complaint.clock:%H:%M}"
 
     @admin.display(description=gettext_lazy("player"), ordering="player")
-    def said_by(self, complaint: Complaint) -> str:
+    def complainant(self, complaint: Complaint) -> str:
         return complaint.player or "—"
 
     @admin.display(description=gettext_lazy("how it came"), ordering="came")
@@ -151,10 +151,10 @@ class ComplaintAdmin(RecordAdmin[Complaint]):
             if moment is None:
                 form.add_error("day", _("The table has no session on that day."))
             else:
-                said = {name: form.cleaned_data[name] for name in ("clock", "came", "words", "wager", "player")}
+                content = {name: form.cleaned_data[name] for name in ("clock", "came", "words", "wager", "player")}
                 try:
                     complaint = complaints.enter(
-                        officer_of(request), complaints.Entered(moment.stream, moment.seq, **said)
+                        officer_of(request), complaints.Entered(moment.stream, moment.seq, **content)
                     )
                 except ActionRefused as refused:
                     form.add_error(None, str(refused))

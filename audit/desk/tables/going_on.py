@@ -58,8 +58,8 @@ def moment_context(
         .select_related("casino")[:TICKS]
     )
     wanted = clock_in(written)
-    asked = moment_in(stream, stream.table, wanted) if wanted is not None and stream.table is not None else None
-    is_closed = asked is not None and not asked.is_open
+    requested = moment_in(stream, stream.table, wanted) if wanted is not None and stream.table is not None else None
+    is_closed = requested is not None and not requested.is_open
     return {
         "clock": f"{wanted:%H:%M}" if wanted is not None and not is_closed else f"{now:%H:%M}",
         "closed_at": f"{wanted:%H:%M}" if is_closed else "",
