@@ -143,3 +143,6 @@ _.is_quoted
 
 # The law sentence by sentence: what its template shows.
 _.more_rules
+
+# Complaints: members of choices that a form offers; fields that a template shows.
+_.CAGE, _.LETTER, _.UNFOUNDED, _.entered_by, _.paid_seq, _.answered_at

@@ -5,7 +5,6 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import pgettext_lazy
 
 from audit.models.casinos import Casino, GamingTable
 from audit.models.event_store import LoggedStream
@@ -24,9 +23,9 @@ class Came(models.TextChoices):
 class Answer(models.TextChoices):
     """How a complaint ends."""
 
-    FOUNDED = "founded", pgettext_lazy("complaint", "founded")
-    UNFOUNDED = "unfounded", pgettext_lazy("complaint", "unfounded")
-    WITHDRAWN = "withdrawn", pgettext_lazy("complaint", "withdrawn")
+    FOUNDED = "founded", _("founded")
+    UNFOUNDED = "unfounded", _("unfounded")
+    WITHDRAWN = "withdrawn", _("withdrawn")
 
 
 class Complaint(models.Model):

@@ -64,7 +64,10 @@ class EntryForm(forms.Form):
     player = forms.CharField(label=gettext_lazy("Player’s id, if known"), max_length=200, required=False)
     wager = forms.CharField(label=gettext_lazy("Wager, if known"), max_length=200, required=False)
     words = forms.CharField(
-        label=gettext_lazy("What the player says"), max_length=MAX_REASON, widget=forms.Textarea(attrs={"rows": 4})
+        label=gettext_lazy("What the player says"),
+        help_text=gettext_lazy("The officers’ trail keeps these words for good: write ids, no names."),
+        max_length=MAX_REASON,
+        widget=forms.Textarea(attrs={"rows": 4}),
     )
 
     def __init__(self, scope: Scope, *args: Any, **kwargs: Any) -> None:

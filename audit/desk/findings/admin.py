@@ -17,6 +17,7 @@ from django.utils.translation import gettext_lazy as _
 from audit.access.capabilities import Capability
 from audit.casework.priority import URGENCY, with_due_group, with_priority
 from audit.desk.audited_admin import actor, record_entry
+from audit.desk.complaints.about import about_finding, entry_address
 from audit.desk.downloads import file_response, filter_texts, filters_in_words, list_response
 from audit.desk.findings import saved_views
 from audit.desk.findings.casework import CaseworkAdmin, case_context
@@ -120,6 +121,8 @@ class FindingAdmin(CaseworkAdmin):
             **self.admin_site.each_context(request),
             **shown,
             "casework": casework,
+            "complaints": about_finding(finding),
+            "complain_address": entry_address(finding) if finding.table and can_work_cases(request) else "",
             "neighbours": neighbours_of(request, self, finding),
             "todo": steps_of(finding, shown["remedy"], shown["croupier"], casework, request),
             "can_work_cases": can_work_cases(request),

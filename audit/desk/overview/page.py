@@ -15,6 +15,7 @@ from audit.desk.overview import feed, nights, waits
 from audit.desk.scoped_admin import in_record, scope_of
 from audit.models import (
     Case,
+    Complaint,
     FailedRun,
     Finding,
     Job,
@@ -60,6 +61,7 @@ def overview_context(request: HttpRequest) -> dict[str, Any] | None:
         .first(),
         "quarantined": in_record(Quarantined.objects.all(), request).count(),
         "register_waits": in_record(RegisterEntry.objects.filter(state=RequestState.WAITING), request).count(),
+        "complaints": in_record(Complaint.objects.filter(answer=None), request).count(),
         "corrections": waiting(in_record(Finding.objects.all(), request)).count(),
         "failed_runs": in_record(FailedRun.objects.filter(state=RunState.FAILED), request).count(),
         "exchanges": NightReport.objects.filter(casino__in=names.casinos())

@@ -23,10 +23,11 @@ from django.utils.translation import ngettext
 
 from audit.charts import draw_interval
 from audit.charts.days import DayColumn, draw_days
+from audit.desk.complaints.about import complaints_in
 from audit.desk.icons import icon
 from audit.desk.names import directory_for, sees_names
 from audit.desk.persons.concerning import concerning, facts_of, questions_of
-from audit.models import Casino, StreamMoney
+from audit.models import Casino, Complaint, StreamMoney
 from audit.persons.directory import players
 from audit.presentation import count, money, money_in_prose, month_of, night_of, signed_money
 from audit.reconciliation.month import month_after
@@ -67,6 +68,7 @@ def player_context(request: HttpRequest, casino: Casino, code: str, first: date)
         "name": directory.player(code),
         "rows": found.rows(request),
         "sees_money": sees_money,
+        "complaints": complaints_in(Complaint.objects.filter(casino=casino, player=code)),
         **facts_of(found),
         **questions_of(casino, about),
     }

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 
 from audit.charts.ruler import Tick, draw_ruler
 from audit.desk import parts
+from audit.desk.complaints.about import complaints_in
 from audit.desk.tables.moment import clock_in, moment_in
 from audit.event_store import read
 from audit.felt.frames import Playback
@@ -64,10 +65,7 @@ def moment_context(
         "clock": f"{wanted:%H:%M}" if wanted is not None and not is_closed else f"{now:%H:%M}",
         "closed_at": f"{wanted:%H:%M}" if is_closed else "",
         "last_at": clock(frame.event.occurred_at, casino),
-        "complaints": [
-            {"complaint": each, "answered": hasattr(each, "answer")}
-            for each in Complaint.objects.filter(stream_id=stream.pk).select_related("answer").order_by("seq")[:6]
-        ],
+        "complaints": complaints_in(Complaint.objects.filter(stream_id=stream.pk)),
         "point": frame.point,
         "result": frame.result,
         "on_felt": money(sum(staked.values()), currency),

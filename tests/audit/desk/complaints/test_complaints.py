@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from django.urls import reverse
+from django.utils.html import escape
 
 from audit.casework import complaints
 from audit.casework.actions import ActionRefused
@@ -55,6 +56,24 @@ def test_a_complaint_is_an_entry_of_the_trail_and_waits_where_its_moment_is(desk
     assert "I was not paid" in shown
     assert "The answer pays nothing" in shown
     assert "<form" not in shown.split('id="answer"')[1].split("</section>")[0]
+    player = reverse("admin:audit_person_player", args=(desk.tenant.casino.pk, "p-1"))
+    finding = reverse("admin:audit_finding_change", args=(desk.findings[0].pk,))
+    for address in (player, finding):
+        assert page in client_of(desk.first).get(address).content.decode(), address
+    overview = client_of(desk.first).get("/admin/", headers={"accept-language": "en"}).content.decode()
+    assert "<b>1</b> Complaints to answer" in overview
+
+
+def test_what_a_finding_is_about_is_filled_in_where_a_complaint_is_entered(desk: Desk) -> None:
+    finding = desk.findings[0]
+    shown = client_of(desk.first).get(reverse("admin:audit_finding_change", args=(finding.pk,)))
+    address = shown.context["complain_address"]
+    assert escape(address) in shown.content.decode()
+    form = client_of(desk.first).get(address).context["form"]
+    assert form.initial["table"] == str(finding.table_id)
+    assert form.initial["clock"] == f"{local(finding.occurred_at, finding.casino):%H:%M}"
+    auditor = client_of(desk.auditor).get(reverse("admin:audit_finding_change", args=(finding.pk,)))
+    assert auditor.context["complain_address"] == ""
 
 
 def test_a_complaint_is_answered_once(desk: Desk) -> None:

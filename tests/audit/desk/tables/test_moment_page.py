@@ -58,11 +58,11 @@ def test_a_clock_time_at_which_the_table_was_closed_leads_to_the_nearer_end_and_
     last = read.next_seq_of(night.stream_id) - 1
     seq, away = (1, timedelta(minutes=-40)) if is_before else (last, timedelta(minutes=40))
     end = decode_one_stored(read.slice_of(night.stream_id, after=seq - 1, limit=1)[0][1]).occurred_at
-    asked = local(end + away, night.casino)
-    [moment] = moments_of([stream.table], asked.time(), streams=LoggedStream.objects.all())
+    requested = local(end + away, night.casino)
+    [moment] = moments_of([stream.table], requested.time(), streams=LoggedStream.objects.all())
     assert (moment.seq, moment.at, moment.is_open) == (seq, end, False)
     shown = reader.get(moment.address).content.decode()
-    assert f"A1 was closed at {asked:%H:%M}." in shown
+    assert f"A1 was closed at {requested:%H:%M}." in shown
     assert f"Table A1 at {local(end, night.casino):%H:%M}" in shown
 
 
