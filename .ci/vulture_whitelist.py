@@ -130,7 +130,7 @@ _.get_entry, _.is_in_effect, _.is_annulled
 _.level_y, _.zero_y, _.bottom, _.is_question, _.false_questions, _.fed_at, _.begun_at
 
 # Django: a hook of a list. The verdict and the steps, which the template of a finding shows.
-_.get_search_results, _.rule_title, _.button
+_.get_search_results, _.get_changelist, _.rule_title, _.button
 
 # The overview and the queue: what their templates show. Django: fields of a site and of a subquery.
 _.is_pattern, _.to_players, _.has_players_won, _.is_beyond_chance, _.enable_nav_sidebar, _.output_field

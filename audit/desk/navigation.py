@@ -16,13 +16,13 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import Promise
-from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from audit.access.capabilities import Capability
 from audit.desk.approve import waiting as proposed
+from audit.desk.chosen_casino import Choice, choice_of
 from audit.desk.findings.queues import HEADS, OPEN
-from audit.desk.scoped_admin import in_record, officer_of, scope_of
+from audit.desk.scoped_admin import in_record, narrowed, officer_of, scope_of
 from audit.models import Finding, NightReport, NightState, Officer, Role
 
 
@@ -63,7 +63,7 @@ class Navigation:
     """What stands at the left of every page: groups of links, whose desk it is, and who sits there."""
 
     groups: tuple[tuple[str | Promise, tuple[Link, ...]], ...]
-    casino: str
+    choice: Choice
     role: str | Promise
     waits: int
     nights: int
@@ -150,7 +150,7 @@ def navigation(request: HttpRequest) -> Navigation | None:
     counts = _counts(request)
     found = ((title, tuple(_links(request, pages, current, counts))) for title, pages in PAGES)
     groups = tuple((title, links) for title, links in found if links)
-    return Navigation(groups, _casino(request), _role(request), counts.get("open", 0), counts.get("nights", 0))
+    return Navigation(groups, choice_of(request), _role(request), counts.get("open", 0), counts.get("nights", 0))
 
 
 def _links(request: HttpRequest, pages: Iterable[Page], current: str, counts: Mapping[str, int]) -> Iterator[Link]:
@@ -212,9 +212,9 @@ def _counts(request: HttpRequest) -> Mapping[str, int]:
     waits: dict[str, QuerySet[Any]] = {
         "open": open_cases,
         "late": open_cases.filter(case__deadline__lt=timezone.now()),
-        "closings": proposed.closings(request),
-        "corrections": proposed.corrections(request),
-        "entries": proposed.entries(request),
+        "closings": narrowed(proposed.closings(request), request),
+        "corrections": narrowed(proposed.corrections(request), request),
+        "entries": narrowed(proposed.entries(request), request),
         "accounts": proposed.accounts(request),
         "nights": in_record(unsigned.filter(~Exists(newer)), request),
     }
@@ -224,12 +224,6 @@ def _counts(request: HttpRequest) -> Mapping[str, int]:
     # A query that can find nothing is not sent: None.
     found: dict[str, int] = {name: number or 0 for name, number in dict[str, Any](counts[0]).items()}
     return {**found, "to_approve": sum(found[kind] for kind in ("closings", "corrections", "entries", "accounts"))}
-
-
-def _casino(request: HttpRequest) -> str:
-    """Return the name of the officer's casino; of several, that they are all shown."""
-    casinos = scope_of(request, *Capability).casinos().values_list("name", flat=True)[:2]
-    return casinos[0] if len(casinos) == 1 else gettext("All casinos")
 
 
 def _role(request: HttpRequest) -> str | Promise:

@@ -15,8 +15,9 @@ from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 from django.contrib.admin.filters import RelatedFieldListFilter
+from django.contrib.admin.views.main import ChangeList
 from django.core.exceptions import FieldDoesNotExist, PermissionDenied
-from django.db.models import ForeignKey, Model, QuerySet
+from django.db.models import ForeignKey, Model, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import register_converter
 from django.urls.converters import IntConverter
@@ -40,6 +41,9 @@ class SignedConverter(IntConverter):
 
 register_converter(SignedConverter, "signed")
 
+
+CHOSEN_CASINO = "casino"
+"""The key of a session under which the id of the casino is that its officer has chosen to see."""
 
 _SCOPES = "_cabochon_scopes"
 """The attribute of a request that holds the officer and their scopes, by capabilities."""
@@ -68,9 +72,38 @@ def scope_of(request: HttpRequest, *capabilities: Capability) -> Scope:
     return scopes[capabilities]
 
 
+def chosen_casino(request: HttpRequest) -> int | None:
+    """Return the casino that the officer has chosen to see; None for all of theirs, or if it is theirs no more."""
+    chosen = request.session.get(CHOSEN_CASINO)
+    return chosen if isinstance(chosen, int) and scope_of(request, *Capability).includes(chosen) else None
+
+
+def narrowed(rows: QuerySet[Row], request: HttpRequest, casino: str = "casino") -> QuerySet[Row]:
+    """Return those of ``rows`` that a list shows: of the chosen casino and of none, or all. No page of one row uses
+    it: that opens by the officer's scope alone. ``casino`` is the lookup from a row to its casino.
+    """
+    chosen = chosen_casino(request)
+    return rows if chosen is None else rows.filter(Q(**{casino: chosen}) | Q(**{f"{casino}__isnull": True}))
+
+
 def in_record(rows: QuerySet[Row], request: HttpRequest) -> QuerySet[Row]:
-    """Return those of ``rows`` that belong to a casino whose record the officer may see."""
-    return scope_of(request, Capability.SEE_RECORD).rows(rows)
+    """Return those of ``rows``, for a list, that belong to a casino whose record the officer may see."""
+    return narrowed(scope_of(request, Capability.SEE_RECORD).rows(rows), request)
+
+
+def casinos_in_record(request: HttpRequest) -> QuerySet[Casino]:
+    """Return the casinos, for a list, whose record the officer may see, in the order of their codes."""
+    return narrowed(scope_of(request, Capability.SEE_RECORD).casinos(), request, "pk")
+
+
+class OfChosenCasino(ChangeList):
+    """The list of a section, of the chosen casino alone."""
+
+    def get_queryset(self, request: HttpRequest, *args: Any, **kwargs: Any) -> QuerySet[Any]:
+        rows = super().get_queryset(request, *args, **kwargs)
+        section = self.model_admin
+        assert isinstance(section, ScopedAdmin), "each section of the desk is scoped"
+        return narrowed(rows, request, section.casino) if section.casino != "pk" else rows
 
 
 def demands(*capabilities: Capability) -> Callable[[Callable[P, HttpResponse]], Callable[P, HttpResponse]]:
@@ -130,6 +163,9 @@ class ScopedAdmin(ModelAdmin[Row]):
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         """Forbid deleting, unless a section allows it: the record refers to its rows."""
         return False
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+        return OfChosenCasino
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """Show the list under the name of the model; Django's own title invites to select a row."""

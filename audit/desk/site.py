@@ -18,6 +18,7 @@ from django.utils.translation import gettext as _
 from audit.desk.approve import closing_page
 from audit.desk.approve import page as approve
 from audit.desk.audit_trail import page as audit_trail
+from audit.desk.chosen_casino import choose_casino_view
 from audit.desk.first_run import page as first_run
 from audit.desk.navigation import navigation
 from audit.desk.overview.page import overview_context
@@ -42,6 +43,7 @@ class DeskSite(admin.AdminSite):
             path("audit-trail/", view(audit_trail.day_view), name="audit_trail"),
             path("audit-trail/export/<slug:format>/", view(audit_trail.export_view), name="audit_trail_export"),
             path("link/<str:token>/", access_link.access_link_view, name="access_link"),
+            path("casino/", view(choose_casino_view), name="choose_casino"),
             path("first-run/", view(first_run.first_run_view), name="first_run"),
             path("first-run/progress/", view(first_run.progress_view), name="first_run_progress"),
             path("first-run/dismiss/", view(first_run.dismiss_view), name="first_run_dismiss"),

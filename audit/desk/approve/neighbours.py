@@ -8,6 +8,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from audit.desk.approve import waiting
+from audit.desk.scoped_admin import narrowed
 
 MOST = 500
 """Proposals of each kind that are counted."""
@@ -38,8 +39,11 @@ def neighbours_of(request: HttpRequest, address: str) -> Neighbours:
 
     A page that is not in it, as one that was just decided, is followed by the first.
     """
-    closings = waiting.closings(request).order_by(*waiting.CLOSINGS_FIRST).values_list("pk", flat=True)
-    corrections = waiting.corrections(request).order_by(*waiting.CORRECTIONS_FIRST).values_list("pk", flat=True)
+    closings = (
+        narrowed(waiting.closings(request), request).order_by(*waiting.CLOSINGS_FIRST).values_list("pk", flat=True)
+    )
+    proposed = narrowed(waiting.corrections(request), request)
+    corrections = proposed.order_by(*waiting.CORRECTIONS_FIRST).values_list("pk", flat=True)
     listed = [
         *(closing_address(pk) for pk in closings[:MOST]),
         *(correction_address(pk) for pk in corrections[:MOST]),

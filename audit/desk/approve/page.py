@@ -19,7 +19,7 @@ from audit.access.capabilities import Capability
 from audit.desk import parts
 from audit.desk.approve import waiting
 from audit.desk.approve.neighbours import closing_address, correction_address
-from audit.desk.scoped_admin import demands, scope_of
+from audit.desk.scoped_admin import demands, narrowed, scope_of
 from audit.exports.findings import add_names
 from audit.models import Casino, Finding, RegisterEntry
 from audit.presentation import finding_title, officer_name, reference, request_title, stake_of, time_left
@@ -74,7 +74,7 @@ def approve_view(request: HttpRequest) -> HttpResponse:
 
 def _closings(request: HttpRequest) -> Iterator[Line]:
     rows = (
-        waiting.closings(request)
+        narrowed(waiting.closings(request), request)
         .select_related("case__proposed_by", "casino", "table")
         .order_by(*waiting.CLOSINGS_FIRST)
     )
@@ -95,7 +95,8 @@ def _closings(request: HttpRequest) -> Iterator[Line]:
 
 
 def _corrections(request: HttpRequest) -> Iterator[Line]:
-    rows = waiting.corrections(request).select_related("stream", "casino", "table").order_by(*waiting.CORRECTIONS_FIRST)
+    proposed = narrowed(waiting.corrections(request), request)
+    rows = proposed.select_related("stream", "casino", "table").order_by(*waiting.CORRECTIONS_FIRST)
     for finding in _named(request, rows[:SHOWN]):
         facts = finding.facts
         yield Line(
@@ -113,7 +114,9 @@ def _corrections(request: HttpRequest) -> Iterator[Line]:
 
 def _entries(request: HttpRequest) -> Iterator[Line]:
     rows: Iterable[RegisterEntry] = (
-        waiting.entries(request).select_related("proposed_by", "casino", "table").order_by("proposed_at")[:SHOWN]
+        narrowed(waiting.entries(request), request)
+        .select_related("proposed_by", "casino", "table")
+        .order_by("proposed_at")[:SHOWN]
     )
     for entry in rows:
         yield Line(

@@ -22,7 +22,7 @@ from audit.access.capabilities import Capability
 from audit.desk.audited_admin import record_entry
 from audit.desk.ledger import list_page, page, process_page
 from audit.desk.names import directory_for
-from audit.desk.scoped_admin import RecordAdmin, demands, officer_of, scope_of
+from audit.desk.scoped_admin import RecordAdmin, casinos_in_record, demands, officer_of, scope_of
 from audit.ledger.equipment import EquipmentRefused, equipment_of, take_apart
 from audit.models import Casino, LedgerProcess
 from audit.persons.directory import players
@@ -116,7 +116,7 @@ class LedgerAdmin(RecordAdmin[LedgerProcess]):
         about = request.GET.get("about", "")
         found = [
             list_page.casino_context(each, about, partial(directory_for, request, each.pk))
-            for each in scope_of(request, Capability.SEE_RECORD).casinos()
+            for each in casinos_in_record(request)
         ]
         shown = {
             "title": gettext("Questions"),

@@ -12,7 +12,7 @@ from audit.access.capabilities import Capability
 from audit.corrections.waiting import waiting
 from audit.desk.findings.queues import HEADS, OPEN, can_work_cases
 from audit.desk.overview import feed, nights, waits
-from audit.desk.scoped_admin import in_record, scope_of
+from audit.desk.scoped_admin import casinos_in_record, chosen_casino, in_record, narrowed, scope_of
 from audit.models import (
     Case,
     Complaint,
@@ -32,7 +32,7 @@ from audit.models import (
 def overview_context(request: HttpRequest) -> dict[str, Any] | None:
     """Return what the first page shows; None for an officer who reads no casino's record."""
     scope, names = scope_of(request, Capability.SEE_RECORD), scope_of(request, Capability.SEE_NAMES)
-    casinos = list(scope.casinos())
+    casinos = list(casinos_in_record(request))
     if not casinos:
         return None
     standing = in_record(Finding.objects.standing(), request)
@@ -55,7 +55,7 @@ def overview_context(request: HttpRequest) -> dict[str, Any] | None:
         "chart": waits.chart(lines) if lines else None,
         "last_closed": closed.first() if closed is not None else None,
         "last": last,
-        "feeds": feed.feeds(scope.casino_ids),
+        "feeds": feed.feeds(scope.casino_ids if chosen_casino(request) is None else {casinos[0].pk}),
         "verified": in_record(Job.objects.filter(kind=JobKind.VERIFY, state=JobState.DONE), request)
         .order_by("-ended_at")
         .first(),
@@ -64,7 +64,7 @@ def overview_context(request: HttpRequest) -> dict[str, Any] | None:
         "complaints": in_record(Complaint.objects.filter(answer=None), request).count(),
         "corrections": waiting(in_record(Finding.objects.all(), request)).count(),
         "failed_runs": in_record(FailedRun.objects.filter(state=RunState.FAILED), request).count(),
-        "exchanges": NightReport.objects.filter(casino__in=names.casinos())
+        "exchanges": narrowed(NightReport.objects.filter(casino__in=names.casinos()), request)
         .values("casino_id", "casino__name")
         .annotate(day=Max("gaming_day"))
         .order_by("casino__name"),

@@ -192,7 +192,7 @@ class StreamAdmin(RecordAdmin[LoggedStream]):
             if playback.frames
             else None,
             "may_complain": scope_of(request, Capability.WORK_CASES).includes(stream.casino_id),
-            "tables": in_record(GamingTable.objects.filter(casino=stream.casino_id), request).order_by("code"),
+            "tables": GamingTable.objects.filter(casino=stream.casino_id).order_by("code"),
         }
         return TemplateResponse(request, "admin/audit/tables/table.html", context)
 

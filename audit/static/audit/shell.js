@@ -1,3 +1,10 @@
+// The casino that lists show is sent as soon as it is chosen; without this, by its button.
+for (const select of document.querySelectorAll("select[data-sends]")) {
+  const button = select.form.querySelector("button");
+  button.hidden = true;
+  select.addEventListener("change", () => select.form.requestSubmit(button));
+}
+
 // The shell of the desk: Ctrl K opens the palette, arrows choose in it, Enter opens. Without it the field leads to its page.
 (() => {
   const palette = document.getElementById("palette");

@@ -187,6 +187,9 @@ AT["GET", "admin/approve/closing/<int:pk>/", "where another officer proposed it"
 one("GET", "admin/search/", "the palette", path="admin/search/?q=t1")
 one("GET", "admin/first-run/", "what a newcomer looks at first")
 one("GET", "admin/first-run/progress/", "how far the simulated month is")
+ANYWHERE["POST", "admin/casino/", "the casino that lists show, in this session"] = lambda world, who: [
+    Ask("/admin/casino/", form={"casino": ""}, is_read=True)  # it sets what the session keeps
+]
 ANYWHERE["POST", "admin/first-run/dismiss/", "the overview first, in this browser"] = lambda world, who: [
     Ask("/admin/first-run/dismiss/", is_read=True)  # it sets a cookie
 ]

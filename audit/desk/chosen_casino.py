@@ -1,0 +1,47 @@
+"""The switch between the casinos of an officer who has several. What it narrows is in ``scoped_admin.narrowed``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_POST
+
+from audit.access.capabilities import Capability
+from audit.desk.scoped_admin import CHOSEN_CASINO, chosen_casino, demands, scope_of
+
+SHOWN = 50
+"""Casinos offered, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The name of the officer's only casino, "" for several; those that may be chosen, and the chosen one."""
+
+    only: str
+    casinos: list[tuple[int, str]]
+    chosen: int | None
+
+
+def choice_of(request: HttpRequest) -> Choice:
+    """Return what the switch shows the signed-in officer: one query."""
+    casinos = list(scope_of(request, *Capability).casinos().values_list("pk", "name")[:SHOWN])
+    if len(casinos) == 1:
+        return Choice(casinos[0][1], [], None)
+    return Choice("", casinos, chosen_casino(request))
+
+
+@require_POST
+@demands(*Capability)
+def choose_casino_view(request: HttpRequest) -> HttpResponse:
+    """Narrow lists to one casino of the officer's, or to none with an empty ``casino``; in this session alone."""
+    wanted = request.POST.get("casino", "")
+    if wanted.isascii() and wanted.isdigit() and scope_of(request, *Capability).casinos().filter(pk=wanted).exists():
+        request.session[CHOSEN_CASINO] = int(wanted)
+    else:
+        request.session.pop(CHOSEN_CASINO, None)
+    back = request.POST.get("next", "")
+    is_ours = url_has_allowed_host_and_scheme(back, {request.get_host()}, require_https=request.is_secure())
+    return redirect(back if is_ours else "admin:index")

@@ -1,0 +1,101 @@
+"""The switch between casinos: it narrows lists and counts, opens every page of theirs, and widens nothing."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from audit.models import Membership, Role
+from tests.audit.casework.test_actions import Desk, client_of, hired
+
+pytestmark = pytest.mark.django_db
+
+FINDINGS = "/admin/audit/finding/"
+CHOOSE = "/admin/casino/"
+
+
+@pytest.fixture
+def houses() -> tuple[Desk, Desk]:
+    return Desk(), Desk()
+
+
+@pytest.fixture
+def client(houses: tuple[Desk, Desk]) -> Client:
+    """An officer of both casinos."""
+    here, there = houses
+    officer = hired(here.tenant, Role.OFFICER, "both")
+    Membership.objects.create(officer=officer, casino=there.tenant.casino, role=Role.SECOND)
+    return client_of(officer)
+
+
+def listed(client: Client) -> set[int]:
+    return {finding.casino_id for finding in client.get(FINDINGS).context["cl"].result_list}
+
+
+def waiting(client: Client) -> int:
+    return int(client.get("/admin/").context["navigation"].waits)
+
+
+def test_lists_and_counts_are_of_the_chosen_casino_and_pages_open_by_right(
+    houses: tuple[Desk, Desk], client: Client
+) -> None:
+    here, there = houses
+    assert listed(client) == {here.tenant.casino.pk, there.tenant.casino.pk}
+    of_both = waiting(client)
+    answer = client.post(CHOOSE, {"casino": here.tenant.casino.pk, "next": FINDINGS})
+    assert answer.headers["Location"] == FINDINGS
+    assert listed(client) == {here.tenant.casino.pk}
+    assert 0 < waiting(client) < of_both
+    shown = client.get("/admin/")
+    assert f'value="{here.tenant.casino.pk}" selected' in shown.content.decode()
+    assert there.tenant.code not in shown.context["overview"]["losses"].__repr__()
+    foreign = reverse("admin:audit_finding_change", args=(there.findings[0].pk,))
+    assert client.get(foreign).status_code == 200
+    client.post(CHOOSE, {"casino": ""})
+    assert listed(client) == {here.tenant.casino.pk, there.tenant.casino.pk}
+
+
+def test_the_search_and_the_proposals_are_of_the_chosen_casino(houses: tuple[Desk, Desk], client: Client) -> None:
+    here, there = houses
+    there.proposed_by(there.second)
+    approve = reverse("admin:approve")
+    address = reverse("admin:approve_closing", args=(there.findings[0].pk,))
+    assert address in client.get(approve).content.decode()
+    client.post(CHOOSE, {"casino": here.tenant.casino.pk})
+    assert address not in client.get(approve).content.decode()
+    assert client.get(address).status_code == 200
+    table = there.findings[0].table
+    assert table is not None
+    found = client.get("/admin/search/", {"q": table.code}).content.decode()
+    assert f"table={table.pk}" not in found
+
+
+@pytest.mark.parametrize("casino", ["-1", "999999999", "x", "٣", "1' or '1", str(2**70)])
+def test_what_is_no_casino_of_theirs_chooses_none(houses: tuple[Desk, Desk], client: Client, casino: str) -> None:
+    client.post(CHOOSE, {"casino": houses[0].tenant.casino.pk})
+    assert client.post(CHOOSE, {"casino": casino}).status_code == 302
+    assert len(listed(client)) == 2
+
+
+def test_a_choice_widens_nothing_and_ends_with_the_role(houses: tuple[Desk, Desk], client: Client) -> None:
+    here, there = houses
+    stranger = client_of(here.first)
+    stranger.post(CHOOSE, {"casino": there.tenant.casino.pk})
+    assert listed(stranger) == {here.tenant.casino.pk}
+    client.post(CHOOSE, {"casino": there.tenant.casino.pk})
+    Membership.objects.filter(casino=there.tenant.casino, officer__username__startswith="both").delete()
+    assert listed(client) == {here.tenant.casino.pk}
+
+
+def test_who_has_one_casino_has_nothing_to_choose(houses: tuple[Desk, Desk]) -> None:
+    shown = client_of(houses[0].first).get("/admin/").content.decode()
+    assert 'id="chosen-casino"' not in shown
+    assert f'<p class="casino">{houses[0].tenant.casino.name}</p>' in shown
+
+
+@pytest.mark.parametrize("back", ["https://elsewhere.example/", "//elsewhere.example", "javascript:alert(1)"])
+def test_it_leads_to_no_other_site(houses: tuple[Desk, Desk], client: Client, back: str) -> None:
+    answer = client.post(CHOOSE, {"casino": houses[0].tenant.casino.pk, "next": back})
+    assert answer.headers["Location"] == "/admin/"
+    assert client.get(CHOOSE).status_code == 405
