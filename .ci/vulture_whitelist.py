@@ -146,3 +146,6 @@ _.more_rules
 
 # Complaints: members of choices that a form offers; fields that a template shows.
 _.CAGE, _.LETTER, _.UNFOUNDED, _.entered_by, _.paid_seq, _.answered_at
+
+# The record and its proofs: what its template shows.
+_.may_try_again

@@ -1,4 +1,4 @@
-"""*State of the record*: the last event of every table, what waits, what failed, and whether everything works."""
+"""*Record and proofs*: what waits, what failed, what was verified, what is proved, and how anybody checks it."""
 
 from __future__ import annotations
 
@@ -8,13 +8,18 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
+from django.urls import reverse
 from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from audit import monitoring
 from audit.access.capabilities import Capability
+from audit.access.scope import Scope
+from audit.desk.jobs.job_form import EVERY_CASINO
+from audit.desk.record import latest
 from audit.desk.scoped_admin import demands, scope_of
 from audit.models import Casino
 from audit.presentation import MISSING, count, date_time, duration
+from audit.transparency import tree
 
 BEHIND_SHOWN = 50
 """Streams that wait, on the page: those that wait longest."""
@@ -34,11 +39,16 @@ STALE_S = {"beat": 60, "replay": 120, "night": 1_200, "sequencer": 60}
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of the page's lists: what, its value in words, and whether an officer should look at it."""
+    """One line of the page's lists: what, its value in words, and whether an officer should look at it.
+
+    ``note`` says more about the value, ``address`` is where the rows are.
+    """
 
     label: str
     text: str
     is_marked: bool = False
+    note: str = ""
+    address: str = ""
 
 
 @demands(Capability.SEE_RECORD)
@@ -51,9 +61,12 @@ def state_view(request: HttpRequest) -> HttpResponse:
         behind = monitoring.behind(scope.casino_ids, limit=BEHIND_SHOWN)
         context = {
             **admin.site.each_context(request),
-            "title": gettext("State of the record"),
+            "title": gettext("Record and proofs"),
             "waiting": _waiting(scope.casino_ids),
             "sealing": _sealing(),
+            "checkpoint": tree.newest_checkpoint(),
+            "verify_all": _verify_all(scope),
+            **_latest(request),
             "processes": _processes(),
             "tables": [_table_row(table, casinos) for table in tables],
             "silent": sum(table.is_silent for table in tables),
@@ -62,22 +75,48 @@ def state_view(request: HttpRequest) -> HttpResponse:
     return TemplateResponse(request, "admin/audit/record/state.html", context)
 
 
+def _latest(request: HttpRequest) -> dict[str, Any]:
+    """Return the newest rows of the lists of the record, with the sentence above them."""
+    verifications = latest.verifications(request)
+    refused, newest_refused = latest.refused(request)
+    corrections, newest_corrections = latest.corrected(request)
+    return {
+        "verifications": verifications,
+        "last_verified": next((each for each in verifications if each.tag), None),
+        "exports": latest.exports(request),
+        "refused": count(refused) if refused else "",
+        "newest_refused": newest_refused,
+        "corrections_waiting": count(corrections) if corrections else "",
+        "newest_corrections": newest_corrections,
+        "failed": latest.failed(request),
+    }
+
+
+def _verify_all(scope: Scope) -> str:
+    """Return what the button verifies at once: every casino, or the only one; "" leaves the choice to the form."""
+    if scope.is_everywhere:
+        return EVERY_CASINO
+    codes = list(scope.casinos().values_list("code", flat=True)[:2])
+    return str(codes[0]) if len(codes) == 1 else ""
+
+
 def _waiting(casino_ids: Any) -> list[Line]:
     failed = monitoring.failed_runs(casino_ids)
+    runs, jobs = reverse("admin:audit_failedrun_changelist"), reverse("admin:audit_job_changelist")
     return [
-        _line(gettext("Streams behind"), monitoring.dirty(casino_ids), marked_from_s=120),
-        _line(gettext("Batches not sealed"), monitoring.unsealed(casino_ids), marked_from_s=60),
-        _line(gettext("Background jobs waiting"), monitoring.waiting_jobs(casino_ids), marked_from_s=600),
-        Line(gettext("Replays that failed"), count(failed), is_marked=failed > 0),
+        _line(gettext("Streams behind"), monitoring.dirty(casino_ids), marked_from_s=120, address="#behind"),
+        _line(gettext("Batches not sealed"), monitoring.unsealed(casino_ids), marked_from_s=60, address="#sealing"),
+        _line(gettext("Background jobs waiting"), monitoring.waiting_jobs(casino_ids), marked_from_s=600, address=jobs),
+        Line(gettext("Replays that failed"), count(failed), is_marked=failed > 0, address=runs),
     ]
 
 
-def _line(label: str, waiting: monitoring.Waiting, *, marked_from_s: float) -> Line:
+def _line(label: str, waiting: monitoring.Waiting, *, marked_from_s: float, address: str) -> Line:
     text = count(waiting.count)
     if waiting.oldest_s is None:
-        return Line(label, text)
+        return Line(label, text, address=address)
     oldest = gettext("the oldest for %(duration)s") % {"duration": duration(waiting.oldest_s)}
-    return Line(label, f"{text} · {oldest}", is_marked=waiting.oldest_s > marked_from_s)
+    return Line(label, text, is_marked=waiting.oldest_s > marked_from_s, note=oldest, address=address)
 
 
 def _sealing() -> list[Line]:

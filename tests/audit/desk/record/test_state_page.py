@@ -13,7 +13,8 @@ from django.utils import timezone
 
 from audit import heartbeats, monitoring
 from audit.adjudication.replay import advance
-from audit.models import Heartbeat, Officer, Role
+from audit.desk.jobs.job_form import EVERY_CASINO
+from audit.models import Heartbeat, Job, JobKind, JobState, Officer, Role
 from tests.audit.casework.test_actions import client_of, hired
 from tests.audit.tables import Tenant, numbered
 
@@ -40,7 +41,7 @@ def test_a_table_shows_its_last_event_and_what_waits() -> None:
     tenant.post("s", numbered(tenant.opener("s"), ("player.left", {"player": "Anna"})))
     text = page(desk)
     assert re.search(rf"Casino {tenant.code} T1 \S+.* s 2 session open", text)
-    assert re.search(r"Streams behind \d+ · the oldest for \d+ (second|minute)", text)
+    assert re.search(r"Streams behind \d+ the oldest for \d+ (second|minute)", text)
     assert "Last witness — not set up" in text
     assert re.search(rf"Casino {tenant.code} s 2 ", text.split("Streams behind, the longest waiting first")[1])
 
@@ -68,7 +69,7 @@ def test_an_officer_sees_the_tables_of_their_own_casinos_alone() -> None:
     text = page(client_of(hired(mine, Role.OFFICER, "anna")))
     assert f"stream-of-{mine.code}" in text
     assert other.code not in text
-    assert re.search(r"Streams behind 1 ·", text)
+    assert re.search(r"Streams behind 1 the oldest", text)
     keeper = client_of(hired(mine, Role.ADMINISTRATOR, "karl"))
     assert keeper.get(reverse("admin:record_state")).status_code == 403
 
@@ -90,7 +91,7 @@ def test_the_page_reads_well_in_french(desk: Client) -> None:
     tenant = Tenant()
     tenant.post("s", [tenant.opener("s")])
     text = page(desk, "fr")
-    assert "État du registre" in text
+    assert "Registre et preuves" in text
     assert "Dernier événement de chaque table" in text
     assert "séance ouverte" in text
     assert "Dernier témoin — non configuré" in text
@@ -100,4 +101,25 @@ def test_the_figures_need_no_more_than_a_few_queries(desk: Client) -> None:
     with connection.execute_wrapper(lambda execute, *query: executed.append(query[0]) or execute(*query)):
         executed: list[str] = []
         page(desk)
-    assert len(executed) < 30
+    assert len(executed) < 45
+
+
+def test_the_last_verification_says_what_it_found_and_which_is_not_the_officers_is_not_shown() -> None:
+    mine, other = Tenant(), Tenant()
+    auditor = hired(mine, Role.AUDITOR, "vera")
+    whole = {"state": JobState.DONE, "kind": JobKind.VERIFY, "officer": auditor}
+    Job.objects.create(casino=mine.casino, result={"events": 41, "faults": []}, **whole)
+    Job.objects.create(casino=other.casino, result={"events": 977, "faults": ["batch 3"]}, **whole)
+    text = page(client_of(auditor))
+    assert "recomputed what is stored: 41 events, no fault." in text
+    assert "977" not in text
+    assert "1 fault" not in text
+    Job.objects.create(casino=mine.casino, result={"events": 9, "faults": ["batch 3"], "unlisted": 2}, **whole)
+    assert "did not end well: 3 faults." in page(client_of(auditor))
+
+
+def test_one_casino_is_verified_by_one_button(desk: Client) -> None:
+    tenant = Tenant()
+    client = client_of(hired(tenant, Role.AUDITOR, "otto"))
+    assert client.get(reverse("admin:record_state")).context["verify_all"] == tenant.code
+    assert desk.get(reverse("admin:record_state")).context["verify_all"] == EVERY_CASINO

@@ -1,0 +1,148 @@
+"""The newest rows of every list of the record, as the lists themselves show them to the officer.
+
+What an officer sees of each is what its own section lets them see: its rows are requested of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest
+from django.utils.translation import gettext, ngettext
+
+from audit.access.capabilities import Capability
+from audit.corrections import waiting
+from audit.desk.scoped_admin import scope_of
+from audit.models import Correction, FailedRun, Job, JobKind, JobState, Quarantined
+from audit.presentation import count, date_time, day, duration, finding_title, officer_name
+
+SHOWN = 4
+"""Rows of each list on the page."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobLine:
+    """A verification or an export: when it was requested and by whom, and in words what came of it.
+
+    ``tag`` is the colour of ``found``: "ok", "bad", or "" where nothing is known yet.
+    """
+
+    pk: int
+    requested: str
+    casino: str
+    officer: str
+    took: str
+    found: str
+    tag: str
+    file: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A request in quarantine."""
+
+    row: Quarantined
+    came: str
+
+
+@dataclass(frozen=True, slots=True)
+class Corrected:
+    """A correction that took more than its table, and whether it waits for officers."""
+
+    row: Correction
+    title: str
+    night: str
+    waits: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A stream that cannot be judged, since when, when it is tried again, and whether the officer may try it now."""
+
+    run: FailedRun
+    since: str
+    next_try: str
+    may_try_again: bool
+
+
+def verifications(request: HttpRequest) -> list[JobLine]:
+    """Return the newest verifications that officers requested."""
+    return [_line(job) for job in _jobs(request, JobKind.VERIFY)]
+
+
+def exports(request: HttpRequest) -> list[JobLine]:
+    """Return the newest exports."""
+    return [_line(job) for job in _jobs(request, JobKind.EXPORT)]
+
+
+def refused(request: HttpRequest) -> tuple[int, list[Refused]]:
+    """Return how many requests are in quarantine, and the newest of them."""
+    rows = _rows(request, Quarantined).select_related("casino").defer("body")
+    shown = [Refused(row, date_time(row.received_at, row.casino)) for row in rows.order_by("-received_at")[:SHOWN]]
+    return rows.count(), shown
+
+
+def corrected(request: HttpRequest) -> tuple[int, list[Corrected]]:
+    """Return how many corrections wait for officers, and the newest of all."""
+    rows = _rows(request, Correction)
+    waits = set(waiting.waiting(rows).values_list("pk", flat=True))
+    shown = rows.select_related("stream", "table").order_by("-pk")[:SHOWN]
+    return len(waits), [
+        Corrected(row, finding_title(row.rule), day(row.stream.gaming_day), row.pk in waits) for row in shown
+    ]
+
+
+def failed(request: HttpRequest) -> list[Failed]:
+    """Return the streams that cannot be judged, the longest waiting first."""
+    scope = scope_of(request, Capability.WORK_CASES)
+    return [
+        Failed(
+            run,
+            date_time(run.failed_at, run.casino) if run.failed_at else "",
+            date_time(run.next_try_at, run.casino) if run.next_try_at else "",
+            scope.includes(run.casino_id),
+        )
+        for run in _rows(request, FailedRun).order_by("failed_at")[:SHOWN]
+    ]
+
+
+def _rows(request: HttpRequest, model: type[Model]) -> QuerySet[Any]:
+    return admin.site.get_model_admin(model).get_queryset(request)
+
+
+def _jobs(request: HttpRequest, kind: JobKind) -> QuerySet[Job]:
+    rows = _rows(request, Job).filter(kind=kind).select_related("casino", "officer")
+    return rows.order_by("-requested_at")[:SHOWN]
+
+
+def _line(job: Job) -> JobLine:
+    found, tag = _found(job)
+    return JobLine(
+        job.pk,
+        date_time(job.requested_at, job.casino),
+        str(job.casino or gettext("all casinos")),
+        officer_name(job.officer),
+        duration((job.ended_at - job.started_at).total_seconds()) if job.started_at and job.ended_at else "",
+        found,
+        tag,
+        job.file_name,
+    )
+
+
+def _found(job: Job) -> tuple[str, str]:
+    """Return in words what a job found or made, and the colour of it."""
+    if job.state != JobState.DONE:
+        return str(JobState(job.state).label), "bad" if job.state == JobState.FAILED else ""
+    if job.kind != JobKind.VERIFY:
+        return str(JobState.DONE.label), "ok"
+    faults = len(job.result.get("faults", ())) + job.result.get("unlisted", 0)
+    if faults:
+        return ngettext("%(number)s fault", "%(number)s faults", faults) % {"number": count(faults)}, "bad"
+    events = job.result.get("events", 0)
+    if not events:
+        return gettext("nothing to check"), ""
+    text = ngettext("%(number)s event, no fault", "%(number)s events, no fault", events)
+    return text % {"number": count(events)}, "ok"
