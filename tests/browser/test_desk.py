@@ -68,7 +68,9 @@ def test_the_palette_leads_to_a_table_at_a_clock_time_by_keys_alone(
     expect(page.locator("#palette a[data-chosen]")).to_contain_text("F-26-")
     page.keyboard.press("ArrowUp")
     page.keyboard.press("Enter")
-    expect(page).to_have_url(re.compile(rf"/admin/audit/loggedstream/{desk.stream.pk}/table/\?at=\d+(&clock=\d\d:\d\d)?(#e=\d+)?$"))
+    expect(page).to_have_url(
+        re.compile(rf"/admin/audit/loggedstream/{desk.stream.pk}/table/\?at=\d+(&clock=\d\d:\d\d)?(#e=\d+)?$")
+    )
     page.keyboard.press("Control+k")
     page.keyboard.press("Escape")
     expect(page.locator("#palette")).to_be_hidden()

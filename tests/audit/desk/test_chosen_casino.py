@@ -16,14 +16,14 @@ CHOOSE = "/admin/casino/"
 
 
 @pytest.fixture
-def houses() -> tuple[Desk, Desk]:
+def desks() -> tuple[Desk, Desk]:
     return Desk(), Desk()
 
 
 @pytest.fixture
-def client(houses: tuple[Desk, Desk]) -> Client:
+def client(desks: tuple[Desk, Desk]) -> Client:
     """An officer of both casinos."""
-    here, there = houses
+    here, there = desks
     officer = hired(here.tenant, Role.OFFICER, "both")
     Membership.objects.create(officer=officer, casino=there.tenant.casino, role=Role.SECOND)
     return client_of(officer)
@@ -38,9 +38,9 @@ def waiting(client: Client) -> int:
 
 
 def test_lists_and_counts_are_of_the_chosen_casino_and_pages_open_by_right(
-    houses: tuple[Desk, Desk], client: Client
+    desks: tuple[Desk, Desk], client: Client
 ) -> None:
-    here, there = houses
+    here, there = desks
     assert listed(client) == {here.tenant.casino.pk, there.tenant.casino.pk}
     of_both = waiting(client)
     answer = client.post(CHOOSE, {"casino": here.tenant.casino.pk, "next": FINDINGS})
@@ -56,8 +56,8 @@ def test_lists_and_counts_are_of_the_chosen_casino_and_pages_open_by_right(
     assert listed(client) == {here.tenant.casino.pk, there.tenant.casino.pk}
 
 
-def test_the_search_and_the_proposals_are_of_the_chosen_casino(houses: tuple[Desk, Desk], client: Client) -> None:
-    here, there = houses
+def test_the_search_and_the_proposals_are_of_the_chosen_casino(desks: tuple[Desk, Desk], client: Client) -> None:
+    here, there = desks
     there.proposed_by(there.second)
     approve = reverse("admin:approve")
     address = reverse("admin:approve_closing", args=(there.findings[0].pk,))
@@ -72,14 +72,14 @@ def test_the_search_and_the_proposals_are_of_the_chosen_casino(houses: tuple[Des
 
 
 @pytest.mark.parametrize("casino", ["-1", "999999999", "x", "٣", "1' or '1", str(2**70)])
-def test_what_is_no_casino_of_theirs_chooses_none(houses: tuple[Desk, Desk], client: Client, casino: str) -> None:
-    client.post(CHOOSE, {"casino": houses[0].tenant.casino.pk})
+def test_what_is_no_casino_of_theirs_chooses_none(desks: tuple[Desk, Desk], client: Client, casino: str) -> None:
+    client.post(CHOOSE, {"casino": desks[0].tenant.casino.pk})
     assert client.post(CHOOSE, {"casino": casino}).status_code == 302
     assert len(listed(client)) == 2
 
 
-def test_a_choice_widens_nothing_and_ends_with_the_role(houses: tuple[Desk, Desk], client: Client) -> None:
-    here, there = houses
+def test_a_choice_widens_nothing_and_ends_with_the_role(desks: tuple[Desk, Desk], client: Client) -> None:
+    here, there = desks
     stranger = client_of(here.first)
     stranger.post(CHOOSE, {"casino": there.tenant.casino.pk})
     assert listed(stranger) == {here.tenant.casino.pk}
@@ -88,14 +88,14 @@ def test_a_choice_widens_nothing_and_ends_with_the_role(houses: tuple[Desk, Desk
     assert listed(client) == {here.tenant.casino.pk}
 
 
-def test_who_has_one_casino_has_nothing_to_choose(houses: tuple[Desk, Desk]) -> None:
-    shown = client_of(houses[0].first).get("/admin/").content.decode()
+def test_who_has_one_casino_has_nothing_to_choose(desks: tuple[Desk, Desk]) -> None:
+    shown = client_of(desks[0].first).get("/admin/").content.decode()
     assert 'id="chosen-casino"' not in shown
-    assert f'<p class="casino">{houses[0].tenant.casino.name}</p>' in shown
+    assert f'<p class="casino">{desks[0].tenant.casino.name}</p>' in shown
 
 
 @pytest.mark.parametrize("back", ["https://elsewhere.example/", "//elsewhere.example", "javascript:alert(1)"])
-def test_it_leads_to_no_other_site(houses: tuple[Desk, Desk], client: Client, back: str) -> None:
-    answer = client.post(CHOOSE, {"casino": houses[0].tenant.casino.pk, "next": back})
+def test_it_leads_to_no_other_site(desks: tuple[Desk, Desk], client: Client, back: str) -> None:
+    answer = client.post(CHOOSE, {"casino": desks[0].tenant.casino.pk, "next": back})
     assert answer.headers["Location"] == "/admin/"
     assert client.get(CHOOSE).status_code == 405
