@@ -3,7 +3,7 @@
 #   run      everything on this machine: see casino/up.py
 #   quick    the law and the record in a minute: no browser, no processes, one database kept between runs
 #   test     every test, with what takes longest in a short form
-#   faults   the long forms: every crash point twice, whole deployments that hang, die, fill a disk or lack rights, every
+#   faults   the long forms: every crash point, whole deployments that hang, die, fill a disk or lack rights, every
 #            user of the matrix with every method, a phone's width, 100,000 coups read a second time
 #   soak     the longest forms, before a release: 1,000 fault schedules, a million coups read a second time, 10,000
 #            coups of human nights of each game, twenty table years of the ledger

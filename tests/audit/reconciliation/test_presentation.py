@@ -129,6 +129,13 @@ def test_every_cell_of_every_section_has_its_text(report: NightReport, language:
                     assert isinstance(column.text(row, "EUR"), str), (section.name, column.name)
 
 
+def test_what_a_section_shows_anywhere_is_a_column_of_it() -> None:
+    for section in {section.name: section for section in (*PAPER, *SHEETS)}.values():
+        keys = [column.key for column in section.columns]
+        assert len(keys) == len(set(keys)), section.name
+        assert {*section.page, *section.paper, *section.sheet} <= set(keys), section.name
+
+
 def part(data: dict[str, Any], section: Section) -> list[dict[str, str]]:
     """Return the rows of a section on paper, by heading."""
     (printed,) = (each for each in data["parts"] if each["title"] == str(section.title))
