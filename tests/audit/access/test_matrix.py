@@ -56,6 +56,9 @@ TOOK = "took"
 KEPT = "audit_quarantined"
 """The table of what was refused."""
 
+SWITCH = re.compile(r'<form class="casino".*?</form>', re.DOTALL)
+"""What every page has for an officer of several casinos: their names. Whether they may read those is looked at, too."""
+
 UNWRITTEN = {"django_session", "audit_heartbeat"}
 """Tables in which a page may write although nothing is done: sessions, and the heartbeat of ``/health/accepts``."""
 
@@ -388,7 +391,7 @@ def got(row: Row, asker: Asker, leaks: list[str]) -> str:
                 leaks.append(f"{row}, {asker.who}: about {ask.site.letter}, wrote at {sorted(elsewhere)}")
         else:
             is_through = True
-            marks = MARKED.findall(_without_sent(ask, answer))
+            marks = MARKED.findall(SWITCH.sub("", _without_sent(ask, answer)))
             letters |= (
                 answer.wrote_at if is_write else {each for each, mark in marks if may_read(asker.who, each, mark)}
             )
