@@ -1,0 +1,86 @@
+"""A witness as a process of its own, with a key of its own, on a port of its own."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+@dataclass
+class Running:
+    """A witness that listens: its public key, its port, its process."""
+
+    vkey: str
+    port: int
+    process: subprocess.Popen[str]
+    data: Path
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def send(self, body: bytes, path: str = "/add-checkpoint") -> tuple[int, str]:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        connection.request("POST", path, body)
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode()
+
+    def log(self) -> dict[str, Any]:
+        """Return the status of the only log."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        connection.request("GET", "/status")
+        [log] = json.loads(connection.getresponse().read())["logs"]
+        return dict(log)
+
+    @property
+    def alarms(self) -> list[str]:
+        return [name.partition("-")[0] for name in self.log()["alarms"]]
+
+
+def command(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the witness's command to its end."""
+    words = [sys.executable, "-m", "cabochon_witness", *arguments]
+    return subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def make_key(folder: Path, name: str = "witness.example/w1") -> str:
+    """Make a key in ``folder``; return the public one."""
+    made_key = command("key", "--name", name, "--out", str(folder / "key"))
+    assert made_key.returncode == 0, made_key.stderr
+    return made_key.stdout.strip()
+
+
+@contextmanager
+def witness(folder: Path, logs: Sequence[str], *options: str, port: int = 0) -> Iterator[Running]:
+    """Run a witness whose key is in ``folder`` until the block ends. ``logs`` are ``ORIGIN=VKEY``."""
+    words = [sys.executable, "-m", "cabochon_witness", "--data", str(folder / "data"), "--key", str(folder / "key")]
+    for each in logs:
+        words += ["--log", each]
+    words += ["--listen", f"127.0.0.1:{port}", *options]
+    process = subprocess.Popen(
+        words,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        stdout=subprocess.PIPE,
+        stderr=(folder / "stderr").open("a"),
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        assert " listens on " in line, (folder / "stderr").read_text()
+        vkey, address = line.strip().split(" listens on ")
+        yield Running(vkey, int(address.rpartition(":")[2]), process, folder / "data")
+    finally:
+        process.terminate()
+        process.wait(20)
