@@ -42,6 +42,7 @@ _.completes, _.css, _.is_current, _.is_evidence, _.is_heading, _.links
 
 # Django's admin: options and hooks of a ModelAdmin, an inline, a list filter, a site, a form, a middleware.
 _.action_form, _.change_list_template, _.filter_horizontal, _.inlines, _.list_display, _.list_display_links
+_.change_form_template
 _.list_filter, _.list_per_page, _.list_select_related, _.readonly_fields, _.search_fields, _.search_help_text
 _.show_full_result_count, _.get_readonly_fields, _.has_add_permission, _.has_change_permission
 _.has_delete_permission, _.parameter_name, _.lookups, _.model_admin, _.form_url
@@ -149,3 +150,17 @@ _.CAGE, _.LETTER, _.UNFOUNDED, _.entered_by, _.paid_seq, _.answered_at
 
 # The record and its proofs: what its template shows.
 _.may_try_again
+
+# The witness: what the HTTP server of the standard library reads, and its methods.
+_.allow_reuse_address, _.request_queue_size, _.address_family, _.process_request
+_.server_version, _.sys_version, _.do_GET
+
+# Witnesses: a hook of the HTTP client of the standard library; what is written for whoever looks at a row.
+_.redirect_request, _.tried_at
+
+# Views and forms of Django: it reads these and calls the method; templates and `cleaned_data` have the fields.
+_.authentication_form, _.template_name, _.get_default_redirect_url, _.is_confirmed, _.recovery_code, _.valid_value
+_.is_given_up
+
+# The fork of a log: since when, for whoever looks at the row.
+_.found_at

@@ -1,6 +1,6 @@
 """Monitoring: what waits, what stands still, what failed. Read from the tables, by whoever asks.
 
-``/metrics``, ``/health/ready`` and the desk's page *State of the record* show the same figures. Ages are in seconds;
+``/metrics``, ``/health/ready`` and the desk's page *Record and proofs* show the same figures. Ages are in seconds;
 None is "never", or nothing that could be old. ``casinos`` are the ids of the casinos that count, None for all.
 """
 
@@ -15,7 +15,9 @@ from typing import Any
 from django.db import connection, transaction
 
 from audit.event_store import read
-from audit.models import FailedRun, RunState
+from audit.models import FailedRun, LogFork, RunState
+from audit.transparency.signed_notes import BadNote
+from audit.transparency.witnesses import configured
 from settlement import ENGINE_VERSION
 
 PROCESSES = ("beat", "replay", "night", "sequencer")
@@ -55,6 +57,20 @@ class Sealed:
 
     size: int
     newest_batch_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class WitnessSeen:
+    """A witness: leaves of the newest tree that it has cosigned, how long ago; None and 0 before the first.
+
+    ``is_refused``: it says that the log does not extend what it has cosigned. ``error``: why it gave nothing last.
+    """
+
+    name: str
+    size: int
+    cosigned_s: float | None
+    is_refused: bool
+    error: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +129,11 @@ select c.size, extract(epoch from clock_timestamp() - b.received_at)
 from (select size from log.checkpoint order by size desc limit 1) c
 left join log.leaf l on l.log_index = c.size - 1
 left join log.batch b on b.stream_id = l.stream_id and b.first_seq = l.first_seq
+"""
+
+_WITNESSES = """
+select vkey, size, extract(epoch from clock_timestamp() - cosigned_at), refused_at is not null, error
+from audit_witnessstate where vkey = any (%(vkeys)s)
 """
 
 _HEARTBEATS = "select name, extract(epoch from clock_timestamp() - beat_at) from audit_heartbeat"
@@ -216,6 +237,23 @@ def last_checkpoint() -> Sealed | None:
     """Return the newest checkpoint, None before the first."""
     rows = _rows(_CHECKPOINT)
     return Sealed(int(rows[0][0]), _seconds(rows[0][1])) if rows else None
+
+
+def witnesses() -> list[WitnessSeen]:
+    """Return the witnesses that are set up, in their order; the setting itself, as one that is away, if it is wrong."""
+    try:
+        names = {str(each.key): each.key.name for each in configured()}
+    except BadNote as error:
+        return [WitnessSeen("CABOCHON_WITNESSES", 0, None, False, str(error))]
+    seen = {row[0]: row[1:] for row in _rows(_WITNESSES, {"vkeys": list(names)})}
+    nothing = (0, None, False, "")
+    rows = [(name, *seen.get(vkey, nothing)) for vkey, name in names.items()]
+    return [WitnessSeen(name, size, _seconds(age), refused, error) for name, size, age, refused, error in rows]
+
+
+def fork() -> LogFork | None:
+    """Return what the sequencer says of a log that is not the one that was signed; None if it signs."""
+    return LogFork.objects.first()
 
 
 def failed_runs(casinos: Collection[int] | None = None) -> int:

@@ -165,19 +165,20 @@ def mail_video_request(*, request_id: int, **kwargs: Any) -> bool:
 
 
 @shared_task(ignore_result=True)
-def mail_late_case(*, notice_id: int, **kwargs: Any) -> bool:
-    """Mail an officer that a case is late. Return False if that was done already, or no longer is to be."""
-    return case_mail.send_notice(notice_id)
+def mail_late_cases(*, officer_id: int, casino_id: int, **kwargs: Any) -> int:
+    """Mail an officer which cases of a casino are late, in one message. Return how many it lists."""
+    return case_mail.send_notices(officer_id, casino_id)
 
 
 @shared_task(ignore_result=True)
 def sweep_cases(**kwargs: Any) -> int:
     """Escalate the cases whose deadline has passed, and mail what was not mailed. Return how many were escalated."""
-    escalated = escalation.escalate_late(timezone.now())
-    for request_id in escalation.unsent_requests():
+    now = timezone.now()
+    escalated = escalation.escalate_late(now)
+    for request_id in escalation.requests_to_mail(now):
         mail_video_request.delay(request_id=request_id)
-    for notice_id in escalation.unsent_notices():
-        mail_late_case.delay(notice_id=notice_id)
+    for officer_id, casino_id in escalation.officers_to_mail(now):
+        mail_late_cases.delay(officer_id=officer_id, casino_id=casino_id)
     return escalated
 
 

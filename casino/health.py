@@ -115,6 +115,8 @@ def _moving() -> list[Check]:
         ages = monitoring.heartbeats()
         unsealed, dirty = monitoring.unsealed(), monitoring.dirty()
         step_s = monitoring.last_step_s() if dirty.count else None
+        witnesses = monitoring.witnesses()
+        fork = monitoring.fork()
     limits = {
         "beat": settings.CABOCHON_BEAT_STALE_S,
         "sequencer": settings.CABOCHON_SEQUENCER_STALE_S,
@@ -126,7 +128,18 @@ def _moving() -> list[Check]:
     # A long queue that moves is slow and not stuck.
     stuck = dirty.oldest_s is not None and (step_s is None or step_s > settings.CABOCHON_REPLAY_STALE_S)
     checks.append(_aged("adjudication", dirty.oldest_s if stuck else None, settings.CABOCHON_REPLAY_STALE_S))
-    return checks
+    if fork is not None:
+        detail = f"the log forked: {fork.leaves} leaves are here, and {fork.signed_size} were signed; manage.py recover"
+        checks.append(Check("log", False, detail=detail))
+    return [*checks, *(_cosigned(witness) for witness in witnesses)]
+
+
+def _cosigned(witness: monitoring.WitnessSeen) -> Check:
+    """Return the check of a witness: it does not refuse the log, and has cosigned it not long ago."""
+    limit_s = settings.CABOCHON_WITNESS_STALE_S
+    holds = not witness.is_refused and witness.cosigned_s is not None and witness.cosigned_s <= limit_s
+    detail = f"{witness.size} leaves" + (f"; {witness.error}" if witness.error else "")
+    return Check(f"witness {witness.name}", holds, witness.cosigned_s, limit_s, detail)
 
 
 def _aged(name: str, age_s: float | None, limit_s: float, *, never: bool = True) -> Check:

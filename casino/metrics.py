@@ -50,7 +50,7 @@ class _Figures(Collector):
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         errors = 0
-        for figures in (_dirty, _sealing, _jobs, _heartbeats, _refused, _queues):
+        for figures in (_dirty, _sealing, _witnesses, _jobs, _heartbeats, _refused, _queues):
             try:
                 with monitoring.statement_limit(STATEMENT_S):
                     yield from list(figures())
@@ -77,6 +77,21 @@ def _sealing() -> Iterator[GaugeMetricFamily]:
         yield _gauge("checkpoint_leaves", "Leaves of the tree of the newest checkpoint", checkpoint.size)
         if checkpoint.newest_batch_s is not None:
             yield _gauge("checkpoint_age_seconds", "Age of the newest batch in that tree", checkpoint.newest_batch_s)
+
+
+def _witnesses() -> Iterator[GaugeMetricFamily]:
+    about = {
+        "witness_leaves": "Leaves of the newest tree that a witness has cosigned",
+        "witness_age_seconds": "Time since a witness has cosigned",
+        "witness_refuses": "1 while a witness says that the log does not extend what it has cosigned",
+    }
+    families = {name: GaugeMetricFamily(f"cabochon_{name}", text, labels=["witness"]) for name, text in about.items()}
+    for each in monitoring.witnesses():
+        families["witness_leaves"].add_metric([each.name], each.size)
+        families["witness_refuses"].add_metric([each.name], int(each.is_refused))
+        if each.cosigned_s is not None:
+            families["witness_age_seconds"].add_metric([each.name], each.cosigned_s)
+    yield from families.values()
 
 
 def _jobs() -> Iterator[GaugeMetricFamily]:

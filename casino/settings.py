@@ -65,7 +65,15 @@ AXES_COOLOFF_TIME = timedelta(minutes=15)
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]  # both: nobody is locked out from elsewhere
 AXES_CLIENT_IP_CALLABLE = "audit.access.client_address.network_address"
 AXES_DISABLE_ACCESS_LOG = True  # the audit trail has every sign-in
-AXES_SENSITIVE_PARAMETERS = ["username", "ip_address", "code", "proof_password", "proof_code", "old_password"]
+AXES_SENSITIVE_PARAMETERS = [
+    "username",
+    "ip_address",
+    "code",
+    "recovery_code",
+    "proof_password",
+    "proof_code",
+    "old_password",
+]
 AXES_RESET_ON_SUCCESS = True
 AXES_ENABLE_ADMIN = False
 AXES_VERBOSE = False
@@ -209,8 +217,11 @@ SPECTACULAR_SETTINGS = {
 
 CABOCHON_ORIGIN = env.str("CABOCHON_ORIGIN", default="cabochon.localhost/log")
 CABOCHON_KEYS = Path(env.str("CABOCHON_KEYS", default=str(DATA_DIR / "keys")))
+CABOCHON_CHECKPOINT_KEYS = env.str("CABOCHON_CHECKPOINT_KEYS", default="")  # "": checkpoint, in CABOCHON_KEYS
 CABOCHON_CHECKPOINTS = env.list("CABOCHON_CHECKPOINTS", default=[str(DATA_DIR / "checkpoints")])
 CABOCHON_EXPORT_S = env.float("CABOCHON_EXPORT_S", default=60.0)
+CABOCHON_WITNESSES = env.list("CABOCHON_WITNESSES", default=[])  # each "vkey url"
+CABOCHON_WITNESS_EVERY = env.float("CABOCHON_WITNESS_EVERY", default=60.0)
 
 # Retention: of surveillance video, in days; of refused requests, in days, and in rows and
 # bytes a day and API key
@@ -330,6 +341,7 @@ CABOCHON_BEAT_STALE_S = env.float("CABOCHON_BEAT_STALE_S", default=60.0)
 CABOCHON_SEQUENCER_STALE_S = env.float("CABOCHON_SEQUENCER_STALE_S", default=60.0)
 CABOCHON_REPLAY_STALE_S = env.float("CABOCHON_REPLAY_STALE_S", default=120.0)
 CABOCHON_NIGHT_STALE_S = env.float("CABOCHON_NIGHT_STALE_S", default=1_200.0)
+CABOCHON_WITNESS_STALE_S = env.float("CABOCHON_WITNESS_STALE_S", default=3_600.0)
 CABOCHON_FREE_MB = env.int("CABOCHON_FREE_MB", default=200)
 CABOCHON_HEARTBEAT_FILE = env.str("CABOCHON_HEARTBEAT_FILE", default="")  # set by the supervisor
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from settlement.adjudication import Adjudication
 from settlement.arrival import as_stream
-from settlement.corrections import changes_in
+from settlement.corrections import Change, changes_in
 from settlement.engine import NeedsReplay, State
 from settlement.events import Event, SessionOpened
 from settlement.findings import find
 from settlement.rulesets import RULESETS, refuse_foreign
 from settlement.spelling import refuse_capitals
+
+T = TypeVar("T")
 
 
 def fold(
@@ -20,15 +22,26 @@ def fold(
 ) -> State:
     """Return the state after ``events``: a whole stream in order of ``seq``, each number at most once."""
     known = changes_in(events)
+
+    def folded(held: frozenset[int]) -> State:
+        state = State(known, readings, approved, held=held)
+        state.feed_all(events)
+        return state
+
+    return with_held(known, folded)
+
+
+def with_held(known: Sequence[Change], folded: Callable[[frozenset[int]], T]) -> T:
+    """Return what ``folded`` returns once it is given every one of ``known`` that has no effect, by seq.
+
+    Which those are is known when a fold comes to them: it raises ``NeedsReplay`` and is called again.
+    """
     held: frozenset[int] = frozenset()
     for _ in range(len(known) + 1):
-        state = State(known, readings, approved, held=held)
         try:
-            state.feed_all(events)
+            return folded(held)
         except NeedsReplay as needed:
             held = needed.held
-        else:
-            return state
     raise AssertionError("each round holds one change more")
 
 

@@ -5,7 +5,7 @@
 | ``cabochon_owner`` | nobody; it never signs in | owns every table and the functions below |
 | ``cabochon_web`` | web servers | what the desk and the API need, in addition to reading and appending |
 | ``cabochon_worker`` | workers and beat | what replay, nights and jobs need, in addition to reading and appending |
-| ``cabochon_sequencer`` | the sequencer | seal batches, register keys, report tampering; reads |
+| ``cabochon_sequencer`` | the sequencer | seal batches, register keys, keep cosignatures, report tampering; reads |
 | ``cabochon_operator`` | who runs commands | what the three above may, and make officers by a command |
 | ``cabochon_writer`` | web and worker | append to the log, open its streams |
 | ``cabochon_reader`` | web, worker, sequencer; auditors | read the record, without passwords, keys and sessions |
@@ -59,7 +59,8 @@ SCHEMAS: Mapping[str, Mapping[str, str]] = {
 
 _READ = {READER: "select"}
 _INSERTED = {READER: "select", WORKER: "insert"}
-_ALL = "select, insert, update, delete"
+_KEPT = {READER: "select", WORKER: "insert, update, delete"}
+_ALL, _DELIVERY = "select, insert, update, delete", "sent_at, failures, failing_since, next_try_at, given_up_at, error"
 
 TABLES: Mapping[str, Mapping[str, str]] = {
     # The log: written by its functions alone.
@@ -73,10 +74,11 @@ TABLES: Mapping[str, Mapping[str, str]] = {
     # Adjudication: workers compute it. A finding is never deleted, and what it is about never changes.
     "audit_adjudication": {**_READ, WORKER: "insert, update"},
     "audit_retiredwagers": {**_READ, WORKER: "insert, delete"},
-    "audit_waitingstream": {**_READ, WORKER: "insert, update, delete"},
-    "audit_casinoturn": {**_READ, WORKER: "insert, update, delete"},
-    "audit_leafcursor": {**_READ, WORKER: "insert, update, delete"},
+    **{f"audit_{name}": _KEPT for name in ("waitingstream", "casinoturn", "leafcursor", "whatiffinding")},
     "audit_heartbeat": {**_READ, WEB: "insert, update", WORKER: "insert, update, delete", SEQUENCER: "insert, update"},
+    "audit_cosignature": {**_READ, SEQUENCER: "insert"},  # never changed
+    "audit_logfork": {**_READ, SEQUENCER: "insert, update, delete"},
+    "audit_witnessstate": {**_READ, SEQUENCER: "insert, update"},
     "audit_finding": {
         **_READ,
         # What a finding of a run says never changes: a trigger. One of the night is amended where it is.
@@ -90,7 +92,6 @@ TABLES: Mapping[str, Mapping[str, str]] = {
         WEB: "insert, update (streams, promoted_at, promoted_by)",
         WORKER: "insert, update (streams, ended_at)",
     },
-    "audit_whatiffinding": {**_READ, WORKER: "insert, update, delete"},
     # Casework: a case is opened by its finding and moves under its trigger; an action is never changed.
     "audit_case": {
         **_READ,
@@ -98,9 +99,9 @@ TABLES: Mapping[str, Mapping[str, str]] = {
     },
     **{f"audit_{name}": {**_READ, WEB: "insert"} for name in ("caseaction", "complaint", "complaintanswer")},
     "audit_casecontacts": {**_READ, WEB: "insert, update"},
-    "audit_videorequest": {**_READ, WEB: "insert", WORKER: "update (sent_at)"},
+    "audit_videorequest": {**_READ, WEB: "insert", WORKER: f"update ({_DELIVERY})"},
     "audit_escalation": _INSERTED,
-    "audit_escalationnotice": {**_READ, WORKER: "insert, update (sent_at)"},
+    "audit_escalationnotice": {**_READ, WORKER: f"insert, update ({_DELIVERY})"},
     "audit_deadline": {**_READ, WEB: "insert, update (hours), delete"},
     "audit_savedview": {**_READ, WEB: "insert, update, delete"},
     "audit_slipuse": {**_READ, WORKER: "insert, delete"},  # nights: a worker writes a version, signed by functions
@@ -145,9 +146,8 @@ TABLES: Mapping[str, Mapping[str, str]] = {
     },
     "audit_accountrequest": _READ,
     "audit_signinrefusal": {WEB: _ALL, WORKER: "select, update, delete"},
-    # The house register and decisions on corrections: written by functions, as requests are.
-    "audit_registerentry": _READ,
-    "audit_correctiondecision": _READ,
+    # The house register, decisions on corrections, epochs of the log: written by functions, as requests are.
+    **{f"audit_{name}": _READ for name in ("registerentry", "correctiondecision", "logepoch")},
     "audit_officer_groups": {WEB: "select"},
     "audit_officer_user_permissions": {WEB: "select"},
     # Of Django and its apps.
@@ -220,7 +220,7 @@ FUNCTIONS: Mapping[str, tuple[str, ...]] = {
     **{f"audit_{name}": () for name in ("is_integer", "reading_is_readable")},
     **{f"audit_act_correction_{verb}": () for verb in ("countersigned", "refused")},
     **{f"audit_{name}": () for name in ("decides_corrections", "decide_correction", "guard_correction_decision")},
-    "audit_report_of": (),
+    **{f"audit_{name}": () for name in ("act_log_recovered", "report_of")},
     "audit_report_to_sign": (),
     "audit_report_integrity": (WEB, SEQUENCER),
     # Four eyes are of two people.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import UTC
+from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
@@ -64,15 +64,9 @@ def add_findings(
     if not findings:
         return
     stream = LoggedStream.objects.get(pk=adjudication.stream_id)
-    seqs = {finding.seq for finding in findings}
-    # In UTC: a table's offset may be one that the database does not know.
-    claimed = {event.seq: event.occurred_at.astimezone(UTC) for event in events if event.seq in seqs}
-    # The money of a coup is judged when it ends, and a finding may be put right later: the event was in another step.
-    earlier = read.events_at(stream.stream_id, list(seqs - claimed.keys()))
-    claimed |= {seq: decode_one_stored(envelope).occurred_at.astimezone(UTC) for seq, envelope in earlier.items()}
-    occurred_at = read.credible_instants(stream.stream_id, claimed)
+    occurred_at, has_earlier = _instants(stream.stream_id, findings, events)
     of_all = _of_all(adjudication, stream, state)
-    fields = [{**of_all, **_as_row(finding), "occurred_at": occurred_at[finding.seq]} for finding in findings]
+    fields = [{**of_all, **as_row(finding), "occurred_at": occurred_at[finding.seq]} for finding in findings]
     if adjudication.what_if_id is not None:
         WhatIfFinding.objects.bulk_create(
             [WhatIfFinding(what_if_id=adjudication.what_if_id, **each) for each in fields],
@@ -92,8 +86,24 @@ def add_findings(
         update_fields=STANDING_AGAIN if run.stands else FOUND_AGAIN,
         batch_size=1_000,
     )
-    if earlier:
+    if has_earlier:
         _replace_amended(run, rows)
+
+
+def instants_of(stream_id: int, findings: Sequence[Finding]) -> dict[int, datetime]:
+    """Return when the events occurred that ``findings`` are at, by seq, as far as that can be believed."""
+    return _instants(stream_id, findings, ())[0]
+
+
+def _instants(stream_id: int, findings: Sequence[Finding], events: Iterable[Event]) -> tuple[dict[int, datetime], bool]:
+    """Return the same, given the events of a step, and whether any is of an earlier step."""
+    seqs = {finding.seq for finding in findings}
+    # In UTC: a table's offset may be one that the database does not know.
+    claimed = {event.seq: event.occurred_at.astimezone(UTC) for event in events if event.seq in seqs}
+    # The money of a coup is judged when it ends, and a finding may be put right later: the event was in another step.
+    earlier = read.events_at(stream_id, list(seqs - claimed.keys()))
+    claimed |= {seq: decode_one_stored(envelope).occurred_at.astimezone(UTC) for seq, envelope in earlier.items()}
+    return read.credible_instants(stream_id, claimed), bool(earlier)
 
 
 def _of_all(adjudication: Adjudication, stream: LoggedStream, state: State) -> dict[str, Any]:
@@ -110,7 +120,7 @@ def _of_all(adjudication: Adjudication, stream: LoggedStream, state: State) -> d
     }
 
 
-def _as_row(finding: Finding) -> dict[str, Any]:
+def as_row(finding: Finding) -> dict[str, Any]:
     """Return the fields that say what a finding says."""
     return {
         "seq": finding.seq,

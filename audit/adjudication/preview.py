@@ -16,6 +16,7 @@ from audit.event_store import read
 from audit.models import Adjudication, RunState
 from audit.models import Finding as FindingRow
 from settlement import Event, Finding, NeedsReplay, State
+from settlement.streams import with_held
 
 ATTEMPTS = 3
 """How often it begins anew because a worker has moved on meanwhile."""
@@ -72,13 +73,7 @@ def _folded_anew(stream_id: int, events: list[Event]) -> list[Finding]:
     """Return what is found in a whole stream, with no correction in effect that waits for officers."""
     known, readings = stream_reader.corrections_of(stream_id), results.standing_readings(stream_id)
     approved = results.standing_approvals(stream_id)
-    held: frozenset[int] = frozenset()
-    for _ in range(len(known) + 1):
-        try:
-            return fold(State(known, readings, approved, held=held), events)
-        except NeedsReplay as needed:
-            held = needed.held
-    raise AssertionError("each round holds one correction more")
+    return with_held(known, lambda held: fold(State(known, readings, approved, held=held), events))
 
 
 def _events(stream_id: int, first_seq: int, max_events: int) -> list[Event]:

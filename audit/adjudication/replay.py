@@ -30,9 +30,19 @@ from audit.adjudication import clocks, findings, retired_wagers, runs, stream_re
 from audit.adjudication.stream_reader import gc_paused
 from audit.adjudication.witness import WholeSession, Witness
 from audit.event_store import binary_copy, read
-from audit.models import Adjudication, AdjudicationRun, CorrectionDecision, RegisterEntry, RunCause, Verdict, WhatIf
+from audit.models import (
+    Adjudication,
+    AdjudicationRun,
+    CorrectionDecision,
+    LoggedStream,
+    RegisterEntry,
+    RunCause,
+    Verdict,
+    WhatIf,
+)
 from audit.models.runs import CURRENT
 from audit.register import in_force
+from audit.transparency import kept_findings
 from settlement import ENGINE_VERSION, Event, Finding, NeedsReplay, State
 from settlement.codec import next_seq_after
 from settlement.corrections import still_held
@@ -158,6 +168,8 @@ def _begin_run(identity: Mapping[str, Any]) -> bool:
         if others is None or (adjudication.run is not None and _is_in_use(others)):
             return False
         runs.begin(adjudication, RunCause.ENGINE if others else RunCause.FIRST)
+        if others:
+            _keep(adjudication, _run_of(adjudication))
         _return_to_beginning(adjudication)
     return True
 
@@ -200,7 +212,7 @@ def _step(
     events = [event for page in pages for event in page]
     if not events:
         if adjudication.cursor:
-            runs.step_done(run, at_end=True)
+            _end_step(adjudication, run, at_end=True, has_found=False)
         return Progress(folded=0, cursor=adjudication.cursor, behind=False)
     is_whole = not adjudication.cursor and next_seq_after(events[-1]) > last_seq and _has_close(events)
     if not is_whole or run.tries or adjudication.what_if is not None:
@@ -216,14 +228,33 @@ def _step(
         witness.ends()
     state.forget_findings()
     clocks.find_ahead(state.table, stream_id, events)
-    findings.add_findings(adjudication, state, [*folded.findings, *state.table.findings], events)
+    found = [*folded.findings, *state.table.findings]
+    findings.add_findings(adjudication, state, found, events)
     state.forget_findings()
     retired_wagers.retire(adjudication, state, folded.recalled, through=events[-1].seq)
     _move_cursor(adjudication, state, events[-1])
     behind = adjudication.next_seq <= last_seq
-    runs.step_done(run, at_end=not behind)
+    _end_step(adjudication, run, at_end=not behind, has_found=bool(found) or adjudication.closed)
     adjudication.save()
     return Progress(len(events), adjudication.cursor, behind, has_closed=adjudication.closed and not behind)
+
+
+def _end_step(adjudication: Adjudication, run: AdjudicationRun, *, at_end: bool, has_found: bool) -> None:
+    """Note that a step succeeded. Have the log keep what is found, if the step found anything or closed the session.
+
+    Not at every step, but in the transaction of each that changes a finding: so the newest entry of a session is what
+    is stored of it, at every instant.
+    """
+    takes_over = at_end and run.replaces_id is not None and run.completed_at is None
+    runs.step_done(run, at_end=at_end)
+    if takes_over or has_found:
+        _keep(adjudication, run)
+
+
+def _keep(adjudication: Adjudication, run: AdjudicationRun) -> None:
+    if adjudication.what_if_id is None:
+        stream = LoggedStream.objects.get(pk=adjudication.stream_id)
+        kept_findings.keep_adjudicated(run, stream, adjudication.cursor)
 
 
 def readings_of(adjudication: Adjudication, run: AdjudicationRun) -> stream_reader.Readings:
@@ -317,6 +348,7 @@ def _begin_another_run(
     if adjudication.what_if is not None:
         findings.delete_what_if_findings(adjudication.what_if, adjudication.stream_id)
     runs.begin(adjudication, cause, corrections_through=corrections_through)
+    _keep(adjudication, _run_of(adjudication))
     _return_to_beginning(adjudication, held if _run_of(adjudication).approved == run.approved else ())
     return True
 

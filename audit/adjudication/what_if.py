@@ -20,7 +20,7 @@ from django.utils import timezone
 
 from audit.adjudication.replay import advance
 from audit.event_store import audit_trail
-from audit.models import AdjudicationRun, Casino, LoggedStream, RunState, WhatIf
+from audit.models import AdjudicationRun, Casino, GamingTable, LoggedStream, RunState, WhatIf
 from audit.models.event_store import in_gaming_days
 from settlement import ENGINE_VERSION, State
 from settlement.catalogue import RULES
@@ -34,15 +34,21 @@ class WhatIfRejected(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which streams: those of a casino, of gaming days (both included), of a ruleset. None is no limit."""
+    """Which streams: those of a casino, of gaming days (both included), of a ruleset. None is no limit.
+
+    ``tables`` are codes of tables of the casino, () for every table.
+    """
 
     casino: str | None = None
     first_day: date | None = None
     last_day: date | None = None
     ruleset: str | None = None
+    tables: tuple[str, ...] = ()
 
-    def as_json(self) -> dict[str, str]:
-        return {name: str(value) for name, value in asdict(self).items() if value is not None}
+    def as_json(self) -> dict[str, Any]:
+        limits = {name: value for name, value in asdict(self).items() if value is not None and name != "tables"}
+        tables = {"tables": sorted(self.tables)} if self.tables else {}
+        return {name: str(value) for name, value in limits.items()} | tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +105,10 @@ def begin(name: str, *, readings: Mapping[str, Any], selection: Selection, actor
     casino = Casino.objects.filter(code=selection.casino).first() if selection.casino is not None else None
     if selection.casino is not None and casino is None:
         raise WhatIfRejected(f"There is no casino '{selection.casino}'.")
+    if selection.tables:
+        known = set(GamingTable.objects.filter(casino=casino).values_list("code", flat=True)) if casino else set()
+        if unknown := sorted(set(selection.tables) - known):
+            raise WhatIfRejected(f"There is no table '{unknown[0]}' at the casino.")
     params = {"readings": dict(readings), "selection": selection.as_json(), "engine_version": ENGINE_VERSION}
     with transaction.atomic():
         what_if, is_new = WhatIf.objects.get_or_create(
@@ -123,6 +133,8 @@ def streams_of(what_if: WhatIf) -> list[int]:
         streams = streams.filter(casino__code=selection["casino"])
     if "ruleset" in selection:
         streams = streams.filter(ruleset=selection["ruleset"])
+    if "tables" in selection:
+        streams = streams.filter(table__code__in=selection["tables"])
     stream_ids = list(streams.order_by("stream_id").values_list("stream_id", flat=True))
     WhatIf.objects.filter(pk=what_if.pk).update(streams=len(stream_ids))
     return stream_ids

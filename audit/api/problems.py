@@ -31,6 +31,7 @@ from audit.ingest.record import (
     SequenceGap,
 )
 from audit.ingest.refusals import EventsRefused, Fault
+from audit.transparency import epochs
 from audit.transparency.proofs import NotSealed
 
 CONTENT_TYPE = "application/problem+json"
@@ -109,7 +110,14 @@ def problem_of(error: Exception) -> Problem | None:
     faults = error.faults if isinstance(error, EventsRefused) else ()
     members = {name: getattr(error, name) for name in row.members}
     errors = [_error(fault) for fault in faults]
-    return Problem(row.status, row.code, row.detail.format(error), errors=errors or None, **members)
+    detail = row.detail.format(error)
+    if isinstance(error, NotOpened | SequenceGap) and (epoch := epochs.current()).number > 1:
+        members["epoch"] = epoch.number
+        detail += (
+            f" The record was restored from a backup (epoch {epoch.number}): what it was sent before that, from event "
+            f"{members['next_seq']} on, is lost here although you have a receipt. Send it again from there."
+        )
+    return Problem(row.status, row.code, detail, errors=errors or None, **members)
 
 
 def _error(fault: Fault) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from audit.api.keyed_view import KeyedView, key_of
 from audit.api.streams import stream_of, whole
 from audit.event_store.streams import instant
 from audit.models import KeyScope
-from audit.transparency import signing_keys, tree
+from audit.transparency import cosignatures, signing_keys, tree
 from audit.transparency.proofs import NotInLog, prove, prove_consistency
 
 MAX_INTEGER = 2**53 - 1
@@ -25,20 +25,29 @@ class NewestCheckpoint(KeyedView):
     """The newest signed head of the tree."""
 
     scope = KeyScope.STREAMS_READ
-    parameters = frozenset({"size"})
+    parameters = frozenset({"size", "cosigned"})
 
     @extend_schema(
         summary="The newest checkpoint",
-        description="A C2SP tlog-checkpoint, signed with Ed25519 as a C2SP signed note.",
-        parameters=[OpenApiParameter("size", int, description="The one signed at just this size.")],
+        description=(
+            "A C2SP tlog-checkpoint, signed with Ed25519 as a C2SP signed note, followed by the cosignatures of "
+            "witnesses (C2SP cosignature/v1) that are kept on it."
+        ),
+        parameters=[
+            OpenApiParameter("size", int, description="The one signed at just this size."),
+            OpenApiParameter("cosigned", int, enum=[1], description="The newest one that a witness has cosigned."),
+        ],
         responses={(200, "text/plain"): OpenApiResponse(OpenApiTypes.STR, "The signed note.")},
     )
     def get(self, request: Request) -> HttpResponse:
         size = whole(request, "size", default=0, least=1, most=MAX_INTEGER)
-        head = tree.checkpoint_of_size(size) if size else tree.newest_checkpoint()
+        if whole(request, "cosigned", default=0, least=1, most=1):
+            head = cosignatures.newest_cosigned()
+        else:
+            head = tree.checkpoint_of_size(size) if size else tree.newest_checkpoint()
         if head is None:
             raise Http404
-        return HttpResponse(head.note, content_type="text/plain; charset=utf-8")
+        return HttpResponse(cosignatures.cosigned_note(head), content_type="text/plain; charset=utf-8")
 
 
 class Inclusion(KeyedView):

@@ -76,9 +76,13 @@ def perform(
             if transition.name == "ask_video" and not is_again and video.was_requested(case):
                 raise ActionRefused(_("The video was asked for already. Say so if you ask for it again."))
             about = _apply(case, officer, transition, reason, outcome, assignee)
+            action = CaseAction.objects.create(
+                case=case, officer=officer, type=transition.event, reason=reason, about=about
+            )
+            if transition.target == State.CLOSED:
+                case.closed_at = action.at  # the instant of the entry, to the microsecond: verification compares them
             case.save(update_fields=CHANGED_FIELDS)
-            CaseAction.objects.create(case=case, officer=officer, type=transition.event, reason=reason, about=about)
-            _record(case, officer, transition.event, reason, about)
+            _record(case, officer, transition.event, reason, about, at=action.at)
     except ActionRefused as refused:
         case = Case.objects.get(pk=case_id)
         _record(case, officer, REFUSED, str(refused), name)
@@ -174,7 +178,7 @@ def _apply(
             case.outcome, case.reason, case.proposed_by = outcome, reason, officer
             about = outcome
         case "approve":
-            case.approved_by, case.closed_at = officer, datetime.now(UTC)
+            case.approved_by = officer
             about = case.outcome
         case "send_back" | "reopen" | "withdraw":
             case.outcome, case.reason = "", ""
@@ -199,9 +203,11 @@ def undoable(case: Case, officer: Officer) -> Undo | None:
     return Undo(last.type, name) if is_allowed(case, officer, name) else None
 
 
-def _record(case: Case, officer: Officer, event: str, reason: str, about: str) -> None:
+def _record(case: Case, officer: Officer, event: str, reason: str, about: str, *, at: datetime | None = None) -> None:
     stream = Finding.objects.filter(case=case).values_list("stream__name", flat=True).first()
     data = {"case": case.pk, "stream": stream or "", "seq": case.seq, "rule": case.rule, "wager": case.wager}
     if about:
         data["about"] = about
+    if at is not None:
+        data["at"] = at.astimezone(UTC).isoformat()
     audit_trail.record(officer.get_username(), event, casino_id=case.casino_id, data=data, reason=reason)

@@ -19,17 +19,13 @@ from audit.casework.actions import MAX_REASON, ActionRefused
 from audit.event_store import audit_trail, read
 from audit.models import Complaint, ComplaintAnswer, Deadline, LoggedStream, Officer
 from audit.models.adjudication import Severity
+from audit.models.cases import FALLBACK_HOURS
 from audit.models.complaints import Answer, Came
 from settlement.codec import decode_one_stored
+from settlement.events import DisputeSettled, GoodwillPaid
 
 SEVERITY = Severity.MAJOR
 """A complaint is to be answered within the hours of a case of this severity."""
-
-HOURS = 72
-"""Hours to answer where neither the casino nor the installation has a deadline."""
-
-PAYMENTS = ("goodwill.paid", "dispute.settled")
-"""Events that may pay what a complaint is founded for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +39,19 @@ class Entered:
     words: str
     wager: str = ""
     player: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Payment:
+    """What an event of a table paid a player, in minor units. ``player`` is "" where the event names none.
+
+    ``is_approved``: a dispute that is settled without an approval counts as no payment.
+    """
+
+    seq: int
+    amount: int
+    player: str
+    is_approved: bool
 
 
 def enter(officer: Officer, entered: Entered) -> Complaint:
@@ -90,8 +99,8 @@ def answer(
             amount = paid = None
         elif amount is None or amount < 0:
             raise ActionRefused(_("Say the amount for which it is founded; 0 if it is about no money."))
-        elif paid is not None and not _pays(complaint, paid):
-            raise ActionRefused(_("That event pays no goodwill and settles no dispute."))
+        elif paid is not None and payment_of(complaint, paid) is None:
+            raise ActionRefused(_("That event pays a player no goodwill and settles no dispute for one."))
         added, is_new = ComplaintAnswer.objects.get_or_create(
             complaint=complaint,
             defaults={
@@ -107,6 +116,17 @@ def answer(
     return added
 
 
+def payment_of(complaint: Complaint, seq: int) -> Payment | None:
+    """Return what the event of that number, in the stream of the complaint, paid a player; None if it paid nobody."""
+    stored = read.events_at(complaint.stream_id, [seq]).get(seq)
+    match decode_one_stored(stored) if stored is not None else None:
+        case GoodwillPaid(data=paid):
+            return Payment(seq, paid.amount, paid.player or "", is_approved=True)
+        case DisputeSettled(data=settled) if settled.by == "house":
+            return Payment(seq, settled.amount, "", is_approved=bool(settled.approved_by))
+    return None
+
+
 def _demand(officer: Officer, casino_id: int) -> None:
     if not Scope.of(officer, Capability.WORK_CASES).includes(casino_id):
         raise ActionRefused(_("Your role at this casino does not allow this."))
@@ -120,12 +140,7 @@ def _hours(casino_id: int) -> int:
     """Return the hours of the casino's own deadline, else of the installation's."""
     deadlines = Deadline.objects.filter(Q(casino=casino_id) | Q(casino=None), severity=SEVERITY)
     own = deadlines.order_by(F("casino").asc(nulls_last=True)).values_list("hours", flat=True).first()
-    return HOURS if own is None else own
-
-
-def _pays(complaint: Complaint, seq: int) -> bool:
-    found = read.slice_of(complaint.stream_id, after=seq - 1, limit=1)
-    return bool(found) and found[0][0] == seq and decode_one_stored(found[0][1]).type in PAYMENTS
+    return FALLBACK_HOURS if own is None else own
 
 
 def _record(complaint: Complaint, officer: Officer, event: str, data: dict[str, object], words: str) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from audit.access.capabilities import Capability
 from audit.access.scope import Scope, officers_with
@@ -89,14 +89,23 @@ def escalations_of(cases: Iterable[int]) -> Mapping[int, Escalation]:
     return {each.case_id: each for each in found.select_related("deputy")}
 
 
-def unsent_requests() -> list[int]:
-    """Return the ids of the requests for video that no mail server has taken yet."""
-    return list(VideoRequest.objects.filter(sent_at=None).order_by("pk").values_list("pk", flat=True))
+def requests_to_mail(now: datetime) -> list[int]:
+    """Return the ids of the requests for video that no mail server has taken yet, and are to be tried."""
+    return list(VideoRequest.objects.filter(is_due(now)).order_by("pk").values_list("pk", flat=True))
 
 
-def unsent_notices() -> list[int]:
-    """Return the ids of the notices that can be mailed and were not: of open cases, to officers with an address."""
-    waiting = EscalationNotice.objects.filter(sent_at=None, officer__is_active=True).exclude(officer__email="")
-    return list(
-        waiting.exclude(escalation__case__state=State.CLOSED).order_by("pk").values_list("pk", flat=True)[:AT_ONCE]
-    )
+def officers_to_mail(now: datetime) -> list[tuple[int, int]]:
+    """Return the officers with an address who were not told yet of a late case, each with the casino of the case."""
+    both = ("officer", "escalation__case__casino")
+    return list(notices_to_mail(now).order_by(*both).values_list(*both).distinct()[:AT_ONCE])
+
+
+def notices_to_mail(now: datetime) -> QuerySet[EscalationNotice]:
+    """Return the notices that are to be tried: of open cases, to officers with an address."""
+    waiting = EscalationNotice.objects.filter(is_due(now), officer__is_active=True).exclude(officer__email="")
+    return waiting.exclude(escalation__case__state=State.CLOSED)
+
+
+def is_due(now: datetime) -> Q:
+    """Return what is true of a message that is to be mailed now."""
+    return Q(sent_at=None, given_up_at=None) & (Q(next_try_at=None) | Q(next_try_at__lte=now))

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import getpass
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -48,8 +48,13 @@ class AuditEntry:
 
 def record(actor: str, type: str, *, casino_id: int = INSTALLATION, data: Mapping[str, Any], reason: str = "") -> None:
     """Append an entry to the desk stream of today, UTC. ``data`` holds text, integers, and lists of them."""
-    with _next_entry(actor, type, casino_id, data, reason) as (stream_id, entry):
-        append(stream_id, [entry], next_seq=entry.seq + 1, key_id=NO_KEY)
+    record_all(actor, type, casino_id=casino_id, datas=[_with_reason(data, reason)])
+
+
+def record_all(actor: str, type: str, *, casino_id: int, datas: Sequence[Mapping[str, Any]]) -> None:
+    """Append an entry for each of ``datas``, at least one, in one batch."""
+    with _next_entries(actor, type, casino_id, datas) as (stream_id, entries):
+        append(stream_id, entries, next_seq=entries[-1].seq + 1, key_id=NO_KEY)
 
 
 def perform(
@@ -66,7 +71,7 @@ def perform(
     ``actor`` is the officer's name. ``secret`` is what the function needs and the log never has: a password's hash.
     Raise ``EntryRefused``: nothing is stored.
     """
-    with _next_entry(actor, type, casino_id, data, reason) as (stream_id, entry):
+    with _next_entries(actor, type, casino_id, [_with_reason(data, reason)]) as (stream_id, [entry]):
         return append_and_apply(stream_id, entry, function="audit_perform_act", secret=secret)
 
 
@@ -79,7 +84,7 @@ def perform_command(
     secret: str | None = None,
 ) -> dict[str, Any]:
     """Append an entry of a command's and apply it, as ``perform`` does. The actor is the account of the machine."""
-    with _next_entry(account_name(), type, casino_id, data, reason) as (stream_id, entry):
+    with _next_entries(account_name(), type, casino_id, [_with_reason(data, reason)]) as (stream_id, [entry]):
         return append_and_apply(stream_id, entry, function="audit_perform_command", secret=secret)
 
 
@@ -91,27 +96,34 @@ def account_name() -> str:
         return f"uid {os.getuid()}"
 
 
+def _with_reason(data: Mapping[str, Any], reason: str) -> Mapping[str, Any]:
+    return {**data, "reason": reason} if reason else data
+
+
 @contextmanager
-def _next_entry(
-    actor: str, type: str, casino_id: int, data: Mapping[str, Any], reason: str
-) -> Iterator[tuple[int, NewEvent]]:
-    """Hold the desk stream of today, UTC, in a transaction. Yield its id and the entry that it takes next."""
+def _next_entries(
+    actor: str, type: str, casino_id: int, datas: Sequence[Mapping[str, Any]]
+) -> Iterator[tuple[int, list[NewEvent]]]:
+    """Hold the desk stream of today, UTC, in a transaction. Yield its id and the entries that it takes next."""
     now = datetime.now(UTC)
     with transaction.atomic():
         [(stream_id,)] = binary_copy.execute("select log.open_desk(%b::bigint, %b::date)", (casino_id, now.date()))
-        [(seq,)] = binary_copy.execute("select next_seq from log.hold(%b::bigint)", (stream_id,))
+        [(first,)] = binary_copy.execute("select next_seq from log.hold(%b::bigint)", (stream_id,))
         stream = stream_row(stream_id)
         assert stream is not None, "the stream was opened just now"
-        envelope = {
-            "actor": actor,
-            "data": {**data, "reason": reason} if reason else data,
-            "occurred_at": instant(now),
-            "seq": seq,
-            "stream": stream.name,
-            "type": type,
-            "v": 1,
-        }
-        yield stream_id, NewEvent(seq, now, _encode(envelope))
+        entries: list[NewEvent] = []
+        for seq, data in enumerate(datas, start=first):
+            envelope = {
+                "actor": actor,
+                "data": data,
+                "occurred_at": instant(now),
+                "seq": seq,
+                "stream": stream.name,
+                "type": type,
+                "v": 1,
+            }
+            entries.append(NewEvent(seq, now, _encode(envelope)))
+        yield stream_id, entries
 
 
 def entries_of(casino_id: int, day: date) -> Iterator[AuditEntry]:

@@ -103,6 +103,17 @@ def whole(stream_id: int, *, after: int = 0) -> Iterator[tuple[int, bytes]]:
         after = page[-1][0]
 
 
+def ends_of(stream_id: int) -> tuple[int, datetime, datetime] | None:
+    """Return the number of a stream's last event, and when its first and its last happened; None without events."""
+    rows = binary_copy.execute(
+        "select l.seq, f.occurred_at, l.occurred_at from"
+        " (select occurred_at from log.event where stream_id = %b::bigint order by seq limit 1) f,"
+        " (select seq, occurred_at from log.event where stream_id = %b::bigint order by seq desc limit 1) l",
+        (stream_id, stream_id),
+    )
+    return tuple(rows[0]) if rows else None
+
+
 def events_at(stream_id: int, seqs: list[int]) -> dict[int, bytes]:
     """Return the canonical bytes of those of ``seqs`` that are stored, by seq."""
     return dict(
@@ -136,6 +147,23 @@ def _corrections_under(stream_id: int, chain: bytes) -> tuple[bytes, ...]:
     return tuple(envelope for (envelope,) in rows)
 
 
+def of_types(stream_id: int, types: Collection[str]) -> tuple[bytes, ...]:
+    """Return the events of some types of a stream, in order."""
+    rows = binary_copy.execute("select chain from log.stream_head where stream_id = %b::bigint", (stream_id,))
+    return _of_types_under(stream_id, rows[0][0], tuple(sorted(types))) if rows else ()
+
+
+@lru_cache(maxsize=64)
+def _of_types_under(stream_id: int, chain: bytes, types: tuple[str, ...]) -> tuple[bytes, ...]:
+    """Scan a stream once for each chain value, as ``_corrections_under``."""
+    rows = binary_copy.execute(
+        "select envelope from log.event where stream_id = %b::bigint and envelope ->> 'type' = any (%b::text[])"
+        " order by seq",
+        (stream_id, list(types)),
+    )
+    return tuple(envelope for (envelope,) in rows)
+
+
 def sessions_counted(stream_ids: list[int]) -> dict[int, set[str]]:
     """Return the sessions that counts name, by stream id, those of corrections and of entries corrected since too."""
     rows = binary_copy.execute(
@@ -148,6 +176,13 @@ def sessions_counted(stream_ids: list[int]) -> dict[int, set[str]]:
     for stream_id, session in rows:
         sessions.setdefault(stream_id, set()).add(session)
     return sessions
+
+
+def firsts_of(stream_ids: list[int]) -> list[tuple[int, bytes]]:
+    """Return the first event of each of some streams: stream id and canonical bytes; an empty stream is not there."""
+    return binary_copy.execute(
+        "select stream_id, envelope from log.event where stream_id = any (%b::bigint[]) and seq = 1", (stream_ids,)
+    )
 
 
 def last_of_type_in(stream_ids: list[int], type: str) -> dict[int, tuple[bytes, bool]]:

@@ -51,7 +51,8 @@ class Material:
     was checked in the session. ``approved`` are the corrections among the events that officers had approved, None where
     every one took effect, and ``decisions`` what officers decided about corrections among them, as ``finding.json`` has
     it, with the entries of the audit trail and their proofs. ``keys`` are those
-    that signed the checkpoint, in the order of its signatures, as ``name+id+base64``.
+    that signed the checkpoint, in the order of its signatures, as ``name+id+base64``; cosignatures of witnesses follow
+    in the checkpoint itself.
     """
 
     finding: Finding

@@ -25,6 +25,7 @@ from audit.evidence.decided import entries_of, proven_decisions
 from audit.models import Finding
 from audit.register import in_force
 from audit.transparency import proofs, signing_keys
+from audit.transparency.cosignatures import cosigned_note
 from audit.transparency.signed_notes import signers_in
 from settlement import ENGINE_VERSION, NeedsReplay, State
 from settlement import Finding as FindingValue
@@ -65,7 +66,7 @@ def material_of(finding: Finding) -> Material:
     entries = entries_of(finding.stream_id, last_seq)
     needed = [(each.desk_id, each.seq) for each in entries if each.correction in (approved or ())]
     proven = proofs.prove_through(finding.stream_id, last_seq, with_entries=needed)
-    note = proven[0].checkpoint.note
+    note = cosigned_note(proven[0].checkpoint)
     opener = msgspec.json.decode(envelopes[0])["data"]
     return Material(
         finding=_with_consequences(value, state),

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 """The verifier of evidence bundles: this one file, Python 3.9 or newer, and nothing else.
 
-    python3 verify.py [--key VKEY] BUNDLE.zip       a bundle as it was exported
-    python3 verify.py [--key VKEY] [FOLDER]         an unpacked one, by default in the current folder
+    python3 verify.py [--key VKEY] [--witness VKEY] BUNDLE.zip       a bundle as it was exported
+    python3 verify.py [--key VKEY] [--witness VKEY] [FOLDER]         an unpacked one, by default in the current folder
 
     events.ndjson ─ leaf ─► root of each batch ─► chain of the stream
                                  └─ in the batch's entry ─ leaf ─ path ─► root in the checkpoint ─► its signature
     decision on a correction ─ leaf ─┘
 
 ``--key`` is the log's public key as its operator publishes it, ``name+id+base64``. Without it, the bundle is checked
-with the key that it contains, which shows that nothing was damaged, not who made it.
+with the key that it contains, which shows that nothing was damaged, not who made it. ``--witness``, which may be
+repeated, is the key of somebody who keeps watch over the log: the checkpoint has to be cosigned by it as well.
 
 Prints a line for each check. Exit status 0: everything holds. 1: something does not, and the last line says what. 2:
 there is nothing to check. ``docs/evidence.md`` specifies every format to the byte, so that anybody can write another.
@@ -25,6 +26,7 @@ import re
 import stat
 import struct
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256, sha512
 from pathlib import Path
@@ -272,18 +274,35 @@ Key = tuple[str, bytes, bytes]
 """Name, id of 4 bytes, public key of 32."""
 
 
-def key_of(vkey: str) -> Key:
-    """Parse a public key, ``name+id+base64``."""
+def key_of(vkey: str, kind: int = 1) -> Key:
+    """Parse a public key, ``name+id+base64``, of a log (kind 1) or of a witness (kind 4)."""
     name, _, rest = vkey.partition("+")
     typed = decoded(rest[9:], "the public key")
     key_id = sha256(name.encode() + b"\n" + typed).digest()[:4]
-    if not re.fullmatch(r"[^\s+]+", name) or len(typed) != 33 or typed[0] != 1 or rest[:9] != key_id.hex() + "+":
-        raise Unverified(f"'{vkey}' is not a public key of the format name+id+base64")
+    if not re.fullmatch(r"[^\s+]+", name) or len(typed) != 33 or typed[0] != kind or rest[:9] != key_id.hex() + "+":
+        raise Unverified(f"'{vkey}' is not a public key of the format name+id+base64, of type {kind}")
     return name, key_id, typed[1:]
 
 
-def check_checkpoint(files: Mapping[str, bytes], vkey: str | None) -> tuple[int, bytes, str]:
-    """Return size and root of the tree that exactly the bundle's keys have signed, and the line to print."""
+def cosigned_at(witness: Key, signatures: Sequence[tuple[str, bytes]], text: bytes) -> str:
+    """Return when ``witness`` cosigned the checkpoint of ``text`` (C2SP cosignature/v1). Raise if it did not."""
+    for name, signature in signatures:
+        if (name, signature[:4], len(signature)) == (*witness[:2], 76):
+            seconds = int.from_bytes(signature[4:12], "big")
+            message = b"cosignature/v1\ntime %d\n" % seconds + text
+            if seconds < 1 << 40 and is_signed(witness[2], signature[12:], message):
+                return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(seconds))
+            raise Unverified(f"the cosignature of {name} is not over this checkpoint")
+    raise Unverified(f"the checkpoint is not cosigned by the witness {witness[0]} given with --witness")
+
+
+def check_checkpoint(
+    files: Mapping[str, bytes], vkey: str | None, witnesses: Sequence[str]
+) -> tuple[int, bytes, list[str]]:
+    """Return size and root of the tree that the bundle's keys have signed, and the lines to print.
+
+    After their signatures come those of witnesses: the ones given in ``witnesses`` have to be there, others may.
+    """
     listed = document(files, "keys.json", "keys:list origin:str")
     keys = [key_of(checked({"key": key}, "key:str", "keys.json")["key"]) for key in listed["keys"]]
     note = re.fullmatch(
@@ -291,17 +310,21 @@ def check_checkpoint(files: Mapping[str, bytes], vkey: str | None) -> tuple[int,
     )
     if note is None or note[2] != listed["origin"]:
         raise Unverified("the checkpoint is not a signed note of this log: origin, size, root, signatures")
-    lines = [line.split(" ")[1:] for line in note[5].splitlines()]
-    signatures = [(name, decoded(encoded, "a signature of the checkpoint")) for name, encoded in lines]
-    if [(name, signature[:4]) for name, signature in signatures] != [key[:2] for key in keys]:
-        raise Unverified("the checkpoint is not signed by the keys of keys.json, in their order")
-    for index, (name, signature) in enumerate(signatures):
+    parts = [line.split(" ")[1:] for line in note[5].splitlines()]
+    signatures = [(name, decoded(encoded, "a signature of the checkpoint")) for name, encoded in parts]
+    ids = [(name, signature[:4]) for name, signature in signatures]
+    if not keys or ids[: len(keys)] != [key[:2] for key in keys] or len(set(ids)) != len(ids):
+        raise Unverified("the checkpoint is not signed by the keys of keys.json, in their order, each once")
+    for index, (name, signature) in enumerate(signatures[: len(keys)]):
         if not is_signed(keys[index][2], signature[4:], note[1].encode()):
             raise Unverified(f"the signature of {name} is not over this checkpoint")
     if vkey is not None and key_of(vkey) not in keys:
         raise Unverified("the checkpoint is not signed by the key given with --key")
-    line = f"checkpoint: {note[2]}, {note[3]} batches, signed by {', '.join(listed['keys'])}"
-    return int(note[3]), decoded(note[4], "the root of the tree"), line
+    lines = [f"checkpoint: {note[2]}, {note[3]} batches, signed by {', '.join(listed['keys'])}"]
+    for witness in witnesses:
+        seen = cosigned_at(key_of(witness, 4), signatures[len(keys) :], note[1].encode())
+        lines.append(f"witness: {witness.partition('+')[0]} cosigned the checkpoint at {seen}")
+    return int(note[3]), decoded(note[4], "the root of the tree"), lines
 
 
 # The content of the files. --------------------------------------------------------------------------------------------
@@ -521,15 +544,15 @@ def check_verdict(files: Mapping[str, bytes], content: Mapping[str, Any], langua
     return text
 
 
-def checks(files: Mapping[str, bytes], vkey: str | None = None) -> Iterator[str]:
+def checks(files: Mapping[str, bytes], vkey: str | None = None, witnesses: Sequence[str] = ()) -> Iterator[str]:
     """Yield a line for each check that holds. Raise ``Unverified`` at the first that does not."""
     try:
         yield check_manifest(files)
         content = document(files, "finding.json", CONTENT)
         if content["format"] != FORMAT:
             raise Unverified(f"the bundle is of the format {content['format']}, this is the verifier of {FORMAT}")
-        size, root, line = check_checkpoint(files, vkey)
-        yield line
+        size, root, of_checkpoint = check_checkpoint(files, vkey, witnesses)
+        yield from of_checkpoint
         lines, events = check_events(files, content["stream"])
         yield f"events: {len(events)} of stream {content['stream']}, each in its canonical form"
         casino, line = check_batches(files, lines, events, size, root)
@@ -540,22 +563,36 @@ def checks(files: Mapping[str, bytes], vkey: str | None = None) -> Iterator[str]
         yield "verdict, as finding.json has it:"
         yield check_verdict(files, content, "en")
         yield check_verdict(files, content, "fr")
-    except (AttributeError, LookupError, RecursionError, TypeError, ValueError, struct.error) as error:
+    except (
+        AttributeError,
+        LookupError,
+        RecursionError,
+        TypeError,
+        ValueError,
+        OverflowError,
+        OSError,
+        struct.error,
+    ) as error:
         raise Unverified(f"the bundle is malformed: {error}") from error
 
 
 def main(arguments: list[str]) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")
-    vkey = arguments[1] if arguments[:1] == ["--key"] and len(arguments) > 1 else None
-    paths = arguments[2:] if vkey else arguments
+    vkey, witnesses, paths = None, [], list(arguments)
+    while paths[:1] in (["--key"], ["--witness"]) and len(paths) > 1:
+        option, given, *paths = paths
+        if option == "--witness":
+            witnesses.append(given)
+        else:
+            vkey = given
     path = Path(paths[0] if paths else ".")
     if len(paths) > 1 or not path.exists() or path.name.startswith("-"):
         print(__doc__)
         return 2
     try:
         files = files_under(path) if path.is_dir() else files_in(path.read_bytes())
-        for line in checks(files, vkey):
+        for line in checks(files, vkey, witnesses):
             print(line if line.endswith("\n") else f"ok      {line}", flush=True)
     except Unverified as reason:
         print(f"FAILED  {reason}")

@@ -18,8 +18,11 @@ from django.utils import timezone
 
 from audit.event_store.streams import instant
 from audit.models import ApiKey, Finding, LoggedStream, Quarantined
-from audit.transparency import integrity_findings
+from audit.transparency import integrity_findings, kept_findings
 from settlement import Event
+
+CONFLICT_RULES = ("sequence-conflict",)
+"""The findings of ingestion; each is entered in the log, as ``audit.transparency.kept_findings`` says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +80,9 @@ def keep_conflicts(key: ApiKey, name: str, stream_id: int, conflicts: Sequence[C
             ],
             ignore_conflicts=True,
         )
+        before = kept_findings.roots_of([stream_id], CONFLICT_RULES)
         integrity_findings.report(_finding(stream, each) for each in conflicts)
+        kept_findings.keep(before, [stream_id], CONFLICT_RULES)
 
 
 def _row(

@@ -2,7 +2,7 @@
 
     kind      params                                                  result
     verify    {first_day, last_day}, each optional                    how much was recomputed, the faults
-    what_if   {name, readings, first_day, last_day, ruleset}          the what-if run of that name
+    what_if   {name, readings, first_day, last_day, ruleset, tables}  the what-if run of that name
     export    {findings: [id, …], form, said: [text], language}       a file
 
 A worker that takes over a job starts it again, except a what-if run, whose streams go on from their cursors.
@@ -27,8 +27,10 @@ from audit.exports.findings import NOWHERE, findings_by_id, findings_sheet
 from audit.exports.lists import render_list
 from audit.models import Job, JobKind, JobState, LoggedStream, WhatIf
 from audit.models.event_store import in_gaming_days
+from audit.projections.verify import verify_derived
 from audit.transparency import signing_keys
-from audit.transparency.verify import Outcome, verify
+from audit.transparency.outcome import Outcome
+from audit.transparency.verify import one_snapshot, verify
 
 MAX_FAULTS = 200
 """Faults that a page lists; ``manage.py verify`` lists more."""
@@ -50,7 +52,7 @@ class JobResult:
 
 
 def _verify(job: Job, report: Progress) -> JobResult:
-    """Recompute the record from its stored bytes: a casino's streams and decisions, or all and the tree."""
+    """Recompute the record from its stored bytes, a casino's or all with the tree, and hold the tables against it."""
     params = job.params
     streams = in_gaming_days(LoggedStream.objects.order_by("stream_id"), params)
     if job.casino_id is not None:
@@ -58,14 +60,16 @@ def _verify(job: Job, report: Progress) -> JobResult:
     stream_ids = list(streams.values_list("stream_id", flat=True))
     total = sum(read.last_seqs(stream_ids).values())
     is_whole = job.casino_id is None and not any(params.values())
-    result = verify(
-        signing_keys.verifiers("checkpoint"),
-        signing_keys.origin(),
-        streams=None if is_whole else stream_ids,
-        with_tree=is_whole,
-        decisions=[job.casino_id],
-        progress=lambda so_far: report(so_far.events, total),
-    )
+    with one_snapshot():
+        result = verify(
+            signing_keys.verifiers("checkpoint"),
+            streams=None if is_whole else stream_ids,
+            with_tree=is_whole,
+            decisions=[job.casino_id],
+            progress=lambda so_far: report(so_far.events, total),
+        )
+        for fault in verify_derived(job.casino_id, result).faults:
+            result.add(fault)
     return JobResult(total=result.events, result=_as_json(result))
 
 
@@ -79,7 +83,9 @@ def _what_if(job: Job, report: Progress) -> JobResult:
     """Replay the streams of a what-if run, one after the other."""
     params = job.params
     first, last = (date.fromisoformat(params[name]) if params.get(name) else None for name in ("first_day", "last_day"))
-    selection = Selection(job.casino.code if job.casino else None, first, last, params.get("ruleset"))
+    selection = Selection(
+        job.casino.code if job.casino else None, first, last, params.get("ruleset"), tuple(params.get("tables", ()))
+    )
     what_if = what_if_runs.begin(
         params["name"], readings=params["readings"], selection=selection, actor=job.officer.get_username()
     )

@@ -14,6 +14,7 @@ from audit.event_store import read
 from audit.models import BatchKind, Finding, LedgerBatch, LedgerProcess, LedgerQuestion, LoggedStream
 from audit.models.ledger import kept
 from audit.presentation import whole_times
+from audit.transparency import kept_findings
 from audit.transparency.integrity_findings import integrity_finding
 from settlement.codec import decode_one_stored
 from settlement.eprocess.ledger import Question
@@ -35,6 +36,7 @@ def ask(process: LedgerProcess, batch: LedgerBatch, question: Question) -> Ledge
     stream, seq = _where(process, batch)
     finding = _finding(stream, _free_seq(stream, seq, question.rule), process, question)
     finding.save()
+    kept_findings.keep({}, [stream.pk], [question.rule])
     return LedgerQuestion.objects.create(
         process=process,
         batch=batch,

@@ -23,12 +23,17 @@ def add_officer(parser: Any, *, is_required: bool = True) -> None:
 
 def proved(options: dict[str, Any]) -> Officer:
     """Return the officer, who has given the password, and the code where there is a second factor."""
-    officer = Officer.objects.filter(username=options["officer"], is_active=True).first()
-    password = getpass("Password: ") if sys.stdin.isatty() else sys.stdin.readline().rstrip("\n")
+    return proved_officer(options["officer"], options["code"])
+
+
+def proved_officer(name: str, code: str) -> Officer:
+    """Return the officer of a name, who has given the password, and ``code`` where there is a second factor."""
+    officer = Officer.objects.filter(username=name, is_active=True).first()
+    password = getpass(f"Password of {name}: ") if sys.stdin.isatty() else sys.stdin.readline().rstrip("\n")
     if officer is None or not officer.check_password(password):
         raise CommandError("Account or password are wrong.")
     if user_has_device(officer):
-        code = options["code"].replace(" ", "")
+        code = code.replace(" ", "")
         if not code or match_token(officer, code) is None:
             raise CommandError("Give the code of the second factor with --code.")
     return officer

@@ -14,6 +14,7 @@ from audit.models.corrections import (
     CorrectionState,
     Verdict,
 )
+from audit.models.epochs import LogEpoch, LogFork
 from audit.models.event_store import LoggedBatch, LoggedEvent, LoggedStream
 from audit.models.jobs import Job, JobKind, JobState
 from audit.models.ledger import (
@@ -44,6 +45,7 @@ from audit.models.register import RegisterEntry
 from audit.models.replay_queue import CasinoTurn, Heartbeat, LeafCursor, WaitingStream
 from audit.models.runs import AdjudicationRun, FailedRun, RunCause, RunState, WhatIf
 from audit.models.slips import SlipUse
+from audit.models.witnesses import Cosignature, WitnessState
 
 __all__ = [
     "CORRECTION_RULES",
@@ -64,6 +66,7 @@ __all__ = [
     "Correction",
     "CorrectionDecision",
     "CorrectionState",
+    "Cosignature",
     "Deadline",
     "Escalation",
     "EscalationNotice",
@@ -84,6 +87,8 @@ __all__ = [
     "LedgerProcess",
     "LedgerQuestion",
     "LedgerYear",
+    "LogEpoch",
+    "LogFork",
     "LoggedBatch",
     "LoggedEvent",
     "LoggedStream",
@@ -116,4 +121,5 @@ __all__ = [
     "WaitingStream",
     "WhatIf",
     "WhatIfFinding",
+    "WitnessState",
 ]

@@ -261,6 +261,11 @@ class Finding(_Found):
                 name="finding_by_croupier",
                 condition=Q(status="standing") & ~Q(croupier=""),
             ),
+            models.Index(  # what a player's name stands beside: audit.desk.persons.tallies
+                fields=["casino", "player", "gaming_day"],
+                name="finding_by_player",
+                condition=Q(status="standing") & ~Q(player=""),
+            ),
         ]
 
 

@@ -41,8 +41,26 @@ class CaseContacts(models.Model):
         return str(self.casino)
 
 
-class VideoRequest(models.Model):
-    """A recording that an officer asked for. What it says never changes; ``sent_at`` is None until it is mailed."""
+class Delivery(models.Model):
+    """How the mailing of a message goes: ``sent_at`` is None until a mail server took it.
+
+    After a failure it is tried again at ``next_try_at``; once ``given_up_at`` is set, never again. ``error`` is what
+    the server said last.
+    """
+
+    sent_at = models.DateTimeField(null=True)
+    failures = models.PositiveSmallIntegerField(default=0)
+    failing_since = models.DateTimeField(null=True)
+    next_try_at = models.DateTimeField(null=True)
+    given_up_at = models.DateTimeField(null=True)
+    error = models.CharField(max_length=300, blank=True, default="")
+
+    class Meta:
+        abstract = True
+
+
+class VideoRequest(Delivery):
+    """A recording that an officer asked for. What it says never changes."""
 
     case = models.ForeignKey(Case, on_delete=models.PROTECT, related_name="video_requests")
     finding = models.ForeignKey(Finding, on_delete=models.PROTECT, related_name="+")
@@ -53,7 +71,6 @@ class VideoRequest(models.Model):
     begins_at = models.DateTimeField()
     ends_at = models.DateTimeField()
     kept_until = models.DateTimeField()
-    sent_at = models.DateTimeField(null=True)
 
     class Meta:
         ordering = ["requested_at", "pk"]
@@ -81,12 +98,11 @@ class Escalation(models.Model):
         return f"{self.case} {self.deadline:%Y-%m-%d %H:%M}"
 
 
-class EscalationNotice(models.Model):
-    """An officer who is to be told of a late case. ``sent_at`` is None until the message is mailed."""
+class EscalationNotice(Delivery):
+    """An officer who is to be told of a late case."""
 
     escalation = models.ForeignKey(Escalation, on_delete=models.PROTECT, related_name="notices")
     officer = models.ForeignKey(Officer, on_delete=models.PROTECT, related_name="+")
-    sent_at = models.DateTimeField(null=True)
 
     class Meta:
         ordering = ["pk"]

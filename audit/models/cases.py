@@ -29,6 +29,11 @@ class Outcome(models.TextChoices):
     MISTAKEN = "mistaken", _("mistaken")
 
 
+FALLBACK_HOURS = 24
+"""Hours to close a case, or to answer a complaint, where neither the casino nor the installation has a deadline: those
+of the database's ``audit_deadline_of``."""
+
+
 class Deadline(models.Model):
     """The hours within which a case of a severity is to be closed: at one casino, or at all that have no own one."""
 

@@ -77,6 +77,14 @@ class GamingTable(models.Model):
 
     casino = models.ForeignKey(Casino, on_delete=models.PROTECT, related_name="tables", verbose_name=_("casino"))
     code = models.CharField(_("code"), max_length=100, validators=[CODE])
+    name = models.CharField(
+        _("name"),
+        max_length=100,
+        blank=True,
+        default="",
+        db_default="",
+        help_text=_("What the casino calls it, such as “Roulette by the window”. Table systems send the code."),
+    )
 
     class Meta:
         verbose_name = _("table")

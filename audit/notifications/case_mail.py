@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
 from typing import cast
 
 from django.conf import settings
@@ -12,31 +14,48 @@ from django.utils.translation import gettext as _
 
 from audit.access.capabilities import Capability
 from audit.access.scope import Scope
+from audit.casework.escalation import AT_ONCE, is_due, notices_to_mail
 from audit.event_store import audit_trail
-from audit.models import EscalationNotice, Finding, NightSubscriber, VideoRequest
-from audit.models.cases import State
+from audit.models import EscalationNotice, Finding, NightSubscriber, Officer, VideoRequest
+from audit.notifications.delivery import NotTaken, hand_over, note_failure
 from audit.presentation import date_time, day, finding_title, labelled, officer_name, reference
 from settlement.catalogue import Language
 
 
 def send_video_request(request_id: int) -> bool:
-    """Mail a request to the video room, unless that was done. If sending fails, the next call tries again."""
-    with transaction.atomic():
-        waiting = VideoRequest.objects.select_for_update(skip_locked=True, of=("self",)).filter(sent_at=None)
-        about = waiting.select_related("finding__casino", "finding__table", "finding__stream", "requested_by")
-        found = about.filter(pk=request_id).first()
-        if found is None:
-            return False
-        found.sent_at = timezone.now()
-        found.save(update_fields=["sent_at"])
-        audit_trail.record(
-            "system",
-            "case.video_mailed",
-            casino_id=found.finding.casino_id,
-            data={"case": found.case_id, "request": found.pk, "to": found.address},
-        )
-        video_message(found).send()
+    """Mail a request to the video room, unless that was done or is not due. Return whether a server took it."""
+    now = timezone.now()
+    try:
+        with transaction.atomic():
+            found = _request_to_mail(request_id, now)
+            if found is None:
+                return False
+            found.sent_at = now
+            found.save(update_fields=["sent_at"])
+            _record_request(found, "case.video_mailed")
+            hand_over(video_message(found))
+    except NotTaken as error:
+        with transaction.atomic():
+            found = _request_to_mail(request_id, now)
+            for each in note_failure([found] if found is not None else [], error, now):
+                _record_request(each, "case.video_not_mailed")
+        return False
     return True
+
+
+def _request_to_mail(request_id: int, now: datetime) -> VideoRequest | None:
+    waiting = VideoRequest.objects.select_for_update(skip_locked=True, of=("self",)).filter(is_due(now))
+    about = waiting.select_related("finding__casino", "finding__table", "finding__stream", "requested_by")
+    return about.filter(pk=request_id).first()
+
+
+def _record_request(request: VideoRequest, event: str) -> None:
+    audit_trail.record(
+        "system",
+        event,
+        casino_id=request.finding.casino_id,
+        data={"case": request.case_id, "request": request.pk, "to": request.address},
+    )
 
 
 def video_message(request: VideoRequest) -> EmailMessage:
@@ -63,57 +82,97 @@ def video_message(request: VideoRequest) -> EmailMessage:
     return EmailMessage(" ".join(subject.split()), body, to=[request.address])
 
 
-def send_notice(notice_id: int) -> bool:
-    """Mail an officer that a case is late, unless that was done, it is closed, or there is no address to mail to."""
-    with transaction.atomic():
-        waiting = EscalationNotice.objects.select_for_update(skip_locked=True, of=("self",)).filter(sent_at=None)
-        notice = waiting.select_related("escalation__case__casino", "officer").filter(pk=notice_id).first()
-        if notice is None or notice.escalation.case.state == State.CLOSED:
-            return False
-        if not notice.officer.email or not notice.officer.is_active:
-            return False
-        message = late_message(notice)
-        if message is None:
-            return False
-        notice.sent_at = timezone.now()
-        notice.save(update_fields=["sent_at"])
-        message.send()
-    return True
+def send_notices(officer_id: int, casino_id: int) -> int:
+    """Mail an officer, in one message, which cases of a casino are late. Return how many it lists.
 
-
-def late_message(notice: EscalationNotice) -> EmailMessage | None:
-    """Return what an officer is told of a late case; None if they have no role at its casino any more.
-
-    Who does not see the record, as an administrator, gets the reference and the deadline alone.
+    Left out are notices that were mailed or are not due, of closed cases, and of an officer without an address or a
+    role at the casino.
     """
-    case, officer = notice.escalation.case, notice.officer
-    if not Scope.of(officer, *Capability).includes(case.casino_id):
+    now = timezone.now()
+    try:
+        with transaction.atomic():
+            notices = _notices_to_mail(officer_id, casino_id, now)
+            message = late_message(notices)
+            if message is None:
+                return 0
+            for each in notices:
+                each.sent_at = now
+            EscalationNotice.objects.bulk_update(notices, ["sent_at"])
+            hand_over(message)
+    except NotTaken as error:
+        with transaction.atomic():
+            for failed in note_failure(_notices_to_mail(officer_id, casino_id, now), error, now):
+                _record_notice(failed, casino_id)
+        return 0
+    return len(notices)
+
+
+def _notices_to_mail(officer_id: int, casino_id: int, now: datetime) -> list[EscalationNotice]:
+    waiting = notices_to_mail(now).select_for_update(skip_locked=True, of=("self",))
+    theirs = waiting.filter(officer=officer_id, escalation__case__casino=casino_id)
+    about = theirs.select_related(
+        "escalation__case__casino", "escalation__case__assigned_to", "escalation__deputy", "officer"
+    )
+    return list(about.order_by("escalation__deadline", "pk")[:AT_ONCE])
+
+
+def _record_notice(notice: EscalationNotice, casino_id: int) -> None:
+    data = {"case": notice.escalation.case_id, "to": notice.officer.get_username()}
+    audit_trail.record("system", "case.late_not_mailed", casino_id=casino_id, data=data)
+
+
+def late_message(notices: Sequence[EscalationNotice]) -> EmailMessage | None:
+    """Return what an officer is told of the late cases of one casino; None if there are none, or they have no role
+    there any more.
+
+    Who does not see the record, as an administrator, gets the references and the deadlines alone.
+    """
+    if not notices:
         return None
-    finding = Finding.objects.standing().filter(case=case).select_related("table").order_by("pk").first()
-    if finding is None:
+    casino, officer = notices[0].escalation.case.casino, notices[0].officer
+    if not Scope.of(officer, *Capability).includes(casino.pk):
         return None
-    casino = case.casino
-    with translation.override(_language_of(notice)):
-        facts = [
-            (_("Casino"), casino.name or casino.code),
-            (_("Reference"), reference(finding)),
-            (_("Deadline"), date_time(notice.escalation.deadline, casino, with_year=True)),
-        ]
-        if Scope.of(officer, Capability.SEE_RECORD).includes(case.casino_id):
-            facts += [
-                (_("Finding"), finding_title(finding.rule)),
-                (_("Table"), finding.table.code if finding.table is not None else ""),
-                (_("Gaming day"), day(finding.gaming_day, with_weekday=True, with_year=True)),
-                (_("Officer"), officer_name(case.assigned_to)),
-            ]
-        deputy = notice.escalation.deputy
-        passed = _("The deputy may take it over: %(officer)s") % {"officer": officer_name(deputy)}
-        if deputy is None:
-            passed = _("No deputy for late cases is named: it passed to the administrators of the casino.")
-        subject = _("Late: %(reference)s, %(casino)s") % {"reference": reference(finding), "casino": facts[0][1]}
-        says = _("This case is open after its deadline.")
-        body = "\n".join([says, passed, "", *(labelled(label, text) for label, text in facts if text), ""])
+    standing = Finding.objects.standing().filter(case__in=[each.escalation.case_id for each in notices])
+    heads = {each.case_id: each for each in standing.select_related("table").order_by("-pk")}
+    late = [(each, heads[each.escalation.case_id]) for each in notices if each.escalation.case_id in heads]
+    if not late:
+        return None
+    sees_record = Scope.of(officer, Capability.SEE_RECORD).includes(casino.pk)
+    with translation.override(_language_of(notices[0])):
+        named = casino.name or casino.code
+        facts = [_late_facts(notice, finding, sees_record=sees_record) for notice, finding in late]
+        if len(late) == 1:
+            subject = _("Late: %(reference)s, %(casino)s") % {"reference": reference(late[0][1]), "casino": named}
+            says = _("This case is open after its deadline.")
+        else:
+            subject = _("%(number)s late cases, %(casino)s") % {"number": len(late), "casino": named}
+            says = _("These cases are open after their deadlines.")
+        cases = ["\n".join(labelled(label, text) for label, text in each if text) for each in facts]
+        passed = [_passed(deputy) for deputy in {each.escalation.deputy: None for each, _finding in late}]
+        body = "\n".join([says, *passed, "", labelled(_("Casino"), named), "\n\n".join(cases), ""])
     return EmailMessage(" ".join(subject.split()), body, to=[officer.email])
+
+
+def _late_facts(notice: EscalationNotice, finding: Finding, *, sees_record: bool) -> list[tuple[str, str]]:
+    case = notice.escalation.case
+    facts = [
+        (_("Reference"), reference(finding)),
+        (_("Deadline"), date_time(notice.escalation.deadline, case.casino, with_year=True)),
+    ]
+    if sees_record:
+        facts += [
+            (_("Finding"), finding_title(finding.rule)),
+            (_("Table"), finding.table.code if finding.table is not None else ""),
+            (_("Gaming day"), day(finding.gaming_day, with_weekday=True, with_year=True)),
+            (_("Officer"), officer_name(case.assigned_to)),
+        ]
+    return facts
+
+
+def _passed(deputy: Officer | None) -> str:
+    if deputy is None:
+        return _("No deputy for late cases is named: it passed to the administrators of the casino.")
+    return _("The deputy may take it over: %(officer)s") % {"officer": officer_name(deputy)}
 
 
 def _language_of(notice: EscalationNotice) -> Language:

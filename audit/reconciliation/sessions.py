@@ -58,7 +58,7 @@ def compute_figures(stream_id: int, last_seq: int) -> SessionFigures:
 
 def _faults_of(stream_id: int) -> int:
     """Return how many faults the verification of a stream's chain finds."""
-    outcome = verify([], "", streams=[stream_id], with_tree=False)
+    outcome = verify([], streams=[stream_id], with_tree=False)
     return len(outcome.faults) + outcome.unlisted
 
 

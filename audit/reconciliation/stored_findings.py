@@ -1,4 +1,7 @@
-"""How findings of a whole day are stored: what its last run no longer raises is superseded, what it does stands."""
+"""How findings of a whole day are stored: what its last run no longer raises is superseded, what it does stands.
+
+What changed of a session is entered in the log: ``audit.transparency.kept_findings``.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from django.utils import timezone
 
 from audit.adjudication.findings import IDENTITY
 from audit.models import Finding, FindingStatus
+from audit.transparency import kept_findings
 
 UPDATED_FIELDS = ("severity", "evidence", "expected", "recorded", "facts", "currency", "occurred_at", "player")
 """What a finding that is raised again takes from the new run."""
@@ -19,6 +23,7 @@ def replace_findings(findings: Iterable[Finding], *, streams: Collection[int], r
     """Store findings, supersede those of ``rules`` on ``streams`` that are not among them; return how many stand."""
     current = {_identity(finding): finding for finding in findings}
     with transaction.atomic():
+        before = kept_findings.roots_of(streams, rules)
         stored = Finding.objects.filter(stream_id__in=streams, rule__in=rules).select_for_update()
         outdated = [row.pk for row in stored.standing() if _identity(row) not in current]
         Finding.objects.filter(pk__in=outdated).update(status=FindingStatus.SUPERSEDED, superseded_at=timezone.now())
@@ -29,6 +34,7 @@ def replace_findings(findings: Iterable[Finding], *, streams: Collection[int], r
             update_fields=[*UPDATED_FIELDS, "status", "superseded_at"],
             batch_size=1_000,
         )
+        kept_findings.keep(before, streams, rules)
     return len(current)
 
 

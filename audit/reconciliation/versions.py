@@ -9,8 +9,9 @@ exception for each: its code, a reason, and the officer who accepts it.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from django.db import connection, transaction
@@ -77,8 +78,33 @@ def create_version(night: Night, *, actor: str, now: datetime) -> tuple[NightRep
             sheet=restatement_rows(before, content, night) if before else [],
             made_by=actor,
         )
-        _record(report, actor, "night.reported")
+        _record(report, actor, "night.reported", state=str(report.state), kept=kept_root(report))
     return report, True
+
+
+def kept_root(report: NightReport) -> str:
+    """Return the SHA-256 of what a version is made with and never changes, as hex: the log keeps it."""
+    created = {
+        "casino": report.casino.code,
+        "gaming_day": report.gaming_day.isoformat(),
+        "currency": report.currency,
+        "version": report.version,
+        "tree_size": report.tree_size,
+        "tree_root": report.tree_root,
+        "engine_version": report.engine_version,
+        "content": hashlib.sha256(bytes(report.content)).hexdigest(),
+        "digest": report.digest,
+        "through": report.through,
+        "sheet": report.sheet,
+        "made_at": report.made_at.astimezone(UTC).isoformat(),
+        "made_by": report.made_by,
+    }
+    return hashlib.sha256(canonical_json(created)).hexdigest()
+
+
+def digest_of(report: NightReport) -> str:
+    """Return the digest that the content of a version has: what its ``digest`` should be."""
+    return digest({key: value for key, value in report.parsed_content().items() if key not in OF_A_VERSION})
 
 
 def _differs_in_cases_alone(before: NightReport, content: Mapping[str, Any]) -> bool:

@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 from django.conf import settings
 
+from audit.transparency import epochs
 from audit.transparency.signed_notes import BadNote, Checkpoint, Verifier, open_checkpoint
 from audit.transparency.tree import StoredCheckpoint
 
@@ -30,18 +31,28 @@ def targets() -> list[str]:
     return list(settings.CABOCHON_CHECKPOINTS)
 
 
-def name_of(size: int) -> str:
-    """Return the file name of the checkpoint of a tree of ``size`` leaves; names sort by size."""
-    return f"{PREFIX}{size:020}"
+def folders() -> list[Path]:
+    """Return the targets that are folders: what was exported there can be read again."""
+    return [Path(target) for target in targets() if not _is_url(target)]
+
+
+def name_of(size: int, origin: str = "") -> str:
+    """Return the file name of the checkpoint of a tree of ``size`` leaves; names of one epoch sort by size.
+
+    ``origin`` is the checkpoint's, by default that of the first epoch.
+    """
+    epoch = origin.removeprefix(epochs.first_origin()).strip("/")
+    return f"{PREFIX}{epoch}{'-' if epoch else ''}{size:020}"
 
 
 def export(checkpoint: StoredCheckpoint, target: str) -> None:
     """Copy a checkpoint to a target. Raise ``ExportFailed`` if that fails."""
+    name = name_of(checkpoint.size, checkpoint.note.partition("\n")[0])
     try:
         if _is_url(target):
-            _put(f"{target.rstrip('/')}/{quote(name_of(checkpoint.size))}", checkpoint.note.encode())
+            _put(f"{target.rstrip('/')}/{quote(name)}", checkpoint.note.encode())
         else:
-            _write(Path(target), name_of(checkpoint.size), checkpoint.note.encode())
+            _write(Path(target), name, checkpoint.note.encode())
     except (OSError, ValueError) as error:
         raise ExportFailed(f"{target}: {error}") from error
 
@@ -55,10 +66,8 @@ def notes_in(folder: Path) -> Iterator[tuple[Path, str]]:
 def exported_checkpoints(verifiers: list[Verifier], origin: str) -> list[Checkpoint]:
     """Return, for each folder, the largest checkpoint of this log that one of ``verifiers`` signed."""
     largest: list[Checkpoint] = []
-    for target in targets():
-        if _is_url(target):
-            continue
-        for _path, note in reversed(list(notes_in(Path(target)))):
+    for folder in folders():
+        for _path, note in reversed(list(notes_in(folder))):
             try:
                 largest.append(open_checkpoint(note, verifiers, origin=origin))
             except BadNote:

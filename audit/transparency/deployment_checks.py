@@ -10,7 +10,8 @@ from django.core.checks import CheckMessage, Error, Tags, Warning, register
 from django.db import connection
 
 from audit.access import database_roles
-from audit.transparency import signing_keys
+from audit.transparency import signing_keys, witnesses
+from audit.transparency.signed_notes import BadNote
 from audit.transparency.signing_keys import NoSigningKey, Purpose
 
 APPEND_ONLY = ("stream", "event", "batch", "leaf", "subtree", "checkpoint", "key")
@@ -115,6 +116,12 @@ def _guards() -> Iterator[CheckMessage]:
         )
 
 
+_WHO_SIGNS = {
+    "checkpoint": "Where the sequencer does not run, this is as it should be. The sequencer",
+    "receipt": "A web server",
+}
+
+
 def _keys() -> Iterator[CheckMessage]:
     for purpose in get_args(Purpose):
         try:
@@ -122,9 +129,19 @@ def _keys() -> Iterator[CheckMessage]:
         except NoSigningKey as error:
             yield Warning(
                 str(error),
-                hint=f"What signs a {purpose} needs it: run manage.py logkey --make once, or copy CABOCHON_KEYS here.",
+                hint=f"{_WHO_SIGNS[purpose]} needs it: run manage.py logkey --make once, or copy its folder there.",
                 id="audit.W004",
             )
+    for path in signing_keys.keys_not_apart():
+        yield Warning(
+            f"{path} signs checkpoints, and is in the folder of the keys that sign receipts: web servers can read it.",
+            hint="Run manage.py logkey --apart, and let nobody but the sequencer read CABOCHON_CHECKPOINT_KEYS.",
+            id="audit.W007",
+        )
+    try:
+        witnesses.configured()
+    except BadNote as error:
+        yield Error(str(error), hint="It is a list of KEY ADDRESS, separated by commas.", id="audit.E008")
     if signing_keys.origin().startswith("cabochon.localhost/"):
         yield Warning(
             f"The log is called {signing_keys.origin()}, as every other one that was given no name.",

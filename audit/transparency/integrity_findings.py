@@ -63,3 +63,33 @@ def report_tampering(stream_id: int, first_seq: int, *, expected: bytes, recorde
         recorded=recorded.hex(),
     )
     report([finding])
+
+
+_LAST_OF_TABLES = """
+select l.stream_id, l.first_seq from log.leaf l join log.stream s using (stream_id)
+where l.log_index < %s and not s.is_of_desk order by l.log_index desc limit 1
+"""
+
+
+def report_refused_by_witness(size: int, *, expected: bytes | None, recorded: bytes | None) -> None:
+    """Open a ``log-tampered`` finding at the last batch of a table that a witness, who refuses this log, has cosigned.
+
+    ``size`` is of the tree that it has cosigned, ``expected`` the root it had then and ``recorded`` the one that the
+    tree has now, each None if it is not known. Idempotent; none while no table has a batch in that tree.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_LAST_OF_TABLES, [size])
+        row = cursor.fetchone()
+    stream = LoggedStream.objects.filter(pk=row[0]).first() if row else None
+    if stream is None:
+        return
+    finding = integrity_finding(
+        stream,
+        "log-tampered",
+        row[1],
+        occurred_at=datetime.now(UTC),
+        facts={"batch": row[1]},
+        expected=expected.hex() if expected else None,
+        recorded=recorded.hex() if recorded else None,
+    )
+    report([finding])

@@ -12,7 +12,7 @@ from typing import Any
 from audit.event_store import merkle, read
 from audit.event_store.read import Batch
 from audit.event_store.streams import stream_row
-from audit.transparency import tree
+from audit.transparency import cosignatures, tree
 from audit.transparency.tree import StoredCheckpoint
 
 
@@ -51,10 +51,10 @@ def prove_batch(stream_id: int, batch: Batch, checkpoint: StoredCheckpoint | Non
 
 
 def prove_through(stream_id: int, seq: int, *, with_entries: Iterable[tuple[int, int]] = ()) -> list[BatchProof]:
-    """Prove every batch of a stream through the one of event ``seq``, all in the smallest signed tree that has it.
+    """Prove every batch of a stream through the one of event ``seq``, all in one signed tree that has it.
 
-    ``with_entries`` are entries of the audit trail, by stream id and seq, that the tree has to have as well. That tree
-    never changes. Raise ``NotSealed`` while there is none.
+    It is the smallest that a witness has cosigned, or, while none has, the smallest. ``with_entries`` are entries of
+    the audit trail, by stream id and seq, that the tree has to have as well. Raise ``NotSealed`` while there is none.
     """
     batches = read.batches_through(stream_id, seq)
     stream = stream_row(stream_id)
@@ -64,7 +64,9 @@ def prove_through(stream_id: int, seq: int, *, with_entries: Iterable[tuple[int,
         raise NotSealed(f"the batch of event {unsealed.first_seq if unsealed else seq} is not under a checkpoint yet")
     of_entries = [tree.index_of(*entry) for entry in with_entries]
     needed = [indexes[batches[-1].first_seq], *(index for index in of_entries if index is not None)]
-    checkpoint = None if None in of_entries else tree.first_checkpoint_holding(max(needed))
+    checkpoint = None
+    if None not in of_entries:
+        checkpoint = cosignatures.first_cosigned_holding(max(needed)) or tree.first_checkpoint_holding(max(needed))
     if checkpoint is None:
         raise NotSealed(f"the batch of event {seq}, or a decision about it, is not under a checkpoint yet")
     root_of = tree.cached_root_of()

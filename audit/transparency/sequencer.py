@@ -56,7 +56,15 @@ order by b.position
 
 
 class Forked(Exception):
-    """The stored tree does not extend a checkpoint that was signed: nothing more may be signed on it."""
+    """The stored tree does not extend a checkpoint that was signed: nothing more may be signed on it.
+
+    ``leaves`` are here, ``signed_size`` is of that checkpoint.
+    """
+
+    def __init__(self, message: str, *, leaves: int, signed_size: int) -> None:
+        super().__init__(message)
+        self.leaves = leaves
+        self.signed_size = signed_size
 
 
 class Fenced(Exception):
@@ -86,6 +94,7 @@ class Sequencer:
     def __init__(self, report: ReportTampering) -> None:
         self.report = report
         self.frontier = merkle.Frontier()
+        self.origin = ""
         self.tampered: set[tuple[int, int]] = set()
 
     @staticmethod
@@ -96,16 +105,19 @@ class Sequencer:
 
     def load(self) -> None:
         """Load the tree's right edge. Raise ``Forked`` if the tree does not extend what was signed."""
+        self.origin = signing_keys.origin()
         newest = tree.newest_checkpoint()
-        signed = [Checkpoint(signing_keys.origin(), newest.size, newest.root)] if newest else []
-        signed += exported_checkpoints(signing_keys.verifiers("checkpoint"), signing_keys.origin())
+        signed = [Checkpoint(self.origin, newest.size, newest.root)] if newest else []
+        signed += exported_checkpoints(signing_keys.verifiers("checkpoint"), self.origin)
         size = tree.size()  # read after the checkpoints, because another sequencer may be running
         self.frontier = tree.frontier(size)
         for checkpoint in signed:
             if checkpoint.size > size:
-                raise Forked(f"a tree of {checkpoint.size} leaves was signed, and {size} are here")
+                what = f"a tree of {checkpoint.size} leaves was signed, and {size} are here"
+                raise Forked(what, leaves=size, signed_size=checkpoint.size)
             if tree.frontier(checkpoint.size).root() != checkpoint.root:
-                raise Forked(f"the tree's first {checkpoint.size} leaves are not those that were signed")
+                what = f"the tree's first {checkpoint.size} leaves are not those that were signed"
+                raise Forked(what, leaves=size, signed_size=checkpoint.size)
 
     def round(self) -> int:
         """Seal pending batches, up to the limits of a round, and return how many.
@@ -122,7 +134,7 @@ class Sequencer:
             for each in intact:
                 leaves.append(merkle.leaf(tree.entry(each.stream, each.batch)))
                 subtrees += frontier.add(leaves[-1])
-            self._seal(intact, leaves, subtrees, Checkpoint(signing_keys.origin(), frontier.size, frontier.root()))
+            self._seal(intact, leaves, subtrees, Checkpoint(self.origin, frontier.size, frontier.root()))
         self.frontier = frontier
         return len(intact)
 

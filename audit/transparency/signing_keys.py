@@ -1,9 +1,13 @@
 """The log's signing keys: one purpose is checkpoints, the other receipts.
 
-A private key is a file in the folder ``CABOCHON_KEYS``, readable by its owner alone. Its public key is a row of the
-log, with the instant from which it is valid. Keys are rotated, never changed: a new key follows the old one of its
-purpose, and what the old one signed stays valid. The key that was valid at an instant signs for that instant, so a
-receipt that is requested again is the same receipt.
+A private key is a file, readable by its owner alone: of receipts in the folder ``CABOCHON_KEYS``, of checkpoints in
+``CABOCHON_CHECKPOINT_KEYS``, which nobody but the sequencer has to read. A web server that is taken over can then sign
+receipts and no tree. A key of checkpoints that is in the folder of receipts, as 0.1.0 kept it, is read there, until
+``manage.py logkey --apart`` moves it.
+
+A public key is a row of the log, with the instant from which it is valid. Keys are rotated, never changed: a new key
+follows the old one of its purpose, and what the old one signed stays valid. The key that was valid at an instant
+signs for that instant, so a receipt that is requested again is the same receipt.
 """
 
 from __future__ import annotations
@@ -22,6 +26,7 @@ from typing import Literal, TypeAlias
 from django.conf import settings
 
 from audit.event_store import binary_copy
+from audit.transparency import epochs
 from audit.transparency.signed_notes import ED25519, Signer, Verifier
 
 Purpose: TypeAlias = Literal["checkpoint", "receipt"]
@@ -52,8 +57,8 @@ class PublicKey:
 
 
 def origin() -> str:
-    """Return the name of this log, which its checkpoints carry."""
-    return str(settings.CABOCHON_ORIGIN)
+    """Return the name of this log, which the checkpoints of its epoch carry."""
+    return epochs.current().origin
 
 
 def public_keys(purpose: Purpose | None = None) -> list[PublicKey]:
@@ -74,18 +79,19 @@ def verifiers(purpose: Purpose) -> list[Verifier]:
     return [key.verifier for key in public_keys(purpose)]
 
 
-def create(purpose: Purpose, *, reason: str, at_once: bool = False) -> PublicKey:
-    """Make a key, store it in ``CABOCHON_KEYS``, and register it.
+def create(purpose: Purpose, *, reason: str, at_once: bool = False, of_origin: str = "") -> PublicKey:
+    """Make a key, store it in the folder of its purpose, and register it.
 
-    The first of its purpose is valid at once, one that follows another after ``ROTATION_LEAD`` unless ``at_once``.
+    The first of its purpose is valid at once, one that follows another after ``ROTATION_LEAD`` unless ``at_once``. Its
+    name is that of the log in its epoch, or ``of_origin``: the epoch that it opens.
     """
     is_rotation = bool(public_keys(purpose))
     seed = secrets.token_bytes(32)
-    signer = Signer(origin() + NAMES[purpose], seed)
+    signer = Signer((of_origin or origin()) + NAMES[purpose], seed)
     valid_from = datetime.now(UTC)
     if is_rotation and not at_once:
         valid_from += ROTATION_LEAD
-    _store(signer, seed)  # before it is registered: a registered key without its file could sign nothing
+    _store(purpose, signer, seed)  # before it is registered: a registered key without its file could sign nothing
     [(valid_from,)] = binary_copy.execute(
         "select log.register_key(%b::bytea, %b::text, %b::text, %b::bytea, %b::timestamptz, %b::text)",
         (signer.verifier.key_id, signer.verifier.name, purpose, signer.verifier.public, valid_from, reason),
@@ -118,9 +124,10 @@ class _Keyring:
         # The first key signs for instants before it was valid.
         key_then = keys[max(0, bisect_right(starts, at) - 1)]
         # If the private key of then was destroyed, the key of now signs instead.
-        signer = self._private(key_then) or self._private(keys[max(0, bisect_right(starts, datetime.now(UTC)) - 1)])
+        key_now = keys[max(0, bisect_right(starts, datetime.now(UTC)) - 1)]
+        signer = self._private(purpose, key_then) or self._private(purpose, key_now)
         if signer is None:
-            raise NoSigningKey(f"The {purpose} key {key_then.key_id.hex()} is not in {_folder()}.")
+            raise NoSigningKey(f"The {purpose} key {key_then.key_id.hex()} is not in {folder(purpose)}.")
         return signer
 
     def _load_public(self) -> None:
@@ -130,11 +137,11 @@ class _Keyring:
             starts.append(key.valid_from)
             keys.append(key.verifier)
 
-    def _private(self, verifier: Verifier) -> Signer | None:
-        """Return the signer of a public key, or None if its file is not here."""
+    def _private(self, purpose: Purpose, verifier: Verifier) -> Signer | None:
+        """Return the signer of a public key, or None if this account cannot read its file."""
         if verifier.public not in self._signers:
-            path = _folder() / verifier.key_id.hex()
-            if not path.exists():
+            path = _file(purpose, verifier)
+            if path is None:
                 return None
             signer = read_private(path.read_text())
             if signer.verifier != verifier:
@@ -150,26 +157,71 @@ class _Keyring:
 _keyring = _Keyring()
 
 
-def _folder() -> Path:
-    return Path(settings.CABOCHON_KEYS)
+def folder(purpose: Purpose) -> Path:
+    """Return the folder of the private keys of a purpose."""
+    if purpose == "receipt":
+        return Path(settings.CABOCHON_KEYS)
+    return Path(settings.CABOCHON_CHECKPOINT_KEYS or Path(settings.CABOCHON_KEYS) / "checkpoint")
 
 
-def _store(signer: Signer, seed: bytes) -> None:
-    """Write a private key to its file, readable by its owner alone, atomically."""
-    folder = _folder()
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+def is_readable_here(purpose: Purpose) -> bool:
+    """Whether the account of this process can read the private key that signs for ``purpose`` now."""
+    now = datetime.now(UTC)
+    started = [key for key in public_keys(purpose) if key.valid_from <= now]
+    return bool(started) and _file(purpose, started[-1].verifier) is not None
+
+
+def keys_not_apart() -> list[Path]:
+    """Return the files of checkpoint keys that are in the folder of receipt keys."""
+    paths = (folder("receipt") / verifier.key_id.hex() for verifier in verifiers("checkpoint"))
+    return [path for path in paths if folder("receipt") != folder("checkpoint") and os.access(path, os.F_OK)]
+
+
+def move_apart() -> list[Path]:
+    """Move checkpoint keys out of the folder of receipt keys; return where they are now."""
+    moved: list[Path] = []
+    for path in keys_not_apart():
+        _write(folder("checkpoint"), path.name, path.read_text())
+        path.unlink()
+        moved.append(folder("checkpoint") / path.name)
+    return moved
+
+
+def _file(purpose: Purpose, verifier: Verifier) -> Path | None:
+    """Return the file of a private key, or None if it is not here or not for this account."""
+    name = verifier.key_id.hex()
+    for path in (folder(purpose) / name, folder("receipt") / name):
+        if os.access(path, os.R_OK):
+            return path
+    return None
+
+
+def _store(purpose: Purpose, signer: Signer, seed: bytes) -> None:
+    """Write a private key to its file."""
     verifier = signer.verifier
     encoded = base64.b64encode(ED25519 + seed).decode()
-    draft = folder / f".{verifier.key_id.hex()}.{os.getpid()}"
+    name = verifier.key_id.hex()
+    _write(folder(purpose), name, f"PRIVATE+KEY+{verifier.name}+{name}+{encoded}\n")
+
+
+def _write(folder: Path, name: str, content: str) -> None:
+    """Write a file that its owner alone can read, atomically."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    draft = folder / f".{name}.{os.getpid()}"
     with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        file.write(f"PRIVATE+KEY+{verifier.name}+{verifier.key_id.hex()}+{encoded}\n")
+        file.write(content)
         file.flush()
         os.fsync(file.fileno())
-    draft.rename(folder / verifier.key_id.hex())
+    draft.rename(folder / name)
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def read_private(content: str) -> Signer:
-    """Return the key in the content of a file of ``CABOCHON_KEYS``. Raise ``NoSigningKey`` if it is malformed."""
+    """Return the key in the content of a file of a private key. Raise ``NoSigningKey`` if it is malformed."""
     parts = content.strip().split("+", 4)
     try:
         typed = base64.b64decode(parts[4], validate=True)

@@ -78,7 +78,8 @@ def _root_from(hashes: Hashes) -> merkle.RootOf:
     return root_of
 
 
-def _hashes(height: int, low: int, high: int) -> list[bytes]:
+def hashes_of(height: int, low: int, high: int) -> list[bytes]:
+    """Return the stored hashes of a height (0, 8, 16 …) from ``low`` to ``high`` - 1, fewer if some are missing."""
     if height == 0:
         statement = (
             "select hash from log.leaf where log_index >= %b::bigint and log_index < %b::bigint order by log_index"
@@ -93,7 +94,7 @@ def _hashes(height: int, low: int, high: int) -> list[bytes]:
     return [bytes(each) for (each,) in rows]
 
 
-root_of = _root_from(_hashes)
+root_of = _root_from(hashes_of)
 """Return the root over the stored leaves ``low`` … ``high`` - 1. Raise ``LookupError`` if some are missing."""
 
 
@@ -102,7 +103,7 @@ def cached_root_of() -> merkle.RootOf:
 
     @cache
     def tile(height: int, index: int) -> list[bytes]:
-        return _hashes(height, index << merkle.TILE_BITS, index + 1 << merkle.TILE_BITS)
+        return hashes_of(height, index << merkle.TILE_BITS, index + 1 << merkle.TILE_BITS)
 
     def hashes(height: int, low: int, high: int) -> list[bytes]:
         index, first = divmod(low, 1 << merkle.TILE_BITS)

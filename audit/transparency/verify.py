@@ -4,6 +4,7 @@
     leaves        each batch has its leaf or is in the outbox; indexes without a gap; stored roots of full subtrees
     checkpoints   each is signed, numbered, and has the root that the leaves give at its size
     decisions     each decision about a correction is what an entry of the audit trail says, by the rules: ``decisions``
+    cosigned      each checkpoint that a witness cosigned has the root of this tree, and is cosigned
     exported      each checkpoint exported out of the database has the root of this tree, and none is of a larger one
 
 How it sees a forgery: a changed, lost, added or moved event breaks the root of its batch; a recomputed root breaks the
@@ -15,11 +16,10 @@ consistent log. Only exported checkpoints show that, and a public key that is gi
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
-from typing import TypeAlias
 
 import msgspec
 from django.db import connection, transaction
@@ -31,10 +31,9 @@ from audit.event_store.read import Batch
 from audit.event_store.streams import StreamRow
 from audit.transparency import tree
 from audit.transparency.decisions import wrong_decisions
-from audit.transparency.signed_notes import BadNote, Checkpoint, Verifier, open_checkpoint
-
-MAX_FAULTS = 1_000
-"""Faults listed; further ones are only counted."""
+from audit.transparency.outcome import Fault, Outcome, Progress
+from audit.transparency.signed_notes import Checkpoint, Verifier
+from audit.transparency.verify_tree import TreeVerification
 
 CHUNK_EVENTS = 200_000
 """Events read by one query, of one or several streams."""
@@ -61,57 +60,6 @@ where s.stream_id > %b::bigint and s.stream_id <= %b::bigint order by 1
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
-    """One thing that does not hold.
-
-    ``part`` is ``event``, ``batch``, ``head``, ``stream``, ``leaf``, ``checkpoint`` or ``decision``; the rest says
-    where, as far as known.
-    """
-
-    part: str
-    what: str
-    stream: str = ""
-    first_seq: int | None = None
-    last_seq: int | None = None
-    batch: int | None = None  # the index of its leaf
-
-    def __str__(self) -> str:
-        where = self.part
-        if self.stream:
-            where += f" of {self.stream}"
-        if self.first_seq is not None:
-            where += f", event {self.first_seq}"
-            if self.last_seq not in (None, self.first_seq):
-                where += f" to {self.last_seq}"
-        if self.batch is not None:
-            where += f", leaf {self.batch}"
-        return f"{where}: {self.what}"
-
-
-@dataclass(slots=True)
-class Outcome:
-    """What was verified, in numbers, and what did not hold, in the order of the log."""
-
-    streams: int = 0
-    batches: int = 0
-    events: int = 0
-    leaves: int = 0
-    checkpoints: int = 0
-    faults: list[Fault] = field(default_factory=list)
-    unlisted: int = 0
-
-    def add(self, fault: Fault) -> None:
-        """List a fault, or count it as ``unlisted`` if there are too many."""
-        if len(self.faults) < MAX_FAULTS:
-            self.faults.append(fault)
-        else:
-            self.unlisted += 1
-
-
-Progress: TypeAlias = Callable[[Outcome], None]
-
-
-@dataclass(frozen=True, slots=True)
 class StoredBatch:
     """A batch, the index and hash of its leaf, or None for each, and whether it is in the outbox."""
 
@@ -124,7 +72,6 @@ class StoredBatch:
 
 def verify(
     verifiers: Sequence[Verifier],
-    origin: str,
     *,
     streams: Sequence[int] | None = None,
     since: Checkpoint | None = None,
@@ -135,27 +82,27 @@ def verify(
 ) -> Outcome:
     """Recompute the log, as it is at one instant, and return what was verified and what does not hold.
 
-    ``verifiers`` are the keys that may sign checkpoints, ``origin`` is the log's name. ``streams`` limits the events to
+    ``verifiers`` are the keys that may sign checkpoints. ``streams`` limits the events to
     those of some streams, by id; ``since`` to batches that this checkpoint does not cover. ``outside`` are exported
     checkpoints: a name to report, and the note. If ``with_tree`` is False, leaves and checkpoints are not verified.
     ``progress`` is called with the outcome so far, about every ``CHUNK_EVENTS`` events. ``decisions`` are the casinos
     whose decisions about corrections are verified, None among them for every one.
     """
     outcome = Outcome()
-    with _one_snapshot():
+    with one_snapshot():
         _Streams(outcome, progress, since.size if since else 0).verify(streams)
         progress(outcome)
         for casino_id in decisions:
             for wrong in wrong_decisions(casino_id):
                 outcome.add(Fault("decision", wrong.what, wrong.session, wrong.seq))
         if with_tree:
-            _Tree(outcome, list(verifiers), origin).verify(since, outside)
+            TreeVerification(outcome, list(verifiers)).verify(since, outside)
         progress(outcome)
     return outcome
 
 
 @contextmanager
-def _one_snapshot() -> Iterator[None]:
+def one_snapshot() -> Iterator[None]:
     """Read the log as it is at one instant; inside a transaction, as that transaction sees it."""
     if connection.in_atomic_block:
         yield
@@ -399,88 +346,3 @@ def _opened(envelope: bytes) -> tuple[str | None, str | None, str | None, str | 
     except msgspec.DecodeError:
         return None
     return opening.gaming_day, opening.game, opening.ruleset, opening.currency
-
-
-class _Tree:
-    """The leaves in the order of the log, and the checkpoints over them."""
-
-    def __init__(self, outcome: Outcome, verifiers: list[Verifier], origin: str) -> None:
-        self.outcome = outcome
-        self.verifiers = verifiers
-        self.origin = origin
-        self.frontier = merkle.Frontier()
-
-    def verify(self, since: Checkpoint | None, outside: Sequence[tuple[str, str]]) -> None:
-        expected = self._stored_checkpoints()
-        if since is not None:
-            expected.append(("the given checkpoint", since))
-        for name, note in outside:
-            try:
-                expected.append((name, open_checkpoint(note, self.verifiers, origin=self.origin)))
-            except BadNote as error:
-                self._fault("checkpoint", f"{name}: {error}")
-        by_size: dict[int, list[tuple[str, Checkpoint]]] = {}
-        for name, checkpoint in expected:
-            by_size.setdefault(checkpoint.size, []).append((name, checkpoint))
-        self._verify_leaves(by_size)
-        for size in sorted(by_size):
-            for name, _ in by_size[size]:
-                self._fault("checkpoint", f"{name} is of {size} leaves, and there are {self.frontier.size}")
-
-    def _stored_checkpoints(self) -> list[tuple[str, Checkpoint]]:
-        """Return the stored checkpoints that are signed, each with a name; report what is wrong with any of them."""
-        signed: list[tuple[str, Checkpoint]] = []
-        size = 0
-        rows = binary_copy.execute("select number, size, root, note from log.checkpoint order by number", ())
-        for expected_number, (number, leaves, root, note) in enumerate(rows, start=1):
-            self.outcome.checkpoints += 1
-            if number != expected_number or leaves <= size:
-                self._fault("checkpoint", f"number {number} of size {leaves} does not follow the one before it")
-            size = leaves
-            try:
-                checkpoint = open_checkpoint(note, self.verifiers, origin=self.origin)
-            except BadNote as error:
-                self._fault("checkpoint", f"number {number}: {error}")
-                continue
-            if (checkpoint.size, checkpoint.root) != (leaves, bytes(root)) or note.count("\n— ") != 1:
-                self._fault("checkpoint", f"number {number} is not what its note says")
-            signed.append((f"number {number}", checkpoint))
-        if size != tree.size():
-            self._fault("checkpoint", f"the newest is of {size} leaves, and there are {tree.size()}")
-        return signed
-
-    def _verify_leaves(self, by_size: dict[int, list[tuple[str, Checkpoint]]]) -> None:
-        """Build the tree leaf by leaf; at each size, compare and remove the checkpoints of ``by_size``."""
-        subtrees = {(height, index): bytes(root) for height, index, root in binary_copy.execute(_SUBTREES, ())}
-        after = -1
-        while rows := binary_copy.execute(_LEAVES, (after,)):
-            for index, hash, stream_id, first_seq, has_batch in rows:
-                self.outcome.leaves += 1
-                if index != self.frontier.size:
-                    self._fault("leaf", f"leaf {index} follows {self.frontier.size} leaves", index)
-                if not has_batch:
-                    self._fault(
-                        "leaf", f"leaf {index} is of a batch that does not exist: {stream_id}/{first_seq}", index
-                    )
-                for height, position, root in self.frontier.add(bytes(hash)):
-                    if subtrees.pop((height, position), None) != root:
-                        what = f"the stored root of subtree {position} of height {height} is missing or wrong"
-                        self._fault("leaf", what, index)
-                for name, checkpoint in by_size.pop(self.frontier.size, ()):
-                    if self.frontier.root() != checkpoint.root:
-                        self._fault("checkpoint", f"{name} is not of this tree of {checkpoint.size} leaves", index)
-            after = rows[-1][0]
-        for height, position in subtrees:
-            self._fault("leaf", f"a root is stored for subtree {position} of height {height}, which the tree has not")
-
-    def _fault(self, part: str, what: str, batch: int | None = None) -> None:
-        self.outcome.add(Fault(part, what, batch=batch))
-
-
-_SUBTREES = "select height, index, hash from log.subtree"
-
-_LEAVES = """
-select l.log_index, l.hash, l.stream_id, l.first_seq, b.first_seq is not null
-from log.leaf l left join log.batch b using (stream_id, first_seq)
-where l.log_index > %b::bigint order by l.log_index limit 20000
-"""

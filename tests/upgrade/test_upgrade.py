@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from collections.abc import Iterator
@@ -214,7 +215,8 @@ def test_the_record_can_be_continued(copy: str, data: Path, tmp_path: Path, befo
     assert (finding["rule"], finding["severity"], finding["state"]) == ("wager-not-permitted", "major", "new")
     assert answers["verify"]["holds"], answers["verify"]["lines"]
     earlier, now = before["record"], answers["record"]
-    assert now["proofs"]["size"] == earlier["proofs"]["size"] + 1
+    # The batch, and two entries that keep what is found in its session: when the run begins, and when it is complete.
+    assert now["proofs"]["size"] == earlier["proofs"]["size"] + 3
     assert now["proofs"]["checkpoints"].items() > earlier["proofs"]["checkpoints"].items()
     stream = appended["findings"][0]["stream"]
     [events] = [count for *row, count, _digest in earlier["log"]["streams"] if row[3] == stream]
@@ -261,3 +263,19 @@ def test_maintenance_that_0_1_0_left_open_never_opens_the_guard(copy: str) -> No
     with psycopg.connect(copy) as connection:
         rows = connection.execute("select reason from log_guard.maintenance where closed_at is null").fetchall()
         assert rows == []
+
+
+def test_cases_that_an_upgrade_finds_late_are_one_message_to_each_who_is_told(copy: str, data: Path) -> None:
+    """Migrations 0034 and 0037 add what a case is mailed with; nothing of it is there yet, and the cases are."""
+    answers = json.loads(run(["-m", "tests.upgrade.cases"], database_url=copy, data=data).splitlines()[-1])
+    late = answers["late"]
+    assert late["empty"] == [0, 0, 0, 0]
+    assert late["swept"] == [late["late"], 0]
+    assert late["late"] > 1
+    assert sum(late["listed"]) == late["notices"] >= late["late"]
+    assert len(late["messages"]) == len(late["listed"])
+    assert max(late["listed"]) > 1
+    assert late["again"] == []
+    # Migration 0035: a session of 0.1.0 can be complained about.
+    assert answers["complaint"]["outcome"] == "unfounded"
+    assert answers["complaint"]["hours"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
+from datetime import UTC, datetime
 from types import FrameType
 from typing import Any
 
@@ -11,11 +12,12 @@ import structlog
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection
-from django.db.utils import InterfaceError, OperationalError
+from django.db.utils import DatabaseError, InterfaceError, OperationalError
 
 from audit import heartbeats
 from audit.management.counted import counted
-from audit.transparency import tree
+from audit.models import LogFork
+from audit.transparency import tree, witnesses
 from audit.transparency.checkpoint_export import ExportFailed, export, targets
 from audit.transparency.integrity_findings import report_tampering
 from audit.transparency.sequencer import Fenced, Forked, PendingBatch, Sequencer, catch_up
@@ -27,6 +29,9 @@ PAUSE_S = 0.02
 RETRY_S = 1.0
 """The pause before the lock, the database or the signing key is tried again."""
 
+FORKED_RETRY_S = 5.0
+"""The pause before a log that has forked is looked at again."""
+
 log = structlog.get_logger(__name__)
 
 
@@ -35,7 +40,9 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
-            "--once", action="store_true", help="seal and sign pending batches, export the newest checkpoint, and end"
+            "--once",
+            action="store_true",
+            help="seal and sign pending batches, export the newest checkpoint, have it cosigned, and end",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -47,6 +54,8 @@ class Command(BaseCommand):
             signal.signal(number, self._stop)
         exporter = threading.Thread(target=self._export_regularly, name="exporter", daemon=True)
         exporter.start()
+        witnessing = threading.Thread(target=self._ask_witnesses_regularly, name="witnesses", daemon=True)
+        witnessing.start()
         while not self.stopping.is_set():
             try:
                 self._lead()
@@ -56,16 +65,26 @@ class Command(BaseCommand):
                 log.error("nothing to sign with", error=str(error))
                 self.stopping.wait(RETRY_S)
             except Forked as error:
-                raise CommandError(f"{error}. Nothing is signed; run manage.py verify.") from error
+                self._wait_for_recovery(error)
             except (OperationalError, InterfaceError) as error:
                 log.warning("no database", error=str(error))
                 connection.close()
                 self.stopping.wait(RETRY_S)
         connection.close()
         exporter.join(timeout=RETRY_S)
+        witnessing.join(timeout=RETRY_S)
 
     def _stop(self, number: int, frame: FrameType | None) -> None:
         self.stopping.set()
+
+    def _wait_for_recovery(self, error: Forked) -> None:
+        """Sign nothing, say so to whoever watches, and look again: until somebody restores or recovers the log."""
+        log.critical("forked", error=str(error), leaves=error.leaves, signed=error.signed_size)
+        values = {"leaves": error.leaves, "signed_size": error.signed_size}
+        now = datetime.now(UTC)
+        LogFork.objects.update_or_create(defaults=values, create_defaults={**values, "found_at": now}, id=1)
+        heartbeats.touch()
+        self.stopping.wait(FORKED_RETRY_S)
 
     def _once(self) -> None:
         sequencer = Sequencer(_report)
@@ -78,7 +97,7 @@ class Command(BaseCommand):
             raise CommandError(f"{error}: run this again.") from error
         except (Forked, NoSigningKey) as error:
             raise CommandError(str(error)) from error
-        for failure in _export_newest():
+        for failure in [*_export_newest(), *witnesses.ask_all()]:
             self.stderr.write(failure)
         self.stdout.write(f"sealed: {counted(sequencer.frontier.size, 'batch', 'batches')}")
 
@@ -90,6 +109,7 @@ class Command(BaseCommand):
             if self.stopping.wait(RETRY_S):
                 return
         sequencer.load()
+        LogFork.objects.all().delete()
         log.info("sequencing", size=sequencer.frontier.size)
         while not self.stopping.is_set():
             sequencer.round()
@@ -111,6 +131,20 @@ class Command(BaseCommand):
                     if not failures:
                         heartbeats.write("export")
             except (OperationalError, InterfaceError) as error:
+                log.warning("no database", error=str(error))
+                connection.close()
+            if is_last:
+                connection.close()
+                return
+
+    def _ask_witnesses_regularly(self) -> None:
+        """Send the newest checkpoint to the witnesses in a thread of its own: they are far, and sealing never waits."""
+        while True:
+            is_last = self.stopping.wait(settings.CABOCHON_WITNESS_EVERY)
+            try:
+                for failure in witnesses.ask_all():
+                    log.error("not cosigned", error=failure)
+            except (DatabaseError, InterfaceError) as error:
                 log.warning("no database", error=str(error))
                 connection.close()
             if is_last:

@@ -11,27 +11,34 @@ from rich.console import Console
 
 from audit.management.counted import counted
 from audit.models import Casino, LoggedStream
-from audit.transparency import signing_keys, tree, verify
+from audit.projections.found import Figures
+from audit.projections.verify import verify_derived
+from audit.transparency import epochs, signing_keys, tree, verify
 from audit.transparency.checkpoint_export import notes_in
-from audit.transparency.signed_notes import BadNote, Checkpoint, Verifier, open_checkpoint
-from audit.transparency.verify import Outcome
+from audit.transparency.outcome import Outcome
+from audit.transparency.signed_notes import BadNote, Checkpoint, Verifier, open_note
 
 
 class Command(BaseCommand):
     help = (
-        "Recompute every leaf, root, chain, tree and signature of the log, and the decisions about corrections. If "
-        "something does not hold, the exit status is 1 and the last line names the first stream, event and batch that "
-        "is wrong."
+        "Recompute every leaf, root, chain, tree and signature of the log, and hold against it what tables say: "
+        "findings, cases, decisions, the house register, nights and signatures. If something does not hold, the exit "
+        "status is 1 and the last line names the first that is wrong."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--stream", help="only the events of this stream")
-        parser.add_argument("--casino", help="the casino of --stream, or the only one whose decisions count")
+        parser.add_argument(
+            "--casino", help="the casino of --stream, or the only one whose tables are held against the log"
+        )
         parser.add_argument(
             "--since", metavar="CHECKPOINT", help="only what this checkpoint (a file, or its size) does not cover"
         )
         parser.add_argument(
             "--against", metavar="DIR", type=Path, help="compare with the checkpoints exported to a folder"
+        )
+        parser.add_argument(
+            "--deep", action="store_true", help="adjudicate every session again, whatever the log keeps of its findings"
         )
         parser.add_argument(
             "--key", action="append", metavar="VKEY", help="trust only this public key, not those in the log"
@@ -55,22 +62,32 @@ class Command(BaseCommand):
                     f"{counted(outcome.events, 'event')} of {counted(outcome.streams, 'stream')}, {rate:,.0f} a second"
                 )
 
-            outcome = verify.verify(
-                verifiers,
-                signing_keys.origin(),
-                streams=streams,
-                since=since,
-                outside=outside,
-                decisions=[] if streams else [self._casino(options["casino"])],
-                progress=show,
-            )
-        self._print(outcome, time.monotonic() - started, len(outside))
+            casino_id = self._casino(options["casino"]) if streams is None else None
+            with verify.one_snapshot():
+                outcome = verify.verify(
+                    verifiers,
+                    streams=streams,
+                    since=since,
+                    outside=outside,
+                    decisions=[] if streams else [casino_id],
+                    progress=show,
+                )
+                duration_s = time.monotonic() - started
+                status.update("Holding the tables against the log …")
+                figures = self._verify_derived(casino_id, outcome, deep=options["deep"]) if streams is None else None
+        self._print(outcome, figures, duration_s, len(outside))
         if outcome.faults:
             raise CommandError(
                 f"{counted(len(outcome.faults) + outcome.unlisted, 'fault')}. The first: {outcome.faults[0]}"
             )
 
-    def _print(self, outcome: Outcome, duration_s: float, outside: int) -> None:
+    def _verify_derived(self, casino_id: int | None, outcome: Outcome, *, deep: bool) -> Figures:
+        derived = verify_derived(casino_id, outcome, deep=deep)
+        for fault in derived.faults:
+            outcome.add(fault)
+        return derived.figures
+
+    def _print(self, outcome: Outcome, figures: Figures | None, duration_s: float, outside: int) -> None:
         for fault in outcome.faults:
             self.stdout.write(str(fault))
         if outcome.unlisted:
@@ -82,6 +99,21 @@ class Command(BaseCommand):
             f"{counted(outcome.checkpoints, 'checkpoint')}{compared}; "
             f"{outcome.events / max(duration_s, 0.001):,.0f} events a second"
         )
+        for epoch in outcome.epochs:
+            self.stdout.write(
+                f"Epoch {epoch.number}, {epoch.origin}, began after {counted(epoch.kept, 'leaf', 'leaves')}: of the "
+                f"{epoch.signed_size} that were signed before, those after {epoch.forked_at} were lost."
+            )
+        if outcome.lost:
+            self.stdout.write(f"Not compared: {counted(outcome.lost, 'checkpoint')} of leaves that were lost.")
+        if figures is not None:
+            again = f", {counted(figures.again, 'session')} adjudicated again" if figures.again else ""
+            self.stdout.write(f"{counted(figures.findings, 'finding')} held against the log{again}")
+            if figures.unkept:
+                self.stdout.write(
+                    f"The log does not keep {counted(figures.unkept, 'finding')} of an earlier version yet: "
+                    "run manage.py keep."
+                )
         if not outcome.faults:
             self.stdout.write("Everything holds.")
 
@@ -106,9 +138,12 @@ class Command(BaseCommand):
             except (OSError, UnicodeDecodeError) as error:
                 raise CommandError(f"{size_or_file} cannot be read: {error}") from None
         try:
-            return open_checkpoint(note, verifiers, origin=signing_keys.origin())
+            checkpoint = Checkpoint.parse(open_note(note, verifiers))
         except BadNote as error:
             raise CommandError(f"{size_or_file}: {error}") from None
+        if checkpoint.origin not in {epoch.origin for epoch in epochs.epochs()}:
+            raise CommandError(f"{size_or_file}: the checkpoint is of '{checkpoint.origin}', not of this log")
+        return checkpoint
 
     def _casino(self, code: str | None) -> int | None:
         """Return the casino whose decisions about corrections are verified; None for every one."""

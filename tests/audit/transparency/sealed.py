@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from audit.transparency import signing_keys
+from audit.transparency.outcome import Outcome
 from audit.transparency.sequencer import Sequencer, catch_up
-from audit.transparency.verify import Outcome, verify
+from audit.transparency.verify import verify
 from tests.audit.sessions import unique_name
 from tests.audit.tables import Tenant
 
@@ -34,4 +35,4 @@ def several_streams(tenant: Tenant, *, sizes: Sequence[Sequence[int]]) -> list[s
 
 def verified(**options: object) -> Outcome:
     """Verify the log under its own keys."""
-    return verify(signing_keys.verifiers("checkpoint"), signing_keys.origin(), **options)  # type: ignore[arg-type]
+    return verify(signing_keys.verifiers("checkpoint"), **options)  # type: ignore[arg-type]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -17,7 +18,9 @@ import psycopg
 import pytest
 
 from audit.transparency.checkpoint_export import name_of
+from audit.transparency.cosignatures import WitnessKey
 from audit.transparency.signed_notes import Checkpoint, Verifier, open_note
+from tests.cabochon_witness.processes import make_key, witness
 from tests.casino.processes import until
 from tests.roles import ACCOUNT, signed_in_as
 
@@ -136,6 +139,28 @@ def test_checkpoints_are_exported_to_a_folder_and_put_to_a_url(deployment: Deplo
     key = next(Verifier.parse(word) for word in listed if word.startswith("cabochon.localhost/log+"))
     assert Checkpoint.parse(open_note(uploaded[f"/notes/{newest}"].decode(), [key])).size == 3
     assert "Everything holds." in deployment.manage("verify", "--against", str(folder), "--key", str(key))
+
+
+def test_the_sequencer_has_its_checkpoints_cosigned_and_one_that_never_answers_delays_no_seal(
+    deployment: Deployment, tmp_path: Path
+) -> None:
+    folder = tmp_path / "witness"
+    folder.mkdir()
+    make_key(folder)
+    listed = deployment.manage("logkey").split()
+    [log_key] = [word for word in listed if word.startswith("cabochon.localhost/log+")]
+    mute = WitnessKey("mute.example/w2", bytes(31) + b"1")
+    with socket.create_server(("127.0.0.1", 0)) as never, witness(folder, [f"cabochon.localhost/log={log_key}"]) as w:
+        witnesses = f"{w.vkey} {w.url},{mute} http://127.0.0.1:{never.getsockname()[1]}"
+        with deployment.sequencer(CABOCHON_WITNESSES=witnesses, CABOCHON_WITNESS_EVERY="0.1"):
+            deployment.record(2)
+            until(lambda: deployment.rows("select 1 from audit_cosignature"), "a cosignature")
+            deployment.record(3)
+            until(deployment.is_sealed, "seals while the other witness says nothing")
+            assert deployment.rows("select refused_at from audit_witnessstate where size > 0") == [(None,)]
+        size = w.log()["size"]
+    assert 0 < size <= 5
+    assert "Everything holds." in deployment.manage("verify")
 
 
 @pytest.mark.faults

@@ -19,8 +19,9 @@ from pytest_django import Settings
 
 from audit.transparency import signing_keys, tree
 from audit.transparency.checkpoint_export import export
+from audit.transparency.outcome import Outcome
 from audit.transparency.signed_notes import Signer
-from audit.transparency.verify import Outcome, verify
+from audit.transparency.verify import verify
 from tests.audit.tables import Tenant
 from tests.audit.transparency.sealed import seal, several_streams, verified
 
@@ -58,7 +59,7 @@ def verified_after(attack: Callable[[CursorWrapper], str | None], **options: Any
             for table in ("stream", "stream_head", "event", "batch", "leaf", "subtree", "checkpoint", "key", "outbox"):
                 cursor.execute(f"alter table log.{table} disable trigger user")
             description = attack(cursor)
-            outcome = verify(signing_keys.verifiers("checkpoint"), signing_keys.origin(), **options)
+            outcome = verify(signing_keys.verifiers("checkpoint"), **options)
             raise RollBack
     except RollBack:
         return description, outcome
@@ -318,5 +319,5 @@ def test_a_key_that_is_rotated_leaves_old_checkpoints_valid(tenant: Tenant, stre
     assert newest is not None
     assert signing_keys.verifiers("checkpoint")[-1].key_id not in {verifier.key_id for verifier in before}
     assert verified().faults == []
-    assert verify(before, signing_keys.origin()).faults, "the old key did not sign the new checkpoint"
+    assert verify(before).faults, "the old key did not sign the new checkpoint"
     seal()

@@ -1,0 +1,21 @@
+"""``manage.py keep``: after an upgrade, enter into the log the findings that an earlier version left outside it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from audit.management.counted import counted
+from audit.projections.takeover import keep_earlier
+
+
+class Command(BaseCommand):
+    help = (
+        "Enter into the log the root of the findings of each session that no entry keeps yet, as after an upgrade from "
+        "0.1.0. From then on verify names each that is altered, missing or too many. Runs as often as wished."
+    )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        sessions = keep_earlier()
+        self.stdout.write(f"The log keeps the findings of {counted(sessions, 'session')} more.")

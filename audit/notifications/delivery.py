@@ -1,0 +1,66 @@
+"""Sending a message once: what a mail server refuses is tried again after growing pauses, and given up after days.
+
+    due ──send──► sent                     pauses: 1, 2, 4 … minutes, at most 4 hours
+     ▲      └──► failed ──next_try_at──┐    given up: 3 days after the first failure
+     └─────────────────────────────────┘
+
+A refusal for good (5xx) is paused alike: an address may come to be, and a server that is set up wrong says 550 as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+import structlog
+from django.core.mail import EmailMessage
+
+from audit.models.case_messages import Delivery
+
+FIRST_PAUSE = timedelta(minutes=1)
+LONGEST_PAUSE = timedelta(hours=4)
+GIVEN_UP_AFTER = timedelta(days=3)
+"""How long a message is tried, from its first failure."""
+
+MAX_ERROR = 300
+
+COLUMNS = ["failures", "failing_since", "next_try_at", "given_up_at", "error"]
+
+_Delivery = TypeVar("_Delivery", bound=Delivery)
+
+log = structlog.get_logger(__name__)
+
+
+class NotTaken(Exception):
+    """No mail server took the message. Raised within the transaction that says it was sent."""
+
+
+def hand_over(message: EmailMessage) -> None:
+    """Send a message. Raise ``NotTaken`` with what the server said."""
+    try:
+        message.send()
+    except Exception as error:  # whatever the mail backend raises: of the network, the server or an address
+        raise NotTaken(f"{type(error).__name__}: {error}"[:MAX_ERROR].replace("\0", "")) from error
+
+
+def note_failure(deliveries: Sequence[_Delivery], error: NotTaken, now: datetime) -> list[_Delivery]:
+    """Keep that some deliveries failed, and when they are tried again. Return those that are given up by it."""
+    given_up = []
+    for each in deliveries:
+        each.failures += 1
+        each.failing_since = each.failing_since or now
+        each.error = str(error)
+        if now - each.failing_since >= GIVEN_UP_AFTER:
+            each.given_up_at = now
+            given_up.append(each)
+        else:
+            each.next_try_at = now + pause_after(each.failures)
+        each.save(update_fields=COLUMNS)
+    log.warning("not mailed", error=str(error), given_up=len(given_up))
+    return given_up
+
+
+def pause_after(failures: int) -> timedelta:
+    """Return how long a message waits after that many failures."""
+    return min(LONGEST_PAUSE, FIRST_PAUSE * (1 << min(failures - 1, 16)))

@@ -1,0 +1,81 @@
+"""The entries of the audit trail that the tables follow from, as the log has them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from audit.event_store import binary_copy
+
+_ENTRIES = """
+select s.casino_id, s.name, e.seq, e.occurred_at, e.envelope::text
+from log.stream s join log.event e using (stream_id)
+where s.is_of_desk and (%b::bigint is null or s.casino_id = %b::bigint)
+  and e.envelope ->> 'type' = any(%b::text[])
+order by s.casino_id, s.gaming_day, e.seq
+"""
+
+
+WRITTEN_WITHIN = timedelta(seconds=10)
+"""How far the instant of a row may be from that of its entry: in 0.1.0 each had its own, in one transaction."""
+
+
+def is_same_instant(stored: datetime | None, stated: datetime | None, *, exactly: bool = False) -> bool:
+    """Whether a row's instant is that of its entry, to the microsecond if ``exactly``; None is that of neither."""
+    if stored is None or stated is None:
+        return stored is stated
+    return stored == stated if exactly else abs(stored - stated) <= WRITTEN_WITHIN
+
+
+class _Envelope(msgspec.Struct):
+    actor: str
+    type: str
+    data: dict[str, Any]
+
+
+_decode = msgspec.json.Decoder(_Envelope).decode
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry: where it is in the log, when and by whom, and what it says."""
+
+    casino_id: int
+    desk: str
+    seq: int
+    at: datetime
+    actor: str
+    type: str
+    data: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """How a fault names the entry."""
+        return f"entry {self.seq} of {self.desk}"
+
+    def text(self, name: str) -> str:
+        """Return a value of the entry as text, "" if it has none."""
+        value = self.data.get(name, "")
+        return value if isinstance(value, str) else str(value)
+
+    def number(self, name: str) -> int:
+        """Return a value of the entry as a number, 0 if it has none or is none."""
+        value = self.data.get(name)
+        return value if isinstance(value, int) and not isinstance(value, bool) else 0
+
+
+def entries(casino_id: int | None, types: Collection[str]) -> Iterator[Entry]:
+    """Yield the entries of some types of a casino's desk, of every casino's for None, in the order of the log.
+
+    What is no entry is left out: ``audit.transparency.verify`` names it.
+    """
+    for of_casino, desk, seq, at, envelope in binary_copy.execute(_ENTRIES, (casino_id, casino_id, sorted(types))):
+        try:
+            decoded = _decode(envelope)
+        except msgspec.DecodeError:
+            continue
+        yield Entry(of_casino, desk, seq, at, decoded.actor, decoded.type, decoded.data)

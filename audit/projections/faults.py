@@ -1,0 +1,20 @@
+"""What does not hold about a row: what every part of this package reports."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class WrongRow:
+    """A row that differs from what the log says, is missing, or is too many.
+
+    ``part`` is what the row is of: ``finding``, ``case``, ``action``, ``register``, ``night``,
+    ``signature`` or ``epoch``.
+    ``stream`` and ``seq`` say where, as far as it is of a session.
+    """
+
+    part: str
+    what: str
+    stream: str = ""
+    seq: int | None = None

@@ -1,0 +1,277 @@
+"""Findings, held against the log.
+
+    session.adjudicated, the newest of a session ─► the root of what runs have found there ─┐
+    findings.kept, the newest of a session and its rules ─► the root of the others ─────────┤ the same, or a fault
+    audit_finding, session by session ─► leaves ────────────────────────────────────────────┘
+
+Every step of a replay that changes a finding enters the new root in its own transaction, so rows and newest entry agree
+at every instant. An entry says what was stored, and the law whether that was right: ``deep`` adjudicates each session
+again from the log.
+
+The rows of sessions from before there were such entries are counted as ``unkept``, until ``manage.py keep`` enters
+them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field
+from itertools import groupby
+from operator import attrgetter
+from typing import Any
+
+from audit.adjudication import clocks, replay, stream_reader
+from audit.adjudication.findings import as_row, instants_of
+from audit.event_store import binary_copy
+from audit.models import Adjudication, AdjudicationRun, Finding, FindingStatus, WitnessState
+from audit.models.runs import CURRENT
+from audit.projections.entries import Entry, entries
+from audit.projections.faults import WrongRow
+from audit.transparency.kept_findings import ADJUDICATED, KEPT, KeptRow, root_of, rows_of
+from settlement import ENGINE_VERSION, State
+from settlement import Finding as Found
+from settlement.corrections import changes_in
+from settlement.streams import with_held
+
+TAKEN_OVER = "findings.taken_over"
+"""The entry of ``manage.py keep``: from then on the log keeps the findings of every session."""
+
+TAMPERED = "log-tampered"
+"""The finding of the sequencer, which may not write into the log: verification itself says whether it is right."""
+
+
+@dataclass(slots=True)
+class _Kept:
+    """What the log keeps of one session: of what runs found, and of others by their rules, the newest entry of each."""
+
+    adjudicated: Entry | None = None
+    others: dict[frozenset[str], Entry] = field(default_factory=dict)
+
+    def keep_others(self, entry: Entry) -> None:
+        """Take an entry in place of the earlier ones of its rules: a later version may enter more rules together."""
+        stated = entry.data.get("rules", [])
+        rules = frozenset(map(str, stated)) if isinstance(stated, list) else frozenset()
+        self.others = {each: kept for each, kept in self.others.items() if not each <= rules} | {rules: entry}
+
+
+@dataclass(slots=True)
+class Figures:
+    """How much was held against the log: rows, sessions adjudicated again, rows that no entry keeps."""
+
+    findings: int = 0
+    again: int = 0
+    unkept: int = 0
+
+
+def wrong_findings(
+    casino_id: int | None, tampered: frozenset[tuple[str, int]], figures: Figures, *, deep: bool = False
+) -> Iterator[WrongRow]:
+    """Yield what does not hold about a casino's findings, every casino's for None.
+
+    ``tampered`` are the batches that verification found altered, as session and first number.
+    """
+    kept = _kept(casino_id)
+    ids = _stream_ids(casino_id)
+    began = 0 if any(entries(None, (TAKEN_OVER,))) else _keeping_began()
+    is_refused = WitnessState.objects.exclude(refused_at=None).exists()
+    for stream_id, rows in _by_stream(casino_id, ids):
+        name, of_casino, opened_us = ids.get(stream_id, (f"stream {stream_id}", 0, 0))
+        of_stream = kept.get((of_casino, name), _Kept())
+        figures.findings += len(rows)
+        is_older = began is None or opened_us < began
+        of_runs = [row for row in rows if row.is_of_run]
+        yield from _of_runs(stream_id, name, of_runs, of_stream, figures, deep=deep, is_older=is_older)
+        others = [row for row in rows if not row.is_of_run and row.rule != TAMPERED]
+        yield from _of_others(name, others, of_stream, figures, is_older=is_older)
+        if not is_refused:  # a witness's refusal is such a finding, too
+            yield from _of_sequencer(name, [row for row in rows if row.rule == TAMPERED], tampered)
+
+
+def _kept(casino_id: int | None) -> dict[tuple[int, str], _Kept]:
+    kept: dict[tuple[int, str], _Kept] = {}
+    for entry in entries(casino_id, (ADJUDICATED, KEPT)):
+        of_stream = kept.setdefault((entry.casino_id, entry.text("stream")), _Kept())
+        if entry.type == ADJUDICATED:
+            of_stream.adjudicated = entry
+            continue
+        of_stream.keep_others(entry)
+    return kept
+
+
+def _stream_ids(casino_id: int | None) -> dict[int, tuple[str, int, int]]:
+    """Return the sessions and counts of a casino: name, casino and when the first batch came, by stream id."""
+    rows = binary_copy.execute(
+        "select s.stream_id, s.name, s.casino_id, (extract(epoch from b.received_at) * 1000000)::bigint"
+        " from log.stream s join log.batch b on b.stream_id = s.stream_id and b.first_seq = 1"
+        " where not s.is_of_desk and (%b::bigint is null or s.casino_id = %b::bigint)",
+        (casino_id, casino_id),
+    )
+    return {stream_id: (name, of_casino, us) for stream_id, name, of_casino, us in rows}
+
+
+def _keeping_began() -> int | None:
+    """Return when findings began to be kept, in microseconds; None if that was never.
+
+    When this version was installed, or when the first of them was kept, if somebody has moved the first.
+    """
+    [(us,)] = binary_copy.execute(
+        "select (extract(epoch from least(min(b.received_at), (select min(m.applied) from django_migrations m"
+        " where m.app = 'audit' and m.name = '0039_recovery'))) * 1000000)::bigint"
+        " from log.stream s join log.event e using (stream_id)"
+        " join log.batch b on b.stream_id = e.stream_id and e.seq between b.first_seq and b.last_seq"
+        " where s.is_of_desk and e.envelope ->> 'type' = any(%b::text[])",
+        ([ADJUDICATED, KEPT],),
+    )
+    return None if us is None else int(us)
+
+
+def _by_stream(casino_id: int | None, ids: Mapping[int, tuple[str, int, int]]) -> Iterator[tuple[int, list[KeptRow]]]:
+    """Yield the rows of each session, and the sessions without any: one session's rows at a time are in memory."""
+    found = Finding.objects.all() if casino_id is None else Finding.objects.filter(casino=casino_id)
+    without = set(ids)
+    for stream_id, rows in groupby(rows_of(found), key=attrgetter("stream_id")):
+        without.discard(stream_id)
+        yield stream_id, list(rows)
+    for stream_id in sorted(without):
+        yield stream_id, []
+
+
+# What runs found
+
+
+def _of_runs(
+    stream_id: int, name: str, rows: list[KeptRow], kept: _Kept, figures: Figures, *, deep: bool, is_older: bool
+) -> Iterator[WrongRow]:
+    entry = kept.adjudicated
+    if entry is not None and root_of(rows) != entry.text("root"):
+        yield from _differences(name, rows, entry)
+    elif entry is None and is_older:
+        figures.unkept += len(rows)
+    elif entry is None:
+        for row in rows:
+            yield WrongRow("finding", f"{row.rule} is stored, and no entry says so", name, row.seq)
+    run = _standing_run(stream_id) if deep else None
+    if run is not None and run.engine_version == ENGINE_VERSION:
+        figures.again += 1
+        yield from _against_the_law(stream_id, name, run)
+
+
+def _standing_run(stream_id: int) -> AdjudicationRun | None:
+    """Return the run whose findings stand; None if the session was not read, or another run is taking its place."""
+    runs = AdjudicationRun.objects.filter(stream_id=stream_id, what_if=None, state__in=CURRENT)
+    newest = runs.order_by("-pk").first()
+    return newest if newest is not None and newest.stands else None
+
+
+def _differences(name: str, rows: list[KeptRow], entry: Entry) -> Iterator[WrongRow]:
+    """Name the rows that are not what an entry says; by their marks, where the entry has them."""
+    stated = _stated(entry)
+    if len(stated) != entry.number("findings"):
+        yield WrongRow("finding", f"what is stored has not the root that {entry.name} says, of {len(rows)} rows", name)
+        return
+    named = False
+    for row in rows:
+        if row.text in stated:
+            del stated[row.text]
+        else:
+            named = True
+            other = next((text for text in stated if _same_place(text, row)), None)
+            if other is None:
+                yield WrongRow("finding", f"{row.rule} is stored, and {entry.name} does not say so", name, row.seq)
+            else:
+                del stated[other]
+                yield WrongRow("finding", f"{row.rule} is not what {entry.name} says", name, row.seq)
+    for text in stated:
+        named = True
+        seq, rule, *_ = text.split(" ")
+        yield WrongRow("finding", f"{rule} is missing, which {entry.name} says", name, int(seq))
+    if not named:
+        yield WrongRow("finding", f"what is stored has not the root that {entry.name} says", name)
+
+
+def _stated(entry: Entry) -> dict[str, None]:
+    rows = entry.data.get("rows", [])
+    return dict.fromkeys(str(text) for text in rows) if isinstance(rows, list) else {}
+
+
+def _same_place(text: str, row: KeptRow) -> bool:
+    seq, rule, _status, _mark, *wager = text.split(" ")
+    return (seq, rule, " ".join(wager)) == (str(row.seq), row.rule, row.wager)
+
+
+def _against_the_law(stream_id: int, name: str, run: AdjudicationRun) -> Iterator[WrongRow]:
+    """Adjudicate a session again as far as its run has read, and name the rows that stand and say something else."""
+    found = again(stream_id, run)
+    instants = instants_of(stream_id, list(found.values()))
+    standing = Finding.objects.filter(stream=stream_id).of_runs().standing()
+    for row in standing.order_by("seq", "rule", "wager", "pk"):
+        finding = found.pop((row.seq, row.rule, row.wager), None)
+        if finding is None:
+            yield WrongRow("finding", f"{row.rule} stands, and the law does not find it", name, row.seq)
+            continue
+        content: dict[str, Any] = {**as_row(finding), "occurred_at": instants[finding.seq]}
+        altered = [each for each, value in content.items() if getattr(row, each) != value]
+        if altered:
+            what = f"{row.rule} does not say what the law finds: {', '.join(altered)}"
+            yield WrongRow("finding", what, name, row.seq)
+    for seq, rule, _wager in found:
+        yield WrongRow("finding", f"{rule} does not stand, and the law finds it", name, seq)
+
+
+def again(stream_id: int, run: AdjudicationRun) -> dict[tuple[int, str, str], Found]:
+    """Return what the law finds in a session as far as ``run`` has read it, by number, rule and wager.
+
+    By the corrections, approvals and readings that the run knows; nothing is stored.
+    """
+    adjudication = Adjudication.objects.filter(run=run).select_related("what_if").first()
+    cursor = adjudication.cursor if adjudication is not None else 0
+    if adjudication is None or not cursor:
+        return {}
+    with stream_reader.gc_paused(), closing(stream_reader.pages(stream_id, 1, cursor)) as pages:
+        # Read to the end before anything else is queried: the connection answers one statement at a time.
+        events = [event for page in pages for event in page]
+    known, readings = changes_in(events), replay.readings_of(adjudication, run)
+    return with_held(known, lambda held: _found(stream_id, State(known, readings, run.approved, held=held), events))
+
+
+def _found(stream_id: int, state: State, events: list[Any]) -> dict[tuple[int, str, str], Found]:
+    found: dict[tuple[int, str, str], Found] = {}
+    for event_page in _pages(events):
+        raised = replay.fold(state, event_page)
+        state.forget_findings()
+        clocks.find_ahead(state.table, stream_id, event_page)
+        for finding in (*raised, *state.table.findings):
+            found[finding.seq, finding.rule, finding.wager or ""] = finding
+        state.forget_findings()
+    return found
+
+
+def _pages(events: list[Any]) -> Iterator[list[Any]]:
+    for at in range(0, len(events), replay.STEP_EVENTS):
+        yield events[at : at + replay.STEP_EVENTS]
+
+
+# What nights, the ledger and ingestion found
+
+
+def _of_others(name: str, rows: list[KeptRow], kept: _Kept, figures: Figures, *, is_older: bool) -> Iterator[WrongRow]:
+    covered: set[str] = set()
+    for rules, entry in kept.others.items():
+        covered.update(rules)
+        of_entry = [row for row in rows if row.rule in rules]
+        if root_of(of_entry) != entry.text("root"):
+            yield from _differences(name, of_entry, entry)
+    for row in rows:
+        if row.rule not in covered and is_older:
+            figures.unkept += 1
+        elif row.rule not in covered:
+            yield WrongRow("finding", f"{row.rule} is stored, and no entry says so", name, row.seq)
+
+
+def _of_sequencer(name: str, rows: list[KeptRow], tampered: frozenset[tuple[str, int]]) -> Iterator[WrongRow]:
+    for row in rows:
+        if row.status != FindingStatus.STANDING:
+            yield WrongRow("finding", f"{row.rule} is superseded, which nothing does", name, row.seq)
+        elif (name, row.seq) not in tampered:
+            yield WrongRow("finding", f"{row.rule} stands, and the batch is what was accepted", name, row.seq)

@@ -1,0 +1,53 @@
+"""Verification of all that is derived from the log: what tables say is computed again from it, and compared.
+
+``audit.transparency.verify`` shows that the log is what was written. This shows that nobody wrote into the tables that
+officers read: a finding that was forged, deleted or made less grave, a case closed by nobody, a signature, an entry of
+the register, a night. The log is the authority, and rows are projections of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from audit.projections.cases import wrong_cases
+from audit.projections.epochs import wrong_epochs
+from audit.projections.faults import WrongRow
+from audit.projections.found import Figures, wrong_findings
+from audit.projections.nights import wrong_nights
+from audit.projections.register import wrong_register
+from audit.transparency.outcome import Fault, Outcome
+
+
+@dataclass(slots=True)
+class Derived:
+    """What was held against the log, in numbers, and what does not hold."""
+
+    figures: Figures = field(default_factory=Figures)
+    faults: list[Fault] = field(default_factory=list)
+
+
+def verify_derived(casino_id: int | None, log: Outcome, *, deep: bool = False) -> Derived:
+    """Hold the tables of a casino, of every casino for None, against the log; ``log`` is what verifying that found.
+
+    ``deep`` adjudicates each session again instead of trusting the root that was entered when it closed. Call it in the
+    transaction in which the log was verified, so that both are of one instant.
+    """
+    derived = Derived()
+    tampered = frozenset(
+        (fault.stream, fault.first_seq) for fault in log.faults if fault.part == "batch" and fault.first_seq is not None
+    )
+    for wrong in _wrong_rows(casino_id, tampered, derived.figures, deep):
+        derived.faults.append(Fault(wrong.part, wrong.what, wrong.stream, wrong.seq))
+    return derived
+
+
+def _wrong_rows(
+    casino_id: int | None, tampered: frozenset[tuple[str, int]], figures: Figures, deep: bool
+) -> Iterator[WrongRow]:
+    yield from wrong_findings(casino_id, tampered, figures, deep=deep)
+    yield from wrong_cases(casino_id)
+    yield from wrong_register(casino_id)
+    yield from wrong_nights(casino_id)
+    if casino_id is None:
+        yield from wrong_epochs()

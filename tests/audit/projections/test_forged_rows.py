@@ -1,0 +1,131 @@
+"""Forgery: somebody writes into the tables that officers read, and ``verify`` names the row. Every time.
+
+Each attack is random, of a printed seed, and is rolled back after the verification. A statement that the database
+refuses is no attack, and another is drawn.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+
+import pytest
+from django.db import transaction
+
+from audit.access.database_roles import WEB, WORKER
+from audit.projections.verify import verify_derived
+from audit.transparency import signing_keys
+from audit.transparency.verify import Fault, verify
+from tests.audit.projections.forgers import Attack, Forger, drawn_attack, unguarded
+from tests.audit.projections.record import faults, whole_record
+from tests.audit.tables import Tenant
+
+pytestmark = [pytest.mark.django_db, pytest.mark.superuser]
+
+SEED = 1
+
+MOST_REFUSED = 60
+"""Statements that may be refused one after the other."""
+
+
+class RollBack(Exception):
+    """Ends an attack."""
+
+
+KINDS = {"alter": Forger.alter, "delete": Forger.delete, "add": Forger.add}
+
+
+def forging(kind: str, table: str) -> Callable[[Forger], Attack]:
+    return lambda forger: KINDS[kind](forger, table)
+
+
+SHARES = {
+    "audit_finding": (150, 20, 25),
+    "audit_case": (60, 8, 8),
+    "audit_caseaction": (30, 12, 12),
+    "audit_nightreport": (40, 6, 12),
+    "audit_signoffexception": (20, 6, 6),
+    "audit_registerentry": (45, 8, 12),
+    "audit_correctiondecision": (25, 6, 6),
+}
+"""How often a superuser alters, deletes and adds a row of each table."""
+
+BY_ROLES = {
+    WORKER: [
+        ("alter", "audit_finding"),
+        ("alter", "audit_finding"),
+        ("add", "audit_finding"),
+        ("add", "audit_nightreport"),
+    ],
+    WEB: [("alter", "audit_case"), ("alter", "audit_case"), ("add", "audit_caseaction")],
+}
+"""What the grants let a role do to these tables."""
+
+ATTACKS_OF_A_ROLE = 60
+
+
+def named(attack: Attack) -> tuple[bool, list[Fault] | str]:
+    """Verify as it is now; return whether a fault names the row of an attack, and the faults."""
+    try:
+        with transaction.atomic():
+            # The log itself is as it was: what is verified of it is the decisions, which are rows.
+            log = verify(
+                signing_keys.verifiers("checkpoint"),
+                streams=[],
+                with_tree=False,
+                decisions=[None],
+            )
+            found = log.faults + verify_derived(None, log).faults
+    except Exception as error:  # a verification that ends in an error names nothing
+        return False, f"verify ended in {error!r}"
+    return any(attack.is_named_by(fault) for fault in found), found
+
+
+def missed_by(role: str | None, kinds: Iterator[tuple[str, str]]) -> tuple[int, list[str]]:
+    """Attack once for each kind; return how many attacks there were, and those that no fault named."""
+    done, missed = 0, []
+    for number, (kind, table) in enumerate(kinds):
+        for again in range(MOST_REFUSED):
+            name = f"{SEED}/{role}/{number}/{again}"
+            try:
+                with transaction.atomic():
+                    attack = drawn_attack(role, forging(kind, table), random.Random(name))
+                    if attack is None:
+                        continue
+                    done += 1
+                    is_named, found = named(attack)
+                    if not is_named:
+                        reported = found if isinstance(found, str) else "; ".join(map(str, found)) or "no fault"
+                        missed.append(f"{name} {kind}: {attack.what}\n    {reported}")
+                    raise RollBack
+            except RollBack:
+                break
+    return done, missed
+
+
+def test_whatever_a_superuser_writes_is_named() -> None:
+    whole_record()
+    Tenant()
+    assert faults() == []
+    unguarded()
+    kinds = [
+        (kind, table)
+        for table, shares in SHARES.items()
+        for kind, share in zip(("alter", "delete", "add"), shares, strict=True)
+        for _ in range(share)
+    ]
+    done, missed = missed_by(None, iter(kinds))
+    assert not missed, f"{len(missed)} of {done} attacks were not named\n" + "\n".join(missed)
+    assert done == len(kinds) >= 500
+    assert faults() == [], "every attack was rolled back"
+
+
+@pytest.mark.parametrize("role", [WORKER, WEB])
+def test_whatever_a_role_can_write_is_named(role: str) -> None:
+    whole_record()
+    Tenant()
+    kinds = BY_ROLES[role] * (ATTACKS_OF_A_ROLE // len(BY_ROLES[role]))
+    done, missed = missed_by(role, iter(kinds))
+    assert not missed, f"{len(missed)} of {done} attacks were not named\n" + "\n".join(missed)
+    assert done == len(kinds)
+    assert faults() == [], "every attack was rolled back"

@@ -1,0 +1,242 @@
+"""What must not be a fault: whatever a casino does, at every moment at which somebody may verify."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+
+from audit.adjudication import promotion, replay
+from audit.adjudication import what_if as what_if_runs
+from audit.adjudication.what_if import Selection
+from audit.casework import actions
+from audit.corrections import decisions
+from audit.models import AdjudicationRun, Finding, Officer, RunState, WhatIf
+from audit.projections import found
+from audit.register import entries
+from audit.transparency import kept_findings
+from settlement import ENGINE_VERSION
+from tests.audit.corrections.corrections_desk import CORRECTION, replayed
+from tests.audit.projections.record import CLOSED, Casino, derived, faults, of_a_session, whole_record
+from tests.audit.reconciliation.played import record
+from tests.audit.register.register_desk import LONG_AGO
+from tests.audit.tables import MARKED_WRONG, dice_changed_in_mid_series, marked_anew, numbered, point_marked_wrong
+from tests.audit.transparency.sealed import seal
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def casino() -> Casino:
+    return Casino()
+
+
+def assert_holds(*, deep: bool = True) -> None:
+    """Verify, by the roots that the log keeps and by adjudicating again."""
+    assert faults() == []
+    if deep:
+        assert faults(deep=True) == []
+
+
+def test_a_whole_record_holds() -> None:
+    whole_record()
+    assert_holds(deep=False)
+    assert derived().figures.findings > 25
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3])
+def test_a_session_that_is_half_read_holds(casino: Casino, monkeypatch: pytest.MonkeyPatch, steps: int) -> None:
+    stream = casino.name("half")
+    opener = casino.tenant.opener(stream)
+    events = of_a_session(opener, dice_changed_in_mid_series(casino.tenant, stream))
+    assert casino.tenant.post(stream, events).status_code == 201
+    monkeypatch.setattr(replay, "STEP_EVENTS", 4)
+    for _ in range(steps):
+        replay.advance(casino.tenant.stream(stream).stream_id)
+        assert_holds()
+    assert AdjudicationRun.objects.get(stream__name=stream).state == RunState.RUNNING
+    replayed(casino.tenant.stream(stream).stream_id)
+    assert_holds()
+
+
+def test_a_run_that_replaces_another_holds_at_each_of_its_steps(
+    casino: Casino, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stream = casino.name("marked")
+    events = point_marked_wrong(casino.tenant, stream)
+    assert casino.tenant.post(stream, events).status_code == 201
+    stream_id = casino.tenant.stream(stream).stream_id
+    replayed(stream_id)
+    assert Finding.objects.standing().filter(stream=stream_id, rule=MARKED_WRONG[0]).exists()
+    assert casino.tenant.post(stream, [marked_anew(events, 8, seq=9)]).status_code == 201
+    assert_holds()
+    monkeypatch.setattr(replay, "STEP_EVENTS", 2)
+    behind, steps = True, 0
+    while behind:
+        progress = replay.advance(stream_id)
+        assert_holds()
+        behind, steps = progress is not None and progress.behind, steps + 1
+    assert steps > 3
+    assert not Finding.objects.standing().filter(stream=stream_id, rule=MARKED_WRONG[0]).exists()
+    closing = numbered(events[0], *[("no_more_bets", {})] * 8, CLOSED)[-1]
+    assert casino.tenant.post(stream, [closing]).status_code == 201
+    assert_holds()
+    replayed(stream_id)
+    assert_holds()
+
+
+def test_each_step_from_a_correction_that_waits_to_one_that_is_approved_holds(casino: Casino) -> None:
+    stream_id = casino.corrected("decided")
+    assert_holds(deep=False)
+    for officer in (casino.officer, casino.second):
+        decisions.countersign(officer, casino.tenant.stream(casino.name("decided")), CORRECTION, reason="seen")
+        assert_holds(deep=False)
+    while (progress := replay.advance(stream_id)) is not None and progress.behind:
+        assert_holds()
+    assert Finding.objects.filter(stream=stream_id, status="superseded").exists()
+    assert_holds()
+
+
+def test_a_promotion_holds_before_it_and_after_it(casino: Casino, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as earlier:
+        earlier.setattr(replay, "ENGINE_VERSION", "1")
+        stream_id = casino.played("earlier")
+        casino.played("earlier-open", closed=False)
+    assert {row.engine_version for row in Finding.objects.filter(stream=stream_id)} == {"1"}
+    assert_holds()
+    selection = Selection(casino=casino.tenant.code)
+    what_if = what_if_runs.begin("next", readings={}, selection=selection, actor="test")
+    for each in what_if_runs.streams_of(what_if):
+        what_if_runs.replay_one(what_if, each)
+        assert_holds()
+    what_if_runs.end(what_if)
+    promotion.promote(WhatIf.objects.get(pk=what_if.pk), casino.second)
+    assert_holds()
+    replayed(stream_id)
+    assert {row.engine_version for row in Finding.objects.standing().filter(stream=stream_id)} == {ENGINE_VERSION}
+    assert_holds()
+
+
+def test_each_action_on_a_case_holds(casino: Casino) -> None:
+    case_id, *_ = casino.cases_of(casino.played("worked"))
+    done: list[tuple[Officer, str, dict[str, Any]]] = [
+        (casino.officer, "take", {}),
+        (casino.officer, "release", {}),
+        (casino.other, "assign", {"assignee": casino.officer}),
+        (casino.officer, "comment", {"reason": "  camera 4 \n"}),
+        (casino.officer, "answer", {"reason": "I did not see it"}),
+        (casino.officer, "order_payment", {}),
+        (casino.officer, "propose", {"reason": "it « shows »", "outcome": "confirmed"}),
+        (casino.officer, "withdraw", {}),
+        (casino.officer, "propose", {"reason": "it shows", "outcome": "confirmed"}),
+        (casino.second, "send_back", {"reason": "which camera?"}),
+        (casino.officer, "propose", {"reason": "camera 4", "outcome": "explained"}),
+        (casino.second, "approve", {}),
+        (casino.officer, "comment", {"reason": "filed"}),
+        (casino.other, "reopen", {"reason": "again"}),
+    ]
+    for officer, name, values in done:
+        actions.perform(case_id, officer, name, **values)
+        assert_holds(deep=False)
+        with pytest.raises(actions.ActionRefused):
+            actions.perform(case_id, casino.auditor, name, **values)
+        assert_holds(deep=False)
+
+
+def test_each_step_of_an_entry_of_the_register_holds(casino: Casino) -> None:
+    stream_id = casino.played("read-again")
+    proposed = casino.propose("payout_unit", 100, first_day=LONG_AGO)
+    assert_holds()
+    entries.approve(casino.director, proposed.pk)
+    assert_holds()
+    replayed(stream_id)
+    assert_holds()
+    again = casino.propose("payout_unit", None, reason="a mistake")
+    assert_holds()
+    entries.decline(casino.director, again.pk, reason="it is in force")
+    assert_holds()
+
+
+def test_a_night_that_is_reconciled_again_holds() -> None:
+    casino = whole_record()
+    signed = casino.reconciled()
+    assert (signed.version, signed.state) == (2, "closed")
+    assert_holds(deep=False)
+    again = casino.played("later")
+    casino.close_case(casino.cases_of(again)[0])
+    seal()
+    restated = casino.reconciled()
+    assert restated.version == 3
+    assert_holds(deep=False)
+
+
+def test_an_officer_who_is_called_otherwise_now_did_what_they_did() -> None:
+    casino = whole_record()
+    before = [officer.get_username() for officer in (casino.officer, casino.second, casino.director)]
+    for officer in (casino.officer, casino.second, casino.director):
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "update audit_officer set first_name = 'Ada', last_name = 'Roche-Müller' where id = %s", [officer.pk]
+            )
+        officer.refresh_from_db()
+    assert [officer.get_username() for officer in (casino.officer, casino.second, casino.director)] == before
+    assert_holds(deep=False)
+
+
+def test_what_an_earlier_version_left_is_counted_until_it_is_entered_and_holds_then(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with monkeypatch.context() as earlier:
+        earlier.setattr(kept_findings, "keep_adjudicated", lambda *args: None)
+        earlier.setattr(kept_findings, "keep", lambda *args: None)
+        casino = whole_record()
+    with monkeypatch.context() as earlier:
+        earlier.setattr(found, "_keeping_began", lambda: None)  # whatever other tests have committed
+        before = derived(casino.casino.pk)
+    assert before.faults == []
+    assert before.figures.unkept > 0
+    call_command("keep")
+    seal()
+    assert_holds(deep=False)
+    assert derived(casino.casino.pk).figures.unkept == 0
+    capsys.readouterr()
+    call_command("keep")
+    assert "0 sessions" in capsys.readouterr().out
+    casino.played("after")
+    assert_holds(deep=False)
+
+
+def test_two_casinos_hold_together_and_each_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    casinos = [whole_record(), whole_record()]
+    assert_holds(deep=False)
+    for casino in casinos:
+        assert faults(casino.casino.pk) == []
+        call_command("verify", "--casino", casino.tenant.code)
+        assert "Everything holds." in capsys.readouterr().out
+
+
+@pytest.mark.superuser
+def test_what_is_wrong_at_one_casino_is_no_fault_of_another() -> None:
+    one, other = Casino(), Casino()
+    stream_id = one.played("forged")
+    other.played("fine")
+    with connection.cursor() as cursor:
+        cursor.execute("set local session_replication_role = replica")
+        cursor.execute("update audit_finding set severity = 'minor' where stream_id = %s", [stream_id])
+        cursor.execute("set local session_replication_role = origin")
+    assert {fault.stream for fault in faults(one.casino.pk)} == {one.name("forged")}
+    assert faults(other.casino.pk) == []
+
+
+def test_events_after_a_close_hold(casino: Casino) -> None:
+    stream = casino.name("late")
+    events = of_a_session(casino.tenant.opener(stream), dice_changed_in_mid_series(casino.tenant, stream))
+    assert casino.tenant.post(stream, events).status_code == 201
+    replayed(casino.tenant.stream(stream).stream_id)
+    after = numbered(events[0], *[("no_more_bets", {})] * len(events))[-1]
+    record(casino.casino, [after])
+    assert_holds()
+    replayed(casino.tenant.stream(stream).stream_id)
+    assert_holds()

@@ -1,0 +1,385 @@
+"""Attacks that combine rows: whoever writes into one table sees to it that the others agree.
+
+Each is of SQL, by a superuser with every guard off, on a casino with a session that is closed and one that goes on, in
+each of which officers have worked on the first case. Braces stand for what ``names_of`` returns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from django.core.management import call_command
+from django.db import connection, transaction
+
+from audit.access.database_roles import WORKER
+from audit.adjudication import replay
+from audit.models import AdjudicationRun, Finding, SignoffException
+from audit.register import entries
+from audit.register.readings import DOUBLE_TABLE
+from audit.transparency import kept_findings
+from tests.audit.corrections.corrections_desk import replayed
+from tests.audit.projections.forgers import unguarded
+from tests.audit.projections.record import Casino, faults, whole_record
+from tests.audit.register.register_desk import LONG_AGO
+from tests.audit.tables import Tenant
+from tests.audit.transparency.sealed import seal
+
+pytestmark = [pytest.mark.django_db, pytest.mark.superuser]
+
+COPIED = (
+    "seq, rule, wager, ruleset, engine_version, readings_digest, gaming_day, occurred_at, evidence, expected, recorded,"
+    " provision, facts, currency, after_loss, opened_at, casino_id, stream_id, table_id, player, croupier, provisions,"
+    " causes, difference, owed"
+)
+
+SUPERSEDED = (
+    f"insert into audit_finding ({COPIED}, run_id, case_id, severity, status, stood_at, superseded_at)"
+    f" select {COPIED}, run_id, case_id, 'critical', 'superseded', now(), now() from audit_finding where id = "
+)
+"""Adds a finding that is said to have stood: an officer reads that somebody made it vanish."""
+
+MILDER = "update audit_finding set severity = 'minor' where id = {going_on}"
+OTHER_ENGINE = "update audit_adjudicationrun set engine_version = '1' where stream_id = "
+
+
+class Played:
+    """A casino with a session that is closed and one that goes on, whose first cases officers have closed."""
+
+    def __init__(self) -> None:
+        self.casino = Casino()
+        self.other = Tenant()
+        self.closed = self.casino.played("closed")
+        self.open = self.casino.played("open", closed=False)
+        self.worked = [self.casino.cases_of(stream_id)[0] for stream_id in (self.closed, self.open)]
+        for case_id in self.worked:
+            self.casino.close_case(case_id)
+        seal()
+
+    def names_of(self) -> dict[str, object]:
+        """Return what the braces in an attack stand for."""
+        ended, going_on = (self._second(stream_id) for stream_id in (self.closed, self.open))
+        return {
+            "closed": self.closed,
+            "open": self.open,
+            "ended": ended.pk,
+            "ended_seq": ended.seq,
+            "ended_case": ended.case_id,
+            "ended_worked": self.worked[0],
+            "going_on": going_on.pk,
+            "going_on_seq": going_on.seq,
+            "going_on_case": going_on.case_id,
+            "going_on_worked": self.worked[1],
+            "other_casino": self.other.casino.pk,
+            "other_table": self.other.table.pk,
+            "run_of_open": _run_of(self.open),
+            "run_of_closed": _run_of(self.closed),
+            "in_closed": f"of {self.casino.name('closed')}, event {ended.seq}:",
+            "in_open": f"of {self.casino.name('open')}, event {going_on.seq}:",
+        }
+
+    def _second(self, stream_id: int) -> Finding:
+        """Return a finding whose case nobody has worked on."""
+        found = Finding.objects.standing().filter(stream=stream_id, case__isnull=False)
+        finding = found.exclude(case__in=self.worked).order_by("seq").first()
+        assert finding is not None
+        return finding
+
+    def attacked(self, statements: Sequence[str]) -> None:
+        assert faults() == []
+        names = self.names_of()
+        unguarded()
+        with connection.cursor() as cursor:
+            cursor.execute("set local session_replication_role = replica")
+            for statement in statements:
+                cursor.execute(statement.format(**names))
+                assert cursor.rowcount > 0, statement
+            cursor.execute("set local session_replication_role = origin")
+
+    def is_named(self, *expected: str, deep: bool = False) -> None:
+        """Assert that a fault has one of the texts ``expected``."""
+        names = self.names_of_before
+        found = [str(fault) for fault in faults(deep=deep)]
+        wanted = [text.format(**names) for text in expected]
+        assert any(text in fault for fault in found for text in wanted), f"{wanted} in {found}"
+
+    def attack(self, statements: Sequence[str], *expected: str, deep: bool = False) -> None:
+        """Attack, and assert that a fault has one of the texts ``expected``."""
+        self.names_of_before = self.names_of()
+        self.attacked(statements)
+        self.is_named(*expected, deep=deep)
+
+
+def _run_of(stream_id: int) -> int:
+    return int(AdjudicationRun.objects.filter(stream=stream_id).order_by("pk").values_list("pk", flat=True)[0])
+
+
+@pytest.fixture
+def played() -> Played:
+    return Played()
+
+
+CASES = {
+    "seq": "999",
+    "rule": "'wager-left-open'",
+    "wager": "'w9'",
+    "casino_id": "{other_casino}",
+    "weight": "3",
+    "deadline": "'2030-01-01'",
+    "opened_at": "'2020-01-01'",
+}
+
+
+@pytest.mark.parametrize("whose", ["ended_case", "ended_worked", "going_on_case", "going_on_worked"])
+@pytest.mark.parametrize("column", [*CASES, "stream_id"])
+def test_what_a_case_was_opened_with_is_named(played: Played, whose: str, column: str) -> None:
+    value = CASES.get(column) or ("{open}" if whose.startswith("ended") else "{closed}")
+    in_session = "of closed-" if whose.startswith("ended") else "of open-"
+    case = "case {" + whose + "} "
+    played.attack([f"update audit_case set {column} = {value} where id = {{{whose}}}"], case, in_session)
+
+
+FINDINGS = {
+    "casino_id": "{other_casino}",
+    "table_id": "{other_table}",
+    "gaming_day": "'2020-01-01'",
+    "ruleset": "'fr-roulette'",
+    "engine_version": "'1'",
+    "readings_digest": "'x'",
+    "opened_at": "'2020-01-01'",
+    "stood_at": "'2020-01-01'",
+    "put_right_by": "2",
+}
+
+
+@pytest.mark.parametrize("column", FINDINGS)
+def test_a_finding_of_a_session_that_goes_on_is_named(played: Played, column: str) -> None:
+    played.attack([f"update audit_finding set {column} = {FINDINGS[column]} where id = {{going_on}}"], "{in_open}")
+
+
+@pytest.mark.parametrize("column", FINDINGS)
+def test_a_finding_of_a_closed_session_is_named_after_an_entry_of_the_register(played: Played, column: str) -> None:
+    _decide_something(played)
+    played.attack([f"update audit_finding set {column} = {FINDINGS[column]} where id = {{ended}}"], "{in_closed}")
+
+
+def _decide_something(played: Played) -> None:
+    """Approve an entry of the register that is of no session: of a day that nobody has played."""
+    entries.approve(played.casino.director, played.casino.propose("seat_limit", 6).pk)
+    seal()
+
+
+def test_the_run_that_found_a_finding_is_named(played: Played) -> None:
+    played.attack(["update audit_finding set run_id = {run_of_open} where id = {ended}"], "{in_closed}")
+
+
+COMBINED = {
+    "a finding made milder and its run said to be of another engine": [MILDER, OTHER_ENGINE + "{open}"],
+    "a finding made milder and its run ended": [
+        MILDER,
+        "update audit_adjudicationrun set state = 'superseded', ended_at = now() where stream_id = {open}",
+    ],
+    "a finding made milder and its run said to be of a what-if": [
+        MILDER,
+        "update audit_adjudicationrun set what_if_id = 1 where stream_id = {open}",
+    ],
+    "the last finding and its case deleted, and the cursor set before it": [
+        "delete from audit_finding where id = {going_on}",
+        "delete from audit_case where id = {going_on_case}",
+        "update audit_adjudication set cursor = {going_on_seq} - 1 where stream_id = {open}",
+    ],
+    "a superseded finding added": [SUPERSEDED + "{going_on}"],
+    "a finding of another exchanged for the case of the first": [
+        "update audit_finding set case_id = case when case_id = {going_on_case} then {going_on_worked}"
+        " else {going_on_case} end where case_id in ({going_on_case}, {going_on_worked})"
+    ],
+    "a finding given to the closed case of another, and its own case deleted": [
+        "update audit_finding set case_id = {going_on_worked} where id = {going_on}",
+        "delete from audit_case where id = {going_on_case}",
+    ],
+    "a superseded integrity finding added": [
+        f"insert into audit_finding ({COPIED}, severity, status, stood_at, superseded_at)"
+        f" select {COPIED.replace('rule', 'varchar %slog-tampered%s' % (2 * (chr(39),)), 1)}, 'critical', 'superseded',"
+        " now(), now() from audit_finding where id = {going_on}"
+    ],
+}
+
+
+@pytest.mark.parametrize("deep", [False, True], ids=["", "deep"])
+@pytest.mark.parametrize("name", COMBINED)
+def test_rows_of_a_session_that_goes_on_are_forged_together(played: Played, name: str, deep: bool) -> None:
+    played.attack(COMBINED[name], "{in_open}", "case {going_on_case} ", deep=deep)
+
+
+AFTER_A_DECISION = {
+    "a finding made milder and its run said to be of another engine": [
+        "update audit_finding set severity = 'minor' where id = {ended}",
+        OTHER_ENGINE + "{closed}",
+    ],
+    "a superseded finding added": [SUPERSEDED + "{ended}"],
+    "a finding given to the closed case of another, and its own case deleted": [
+        "update audit_finding set case_id = {ended_worked} where id = {ended}",
+        "delete from audit_case where id = {ended_case}",
+    ],
+}
+
+
+@pytest.mark.parametrize("name", AFTER_A_DECISION)
+def test_rows_of_a_closed_session_are_forged_after_an_entry_of_the_register(played: Played, name: str) -> None:
+    _decide_something(played)
+    played.attack(AFTER_A_DECISION[name], "{in_closed}", "case {ended_case} ")
+
+
+def test_only_the_row_that_was_altered_is_named(played: Played) -> None:
+    assert Finding.objects.filter(stream=played.closed).count() > 2
+    played.attack(["update audit_finding set severity = 'minor' where id = {ended}"], "{in_closed}")
+    found = {(fault.stream, fault.first_seq) for fault in faults()}
+    assert found == {(played.casino.name("closed"), played.names_of_before["ended_seq"])}
+
+
+def test_a_truth_value_of_the_register_is_not_a_number() -> None:
+    casino = Casino()
+    proposed = casino.propose(DOUBLE_TABLE, True, first_day=LONG_AGO, table=casino.tenant.table)
+    entries.approve(casino.director, proposed.pk)
+    seal()
+    assert faults() == []
+    unguarded()
+    with connection.cursor() as cursor:
+        cursor.execute("update audit_registerentry set value = '1' where id = %s", [proposed.pk])
+    assert any(f"entry {proposed.pk} " in str(fault) for fault in faults()), "1 decides as if nothing were decided"
+
+
+def test_a_session_with_a_correction_that_waits_is_adjudicated_again() -> None:
+    casino = Casino()
+    casino.corrected("waits")
+    casino.desk.refused(casino.corrected("refused"))
+    seal()
+    assert faults() == []
+    assert faults(deep=True) == []
+
+
+def test_a_finding_of_a_session_with_a_correction_that_waits_is_named_after_an_entry_of_the_register() -> None:
+    casino = Casino()
+    stream_id = casino.corrected("waits")
+    entries.approve(casino.director, casino.propose("seat_limit", 6).pk)
+    seal()
+    unguarded()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "update audit_finding set severity = 'minor' where stream_id = %s and rule = 'payout-overpaid'", [stream_id]
+        )
+    assert ("waits", 4) in {(fault.stream.split("-")[0], fault.first_seq) for fault in faults()}
+
+
+def test_an_approval_is_undone_in_what_was_found_and_in_the_run_that_knows_it() -> None:
+    casino = Casino()
+    stream_id = casino.corrected("decided")
+    casino.desk.approved(stream_id)
+    replayed(stream_id)
+    entries.approve(casino.director, casino.propose("seat_limit", 6).pk)
+    seal()
+    assert faults() == []
+    unguarded()
+    with connection.cursor() as cursor:
+        cursor.execute("set local session_replication_role = replica")
+        for statement in (
+            "delete from audit_finding where stream_id = %s and status = 'standing'",
+            "update audit_finding set status = 'standing', superseded_at = null, superseded_by_run_id = null,"
+            " run_id = (select max(id) from audit_adjudicationrun r where r.stream_id = audit_finding.stream_id)"
+            " where stream_id = %s and status = 'superseded'",
+            "update audit_adjudicationrun set approved = '{}' where stream_id = %s",
+        ):
+            cursor.execute(statement, [stream_id])
+            assert cursor.rowcount > 0
+        cursor.execute("set local session_replication_role = origin")
+    assert casino.name("decided") in {fault.stream for fault in faults()}
+
+
+def test_a_finding_added_to_a_session_of_an_earlier_version_is_named_once_its_findings_are_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with monkeypatch.context() as earlier:
+        earlier.setattr(kept_findings, "keep_adjudicated", lambda *args: None)
+        played = Played()
+    call_command("keep")
+    seal()
+    forged = [
+        f"insert into audit_finding ({COPIED}, case_id, severity, status, stood_at)"
+        f" select {COPIED.replace('rule', 'varchar %scount-missing%s' % (2 * (chr(39),)), 1)}, case_id, 'major',"
+        " 'standing', now() from audit_finding where id = {ended}"
+    ]
+    played.attack(forged, "{in_closed}")
+
+
+SUPERSEDE = (
+    "update audit_finding set status = 'superseded', superseded_at = clock_timestamp(),"
+    " superseded_by_run_id = {run_of_open} where id = {going_on}"
+)
+END_RUN = "update audit_adjudicationrun set state = 'superseded', ended_at = clock_timestamp() where stream_id = {open}"
+CLEAR = "update audit_finding set put_right_by = 2, difference = 0, owed = null where id = "
+
+WORKERS = {
+    "a finding superseded and its run said to be of another engine": [SUPERSEDE, OTHER_ENGINE + "{open}"],
+    "a finding superseded and its run ended": [SUPERSEDE, END_RUN],
+    "what is owed cleared and the run said to be of another engine": [CLEAR + "{going_on}", OTHER_ENGINE + "{open}"],
+    "what is owed cleared and the run ended": [CLEAR + "{going_on}", END_RUN],
+    "a finding given to another run": ["update audit_finding set run_id = {run_of_closed} where id = {going_on}"],
+}
+"""What the grants and the triggers let a worker do."""
+
+
+@pytest.mark.parametrize("name", WORKERS)
+def test_a_worker_forges_rows_together(played: Played, name: str) -> None:
+    names = played.names_of()
+    assert faults() == []
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(f"set local role {WORKER}")
+        for statement in WORKERS[name]:
+            cursor.execute(statement.format(**names))
+            assert cursor.rowcount > 0, statement
+        cursor.execute("reset role")
+    found = [str(fault) for fault in faults()]
+    assert any(str(names["in_open"]) in fault for fault in found), found
+
+
+def test_what_stands_while_another_run_is_under_way_is_still_held_against_the_log(
+    played: Played, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    proposed = played.casino.propose("payout_unit", 100, first_day=LONG_AGO)
+    entries.approve(played.casino.director, proposed.pk)
+    monkeypatch.setattr(replay, "STEP_EVENTS", 3)
+    replay.advance(played.closed)
+    replay.advance(played.closed)
+    played.attack(["update audit_finding set severity = 'minor' where id = {ended}"], "{in_closed}")
+
+
+@pytest.mark.parametrize("reason", ["'nothing to see here'", "reason"], ids=["another", "the same"])
+def test_a_second_signoff_exception_of_the_same_code_is_named(reason: str) -> None:
+    whole_record()
+    unguarded()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "insert into audit_signoffexception (id, report_id, code, reason, officer_id, made_at)"
+            f" select -id, report_id, code, {reason}, officer_id, made_at from audit_signoffexception"
+        )
+        assert cursor.rowcount > 1
+        # Written again, the true ones are the last that are read.
+        cursor.execute("update audit_signoffexception set reason = reason where id > 0")
+    codes = SignoffException.objects.filter(pk__gt=0).values_list("code", flat=True)
+    found = " ".join(map(str, faults()))
+    assert [code for code in codes if f"exception {code} " not in found] == []
+
+
+INSTANTS = {
+    "a case": ["update audit_case set closed_at = closed_at - interval '9 seconds' where id = {ended_worked}"],
+    "an action": [
+        "update audit_caseaction set at = at + interval '9 seconds' where type = 'case.proposed'"
+        " and case_id = {ended_worked}"
+    ],
+}
+
+
+@pytest.mark.parametrize("whose", INSTANTS)
+def test_an_instant_is_named_however_little_it_was_moved(played: Played, whose: str) -> None:
+    """Nine seconds are before a deadline instead of after it, or a proposal after its approval."""
+    played.attack(INSTANTS[whose], "case {ended_worked} ")
