@@ -229,7 +229,7 @@ class Run:
         from audit.transparency.verify import verify
 
         started = time.perf_counter()
-        outcome = verify(signing_keys.verifiers("checkpoint"), signing_keys.origin())
+        outcome = verify(signing_keys.verifiers("checkpoint"))
         took = time.perf_counter() - started
         assert outcome.faults == [], outcome.faults[:3]
         return outcome.events / took

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parent.parent
 LAW = sorted((ROOT / "settlement").rglob("*.py"))
 CODE = [
     path
-    for folder in ("settlement", "audit", "casino", "benchmarks")
+    for folder in ("settlement", "audit", "casino", "cabochon_witness", "benchmarks")
     for path in sorted((ROOT / folder).rglob("*.py"))
     if "migrations" not in path.parts
 ]
@@ -51,7 +51,7 @@ BANNED_CALLS = {"float", "now", "today", "utcnow", "open", "print", "input", "ev
 
 LONGEST_MODULE = 500
 LONGEST_FUNCTION = 70
-ONE_FILE_BY_DESIGN = {"audit/evidence/verify.py": 580}
+ONE_FILE_BY_DESIGN = {"audit/evidence/verify.py": 610}
 """What is handed out as one file, with nothing to install, may be longer."""
 
 BANNED_NAMES = {"utils", "helpers", "manager", "base", "common", "misc"}

@@ -26,7 +26,7 @@ import polib
 ROOT = Path(__file__).parent.parent
 GLOSSARY = ROOT / "docs" / "glossary.md"
 NOT_CHECKED = {GLOSSARY, ROOT / "tests" / "test_words.py"}
-CODE = ("audit", "casino", "settlement", "benchmarks", "tests")
+CODE = ("audit", "casino", "settlement", "cabochon_witness", "benchmarks", "tests")
 CATALOGUE = "locale/fr/LC_MESSAGES/django.po"
 PLACES = {"names", "variables", "text", "files"}
 

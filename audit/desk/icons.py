@@ -38,6 +38,8 @@ _STROKES: Mapping[str, str] = MappingProxyType(
         "bank": '<path d="M2 6.5 8 2.5l6 4M3.3 6.5V13M12.7 6.5V13M6.3 6.5V13M9.7 6.5V13M2 13.3h12"/>',
         "done": '<path d="m3 8.5 3.2 3.2L13 4.8"/>',
         "up": '<path d="m4 10 4-4 4 4"/>',
+        "left": '<path d="m10 4-4 4 4 4"/>',
+        "right": '<path d="m6 4 4 4-4 4"/>',
         "down": '<path d="m4 6 4 4 4-4"/>',
         "silent": '<path d="M4 11V7a4 4 0 0 1 8 0v4l1.2 1.5H2.8zM6.7 14.2h2.6"/>',
     }

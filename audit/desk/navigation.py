@@ -31,6 +31,7 @@ class Page:
     """A page that the navigation leads to: of a model, or with capabilities of its own.
 
     ``name`` is its URL's. ``covers`` are the beginnings of the names of the URLs that belong to it, too.
+    ``is_contents`` if the page lists its children itself: they stand in the navigation only on their own pages.
     """
 
     title: str | Promise
@@ -42,6 +43,7 @@ class Page:
     count: str = ""
     children: tuple[Page, ...] = ()
     is_tab: bool = False
+    is_contents: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +138,7 @@ PAGES: tuple[tuple[str | Promise, tuple[Page, ...]], ...] = (
             Page(_("Officers’ trail"), "trail", "audit_trail", needs=SEE),
         ),
     ),
-    ("", (Page(_("Settings"), "settings", "app_list", children=SETTINGS),)),
+    ("", (Page(_("Settings"), "settings", "app_list", children=SETTINGS, is_contents=True),)),
 )  # fmt: skip
 """Every page of the navigation, in its order."""
 
@@ -159,7 +161,7 @@ def _links(request: HttpRequest, pages: Iterable[Page], current: str, counts: Ma
         if not _may_open(request, page) or (page.children and page.name == "app_list" and not children):
             continue
         is_current = current == page.name or any(current.startswith(name) for name in page.covers)
-        is_open = is_current or any(child.is_current for child in children)
+        is_open = (is_current and not page.is_contents) or any(child.is_current for child in children)
         count = counts.get(page.count, 0)
         address = reverse(f"admin:{page.name}", args=("audit",) if page.name == "app_list" else ()) + page.query
         link = Link(

@@ -17,6 +17,7 @@ from audit.desk.scoped_admin import ScopedAdmin
 OPEN_TO_EVERY_OFFICER = frozenset(
     {
         *("index", "login", "logout", "password_change", "password_change_done", "jsi18n", "app_list", "second_factor"),
+        "sign_in_code",  # asks for what one has before one is signed in
         "access_link",  # holds its own: the token, and no session
         "autocomplete",  # asks the ScopedAdmin of the model for its rows
     }

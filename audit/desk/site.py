@@ -27,11 +27,10 @@ from audit.desk.record import state_page
 from audit.desk.rules import law_page
 from audit.desk.rules import page as rules
 from audit.desk.settings.page import settings_context
-from audit.desk.sign_in import access_link, own_password, second_factor
+from audit.desk.sign_in import access_link, own_password, pages, second_factor
 
 
 class DeskSite(admin.AdminSite):
-    login_form = second_factor.SignInForm
     site_url = None  # there is no other site to view
     enable_nav_sidebar = False  # Django's own list of all models: ours is ``navigation``
 
@@ -42,6 +41,7 @@ class DeskSite(admin.AdminSite):
             path("approve/closing/<int:pk>/", view(closing_page.closing_view), name="approve_closing"),
             path("audit-trail/", view(audit_trail.day_view), name="audit_trail"),
             path("audit-trail/export/<slug:format>/", view(audit_trail.export_view), name="audit_trail_export"),
+            path("login/code/", pages.code_view, name="sign_in_code"),
             path("link/<str:token>/", access_link.access_link_view, name="access_link"),
             path("casino/", view(choose_casino_view), name="choose_casino"),
             path("first-run/", view(first_run.first_run_view), name="first_run"),
@@ -60,6 +60,10 @@ class DeskSite(admin.AdminSite):
     def each_context(self, request: HttpRequest) -> dict[str, Any]:
         """Return what every page has, with the navigation: it is put together where a page shows it."""
         return {**super().each_context(request), "navigation": SimpleLazyObject(lambda: navigation(request))}
+
+    def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+        """Ask for name and password, on a page of its own."""
+        return pages.login_view(request)
 
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:  # type: ignore[override]
         """Show what waits for the officer, not Django's list of models; on a first run, what is loaded."""

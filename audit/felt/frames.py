@@ -24,7 +24,7 @@ from settlement import RULESETS, Event, State
 from settlement.codec import decode_one_stored
 from settlement.engine import mentioned
 from settlement.events import VOIDS, NoMoreBets, WagerPlaced
-from settlement.state import UNDECIDED, Table, Wager
+from settlement.state import UNDECIDED, Session, Table, Wager
 
 MAX_FRAMES = 400
 """Most events of one playback."""
@@ -67,12 +67,13 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Playback:
-    """The frames of a range of events, with the table's session."""
+    """The frames of a range of events, with the table's session; None where it has not been opened."""
 
     game: str | None
     ruleset: str | None
     currency: str
     frames: list[Frame] = field(default_factory=list)
+    session: Session | None = None
 
     def index_of(self, seq: int) -> int:
         """Return the index of the last frame that is not after ``seq``, 0 if all are."""
@@ -154,7 +155,8 @@ def playback_of(stream_id: int, first_seq: int, last_seq: int, *, known_through:
         }
         frames.append(Frame(event, table.point, result, previous))
     session = table.session
-    return Playback(session.game if session else None, table.ruleset, session.currency if session else "", frames)
+    game, currency = (session.game, session.currency) if session else (None, "")
+    return Playback(game, table.ruleset, currency, frames, session)
 
 
 def _stake(table: Table, wager: Wager, before: Stake | None) -> Stake:

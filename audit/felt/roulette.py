@@ -29,6 +29,14 @@ def layout(wheel_layout: Layout, pocket: str | None) -> str:
     return "".join([_cloth(), *numbers, *columns, *dozens, *chances, wheel])
 
 
+def empty_table() -> str:
+    """Return the SVG of the table of art. 54 with nothing on it, as ``static/audit/table.svg`` has it: an ornament."""
+    opening = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {ROULETTE_HEIGHT}" class="felt fr-roulette">'
+    )
+    return f"{opening}{layout(LAYOUT_37, None)}</svg>"
+
+
 def _cloth() -> str:
     return f'<rect class="cloth" width="{WIDTH}" height="{ROULETTE_HEIGHT}" rx="14"/>'
 

@@ -24,6 +24,12 @@ def counted(listed: ChangeList) -> str:
 
 
 @register.filter
+def labelled(text: object, label: object) -> str:
+    """Return a text after what it is about, with the colon of the page's language."""
+    return presentation.labelled(str(label), str(text))
+
+
+@register.filter
 def clock(moment: datetime, casino: Casino | None) -> str:
     return presentation.clock(moment, casino)
 

@@ -69,7 +69,7 @@ def committed_tenant(db: None) -> Iterator[Tenant]:
     try:
         tenant = make_tenant()
         yield tenant
-        for stream in LoggedStream.objects.filter(casino=tenant.casino):
+        for stream in LoggedStream.objects.filter(casino=tenant.casino, is_of_desk=False):
             while (progress := advance(stream.stream_id)) and progress.behind:
                 continue
     finally:

@@ -42,6 +42,10 @@ LANDED = {
     "0029_stream_money.py": "12a2258c5b55233aefccb6b8208ca3648acbc1c260efd11646170969476c5cba",
     "0030_evidence_ledger.py": "8b6007a7fe0462deae1d8afbcec2b03d1bdbca188669c1851daddfe8123326a1",
     "0031_slips.py": "e8e697608333a3fc96e1ff20a40d5b63509cf4b7b3964f213b97b3d10c4e50b6",
+    "0032_levels_of_years.py": "8198b72403c81ab1d141c5e73e5e1a8b4bbcfb47cbcac0097e16c0308fb80de0",
+    "0033_shifts.py": "a3176b91551faaf16edf1eb18e82fb60416f4cc04015b1b9219db38f37c8c906",
+    "0034_video_requests.py": "d2d426aaf399f4c5f30ffd69710360871074896f92893d7a1907ea1ce930f55b",
+    "0035_complaints.py": "a41e3f284eb5f5964f612e1da77e74aa9ce3c80b33309f4839d5c87782e2107d",
     "sql/0002_guard.sql": "e5c441cb97f6d4608008cd72fce00e21355a616a9e8cc50fb677d810f06537fe",
     "sql/0002_log.sql": "c1eb668a38a3780d1a9259c8c0ed66c026f57c79a0a32bbdfc0e3c944ebe5e36",
     "sql/0002_roles.sql": "d638857251b8dd794b78cb367745af9b93a5fae7d064d71da4678602519ed37e",
@@ -63,6 +67,7 @@ LANDED = {
     "sql/0026_information.sql": "76800a3d21d6ae7673123d9d7caf3ec4130cc746d876c68ac877d6b4ae6355c3",
     "sql/0029_thresholds.sql": "52dd49203aa564e8cb3bc1ff591cbe74c0efef812060a39634bcc0b2299a9500",
     "sql/0030_questions.sql": "88219dbe222120355e2d4459e9fa85508da13cf5a3e1ca84845eaeee2c05d134",
+    "sql/0033_shifts.sql": "e198640c927dbcc01bd339f69aec8931c07f9a0d26dc21840c6d9fa6121a313b",
 }
 """SHA-256 of each migration that somebody may have run, and of the SQL that it runs. Each release adds its own."""
 

@@ -50,7 +50,7 @@ class Hand:
         self.page.goto("/admin/")
         self.page.locator("#id_username").fill(officer.username)
         self.page.locator("#id_password").fill(password)
-        self.page.get_by_role("button", name="Sign in").click()
+        self.page.locator("#login-form button[type=submit]").click()
         self.page.wait_for_load_state()
         self.clicks = 0
         self.typed: list[str] = []

@@ -72,3 +72,16 @@ def test_the_image_has_every_file_that_runs() -> None:
     }
     assert copied == {"requirements-runtime.lock", "manage.py", "settlement", "audit", "casino", "templates", "locale"}
     assert all((ROOT / name).exists() for name in copied)
+
+
+def test_nobody_but_the_sequencer_stays_with_the_key_of_checkpoints() -> None:
+    services = yaml.safe_load(COMPOSE.read_text())["services"]
+    mounted = {
+        name: {volume.partition(":")[0] for volume in service.get("volumes", ())} for name, service in services.items()
+    }
+    assert {name for name, volumes in mounted.items() if "checkpoint-keys" in volumes} == {"keys", "sequencer"}
+    assert "keys" not in mounted["sequencer"]
+    assert services["keys"]["restart"] == "no", "it makes the keys and ends"
+    for name in ("web", "sequencer", "keys"):
+        environment = services[name]["environment"]
+        assert environment["CABOCHON_CHECKPOINT_KEYS"] == "/var/lib/cabochon/checkpoint-keys"

@@ -41,6 +41,8 @@ class Containers:
             "CABOCHON_ALLOWED_HOSTS": "cabochon.example",
             "CABOCHON_HTTPS": "false",
             "CABOCHON_ORIGIN": "cabochon.example/log",
+            "CABOCHON_CHECKPOINT_KEYS": str(data / "checkpoint-keys"),
+            "CABOCHON_WITNESSES": "",
             "CELERY_BROKER_URL": broker,
         }
         self.database = database

@@ -217,9 +217,7 @@ class Schedule:
         stream_id = self._stream_id()
         stored = [json.loads(raw) for _, raw in read.whole(stream_id)]
         assert stored == [{"v": 1, **event} for event in self.events], "each event is stored once, at its seq"
-        outcome = verify(
-            signing_keys.verifiers("checkpoint"), signing_keys.origin(), streams=[stream_id], with_tree=False
-        )
+        outcome = verify(signing_keys.verifiers("checkpoint"), streams=[stream_id], with_tree=False)
         assert outcome.faults == []
         assert binary_copy.execute("select count(*) from log.outbox where stream_id = %b::bigint", (stream_id,)) == [
             (0,)

@@ -11,9 +11,10 @@ from django.db import transaction
 
 from audit.adjudication import findings, replay
 from audit.api import fast_path
+from audit.transparency import outcome as log_outcome
 from audit.transparency import signing_keys
 from audit.transparency import verify as log_verify
-from audit.transparency.verify import Fault
+from audit.transparency.outcome import Fault
 from tests.audit.tables import Tenant
 from tests.faults.crash_points import CrashPoint
 from tests.faults.schedule import ACTORS, STEP_EVENTS, Schedule, crash_points, steps_of
@@ -47,13 +48,13 @@ def faults_of_the_log() -> list[Fault]:
 
     Other tests leave events in the log that no table system may send: their streams are left out.
     """
-    faults = log_verify.verify(signing_keys.verifiers("checkpoint"), signing_keys.origin()).faults
+    faults = log_verify.verify(signing_keys.verifiers("checkpoint")).faults
     return [fault for fault in faults if not fault.stream or fault.stream.startswith("faults-")]
 
 
 def play(seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
     """Play the schedules of some seeds, then verify the whole log."""
-    monkeypatch.setattr(log_verify, "MAX_FAULTS", 1_000_000)
+    monkeypatch.setattr(log_outcome, "MAX_FAULTS", 1_000_000)
     tenant = Tenant()
     points = crash_points(steps_of(tenant))
     killed = 0

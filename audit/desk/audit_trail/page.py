@@ -21,10 +21,14 @@ from audit.exports.lists import FORMATS
 from audit.exports.sheets import Column, Dated, Sheet
 from audit.models import Casino
 from audit.presentation import date_time
+from audit.transparency.kept_findings import ADJUDICATED, KEPT
 
 MAX_ENTRIES = 2_000
 """Entries of one day on the page, the latest ones; the file has all."""
 
+
+OF_THE_RECORD = (ADJUDICATED, KEPT)
+"""Entries that nobody did: the roots of what was found."""
 
 FIRST_DAY = date(1990, 1, 1)
 """The first day that any stream of the record can be of; the last is today."""
@@ -46,11 +50,16 @@ class Selection:
         return self.casino.pk if self.casino is not None else audit_trail.INSTALLATION
 
     def entries(self) -> list[AuditEntry]:
-        """Return the entries of the day that the filters leave, the earliest first."""
+        """Return the entries of the day that the filters leave, the earliest first.
+
+        What the record enters by itself about its findings is there for whoever filters for it.
+        """
         return [
             entry
             for entry in audit_trail.entries_of(self.casino_id, self.day)
-            if (not self.actor or entry.actor == self.actor) and entry.type.startswith(self.type)
+            if (not self.actor or entry.actor == self.actor)
+            and entry.type.startswith(self.type)
+            and (self.type or entry.type not in OF_THE_RECORD)
         ]
 
 

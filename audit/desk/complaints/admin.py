@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from django import forms
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
@@ -18,21 +17,19 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from audit.access.capabilities import Capability
-from audit.access.scope import Scope
 from audit.casework import complaints
-from audit.casework.actions import MAX_REASON, ActionRefused
+from audit.casework.actions import ActionRefused
 from audit.desk import parts
 from audit.desk.audited_admin import record_entry
-from audit.desk.names import directory_for
+from audit.desk.complaints.complaint_form import AnswerForm, EntryForm, comparison
+from audit.desk.names import directory_for, sees_names
 from audit.desk.scoped_admin import RecordAdmin, demands, officer_of, scope_of
 from audit.desk.tables.event_sentences import sentence
-from audit.desk.tables.moment import Moment, moments_of
 from audit.event_store import read
-from audit.models import Complaint, GamingTable, LoggedStream
+from audit.models import Complaint
 from audit.models.complaints import Answer, Came
 from audit.persons.directory import mentioned_in, players
 from audit.presentation import date_time, language, local, money, time_left
-from settlement.catalogue.sentences import exponent
 from settlement.codec import decode_one_stored
 
 
@@ -48,59 +45,6 @@ class StateFilter(admin.SimpleListFilter):
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         wanted = self.value()
         return queryset.filter(answer__isnull=wanted == "no") if wanted in ("yes", "no") else queryset
-
-
-class EntryForm(forms.Form):
-    """A complaint to enter, at a table of a casino at which the officer works on cases."""
-
-    table = forms.ModelChoiceField(GamingTable.objects.none(), label=gettext_lazy("Table"), empty_label=None)
-    day = forms.DateField(
-        label=gettext_lazy("Gaming day"), widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")
-    )
-    clock = forms.TimeField(
-        label=gettext_lazy("Clock of the casino"), widget=forms.TimeInput(attrs={"type": "time"}, format="%H:%M")
-    )
-    came = forms.ChoiceField(label=gettext_lazy("How it came"), choices=Came)
-    player = forms.CharField(label=gettext_lazy("Player’s id, if known"), max_length=200, required=False)
-    wager = forms.CharField(label=gettext_lazy("Wager, if known"), max_length=200, required=False)
-    words = forms.CharField(
-        label=gettext_lazy("What the player says"),
-        help_text=gettext_lazy("The officers’ trail keeps these words for good: write ids, no names."),
-        max_length=MAX_REASON,
-        widget=forms.Textarea(attrs={"rows": 4}),
-    )
-
-    def __init__(self, scope: Scope, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        field = self.fields["table"]
-        assert isinstance(field, forms.ModelChoiceField)
-        field.queryset = scope.rows(GamingTable.objects.select_related("casino").order_by("casino__code", "code"))
-        field.label_from_instance = _with_zone  # type: ignore[assignment,method-assign]
-
-    def moment(self) -> Moment | None:
-        """Return the moment that a valid form names; None if the table has no session on that day."""
-        values = self.cleaned_data
-        streams = LoggedStream.objects.all()
-        return next(moments_of([values["table"]], values["clock"], streams=streams, day=values["day"]), None)
-
-
-def _with_zone(table: GamingTable) -> str:
-    return f"{table.casino}: {table} ({table.casino.time_zone})"
-
-
-class AnswerForm(forms.Form):
-    """The answer to a complaint."""
-
-    outcome = forms.ChoiceField(label=gettext_lazy("Outcome"), choices=Answer)
-    amount = forms.DecimalField(label=gettext_lazy("Amount, if founded"), required=False, min_value=0, max_digits=15)
-    paid = forms.IntegerField(
-        label=gettext_lazy("Event that paid it, by its number, if there is one"), required=False, min_value=1
-    )
-    words = forms.CharField(
-        label=gettext_lazy("What the player is answered"),
-        max_length=MAX_REASON,
-        widget=forms.Textarea(attrs={"rows": 4}),
-    )
 
 
 @admin.register(Complaint)
@@ -148,7 +92,12 @@ class ComplaintAdmin(RecordAdmin[Complaint]):
         """Enter a complaint."""
         names = ("table", "day", "clock", "player", "wager")
         initial = {name: request.GET[name] for name in names if name in request.GET}
-        form = EntryForm(scope_of(request, Capability.WORK_CASES), request.POST or None, initial=initial)
+        form = EntryForm(
+            scope_of(request, Capability.WORK_CASES),
+            request.POST or None,
+            initial=initial,
+            sees_names=lambda casino_id: sees_names(request, casino_id),
+        )
         if request.method == "POST" and form.is_valid():
             moment = form.moment()
             if moment is None:
@@ -172,7 +121,7 @@ class ComplaintAdmin(RecordAdmin[Complaint]):
         """Show a complaint, what the table recorded then, and its answer or the form for it."""
         if request.method == "POST":
             return super().change_view(request, object_id, form_url, extra_context)
-        return self._complaint_page(request, self.row_or_404(request, object_id), AnswerForm())
+        return self._complaint_page(request, self.row_or_404(request, object_id))
 
     @demands(Capability.WORK_CASES)
     def answer_view(self, request: HttpRequest, pk: int) -> HttpResponse:
@@ -180,14 +129,17 @@ class ComplaintAdmin(RecordAdmin[Complaint]):
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
         complaint = self.row_or_404(request, pk, Capability.WORK_CASES)
-        form = AnswerForm(request.POST)
+        form = AnswerForm(complaint, request.POST)
         if form.is_valid():
             values = form.cleaned_data
-            amount = values["amount"]
-            minor = None if amount is None else int(amount.scaleb(exponent(complaint.stream.currency)))
             try:
                 complaints.answer(
-                    pk, officer_of(request), values["outcome"], values["words"], amount=minor, paid=values["paid"]
+                    pk,
+                    officer_of(request),
+                    values["outcome"],
+                    values["words"],
+                    amount=form.minor(),
+                    paid=values["paid"],
                 )
             except ActionRefused as refused:
                 form.add_error(None, str(refused))
@@ -196,7 +148,9 @@ class ComplaintAdmin(RecordAdmin[Complaint]):
                 return redirect("admin:audit_complaint_change", pk)
         return self._complaint_page(request, complaint, form)
 
-    def _complaint_page(self, request: HttpRequest, complaint: Complaint, form: AnswerForm) -> HttpResponse:
+    def _complaint_page(
+        self, request: HttpRequest, complaint: Complaint, form: AnswerForm | None = None
+    ) -> HttpResponse:
         record_entry(request, "complaint.viewed", casino_id=complaint.casino_id, complaint=complaint.pk)
         events = [
             decode_one_stored(raw) for _seq, raw in read.slice_of(complaint.stream_id, after=complaint.seq - 1, limit=1)
@@ -226,7 +180,8 @@ class ComplaintAdmin(RecordAdmin[Complaint]):
             outcome=Answer(answer.outcome).label if answer is not None else "",
             amount=money(answer.amount, currency) if answer is not None and answer.amount is not None else "",
             left=parts.due_ring(time_left(complaint.deadline, since=complaint.entered_at)),
-            form=form,
+            compared=comparison(complaint, answer.amount, answer.paid_seq) if answer is not None else "",
+            form=form or AnswerForm(complaint),
             may_answer=answer is None and scope_of(request, Capability.WORK_CASES).includes(complaint.casino_id),
         )
 

@@ -257,10 +257,12 @@ def _late_words(case: Case) -> dict[str, Any] | None:
         return None
     notices = list(escalation.notices.select_related("officer"))
     unreached = [each.officer for each in notices if each.sent_at is None and not each.officer.email]
+    given_up = [each.officer for each in notices if each.given_up_at is not None]
     return {
         "since": escalation.deadline,
         "to": passed_to(escalation),
         "unreached": ", ".join(officer_name(each) for each in unreached),
+        "given_up": ", ".join(officer_name(each) for each in given_up),
         "nobody": not notices,
     }
 

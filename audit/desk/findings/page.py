@@ -33,6 +33,7 @@ from audit.presentation import (
     correction_name,
     date_time,
     finding_title,
+    labelled,
     language,
     local,
     money,
@@ -233,7 +234,7 @@ def _changed_readings(finding: Finding, run: AdjudicationRun) -> list[dict[str, 
     return [
         {
             "id": entry.pk,
-            "what": f"{KINDS[entry.reading].title}: {written(entry.reading, entry.value, finding.currency)}",
+            "what": labelled(str(KINDS[entry.reading].title), written(entry.reading, entry.value, finding.currency)),
             "officers": ", ".join(officer_name(each) for each in (entry.proposed_by, entry.decided_by)),
         }
         for entry in touched.new_entries(finding.stream, before, run.register_version)

@@ -14,7 +14,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
 from audit.desk.findings.payment_order import is_payable
-from audit.models import Finding
+from audit.models import Finding, VideoRequest
 from audit.models.cases import State
 from audit.presentation import date_time, officer_name
 
@@ -81,9 +81,7 @@ def _video(finding: Finding, casework: Mapping[str, Any], request: HttpRequest) 
         last = video["requests"][-1]
         words = {"at": date_time(last.requested_at, finding.casino), "officer": officer_name(last.requested_by)}
         detail = gettext("Video asked for at %(at)s, by %(officer)s.") % words
-        if last.sent_at is None:
-            detail = f"{detail} {gettext('The message waits for the mail server.')}"
-        return [Step(title, detail, is_done=True)]
+        return [Step(title, f"{detail} {_mailing(last, finding)}".rstrip(), is_done=last.given_up_at is None)]
     if not video["is_of_a_table"] or casework["case"].state == State.CLOSED:
         return []
     if video["lacking"]:
@@ -92,6 +90,21 @@ def _video(finding: Finding, casework: Mapping[str, Any], request: HttpRequest) 
     if not casework["may"]["ask_video"]:
         return [Step(title, detail)]
     return [Step(title, detail, _button(finding, "ask_video", title, request))]
+
+
+def _mailing(message: VideoRequest, finding: Finding) -> str:
+    """Return how the mailing of a request goes; "" where a mail server took it."""
+    if message.sent_at is not None:
+        return ""
+    if message.given_up_at is not None:
+        at = date_time(message.given_up_at, finding.casino)
+        return gettext("No mail server took the message: it was given up at %(at)s. Ask the video room yourself.") % {
+            "at": at
+        }
+    if message.failing_since is not None:
+        since = date_time(message.failing_since, finding.casino)
+        return gettext("No mail server has taken the message since %(since)s; it is tried again.") % {"since": since}
+    return gettext("The message waits for the mail server.")
 
 
 def _hearing(croupier: str, casework: Mapping[str, Any]) -> Step:

@@ -10,7 +10,7 @@ from django.utils.translation import gettext, ngettext
 
 from audit.adjudication import what_if as what_if_runs
 from audit.adjudication.what_if import Selection
-from audit.models import Casino, Job, JobKind, Officer
+from audit.models import Casino, GamingTable, Job, JobKind, Officer
 from audit.models.jobs import OPEN
 from settlement import RULESETS, ShapeError
 
@@ -74,13 +74,29 @@ def _start_what_if(
     if not name:
         raise InvalidRequest(gettext("Give the what-if run a name."))
     first, last = (date.fromisoformat(days[each]) if each in days else None for each in ("first_day", "last_day"))
+    tables = _tables(form, casino)
     try:
         readings = what_if_runs.parse_readings(_readings_text(form))
-        selection = Selection(casino.code if casino else None, first, last, ruleset)
+        selection = Selection(casino.code if casino else None, first, last, ruleset, tables)
         what_if_runs.begin(name, readings=readings, selection=selection, actor=officer.get_username())
     except (what_if_runs.WhatIfRejected, ShapeError) as error:
         raise InvalidRequest(str(error)) from None
-    return {"name": name, "readings": readings, "ruleset": ruleset}
+    return {"name": name, "readings": readings, "ruleset": ruleset, "tables": list(tables)}
+
+
+def _tables(form: Mapping[str, str], casino: Casino | None) -> tuple[str, ...]:
+    """Return the codes of the tables that a form chooses, () for every table of the casino."""
+    codes = tuple(dict.fromkeys(filter(None, (part.strip() for part in form.get("tables", "").split(",")))))
+    if not codes:
+        return ()
+    if casino is None:
+        raise InvalidRequest(gettext("Choose the casino whose tables these are."))
+    known = set(GamingTable.objects.filter(casino=casino, code__in=codes).values_list("code", flat=True))
+    for code in codes:
+        if code not in known:
+            words = {"casino": str(casino), "table": code[:40]}
+            raise InvalidRequest(gettext("%(casino)s has no table “%(table)s”.") % words)
+    return codes
 
 
 def _readings_text(form: Mapping[str, str]) -> str:

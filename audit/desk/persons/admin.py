@@ -20,14 +20,17 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from audit.access.capabilities import Capability
+from audit.desk import parts
 from audit.desk.audited_admin import AuditedAdmin, actor, record_entry
 from audit.desk.downloads import list_response
 from audit.desk.persons.pages import PersonPages
+from audit.desk.persons.tallies import Tally, key_of, tallies_of
 from audit.desk.scoped_admin import demands, scope_of
 from audit.exports.lists import FORMATS
 from audit.exports.sheets import Column, Sheet
-from audit.models import Casino, Person
+from audit.models import Casino, Person, PersonKind
 from audit.persons.directory_file import COLUMNS, MAX_BYTES, FileRefused, import_file
+from audit.presentation import MISSING, count, day
 
 SHOWN_REFUSALS = 200
 """Refused rows that the page lists."""
@@ -45,12 +48,59 @@ class PersonAdmin(PersonPages, AuditedAdmin[Person]):
     sees = (Capability.SEE_NAMES,)
     changes = (Capability.KEEP_EQUIPMENT,)
     change_list_template = "admin/audit/persons/list.html"
-    list_display = ("code", "name", "kind", "card_or_licence", "casino")
+    list_display = (
+        *(
+            "who",
+            "kind",
+            "incidents",
+            "owed_to_players",
+            "paid_too_much",
+            "nights",
+            "code",
+            "card_or_licence",
+            "casino",
+        ),
+    )
+    list_display_links = ("code",)
     list_filter = ("kind", "casino")
     list_select_related = ("casino",)
     list_per_page = 50
     search_fields = ("=code", "name", "=card_or_licence")
     search_help_text = _("an exact id, card or licence, or a part of a name")
+
+    @admin.display(description=_("person"), ordering="name")
+    def who(self, person: Person) -> str:
+        role = "player" if person.kind == PersonKind.PLAYER else "croupier"
+        return parts.person(role, person.casino_id, person.code, person.name)
+
+    @admin.display(description=_("incidents"))
+    def incidents(self, person: Person) -> str:
+        tally = _tally(person)
+        if tally is None or not tally.incidents:
+            return MISSING
+        if not tally.open:
+            return count(tally.incidents)
+        return gettext("%(number)s, %(open)s open") % {"number": count(tally.incidents), "open": count(tally.open)}
+
+    @admin.display(description=_("owed to players"))
+    def owed_to_players(self, person: Person) -> str:
+        return self._amount(person, "player")
+
+    @admin.display(description=_("paid too much"))
+    def paid_too_much(self, person: Person) -> str:
+        return self._amount(person, "bank")
+
+    @admin.display(description=_("nights with incidents"))
+    def nights(self, person: Person) -> str:
+        tally = _tally(person)
+        if tally is None or not tally.days:
+            return MISSING
+        return gettext("%(number)s, last %(day)s") % {"number": count(len(tally.days)), "day": day(max(tally.days))}
+
+    @staticmethod
+    def _amount(person: Person, side: str) -> str:
+        tally = _tally(person)
+        return (tally.amount_of(side) if tally is not None else "") or MISSING
 
     def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> tuple[str, ...]:
         return ("casino", "code") if obj else ()
@@ -72,7 +122,12 @@ class PersonAdmin(PersonPages, AuditedAdmin[Person]):
         response = super().changelist_view(request, {**context, **(extra_context or {})})
         shown = getattr(response, "context_data", None) or {}
         if "cl" in shown:
-            _record_each(request, "persons.listed", shown["cl"].result_list)
+            persons = list(shown["cl"].result_list)
+            tallies = tallies_of(persons, scope_of(request, Capability.SEE_RECORD))
+            for person in persons:
+                person.tally = tallies.get(key_of(person))
+            shown["cl"].result_list = persons
+            _record_each(request, "persons.listed", persons)
         return response
 
     def change_view(
@@ -123,7 +178,12 @@ class PersonAdmin(PersonPages, AuditedAdmin[Person]):
         return TemplateResponse(request, "admin/audit/persons/import.html", context)
 
 
+def _tally(person: Person) -> Tally | None:
+    """Return what was added up of a person on the list; None where the officer does not see the casino's record."""
+    return getattr(person, "tally", None)
+
+
 def _record_each(request: HttpRequest, type: str, persons: QuerySet[Person] | list[Person]) -> None:
     """Record at each casino how many of its persons the officer was shown or given."""
-    for casino_id, count in sorted(Counter(person.casino_id for person in persons).items()):
-        record_entry(request, type, casino_id=casino_id, rows=count)
+    for casino_id, rows in sorted(Counter(person.casino_id for person in persons).items()):
+        record_entry(request, type, casino_id=casino_id, rows=rows)

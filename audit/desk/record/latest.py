@@ -27,7 +27,8 @@ SHOWN = 4
 class JobLine:
     """A verification or an export: when it was requested and by whom, and in words what came of it.
 
-    ``tag`` is the colour of ``found``: "ok", "bad", or "" where nothing is known yet.
+    ``tag`` is the colour of ``found``: "ok", "bad", or "" where nothing is known yet. ``has_failed`` says that it broke
+    off before it had read everything, which says nothing of what is stored.
     """
 
     pk: int
@@ -38,6 +39,7 @@ class JobLine:
     found: str
     tag: str
     file: str
+    has_failed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,13 @@ class Failed:
 def verifications(request: HttpRequest) -> list[JobLine]:
     """Return the newest verifications that officers requested."""
     return [_line(job) for job in _jobs(request, JobKind.VERIFY)]
+
+
+def last_verification(request: HttpRequest) -> JobLine | None:
+    """Return the newest verification that ended, however many wait behind it; one that was stopped says nothing."""
+    ended = _all_jobs(request, JobKind.VERIFY).filter(state__in=(JobState.DONE, JobState.FAILED))
+    job = ended.order_by("-requested_at").first()
+    return _line(job) if job else None
 
 
 def exports(request: HttpRequest) -> list[JobLine]:
@@ -114,8 +123,12 @@ def _rows(request: HttpRequest, model: type[Model]) -> QuerySet[Any]:
 
 
 def _jobs(request: HttpRequest, kind: JobKind) -> QuerySet[Job]:
-    rows = _rows(request, Job).filter(kind=kind).select_related("casino", "officer")
-    return rows.order_by("-requested_at")[:SHOWN]
+    return _all_jobs(request, kind).order_by("-requested_at")[:SHOWN]
+
+
+def _all_jobs(request: HttpRequest, kind: JobKind) -> QuerySet[Job]:
+    rows: QuerySet[Job] = _rows(request, Job).filter(kind=kind).select_related("casino", "officer")
+    return rows
 
 
 def _line(job: Job) -> JobLine:
@@ -129,6 +142,7 @@ def _line(job: Job) -> JobLine:
         found,
         tag,
         job.file_name,
+        job.state == JobState.FAILED,
     )
 
 

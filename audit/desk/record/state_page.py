@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from django.conf import settings
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
@@ -19,7 +20,8 @@ from audit.desk.record import latest
 from audit.desk.scoped_admin import demands, scope_of
 from audit.models import Casino
 from audit.presentation import MISSING, count, date_time, duration
-from audit.transparency import tree
+from audit.transparency import signing_keys, tree
+from audit.transparency.cosignatures import cosigned_note
 
 BEHIND_SHOWN = 50
 """Streams that wait, on the page: those that wait longest."""
@@ -59,12 +61,17 @@ def state_view(request: HttpRequest) -> HttpResponse:
     with monitoring.statement_limit(STATEMENT_S):
         tables = monitoring.tables(scope.casino_ids)
         behind = monitoring.behind(scope.casino_ids, limit=BEHIND_SHOWN)
+        witnesses = monitoring.witnesses()
         context = {
             **admin.site.each_context(request),
             "title": gettext("Record and proofs"),
             "waiting": _waiting(scope.casino_ids),
             "sealing": _sealing(),
-            "checkpoint": tree.newest_checkpoint(),
+            "fork": monitoring.fork(),
+            "witnesses": [_witness(each) for each in witnesses],
+            "refused_by": ", ".join(each.name for each in witnesses if each.is_refused),
+            "signs_here": signing_keys.is_readable_here("checkpoint"),
+            "note": cosigned_note(checkpoint) if (checkpoint := tree.newest_checkpoint()) else "",
             "verify_all": _verify_all(scope),
             **_latest(request),
             "processes": _processes(),
@@ -77,12 +84,11 @@ def state_view(request: HttpRequest) -> HttpResponse:
 
 def _latest(request: HttpRequest) -> dict[str, Any]:
     """Return the newest rows of the lists of the record, with the sentence above them."""
-    verifications = latest.verifications(request)
     refused, newest_refused = latest.refused(request)
     corrections, newest_corrections = latest.corrected(request)
     return {
-        "verifications": verifications,
-        "last_verified": next((each for each in verifications if each.tag), None),
+        "verifications": latest.verifications(request),
+        "last_verified": latest.last_verification(request),
         "exports": latest.exports(request),
         "refused": count(refused) if refused else "",
         "newest_refused": newest_refused,
@@ -124,13 +130,32 @@ def _sealing() -> list[Line]:
     return [
         Line(gettext("Last checkpoint"), MISSING if checkpoint is None else _checkpoint(checkpoint)),
         Line(gettext("Last export"), _ago(monitoring.heartbeats().get("export"))),
-        Line(gettext("Last witness"), f"{MISSING} {gettext('not set up')}"),
     ]
 
 
+def _witness(witness: monitoring.WitnessSeen) -> Line:
+    """Return what a witness cosigned last, and why it gave nothing or refuses."""
+    cosigned_s = witness.cosigned_s
+    return Line(
+        witness.name,
+        f"{_batches(witness.size)} · {_ago(cosigned_s)}" if witness.size else MISSING,
+        is_marked=witness.is_refused or cosigned_s is None or cosigned_s > settings.CABOCHON_WITNESS_STALE_S,
+        note=_note_of(witness),
+    )
+
+
+def _note_of(witness: monitoring.WitnessSeen) -> str:
+    if witness.is_refused:
+        return gettext("refuses this log: it has cosigned another one")
+    return gettext("gave no cosignature at the last attempt") if witness.error else ""
+
+
 def _checkpoint(checkpoint: monitoring.Sealed) -> str:
-    batches = ngettext("%(number)s batch", "%(number)s batches", checkpoint.size) % {"number": count(checkpoint.size)}
-    return f"{batches} · {_ago(checkpoint.newest_batch_s)}"
+    return f"{_batches(checkpoint.size)} · {_ago(checkpoint.newest_batch_s)}"
+
+
+def _batches(number: int) -> str:
+    return ngettext("%(number)s batch", "%(number)s batches", number) % {"number": count(number)}
 
 
 def _processes() -> list[Line]:

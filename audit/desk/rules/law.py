@@ -18,6 +18,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext_lazy as _
 
 from audit.charts.share import draw_split
+from audit.desk.rules.decided import NOTHING, Decided, Decisions
 from audit.models.adjudication import Severity
 from audit.presentation import finding_title, language
 from settlement import registries
@@ -102,11 +103,15 @@ class RuleLine:
 
 @dataclass(frozen=True, slots=True)
 class ReadingLine:
-    """A reading of a sentence. ``is_open``: another may be tried in a what-if run."""
+    """A reading of a sentence. ``is_open``: another may be tried in a what-if run.
+
+    ``decision`` is what holds where no register decides; ``decided`` is what one does.
+    """
 
     name: str
     decision: str
     is_open: bool
+    decided: Sequence[Decided]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,17 +214,22 @@ def watched(sentences: Sequence[SessionSentence]) -> list[str]:
 
 
 def paragraphs_of(
-    text: LawText, sentences: Sequence[SessionSentence], found: Mapping[str, int], missing: frozenset[str] = frozenset()
+    text: LawText,
+    sentences: Sequence[SessionSentence],
+    found: Mapping[str, int],
+    missing: frozenset[str] = frozenset(),
+    decided: Decisions = NOTHING,
 ) -> list[Paragraph]:
     """Return the ``sentences`` of a text by paragraph.
 
-    ``found`` is the number of findings by rule, ``missing`` the families of events that a session does not report.
+    ``found`` is the number of findings by rule, ``missing`` the families of events that a session does not report,
+    ``decided`` what registers say.
     """
     grouped: dict[int | None, list[SessionSentence]] = {}
     for each in sentences:
         grouped.setdefault(_paragraph_of(text, each), []).append(each)
     return [
-        Paragraph(number if number and number > 0 else None, list(_lines(text, group, found, missing)))
+        Paragraph(number if number and number > 0 else None, list(_lines(text, group, found, missing, decided)))
         for number, group in grouped.items()
     ]
 
@@ -233,7 +243,11 @@ def _paragraph_of(text: LawText, each: SessionSentence) -> int | None:
 
 
 def _lines(
-    text: LawText, group: Sequence[SessionSentence], found: Mapping[str, int], missing: frozenset[str]
+    text: LawText,
+    group: Sequence[SessionSentence],
+    found: Mapping[str, int],
+    missing: frozenset[str],
+    decided: Decisions,
 ) -> Iterator[SentenceLine]:
     active = language()
     for number, each in enumerate(group, start=1):
@@ -246,7 +260,12 @@ def _lines(
             rules=rules[:OPEN_RULES],
             more_rules=rules[OPEN_RULES:],
             readings=[
-                ReadingLine(name, READINGS[name].decision.in_language(active), READINGS[name].values is not None)
+                ReadingLine(
+                    name,
+                    READINGS[name].decision.in_language(active),
+                    READINGS[name].values is not None,
+                    decided.get(name, ()),
+                )
                 for name in sentence.readings
             ],
             bets=[BET_LABELS[bet][active] for bet in sentence.bets],

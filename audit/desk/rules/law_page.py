@@ -17,9 +17,9 @@ from django.utils.translation import gettext as _
 
 from audit.access.capabilities import Capability
 from audit.adjudication.results import coverage_of, standing
-from audit.desk.rules import counts, law
+from audit.desk.rules import counts, decided, law
 from audit.desk.scoped_admin import demands, in_record
-from audit.models import Finding, LoggedEvent, LoggedStream
+from audit.models import Finding, LoggedEvent, LoggedStream, RegisterEntry
 from audit.presentation import count, day, opening_hours
 from settlement.law import LAW_TEXTS
 from settlement.law_coverage.session import STATES, SessionSentence
@@ -46,6 +46,8 @@ def law_view(request: HttpRequest, text_id: str) -> HttpResponse:
     sentences, rulesets = law.sentences_of(text_id), law.governed_by(text_id)
     of_text = in_record(Finding.objects.standing(), request).filter(ruleset__in=rulesets)
     by_rule = counts.in_last_month(of_text, timezone.localdate())
+    entries = in_record(RegisterEntry.objects.all(), request)
+    registers = decided.in_force_on(timezone.localdate(), entries, rulesets)
     rules = law.watched(sentences)
     ids = list(LAW_TEXTS)
     at = ids.index(text_id)
@@ -65,7 +67,7 @@ def law_view(request: HttpRequest, text_id: str) -> HttpResponse:
         "found": sum(by_rule.get(rule, 0) for rule in rules),
         "legend": law.legend(("checked", "reading", "defines", "not observable")),
         "letters": law.letters(),
-        "paragraphs": law.paragraphs_of(text, sentences, by_rule),
+        "paragraphs": law.paragraphs_of(text, sentences, by_rule, decided=registers),
         "sessions": sessions_under(request, rulesets, text_id),
     }
     return TemplateResponse(request, "admin/audit/rules/law.html", context)
@@ -85,6 +87,7 @@ def session_context(request: HttpRequest, stream: LoggedStream, text_id: str) ->
     sentences = by_text[text_id]
     text, rules = LAW_TEXTS[text_id], law.watched(sentences)
     by_rule = _findings_of(stream)
+    version = adjudication.run.register_version if adjudication.run is not None else None
     missing = frozenset(family for each in sentences for family in each.lacking)
     own = reverse("admin:audit_loggedstream_coverage", args=(stream.stream_id,))
     return {
@@ -102,7 +105,7 @@ def session_context(request: HttpRequest, stream: LoggedStream, text_id: str) ->
         "found": sum(by_rule.get(rule, 0) for rule in rules),
         "legend": law.legend(STATES),
         "letters": law.letters(),
-        "paragraphs": law.paragraphs_of(text, sentences, by_rule, missing),
+        "paragraphs": law.paragraphs_of(text, sentences, by_rule, missing, decided.in_session(stream, version)),
         "sessions": sessions_under(request, (stream.ruleset or "",), text_id, of_table=stream),
     }
 

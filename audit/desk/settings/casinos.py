@@ -2,33 +2,57 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib import admin
 from django.db.models import Model
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 
 from audit.access.capabilities import Capability
 from audit.desk.audited_admin import AuditedAdmin
+from audit.desk.scoped_admin import officer_of, scope_of
+from audit.desk.settings.tables import known_of
 from audit.models import Casino, GamingTable
 
 
 @admin.register(Casino)
 class CasinoAdmin(AuditedAdmin[Casino]):
-    """Casinos. A superuser alone adds one or changes it: its cutoff decides to which night an event belongs."""
+    """Casinos. A superuser alone adds one, and changes more of one than the hour at which its gaming day turns."""
 
     sees = (Capability.SEE_RECORD, Capability.KEEP_EQUIPMENT)
+    changes = (Capability.KEEP_EQUIPMENT,)
     casino = "pk"
     list_display = ("code", "name", "time_zone", "cutoff")
 
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return officer_of(request).is_superuser
+
     def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> tuple[str, ...]:
+        if not officer_of(request).is_superuser:
+            return ("code", "name", "time_zone", "priority_threshold", "false_questions")
         return ("code",) if obj else ()
 
 
 @admin.register(GamingTable)
 class GamingTableAdmin(AuditedAdmin[GamingTable]):
+    """Tables. Their names may change; the code is what events have."""
+
     sees = (Capability.SEE_RECORD, Capability.KEEP_EQUIPMENT)
     changes = (Capability.KEEP_EQUIPMENT,)
-    list_display = ("code", "casino")
+    list_display = ("code", "name", "casino")
     list_filter = ("casino",)
+    search_fields = ("code", "name")
+    fields = ("casino", "code", "name")
+    change_form_template = "admin/audit/settings/table.html"
 
     def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> tuple[str, ...]:
         return ("casino", "code") if obj else ()
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Show the form, and under it what the record knows of the table, to who sees the record."""
+        table = self.get_object(request, object_id)
+        is_seen = table is not None and scope_of(request, Capability.SEE_RECORD).includes(table.casino_id)
+        known = known_of(table) if table is not None and is_seen else None
+        return super().change_view(request, object_id, form_url, {**(extra_context or {}), "known": known})

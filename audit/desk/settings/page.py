@@ -18,10 +18,11 @@ from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext, ngettext
 
-from audit import monitoring
 from audit.access.capabilities import Capability
+from audit.casework.undelivered import Undelivered, undelivered
 from audit.desk.scoped_admin import scope_of
-from audit.models import ApiKey, GamingTable, KeyScope, RequestState, Role
+from audit.desk.settings.tables import table_lines
+from audit.models import ApiKey, Casino, KeyScope, RequestState, Role
 from audit.presentation import count, date_time, day, local
 
 SHOWN = 12
@@ -56,22 +57,13 @@ class KeyLine:
     state: str
 
 
-@dataclass(frozen=True, slots=True)
-class TableLine:
-    """A table and what comes of it. ``state`` is the tag of its feed: "", "ok" or "bad"."""
-
-    table: GamingTable
-    feed: str
-    state: str
-
-
 def settings_context(request: HttpRequest) -> Mapping[str, Any]:
     """Return the sections that the officer may open; empty if there is none."""
     sections: dict[str, Any] = {}
     now = timezone.now()
     for name, build in (
         ("casino", lambda rows: list(rows[:SHOWN])),
-        ("gamingtable", lambda rows: _tables(request, rows[:SHOWN])),
+        ("gamingtable", lambda rows: table_lines(request, rows[:SHOWN])),
         ("apikey", lambda rows: [_key(each, now) for each in rows[:SHOWN]]),
         ("nightsubscriber", lambda rows: list(rows.select_related("casino", "officer").order_by("pk")[:SHOWN])),
         ("deadline", lambda rows: list(rows)),
@@ -88,9 +80,17 @@ def settings_context(request: HttpRequest) -> Mapping[str, Any]:
     return {
         "sections": sections,
         "register": _register(request),
+        "undelivered": _undelivered(request) if "casecontacts" in sections else [],
         "video_days": settings.CABOCHON_VIDEO_DAYS,
         "quarantine_days": settings.CABOCHON_QUARANTINE_DAYS,
     }
+
+
+def _undelivered(request: HttpRequest) -> list[tuple[Casino, list[Undelivered]]]:
+    """Return whom messages about cases do not reach, casino by casino, at those whose contacts the officer keeps."""
+    casinos = {each.pk: each for each in scope_of(request, Capability.KEEP_EQUIPMENT).casinos().order_by("code")}
+    found = undelivered(casinos)
+    return [(casino, found[pk]) for pk, casino in casinos.items() if pk in found]
 
 
 def _admin(model_name: str) -> Any:
@@ -108,24 +108,6 @@ def _of_section(name: str, rows: QuerySet[Model]) -> QuerySet[Model]:
             return rows.filter(is_active=True)
         case _:
             return rows
-
-
-def _tables(request: HttpRequest, rows: QuerySet[Any]) -> list[TableLine]:
-    """Return the lines of tables. What comes of one is for who sees its record."""
-    tables = list(rows)
-    seen = scope_of(request, Capability.SEE_RECORD)
-    requested = {table.casino_id for table in tables if seen.includes(table.casino_id)}
-    feeds = {(each.casino_id, each.table): each for each in monitoring.tables(requested)} if requested else {}
-    return [_table(table, feeds.get((table.casino_id, table.code)), table.casino_id in requested) for table in tables]
-
-
-def _table(table: GamingTable, state: monitoring.TableState | None, is_seen: bool) -> TableLine:
-    if state is None or state.received_at is None:
-        return TableLine(table, gettext("nothing yet") if is_seen else "", "")
-    if state.is_silent:
-        since = date_time(state.received_at, table.casino)
-        return TableLine(table, gettext("silent since %(when)s") % {"when": since}, "bad")
-    return TableLine(table, gettext("live"), "ok") if state.is_open else TableLine(table, gettext("closed"), "")
 
 
 def _key(key: ApiKey, now: datetime) -> KeyLine:

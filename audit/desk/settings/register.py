@@ -25,7 +25,7 @@ from audit.access.scope import Scope
 from audit.desk.scoped_admin import RecordAdmin, demands, officer_of, scope_of
 from audit.desk.sign_in.proof import fresh_proof
 from audit.models import Casino, GamingTable, RegisterEntry, RequestState
-from audit.presentation import day, language
+from audit.presentation import day, labelled, language
 from audit.register import entries, in_force, touched
 from audit.register.currency import currency_of
 from audit.register.entries import Proposal, RegisterRefused
@@ -38,7 +38,7 @@ NIGHTS_SHOWN = 12
 
 
 def _with_casino(table: GamingTable) -> str:
-    return f"{table.casino}: {table}"
+    return labelled(str(table.casino), str(table))
 
 
 class ProposalForm(forms.Form):
@@ -313,7 +313,7 @@ def _defaults(named: set[str]) -> Iterator[dict[str, Any]]:
         if name in KINDS and name not in named:
             default = reading.default
             if default is not None and not isinstance(default, str):
-                default = ", ".join(f"{ruleset_label(ruleset)}: {value}" for ruleset, value in default.items())
+                default = ", ".join(labelled(ruleset_label(ruleset), str(value)) for ruleset, value in default.items())
             yield {
                 "name": name,
                 "title": KINDS[name].title,

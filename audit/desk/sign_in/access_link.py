@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import structlog
-from django.contrib import admin, messages
+from django.contrib import messages
 from django.contrib.auth.forms import SetPasswordForm
 from django.core.cache import cache
 from django.http import HttpRequest, HttpResponse
@@ -16,6 +16,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 
 from audit.access import accounts
 from audit.access.client_address import network_address
+from audit.desk.sign_in import gate
 from audit.models import Officer
 
 INVALID_AN_HOUR = 30
@@ -69,7 +70,7 @@ def _counter(address: str) -> str:
 
 
 def _page(request: HttpRequest, status: int, **context: object) -> HttpResponse:
-    context = {**admin.site.each_context(request), "has_permission": False, **context}
+    context = {**gate.context_of(request, title=str(context.pop("title"))), **context}
     return _private(TemplateResponse(request, "admin/audit/sign_in/access_link.html", context, status=status))
 
 

@@ -29,6 +29,7 @@ class OwnPasswordForm(AdminPasswordChangeForm):
 
 class OwnPasswordView(PasswordChangeView):
     form_class = OwnPasswordForm
+    template_name = "admin/audit/sign_in/own_password.html"
 
     def get_form(self, form_class: Any = None) -> Any:
         form: Any = super().get_form(form_class)

@@ -1,30 +1,24 @@
-"""Signing in with a second factor: a code of an authenticator app, or one of ten recovery codes.
+"""The second factor: a code of an authenticator app, or one of ten recovery codes.
 
-An officer who has a second factor is asked for it. If ``CABOCHON_SECOND_FACTOR`` is ``required``, an officer without
-one sees nothing but the page that sets one up.
+An officer who has one is asked for it when signing in (``pages.py``). If ``CABOCHON_SECOND_FACTOR`` is ``required``,
+an officer without one sees nothing but the page that sets one up.
 """
 
 from __future__ import annotations
 
 from base64 import b32encode
 from collections.abc import Callable
-from typing import Any
 
 import segno
-from django import forms
 from django.conf import settings
 from django.contrib import admin, messages
-from django.contrib.admin.forms import AdminAuthenticationForm
-from django.contrib.auth.signals import user_login_failed
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from django_otp import login as mark_verified
-from django_otp import match_token, user_has_device
 from django_otp.plugins.otp_static.models import StaticToken
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
@@ -33,30 +27,6 @@ from audit.desk.scoped_admin import officer_of
 
 RECOVERY_CODES = 10
 """Recovery codes of an officer, each of which is good once."""
-
-
-class SignInForm(AdminAuthenticationForm):
-    """Name, password and, for officers who have one, the second factor."""
-
-    code = forms.CharField(
-        label=gettext_lazy("Second factor, if you have one"),
-        required=False,
-        max_length=32,
-        widget=forms.TextInput(attrs={"autocomplete": "one-time-code", "inputmode": "numeric"}),
-    )
-
-    def clean(self) -> dict[str, Any]:
-        cleaned: dict[str, Any] = super().clean()
-        officer = self.get_user()
-        if officer is not None and user_has_device(officer):
-            code = cleaned.get("code", "").replace(" ", "")
-            device = match_token(officer, code) if code else None
-            if device is None:
-                credentials = {"username": officer.get_username()}
-                user_login_failed.send(sender=__name__, credentials=credentials, request=self.request)
-                raise forms.ValidationError(_("The code of your second factor is missing or wrong."), code="code")
-            officer.otp_device = device  # type: ignore[attr-defined]
-        return cleaned
 
 
 def second_factor_view(request: HttpRequest) -> HttpResponse:

@@ -25,9 +25,10 @@ from audit.desk.names import directory_for
 from audit.desk.rules.law_page import session_context
 from audit.desk.scoped_admin import RecordAdmin, demands, in_record, scope_of
 from audit.desk.tables.corrections import corrections_to
+from audit.desk.tables.course import course_of
 from audit.desk.tables.event_sentences import own_content, sentence
-from audit.desk.tables.going_on import day_in, moment_context
-from audit.desk.tables.moment import clock_in, moments_of
+from audit.desk.tables.going_on import Where, day_in, moment_context
+from audit.desk.tables.moment import clock_in, moments_of, span_of
 from audit.desk.tables.replay import persons_in, replay_context
 from audit.event_store import read
 from audit.felt.frames import playback_of
@@ -169,7 +170,8 @@ class StreamAdmin(RecordAdmin[LoggedStream]):
         stream = self.row_or_404(request, stream_id)
         if stream.table is None:
             raise Http404
-        last = read.next_seq_of(stream_id) - 1
+        span = span_of(stream_id)
+        last = span.last_seq if span is not None else 0
         at = min(_seq(request, "at") or last, last)
         # By stored numbers: a declared loss may leave more numbers out than there are events.
         before = [seq for seq, _raw in read.before(stream_id, seq=at + 1, limit=2 * AROUND + 1)]
@@ -177,7 +179,11 @@ class StreamAdmin(RecordAdmin[LoggedStream]):
         shown = [*before[-AROUND - 1 :], *after[:AROUND]] or [at]
         record_entry(request, "table.viewed", casino_id=stream.casino_id, stream=stream.name, seq=at)
         playback = playback_of(stream_id, shown[0], shown[-1])
-        directory = directory_for(request, stream.casino_id, persons_in(playback))
+        where = None
+        if span is not None and playback.frames:
+            where = Where(stream, span, course_of(stream), playback, at, request.GET.get("clock", ""))
+        named = [*persons_in(playback), *(where.persons() if where is not None else ())]
+        directory = directory_for(request, stream.casino_id, named)
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
@@ -188,9 +194,7 @@ class StreamAdmin(RecordAdmin[LoggedStream]):
             "earlier": before[0] if len(before) > AROUND + 1 else None,
             "later": after[-1] if len(after) > AROUND else None,
             "replay": replay_context(stream, playback, at, directory) if playback.frames else None,
-            "moment": moment_context(stream, playback, at, directory, request.GET.get("clock", ""))
-            if playback.frames
-            else None,
+            "moment": moment_context(where, directory) if where is not None else None,
             "may_complain": scope_of(request, Capability.WORK_CASES).includes(stream.casino_id),
             "tables": GamingTable.objects.filter(casino=stream.casino_id).order_by("code"),
         }

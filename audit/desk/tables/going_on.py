@@ -1,33 +1,69 @@
-"""A table at a moment: what happened last, who has how much on the felt, and the session's findings on a ruler."""
+"""A table at a moment: who works there, who plays, with how much, under which limits, and the coups around it."""
 
 from __future__ import annotations
 
 from collections import Counter
-from datetime import UTC, date, datetime, timedelta
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, timedelta
 from typing import Any
 
 from django.urls import reverse
-from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
-from audit.charts.ruler import Tick, draw_ruler
 from audit.desk import parts
 from audit.desk.complaints.about import complaints_in
-from audit.desk.tables.moment import clock_in, moment_in
-from audit.event_store import read
-from audit.felt.frames import Playback
+from audit.desk.tables.coups import CoupLine, coup_lines
+from audit.desk.tables.course import AtTable, Course
+from audit.desk.tables.event_sentences import sentence
+from audit.desk.tables.limits import equipment_words, limits_of
+from audit.desk.tables.moment import Span, clock_in, moment_in
+from audit.desk.tables.night_ruler import bar_minutes, night_ruler, short_name
+from audit.felt.frames import Frame, Playback
 from audit.models import Complaint, Finding, LoggedStream
-from audit.persons.directory import Directory
-from audit.presentation import clock, finding_title, local, money, reference, stake_of
-from settlement.codec import decode_one_stored
+from audit.persons.directory import Directory, PersonId, players, staff
+from audit.presentation import clock, finding_title, language, local, money, money_in_prose, reference, stake_of, zone
+from settlement import RULESETS
+from settlement.catalogue.words import word
+from settlement.state import Session
 
-TICKS = 60
+TICKS = 200
 """Findings on the ruler, in the order of the clock."""
+
+NEAR = 40
+"""How many events away a finding is named as one around the moment."""
 
 SILENCE = timedelta(minutes=5)
 """How long nothing happens before the page says so."""
 
 ON_THE_FELT = ("on", "jail", "won")
+
+CHIEF = "chef_de_table"
+
+ROLES = ("chef_de_partie", "stickman", "employe")
+"""Those of the staff who are named where there are any; the croupier and the table's chief always are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """What a page about a moment starts from. ``written`` is the clock time that the address has, "" for none."""
+
+    stream: LoggedStream
+    span: Span
+    course: Course
+    playback: Playback
+    seq: int
+    written: str = ""
+
+    @property
+    def frame(self) -> Frame:
+        return self.playback.frames[self.playback.index_of(self.seq)]
+
+    def persons(self) -> Iterator[PersonId]:
+        """Yield the persons whom the page names beside those of the playback."""
+        yield from staff(self.course.staff())
+        yield from players(self.course.at(self.seq).seats)
 
 
 def day_in(text: str) -> date | None:
@@ -38,80 +74,212 @@ def day_in(text: str) -> date | None:
         return None
 
 
-def moment_context(
-    stream: LoggedStream, playback: Playback, at: int, directory: Directory, written: str
-) -> dict[str, Any]:
-    """Return what the page says of event ``at``: ``written`` is the clock time that the address has, "" for none."""
-    index = playback.index_of(at)
-    frame = playback.frames[index]
-    staked: Counter[str] = Counter()
-    for stake in frame.stakes.values():
-        if stake.state in ON_THE_FELT:
-            staked[stake.wager.player or ""] += stake.wager.standing
-    casino, currency = stream.casino, playback.currency
-    now = local(frame.event.occurred_at, casino)
-    following = playback.frames[index + 1].event if index + 1 < len(playback.frames) else None
-    gap = following.occurred_at - frame.event.occurred_at if following is not None else timedelta(0)
-    found = list(
+def moment_context(where: Where, directory: Directory) -> dict[str, Any]:
+    """Return what the page says of a moment."""
+    stream, playback, course = where.stream, where.playback, where.course
+    session = playback.session
+    frame, at_table = where.frame, course.at(where.seq)
+    casino, currency, now = stream.casino, playback.currency, frame.event.occurred_at
+    staked = _staked(frame)
+    findings = _findings(where)
+    on_ruler = list(
         Finding.objects.standing()
         .filter(stream_id=stream.pk)
         .order_by("occurred_at", "pk")
         .select_related("casino")[:TICKS]
     )
-    wanted = clock_in(written)
-    requested = moment_in(stream, stream.table, wanted) if wanted is not None and stream.table is not None else None
-    is_closed = requested is not None and not requested.is_open
     return {
-        "clock": f"{wanted:%H:%M}" if wanted is not None and not is_closed else f"{now:%H:%M}",
-        "closed_at": f"{wanted:%H:%M}" if is_closed else "",
-        "last_at": clock(frame.event.occurred_at, casino),
-        "complaints": complaints_in(Complaint.objects.filter(stream_id=stream.pk)),
+        **_clocks(where),
+        "zone": zone(now, casino),
+        "headline": list(_headline(where, at_table, len(staked), directory)),
+        **_neighbours(where),
+        "last_at": clock(now, casino),
         "point": frame.point,
         "result": frame.result,
-        "on_felt": money(sum(staked.values()), currency),
-        "players": [
-            {
-                "person": parts.person("player", stream.casino_id, player, directory.player(player)) if player else "",
-                "staked": money(amount, currency),
-            }
-            for player, amount in sorted(staked.items(), key=lambda item: (-item[1], item[0]))
-        ],
-        "silent_min": int(gap.total_seconds() // 60) if gap >= SILENCE else 0,
-        "ruler": _ruler(stream, found, frame.event.occurred_at),
+        "duty": _duty(where, at_table, directory),
+        "is_staff_seen": _sees(playback.session, "staff"),
+        "seats": _seats(playback.session, at_table, where),
+        "on_felt": money(sum(staked.values()), currency) if _sees(playback.session, "wagers") else "",
+        "limits": limits_of(session.minimum, session.maximum, currency) if session is not None else None,
+        "bank": money_in_prose(at_table.bank, currency) if at_table.bank is not None else "",
+        "bank_at": f"{local(at_table.bank_at, casino):%H:%M}" if at_table.bank_at is not None else "",
+        "equipment": equipment_words(course.opener.data) if course.opener is not None else [],
+        "is_bank_seen": _sees(playback.session, "bank"),
+        "players": list(_players(stream, currency, staked, at_table, directory)),
+        "silent_min": _silent_min(where),
+        "ruler": night_ruler(stream, where.span, course, on_ruler, directory, now),
+        "bar_minutes": bar_minutes(where.span),
+        "coups": [_coup(line, where) for line in _lines(where, findings)],
+        "complaints": complaints_in(Complaint.objects.filter(stream_id=stream.pk)),
         "findings": [
             {
                 "finding": each,
                 "title": finding_title(each.rule),
                 "reference": reference(each),
-                "who": parts.who(stake_of(each), with_amount=True),
+                "who": _owed(each),
             }
-            for each in found
-            if abs(each.seq - at) <= 40
+            for each in findings
+            if abs(each.seq - where.seq) <= NEAR
         ][:6],
     }
 
 
-def _ruler(stream: LoggedStream, found: list[Finding], now: datetime) -> SafeString:
-    ends = [*read.slice_of(stream.pk, limit=1), *read.before(stream.pk, seq=read.next_seq_of(stream.pk), limit=1)]
-    instants = [now, *(decode_one_stored(raw).occurred_at for _seq, raw in ends)]
-    first, end = min(instants), max(instants)
-    span = max((end - first).total_seconds(), 60.0)
+def _clocks(where: Where) -> dict[str, str]:
+    """Return the clock of the page, and the one that was asked for if the table was closed then."""
+    wanted, stream = clock_in(where.written), where.stream
+    now = f"{local(where.frame.event.occurred_at, stream.casino):%H:%M}"
+    if wanted is None or stream.table is None:
+        return {"clock": now, "closed_at": ""}
+    if moment_in(stream, stream.table, wanted, where.span).is_open:
+        return {"clock": f"{wanted:%H:%M}", "closed_at": ""}
+    return {"clock": now, "closed_at": f"{wanted:%H:%M}"}
 
-    def share(instant: datetime) -> float:
-        return (instant - first).total_seconds() / span
 
-    page = reverse("admin:audit_loggedstream_table", args=(stream.pk,))
-    ticks = [
-        Tick(share(each.occurred_at), stake_of(each).side or "none", f"{page}?at={each.seq}", finding_title(each.rule))
-        for each in found
+def _findings(where: Where) -> list[Finding]:
+    """Return the standing findings at the events of the playback, in the order of the clock."""
+    first, last = where.playback.frames[0].event.seq, where.playback.frames[-1].event.seq
+    rows = Finding.objects.standing().filter(stream_id=where.stream.pk, seq__range=(first, last))
+    return list(rows.order_by("occurred_at", "pk").select_related("casino"))
+
+
+def _sees(session: Session | None, family: str) -> bool:
+    return session is not None and family in session.observes
+
+
+def _staked(frame: Frame) -> Counter[str]:
+    staked: Counter[str] = Counter()
+    for stake in frame.stakes.values():
+        if stake.state in ON_THE_FELT:
+            staked[stake.wager.player or ""] += stake.wager.standing
+    return staked
+
+
+def _headline(where: Where, at_table: AtTable, betting: int, directory: Directory) -> Iterator[str]:
+    """Yield the sentences under the title: the game, the coup and its result, who is at the table."""
+    stream, course = where.stream, where.course
+    ruleset = RULESETS.get(stream.ruleset or "")
+    if ruleset is not None:
+        yield ruleset.title.in_language(language())
+    coup = course.coup_at(where.seq)
+    number = coup.number if coup is not None else 0
+    if coup is not None and where.frame.result is not None:
+        result = sentence(coup.event, language(), where.playback.currency, directory)
+        yield _("coup %(number)d of %(all)d") % {"number": number, "all": len(course.coups)}
+        yield result
+    elif number < len(course.coups):
+        yield _("coup %(number)d of %(all)d, no result yet") % {"number": number + 1, "all": len(course.coups)}
+    elif number:
+        yield ngettext("after %(number)d coup", "after all %(number)d coups", number) % {"number": number}
+    if at_table.croupiers:
+        names = ", ".join(short_name(directory, code) for code in at_table.croupiers)
+        words = ngettext(
+            "%(who)s for %(number)d player with stakes", "%(who)s for %(number)d players with stakes", betting
+        )
+        yield words % {"who": names, "number": betting}
+
+
+def _owed(finding: Finding) -> str:
+    """Return who loses how much by a finding; "" where nobody does."""
+    stake = stake_of(finding)
+    return parts.who(stake, with_amount=True) if stake.side else ""
+
+
+def _neighbours(where: Where) -> dict[str, str]:
+    page = reverse("admin:audit_loggedstream_table", args=(where.stream.pk,))
+    before, after = where.course.around(where.seq)
+    return {
+        "coup_before": f"{page}?at={before.seq}" if before is not None else "",
+        "coup_after": f"{page}?at={after.seq}" if after is not None else "",
+    }
+
+
+def _duty(where: Where, at_table: AtTable, directory: Directory) -> list[dict[str, Any]]:
+    """Return who works at the table, role by role, the croupiers and the chief of the table even if nobody does."""
+    casino = where.stream.casino
+    roles = ["croupier", CHIEF, *(role for role in ROLES if at_table.in_role(role))]
+    return [
+        {
+            "role": word("role", role, language()).capitalize(),
+            "people": [
+                {
+                    "person": parts.person("croupier", casino.pk, code, directory.staff(code)),
+                    "since": f"{local(at_table.since[code, role], casino):%H:%M}",
+                }
+                for code in at_table.in_role(role)
+            ],
+        }
+        for role in roles
     ]
-    step = timedelta(hours=1) if end - first > timedelta(hours=2) else timedelta(minutes=15)
-    hours: list[tuple[float, str]] = []
-    hour = first.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
-    while hour < end and len(hours) < 24:
-        if hour >= first:
-            hours.append((share(hour), f"{local(hour, stream.casino):%H:%M}"))
-        hour += step
-    described = _("%(number)d findings on the session’s clock; each leads to its event") % {"number": len(ticks)}
-    title = _("The session, its hours and its findings")
-    return mark_safe(draw_ruler(ticks, hours, here=share(now), title=title, description=described))  # our own drawing
+
+
+def _seats(session: Session | None, at_table: AtTable, where: Where) -> str:
+    """Return how many sit at the table, of how many seats; "" where that is not reported."""
+    opener = where.course.opener
+    seats = len(session.seats) if session is not None else 0
+    if opener is None or not (_sees(session, "seating") or at_table.seats):
+        return ""
+    number = len(at_table.seats)
+    if not seats:
+        return ngettext("%(number)d player", "%(number)d players", number) % {"number": number}
+    return ngettext("%(number)d of %(seats)d seat", "%(number)d of %(seats)d seats", seats) % {
+        "number": sum(bool(seat) for seat in at_table.seats.values()),
+        "seats": seats,
+    }
+
+
+def _players(
+    stream: LoggedStream, currency: str, staked: Counter[str], at_table: AtTable, directory: Directory
+) -> Iterator[dict[str, Any]]:
+    """Yield who has stakes on the felt, the highest first, and then who sits there without."""
+    for player, amount in sorted(staked.items(), key=lambda item: (-item[1], item[0])):
+        yield {
+            "person": parts.person("player", stream.casino_id, player, directory.player(player)) if player else "",
+            "seat": at_table.seats.get(player, ""),
+            "staked": money(amount, currency),
+        }
+    for player, seat in sorted(at_table.seats.items()):
+        if player not in staked:
+            named = parts.person("player", stream.casino_id, player, directory.player(player))
+            yield {"person": named, "seat": seat, "staked": ""}
+
+
+def _silent_min(where: Where) -> int:
+    """Return for how many minutes nothing happens after the moment, 0 for less than ``SILENCE``."""
+    frames, index = where.playback.frames, where.playback.index_of(where.seq)
+    if index + 1 >= len(frames):
+        return 0
+    gap = frames[index + 1].event.occurred_at - frames[index].event.occurred_at
+    return int(gap.total_seconds() // 60) if gap >= SILENCE else 0
+
+
+def _lines(where: Where, findings: list[Finding]) -> list[CoupLine]:
+    is_whole = where.playback.frames[-1].event.seq >= where.span.last_seq
+    return coup_lines(where.playback, where.course, findings, is_whole=is_whole)
+
+
+def _coup(line: CoupLine, where: Where) -> dict[str, Any]:
+    stream, currency = where.stream, where.playback.currency
+    current = where.course.coup_at(where.seq)
+    page = reverse("admin:audit_loggedstream_table", args=(stream.pk,))
+
+    def sum_of(minor: int | None) -> str:
+        return "" if minor is None else money_in_prose(minor, currency)
+
+    return {
+        "line": line,
+        "address": f"{page}?at={line.coup.seq}",
+        "clock": f"{local(line.coup.at, stream.casino):%H:%M}",
+        "staked": sum_of(line.staked),
+        "paid": sum_of(line.paid),
+        "stayed": sum_of(abs(line.stayed)) if line.stayed is not None else "",
+        "with_bank": line.stayed is not None and line.stayed >= 0,
+        "is_current": current is not None and line.coup.seq == current.seq,
+        "findings": [
+            {
+                "finding": each,
+                "title": finding_title(each.rule),
+                "who": _owed(each),
+            }
+            for each in line.findings[:3]
+        ],
+    }

@@ -47,6 +47,21 @@ class Moment:
         return f"{page}?at={self.seq}&clock={self.clock:%H:%M}"
 
 
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A session from its first event to its last: the number of the last, and when both happened."""
+
+    last_seq: int
+    first_at: datetime
+    last_at: datetime
+
+
+def span_of(stream_id: int) -> Span | None:
+    """Return from when to when a session has events; None if it has none."""
+    ends = read.ends_of(stream_id)
+    return Span(*ends) if ends is not None else None
+
+
 def clock_in(text: str) -> time | None:
     """Return the first clock time in a text; None if it has none."""
     found = CLOCK.search(text)
@@ -66,7 +81,8 @@ def moments_of(
             sessions = sessions.filter(gaming_day=day)
         nearest = None
         for stream in sessions.order_by("-gaming_day", "-opened_at", "-pk")[:SESSIONS]:
-            moment = moment_in(stream, table, clock)
+            span = span_of(stream.pk)
+            moment = moment_in(stream, table, clock, span) if span is not None else None
             nearest = nearest or moment
             if moment is not None and moment.is_open:
                 nearest = moment
@@ -75,14 +91,10 @@ def moments_of(
             yield nearest
 
 
-def moment_in(stream: LoggedStream, table: GamingTable, clock: time) -> Moment | None:
-    """Return a session at a clock time; None if it has no events. In the minute of its opener, it is open."""
-    last = read.next_seq_of(stream.pk) - 1
-    first, latest = (_occurred(stream.pk, seq) for seq in (1, last))
-    if first is None or latest is None:
-        return None
-    zone = ZoneInfo(stream.casino.time_zone)
-    opened, ended = first.astimezone(zone), latest.astimezone(zone)
+def moment_in(stream: LoggedStream, table: GamingTable, clock: time, span: Span) -> Moment:
+    """Return a session at a clock time. In the minute of its opener, it is open."""
+    last, zone = span.last_seq, ZoneInfo(stream.casino.time_zone)
+    opened, ended = span.first_at.astimezone(zone), span.last_at.astimezone(zone)
     at = datetime.combine(opened.date(), clock, zone)
     if at + timedelta(minutes=1) <= opened:
         at += timedelta(days=1)

@@ -112,6 +112,7 @@ class WhatIfAdmin(RecordAdmin[WhatIf]):
             "settings": what_if.readings.items(),
             "first_day": _day_of(what_if, "first_day"),
             "last_day": _day_of(what_if, "last_day"),
+            "tables": ", ".join(what_if.selection.get("tables", ())),
             "verdicts": [Verdict(each) for each in what_if_sums.in_all(compared)],
             "rules": rule_rows(compared),
             "rule": rule if rule in RULES else "",

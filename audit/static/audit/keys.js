@@ -1,4 +1,4 @@
-// Keyboard shortcuts of the desk: j k x t in a list; a p c j k t on a finding; / and ? everywhere.
+// Keyboard shortcuts of the desk: j k x t in a list; a p c j k t on a finding; j k from coup to coup; / and ? everywhere.
 (() => {
   const one = (selector) => document.querySelector(selector);
   const rows = [...document.querySelectorAll("#result_list tbody tr:not(.grp)")];

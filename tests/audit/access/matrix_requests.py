@@ -153,6 +153,8 @@ def posted(address: str, form: Callable[[World, Site], Form], what: str = "", pa
 one("GET", "", "leads to the desk")
 one("GET", "admin/login/")
 one("POST", "admin/login/", username="chief", password=PASSWORD)
+one("GET", "admin/login/code/", "leads to the password")
+one("POST", "admin/login/code/", "leads to the password", code="000000")
 one("POST", "admin/logout/")
 ANYWHERE["POST", "i18n/setlang/", ""] = lambda world, who: [Ask("/i18n/setlang/", {"language": "fr"}, is_read=True)]
 one(
@@ -386,7 +388,7 @@ CASINO = {"time_zone": "Europe/Paris", "cutoff": "06:00", "priority_threshold": 
 one("POST", f"{DESK}casino/add/", code="third", name="Third", **CASINO)
 posted(f"{DESK}casino/{CHANGE}", lambda world, site: {"name": "Renamed", **CASINO})
 posted(f"{DESK}gamingtable/add/", lambda world, site: {"casino": str(site.casino.pk), "code": "T9"})
-posted(f"{DESK}gamingtable/{CHANGE}", lambda world, site: {})
+posted(f"{DESK}gamingtable/{CHANGE}", lambda world, site: {"name": "By the window"})
 posted(f"{DESK}apikey/{CHANGE}", lambda world, site: {})
 posted(
     f"{DESK}apikey/add/",

@@ -25,6 +25,7 @@ def test_every_refusal_of_events_is_in_the_table(refusal: type[EventsRefused]) -
     assert refusal in PROBLEMS
 
 
+@pytest.mark.django_db
 def test_a_refusal_becomes_a_document_with_its_members_and_faults() -> None:
     gap = problem_of(SequenceGap("4 is missing before 7", 4))
     assert gap is not None

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import smtplib
 import threading
 from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+import time_machine
 from django.core import mail
 from django.db import connections
 from django.utils import timezone
@@ -16,7 +18,7 @@ from audit.casework import actions, escalation
 from audit.event_store import audit_trail
 from audit.models import Case, CaseContacts, Escalation, EscalationNotice, Membership, Officer, Role
 from audit.notifications import case_mail
-from audit.presentation import date_time
+from audit.presentation import date_time, reference
 from tests.audit.casework.test_actions import Desk, client_of, hired
 
 pytestmark = [pytest.mark.django_db, pytest.mark.superuser]
@@ -47,6 +49,10 @@ def sweep(desk: Desk, now: datetime) -> list[Escalation]:
 
 def notified(desk: Desk) -> list[str]:
     return sorted(each.officer.username for each in EscalationNotice.objects.filter(escalation__case=desk.case))
+
+
+def mailed(desk: Desk, officer: Officer) -> int:
+    return case_mail.send_notices(officer.pk, desk.tenant.casino.pk)
 
 
 def test_a_case_late_by_a_minute_is_escalated_once_to_its_officer_and_the_deputy(desk: Desk) -> None:
@@ -89,8 +95,7 @@ def test_without_a_deputy_who_works_there_the_administrators_are_told_the_refere
     [escalated] = sweep(desk, made_late(desk))
     assert escalated.deputy is None
     assert notified(desk) == [desk.administrator.username]
-    [notice] = escalated.notices.all()
-    assert case_mail.send_notice(notice.pk)
+    assert mailed(desk, desk.administrator) == 1
     [message] = mail.outbox
     assert message.to == ["keeper@casino.example"]
     assert "F-" in message.subject
@@ -98,7 +103,7 @@ def test_without_a_deputy_who_works_there_the_administrators_are_told_the_refere
     assert finding.table is not None
     assert f"Table: {finding.table.code}" not in message.body
     assert "Finding:" not in message.body
-    assert not case_mail.send_notice(notice.pk)
+    assert mailed(desk, desk.administrator) == 0
     assert len(mail.outbox) == 1
 
 
@@ -117,8 +122,7 @@ def test_without_a_mail_address_nothing_is_lost_and_the_page_says_so(
     deputy = with_deputy(desk)
     Case.objects.filter(pk=desk.case.pk).update(deadline=timezone.now() - timedelta(minutes=1))
     [escalated] = sweep(desk, timezone.now())
-    [notice] = escalated.notices.all()
-    assert not case_mail.send_notice(notice.pk)
+    assert mailed(desk, deputy) == 0
     since = date_time(escalated.deadline, desk.tenant.casino)
     client = client_of(desk.first)
     page = client.get(f"/admin/audit/finding/{desk.findings[0].pk}/change/").content.decode()
@@ -127,13 +131,13 @@ def test_without_a_mail_address_nothing_is_lost_and_the_page_says_so(
     queue = client.get("/admin/audit/finding/?queue=open").content.decode()
     assert f"passed to {deputy}" in queue
     sent: list[Any] = []
-    monkeypatch.setattr(tasks.mail_late_case, "delay", lambda notice_id: sent.append(notice_id))
+    monkeypatch.setattr(tasks.mail_late_cases, "delay", lambda **named: sent.append(tuple(named.values())))
     tasks.sweep_cases()
-    assert notice.pk not in sent
+    assert (deputy.pk, desk.tenant.casino.pk) not in sent
     Officer.objects.filter(pk=deputy.pk).update(email="deputy@casino.example")
     tasks.sweep_cases()
-    assert notice.pk in sent
-    assert case_mail.send_notice(notice.pk)
+    assert (deputy.pk, desk.tenant.casino.pk) in sent
+    assert mailed(desk, deputy) == 1
     [message] = mail.outbox
     assert "Finding:" in message.body
 
@@ -146,7 +150,8 @@ def test_a_notice_of_a_case_closed_since_is_not_mailed_and_the_deputy_may_take_o
     assert actions.perform(desk.case.pk, deputy, "take").assigned_to == deputy
     desk.proposed_by(desk.first)
     actions.perform(desk.case.pk, desk.second, "approve")
-    assert [case_mail.send_notice(each.pk) for each in escalated.notices.all()] == [False, False]
+    assert escalated.notices.count() == 2
+    assert [mailed(desk, each) for each in (deputy, desk.first)] == [0, 0]
     assert not mail.outbox
 
 
@@ -173,3 +178,66 @@ def test_two_workers_side_by_side_escalate_a_case_once() -> None:
     assert sorted(done) == [False, True]
     assert desk.case.escalations.count() == 1
     assert notified(desk) == [desk.administrator.username]
+
+
+def all_late(desk: Desk) -> list[Case]:
+    """Escalate every case of a desk, as the first sweep after an upgrade does."""
+    Case.objects.filter(casino=desk.tenant.casino).update(deadline=timezone.now() - timedelta(days=9))
+    escalation.escalate_late(timezone.now())
+    return list(Case.objects.filter(casino=desk.tenant.casino))
+
+
+def test_cases_that_are_late_together_are_one_message_that_lists_them(desk: Desk) -> None:
+    deputy = with_deputy(desk)
+    Officer.objects.filter(pk=deputy.pk).update(email="deputy@casino.example")
+    cases = all_late(desk)
+    assert len(cases) > 1
+    other = Desk()
+    all_late(other)
+    assert mailed(desk, deputy) == len(cases)
+    [message] = mail.outbox
+    assert message.to == ["deputy@casino.example"]
+    assert f"{len(cases)} late cases" in message.subject
+    references = [reference(each) for each in desk.findings]
+    assert [each for each in references if each in message.body]
+    assert message.body.count("Deadline:") == len(cases)
+    assert not [each for each in other.findings if reference(each) in message.body], "of another casino"
+    assert mailed(desk, deputy) == 0
+    assert len(mail.outbox) == 1
+
+
+def test_one_sweep_sends_one_task_an_officer_and_casino(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    deputy = with_deputy(desk)
+    Officer.objects.filter(pk=deputy.pk).update(email="deputy@casino.example")
+    all_late(desk)
+    sent: list[Any] = []
+    monkeypatch.setattr(tasks.mail_late_cases, "delay", lambda **named: sent.append(named))
+    tasks.sweep_cases()
+    theirs = [each for each in sent if each["officer_id"] == deputy.pk]
+    assert theirs == [{"officer_id": deputy.pk, "casino_id": desk.tenant.casino.pk}]
+
+
+def test_a_notice_that_no_server_takes_is_paused_given_up_and_said_on_the_case(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deputy = with_deputy(desk)
+    Officer.objects.filter(pk=deputy.pk).update(email="deputy@casino.example")
+    all_late(desk)
+
+    def refuse(self: object) -> int:
+        raise smtplib.SMTPSenderRefused(553, b"no", "cabochon@localhost")
+
+    monkeypatch.setattr("django.core.mail.EmailMessage.send", refuse)
+    now = timezone.now()
+    with time_machine.travel(now, tick=False) as clock:
+        assert mailed(desk, deputy) == 0
+        notices = EscalationNotice.objects.filter(officer=deputy)
+        assert {each.failures for each in notices} == {1}
+        assert escalation.officers_to_mail(now) == []
+        clock.shift(timedelta(days=3, minutes=1))
+        assert mailed(desk, deputy) == 0
+        assert {each.given_up_at for each in notices.all()} == {timezone.now()}
+        page = client_of(desk.first).get(f"/admin/audit/finding/{desk.findings[0].pk}/change/").content.decode()
+        assert f"No mail server took the message, and it is given up: {deputy}" in page
+        clock.shift(timedelta(days=9))
+        assert escalation.officers_to_mail(timezone.now()) == []

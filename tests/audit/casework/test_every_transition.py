@@ -34,7 +34,10 @@ def last_entry(desk: Desk) -> tuple[str, str, str, dict[str, Any]]:
         if entry.type.startswith("case.")
     ]
     entry = entries[-1]
-    return entry.type, entry.actor, entry.reason, dict(entry.data)
+    if entry.type != actions.REFUSED:
+        at = datetime.fromisoformat(entry.data["at"])
+        assert at == CaseAction.objects.latest("pk").at, "verification compares them"
+    return entry.type, entry.actor, entry.reason, {name: entry.data[name] for name in entry.data if name != "at"}
 
 
 def last_action(case: Case) -> tuple[str, Officer, str, str]:

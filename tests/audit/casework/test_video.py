@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import smtplib
 from datetime import timedelta
 from typing import Any
 
 import pytest
+import time_machine
 from django.conf import settings
 from django.core import mail
 from django.utils import timezone
@@ -124,14 +126,73 @@ def test_what_the_mail_server_refused_is_sent_by_the_sweep(desk: Desk, monkeypat
 
     with monkeypatch.context() as patched:
         patched.setattr("django.core.mail.EmailMessage.send", refuse)
-        with pytest.raises(ConnectionRefusedError):
-            case_mail.send_video_request(request.pk)
+        assert not case_mail.send_video_request(request.pk)
     request.refresh_from_db()
     assert request.sent_at is None
     sent: list[int] = []
     monkeypatch.setattr(tasks.mail_video_request, "delay", lambda request_id: sent.append(request_id))
     tasks.sweep_cases()
+    assert sent == [], "not within the minute"
+    VideoRequest.objects.update(next_try_at=timezone.now())
+    tasks.sweep_cases()
     assert sent == [request.pk]
+
+
+def refused_for_good(self: object) -> int:
+    raise smtplib.SMTPRecipientsRefused({ROOM: (550, b"no such user")})
+
+
+@pytest.mark.superuser
+def test_a_refusal_for_good_is_tried_after_growing_pauses_given_up_after_days_and_said(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("django.core.mail.EmailMessage.send", refused_for_good)
+    sent: list[int] = []
+    monkeypatch.setattr(tasks.mail_video_request, "delay", lambda request_id: sent.append(request_id))
+    start = timezone.now()
+    pauses = []
+    with time_machine.travel(start, tick=False) as clock:
+        actions.perform(desk.case.pk, desk.first, "ask_video")
+        while True:
+            assert not case_mail.send_video_request(VideoRequest.objects.get().pk)
+            request = VideoRequest.objects.get()
+            assert not case_mail.send_video_request(request.pk), "not before its time"
+            assert request.failures == VideoRequest.objects.get().failures == len(pauses) + 1
+            if request.given_up_at is not None:
+                break
+            assert request.next_try_at is not None
+            pauses.append(int((request.next_try_at - timezone.now()).total_seconds()) // 60)
+            clock.move_to(request.next_try_at)
+        assert pauses[:10] == [1, 2, 4, 8, 16, 32, 64, 128, 240, 240]
+        assert timedelta(days=3) <= request.given_up_at - start < timedelta(days=3, hours=4)
+        assert "550" in request.error
+        clock.shift(timedelta(days=30))
+        tasks.sweep_cases()
+        assert sent == []
+        page = page_of(desk).content.decode()
+        assert "it was given up at" in page
+        settings_page = client_of(desk.administrator).get("/admin/audit/").content.decode()
+        assert f"no mail server takes what is written to {ROOM}" in settings_page
+        assert "given up" in settings_page
+        assert "550" in settings_page
+    entries = audit_trail.entries_of(desk.tenant.casino.pk, request.given_up_at.date())
+    assert [each.data["to"] for each in entries if each.type == "case.video_not_mailed"] == [ROOM]
+
+
+def test_a_request_that_is_taken_later_is_no_failure_any_more(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    actions.perform(desk.case.pk, desk.first, "ask_video")
+    [request] = VideoRequest.objects.all()
+    with monkeypatch.context() as patched:
+        patched.setattr("django.core.mail.EmailMessage.send", refused_for_good)
+        assert not case_mail.send_video_request(request.pk)
+    settings_page = client_of(desk.administrator).get("/admin/audit/").content.decode()
+    assert "not mailed yet" in settings_page
+    assert "it is tried again" in page_of(desk).content.decode()
+    other = Desk()
+    assert ROOM not in client_of(other.administrator).get("/admin/audit/").content.decode()
+    with time_machine.travel(timezone.now() + timedelta(minutes=2), tick=False):
+        assert case_mail.send_video_request(request.pk)
+    assert "not mailed yet" not in client_of(desk.administrator).get("/admin/audit/").content.decode()
 
 
 def test_officers_of_another_casino_and_auditors_do_not_ask(desk: Desk) -> None:

@@ -9,6 +9,7 @@ from django.test import Client
 from django.urls import reverse
 
 from audit.casework import actions
+from audit.desk.navigation import PAGES
 from audit.models import Officer, Role
 from tests.audit.casework.test_actions import Desk, client_of, hired
 
@@ -82,6 +83,23 @@ def test_a_page_is_marked_in_its_section_and_settings_open_within_theirs() -> No
     assert current(client, reverse("admin:audit_failedrun_changelist")) == ["Failed runs"]
     assert current(client, reverse("admin:audit_deadline_changelist")) == ["Deadlines"]
     assert "Deadlines" not in links(client)
+
+
+def test_the_settings_list_their_own_sections_and_no_link_of_the_navigation_stands_twice() -> None:
+    client = Client()
+    client.force_login(
+        Officer.objects.create_superuser("chief-of-navigation"), backend="django.contrib.auth.backends.ModelBackend"
+    )
+    contents = client.get(reverse("admin:app_list", args=("audit",)), headers={"accept-language": "en"})
+    shown = contents.content.decode()
+    menu = shown[shown.index('id="menu"') : shown.index("</aside>")]
+    assert 'class="n sub"' not in menu, "the page has them beside its sections"
+    assert 'href="#tables">Tables' in shown
+    for page in (each for _title, group in PAGES for section in group for each in (section, *section.children)):
+        address = reverse(f"admin:{page.name}", args=("audit",) if page.name == "app_list" else ())
+        text = client.get(address + page.query).content.decode()
+        found = re.findall(r'<a class="n(?: sub)?" href="([^"]+)"', text)
+        assert len(found) == len(set(found)), page.name
 
 
 def test_who_is_not_signed_in_sees_no_navigation() -> None:

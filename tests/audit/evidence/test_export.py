@@ -23,7 +23,9 @@ from audit.event_store.audit_trail import AuditEntry
 from audit.evidence.gather import evidence_of, material_of
 from audit.evidence.verify import checks, files_in
 from audit.models import Finding, LoggedStream, Membership, Officer, Role
-from audit.transparency import proofs, signing_keys, tree
+from audit.transparency import cosignatures, proofs, signing_keys, tree
+from audit.transparency.cosignatures import WitnessKey
+from cabochon_witness.notes import CosigningKey
 from settlement import adjudicate
 from tests.audit.conftest import make_tenant
 from tests.audit.corrections.corrections_desk import approve, replayed
@@ -374,3 +376,24 @@ def test_the_command_reports_errors(tenant: Tenant, stream: str, tmp_path: Path)
     seal()
     with pytest.raises(CommandError, match="No such file or directory"):
         call_command("evidence", "--finding", number, "--output", str(tmp_path / "nowhere" / "a.zip"))
+
+
+def test_a_bundle_has_the_smallest_checkpoint_that_a_witness_cosigned_and_its_cosignature(
+    tenant: Tenant, finding: Finding
+) -> None:
+    before = evidence_of(finding)
+    witness = CosigningKey("witness.example/w1", b"w" * 32)
+    newest = tree.newest_checkpoint()
+    assert newest is not None
+    assert material_of(finding).checkpoint != newest.note, "a smaller one covers the finding"
+    text = cosignatures.text_of(newest.note)
+    line = witness.cosign(text, 1_700_000_000).removesuffix("\n")
+    cosignatures.keep(newest, WitnessKey.parse(str(witness.public)), line, 1_700_000_000)
+    bundle = evidence_of(finding)
+    files = files_in(bundle.raw)
+    assert files["checkpoint"].decode() == f"{newest.note}{line}\n"
+    assert list(checks(files, None, [str(witness.public)]))
+    assert bundle.digest != before.digest
+    audit_trail.record("claire", "test.recorded", casino_id=tenant.casino.pk, data={})
+    seal()
+    assert evidence_of(finding).digest == bundle.digest, "what is cosigned later changes nothing"

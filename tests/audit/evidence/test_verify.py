@@ -25,6 +25,7 @@ from audit.evidence import verify
 from audit.evidence.bundle import bundle_of
 from audit.evidence.verify import Unverified, checks, files_in, manifest_of, zip_of
 from audit.transparency.signed_notes import Checkpoint, Signer
+from cabochon_witness.notes import CosigningKey
 from tests.audit.evidence.materials import ORIGIN, SIGNER, small_material
 
 BUNDLE = bundle_of(small_material())
@@ -266,6 +267,72 @@ def test_a_forgery_is_refused_with_the_reason(name: str) -> None:
     assert why in str(refused.value)
 
 
+WITNESS = CosigningKey("witness.example/w1", b"w" * 32)
+OTHER_WITNESS = CosigningKey("witness.example/w2", b"v" * 32)
+
+
+def cosigned(*witnesses: CosigningKey, time_s: int = 1_700_000_000, at_front: bool = False) -> dict[str, bytes]:
+    """Return the bundle with cosignatures that the code of the witness made, which shares nothing with the verifier."""
+    note = FILES["checkpoint"].decode()
+    text, _, signatures = note.partition("\n\n")
+    lines = "".join(each.cosign(f"{text}\n", time_s) for each in witnesses)
+    content = f"{text}\n\n{lines}{signatures}" if at_front else note + lines
+    return forged(checkpoint=content.encode())
+
+
+def test_a_cosignature_is_checked_where_its_witness_is_given_and_passed_over_elsewhere() -> None:
+    files = cosigned(OTHER_WITNESS, WITNESS)
+    assert holds(files)
+    printed = list(checks(files, VKEY, [str(WITNESS.public), str(OTHER_WITNESS.public)]))
+    assert "witness: witness.example/w1 cosigned the checkpoint at 2023-11-14 22:13:20 UTC" in printed
+    assert "witness: witness.example/w2 cosigned the checkpoint at 2023-11-14 22:13:20 UTC" in printed
+
+
+def wrong_cosignature() -> dict[str, bytes]:
+    """Return the bundle with a cosignature of the witness on another checkpoint."""
+    line = WITNESS.cosign("evidence.test/log\n7\n" + "A" * 43 + "=\n", 1_700_000_000)
+    return forged(checkpoint=FILES["checkpoint"] + line.encode())
+
+
+UNWITNESSED: dict[str, tuple[dict[str, bytes], str, str]] = {
+    "no cosignature": (FILES, str(WITNESS.public), "is not cosigned by the witness witness.example/w1"),
+    "another's": (cosigned(OTHER_WITNESS), str(WITNESS.public), "is not cosigned by the witness witness.example/w1"),
+    "of another checkpoint": (wrong_cosignature(), str(WITNESS.public), "is not over this checkpoint"),
+    "a time beyond all calendars": (cosigned(WITNESS, time_s=1 << 62), str(WITNESS.public), "is not over this"),
+    "the log's own key": (cosigned(WITNESS), VKEY, "is not a public key"),
+    "twice": (cosigned(WITNESS, WITNESS), str(WITNESS.public), "each once"),
+    "before the log's signature": (cosigned(WITNESS, at_front=True), str(WITNESS.public), "in their order"),
+    "a malformed key": (cosigned(WITNESS), "a+b+c", "is not a public key"),
+}
+
+
+@pytest.mark.parametrize("name", UNWITNESSED)
+def test_a_bundle_that_the_witness_did_not_cosign_is_refused_with_the_reason(name: str) -> None:
+    files, vkey, why = UNWITNESSED[name]
+    with pytest.raises(Unverified) as refused:
+        list(checks(files, VKEY, [vkey]))
+    assert why in str(refused.value)
+
+
+def test_the_command_takes_a_key_and_witnesses_in_any_order(tmp_path: Path) -> None:
+    (tmp_path / "b.zip").write_bytes(zip_of(cosigned(WITNESS)))
+
+    def run(*options: str) -> tuple[int, str]:
+        words = [sys.executable, str(VERIFIER), *options, str(tmp_path / "b.zip")]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout
+
+    key, witness = ("--key", VKEY), ("--witness", str(WITNESS.public))
+    for options in (key + witness, witness + key):
+        status, printed = run(*options)
+        assert status == 0
+        assert "ok      witness: witness.example/w1 cosigned" in printed
+        assert "TAKE CARE" not in printed
+    assert run(*witness)[0] == 0
+    status, printed = run(*key, "--witness", str(OTHER_WITNESS.public))
+    assert (status, printed.splitlines()[-1][:6]) == (1, "FAILED")
+
+
 def test_another_key_is_accepted_only_if_no_key_is_given() -> None:
     assert holds(signed_by_another(), None)
     assert not holds(signed_by_another(), VKEY)
@@ -359,11 +426,13 @@ def test_it_refuses_another_key(bundle: Path) -> None:
     assert done.stdout.splitlines()[-1] == "FAILED  the checkpoint is not signed by the key given with --key"
 
 
-@pytest.mark.parametrize("arguments", [["missing.zip"], ["a", "b"], ["--key"], ["--help"], ["--key", "x", "missing"]])
+@pytest.mark.parametrize(
+    "arguments", [["missing.zip"], ["a", "b"], ["--key"], ["--witness"], ["--help"], ["--key", "x", "missing"]]
+)
 def test_it_prints_its_usage_if_there_is_nothing_to_check(arguments: list[str], tmp_path: Path) -> None:
     done = run(*arguments, at=tmp_path)
     assert done.returncode == 2
-    assert "python3 verify.py [--key VKEY] BUNDLE.zip" in done.stdout
+    assert "python3 verify.py [--key VKEY] [--witness VKEY] BUNDLE.zip" in done.stdout
     assert done.stderr == ""
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
-from audit.felt import craps, geometry, roulette
+from audit.felt import craps, drawing, geometry, roulette
 from audit.felt.drawing import standalone
 from settlement.layouts import DOZEN_SHAPES, LAYOUT_37, LAYOUT_38, SIMPLE_CHANCES, Layout
 from settlement.rulesets import RULESETS
@@ -117,3 +118,8 @@ def test_the_layouts_are_drawn_without_scripts_or_styles_and_show_the_state() ->
     assert re.findall(r'data-die="(\d)" data-face="(\d)" data-on=""', drawn["craps"]) == [("0", "3"), ("1", "5")]
     assert re.findall(r'data-puck="(\w+)" data-on=""', drawn["québec"]) == ["off"]
     assert standalone("<svg a='b'><g/></svg>").startswith("<svg a='b'><style>")
+
+
+def test_the_table_beside_the_sign_in_is_the_one_that_is_drawn() -> None:
+    page = Path(drawing.__file__).parents[1] / "static" / "audit" / "table.svg"
+    assert page.read_text() == drawing.standalone(roulette.empty_table()) + "\n"

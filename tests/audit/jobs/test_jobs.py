@@ -16,7 +16,7 @@ from audit.desk.findings import admin as findings_admin
 from audit.event_store import audit_trail
 from audit.jobs import kinds, runner
 from audit.jobs.queue import enqueue, stop
-from audit.models import Casino, Job, JobKind, JobState, Officer, Role, WhatIf
+from audit.models import Casino, GamingTable, Job, JobKind, JobState, Officer, Role, WhatIf
 from audit.presentation import duration
 from tests.audit.casework.test_actions import Desk, client_of, hired
 from tests.audit.tables import Tenant
@@ -109,6 +109,32 @@ def test_a_what_if_run_is_started_and_its_difference_opened(desk: Desk, no_progr
     assert (job.state, job.result["what_if"]) == (JobState.DONE, what_if.pk)
     assert (what_if.readings, what_if.streams) == ({"payout_unit": 5}, 1)
     assert f"/admin/audit/whatif/{what_if.pk}/change/" in client.get(address(job)).content.decode()
+
+
+def test_a_what_if_run_is_of_the_tables_that_were_chosen(desk: Desk, no_progress: None) -> None:
+    client = client_of(desk.first)
+    assert desk.stream.table is not None
+    own = desk.stream.table.code
+    GamingTable.objects.create(casino=desk.tenant.casino, code="elsewhere")
+    for tables, streams in ((own, 1), ("elsewhere", 0), (f"elsewhere, {own}", 1)):
+        name = f"at {tables}"
+        job = started_job(
+            client, "what_if", casino=desk.tenant.code, name=name, readings="payout_unit=5", tables=tables
+        )
+        runner.run(job.pk)
+        job.refresh_from_db()
+        assert job.state == JobState.DONE, job.error
+        what_if = WhatIf.objects.get(name=name)
+        assert what_if.streams == streams
+        page = client.get(f"/admin/audit/whatif/{what_if.pk}/change/").content.decode()
+        assert f"<dd>{', '.join(sorted(tables.split(', ')))}</dd>" in page
+
+
+def test_a_table_that_the_casino_does_not_have_is_refused(desk: Desk) -> None:
+    form = {"casino": desk.tenant.code, "name": "nowhere", "readings": "payout_unit=5", "tables": "T-9"}
+    page = client_of(desk.first).post(f"{LIST}start/what_if/", form, follow=True).content.decode()
+    assert "has no table “T-9”" in page
+    assert not WhatIf.objects.filter(name="nowhere").exists()
 
 
 def test_a_large_export_is_rendered_by_a_worker_for_the_requester(

@@ -81,6 +81,7 @@ def test_the_version_is_a_number_and_amounts_have_their_currency(month: Month) -
         by_name = {sheet.name: {column.key: column for column in sheet.columns} for sheet in sheets(month)}
     assert list(by_name) == ["win", "bridge", "adjustments", "exceptions", "croupiers"]
     assert by_name["bridge"]["version"].kind == "number"
+    assert [by_name["bridge"][key].name for key in ("version", "state")] == ["Version", "State"]
     assert by_name["win"]["total"].kind == by_name["win"][str(DAY)].kind == "money"
     assert by_name["exceptions"]["note"].kind == "text"
 

@@ -38,7 +38,7 @@ from audit.reconciliation.sessions import OnePass, compute_figures
 from audit.register import entries
 from audit.register.entries import Proposal
 from audit.simulation import IRREGULARITIES, RULESET_NAMES
-from audit.transparency.verify import Outcome
+from audit.transparency.outcome import Outcome
 from settlement import State
 from settlement.codec import decode_canonical, next_seq_after
 from settlement.events import SessionOpened

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
+from django.db import connection
 from django.urls import reverse
 from django.utils.html import escape
 
 from audit.casework import complaints
 from audit.casework.actions import ActionRefused
-from audit.event_store import audit_trail
-from audit.models import Complaint, Role
+from audit.event_store import audit_trail, read
+from audit.models import Complaint, Deadline, Person, Role
+from audit.models.cases import FALLBACK_HOURS
 from audit.presentation import local
 from tests.audit.casework.test_actions import Desk, client_of, hired
-from tests.audit.tables import Tenant
+from tests.audit.tables import Tenant, numbered
 
 pytestmark = pytest.mark.django_db
 
@@ -22,20 +26,37 @@ def desk() -> Desk:
     return Desk()
 
 
-def entered(desk: Desk) -> Complaint:
+def form_of(desk: Desk, **values: str) -> dict[str, str]:
     finding = desk.findings[0]
-    form = {
+    return {
         "table": str(desk.stream.table_id),
         "day": f"{desk.stream.gaming_day:%Y-%m-%d}",
         "clock": f"{local(finding.occurred_at, desk.tenant.casino):%H:%M}",
         "came": "letter",
         "player": "p-1",
         "words": "I was not paid",
+        **values,
     }
-    answer = client_of(desk.first).post(reverse("admin:audit_complaint_add"), form)
+
+
+def entered(desk: Desk, **values: str) -> Complaint:
+    answer = client_of(desk.first).post(reverse("admin:audit_complaint_add"), form_of(desk, **values))
     complaint = Complaint.objects.get(stream_id=desk.stream.pk)
     assert answer.url == reverse("admin:audit_complaint_change", args=(complaint.pk,))  # type: ignore[attr-defined]
     return complaint
+
+
+def listed(desk: Desk, code: str, name: str, kind: str = "player") -> Person:
+    return Person.objects.create(casino=desk.tenant.casino, code=code, name=name, kind=kind)
+
+
+def happened(desk: Desk, type: str, data: dict[str, object]) -> int:
+    """Record one more event of the table, and return its number."""
+    head = read.slice_of(desk.stream.pk, after=0, limit=1000)[-1][0]
+    opener = desk.tenant.opener(desk.stream.name)
+    event = numbered(opener, *[("x", {})] * (head - 1), (type, data))[-1]
+    assert desk.tenant.post(desk.stream.name, [event]).status_code == 201
+    return head + 1
 
 
 def trail(desk: Desk, type: str) -> list[audit_trail.AuditEntry]:
@@ -102,3 +123,113 @@ def test_only_who_works_on_cases_of_the_casino_enters_and_answers(desk: Desk) ->
     assert client_of(stranger).post(answer, {"outcome": "unfounded", "words": "no"}).status_code == 404
     with pytest.raises(ActionRefused):
         complaints.answer(complaint.pk, stranger, "unfounded", "no")
+
+
+def test_the_player_is_chosen_from_the_directory_by_id_or_by_name(desk: Desk) -> None:
+    listed(desk, "p-1", "Anna Blanc")
+    listed(desk, "p-2", "Anna Noir")
+    assert entered(desk, player="p-2").player == "p-2"
+    client, address = client_of(desk.first), reverse("admin:audit_complaint_add")
+    form = form_of(desk, player="anna")
+    page = client.post(address, form)
+    assert [value for value, _label in page.context["form"].fields["offered"].choices] == ["p-1", "p-2"]
+    assert "Anna Noir (p-2)" in page.content.decode()
+    assert client.post(address, {**form, "offered": "p-9"}).status_code == 200, "none of those that were offered"
+    assert client.post(address, {**form, "offered": "p-1"}).status_code == 302
+    assert client.post(address, form_of(desk, player="anna NOIR")).status_code == 302, "the whole name is one of them"
+    kept = Complaint.objects.filter(stream_id=desk.stream.pk).order_by("pk").values_list("player", flat=True)
+    assert list(kept) == ["p-2", "p-1", "p-2"]
+
+
+def test_an_id_that_the_directory_does_not_know_is_taken_once_it_is_confirmed(desk: Desk) -> None:
+    listed(desk, "p-2", "Anna Noir")
+    listed(desk, "p-9", "A croupier of that id", kind="croupier")
+    client, address = client_of(desk.first), reverse("admin:audit_complaint_add")
+    page = client.post(address, form_of(desk, player="p-9")).content.decode()
+    assert "does not know this id" in page
+    assert 'type="checkbox" name="is_confirmed"' in page
+    assert not Complaint.objects.filter(stream_id=desk.stream.pk).exists()
+    assert entered(desk, player="p-9", is_confirmed="on").player == "p-9"
+
+
+def test_a_casino_without_a_directory_of_players_has_nothing_to_compare_with(desk: Desk) -> None:
+    listed(desk, "c-1", "Of the staff", kind="croupier")
+    assert entered(desk, player="p-9").player == "p-9"
+
+
+def test_who_sees_no_names_finds_nobody_by_name(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    listed(desk, "p-2", "Anna Noir")
+    monkeypatch.setattr("audit.desk.complaints.admin.sees_names", lambda request, casino_id: False)
+    page = client_of(desk.first).post(reverse("admin:audit_complaint_add"), form_of(desk, player="Anna Noir"))
+    assert "p-2" not in page.content.decode()
+
+
+def test_a_player_of_another_casino_is_not_known(desk: Desk) -> None:
+    listed(desk, "p-2", "Anna Noir")
+    Person.objects.create(casino=Tenant().casino, code="p-7", name="Elsewhere", kind="player")
+    client, address = client_of(desk.first), reverse("admin:audit_complaint_add")
+    assert client.post(address, form_of(desk, player="p-7")).status_code == 200
+    assert "p-7)" not in client.post(address, form_of(desk, player="elsewhere")).content.decode()
+
+
+def test_an_amount_has_no_more_decimals_than_its_currency(desk: Desk) -> None:
+    complaint = entered(desk)
+    address = reverse("admin:audit_complaint_answer", args=(complaint.pk,))
+    form = {"outcome": "founded", "words": "yes", "amount": "12.505"}
+    page = client_of(desk.second).post(address, form)
+    assert "2 decimal places" in page.content.decode()
+    assert not trail(desk, "complaint.answered")
+    assert client_of(desk.second).post(address, {**form, "amount": "12.50"}).status_code == 302
+    assert trail(desk, "complaint.answered")[0].data["amount"] == 1250
+
+
+@pytest.mark.parametrize(
+    ("event", "data", "says"),
+    [
+        ("goodwill.paid", {"amount": 1000, "reason": "x"}, "pays €10.00: €2.50 less than the answer."),
+        ("goodwill.paid", {"amount": 2000, "reason": "x"}, "pays €20.00: €7.50 more than the answer."),
+        ("goodwill.paid", {"amount": 1250, "reason": "x", "player": "p-2"}, "It names another player: p-2."),
+        ("dispute.settled", {"opened": 1, "amount": 1250}, "Nobody approved it: it counts as no payment."),
+    ],
+)
+def test_an_amount_that_the_event_does_not_pay_is_said_and_answered_once_it_is_confirmed(
+    desk: Desk, event: str, data: dict[str, object], says: str
+) -> None:
+    complaint = entered(desk)
+    paid = happened(desk, event, data)
+    address = reverse("admin:audit_complaint_answer", args=(complaint.pk,))
+    form = {"outcome": "founded", "words": "yes", "amount": "12.50", "paid": str(paid)}
+    client = client_of(desk.second)
+    assert says in client.post(address, form).content.decode()
+    assert not trail(desk, "complaint.answered")
+    assert client.post(address, {**form, "is_confirmed": "on"}).status_code == 302
+    page = client.get(reverse("admin:audit_complaint_change", args=(complaint.pk,))).content.decode()
+    assert says in page
+
+
+def test_an_event_that_pays_the_amount_is_said_to(desk: Desk) -> None:
+    complaint = entered(desk)
+    paid = happened(desk, "goodwill.paid", {"amount": 1250, "reason": "x", "player": "p-1"})
+    address = reverse("admin:audit_complaint_answer", args=(complaint.pk,))
+    form = {"outcome": "founded", "words": "yes", "amount": "12.50", "paid": str(paid)}
+    client = client_of(desk.second)
+    assert client.post(address, form).status_code == 302
+    page = client.get(reverse("admin:audit_complaint_change", args=(complaint.pk,))).content.decode()
+    assert f"Event {paid} pays exactly this." in page
+
+
+def test_a_dispute_that_the_player_paid_for_pays_no_player(desk: Desk) -> None:
+    complaint = entered(desk)
+    paid = happened(desk, "dispute.settled", {"opened": 1, "amount": 1250, "by": "player", "approved_by": "c-1"})
+    with pytest.raises(ActionRefused, match="settles no dispute"):
+        complaints.answer(complaint.pk, desk.second, "founded", "yes", amount=1250, paid=paid)
+
+
+def test_without_a_deadline_a_complaint_and_a_case_have_the_same_hours(desk: Desk) -> None:
+    Deadline.objects.all().delete()
+    complaint = entered(desk)
+    with connection.cursor() as cursor:
+        cursor.execute("select prosrc from pg_proc where proname = 'audit_deadline_of'")
+        [[source]] = cursor.fetchall()
+    assert f"limit 1), {FALLBACK_HOURS})" in source
+    assert complaint.deadline - complaint.entered_at == timedelta(hours=FALLBACK_HOURS)

@@ -1,20 +1,24 @@
-"""*State of the record*: every table's last event, what waits and what hangs; of the officer's casinos alone."""
+"""*Record and proofs*: every table's last event, what waits and what hangs; of the officer's casinos alone."""
 
 from __future__ import annotations
 
 import re
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from django.db import connection
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
+from pytest_django import Settings
 
 from audit import heartbeats, monitoring
 from audit.adjudication.replay import advance
 from audit.desk.jobs.job_form import EVERY_CASINO
-from audit.models import Heartbeat, Job, JobKind, JobState, Officer, Role
+from audit.models import Heartbeat, Job, JobKind, JobState, Officer, Role, WitnessState
+from audit.transparency import signing_keys
+from audit.transparency.cosignatures import WitnessKey
 from tests.audit.casework.test_actions import client_of, hired
 from tests.audit.tables import Tenant, numbered
 
@@ -42,7 +46,8 @@ def test_a_table_shows_its_last_event_and_what_waits() -> None:
     text = page(desk)
     assert re.search(rf"Casino {tenant.code} T1 \S+.* s 2 session open", text)
     assert re.search(r"Streams behind \d+ the oldest for \d+ (second|minute)", text)
-    assert "Last witness — not set up" in text
+    assert "Witnesses None is set up." in text
+    assert "No witness cosigns: whoever holds the private key of the log could sign another one." in text
     assert re.search(rf"Casino {tenant.code} s 2 ", text.split("Streams behind, the longest waiting first")[1])
 
 
@@ -94,7 +99,7 @@ def test_the_page_reads_well_in_french(desk: Client) -> None:
     assert "Registre et preuves" in text
     assert "Dernier événement de chaque table" in text
     assert "séance ouverte" in text
-    assert "Dernier témoin — non configuré" in text
+    assert "Témoins Aucun n’est configuré." in text
 
 
 def test_the_figures_need_no_more_than_a_few_queries(desk: Client) -> None:
@@ -115,7 +120,25 @@ def test_the_last_verification_says_what_it_found_and_which_is_not_the_officers_
     assert "977" not in text
     assert "1 fault" not in text
     Job.objects.create(casino=mine.casino, result={"events": 9, "faults": ["batch 3"], "unlisted": 2}, **whole)
-    assert "did not end well: 3 faults." in page(client_of(auditor))
+    assert "found what does not hold: 3 faults." in page(client_of(auditor))
+
+
+def test_the_headline_is_of_the_newest_verification_that_ended() -> None:
+    mine = Tenant()
+    auditor = hired(mine, Role.AUDITOR, "vera")
+    verification = {"casino": mine.casino, "kind": JobKind.VERIFY, "officer": auditor}
+    Job.objects.create(state=JobState.DONE, result={"events": 9, "faults": ["batch 3"]}, **verification)
+    for _ in range(5):
+        Job.objects.create(**verification)
+    assert "found what does not hold: 1 fault." in page(client_of(auditor))
+    Job.objects.create(state=JobState.STOPPED, **verification)
+    assert "found what does not hold: 1 fault." in page(client_of(auditor))
+    Job.objects.create(state=JobState.FAILED, error="OperationalError: …", **verification)
+    text = page(client_of(auditor))
+    assert "failed before it had read everything: it says nothing about what is stored." in text
+    assert "found what does not hold" not in text
+    Job.objects.create(state=JobState.DONE, result={"events": 0, "faults": []}, **verification)
+    assert "had nothing to check." in page(client_of(auditor))
 
 
 def test_one_casino_is_verified_by_one_button(desk: Client) -> None:
@@ -123,3 +146,40 @@ def test_one_casino_is_verified_by_one_button(desk: Client) -> None:
     client = client_of(hired(tenant, Role.AUDITOR, "otto"))
     assert client.get(reverse("admin:record_state")).context["verify_all"] == tenant.code
     assert desk.get(reverse("admin:record_state")).context["verify_all"] == EVERY_CASINO
+
+
+def test_each_witness_shows_what_it_cosigned_last_and_one_that_refuses_is_at_the_top(
+    desk: Client, settings: Settings
+) -> None:
+    names = ("regulator.example/w1", "auditor.example/w2", "away.example/w3")
+    keys = [WitnessKey(name, bytes([number]) * 32) for number, name in enumerate(names)]
+    settings.CABOCHON_WITNESSES = [f"{key} https://w.example" for key in keys]
+    now = timezone.now()
+    ago = now - timedelta(minutes=3)
+    WitnessState.objects.create(vkey=str(keys[0]), size=1_234, cosigned_at=ago, tried_at=now)
+    text = page(desk)
+    assert re.search(r"regulator.example/w1 1,234 batches · 3 minutes ago auditor.example/w2 — away.example/w3 —", text)
+    assert "by the cosignatures of witnesses" in text
+    assert "refuses the log" not in text
+    WitnessState.objects.create(
+        vkey=str(keys[1]), size=9, cosigned_at=ago, tried_at=now, refused_at=now, error="another tree"
+    )
+    WitnessState.objects.create(vkey=str(keys[2]), tried_at=now, error="it cannot be reached")
+    text = page(desk)
+    assert (
+        "auditor.example/w2 refuses the log: it is not the one it has cosigned." in text.partition("Streams behind")[0]
+    )
+    assert "9 batches · 3 minutes ago refuses this log: it has cosigned another one" in text
+    assert "away.example/w3 — gave no cosignature at the last attempt" in text
+    assert "auditor.example/w2 refuse le journal" in page(desk, "fr")
+
+
+def test_the_page_says_whether_its_own_account_can_sign_the_log(
+    desk: Client, settings: Settings, tmp_path: Path
+) -> None:
+    if not signing_keys.public_keys("checkpoint"):
+        signing_keys.create("checkpoint", reason="test")
+    assert "can be read by the account of this web server" in page(desk)
+    settings.CABOCHON_KEYS = tmp_path
+    settings.CABOCHON_CHECKPOINT_KEYS = ""
+    assert "The private key of the log cannot be read by the account of this web server." in page(desk)

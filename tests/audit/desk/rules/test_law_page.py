@@ -18,6 +18,7 @@ from settlement.law import LAW_TEXTS
 from settlement.law_coverage import covered, governing
 from settlement.rulesets import RULESETS
 from tests.audit.casework.test_actions import hired
+from tests.audit.register.register_desk import RegisterDesk
 from tests.audit.tables import Tenant, dice_changed_in_mid_series
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -137,3 +138,65 @@ def test_the_page_costs_the_same_with_more_findings_and_sessions() -> None:
     once = queries()
     play(tenant, "t", "u")
     assert queries() == once <= 12
+
+
+def text_of_reading(reading: str) -> str:
+    """Return a text one of whose sentences leaves a reading open, for the rulesets of the session of these tests."""
+    return next(
+        text for text in LAW_TEXTS for each in law.sentences_of(text)
+        if reading in each.sentence.readings and "fr-craps" in " ".join(law.governed_by(text))
+    )  # fmt: skip
+
+
+def test_what_the_register_decides_stands_before_what_holds_without_it() -> None:
+    desk, elsewhere = RegisterDesk(), RegisterDesk()
+    text = text_of_reading("payout_unit")
+    client = desk_of(desk.tenant)
+    assert "by the register" not in read(shown(client, text))
+    play(desk.tenant, "s")
+    desk.decided("payout_unit", 50)
+    desk.decided("payout_unit", 25, table=desk.table("T2"))
+    elsewhere.decided("payout_unit", 77)
+    page = read(shown(client, text))
+    assert f"{desk.casino}: €0.50" in page
+    assert f"{desk.casino}, table T2: €0.25" in page
+    assert "by the register, since" in page
+    assert str(elsewhere.casino) not in page
+    assert page.index("€0.50") < page.index("Where no register decides:")
+    desk.decided("payout_unit", None)
+    assert f"{desk.casino}: €0.50" not in read(shown(client, text)), "revoked"
+
+
+def test_the_register_costs_one_query_however_many_entries_it_has() -> None:
+    desk = RegisterDesk()
+    text = text_of_reading("payout_unit")
+    client = desk_of(desk.tenant)
+
+    def cost() -> int:
+        with CaptureQueriesContext(connection) as queries:
+            shown(client, text)
+        return len(queries)
+
+    desk.decided("payout_unit", 50)
+    before = cost()
+    for value in (25, 10, 5):
+        desk.decided("payout_unit", value, table=desk.table("T1"))
+    assert cost() == before
+
+
+def test_a_session_shows_the_register_that_it_was_read_by() -> None:
+    desk = RegisterDesk()
+    desk.decided("payout_unit", 50)
+    play(desk.tenant, "s")
+    stream = desk.tenant.stream("s")
+    address = reverse("admin:audit_loggedstream_coverage", args=(stream.stream_id,))
+    text = next(
+        each for each in LAW_TEXTS
+        if stream.ruleset in law.governed_by(each)
+        and any("payout_unit" in every.sentence.readings for every in law.sentences_of(each))
+    )  # fmt: skip
+    client = desk_of(desk.tenant)
+    page = read(client.get(f"{address}?text={text}").content.decode())
+    assert f"{desk.casino}: €0.50" in page
+    desk.decided("payout_unit", 25)
+    assert "€0.50" in read(client.get(f"{address}?text={text}").content.decode()), "until it is read again"

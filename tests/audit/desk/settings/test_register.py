@@ -167,7 +167,10 @@ def test_the_pages_are_in_french(desk: RegisterDesk) -> None:
     client = client_of(desk.other)
     client.cookies["django_language"] = "fr"
     assert "Proposer une inscription" in text(client, LIST)
-    assert "Unité de paiement" in text(client, page_of(entry))
+    for page in (LIST, page_of(entry)):
+        shown = text(client, page)
+        assert "Unité de paiement\N{NO-BREAK SPACE}: " in shown
+        assert "Unité de paiement:" not in shown
     assert "Première journée de jeu" in text(client, f"{LIST}add/")
 
 

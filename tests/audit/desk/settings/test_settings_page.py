@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import time, timedelta
 
 import pytest
 from django.contrib import admin
@@ -12,8 +12,9 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from audit.models import ApiKey, GamingTable, Officer, Role
+from audit.models import ApiKey, Casino, GamingTable, Officer, Role
 from tests.audit.casework.test_actions import hired
+from tests.audit.event_store.test_audit_trail import entries_today
 from tests.audit.tables import Tenant
 
 pytestmark = pytest.mark.django_db
@@ -65,6 +66,44 @@ def test_the_queries_of_the_page_do_not_grow_with_its_rows() -> None:
     with CaptureQueriesContext(connection) as after:
         client.get(PAGE)
     assert len(after) == len(before)
+
+
+def test_a_table_shows_what_its_newest_session_declared_to_who_sees_the_record() -> None:
+    tenant = Tenant()
+    opener = tenant.opener("s", minimum=200, params={"maximum": {"win": 50_000}}, dice_set="D-3")
+    assert tenant.post("s", [opener]).status_code == 201
+    officer, administrator = Client(), desk_of(tenant, Role.ADMINISTRATOR)
+    officer.force_login(hired(tenant, Role.OFFICER, "bert"))
+    [line] = officer.get(PAGE, headers={"accept-language": "en"}).context["sections"]["gamingtable"].shown
+    assert line.declared.rules == "fr-craps"
+    assert line.declared.limits.words == "€2 to €500"
+    assert line.declared.equipment == ["dice D-3"]
+    [line] = administrator.get(PAGE).context["sections"]["gamingtable"].shown
+    assert line.declared is None
+    page = f"{PAGE}gamingtable/{tenant.table.pk}/change/"
+    shown = officer.get(page, headers={"accept-language": "en"}).content.decode()
+    assert "What the record knows" in shown
+    assert "dice D-3" in shown
+    assert "What the record knows" not in administrator.get(page, headers={"accept-language": "en"}).content.decode()
+
+
+def test_an_administrator_names_a_table_and_moves_the_cutoff_and_each_is_an_entry_of_the_trail() -> None:
+    tenant = Tenant()
+    client = desk_of(tenant, Role.ADMINISTRATOR)
+    assert client.post(f"{PAGE}gamingtable/{tenant.table.pk}/change/", {"name": "By the window"}).status_code == 302
+    changed = {"cutoff": "07:30", "name": "Renamed", "time_zone": "UTC", "false_questions": "12"}
+    assert client.post(f"{PAGE}casino/{tenant.casino.pk}/change/", changed).status_code == 302
+    casino = Casino.objects.get(pk=tenant.casino.pk)
+    assert GamingTable.objects.get(pk=tenant.table.pk).name == "By the window"
+    assert casino.cutoff == time(7, 30)
+    assert (casino.name, casino.time_zone, casino.false_questions) == (tenant.casino.name, "Europe/Paris", 1)
+    entries = [
+        (entry.type, entry.data["fields"]) for entry in entries_today(casino.pk) if entry.type.endswith(".changed")
+    ]
+    assert entries == [("gamingtable.changed", ["Name"]), ("casino.changed", ["End of the gaming day"])]
+    shown = client.get(PAGE).content.decode()
+    assert "By the window" in shown
+    assert "07:30" in shown
 
 
 def test_the_desk_has_no_page_of_django_s_internals(client: Client) -> None:

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
+from itertools import pairwise
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from audit.desk.tables.moment import moments_of
+from audit.desk.tables.coups import coup_lines
+from audit.desk.tables.course import course_of
+from audit.desk.tables.moment import moments_of, span_of
 from audit.event_store import read
+from audit.felt.frames import MAX_FRAMES, playback_of
 from audit.models import LoggedStream, Role
 from audit.presentation import local
 from settlement.codec import decode_one_stored
+from settlement.events import PayoutMade
 from tests.audit.casework.test_actions import client_of, hired
 from tests.audit.desk.persons.test_names_on_pages import NamedNight
-from tests.audit.tables import Tenant
+from tests.audit.tables import Tenant, dice_changed_in_mid_series, numbered
 
 pytestmark = pytest.mark.django_db
 
@@ -77,11 +83,112 @@ def test_the_page_names_who_has_money_on_the_felt_and_leads_to_the_findings(nigh
     assert not any(name in shown for name in night.names)
 
 
+def test_the_page_says_who_works_there_under_which_limits_and_what_each_coup_brought(night: NamedNight) -> None:
+    reader = client_of(hired(night.tenant, Role.OFFICER, "reader"))
+    page = reader.get(table_page(night, night.finding.seq), headers={"accept-language": "en"})
+    moment, shown = page.context["moment"], page.content.decode()
+    croupier = moment["duty"][0]
+    assert croupier["role"] == "Croupier"
+    assert f"/admin/audit/person/croupier/{night.casino.pk}/" in croupier["people"][0]["person"]
+    assert str(croupier["people"][0]["person"]) in shown
+    stream = LoggedStream.objects.get(pk=night.stream_id)
+    course = course_of(stream)
+    assert [coup.number for coup in course.coups] == list(range(1, 46))
+    lines = [each["line"] for each in moment["coups"]]
+    assert [line.coup.number for line in lines] == sorted((line.coup.number for line in lines), reverse=True)
+    assert [each["is_current"] for each in moment["coups"]].count(True) == 1
+    owing = next(line for line in lines if night.finding in line.findings)
+    assert owing.staked is not None
+    assert owing.paid is not None
+    assert owing.stayed is not None
+    assert owing.stakes
+    assert owing.staked > 0
+    before, after = course.around(night.finding.seq)
+    for key, coup in (("k", before), ("j", after)):
+        assert coup is not None
+        assert f'data-key="{key}" title="{key}" href="{table_page(night, coup.seq)}"' in shown
+
+
+def test_what_each_coup_brought_adds_up_to_what_was_staked_and_paid_in_its_events(night: NamedNight) -> None:
+    stream = LoggedStream.objects.get(pk=night.stream_id)
+    course = course_of(stream)
+    playback = playback_of(night.stream_id, 1, MAX_FRAMES)
+    lines = coup_lines(playback, course, [], is_whole=False)
+    assert len(lines) > 3
+    events = {frame.event.seq: frame.event for frame in playback.frames}
+    ends = {coup.seq: following.seq for coup, following in pairwise(course.coups)}
+    for line in lines[1:]:
+        first, last = line.coup.seq, ends[line.coup.seq]
+        payouts = [event for seq, event in events.items() if first < seq < last and isinstance(event, PayoutMade)]
+        assert line.paid == sum(each.data.winnings + each.data.stake_returned for each in payouts), line.coup.number
+
+
+def test_what_a_session_does_not_report_is_called_not_reported() -> None:
+    tenant = Tenant()
+    assert tenant.post("s", dice_changed_in_mid_series(tenant, "s")).status_code == 201
+    reader = client_of(hired(tenant, Role.OFFICER, "reader"))
+    address = reverse("admin:audit_loggedstream_table", args=(tenant.stream("s").stream_id,))
+    page = reader.get(address, headers={"accept-language": "en"})
+    moment, shown = page.context["moment"], page.content.decode()
+    assert (moment["limits"], moment["seats"], moment["equipment"], moment["is_staff_seen"]) == (None, "", [], False)
+    facts = dict(re.findall(r"<dt>(.*?)</dt><dd[^>]*>(.*?)</dd>", shown, re.DOTALL))
+    for about in ("Croupier", "Chef de table", "Players seated", "Limits", "Equipment"):
+        assert re.sub(r"<[^>]+>", "", facts[about]) == "not reported", about
+    assert "fills and credits are not reported" in facts["Bank at 20:00"]
+    french = reader.get(address, headers={"accept-language": "fr"}).content.decode()
+    assert "non transmis" in french
+
+
+def test_staff_seats_and_fills_are_those_of_the_moment() -> None:
+    tenant = Tenant()
+    events = numbered(
+        tenant.opener("s", observes=["staff", "seating", "bank"], seats=["S1", "S2"], croupier="anna", minimum=200),
+        ("staff.assigned", {"person": "chef", "role": "chef_de_table"}),
+        ("player.seated", {"player": "p1", "seat": "S1"}),
+        ("bank.filled", {"amount": 100_000, "slip": "1"}),
+        ("staff.relieved", {"person": "anna", "role": "croupier"}),
+        ("staff.assigned", {"person": "bert", "role": "croupier"}),
+        ("player.left", {"player": "p1", "seat": "S1"}),
+        ("bank.credited", {"amount": 300_000, "slip": "2"}),
+    )
+    assert tenant.post("s", events).status_code == 201
+    stream = tenant.stream("s")
+    course = course_of(stream)
+    early, late = course.at(4), course.at(8)
+    assert (early.croupiers, early.seats, early.bank) == (("anna",), {"p1": "S1"}, 5_100_000)
+    assert (late.croupiers, late.seats, late.bank) == (("bert",), {}, 4_800_000)
+    assert late.in_role("chef_de_table") == ["chef"]
+    span = span_of(stream.pk)
+    assert span is not None
+    assert span.last_seq == 8
+    assert [each.croupiers for each in course.duties(span.last_at)] == [("anna",), ("bert",)]
+    reader = client_of(hired(tenant, Role.OFFICER, "reader"))
+    address = reverse("admin:audit_loggedstream_table", args=(stream.pk,))
+    shown = reader.get(f"{address}?at=4", headers={"accept-language": "en"}).content.decode()
+    assert "1 of 2 seats" in shown
+    assert "from €2" in shown
+    assert "€51,000" in shown
+
+
+def test_the_ends_of_a_session_are_read_once(night: NamedNight, monkeypatch: pytest.MonkeyPatch) -> None:
+    reader = client_of(hired(night.tenant, Role.OFFICER, "reader"))
+    reads: list[int] = []
+    ends_of = read.ends_of
+
+    def counted(stream_id: int) -> object:
+        reads.append(stream_id)
+        return ends_of(stream_id)
+
+    monkeypatch.setattr(read, "ends_of", counted)
+    assert reader.get(table_page(night, 60) + "&clock=20:05").status_code == 200
+    assert reads == [night.stream_id]
+
+
 def test_the_queries_of_the_page_are_bounded(night: NamedNight) -> None:
     reader = client_of(hired(night.tenant, Role.OFFICER, "reader"))
     page = table_page(night, night.finding.seq)
     reader.get(page)
     with CaptureQueriesContext(connection) as captured:
         assert reader.get(page).status_code == 200
-    assert len(captured) < 40
+    assert len(captured) <= 16
     assert sum('FROM "audit_finding"' in each["sql"] for each in captured) <= 4

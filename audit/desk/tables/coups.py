@@ -1,0 +1,105 @@
+"""Coup by coup: what was staked on each, what was paid, and with whom the money stayed.
+
+Read off the frames that the page replays: a coup whose beginning or end is outside of them is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from audit.desk.tables.course import Coup, Course
+from audit.felt.frames import Frame, Playback, Stake
+from audit.models import Finding
+from settlement import RULESETS
+from settlement.layouts import NUMBERS, RED
+
+IN_PLAY = ("on", "jail")
+"""The states of a stake that a result may decide."""
+
+
+@dataclass(frozen=True, slots=True)
+class CoupLine:
+    """One coup. Amounts are in minor units, and None where the session does not report what they are made of.
+
+    ``staked`` are the stakes in play when the result came, ``stakes`` their number; ``paid`` is what those that it
+    decided were paid, winnings and stakes; ``stayed`` what the bank has kept of them, below zero if it paid more.
+    ``imprisoned`` are the stakes that wait for the next coup. ``kind`` is that of the pocket: r, n or z; "" for dice.
+    """
+
+    coup: Coup
+    result: str
+    kind: str
+    stakes: int | None
+    staked: int | None
+    paid: int | None
+    stayed: int | None
+    imprisoned: int
+    findings: list[Finding] = field(default_factory=list)
+
+
+def coup_lines(playback: Playback, course: Course, findings: Collection[Finding], *, is_whole: bool) -> list[CoupLine]:
+    """Return the coups of a playback, the newest first. ``is_whole``: it goes on to the last event of the session."""
+    results = [index for index, frame in enumerate(playback.frames) if frame.event.seq in course.by_seq]
+    ends = [*results[1:], len(playback.frames) if is_whole else None]
+    lines = [
+        _line(playback, course.by_seq[playback.frames[index].event.seq], index, end)
+        for index, end in zip(results, ends, strict=bool(results))
+        if index and end is not None
+    ]
+    _add_findings(lines, playback, findings)
+    return lines[::-1]
+
+
+def _line(playback: Playback, coup: Coup, index: int, end: int) -> CoupLine:
+    before, after = playback.frames[index - 1], playback.frames[index]
+    decided = _decided(playback.frames[index:end], coup.seq)
+    standing = [stake.wager.standing for stake in before.stakes.values() if stake.state in IN_PLAY]
+    sees = playback.session.observes if playback.session is not None else frozenset()
+    paid = sum(stake.wager.winnings_paid + stake.wager.stake_paid for stake in decided)
+    has_stakes, has_payouts = "wagers" in sees, {"wagers", "payouts"} <= sees
+    result = after.result or ""
+    return CoupLine(
+        coup=coup,
+        result=result,
+        kind=_kind(playback.ruleset, result),
+        stakes=len(standing) if has_stakes else None,
+        staked=sum(standing) if has_stakes else None,
+        paid=paid if has_payouts else None,
+        stayed=sum(stake.wager.standing for stake in decided) - paid if has_payouts else None,
+        imprisoned=sum(stake.state == "jail" for stake in playback.frames[end - 1].stakes.values()),
+    )
+
+
+def _decided(frames: Collection[Frame], seq: int) -> Collection[Stake]:
+    """Return the stakes that result ``seq`` decided, each as it was last."""
+    found: dict[str, Stake] = {}
+    for frame in frames:
+        found.update({name: stake for name, stake in frame.stakes.items() if stake.wager.decided_by == seq})
+    return found.values()
+
+
+def _kind(ruleset: str | None, result: str) -> str:
+    known = RULESETS.get(ruleset or "")
+    if known is None or known.layout is None:
+        return ""
+    return "r" if result in RED else "n" if result in NUMBERS else "z"
+
+
+def _add_findings(lines: list[CoupLine], playback: Playback, findings: Collection[Finding]) -> None:
+    """Give each finding to the coup that decided its wager, else to the coup in which it was found."""
+    decided_by = dict(_deciding(playback))
+    by_seq = {line.coup.seq: line for line in lines}
+    spans = [*pairwise(sorted(by_seq)), *((seq, 2**63) for seq in sorted(by_seq)[-1:])]
+    for finding in findings:
+        seq = decided_by.get(finding.wager, 0)
+        if seq not in by_seq:
+            seq = next((first for first, following in spans if first <= finding.seq < following), 0)
+        if seq in by_seq:
+            by_seq[seq].findings.append(finding)
+
+
+def _deciding(playback: Playback) -> Iterator[tuple[str, int]]:
+    for frame in playback.frames:
+        yield from ((name, stake.wager.decided_by) for name, stake in frame.stakes.items() if stake.wager.decided_by)

@@ -1,0 +1,41 @@
+"""What a session says of its table, in words: the limits of stakes, and the wheel or the dice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+
+from audit.presentation import money_in_prose
+from settlement.catalogue import BET_WORDS
+from settlement.events.session import SessionOpenedData
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The limits of stakes: ``words`` for all of them, and ``bets``, each with its highest stake where they differ."""
+
+    words: str
+    bets: list[tuple[str, str]]
+
+
+def limits_of(minimum: int, maximum: Mapping[str, int], currency: str) -> Limits | None:
+    """Return the limits of a session, in minor units, by bet; None where it reports neither (``minimum`` 0)."""
+    lowest = money_in_prose(minimum, currency) if minimum else ""
+    highest = (
+        [money_in_prose(each, currency) for each in (min(maximum.values()), max(maximum.values()))] if maximum else []
+    )
+    bets = [(BET_WORDS.get(bet, bet), money_in_prose(each, currency)) for bet, each in sorted(maximum.items())]
+    if not highest:
+        return Limits(_("from %(lowest)s") % {"lowest": lowest}, []) if lowest else None
+    if highest[0] == highest[1]:
+        bets = []
+    words = _("%(lowest)s to %(highest)s") if lowest else _("up to %(highest)s")
+    return Limits(words % {"lowest": lowest, "highest": highest[1]}, bets)
+
+
+def equipment_words(opener: SessionOpenedData) -> list[str]:
+    """Return the wheel and the set of dice that an opener names; neither: none is reported."""
+    named = ((_("wheel %(id)s"), opener.wheel), (_("dice %(id)s"), opener.dice_set))
+    return [words % {"id": code} for words, code in named if isinstance(code, str)]
