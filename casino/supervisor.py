@@ -15,6 +15,7 @@ import fcntl
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -69,6 +70,8 @@ class Child:
 
     ``is_restarted`` is False for a process that ends by itself; its output goes to the terminal instead of a log.
     ``stall_s`` is how old its heartbeat file may be before it is killed and started again; None has no such file.
+    ``listener`` is a socket that it inherits. The supervisor keeps it open while another such child is started, so
+    that nobody else takes the port and whoever connects meanwhile waits instead of being refused.
     """
 
     name: str
@@ -76,6 +79,7 @@ class Child:
     environment: dict[str, str] = field(default_factory=dict)
     is_restarted: bool = True
     stall_s: float | None = None
+    listener: socket.socket | None = None
     process: subprocess.Popen[bytes] | None = None
     died_at: float = 0.0
     watched_since: float = 0.0  # on the clock of files
@@ -155,6 +159,7 @@ class Supervisor:
             stdout=output,
             stderr=output,
             start_new_session=True,
+            pass_fds=() if child.listener is None else (child.listener.fileno(),),
         )
         if output is not None:
             output.close()

@@ -33,6 +33,7 @@ from casino.supervisor import AlreadyRunning, Child, PreparationFailed, Service,
 
 PROJECT = Path(__file__).resolve().parent.parent
 PORTS_TRIED = 50
+BACKLOG = 512
 CELERY = (sys.executable, "-m", "celery", "-q", "-A", "casino")
 
 
@@ -44,15 +45,15 @@ def main() -> int:
     data.mkdir(mode=0o700, parents=True, exist_ok=True)
     os.environ["CABOCHON_DATA"] = str(data)
     services: list[Service] = []
-    children = _children(_free_port())
-    if not os.environ.get("DATABASE_URL"):
-        postgres = EmbeddedPostgres(data)
-        services.append(postgres)
-        for child in children:  # welcome is a command
-            child.environment["DATABASE_URL"] = postgres.url(process=child.name)
-    if not os.environ.get("CELERY_BROKER_URL"):
-        services.append(EmbeddedValkey(data))
     try:
+        children = _children(take_port())
+        if not os.environ.get("DATABASE_URL"):
+            postgres = EmbeddedPostgres(data)
+            services.append(postgres)
+            for child in children:  # welcome is a command
+                child.environment["DATABASE_URL"] = postgres.url(process=child.name)
+        if not os.environ.get("CELERY_BROKER_URL"):
+            services.append(EmbeddedValkey(data))
         Supervisor(
             services=services,
             preparations=[(sys.executable, "-m", "casino.prepare")],
@@ -72,7 +73,8 @@ def _worker(queue: str, processes: str) -> tuple[str, ...]:
     return (*CELERY, "worker", *options)
 
 
-def _children(port: int) -> list[Child]:
+def _children(listener: socket.socket) -> list[Child]:
+    port = listener.getsockname()[1]
     python = sys.executable
     stall_s = float(os.environ.get("CABOCHON_STALL_S", "60"))
     tables = os.environ.get("CABOCHON_FIRST_NIGHT_TABLES", "9")
@@ -81,8 +83,9 @@ def _children(port: int) -> list[Child]:
         Child(
             "web",
             (python, "-m", "gunicorn", "casino.wsgi", "--config", "casino/gunicorn.py"),
-            {"CABOCHON_PROCESS": "web", "CABOCHON_BIND": f"127.0.0.1:{port}"},
+            {"CABOCHON_PROCESS": "web", "CABOCHON_BIND": f"fd://{listener.fileno()}"},
             stall_s=stall_s,
+            listener=listener,
         ),
         Child(
             "replay",
@@ -116,16 +119,22 @@ def _children(port: int) -> list[Child]:
     ]
 
 
-def _free_port() -> int:
+def take_port() -> socket.socket:
+    """Return a socket that listens on the first free port from ``CABOCHON_PORT`` on.
+
+    It is taken here, long before the web server starts: of two deployments that start at once, each has a port.
+    """
     first = int(os.environ.get("CABOCHON_PORT", "8000"))
     for port in range(first, first + PORTS_TRIED):
-        with socket.socket() as listener:
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                listener.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-            return port
+        listener = socket.socket()
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind(("127.0.0.1", port))
+            listener.listen(BACKLOG)
+        except OSError:
+            listener.close()
+            continue
+        return listener
     raise ServiceFailed(f"No port from {first} to {first + PORTS_TRIED - 1} is free.")
 
 

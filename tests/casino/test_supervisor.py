@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from casino import up
 from casino.supervisor import LOG_BYTES, rotate
 from tests.casino.processes import until
 
@@ -33,6 +35,25 @@ from casino.supervisor import Child, Supervisor
 data = Path(sys.argv[1])
 child = Child("casino-child", (sys.executable, "-c", sys.argv[2]), stall_s=2.0)
 Supervisor(services=[], preparations=[], children=[child], data=data, cwd=data).run()
+"""
+
+SERVED = """
+import sys
+from pathlib import Path
+from casino import up
+from casino.supervisor import Child, Supervisor
+data = Path(sys.argv[1])
+listener = up.take_port()
+(data / "port").write_text(str(listener.getsockname()[1]))
+child = Child("casino-served", (sys.executable, "-c", sys.argv[2], str(listener.fileno())), listener=listener)
+Supervisor(services=[], preparations=[], children=[child], data=data, cwd=data).run()
+"""
+
+ANSWERS_ONCE = """
+import os, socket, sys
+connection, _ = socket.socket(fileno=int(sys.argv[1])).accept()
+connection.sendall(str(os.getpid()).encode())
+connection.close()
 """
 
 
@@ -99,3 +120,24 @@ def test_a_log_is_begun_anew_at_its_size_and_the_newest_before_it_are_kept(tmp_p
     assert (tmp_path / "web.log.1").read_bytes() == b"fourth"
     assert (tmp_path / "web.log.2").read_bytes() == b"third"
     assert not (tmp_path / "web.log.3").exists()
+
+
+def test_who_connects_between_two_children_waits_for_the_second(tmp_path: Path) -> None:
+    process = subprocess.Popen([sys.executable, "-c", SERVED, str(tmp_path), ANSWERS_ONCE], cwd=ROOT)
+    try:
+        port = tmp_path / "port"
+        until(lambda: port.exists() and port.read_text(), "the port")
+        answers = []
+        for _ in range(3):  # each child ends with its answer
+            with socket.create_connection(("127.0.0.1", int(port.read_text())), timeout=60) as client:
+                answers.append(client.recv(100))
+        assert len(set(answers)) == 3
+        assert b"" not in answers
+    finally:
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0
+
+
+def test_two_deployments_that_start_at_once_have_a_port_each() -> None:
+    with up.take_port() as first, up.take_port() as second:
+        assert first.getsockname()[1] != second.getsockname()[1]
