@@ -87,6 +87,31 @@ def test_a_run_that_replaces_another_holds_at_each_of_its_steps(
     assert_holds()
 
 
+def test_a_run_that_is_overtaken_before_it_takes_over_holds_at_each_step(
+    casino: Casino, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it has found already is taken back with it: no root of it may be the newest that the log has."""
+    stream = casino.name("overtaken")
+    events = point_marked_wrong(casino.tenant, stream)
+    assert casino.tenant.post(stream, events).status_code == 201
+    stream_id = casino.tenant.stream(stream).stream_id
+    replayed(stream_id)
+    assert casino.tenant.post(stream, [marked_anew(events, 10, seq=9)]).status_code == 201
+    monkeypatch.setattr(replay, "STEP_EVENTS", 2)
+    while not Finding.objects.filter(stream=stream_id, run__number=2).exists():
+        assert replay.advance(stream_id) is not None
+        assert_holds()
+    assert AdjudicationRun.objects.get(stream=stream_id, number=2).completed_at is None
+    assert casino.tenant.post(stream, [marked_anew(events, 8, seq=10)]).status_code == 201
+    behind = True
+    while behind:
+        progress = replay.advance(stream_id)
+        assert_holds()
+        behind = progress is not None and progress.behind
+    assert AdjudicationRun.objects.filter(stream=stream_id).count() == 3
+    assert not Finding.objects.standing().filter(stream=stream_id, rule=MARKED_WRONG[0]).exists()
+
+
 def test_each_step_from_a_correction_that_waits_to_one_that_is_approved_holds(casino: Casino) -> None:
     stream_id = casino.corrected("decided")
     assert_holds(deep=False)
