@@ -34,6 +34,7 @@ from audit.ingest.receipts import receipt, unsigned
 from audit.ingest.refusals import EventsRefused, Fault
 from audit.models import ApiKey
 from audit.transparency import signing_keys
+from settlement import diagnosis
 from settlement.admission import are_surely_admitted, refuse_unless_admitted
 from settlement.codec import ShapeError, decode_canonical, decode_canonical_all, next_seq_after
 from settlement.events import OPENERS, Event, EventsLost, SessionOpened
@@ -46,19 +47,19 @@ FIRST_DAY, LAST_DAY = date(1990, 1, 1), date(2100, 12, 31)
 ATTEMPTS = 8
 """How often a request looks again when others append to its stream at the same time."""
 
-MAX_FAULTS = 100
-"""Most faults that one refusal lists."""
+MAX_FAULTS = 20
+"""Most faults that one refusal lists, of all its events together."""
 
 
 class InvalidEvents(EventsRefused):
     """Events do not have the shape of the contract. ``index`` and ``seq`` are those of the first that does not.
 
-    ``seq`` is None if that event has none that can be read.
+    ``faults`` are the first ``MAX_FAULTS``. ``seq`` is None if that event has none that can be read.
     """
 
-    def __init__(self, faults: list[Fault], count: int, *, index: int, seq: int | None) -> None:
-        super().__init__(f"{len(faults)} of {count} events cannot be recorded; none was.")
-        self.faults = tuple(faults[:MAX_FAULTS])
+    def __init__(self, faults: list[Fault], invalid: int, count: int, *, index: int, seq: int | None) -> None:
+        super().__init__(f"{invalid} of {count} events cannot be recorded; none was.")
+        self.faults = tuple(faults)
         self.index = index
         self.seq = seq
 
@@ -200,13 +201,21 @@ def _invalid(key: ApiKey, stream: str, body: Body, faults: list[tuple[int, Shape
     first_index, first_fault = faults[0]
     seq = _seq_in(body.events[first_index])
     quarantine.keep(key, stream, "invalid", str(first_fault), body.raw, seq=seq)
-    in_request = [(body.index_in_request(index), fault) for index, fault in faults]
     return InvalidEvents(
-        [Fault(f"{body.pointer}/{index}{fault.pointer}", fault.reason, index) for index, fault in in_request],
-        len(body.events),
-        index=in_request[0][0],
-        seq=seq,
+        _listed(body, faults), len(faults), len(body.events), index=body.index_in_request(first_index), seq=seq
     )
+
+
+def _listed(body: Body, faults: list[tuple[int, ShapeError]]) -> list[Fault]:
+    """Return the first ``MAX_FAULTS`` faults of a body: of each event all that its shape has, else its one."""
+    listed: list[Fault] = []
+    for index, fault in faults:
+        in_request = body.index_in_request(index)
+        for each in diagnosis.faults_of(body.events[index]) or [fault]:
+            listed.append(Fault(f"{body.pointer}/{in_request}{each.pointer}", each.reason, in_request))
+        if len(listed) >= MAX_FAULTS:
+            break
+    return listed[:MAX_FAULTS]
 
 
 def _store(key: ApiKey, stream: str, sent: list[SentEvent], body: Body) -> IngestResult:

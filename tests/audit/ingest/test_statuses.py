@@ -217,7 +217,7 @@ def test_422_invalid_points_at_every_fault_and_keeps_the_bytes(tenant: Tenant, s
     answer = tenant.send(stream, raw)
     assert code_of(answer) == (422, "invalid")
     problem = answer.json()
-    assert [error["pointer"] for error in problem["errors"]] == ["/events/2/data/stake", "/events/4/data"]
+    assert [error["pointer"] for error in problem["errors"]] == ["/events/2/data/stake", "/events/4/data/colur"]
     assert (problem["index"], problem["seq"]) == (2, 3)
     kept = Quarantined.objects.get(casino=tenant.casino)
     assert (kept.stream, kept.seq, kept.code, bytes(kept.body)) == (stream, 3, "invalid", raw)
