@@ -166,5 +166,5 @@ def refusal_of(raw: bytes) -> ShapeError | None:
 
 def is_beyond_types(refused: ShapeError) -> bool:
     """Whether a fault is of what a type does not express: the codec checks it after decoding."""
-    beyond = ("stream's name", "of the years", "opaque", "character NUL", "is no integer", "is beyond", "nested")
+    beyond = ("stream's name", "of the years", "opaque", "character NUL", "is no integer", "beyond", "nested")
     return any(words in refused.reason for words in beyond)
