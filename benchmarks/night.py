@@ -219,7 +219,7 @@ def _recorded(casino: Any, options: argparse.Namespace, console: Console) -> tup
             streams.append(stream_id)
             total += len(pairs)
             drops[name] = sum(e["data"]["amount"] for e in night.events if e["type"] == "buy_in.recorded")
-        sequencer = Sequencer(lambda waiting, root: None)
+        sequencer = Sequencer(lambda left: None)
         sequencer.load()
         catch_up(sequencer)
     return total, streams, drops

@@ -214,7 +214,7 @@ class Run:
     def _seal(self) -> None:
         from audit.transparency.sequencer import Sequencer, catch_up
 
-        sequencer = Sequencer(lambda waiting, root: None)
+        sequencer = Sequencer(lambda left: None)
         sequencer.load()
         catch_up(sequencer)
 

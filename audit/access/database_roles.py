@@ -66,7 +66,7 @@ TABLES: Mapping[str, Mapping[str, str]] = {
     # The log: written by its functions alone.
     **{
         f"log.{name}": _READ
-        for name in ("stream", "stream_head", "event", "batch", "outbox", "leaf", "subtree", "checkpoint", "key")
+        for name in ("stream", "stream_head", "event", "batch", "outbox", "leaf", "subtree", "checkpoint", "key", "clock")
     },
     "log_guard.maintenance": {},
     "log_guard.foreign_grant": {},
@@ -77,7 +77,7 @@ TABLES: Mapping[str, Mapping[str, str]] = {
     **{f"audit_{name}": _KEPT for name in ("waitingstream", "casinoturn", "leafcursor", "whatiffinding")},
     "audit_heartbeat": {**_READ, WEB: "insert, update", WORKER: "insert, update, delete", SEQUENCER: "insert, update"},
     "audit_cosignature": {**_READ, SEQUENCER: "insert"},  # never changed
-    "audit_logfork": {**_READ, SEQUENCER: "insert, update, delete"},
+    **{f"audit_{name}": {**_READ, SEQUENCER: "insert, update, delete"} for name in ("logfork", "leftbatch")},
     "audit_witnessstate": {**_READ, SEQUENCER: "insert, update"},
     "audit_finding": {
         **_READ,
@@ -199,6 +199,7 @@ FUNCTIONS: Mapping[str, tuple[str, ...]] = {
     "log.protect": (),
     "log.refuse": (),
     "log.refuse_step_back": (),
+    "log.refuse_clock_back": (),
     # Doors: what they do is in the functions after them, which nobody calls in another way.
     "audit_perform_act": (WEB,),
     "audit_perform_command": (OPERATOR,),
@@ -249,7 +250,7 @@ FUNCTIONS: Mapping[str, tuple[str, ...]] = {
 }
 """Who may call a function, beyond its owner. Functions of ``log_guard`` run by triggers alone."""
 
-KEPT_BY_THE_MIGRATOR = ("log.ensure_month", "log.protect", "log.refuse", "log.refuse_step_back")
+KEPT_BY_THE_MIGRATOR = ("log.ensure_month", "log.protect", "log.refuse", "log.refuse_step_back", "log.refuse_clock_back")
 """What makes and protects partitions stays with the account that migrates, so that the owner cannot change it."""
 
 

@@ -14,7 +14,7 @@ from audit.models.corrections import (
     CorrectionState,
     Verdict,
 )
-from audit.models.epochs import LogEpoch, LogFork
+from audit.models.epochs import LeftBatch, LogEpoch, LogFork
 from audit.models.event_store import LoggedBatch, LoggedEvent, LoggedStream
 from audit.models.jobs import Job, JobKind, JobState
 from audit.models.ledger import (
@@ -87,6 +87,7 @@ __all__ = [
     "LedgerProcess",
     "LedgerQuestion",
     "LedgerYear",
+    "LeftBatch",
     "LogEpoch",
     "LogFork",
     "LoggedBatch",

@@ -1,8 +1,9 @@
-"""Epochs of the log: a restored record goes on under another name. And what the sequencer saw before that."""
+"""Epochs of the log: a restored record goes on under another name. And what the sequencer does not sign."""
 
 from __future__ import annotations
 
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 
 class LogEpoch(models.Model):
@@ -46,3 +47,31 @@ class LogFork(models.Model):
 
     def __str__(self) -> str:
         return f"{self.leaves} of {self.signed_size}"
+
+
+class LeftBatch(models.Model):
+    """A batch that the sequencer does not seal, and why. Deleted when it is sealed after all, or gone.
+
+    ``stream`` is "" and ``last_seq`` None where the outbox names a batch that is not there.
+    """
+
+    class Cause(models.TextChoices):
+        ALTERED = "altered", _("the stored events are not those that were accepted")
+        NO_ENVELOPE = "no-envelope", _("a body is no envelope of its event")
+        BACK_DATED = "back-dated", _("it says that it was received before what is sealed")
+        UNREADABLE = "unreadable", _("the database cannot read it")
+        MISSING = "missing", _("there is no such batch")
+
+    stream_id = models.BigIntegerField()
+    first_seq = models.BigIntegerField()
+    last_seq = models.BigIntegerField(null=True)
+    stream = models.TextField()
+    cause = models.CharField(max_length=20, choices=Cause)
+    found_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["found_at", "stream_id", "first_seq"]
+        constraints = [models.UniqueConstraint(fields=["stream_id", "first_seq"], name="batch_is_left_once")]
+
+    def __str__(self) -> str:
+        return f"{self.stream or self.stream_id} {self.first_seq}–{self.last_seq or self.first_seq}"

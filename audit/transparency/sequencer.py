@@ -1,9 +1,11 @@
 """The sequencer: takes committed batches from the outbox, gives each a leaf of the tree, and signs the tree.
 
-    outbox ─► batch and its stored events ─► root and chain recomputed ─► leaves and signed checkpoint ─► commit
+    outbox ─► batch and its stored events ─► root, chain, envelopes, date ─► leaves and signed checkpoint ─► commit
                                                     │                                  │
-                                              do not match:                    another was faster:
-                                          not sealed, a finding                  reload the tree
+                                              do not hold:                     another was faster:
+                                          left, and reported                     reload the tree
+
+Leaves are in the order in which the batches were received, as far as they had been committed.
 
 One process leads at a time: it holds an advisory lock of the database, which ends with its connection. If two run all
 the same, the index of the next leaf fences the second. It signs no tree that does not extend every checkpoint it can
@@ -15,44 +17,32 @@ The leaves of a round and the checkpoint over them are one transaction: what is 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from typing import TypeAlias
 
 import structlog
-from django.db import transaction
+from django.db import DatabaseError, connection, transaction
 from django.db.utils import IntegrityError
 
 from audit.event_store import binary_copy, merkle
-from audit.event_store.read import Batch
-from audit.event_store.streams import StreamRow
 from audit.transparency import signing_keys, tree
 from audit.transparency.checkpoint_export import exported_checkpoints
+from audit.transparency.pending import (
+    Key,
+    Left,
+    PendingBatch,
+    SealedClock,
+    pending_batches,
+    stored_events,
+    wrong_with,
+)
 from audit.transparency.signed_notes import Checkpoint
 
 ROUND_BATCHES, ROUND_EVENTS = 2_000, 20_000
 """The most that one round seals; the first batch is sealed whatever its size."""
 
 log = structlog.get_logger(__name__)
-
-_PENDING = """
-select s.stream_id, s.name, s.casino_id, s.table_id,
-       b.first_seq, b.last_seq, b.next_seq, b.count, b.root, b.chain, b.received_at, b.key_id,
-       (select p.chain from log.batch p where p.stream_id = b.stream_id and p.first_seq < b.first_seq
-        order by p.first_seq desc limit 1)
-from (select stream_id, first_seq from log.outbox order by stream_id, first_seq limit %b::bigint) o
-join log.batch b using (stream_id, first_seq) join log.stream s using (stream_id)
-order by 1, 5
-"""
-
-_ENVELOPES = """
-select (select array_agg(e.envelope)
-        from (select envelope from log.event
-              where stream_id = b.stream_id and seq between b.first_seq and b.last_seq order by seq) e)
-from unnest(%b::bigint[], %b::bigint[], %b::bigint[]) with ordinality as b (stream_id, first_seq, last_seq, position)
-order by b.position
-"""
 
 
 class Forked(Exception):
@@ -71,31 +61,22 @@ class Fenced(Exception):
     """Another sequencer has appended to the tree; this one has to reload it."""
 
 
-@dataclass(frozen=True, slots=True)
-class PendingBatch:
-    """A batch of the outbox, with its stream's chain value before it."""
-
-    stream: StreamRow
-    batch: Batch
-    chain_before: bytes
-
-
-ReportTampering: TypeAlias = Callable[[PendingBatch, bytes], None]
-"""Called, after the commit, with a batch that does not match its stored events, and with the root that they have."""
+ReportLeft: TypeAlias = Callable[[Left], None]
+"""Called, after the commit, with a batch that is not sealed."""
 
 
 class Sequencer:
     """The tree as this process extends it.
 
-    ``tampered`` are the batches, as stream id and first number, whose stored bytes are not those that were accepted;
-    they are reported once and skipped.
+    ``left`` are the batches that are not to be sealed; they are reported once and passed over.
     """
 
-    def __init__(self, report: ReportTampering) -> None:
+    def __init__(self, report: ReportLeft) -> None:
         self.report = report
         self.frontier = merkle.Frontier()
         self.origin = ""
-        self.tampered: set[tuple[int, int]] = set()
+        self.left: set[Key] = set()
+        self.clock = SealedClock()
 
     @staticmethod
     def lead() -> bool:
@@ -139,13 +120,18 @@ class Sequencer:
         return len(intact)
 
     def _next_batches(self) -> list[PendingBatch]:
-        """Return the batches to seal next, by stream and number."""
+        """Return the batches to seal next, as they were received."""
+        self.clock.look()
         pending: list[PendingBatch] = []
         events = 0
-        for row in binary_copy.execute(_PENDING, (ROUND_BATCHES + len(self.tampered),)):
-            each = PendingBatch(StreamRow(*row[:4]), Batch(*row[4:12]), row[12] or merkle.NO_CHAIN)
-            if (each.stream.stream_id, each.batch.first_seq) in self.tampered:
+        for each in pending_batches(ROUND_BATCHES + len(self.left)):
+            if isinstance(each, Left):
+                self._leave(each)
                 continue
+            if (each.stream.stream_id, each.batch.first_seq) in self.left:
+                continue
+            if self.clock.is_of_the_future(each):
+                break
             events += each.batch.count
             if pending and events > ROUND_EVENTS:
                 break
@@ -153,27 +139,33 @@ class Sequencer:
         return pending
 
     def _intact(self, pending: Sequence[PendingBatch]) -> list[PendingBatch]:
-        """Return the batches whose root and chain follow from the stored bytes; report the others."""
-        if not pending:
-            return []
-        stored = binary_copy.execute(
-            _ENVELOPES,
-            (
-                [each.stream.stream_id for each in pending],
-                [each.batch.first_seq for each in pending],
-                [each.batch.last_seq for each in pending],
-            ),
-        )
+        """Return the batches that may be sealed; leave the others."""
         intact: list[PendingBatch] = []
-        for each, (envelopes,) in zip(pending, stored, strict=True):
-            root = merkle.root(merkle.leaves(envelopes)) if envelopes else bytes(32)
-            if _matches(each, root, len(envelopes or ())):
+        for each, stored in zip(pending, stored_events(pending), strict=True):
+            left = wrong_with(each, stored, self.clock)
+            if left is None:
                 intact.append(each)
-                continue
-            self.tampered.add((each.stream.stream_id, each.batch.first_seq))
-            log.critical("tampered, not sealed", stream=each.stream.name, first_seq=each.batch.first_seq)
-            transaction.on_commit(partial(self.report, each, root))
+            else:
+                self._leave(left)
         return intact
+
+    def _leave(self, left: Left) -> None:
+        """Seal nothing of a batch, and report it once."""
+        if left.key in self.left:
+            return
+        self.left.add(left.key)
+        stream = left.pending.stream.name if left.pending else left.key[0]
+        log.critical("not sealed", cause=str(left.cause), stream=stream, first_seq=left.key[1])
+        transaction.on_commit(partial(self._report, left))
+
+    def _report(self, left: Left) -> None:
+        """Report a batch that is left; if that is not possible, the log of this process has said it."""
+        try:
+            self.report(left)
+        except DatabaseError as error:
+            if not connection.is_usable():
+                raise
+            log.error("not reported", stream_id=left.key[0], first_seq=left.key[1], error=str(error))
 
     def _seal(
         self,
@@ -207,16 +199,12 @@ class Sequencer:
             raise
 
 
-def _matches(pending: PendingBatch, root: bytes, count: int) -> bool:
-    """Whether a batch follows from its stored events, ``count`` of them with ``root``, and from the chain before it."""
-    batch = pending.batch
-    chain = merkle.chain(pending.chain_before, batch.root, first_seq=batch.first_seq, count=batch.count)
-    return root == batch.root and count == batch.count and chain == batch.chain
-
-
 def catch_up(sequencer: Sequencer) -> int:
     """Seal every pending batch, round by round. Return how many. Raise as ``Sequencer.round``."""
     sealed = 0
-    while batches := sequencer.round():
+    while True:
+        left = len(sequencer.left)
+        batches = sequencer.round()
         sealed += batches
-    return sealed
+        if not batches and len(sequencer.left) == left:  # a round of nothing but what is left may hide another
+            return sealed

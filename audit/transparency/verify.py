@@ -19,17 +19,14 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
 
-import msgspec
 from django.db import connection, transaction
 
 from audit.event_store import binary_copy, merkle
-from audit.event_store.binary_copy import microseconds
 from audit.event_store.bulk_read import Events, SeqRange, events_in
 from audit.event_store.read import Batch
 from audit.event_store.streams import StreamRow
-from audit.transparency import tree
+from audit.transparency import envelopes, tree
 from audit.transparency.decisions import wrong_decisions
 from audit.transparency.outcome import Fault, Outcome, Progress
 from audit.transparency.signed_notes import Checkpoint, Verifier
@@ -231,7 +228,7 @@ class _OneStream:
         """Whether every event is where its envelope says: all at once, because as a rule every one is."""
         if not events.seqs:
             return True
-        return _positions(events.array) == ({self.name}, events.seqs, events.instants_us)
+        return envelopes.positions(events.array) == ({self.name}, events.seqs, events.instants_us)
 
     def _find_misplaced(self, block: list[StoredBatch], events: Events) -> None:
         """Report the events whose envelopes say another stream, number or instant."""
@@ -240,7 +237,7 @@ class _OneStream:
                 Fault("event", "what is stored is not an envelope", self.name, events.seqs[0], events.seqs[-1])
             )
         for seq, instant_us, envelope in zip(events.seqs, events.instants_us, events.envelopes, strict=False):
-            if _positions(b"[%b]" % envelope) != ({self.name}, (seq,), (instant_us,)):
+            if envelopes.positions(b"[%b]" % envelope) != ({self.name}, (seq,), (instant_us,)):
                 what = "its stream, number or instant is not what its envelope says"
                 batch = next((each for each in block if seq <= each.batch.last_seq), None)
                 self.outcome.add(Fault("event", what, self.name, seq, batch=batch.index if batch else None))
@@ -257,7 +254,7 @@ class _OneStream:
             self._fault(stored, f"it has {len(seqs)} events, and was accepted with {batch.count}")
         elif merkle.root(leaves) != batch.root:
             self._fault(stored, "its events are not those that were accepted: their root differs")
-        elif batch.next_seq != _next_seq(last[0], batch.last_seq):
+        elif batch.next_seq != envelopes.next_seq(last[0], batch.last_seq):
             self._fault(stored, "the number after it is not the one that its last event says")
         if batch.chain != merkle.chain(self.chain, batch.root, first_seq=batch.first_seq, count=batch.count):
             self._fault(stored, "its chain does not follow from the batch before it")
@@ -268,7 +265,7 @@ class _OneStream:
         _, _, day, game, ruleset, currency, is_of_desk, next_seq, chain = row
         if (next_seq, chain) != (self.next_seq, self.chain):
             self.outcome.add(Fault("head", "is not where the last batch ends", self.name))
-        if self.opener is not None and not is_of_desk and _opened(self.opener) != (str(day), game, ruleset, currency):
+        if self.opener is not None and not is_of_desk and envelopes.opened(self.opener) != (str(day), game, ruleset, currency):
             self.outcome.add(Fault("stream", "is not what its first event says", self.name, 1))
 
     def _check_leaf(self, stored: StoredBatch) -> None:
@@ -283,66 +280,3 @@ class _OneStream:
     def _fault(self, stored: StoredBatch, what: str) -> None:
         batch = stored.batch
         self.outcome.add(Fault("batch", what, self.name, batch.first_seq, batch.last_seq, stored.index))
-
-
-class _Position(msgspec.Struct, gc=False):
-    """Where an envelope says that its event is."""
-
-    stream: str
-    seq: int
-    occurred_at: datetime
-
-
-_decode_positions = msgspec.json.Decoder(list[_Position]).decode
-
-
-def _positions(array: bytes) -> tuple[set[str], tuple[int, ...], tuple[int, ...]] | None:
-    """Return the streams, the numbers and the instants, in microseconds since 2000, of a JSON array of envelopes.
-
-    None if any envelope is malformed, or if there is none.
-    """
-    try:
-        positions = _decode_positions(array)
-        instants_us = tuple(microseconds([each.occurred_at for each in positions]))
-    except (msgspec.DecodeError, ValueError, TypeError, OverflowError, RecursionError):
-        return None
-    return {each.stream for each in positions}, tuple([each.seq for each in positions]), instants_us
-
-
-class _Loss(msgspec.Struct):
-    through: int | None = None
-
-
-class _Opening(msgspec.Struct):
-    gaming_day: str | None = None
-    game: str | None = None
-    ruleset: str | None = None
-    currency: str | None = None
-
-
-class _Envelope(msgspec.Struct):
-    type: str
-    data: msgspec.Raw
-
-
-_decode = msgspec.json.Decoder(_Envelope).decode
-
-
-def _next_seq(envelope: bytes, seq: int) -> int:
-    """Return the number that follows event ``seq``: one more, or the one after the loss that it declares. -1 if bad."""
-    try:
-        event = _decode(envelope)
-        if event.type != "events.lost":
-            return seq + 1
-        return (msgspec.json.decode(event.data, type=_Loss).through or seq) + 1
-    except msgspec.DecodeError:
-        return -1
-
-
-def _opened(envelope: bytes) -> tuple[str | None, str | None, str | None, str | None] | None:
-    """Return what a stream's first event says of it: gaming day, game, ruleset, currency. None if it is malformed."""
-    try:
-        opening = msgspec.json.decode(_decode(envelope).data, type=_Opening)
-    except msgspec.DecodeError:
-        return None
-    return opening.gaming_day, opening.game, opening.ruleset, opening.currency

@@ -82,7 +82,7 @@ def replay_stream(stream_id: int) -> Callable[[], Any]:
 def seal() -> Any:
     """Seal the outbox as a sequencer does; return how much still waits, or "fenced" if another sequencer was first."""
     signing_keys._keyring.forget()
-    sequencer = Sequencer(lambda waiting, root: None)
+    sequencer = Sequencer(lambda left: None)
     sequencer.load()
     try:
         return catch_up(sequencer)

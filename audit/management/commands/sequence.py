@@ -16,11 +16,12 @@ from django.db.utils import DatabaseError, InterfaceError, OperationalError
 
 from audit import heartbeats
 from audit.management.counted import counted
-from audit.models import LogFork
+from audit.models import LeftBatch, LogFork
 from audit.transparency import tree, witnesses
 from audit.transparency.checkpoint_export import ExportFailed, export, targets
 from audit.transparency.integrity_findings import report_tampering
-from audit.transparency.sequencer import Fenced, Forked, PendingBatch, Sequencer, catch_up
+from audit.transparency.pending import Left
+from audit.transparency.sequencer import Fenced, Forked, Sequencer, catch_up
 from audit.transparency.signing_keys import NoSigningKey
 
 PAUSE_S = 0.02
@@ -110,6 +111,7 @@ class Command(BaseCommand):
                 return
         sequencer.load()
         LogFork.objects.all().delete()
+        _forget_settled()
         log.info("sequencing", size=sequencer.frontier.size)
         while not self.stopping.is_set():
             sequencer.round()
@@ -166,5 +168,33 @@ def _export_newest() -> list[str]:
     return errors
 
 
-def _report(pending: PendingBatch, root: bytes) -> None:
-    report_tampering(pending.stream.stream_id, pending.batch.first_seq, expected=pending.batch.root, recorded=root)
+def _report(left: Left) -> None:
+    """Say which batch is not sealed; of one that was altered open a finding."""
+    pending, (stream_id, first_seq) = left.pending, left.key
+    LeftBatch.objects.bulk_create(
+        [
+            LeftBatch(
+                stream_id=stream_id,
+                first_seq=first_seq,
+                last_seq=pending.batch.last_seq if pending else None,
+                stream=pending.stream.name if pending else "",
+                cause=left.cause,
+                found_at=datetime.now(UTC),
+            )
+        ],
+        ignore_conflicts=True,
+    )
+    if pending and left.root is not None:
+        report_tampering(stream_id, first_seq, expected=pending.batch.root, recorded=left.root)
+
+
+_FORGET_SETTLED = """
+delete from audit_leftbatch l where not exists (
+  select from log.outbox o where o.stream_id = l.stream_id and o.first_seq = l.first_seq)
+"""
+
+
+def _forget_settled() -> None:
+    """Forget the batches that were left and are sealed by now, or gone."""
+    with connection.cursor() as cursor:
+        cursor.execute(_FORGET_SETTLED)

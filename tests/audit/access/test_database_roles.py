@@ -291,7 +291,7 @@ def test_a_sequencer_alone_seals_and_reports_tampering(tenant: Tenant, stream: s
     tenant.send(stream, tenant.session(stream, 3))
     [(stream_id,)] = binary_copy.execute("select stream_id from log.stream where name = %b::text", (stream,))
     with acting_as(SEQUENCER):
-        sequencer = Sequencer(lambda pending, root: None)
+        sequencer = Sequencer(lambda left: None)
         sequencer.load()
         assert catch_up(sequencer) >= 1
         for _ in range(2):

@@ -176,7 +176,7 @@ def test_a_stream_that_was_sealed_waits_although_its_message_was_lost() -> None:
     tenant = Tenant()
     tenant.post("a", [tenant.opener("a")])
     stream_id = tenant.stream("a").stream_id
-    sequencer = Sequencer(lambda waiting, root: None)
+    sequencer = Sequencer(lambda left: None)
     sequencer.load()
     catch_up(sequencer)
     assert fairness.put_newly_sealed() >= 1

@@ -14,7 +14,7 @@ from tests.audit.tables import Tenant
 
 def seal() -> Sequencer:
     """Seal pending batches, as the sequencer does."""
-    sequencer = Sequencer(lambda pending, root: None)
+    sequencer = Sequencer(lambda left: None)
     sequencer.load()
     catch_up(sequencer)
     return sequencer

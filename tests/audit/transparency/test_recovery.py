@@ -119,7 +119,7 @@ def verified(folder: Path, **options: Any) -> Outcome:
 
 def test_the_sequencer_says_where_the_log_forked_and_goes_on_looking(restored: Restored) -> None:
     with pytest.raises(Forked) as forked:
-        Sequencer(lambda pending, root: None).load()
+        Sequencer(lambda left: None).load()
     sequence = Sequence()
     sequence.stopping = _Never()  # type: ignore[assignment]
     for _ in range(2):

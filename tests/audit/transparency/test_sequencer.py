@@ -20,6 +20,7 @@ from audit.models import Finding
 from audit.transparency import signing_keys, tree
 from audit.transparency.checkpoint_export import export, name_of
 from audit.transparency.integrity_findings import report_tampering
+from audit.transparency.pending import Left
 from audit.transparency.sequencer import Fenced, Forked, Sequencer, catch_up
 from tests.audit.tables import Tenant
 from tests.audit.transparency.sealed import seal, several_streams, verified
@@ -165,13 +166,15 @@ def test_a_batch_that_was_changed_before_its_seal_is_not_sealed_and_a_finding_op
     with connection.cursor() as cursor:
         _as_superuser(cursor)
         cursor.execute("update log.event set envelope = '{}' where seq = 2 and envelope ->> 'stream' = %s", [stream])
-    reported: list[tuple[str, int]] = []
-    sequencer = Sequencer(lambda pending, root: reported.append((pending.stream.name, pending.batch.first_seq)))
+    reported: list[Left] = []
+    sequencer = Sequencer(reported.append)
     sequencer.load()
     before = tree.size()
     with django_capture_on_commit_callbacks(execute=True):
         assert catch_up(sequencer) == 0
-    assert reported == [(stream, 1)]
+    [left] = reported
+    assert left.pending is not None
+    assert (left.pending.stream.name, left.key[1], left.cause) == (stream, 1, "altered")
     assert tree.size() == before
     others = several_streams(tenant, sizes=[[2]])
     assert tenant.ask(f"log/inclusion?stream={others[0]}&seq=1").status_code == 200
@@ -190,7 +193,7 @@ def test_nothing_is_signed_on_a_tree_that_lost_leaves_under_a_checkpoint(tenant:
         cursor.execute("delete from log.leaf where log_index = %s", [newest.size - 1])
         cursor.execute("delete from log.checkpoint where size = %s", [newest.size])
     with pytest.raises(Forked):
-        Sequencer(lambda pending, root: None).load()
+        Sequencer(lambda left: None).load()
 
 
 def test_reporting_a_tampered_batch_is_idempotent(tenant: Tenant, stream: str) -> None:
