@@ -15,7 +15,7 @@ from typing import Any
 from django.db import connection, transaction
 
 from audit.event_store import read
-from audit.models import FailedRun, LogFork, RunState
+from audit.models import FailedRun, LeftBatch, LoggedStream, LogFork, RunState
 from audit.transparency.signed_notes import BadNote
 from audit.transparency.witnesses import configured
 from settlement import ENGINE_VERSION
@@ -26,6 +26,8 @@ PROCESSES = ("beat", "replay", "night", "sequencer")
 MAX_REFUSALS = 100
 """Rows of refusals by key and code; the keys beyond are summed up."""
 
+MAX_LEFT = 5
+"""Batches that are not sealed and are named; the others are counted."""
 
 PERIODS, PERIOD_S = 24, 300
 """The periods of time in which arriving events are counted: of the last two hours."""
@@ -121,7 +123,8 @@ from looked_at d
 _UNSEALED = """
 select count(*), extract(epoch from clock_timestamp() - min(b.received_at))
 from log.outbox o join log.batch b using (stream_id, first_seq) join log.stream s using (stream_id)
-where %(casinos)s::bigint[] is null or s.casino_id = any (%(casinos)s::bigint[])
+where not exists (select from audit_leftbatch l where l.stream_id = o.stream_id and l.first_seq = o.first_seq)
+  and (%(casinos)s::bigint[] is null or s.casino_id = any (%(casinos)s::bigint[]))
 """
 
 _CHECKPOINT = """
@@ -209,7 +212,7 @@ def dirty(casinos: Collection[int] | None = None) -> Waiting:
 
 
 def unsealed(casinos: Collection[int] | None = None) -> Waiting:
-    """Return the accepted batches that are in no tree yet."""
+    """Return the accepted batches that are in no tree yet, without those that the sequencer leaves."""
     return _waiting(_UNSEALED, casinos)
 
 
@@ -254,6 +257,14 @@ def witnesses() -> list[WitnessSeen]:
 def fork() -> LogFork | None:
     """Return what the sequencer says of a log that is not the one that was signed; None if it signs."""
     return LogFork.objects.first()
+
+
+def left_batches(casinos: Collection[int] | None = None) -> tuple[list[LeftBatch], int]:
+    """Return the first batches that the sequencer does not seal, up to ``MAX_LEFT``, and how many they are in all."""
+    left = LeftBatch.objects.all()
+    if casinos is not None:
+        left = left.filter(stream_id__in=LoggedStream.objects.filter(casino__in=casinos).values("stream_id"))
+    return list(left[:MAX_LEFT]), left.count()
 
 
 def failed_runs(casinos: Collection[int] | None = None) -> int:

@@ -117,6 +117,7 @@ def _moving() -> list[Check]:
         step_s = monitoring.last_step_s() if dirty.count else None
         witnesses = monitoring.witnesses()
         fork = monitoring.fork()
+        left, left_count = monitoring.left_batches()
     limits = {
         "beat": settings.CABOCHON_BEAT_STALE_S,
         "sequencer": settings.CABOCHON_SEQUENCER_STALE_S,
@@ -131,6 +132,10 @@ def _moving() -> list[Check]:
     if fork is not None:
         detail = f"the log forked: {fork.leaves} leaves are here, and {fork.signed_size} were signed; manage.py recover"
         checks.append(Check("log", False, detail=detail))
+    if left:
+        named = "; ".join(f"{each}: {each.cause}" for each in left)
+        more = f" and {left_count - len(left)} more" if left_count > len(left) else ""
+        checks.append(Check("batches", False, detail=f"not sealed: {named}{more}; manage.py verify"))
     return [*checks, *(_cosigned(witness) for witness in witnesses)]
 
 

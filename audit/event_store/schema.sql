@@ -38,6 +38,17 @@ CREATE TABLE log.checkpoint (
     CONSTRAINT checkpoint_root_check CHECK ((length(root) = 32))
 );
 
+CREATE TABLE log.clock (
+    is_the_only boolean DEFAULT true NOT NULL,
+    since bigint NOT NULL,
+    began_at timestamp with time zone NOT NULL,
+    received_at timestamp with time zone NOT NULL,
+    CONSTRAINT clock_pkey PRIMARY KEY (is_the_only),
+    CONSTRAINT clock_check CHECK ((received_at >= began_at)),
+    CONSTRAINT clock_is_the_only_check CHECK (is_the_only),
+    CONSTRAINT clock_since_check CHECK ((since >= 0))
+);
+
 CREATE TABLE log.event (
     stream_id bigint NOT NULL,
     seq bigint NOT NULL,
@@ -77,6 +88,7 @@ CREATE TABLE log.leaf (
 CREATE TABLE log.outbox (
     stream_id bigint NOT NULL,
     first_seq bigint NOT NULL,
+    received_at timestamp with time zone,
     CONSTRAINT outbox_pkey PRIMARY KEY (stream_id, first_seq)
 ) WITH (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=5000);
 
@@ -102,6 +114,7 @@ CREATE TABLE log.stream_head (
     stream_id bigint NOT NULL,
     next_seq bigint DEFAULT 1 NOT NULL,
     chain bytea DEFAULT decode(repeat('00'::text, 32), 'hex'::text) NOT NULL,
+    received_at timestamp with time zone,
     CONSTRAINT stream_head_pkey PRIMARY KEY (stream_id)
 ) WITH (fillfactor=40);
 
@@ -126,6 +139,8 @@ CREATE TABLE log_guard.maintenance (
 );
 
 ALTER TABLE log.stream_head ADD CONSTRAINT stream_head_stream_id_fkey FOREIGN KEY (stream_id) REFERENCES log.stream(stream_id);
+
+CREATE INDEX outbox_received ON log.outbox USING btree (received_at, stream_id, first_seq);
 
 CREATE UNIQUE INDEX one_desk_stream_a_day ON log.stream USING btree (casino_id, gaming_day) WHERE is_of_desk;
 
@@ -217,14 +232,15 @@ begin
     return;
   end if;
   chain := sha256(head.chain || p_root || int8send(p_first) || int8send(n::bigint));
-  received_at := clock_timestamp();
+  received_at := greatest(clock_timestamp(), head.received_at, (select c.received_at from log.clock c));
   insert into log.event (stream_id, seq, occurred_at, envelope)
     select p_stream, e.seq, e.occurred_at, e.envelope::json
     from unnest(p_seqs, p_occurred, p_envelopes) as e (seq, occurred_at, envelope);
   insert into log.batch (stream_id, first_seq, last_seq, next_seq, count, root, chain, key_id, received_at)
     values (p_stream, p_first, p_seqs[n], p_next, n, p_root, chain, p_key, received_at);
-  insert into log.outbox (stream_id, first_seq) values (p_stream, p_first);
-  update log.stream_head h set next_seq = p_next, chain = append.chain where h.stream_id = p_stream;
+  insert into log.outbox (stream_id, first_seq, received_at) values (p_stream, p_first, append.received_at);
+  update log.stream_head h set next_seq = p_next, chain = append.chain, received_at = append.received_at
+    where h.stream_id = p_stream;
   appended := true; next_seq := p_next;
 end $function$;
 
@@ -379,6 +395,17 @@ begin
     using errcode = 'ES001';
 end $function$;
 
+CREATE OR REPLACE FUNCTION log.refuse_clock_back()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op <> 'UPDATE' or new.since <> old.since or new.began_at <> old.began_at or new.received_at < old.received_at then
+    raise exception 'log: % on the log''s clock is not allowed', tg_op using errcode = 'ES001';
+  end if;
+  return new;
+end $function$;
+
 CREATE OR REPLACE FUNCTION log.refuse_step_back()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -420,6 +447,10 @@ begin
     select s.height, s.index, s.hash from unnest(p_heights, p_indexes, p_subtrees) as s (height, index, hash);
   insert into log.checkpoint (number, size, root, note)
     select coalesce(max(number), 0) + 1, p_size + cardinality(p_hashes), p_root, p_note from log.checkpoint;
+  update log.clock c set received_at = newest.received_at
+    from (select max(b.received_at) as received_at
+          from unnest(p_streams, p_firsts) as l (stream_id, first_seq) join log.batch b using (stream_id, first_seq)) newest
+    where newest.received_at > c.received_at;
   delete from log.outbox o using unnest(p_streams, p_firsts) as l (stream_id, first_seq)
     where o.stream_id = l.stream_id and o.first_seq = l.first_seq;
 end $function$;
@@ -508,6 +539,12 @@ ALTER TABLE log.checkpoint ENABLE ALWAYS TRIGGER no_change;
 CREATE TRIGGER no_truncate BEFORE TRUNCATE ON log.checkpoint FOR EACH STATEMENT EXECUTE FUNCTION log.refuse();
 ALTER TABLE log.checkpoint ENABLE ALWAYS TRIGGER no_truncate;
 
+CREATE TRIGGER forward_only BEFORE DELETE OR UPDATE ON log.clock FOR EACH ROW EXECUTE FUNCTION log.refuse_clock_back();
+ALTER TABLE log.clock ENABLE ALWAYS TRIGGER forward_only;
+
+CREATE TRIGGER no_truncate BEFORE TRUNCATE ON log.clock FOR EACH STATEMENT EXECUTE FUNCTION log.refuse();
+ALTER TABLE log.clock ENABLE ALWAYS TRIGGER no_truncate;
+
 CREATE TRIGGER no_change BEFORE DELETE OR UPDATE ON log.event FOR EACH ROW EXECUTE FUNCTION log.refuse();
 ALTER TABLE log.event ENABLE ALWAYS TRIGGER no_change;
 
@@ -558,6 +595,9 @@ GRANT SELECT ON TABLE log.batch TO cabochon_reader;
 ALTER TABLE log.checkpoint OWNER TO cabochon_owner;
 GRANT SELECT ON TABLE log.checkpoint TO cabochon_reader;
 
+ALTER TABLE log.clock OWNER TO cabochon_owner;
+GRANT SELECT ON TABLE log.clock TO cabochon_reader;
+
 ALTER TABLE log.event OWNER TO cabochon_owner;
 GRANT SELECT ON TABLE log.event TO cabochon_reader;
 
@@ -605,6 +645,8 @@ GRANT EXECUTE ON FUNCTION log.open_stream(bigint,bigint,text,date,text,text,text
 REVOKE ALL ON FUNCTION log.protect(regclass) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION log.refuse() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION log.refuse_clock_back() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION log.refuse_step_back() FROM PUBLIC;
 

@@ -28,6 +28,7 @@ import struct
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
 from hashlib import sha256, sha512
 from pathlib import Path
 from typing import Any
@@ -351,6 +352,8 @@ ENTRY = (
     " stream:str stream_id:int table:int|null"
 )
 DECISION = "correction:int decision:str officer:str reason:str decided_at:str entry:dict"
+LATE = timedelta(hours=1)
+"""How long a batch may have been received before the one before it: clocks are set. Longer, and it was dated back."""
 CORRECTING = ("entry.corrected", "entry.annulled", "throw.voided", "spin.voided")
 AMOUNTS = ("expected", "recorded", "difference")
 
@@ -406,6 +409,14 @@ def sealed_entry(batch: Any, size: int, root: bytes) -> Any:
     return entry
 
 
+def received(text: str, what: str) -> datetime:
+    """Return when a batch was received, as its entry says."""
+    try:
+        return datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ")
+    except ValueError:
+        raise Unverified(f"when {what} was received is no date") from None
+
+
 def check_batches(
     files: Mapping[str, bytes], lines: list[bytes], events: list[Any], size: int, root: bytes
 ) -> tuple[int, str]:
@@ -415,6 +426,7 @@ def check_batches(
     """
     batches = document(files, "batches.json", "batches:list")["batches"]
     chain, next_seq, start, last_index, stream_id, casino = bytes(32), 1, 0, -1, None, 0
+    newest: datetime | None = None
     for batch in batches:
         entry = sealed_entry(batch, size, root)
         what = f"the batch of event {entry['first_seq']}"
@@ -440,6 +452,10 @@ def check_batches(
             raise Unverified(f"the chain of the stream breaks at {what}")
         if not last_index < batch["index"]:
             raise Unverified(f"{what} lies in the tree before the one before it")
+        at = received(entry["received_at"], what)
+        if newest is not None and at < newest - LATE:
+            raise Unverified(f"{what} was received long before the one before it: it was dated back")
+        newest = at if newest is None else max(at, newest)
         start, last_index, stream_id, casino = end, batch["index"], entry["stream_id"], entry["casino"]
     if start != len(lines):
         raise Unverified("there are events that are in no batch")

@@ -1,6 +1,7 @@
 """Verification: everything that the log says about itself, recomputed from the stored bytes.
 
     streams       each event is where its envelope says; leaf → root → chain of every batch; stream heads; openers
+    received      never before the batch before it in the stream, nor long before what was sealed: ``received_order``
     leaves        each batch has its leaf or is in the outbox; indexes without a gap; stored roots of full subtrees
     checkpoints   each is signed, numbered, and has the root that the leaves give at its size
     decisions     each decision about a correction is what an entry of the audit trail says, by the rules: ``decisions``
@@ -29,6 +30,7 @@ from audit.event_store.streams import StreamRow
 from audit.transparency import envelopes, tree
 from audit.transparency.decisions import wrong_decisions
 from audit.transparency.outcome import Fault, Outcome, Progress
+from audit.transparency.received_order import INSTANT, ReceivedOrder
 from audit.transparency.signed_notes import Checkpoint, Verifier
 from audit.transparency.verify_tree import TreeVerification
 
@@ -40,9 +42,9 @@ BLOCK_EVENTS = 1_000
 
 MAX_STREAM_ID = 2**63 - 1
 
-_BATCHES = """
+_BATCHES = f"""
 select s.stream_id, s.name, s.casino_id, s.table_id,
-       b.first_seq, b.last_seq, b.next_seq, b.count, b.root, b.chain, b.received_at, b.key_id,
+       b.first_seq, b.last_seq, b.next_seq, b.count, b.root, b.chain, {INSTANT}, b.key_id,
        l.log_index, l.hash, o.first_seq is not null
 from log.stream s join log.batch b using (stream_id)
 left join log.leaf l using (stream_id, first_seq) left join log.outbox o using (stream_id, first_seq)
@@ -50,7 +52,8 @@ where s.stream_id > %b::bigint and s.stream_id <= %b::bigint order by 1, 5
 """
 
 _STREAMS = """
-select s.stream_id, s.name, s.gaming_day, s.game, s.ruleset, s.currency, s.is_of_desk, h.next_seq, h.chain
+select s.stream_id, s.name, s.gaming_day, s.game, s.ruleset, s.currency, s.is_of_desk, h.next_seq, h.chain,
+       h.received_at
 from log.stream s left join log.stream_head h using (stream_id)
 where s.stream_id > %b::bigint and s.stream_id <= %b::bigint order by 1
 """
@@ -116,6 +119,7 @@ class _Streams:
         self.outcome = outcome
         self.progress = progress
         self.after = after
+        self.order = ReceivedOrder()
 
     def verify(self, streams: Sequence[int] | None) -> None:
         id_ranges = self._id_ranges() if streams is None else ((stream - 1, stream) for stream in streams)
@@ -141,7 +145,7 @@ class _Streams:
             stored = StoredBatch(StreamRow(*row[:4]), Batch(*row[4:12]), row[12], row[13], row[14])
             batches.setdefault(row[0], []).append(stored)
         streams = [
-            (row, _OneStream(self.outcome, row[0], row[1], batches.get(row[0], []), self.after))
+            (row, _OneStream(self.outcome, row[0], row[1], batches.get(row[0], []), self.after, self.order))
             for row in binary_copy.execute(_STREAMS, (low, high))
         ]
         blocks = [(one, block) for _, one in streams for block in one.blocks()]
@@ -184,7 +188,15 @@ order by 1, 3 limit 1000
 class _OneStream:
     """One stream, verified block by block: its batches, and the chain so far. Skips the first ``after`` leaves."""
 
-    def __init__(self, outcome: Outcome, stream_id: int, name: str, stored: list[StoredBatch], after: int) -> None:
+    def __init__(
+        self,
+        outcome: Outcome,
+        stream_id: int,
+        name: str,
+        stored: list[StoredBatch],
+        after: int,
+        order: ReceivedOrder,
+    ) -> None:
         self.outcome = outcome
         self.stream_id = stream_id
         self.name = name
@@ -196,6 +208,9 @@ class _OneStream:
             self.chain, self.next_seq = skipped.batch.chain, skipped.batch.next_seq
         for each in stored:
             self._check_leaf(each)
+        for at, wrong in order.wrong_in_stream([(each.index, each.batch.received_at) for each in stored]):
+            self._fault(stored[at], wrong)
+        self.received_at = stored[-1].batch.received_at if stored else None
 
     def blocks(self) -> Iterator[list[StoredBatch]]:
         """Yield the batches to verify, several small ones together."""
@@ -231,7 +246,8 @@ class _OneStream:
         return envelopes.positions(events.array) == ({self.name}, events.seqs, events.instants_us)
 
     def _find_misplaced(self, block: list[StoredBatch], events: Events) -> None:
-        """Report the events whose envelopes say another stream, number or instant."""
+        """Report the events whose envelopes say another stream, number or instant; once a batch, if it is not sealed."""
+        reported: set[int] = set()
         if len(events.envelopes) != len(events.seqs):
             self.outcome.add(
                 Fault("event", "what is stored is not an envelope", self.name, events.seqs[0], events.seqs[-1])
@@ -241,6 +257,9 @@ class _OneStream:
                 what = "its stream, number or instant is not what its envelope says"
                 batch = next((each for each in block if seq <= each.batch.last_seq), None)
                 self.outcome.add(Fault("event", what, self.name, seq, batch=batch.index if batch else None))
+                if batch is not None and batch.index is None and batch.batch.first_seq not in reported:
+                    reported.add(batch.batch.first_seq)
+                    self._fault(batch, "it is not sealed: a body is no envelope of its event")
 
     def _check_batch(
         self, stored: StoredBatch, seqs: Sequence[int], leaves: list[bytes], last: Sequence[bytes]
@@ -262,17 +281,21 @@ class _OneStream:
 
     def end(self, row: Sequence[object]) -> None:
         """Compare the stream's row, with its head, to the batches and the first event."""
-        _, _, day, game, ruleset, currency, is_of_desk, next_seq, chain = row
-        if (next_seq, chain) != (self.next_seq, self.chain):
+        _, _, day, game, ruleset, currency, is_of_desk, next_seq, chain, received_at = row
+        if (next_seq, chain) != (self.next_seq, self.chain) or received_at not in (None, self.received_at):
             self.outcome.add(Fault("head", "is not where the last batch ends", self.name))
-        if self.opener is not None and not is_of_desk and envelopes.opened(self.opener) != (str(day), game, ruleset, currency):
+        if self.opener is None or is_of_desk:
+            return
+        if envelopes.opened(self.opener) != (str(day), game, ruleset, currency):
             self.outcome.add(Fault("stream", "is not what its first event says", self.name, 1))
 
     def _check_leaf(self, stored: StoredBatch) -> None:
         if stored.hash is None:
             if not stored.in_outbox:
                 self._fault(stored, "it has no leaf and is not in the outbox")
-        elif merkle.leaf(tree.entry(stored.stream, stored.batch)) != stored.hash:
+        elif stored.batch.received_at is None or (
+            merkle.leaf(tree.entry(stored.stream, stored.batch)) != stored.hash
+        ):
             self._fault(stored, "its leaf is not the hash of its entry")
         elif stored.in_outbox:
             self._fault(stored, "it has a leaf and is still in the outbox")

@@ -8,6 +8,7 @@ from itertools import pairwise
 from audit.event_store import binary_copy, merkle
 from audit.transparency import cosignatures, epochs, tree
 from audit.transparency.outcome import Fault, Outcome
+from audit.transparency.received_order import INSTANT, ReceivedOrder
 from audit.transparency.signed_notes import BadNote, Checkpoint, Verifier, open_checkpoint, open_note
 
 
@@ -91,9 +92,9 @@ class TreeVerification:
     def _verify_leaves(self, by_size: dict[int, list[tuple[str, Checkpoint]]]) -> None:
         """Build the tree leaf by leaf; at each size, compare and remove the checkpoints of ``by_size``."""
         subtrees = {(height, index): bytes(root) for height, index, root in binary_copy.execute(_SUBTREES, ())}
-        after = -1
+        after, order = -1, ReceivedOrder()
         while rows := binary_copy.execute(_LEAVES, (after,)):
-            for index, hash, stream_id, first_seq, has_batch in rows:
+            for index, hash, stream_id, first_seq, has_batch, received_at in rows:
                 self.outcome.leaves += 1
                 if index != self.frontier.size:
                     self._fault("leaf", f"leaf {index} follows {self.frontier.size} leaves", index)
@@ -101,6 +102,8 @@ class TreeVerification:
                     self._fault(
                         "leaf", f"leaf {index} is of a batch that does not exist: {stream_id}/{first_seq}", index
                     )
+                if wrong := order.wrong_leaf(index, received_at):
+                    self._fault("leaf", wrong, index)
                 for height, position, root in self.frontier.add(bytes(hash)):
                     if subtrees.pop((height, position), None) != root:
                         what = f"the stored root of subtree {position} of height {height} is missing or wrong"
@@ -109,6 +112,8 @@ class TreeVerification:
                     if self.frontier.root() != checkpoint.root:
                         self._fault("checkpoint", f"{name} is not of this tree of {checkpoint.size} leaves", index)
             after = rows[-1][0]
+        if wrong := order.wrong_clock():
+            self._fault("leaf", wrong)
         for height, position in subtrees:
             self._fault("leaf", f"a root is stored for subtree {position} of height {height}, which the tree has not")
 
@@ -118,8 +123,8 @@ class TreeVerification:
 
 _SUBTREES = "select height, index, hash from log.subtree"
 
-_LEAVES = """
-select l.log_index, l.hash, l.stream_id, l.first_seq, b.first_seq is not null
+_LEAVES = f"""
+select l.log_index, l.hash, l.stream_id, l.first_seq, b.first_seq is not null, {INSTANT}
 from log.leaf l left join log.batch b using (stream_id, first_seq)
 where l.log_index > %b::bigint order by l.log_index limit 20000
 """

@@ -68,6 +68,7 @@ def state_view(request: HttpRequest) -> HttpResponse:
             "waiting": _waiting(scope.casino_ids),
             "sealing": _sealing(),
             "fork": monitoring.fork(),
+            "left": _left(scope.casino_ids),
             "witnesses": [_witness(each) for each in witnesses],
             "refused_by": ", ".join(each.name for each in witnesses if each.is_refused),
             "signs_here": signing_keys.is_readable_here("checkpoint"),
@@ -104,6 +105,15 @@ def _verify_all(scope: Scope) -> str:
         return EVERY_CASINO
     codes = list(scope.casinos().values_list("code", flat=True)[:2])
     return str(codes[0]) if len(codes) == 1 else ""
+
+
+def _left(casino_ids: Any) -> str:
+    """Return which batches the sequencer leaves, and why; "" if none."""
+    left, number = monitoring.left_batches(casino_ids)
+    named = [f"{each} ({each.get_cause_display()})" for each in left]
+    if number > len(left):
+        named.append(gettext("%(number)s more") % {"number": count(number - len(left))})
+    return ", ".join(named)
 
 
 def _waiting(casino_ids: Any) -> list[Line]:

@@ -19,10 +19,9 @@ from audit.adjudication.stream_reader import held_by
 from audit.event_store import read
 from audit.event_store.append import NewEvent, append, open_stream
 from audit.models import Finding, RetiredWagers
-from settlement import adjudicate, decode
+from settlement import adjudicate
 from settlement.codec import decode_canonical, next_seq_after
 from tests.audit.adjudication.finished import of_finished_coups
-from tests.audit.sessions import unique_name
 from tests.audit.tables import Tenant
 from tests.settlement.test_corrections import GRAVE_BY_ANOTHER
 from tests.settlement.test_properties import EVENTS, envelope, placements, streams
@@ -47,16 +46,26 @@ def corrected_streams(draw: st.DrawFn) -> list[bytes]:
 
 
 def recorded(tenant: Tenant, stream: list[bytes]) -> int:
-    """Open a stream in the event store, without events, and return its id."""
+    """Open the stream that these events are of, without them, and return its id.
+
+    As its first event says: a test that commits leaves to the others a log that holds.
+    """
+    opener = json.loads(stream[0])
     return open_stream(
         casino_id=tenant.casino.pk,
         table_id=tenant.table.pk,
-        name=unique_name(),
-        gaming_day=date(2010, 11, 19),
-        game=None,
-        ruleset=json.loads(stream[0])["data"]["ruleset"],
-        currency="EUR",
+        name=opener["stream"],
+        gaming_day=date.fromisoformat(opener["data"]["gaming_day"]),
+        game=opener["data"]["game"],
+        ruleset=opener["data"]["ruleset"],
+        currency=opener["data"]["currency"],
     )
+
+
+def new_event(raw: bytes) -> NewEvent:
+    """Return an event to append as the interface does: canonical."""
+    event, canonical = decode_canonical(raw)
+    return NewEvent(event.seq, event.occurred_at, canonical)
 
 
 def replayed(stream_id: int) -> None:
@@ -165,14 +174,14 @@ def test_a_stream_that_arrives_an_event_at_a_time_has_few_rows_of_retired_wagers
     ]
     stream_id = recorded(tenant, stream)
     for raw in stream:
-        event = decode(raw)
-        append(stream_id, [NewEvent(event.seq, event.occurred_at, raw)], next_seq=event.seq + 1, key_id=1)
+        event = new_event(raw)
+        append(stream_id, [event], next_seq=event.seq + 1, key_id=1)
         advance(stream_id)
     rows = RetiredWagers.objects.filter(run__stream_id=stream_id)
     assert rows.count() <= 8
     assert len(as_json(stream_id)["wagers"]) == 100
     again = envelope(202, "wager.placed", {"wager": "0-", "bet": "rouge", "stake": 100}, 202)
-    append(stream_id, [NewEvent(202, decode(again).occurred_at, again)], next_seq=203, key_id=1)
+    append(stream_id, [new_event(again)], next_seq=203, key_id=1)
     advance(stream_id)
     assert Finding.objects.filter(stream_id=stream_id, rule="wager-id-reused", seq=202).count() == 1
 
@@ -194,8 +203,8 @@ def test_what_happens_to_a_wager_after_it_retired_is_stored_step_by_step() -> No
     stream = [json.dumps(opener).encode(), *[envelope(seq, *each, seq) for seq, each in enumerate(rest, start=2)]]
     stream_id = recorded(tenant, stream)
     for raw in stream:
-        event = decode(raw)
-        append(stream_id, [NewEvent(event.seq, event.occurred_at, raw)], next_seq=event.seq + 1, key_id=1)
+        event = new_event(raw)
+        append(stream_id, [event], next_seq=event.seq + 1, key_id=1)
         advance(stream_id)
     answer = as_json(stream_id)
     assert answer == json.loads(json.dumps(adjudicate(stream, readings={}).as_dict()))

@@ -16,7 +16,7 @@ from audit.event_store.streams import StreamRow
 from audit.transparency import signing_keys, tree
 from audit.transparency.signed_notes import Checkpoint
 
-TABLES = ("stream", "stream_head", "event", "batch", "leaf", "subtree", "checkpoint", "key", "outbox")
+TABLES = ("stream", "stream_head", "event", "batch", "leaf", "subtree", "checkpoint", "key", "outbox", "clock")
 
 
 def unguard(cursor: CursorWrapper) -> None:

@@ -79,15 +79,17 @@ def _restore(cursor: CursorWrapper, kept: int, stream_id: int) -> None:
     """Leave what a backup of ``kept`` leaves has: no superuser of a running record could otherwise."""
     for guard in ("log_no_change", "log_no_drop"):
         cursor.execute(f"alter event trigger {guard} disable")
-    for table in ("event", "batch", "stream_head", "leaf", "subtree", "checkpoint"):
+    for table in ("event", "batch", "stream_head", "leaf", "subtree", "checkpoint", "clock"):
         cursor.execute(f"alter table log.{table} disable trigger user")
     for statement in (
         "delete from log.event where stream_id = %(stream)s and seq > %(sent)s",
         "delete from log.batch where stream_id = %(stream)s and first_seq > %(sent)s",
         "delete from log.leaf where log_index >= %(kept)s",
         "delete from log.checkpoint where size > %(kept)s",
-        "update log.stream_head h set next_seq = b.next_seq, chain = b.chain from log.batch b"
-        " where b.stream_id = h.stream_id and h.stream_id = %(stream)s",
+        "update log.stream_head h set next_seq = b.next_seq, chain = b.chain, received_at = b.received_at"
+        " from log.batch b where b.stream_id = h.stream_id and h.stream_id = %(stream)s",
+        "update log.clock set received_at = (select max(b.received_at) from log.leaf join log.batch b"
+        " using (stream_id, first_seq))",
     ):
         cursor.execute(statement, {"stream": stream_id, "sent": SENT_BEFORE, "kept": kept})
         assert cursor.rowcount >= 1, statement

@@ -56,7 +56,7 @@ def verified_after(attack: Callable[[CursorWrapper], str | None], **options: Any
         with transaction.atomic(), connection.cursor() as cursor:
             for guard in ("log_no_change", "log_no_drop"):
                 cursor.execute(f"alter event trigger {guard} disable")
-            for table in ("stream", "stream_head", "event", "batch", "leaf", "subtree", "checkpoint", "key", "outbox"):
+            for table in ("stream", "stream_head", "event", "batch", "leaf", "subtree", "checkpoint", "key", "outbox", "clock"):
                 cursor.execute(f"alter table log.{table} disable trigger user")
             description = attack(cursor)
             outcome = verify(signing_keys.verifiers("checkpoint"), **options)
@@ -250,6 +250,13 @@ def test_the_first_fault_names_stream_event_and_batch(streams: list[str]) -> Non
         "insert into log.outbox select stream_id, first_seq from log.batch limit 1",
         "insert into log.subtree values (40, 0, sha256('x'))",
         "update log.key set public_key = sha256(public_key)",
+        "delete from log.clock",
+        "update log.clock set received_at = received_at + interval '1 microsecond'",
+        "update log.clock set received_at = 'infinity'",
+        "update log.clock set received_at = began_at",
+        "update log.stream_head set received_at = received_at + interval '1 hour'",
+        "update log.batch set received_at = 'infinity' where first_seq = 1",
+        "update log.batch set received_at = '1066-10-14 BC' where first_seq = 1",
     ],
 )
 def test_everything_around_events_and_batches_is_verified_too(streams: list[str], statement: str) -> None:
@@ -278,6 +285,8 @@ def test_a_restored_older_log_shows_against_exported_checkpoints(
             cursor.execute(f"delete from log.{table} where {newer}", [old])
         cursor.execute("delete from log.leaf where log_index >= %s", [old])
         cursor.execute("delete from log.checkpoint where size > %s", [old])
+        newest = "select max(b.received_at) from log.leaf join log.batch b using (stream_id, first_seq)"
+        cursor.execute(f"update log.clock set received_at = ({newest})")
 
     _, inside = verified_after(roll_back)
     assert inside.faults == [], "inside the database nothing shows it"
