@@ -67,7 +67,8 @@ order by b.position
 """
 
 _CLOCK = """
-select pg_snapshot_xmax(pg_current_snapshot())::text::bigint, clock_timestamp(), (select received_at from log.clock)
+select pg_snapshot_xmax(pg_current_snapshot())::text::bigint, clock_timestamp(),
+       (select received_at from log.clock where received_at < clock_timestamp() + interval '1 year')
 """
 
 _EPOCH_US = 946_684_800_000_000

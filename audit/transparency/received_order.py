@@ -21,8 +21,12 @@ FUTURE = timedelta(days=1)
 INSTANT = "case when b.received_at > '2000-01-01' and b.received_at < '3000-01-01' then b.received_at end"
 """When batch ``b`` was received, null for a date that Python has not: somebody else has put it there."""
 
+HEAD_INSTANT = f"case when h.received_at is not null then coalesce({INSTANT.replace('b.', 'h.')}, '2000-01-01') end"
+"""When the last batch of the head ``h`` was received, null before the first, and 2000 for a date that is none."""
+
 _CLOCK = """
-select since, began_at, received_at, clock_timestamp() from log.clock where isfinite(received_at) and isfinite(began_at)
+select since, began_at, received_at, clock_timestamp() from log.clock
+where began_at > '2000-01-01' and received_at < '3000-01-01'
 """
 
 
@@ -67,5 +71,7 @@ class ReceivedOrder:
     def wrong_clock(self) -> str | None:
         """Return what is wrong with the log's clock, when every leaf has been given to ``wrong_leaf``."""
         if not self.is_there:
-            return "the log has no clock"
+            return "the log has no clock, or one without a date"
+        if self.newest is not None and self.now is not None and self.newest > self.now + FUTURE:
+            return "the log's clock is more than a day ahead of the host's"
         return None if self.clock == self.newest else "the log's clock is not the newest instant that is sealed"

@@ -30,7 +30,7 @@ from audit.event_store.streams import StreamRow
 from audit.transparency import envelopes, tree
 from audit.transparency.decisions import wrong_decisions
 from audit.transparency.outcome import Fault, Outcome, Progress
-from audit.transparency.received_order import INSTANT, ReceivedOrder
+from audit.transparency.received_order import HEAD_INSTANT, INSTANT, ReceivedOrder
 from audit.transparency.signed_notes import Checkpoint, Verifier
 from audit.transparency.verify_tree import TreeVerification
 
@@ -51,9 +51,9 @@ left join log.leaf l using (stream_id, first_seq) left join log.outbox o using (
 where s.stream_id > %b::bigint and s.stream_id <= %b::bigint order by 1, 5
 """
 
-_STREAMS = """
+_STREAMS = f"""
 select s.stream_id, s.name, s.gaming_day, s.game, s.ruleset, s.currency, s.is_of_desk, h.next_seq, h.chain,
-       h.received_at
+       {HEAD_INSTANT}
 from log.stream s left join log.stream_head h using (stream_id)
 where s.stream_id > %b::bigint and s.stream_id <= %b::bigint order by 1
 """

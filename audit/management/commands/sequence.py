@@ -11,7 +11,7 @@ from typing import Any
 import structlog
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db import connection
+from django.db import connection, transaction
 from django.db.utils import DatabaseError, InterfaceError, OperationalError
 
 from audit import heartbeats
@@ -185,7 +185,8 @@ def _report(left: Left) -> None:
         ignore_conflicts=True,
     )
     if pending and left.root is not None:
-        report_tampering(stream_id, first_seq, expected=pending.batch.root, recorded=left.root)
+        with transaction.atomic():  # of a casino that is none, a finding cannot be
+            report_tampering(stream_id, first_seq, expected=pending.batch.root, recorded=left.root)
 
 
 _FORGET_SETTLED = """

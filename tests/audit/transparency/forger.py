@@ -45,6 +45,12 @@ def rebuild_with_another_event(cursor: CursorWrapper, stream: str) -> None:
     _regrow(cursor)
 
 
+def rebuild(cursor: CursorWrapper, stream_id: int) -> None:
+    """Make chain, leaves, subtrees and checkpoints anew from what is stored of a stream."""
+    _rechain(cursor, stream_id)
+    _regrow(cursor)
+
+
 def _rechain(cursor: CursorWrapper, stream_id: int) -> None:
     cursor.execute(
         "select first_seq, last_seq, count from log.batch where stream_id = %s order by first_seq", [stream_id]
