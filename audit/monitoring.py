@@ -15,7 +15,7 @@ from typing import Any
 from django.db import connection, transaction
 
 from audit.event_store import read
-from audit.models import FailedRun, LeftBatch, LoggedStream, LogFork, RunState
+from audit.models import FailedRun, LeftBatch, LogFork, LoggedStream, RunState
 from audit.transparency.signed_notes import BadNote
 from audit.transparency.witnesses import configured
 from settlement import ENGINE_VERSION

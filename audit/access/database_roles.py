@@ -66,7 +66,18 @@ TABLES: Mapping[str, Mapping[str, str]] = {
     # The log: written by its functions alone.
     **{
         f"log.{name}": _READ
-        for name in ("stream", "stream_head", "event", "batch", "outbox", "leaf", "subtree", "checkpoint", "key", "clock")
+        for name in (
+            "stream",
+            "stream_head",
+            "event",
+            "batch",
+            "outbox",
+            "leaf",
+            "subtree",
+            "checkpoint",
+            "key",
+            "clock",
+        )
     },
     "log_guard.maintenance": {},
     "log_guard.foreign_grant": {},
@@ -250,7 +261,13 @@ FUNCTIONS: Mapping[str, tuple[str, ...]] = {
 }
 """Who may call a function, beyond its owner. Functions of ``log_guard`` run by triggers alone."""
 
-KEPT_BY_THE_MIGRATOR = ("log.ensure_month", "log.protect", "log.refuse", "log.refuse_step_back", "log.refuse_clock_back")
+KEPT_BY_THE_MIGRATOR = (
+    "log.ensure_month",
+    "log.protect",
+    "log.refuse",
+    "log.refuse_step_back",
+    "log.refuse_clock_back",
+)
 """What makes and protects partitions stays with the account that migrates, so that the owner cannot change it."""
 
 

@@ -46,7 +46,9 @@ class ReceivedOrder:
         if received_at is None or index < self.since or self.newest is None:
             return None
         if received_at < self.newest - LATE:
-            return f"its batch was received at {received_at.isoformat()}, and one before it at {self.newest.isoformat()}"
+            return (
+                f"its batch was received at {received_at.isoformat()}, and one before it at {self.newest.isoformat()}"
+            )
         self.newest = max(self.newest, received_at)
         return None
 

@@ -293,9 +293,7 @@ class _OneStream:
         if stored.hash is None:
             if not stored.in_outbox:
                 self._fault(stored, "it has no leaf and is not in the outbox")
-        elif stored.batch.received_at is None or (
-            merkle.leaf(tree.entry(stored.stream, stored.batch)) != stored.hash
-        ):
+        elif stored.batch.received_at is None or (merkle.leaf(tree.entry(stored.stream, stored.batch)) != stored.hash):
             self._fault(stored, "its leaf is not the hash of its entry")
         elif stored.in_outbox:
             self._fault(stored, "it has a leaf and is still in the outbox")

@@ -32,7 +32,7 @@ from typing import Any, Literal, TypeAlias
 
 import psycopg
 
-from casino.embedded.postgres import DATABASE, EmbeddedPostgres, binaries
+from casino.embedded.postgres import EmbeddedPostgres, binaries
 from casino.embedded.process import own_folder, run
 from tests.casino.processes import nothing_left_on, until
 from tests.casino.stack import ROOT, STOPS_WITHIN_S, Stack
@@ -233,8 +233,9 @@ class Drill:
     def back_up(self) -> None:
         """Take the base backup while tables report; a dump is taken at the moment itself."""
         if self.way == "wal":
-            self.tool("pg_basebackup", "-d", self.postgres.url(), "-D", self.backup / "base", "-c", "fast", "-X", "none")
-            self.tool("pg_verifybackup", "-n", self.backup / "base")
+            base = self.backup / "base"
+            self.tool("pg_basebackup", "-d", self.postgres.url(), "-D", base, "-c", "fast", "-X", "none")
+            self.tool("pg_verifybackup", "-n", base)
 
     def at_the_moment(self) -> str:
         """Return the moment up to which the backups reach."""
@@ -323,7 +324,7 @@ def _play(plan: Drill, clients: Clients) -> None:
 
     plan.lose()
     say("lost", "the database is gone")
-    clients.limit = 1.0  # they do not wait: first nobody answers
+    clients.limit = 0.9  # they do not wait: first nobody answers
     plan.restore(moment)
     until(lambda: "log" in plan.stack.ready()[1]["failed"], "the sequencer to see the fork")
     until(lambda: all(each.sent_again for each in clients.all), "every client to be told to send again")
@@ -338,7 +339,7 @@ def _play(plan: Drill, clients: Clients) -> None:
     entered = f"{PASSWORD}\n" * len(OFFICERS)
     say("recover", plan.manage("recover", *named, "--reason", REASON, *tiles, entered=entered).strip())
     until(lambda: "log" not in plan.stack.ready()[1]["failed"], "the sequencer to go on")
-    _send_out_of_place(clients)
+    _send_past_the_end(clients)
     plan.look(clients)
     clients.advance(1.0)
     until(lambda: plan.sql(BEHIND) == 0, "every stream replayed to its end", timeout_s=300)
@@ -347,14 +348,12 @@ def _play(plan: Drill, clients: Clients) -> None:
     plan.look(clients)
 
 
-def _send_out_of_place(clients: Clients) -> None:
+def _send_past_the_end(clients: Clients) -> None:
     """Send once past where a stream stands, as a table system does that was away until now: what is it told?"""
     client = clients.all[0]
     _status, answer = clients._send(client.name, b"[" + client.lines[-1] + b"]")
-    if client.is_done:
-        return
-    clients.all[0].told.append(f"(a late one) {answer.get('code')}, epoch {answer.get('epoch')}: {answer.get('detail')}")
     assert (answer["code"], answer["epoch"]) == ("gap", 2), answer
+    client.told.append(f"{answer['code']}, next_seq {answer['next_seq']}, epoch {answer['epoch']}: {answer['detail']}")
 
 
 def _exported(plan: Drill) -> int:

@@ -66,7 +66,7 @@ NO_ENVELOPES = {
     "nested too deeply": lambda stream: written(stream, data='{"x":' * DEEP + "1" + "}" * DEEP),
     "nested too deeply, with the separator": lambda stream: written(
         stream, data='{"x":' * DEEP + '"a",\n"b":1' + "}" * DEEP
-    ).replace('"a",\n"b":1', '[1,\n2]'),
+    ).replace('"a",\n"b":1', "[1,\n2]"),
 }
 
 
@@ -125,7 +125,7 @@ def test_a_body_that_is_no_envelope_is_left_and_the_others_are_sealed(
     assert f"{stream} 4–4: no-envelope" in ready["checks"]["batches"]["detail"]
 
 
-def superuser(statement: str, *parameters: object) -> None:
+def superuser(statement: str, *parameters: Any) -> None:
     with connection.cursor() as cursor:
         unguard(cursor)
         cursor.execute(statement, parameters)
@@ -184,6 +184,7 @@ def test_the_first_batch_of_a_stream_is_found_by_who_wrote_it_when(tenant: Tenan
     clock = sequencer.clock
     clock.look()
     sealed, xmax = clock.sealed[-1], clock.xmax[-1]
+
     def dated(received_at: datetime, written_by: int) -> bool:
         batch = Batch(1, 1, 2, 1, bytes(32), bytes(32), received_at, 1)
         return clock.is_back_dated(PendingBatch(StreamRow(1, "s", 1, 1), batch, bytes(32), False, written_by))

@@ -92,8 +92,10 @@ def test_what_was_not_sealed_when_the_clock_was_set_back_waits_and_holds(tenant:
     assert tree.index_of(tenant.stream(other).stream_id, 1) is not None
     assert tree.indexes_of(tenant.stream(ahead).stream_id) == {}, "until the clock is there again"
     assert verified().faults == []
-    rows = binary_copy.execute("select received_at from log.batch where stream_id = %b::bigint order by first_seq",
-                               (tenant.stream(ahead).stream_id,))
+    rows = binary_copy.execute(
+        "select received_at from log.batch where stream_id = %b::bigint order by first_seq",
+        (tenant.stream(ahead).stream_id,),
+    )
     assert rows[0] == rows[1], "a stream's own order is kept"
 
 
@@ -117,7 +119,8 @@ def test_a_leaf_that_was_sealed_although_it_is_dated_back_is_found(tenant: Tenan
         )
         cursor.execute(
             "update log.stream_head h set received_at = b.received_at from log.batch b"
-            " where h.stream_id = b.stream_id and b.stream_id = %s and b.first_seq = 3", [stream_id]
+            " where h.stream_id = b.stream_id and b.stream_id = %s and b.first_seq = 3",
+            [stream_id],
         )
         newest = "select max(b.received_at) from log.leaf join log.batch b using (stream_id, first_seq)"
         cursor.execute(f"update log.clock set received_at = ({newest})")

@@ -56,7 +56,18 @@ def verified_after(attack: Callable[[CursorWrapper], str | None], **options: Any
         with transaction.atomic(), connection.cursor() as cursor:
             for guard in ("log_no_change", "log_no_drop"):
                 cursor.execute(f"alter event trigger {guard} disable")
-            for table in ("stream", "stream_head", "event", "batch", "leaf", "subtree", "checkpoint", "key", "outbox", "clock"):
+            for table in (
+                "stream",
+                "stream_head",
+                "event",
+                "batch",
+                "leaf",
+                "subtree",
+                "checkpoint",
+                "key",
+                "outbox",
+                "clock",
+            ):
                 cursor.execute(f"alter table log.{table} disable trigger user")
             description = attack(cursor)
             outcome = verify(signing_keys.verifiers("checkpoint"), **options)
