@@ -28,7 +28,7 @@ import struct
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from hashlib import sha256, sha512
 from pathlib import Path
 from typing import Any
@@ -412,7 +412,7 @@ def sealed_entry(batch: Any, size: int, root: bytes) -> Any:
 def received(text: str, what: str) -> datetime:
     """Return when a batch was received, as its entry says."""
     try:
-        return datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ")
+        return datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=UTC)
     except ValueError:
         raise Unverified(f"when {what} was received is no date") from None
 

@@ -1,8 +1,9 @@
 """Verification of when batches were received: that never goes back, in a stream or between leaves.
 
 ``log.append`` dates no batch before the one before it in its stream, nor before what is sealed, and the sequencer seals
-as batches were received. Leaves can still stand the other way round where a transaction was committed late, by as long as
-it took: ``pending.LATE`` is allowed for that. While it runs, the sequencer knows better and leaves what is dated back.
+as batches were received. Leaves can still stand the other way round where a transaction was committed late, by as long
+as it took: ``pending.LATE`` is allowed for that. While it runs, the sequencer knows better and leaves what is dated
+back.
 
 The leaves before ``log.clock.since`` were appended by a version that knew none of this.
 """

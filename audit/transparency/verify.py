@@ -246,7 +246,7 @@ class _OneStream:
         return envelopes.positions(events.array) == ({self.name}, events.seqs, events.instants_us)
 
     def _find_misplaced(self, block: list[StoredBatch], events: Events) -> None:
-        """Report the events whose envelopes say another stream, number or instant; once a batch, if it is not sealed."""
+        """Report the events whose envelopes say another stream, number or instant, and their batches if not sealed."""
         reported: set[int] = set()
         if len(events.envelopes) != len(events.seqs):
             self.outcome.add(

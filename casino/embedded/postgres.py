@@ -215,6 +215,9 @@ class EmbeddedPostgres:
                     raise ServiceFailed(f"PostgreSQL accepts no connections: {error}") from error
                 time.sleep(0.5)
         with connection:
+            # A base backup that was put in its place replays the write-ahead log first: that takes as long as it takes.
+            while connection.execute("select pg_is_in_recovery()").fetchone() == (True,):
+                time.sleep(0.5)
             if not connection.execute("select 1 from pg_database where datname = %s", (DATABASE,)).fetchone():
                 connection.execute(f"create database {DATABASE}")
             for process, (account, role) in ACCOUNTS.items():

@@ -5,7 +5,6 @@ As a superuser would, or whoever has taken over a web server: its account may ca
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -76,12 +75,12 @@ def _own_export_folder(settings: Settings, tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def begun(tenant: Tenant, stream: str) -> Iterator[int]:
+def begun(tenant: Tenant, stream: str) -> int:
     """A stream of three events, sealed, of which the log holds."""
     assert tenant.send(stream, tenant.session(stream, 3)).status_code == 201
     seal()
     assert verified().faults == []
-    yield tenant.stream(stream).stream_id
+    return tenant.stream(stream).stream_id
 
 
 @pytest.fixture

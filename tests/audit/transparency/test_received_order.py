@@ -31,7 +31,8 @@ def set_clock(ahead: timedelta) -> None:
     with connection.cursor() as cursor:
         unguard(cursor)
         cursor.execute(
-            "select pg_get_functiondef(oid) from pg_proc where proname = 'append' and pronamespace = 'log'::regnamespace"
+            "select pg_get_functiondef(p.oid) from pg_proc p join pg_namespace n on n.oid = p.pronamespace"
+            " where p.proname = 'append' and n.nspname = 'log'"
         )
         [source] = cursor.fetchone()
         offset = ahead.total_seconds()
@@ -109,7 +110,7 @@ def test_what_was_not_sealed_when_the_clock_was_set_back_waits_and_holds(tenant:
 def test_a_leaf_that_was_sealed_although_it_is_dated_back_is_found(tenant: Tenant, change: str, what: str) -> None:
     """By a superuser with the log's key, who makes all hashes anew."""
     seal()
-    [first, name] = several_streams(tenant, sizes=[[2, 1], [2, 2]])
+    [_first, name] = several_streams(tenant, sizes=[[2, 1], [2, 2]])
     assert verified().faults == []
     stream_id = tenant.stream(name).stream_id
     with connection.cursor() as cursor:
