@@ -64,20 +64,10 @@ _ALL, _DELIVERY = "select, insert, update, delete", "sent_at, failures, failing_
 
 TABLES: Mapping[str, Mapping[str, str]] = {
     # The log: written by its functions alone.
+    "log.clock": _READ,
     **{
         f"log.{name}": _READ
-        for name in (
-            "stream",
-            "stream_head",
-            "event",
-            "batch",
-            "outbox",
-            "leaf",
-            "subtree",
-            "checkpoint",
-            "key",
-            "clock",
-        )
+        for name in ("stream", "stream_head", "event", "batch", "outbox", "leaf", "subtree", "checkpoint", "key")
     },
     "log_guard.maintenance": {},
     "log_guard.foreign_grant": {},
@@ -209,8 +199,7 @@ FUNCTIONS: Mapping[str, tuple[str, ...]] = {
     "log.ensure_month": (OWNER,),
     "log.protect": (),
     "log.refuse": (),
-    "log.refuse_step_back": (),
-    "log.refuse_clock_back": (),
+    **dict.fromkeys(("log.refuse_step_back", "log.refuse_clock_back"), ()),
     # Doors: what they do is in the functions after them, which nobody calls in another way.
     "audit_perform_act": (WEB,),
     "audit_perform_command": (OPERATOR,),
@@ -261,12 +250,8 @@ FUNCTIONS: Mapping[str, tuple[str, ...]] = {
 }
 """Who may call a function, beyond its owner. Functions of ``log_guard`` run by triggers alone."""
 
-KEPT_BY_THE_MIGRATOR = (
-    "log.ensure_month",
-    "log.protect",
-    "log.refuse",
-    "log.refuse_step_back",
-    "log.refuse_clock_back",
+KEPT_BY_THE_MIGRATOR = tuple(
+    f"log.{name}" for name in ("ensure_month", "protect", "refuse", "refuse_step_back", "refuse_clock_back")
 )
 """What makes and protects partitions stays with the account that migrates, so that the owner cannot change it."""
 

@@ -134,8 +134,11 @@ def _rejoin(parts: list[bytes]) -> list[bytes]:
     for part in parts:
         pending.append(part)
         envelope = _SEPARATOR.join(pending)
-        bare = _STRING.sub(b"", envelope)
-        is_whole = bare.count(b"[") + bare.count(b"{") == bare.count(b"]") + bare.count(b"}") and b'"' not in bare
+        unquoted = _STRING.sub(b"", envelope)
+        is_whole = (
+            unquoted.count(b"[") + unquoted.count(b"{") == unquoted.count(b"]") + unquoted.count(b"}")
+            and b'"' not in unquoted
+        )
         if is_whole:
             envelopes.append(envelope)
             pending = []

@@ -14,12 +14,24 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="LeftBatch",
             fields=[
-                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("stream_id", models.BigIntegerField()),
                 ("first_seq", models.BigIntegerField()),
                 ("last_seq", models.BigIntegerField(null=True)),
                 ("stream", models.TextField()),
-                ("cause", models.CharField(max_length=20)),
+                (
+                    "cause",
+                    models.CharField(
+                        choices=[
+                            ("altered", "the stored events are not those that were accepted"),
+                            ("no-envelope", "a body is no envelope of its event"),
+                            ("back-dated", "it says that it was received before what is sealed"),
+                            ("unreadable", "the database cannot read it"),
+                            ("missing", "there is no such batch"),
+                        ],
+                        max_length=20,
+                    ),
+                ),
                 ("found_at", models.DateTimeField()),
             ],
             options={

@@ -59,7 +59,7 @@ def positions(array: bytes) -> Positions | None:
     """
     try:
         read = _decode_positions(array)
-        if not read or any(memoryview(each.data)[:1] != b"{" for each in read):
+        if not read or any(bytes(memoryview(each.data)[:1]) != b"{" for each in read):
             return None
         instants_us = tuple(microseconds([each.occurred_at for each in read]))
     except (msgspec.DecodeError, ValueError, TypeError, OverflowError):

@@ -23,7 +23,7 @@ INSTANT = "case when b.received_at > '2000-01-01' and b.received_at < '3000-01-0
 """When batch ``b`` was received, null for a date that Python has not: somebody else has put it there."""
 
 HEAD_INSTANT = f"case when h.received_at is not null then coalesce({INSTANT.replace('b.', 'h.')}, '2000-01-01') end"
-"""When the last batch of the head ``h`` was received, null before the first, and 2000 for a date that is none."""
+"""When the last batch of the head ``h`` was received, null before the first, and 2000 for an invalid date."""
 
 _CLOCK = """
 select since, began_at, received_at, clock_timestamp() from log.clock
@@ -57,7 +57,7 @@ class ReceivedOrder:
         """Yield which of a stream's batches, given as leaf index and date, are dated wrongly, and how."""
         for at, (index, received_at) in enumerate(batches):
             if received_at is None:
-                yield at, "when it was received is no date"
+                yield at, "when it was received is not a date"
                 continue
             if self.clock is None or self.now is None:
                 continue

@@ -63,7 +63,7 @@ print("DESK", page.status_code, unescape(re.sub(r"<[^>]+>", "", head[1])) if hea
 class TableSystem:
     """A client: sends a session in batches, keeps the receipts, and does what an answer tells it.
 
-    ``told`` are its answers that were not 200 or 201, each once in a row.
+    ``refusals`` are its answers that were not 200 or 201, each once in a row.
     """
 
     name: str
@@ -72,7 +72,7 @@ class TableSystem:
     next: int = 0  # lines that are acknowledged, as far as it knows
     receipts: dict[int, dict[str, Any]] = field(default_factory=dict)  # by first_seq
     void: list[dict[str, Any]] = field(default_factory=list)  # receipts of what was lost: kept
-    told: list[str] = field(default_factory=list)
+    refusals: list[str] = field(default_factory=list)
     sent_again: int = 0
 
     def turn(self) -> None:
@@ -84,9 +84,9 @@ class TableSystem:
             self.next = min(low + BATCH, len(self.lines))
             return
         epoch = f", epoch {answer['epoch']}" if "epoch" in answer else ""
-        said = f"{status} {answer.get('code', '')}{epoch}: {answer.get('detail', '')}"
-        if said not in self.told[-1:]:
-            self.told.append(said)
+        refusal = f"{status} {answer.get('code', '')}{epoch}: {answer.get('detail', '')}"
+        if refusal not in self.refusals[-1:]:
+            self.refusals.append(refusal)
         if answer.get("code") in ("gap", "not-opened"):
             self._go_back(answer["next_seq"])
 
@@ -105,7 +105,7 @@ class Clients:
     """Six table systems, each in a thread of its own, which may be held at a share of their sessions."""
 
     def __init__(self, stack: Stack, key: str, coups: int) -> None:
-        self.stack, self.key = stack, key
+        self.url, self.key = stack.url, key
         sessions = [(name, lines[:coups] if coups else lines) for name, lines in nights(CASINO)[:CLIENTS]]
         self.all = [TableSystem(name, lines, self._send) for name, lines in sessions]
         self.limit = 0.0
@@ -113,7 +113,7 @@ class Clients:
 
     def _send(self, stream: str, body: bytes) -> tuple[int, dict[str, Any]]:
         request = urllib.request.Request(
-            f"{self.stack.url}/api/v1/streams/{stream}/events",
+            f"{self.url}/api/v1/streams/{stream}/events",
             data=body,
             headers={"Authorization": f"Bearer {self.key}", "Content-Type": "application/json"},
         )
@@ -147,12 +147,12 @@ class Clients:
         self.limit = share
         until(lambda: all(each.next >= share * len(each.lines) for each in self.all), f"{share:.0%}", timeout_s=300)
 
-    def said(self) -> str:
+    def last_refusals(self) -> str:
         """Return what each client was told last, and forget it."""
         lines = []
         for each in self.all:
-            lines += [f"{each.name}: {told}" for told in each.told[-3:]]
-            each.told.clear()
+            lines += [f"{each.name}: {refusal}" for refusal in each.refusals[-3:]]
+            each.refusals.clear()
         return "\n".join(lines) or "nothing but receipts"
 
 
@@ -286,7 +286,7 @@ class Drill:
         details = [f"{name}: {ready['checks'][name].get('detail', '')}" for name in ready["failed"]]
         self.say("/health/ready", "; ".join(details) or "ready")
         self.say("desk", self.desk())
-        self.say("clients", clients.said())
+        self.say("clients", clients.last_refusals())
         return ready
 
     def desk(self) -> str:
@@ -353,7 +353,9 @@ def _send_past_the_end(clients: Clients) -> None:
     client = clients.all[0]
     _status, answer = clients._send(client.name, b"[" + client.lines[-1] + b"]")
     assert (answer["code"], answer["epoch"]) == ("gap", 2), answer
-    client.told.append(f"{answer['code']}, next_seq {answer['next_seq']}, epoch {answer['epoch']}: {answer['detail']}")
+    client.refusals.append(
+        f"{answer['code']}, next_seq {answer['next_seq']}, epoch {answer['epoch']}: {answer['detail']}"
+    )
 
 
 def _exported(plan: Drill) -> int:

@@ -16,9 +16,9 @@ EVENTS = 150
 
 @pytest.mark.parametrize("way", ["wal", "dump"])
 def test_a_record_that_lost_its_last_events_is_restored_recovered_and_sent_again(tmp_path: Path, way: Way) -> None:
-    said: list[tuple[str, str]] = []
-    drill(tmp_path, way, events=EVENTS, say=lambda who, what: said.append((who, what)))
-    of = {who: [what for each, what in said if each == who] for who, _ in said}
+    steps: list[tuple[str, str]] = []
+    drill(tmp_path, way, events=EVENTS, say=lambda who, what: steps.append((who, what)))
+    of = {who: [what for each, what in steps if each == who] for who, _ in steps}
     before, forked, recovered, after = of["desk"]
     assert "The log is not the one that was signed" in forked
     assert all("The log is not the one" not in page for page in (before, recovered, after))

@@ -185,7 +185,7 @@ def _report(left: Left) -> None:
         ignore_conflicts=True,
     )
     if pending and left.root is not None:
-        with transaction.atomic():  # of a casino that is none, a finding cannot be
+        with transaction.atomic():  # a finding of a casino that does not exist is refused
             report_tampering(stream_id, first_seq, expected=pending.batch.root, recorded=left.root)
 
 

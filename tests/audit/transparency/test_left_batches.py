@@ -139,7 +139,7 @@ insert into log.outbox (stream_id, first_seq, received_at) select * from b
 """
 
 
-def insert_batch(stream_id: int, stream: str, received_at: str, *, seq: int = 4, forwards: bool = True) -> None:
+def insert_batch(stream_id: int, stream: str, received_at: str, *, seq: int = 4) -> None:
     """Insert a batch whose events, root, chain and head are as they should be, with a date of one's own."""
     envelope = written(stream, seq)
     root = merkle.root(merkle.leaves([envelope.encode()]))
