@@ -147,8 +147,8 @@ TABLES: Mapping[str, Mapping[str, str]] = {
     },
     "audit_accountrequest": _READ,
     "audit_signinrefusal": {WEB: _ALL, WORKER: "select, update, delete"},
-    # The house register, decisions on corrections, epochs of the log: written by functions, as requests are.
-    **{f"audit_{name}": _READ for name in ("registerentry", "correctiondecision", "logepoch")},
+    # The house register, decisions on corrections, epochs and archived months of the log: written by functions.
+    **{f"audit_{name}": _READ for name in ("registerentry", "correctiondecision", "logepoch", "archivedmonth")},
     "audit_officer_groups": {WEB: "select"},
     "audit_officer_user_permissions": {WEB: "select"},
     # Of Django and its apps.
@@ -200,6 +200,8 @@ FUNCTIONS: Mapping[str, tuple[str, ...]] = {
     "log.protect": (),
     "log.refuse": (),
     **dict.fromkeys(("log.refuse_step_back", "log.refuse_clock_back"), ()),
+    # Months in the archive: nobody is granted what takes a partition away.
+    **dict.fromkeys(("log.month_range", "log.refuse_archived", "log.stage_month", "log.swap_month"), ()),
     # Doors: what they do is in the functions after them, which nobody calls in another way.
     "audit_perform_act": (WEB,),
     "audit_perform_command": (OPERATOR,),
@@ -222,6 +224,8 @@ FUNCTIONS: Mapping[str, tuple[str, ...]] = {
     **{f"audit_act_correction_{verb}": () for verb in ("countersigned", "refused")},
     **{f"audit_{name}": () for name in ("decides_corrections", "decide_correction", "guard_correction_decision")},
     **{f"audit_{name}": () for name in ("act_log_recovered", "report_of")},
+    **{f"audit_act_log_{verb}": () for verb in ("archived", "attached", "detached", "destroyed")},
+    **{f"audit_{name}": () for name in ("demand_log_owner", "demand_nothing_open", "move_archived")},
     "audit_report_to_sign": (),
     "audit_report_integrity": (WEB, SEQUENCER),
     # Four eyes are of two people.
@@ -250,10 +254,11 @@ FUNCTIONS: Mapping[str, tuple[str, ...]] = {
 }
 """Who may call a function, beyond its owner. Functions of ``log_guard`` run by triggers alone."""
 
-KEPT_BY_THE_MIGRATOR = tuple(
-    f"log.{name}" for name in ("ensure_month", "protect", "refuse", "refuse_step_back", "refuse_clock_back")
+KEPT_BY_THE_MIGRATOR = (
+    *("log.ensure_month", "log.protect", "log.refuse", "log.refuse_step_back", "log.refuse_clock_back"),
+    *("log.refuse_archived", "log.stage_month", "log.swap_month"),
 )
-"""What makes and protects partitions stays with the account that migrates, so that the owner cannot change it."""
+"""What makes, protects and takes away partitions stays with the account that migrates: the owner cannot change it."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -3,6 +3,7 @@
 from audit.models.accounts import AccessLink, AccountRequest, RequestKind, RequestState, SignInRefusal
 from audit.models.adjudication import Adjudication, Finding, FindingStatus, RetiredWagers, WhatIfFinding
 from audit.models.api_keys import DEFAULT_SCOPES, ApiKey, KeyScope
+from audit.models.archive import ArchivedMonth, ArchiveState
 from audit.models.case_messages import CaseContacts, Escalation, EscalationNotice, VideoRequest
 from audit.models.cases import Case, CaseAction, Deadline, SavedView
 from audit.models.casinos import Casino, GamingTable
@@ -55,6 +56,8 @@ __all__ = [
     "Adjudication",
     "AdjudicationRun",
     "ApiKey",
+    "ArchiveState",
+    "ArchivedMonth",
     "BatchKind",
     "Case",
     "CaseAction",
