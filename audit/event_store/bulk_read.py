@@ -16,6 +16,8 @@ import psycopg
 from django.db import OperationalError, connection
 from psycopg.pq import ExecStatus
 
+from audit.event_store import archived
+
 # The rows are put in order once, by the index; an "order by" in the aggregates would sort them again in each.
 _SELECT_RANGES = """
 select b.position, a.seqs, a.instants, a.envelopes
@@ -171,7 +173,7 @@ def arrays_between(stream_id: int, first_seq: int, last_seq: int, *, max_events:
 
     Arrays that span ``max_events`` numbers are read and no more: each has fewer events where numbers were declared
     lost, and at least one. The time it takes depends on the events that are stored, not on how many numbers the range
-    has. Raise ``OperationalError`` if the copy fails.
+    has. Raise ``OperationalError`` if the copy fails, ``StreamArchived`` if the events are not in the database.
     """
     part = PART_EVENTS if max_events is None else min(PART_EVENTS, max_events)
     statement = _SELECT_PAGES.format(
@@ -187,3 +189,5 @@ def arrays_between(stream_id: int, first_seq: int, last_seq: int, *, max_events:
         assert low > before, "pages are read in their order"
         before = low
         yield b"".join((b"[", memoryview(row)[_ARRAY_AT:], b"]"))
+    if not before:
+        archived.demand_here(stream_id)

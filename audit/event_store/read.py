@@ -1,4 +1,7 @@
-"""Reading streams, batches and stream heads. Envelopes are the stored bytes, as they were hashed."""
+"""Reading streams, batches and stream heads. Envelopes are the stored bytes, as they were hashed.
+
+A stream whose events were archived has none to read. Whoever finds nothing is told so by ``StreamArchived``.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
-from audit.event_store import binary_copy
+from audit.event_store import archived, binary_copy
 from settlement.events import VOIDS
 
 PAGE = 1_000
@@ -69,11 +72,12 @@ def next_seq_of(stream_id: int) -> int:
 
 def slice_of(stream_id: int, *, after: int = 0, limit: int) -> list[tuple[int, bytes]]:
     """Return the first ``limit`` events of a stream whose seq is above ``after``, in order: seq and canonical bytes."""
-    return binary_copy.execute(
+    rows = binary_copy.execute(
         "select seq, envelope from log.event where stream_id = %b::bigint and seq > %b::bigint"
         " order by seq limit %b::bigint",
         (stream_id, after, limit),
     )
+    return rows or _nothing(stream_id)
 
 
 def before(stream_id: int, *, seq: int, limit: int) -> list[tuple[int, bytes]]:
@@ -83,7 +87,7 @@ def before(stream_id: int, *, seq: int, limit: int) -> list[tuple[int, bytes]]:
         " order by seq desc limit %b::bigint",
         (stream_id, seq, limit),
     )
-    return rows[::-1]
+    return rows[::-1] or _nothing(stream_id)
 
 
 def count_from(stream_id: int, first_seq: int, *, through: int = 2**63 - 1, limit: int) -> int:
@@ -93,7 +97,7 @@ def count_from(stream_id: int, first_seq: int, *, through: int = 2**63 - 1, limi
         " and seq between %b::bigint and %b::bigint limit %b::bigint) counted",
         (stream_id, first_seq, through, limit),
     )
-    return int(count)
+    return int(count) or len(_nothing(stream_id))
 
 
 def whole(stream_id: int, *, after: int = 0) -> Iterator[tuple[int, bytes]]:
@@ -111,17 +115,22 @@ def ends_of(stream_id: int) -> tuple[int, datetime, datetime] | None:
         " (select seq, occurred_at from log.event where stream_id = %b::bigint order by seq desc limit 1) l",
         (stream_id, stream_id),
     )
-    return tuple(rows[0]) if rows else None
+    return tuple(rows[0]) if rows else _nothing(stream_id) or None
 
 
 def events_at(stream_id: int, seqs: list[int]) -> dict[int, bytes]:
     """Return the canonical bytes of those of ``seqs`` that are stored, by seq."""
-    return dict(
-        binary_copy.execute(
-            "select seq, envelope from log.event where stream_id = %b::bigint and seq = any (%b::bigint[])",
-            (stream_id, seqs),
-        )
+    rows = binary_copy.execute(
+        "select seq, envelope from log.event where stream_id = %b::bigint and seq = any (%b::bigint[])",
+        (stream_id, seqs),
     )
+    return dict(rows or _nothing(stream_id))
+
+
+def _nothing(stream_id: int) -> list[Any]:
+    """Return no rows: the stream has none there. Raise ``StreamArchived`` if they are elsewhere."""
+    archived.demand_here(stream_id)
+    return []
 
 
 _IS_CHANGE = (
@@ -144,6 +153,7 @@ def _corrections_under(stream_id: int, chain: bytes) -> tuple[bytes, ...]:
         f"select envelope from log.event where stream_id = %b::bigint and {_IS_CHANGE} order by seq",
         (stream_id, [kind.type for kind in VOIDS]),
     )
+    rows = rows or _nothing(stream_id)
     return tuple(envelope for (envelope,) in rows)
 
 
@@ -161,6 +171,7 @@ def _of_types_under(stream_id: int, chain: bytes, types: tuple[str, ...]) -> tup
         " order by seq",
         (stream_id, list(types)),
     )
+    rows = rows or _nothing(stream_id)
     return tuple(envelope for (envelope,) in rows)
 
 
@@ -172,6 +183,7 @@ def sessions_counted(stream_ids: list[int]) -> dict[int, set[str]]:
         " and envelope ->> 'type' in ('drop.counted', 'entry.corrected')",
         (stream_ids,),
     )
+    archived.demand_all_here(set(stream_ids) - {stream_id for stream_id, _session in rows})
     sessions: dict[int, set[str]] = {}
     for stream_id, session in rows:
         sessions.setdefault(stream_id, set()).add(session)
@@ -197,6 +209,7 @@ def last_of_type_in(stream_ids: list[int], type: str) -> dict[int, tuple[bytes, 
         " where l.stream_id = s.stream_id and l.envelope ->> 'type' = %b::text order by seq desc limit 1) e",
         ([kind.type for kind in VOIDS], stream_ids, type),
     )
+    archived.demand_all_here(set(stream_ids) - {row[0] for row in rows})
     return {stream_id: (envelope, is_changed) for stream_id, envelope, is_changed in rows}
 
 
@@ -287,7 +300,8 @@ TAKEN_OVER_AFTER = timedelta(minutes=10)
 """How long the workers of a later engine version must have left a stream alone before an earlier version takes over."""
 
 
-DIRTY = """
+DIRTY = (
+    """
 log.stream_head h join log.stream s using (stream_id)
 left join audit_adjudication a
   on a.stream_id = h.stream_id and a.engine_version = %(engine)s and a.what_if_id is null
@@ -316,13 +330,15 @@ where (h.next_seq > coalesce(a.next_seq, 1) or r.state in ('running', 'failed')
         select from audit_adjudicationrun w join audit_whatif i on i.id = w.what_if_id
         where w.stream_id = h.stream_id and w.state = 'complete' and i.promoted_at is not null
           and i.engine_version = %(engine)s)))
-"""
+  and """
+    + archived.NOT_ARCHIVED
+)
 """The streams that are dirty, as ``from`` and ``where`` of a query; its parameters are those of ``dirty_params``.
 
 Those whose events an engine version has not all adjudicated, and those that it has adjudicated by an earlier version of
 the casino's register, or before officers approved a correction: head ``h``, stream ``s``, adjudication ``a``, run
 ``r``, register ``g``.
-Desk streams and what-if runs do not count, nor do streams that a failed run has set aside until later, nor those that
+Desk streams, archived ones and what-if runs do not count, nor do streams that a failed run has set aside until later, nor those that
 workers of another version have taken over. Nor do those that an earlier version has read to their end, by a register
 that says the same of them, until a what-if run with them is promoted. More conditions may follow.
 """

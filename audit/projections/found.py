@@ -23,7 +23,7 @@ from typing import Any
 
 from audit.adjudication import clocks, replay, stream_reader
 from audit.adjudication.findings import as_row, instants_of
-from audit.event_store import binary_copy
+from audit.event_store import archived, binary_copy
 from audit.models import Adjudication, AdjudicationRun, Finding, FindingStatus, WitnessState
 from audit.models.runs import CURRENT
 from audit.projections.entries import Entry, entries
@@ -57,10 +57,13 @@ class _Kept:
 
 @dataclass(slots=True)
 class Figures:
-    """How much was held against the log: rows, sessions adjudicated again, rows that no entry keeps."""
+    """How much was held against the log: rows, sessions adjudicated again, those that are in an archive and were not,
+    rows that no entry keeps.
+    """
 
     findings: int = 0
     again: int = 0
+    away: int = 0
     unkept: int = 0
 
 
@@ -152,7 +155,11 @@ def _of_runs(
         for row in rows:
             yield WrongRow("finding", f"{row.rule} is stored, and no entry says so", name, row.seq)
     run = _standing_run(stream_id) if deep else None
-    if run is not None and run.engine_version == ENGINE_VERSION:
+    if run is None or run.engine_version != ENGINE_VERSION:
+        return
+    if archived.month_of(stream_id) is not None:
+        figures.away += 1
+    else:
         figures.again += 1
         yield from _against_the_law(stream_id, name, run)
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from audit.event_store import binary_copy
+from audit.event_store import archived, binary_copy
 
 COUNTERSIGNED, REFUSED = "countersigned", "refused"
 
@@ -144,18 +144,23 @@ def _rows(casino_id: int | None) -> list[tuple[EntryId, Decision]]:
 
 def _against_the_rules(entries: Iterable[_Entry]) -> Iterator[Wrong]:
     before: dict[tuple[int, str, int], list[_Entry]] = {}
+    away = archived.Away()
     for entry in entries:
         decision = entry.decision
         earlier = before.setdefault((decision.casino_id, decision.session, decision.seq), [])
-        for what in _faults(entry, earlier):
+        is_away = decision.stream_id is not None and away.month_of(decision.stream_id) is not None
+        for what in _faults(entry, earlier, is_away=is_away):
             yield Wrong(decision.session, decision.seq, f"{_named(entry.id)} by {decision.officer}: {what}")
         earlier.append(entry)
 
 
-def _faults(entry: _Entry, earlier: list[_Entry]) -> Iterator[str]:
-    """Yield the rules that an entry breaks; ``earlier`` are those about the same correction."""
+def _faults(entry: _Entry, earlier: list[_Entry], *, is_away: bool) -> Iterator[str]:
+    """Yield the rules that an entry breaks; ``earlier`` are those about the same correction.
+
+    ``is_away``: the correction is in an archive, so who recorded it is not here to be compared.
+    """
     decision = entry.decision
-    if entry.kind not in CORRECTING:
+    if entry.kind not in CORRECTING and not is_away:
         yield "there is no such correction"
     if entry.officer_id is None:
         yield "there is no such account"

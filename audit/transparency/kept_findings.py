@@ -84,14 +84,24 @@ class KeptRow:
 
 def rows_of(findings: FindingQuerySet) -> Iterable[KeptRow]:
     """Yield findings, session by session, in the order of their leaves."""
+    for stream_id, row, content in _contents(findings):
+        is_of_run = row["run_number"] is not None
+        leaf = merkle.leaf(content)
+        yield KeptRow(stream_id, row["seq"], row["rule"], row["wager"], row["status"], is_of_run, leaf)
+
+
+def contents_of(findings: FindingQuerySet) -> Iterable[bytes]:
+    """Yield the canonical JSON of findings, of which the leaves are the hashes, in their order."""
+    return (content for _stream_id, _row, content in _contents(findings))
+
+
+def _contents(findings: FindingQuerySet) -> Iterable[tuple[int, dict[str, Any], bytes]]:
     found = findings.order_by("stream_id", *ORDER).annotate(**_OF_OTHERS)
     names = ("stream_id", *_STATED, *_OF_OTHERS)
     for values in found.values_list(*names).iterator(chunk_size=2_000):
         row = dict(zip(names, values, strict=True))
         stream_id = row.pop("stream_id")
-        leaf = merkle.leaf(_canonical({name: _plain(value) for name, value in row.items()}))
-        is_of_run = row["run_number"] is not None
-        yield KeptRow(stream_id, row["seq"], row["rule"], row["wager"], row["status"], is_of_run, leaf)
+        yield stream_id, row, _canonical({name: _plain(value) for name, value in row.items()})
 
 
 def _plain(value: Any) -> Any:

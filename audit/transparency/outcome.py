@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from audit.event_store.archived import Month
 from audit.transparency.epochs import Epoch
 
 MAX_FAULTS = 1_000
@@ -41,6 +42,20 @@ class Fault:
 
 
 @dataclass(slots=True)
+class Archived:
+    """What was verified of a month whose events are not in the database: its streams, their batches and chains.
+
+    ``events`` is what the batches say. ``has_file`` is whether the archive's file was read, too.
+    """
+
+    month: Month
+    streams: int = 0
+    batches: int = 0
+    events: int = 0
+    has_file: bool = False
+
+
+@dataclass(slots=True)
 class Outcome:
     """What was verified, in numbers, and what did not hold, in the order of the log."""
 
@@ -51,6 +66,7 @@ class Outcome:
     checkpoints: int = 0
     lost: int = 0  # exported and cosigned checkpoints of leaves that an epoch's note says were lost
     epochs: list[Epoch] = field(default_factory=list)
+    archived: dict[int, Archived] = field(default_factory=dict)  # by the first stream id of the month
     faults: list[Fault] = field(default_factory=list)
     unlisted: int = 0
 

@@ -23,13 +23,14 @@ from dataclasses import dataclass
 
 from django.db import connection, transaction
 
-from audit.event_store import binary_copy, merkle
+from audit.event_store import archived, binary_copy, merkle
+from audit.event_store.binary_copy import microseconds
 from audit.event_store.bulk_read import Events, SeqRange, events_in
 from audit.event_store.read import Batch
 from audit.event_store.streams import StreamRow
 from audit.transparency import envelopes, tree
 from audit.transparency.decisions import wrong_decisions
-from audit.transparency.outcome import Fault, Outcome, Progress
+from audit.transparency.outcome import Archived, Fault, Outcome, Progress
 from audit.transparency.received_order import HEAD_INSTANT, INSTANT, ReceivedOrder
 from audit.transparency.signed_notes import Checkpoint, Verifier
 from audit.transparency.verify_tree import TreeVerification
@@ -41,6 +42,9 @@ BLOCK_EVENTS = 1_000
 """Events of a stream that are one row of that query; a batch is never divided."""
 
 MAX_STREAM_ID = 2**63 - 1
+
+VERIFYING = "log.verify"
+"""The advisory lock that a verification shares: no month goes into the archive while one reads it."""
 
 _BATCHES = f"""
 select s.stream_id, s.name, s.casino_id, s.table_id,
@@ -86,7 +90,8 @@ def verify(
     those of some streams, by id; ``since`` to batches that this checkpoint does not cover. ``outside`` are exported
     checkpoints: a name to report, and the note. If ``with_tree`` is False, leaves and checkpoints are not verified.
     ``progress`` is called with the outcome so far, about every ``CHUNK_EVENTS`` events. ``decisions`` are the casinos
-    whose decisions about corrections are verified, None among them for every one.
+    whose decisions about corrections are verified, None among them for every one. Of a month in an archive the batches
+    are verified; the outcome says where its events are.
     """
     outcome = Outcome()
     with one_snapshot():
@@ -107,9 +112,14 @@ def one_snapshot() -> Iterator[None]:
     if connection.in_atomic_block:
         yield
         return
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("set transaction isolation level repeatable read read only")
-        yield
+    # Before the snapshot: a month that goes into the archive meanwhile would be in neither.
+    binary_copy.execute("select pg_advisory_lock_shared(hashtext(%b::text))", (VERIFYING,))
+    try:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("set transaction isolation level repeatable read read only")
+            yield
+    finally:
+        binary_copy.execute("select pg_advisory_unlock_shared(hashtext(%b::text))", (VERIFYING,))
 
 
 class _Streams:
@@ -120,6 +130,7 @@ class _Streams:
         self.progress = progress
         self.after = after
         self.order = ReceivedOrder()
+        self.away = archived.Away()
 
     def verify(self, streams: Sequence[int] | None) -> None:
         id_ranges = self._id_ranges() if streams is None else ((stream - 1, stream) for stream in streams)
@@ -148,7 +159,8 @@ class _Streams:
             (row, _OneStream(self.outcome, row[0], row[1], batches.get(row[0], []), self.after, self.order))
             for row in binary_copy.execute(_STREAMS, (low, high))
         ]
-        blocks = [(one, block) for _, one in streams for block in one.blocks()]
+        here = [one for row, one in streams if row[6] or not self._is_away(one)]
+        blocks = [(one, block) for one in here for block in one.blocks()]
         ranges = [
             SeqRange(one.stream_id, block[0].batch.first_seq, max(each.batch.last_seq for each in block))
             for one, block in blocks
@@ -161,6 +173,19 @@ class _Streams:
             self.outcome.streams += 1
         if not self.after:
             self._find_unbatched(low, high, self.outcome.events - before)
+
+    def _is_away(self, one: _OneStream) -> bool:
+        """Whether the events of a stream are not in the database; if so, verify what the log keeps of them."""
+        month = self.away.month_of(one.stream_id)
+        if month is None:
+            return False
+        taken = self.outcome.archived.setdefault(month.low, Archived(month))
+        for each in one.batches:
+            one.check_chain(each)
+            taken.events += each.batch.count
+        taken.streams += 1
+        taken.batches += len(one.batches)
+        return True
 
     def _find_unbatched(self, low: int, high: int, in_batches: int) -> None:
         """Report events of a range that are in no batch."""
@@ -266,15 +291,20 @@ class _OneStream:
     ) -> None:
         """Compare a batch with its events, of which ``last`` is the last, if there is one."""
         batch = stored.batch
-        self.outcome.batches += 1
-        if batch.first_seq != self.next_seq:
-            self._fault(stored, f"it begins at {batch.first_seq}, and the one before it ends at {self.next_seq - 1}")
         if len(seqs) != batch.count or (seqs[0], seqs[-1]) != (batch.first_seq, batch.last_seq):
             self._fault(stored, f"it has {len(seqs)} events, and was accepted with {batch.count}")
         elif merkle.root(leaves) != batch.root:
             self._fault(stored, "its events are not those that were accepted: their root differs")
         elif batch.next_seq != envelopes.next_seq(last[0], batch.last_seq):
             self._fault(stored, "the number after it is not the one that its last event says")
+        self.check_chain(stored)
+
+    def check_chain(self, stored: StoredBatch) -> None:
+        """Compare a batch with the one before it."""
+        batch = stored.batch
+        self.outcome.batches += 1
+        if batch.first_seq != self.next_seq:
+            self._fault(stored, f"it begins at {batch.first_seq}, and the one before it ends at {self.next_seq - 1}")
         if batch.chain != merkle.chain(self.chain, batch.root, first_seq=batch.first_seq, count=batch.count):
             self._fault(stored, "its chain does not follow from the batch before it")
         self.chain, self.next_seq = batch.chain, batch.next_seq
