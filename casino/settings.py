@@ -223,9 +223,11 @@ CABOCHON_EXPORT_S = env.float("CABOCHON_EXPORT_S", default=60.0)
 CABOCHON_WITNESSES = env.list("CABOCHON_WITNESSES", default=[])  # each "vkey url"
 CABOCHON_WITNESS_EVERY = env.float("CABOCHON_WITNESS_EVERY", default=60.0)
 
-# Retention: of surveillance video, in days; of refused requests, in days, and in rows and
-# bytes a day and API key
+# Retention: of archived months, in years after the month, and the folder of their files; of surveillance video, in
+# days; of refused requests, in days, and in rows and bytes a day and API key
 
+CABOCHON_ARCHIVE = Path(env.str("CABOCHON_ARCHIVE", default=str(DATA_DIR / "archive")))
+CABOCHON_RETENTION_YEARS = env.int("CABOCHON_RETENTION_YEARS", default=10)
 CABOCHON_VIDEO_DAYS = env.int("CABOCHON_VIDEO_DAYS", default=7)
 CABOCHON_QUARANTINE_DAYS = env.int("CABOCHON_QUARANTINE_DAYS", default=400)
 CABOCHON_QUARANTINE_ROWS = env.int("CABOCHON_QUARANTINE_ROWS", default=10_000)

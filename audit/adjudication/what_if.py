@@ -19,7 +19,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from audit.adjudication.replay import advance
-from audit.event_store import audit_trail
+from audit.event_store import archived, audit_trail
 from audit.models import AdjudicationRun, Casino, GamingTable, LoggedStream, RunState, WhatIf
 from audit.models.event_store import in_gaming_days
 from settlement import ENGINE_VERSION, State
@@ -135,6 +135,8 @@ def streams_of(what_if: WhatIf) -> list[int]:
         streams = streams.filter(ruleset=selection["ruleset"])
     if "tables" in selection:
         streams = streams.filter(table__code__in=selection["tables"])
+    for month in archived.Away().months:  # there is nothing to replay
+        streams = streams.exclude(stream_id__gte=month.low, stream_id__lt=month.high)
     stream_ids = list(streams.order_by("stream_id").values_list("stream_id", flat=True))
     WhatIf.objects.filter(pk=what_if.pk).update(streams=len(stream_ids))
     return stream_ids

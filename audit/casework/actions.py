@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from audit.access.capabilities import Capability
 from audit.access.keepers import same_hands
 from audit.access.scope import Scope
-from audit.casework import video
+from audit.casework import holds, video
 from audit.casework.priority import by_urgency
 from audit.casework.state_machine import TRANSITIONS, Transition
 from audit.event_store import audit_trail
@@ -101,6 +101,7 @@ def is_allowed(case: Case, officer: Officer, name: str) -> bool:
         and not (name == "ask_video" and video.why_not(case) is not None)
         and not (transition.by_another and _is_in_same_hands(case, officer))
         and not (transition.by_proposer and case.proposed_by_id != officer.pk)
+        and not (name in _OF_HOLDS and _why_no_hold(case, officer, name))
     )
 
 
@@ -137,6 +138,8 @@ def _check(
         )
     if transition.by_proposer and case.proposed_by_id != officer.pk:
         raise ActionRefused(_("Only the officer who proposed closing this case can withdraw that."))
+    if transition.name in _OF_HOLDS and (refusal := _why_no_hold(case, officer, transition.name)):
+        raise ActionRefused(refusal)
     if transition.needs_reason and not reason:
         raise ActionRefused(_("Give a reason."))
     if transition.needs_outcome and outcome not in Outcome.values:
@@ -145,6 +148,23 @@ def _check(
         raise ActionRefused(_("No officer of that name works on cases at this casino."))
     if transition.name == "ask_video" and (lacking := video.why_not(case)) is not None:
         raise ActionRefused(lacking)
+
+
+_OF_HOLDS = ("hold", "lift_hold")
+
+
+def _why_no_hold(case: Case, officer: Officer, name: str) -> Promise | None:
+    """Return why an officer may not place or lift a hold on a case, None if they may. Two officers lift it."""
+    hold = holds.hold_of(case)
+    if name == "hold":
+        return _("The case is held already.") if hold is not None else None
+    if hold is None:
+        return _("The case is not held.")
+    if hold.officer_id == officer.pk:
+        return _("You placed the legal hold. Another officer must lift it.")
+    if same_hands(officer, hold.officer):
+        return _("Whoever placed the legal hold may have your account in hand. Another officer must lift it.")
+    return None
 
 
 def _is_in_same_hands(case: Case, officer: Officer) -> bool:

@@ -140,6 +140,24 @@ TRANSITIONS = {
             "case.reopened",
             needs_reason=True,
         ),
+        Transition(
+            "hold",
+            _("Place a legal hold"),
+            _OPEN | {State.CLOSED},
+            None,
+            Capability.APPROVE_CASES,
+            "case.held",
+            needs_reason=True,
+        ),
+        Transition(
+            "lift_hold",
+            _("Lift the legal hold"),
+            _OPEN | {State.CLOSED},
+            None,
+            Capability.APPROVE_CASES,
+            "case.hold_lifted",
+            needs_reason=True,
+        ),
     )
 }
 

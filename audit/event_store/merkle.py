@@ -14,7 +14,8 @@ A tree of n leaves splits at the largest power of two below n. Proofs take the r
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TypeAlias
@@ -97,6 +98,51 @@ def consistency(first: int, second: int, root_of: RootOf) -> list[bytes]:
     if not is_known:
         proof.append(root_of(low, high))
     return proof[::-1]
+
+
+def inclusion_of_many(indexes: Sequence[int], size: int, root_of: RootOf) -> Iterator[bytes]:
+    """Yield what proves that the leaves ``indexes``, ascending, are in the tree of ``size`` leaves.
+
+    The roots of the largest subtrees without any of them, from left to right: together with the leaves they give the
+    root, ``root_of_many``. For one leaf they are the nodes of its ``inclusion``, in another order.
+    """
+
+    def between(low: int, high: int) -> Iterator[bytes]:
+        first = bisect_left(indexes, low)
+        if first == len(indexes) or indexes[first] >= high:
+            yield root_of(low, high)
+        elif high - low > 1:
+            middle = low + split(high - low)
+            yield from between(low, middle)
+            yield from between(middle, high)
+
+    if size:
+        yield from between(0, size)
+
+
+def root_of_many(leaves: Mapping[int, bytes], size: int, proof: Iterable[bytes]) -> bytes | None:
+    """Return the root of the tree of ``size`` leaves that ``leaves``, by index, and their ``proof`` give.
+
+    None if the proof has too few hashes, or too many, or if a leaf is beyond the tree.
+    """
+    indexes, rest = sorted(leaves), iter(proof)
+
+    def between(low: int, high: int) -> bytes:
+        first = bisect_left(indexes, low)
+        if first == len(indexes) or indexes[first] >= high:
+            return next(rest)
+        if high - low == 1:
+            return leaves[low]
+        middle = low + split(high - low)
+        return node(between(low, middle), between(middle, high))
+
+    if not indexes or indexes[0] < 0 or indexes[-1] >= size:
+        return None
+    try:
+        root = between(0, size)
+    except StopIteration:
+        return None
+    return root if next(rest, None) is None else None
 
 
 @dataclass(slots=True)

@@ -115,7 +115,11 @@ def ends_of(stream_id: int) -> tuple[int, datetime, datetime] | None:
         " (select seq, occurred_at from log.event where stream_id = %b::bigint order by seq desc limit 1) l",
         (stream_id, stream_id),
     )
-    return tuple(rows[0]) if rows else _nothing(stream_id) or None
+    if not rows:
+        _nothing(stream_id)
+        return None
+    last_seq, first_at, last_at = rows[0]
+    return last_seq, first_at, last_at
 
 
 def events_at(stream_id: int, seqs: list[int]) -> dict[int, bytes]:
@@ -338,9 +342,9 @@ where (h.next_seq > coalesce(a.next_seq, 1) or r.state in ('running', 'failed')
 Those whose events an engine version has not all adjudicated, and those that it has adjudicated by an earlier version of
 the casino's register, or before officers approved a correction: head ``h``, stream ``s``, adjudication ``a``, run
 ``r``, register ``g``.
-Desk streams, archived ones and what-if runs do not count, nor do streams that a failed run has set aside until later, nor those that
-workers of another version have taken over. Nor do those that an earlier version has read to their end, by a register
-that says the same of them, until a what-if run with them is promoted. More conditions may follow.
+Desk streams, archived ones and what-if runs do not count, nor do streams that a failed run has set aside until later,
+nor those that workers of another version have taken over. Nor do those that an earlier version has read to their end,
+by a register that says the same of them, until a what-if run with them is promoted. More conditions may follow.
 """
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from audit.projections.archived import wrong_months
 from audit.projections.cases import wrong_cases
 from audit.projections.epochs import wrong_epochs
 from audit.projections.faults import WrongRow
@@ -51,3 +52,4 @@ def _wrong_rows(
     yield from wrong_nights(casino_id)
     if casino_id is None:
         yield from wrong_epochs()
+        yield from wrong_months()

@@ -291,7 +291,9 @@ class _OneStream:
     ) -> None:
         """Compare a batch with its events, of which ``last`` is the last, if there is one."""
         batch = stored.batch
-        if len(seqs) != batch.count or (seqs[0], seqs[-1]) != (batch.first_seq, batch.last_seq):
+        if not seqs:
+            self._fault(stored, f"its {batch.count} events are missing")
+        elif len(seqs) != batch.count or (seqs[0], seqs[-1]) != (batch.first_seq, batch.last_seq):
             self._fault(stored, f"it has {len(seqs)} events, and was accepted with {batch.count}")
         elif merkle.root(leaves) != batch.root:
             self._fault(stored, "its events are not those that were accepted: their root differs")

@@ -25,6 +25,7 @@ from audit.access.capabilities import Capability
 from audit.access.scope import officers_with
 from audit.casework import actions, video
 from audit.casework.escalation import escalations_of
+from audit.casework.holds import hold_of
 from audit.casework.priority import ALIKE_DAYS
 from audit.casework.state_machine import TRANSITIONS
 from audit.desk.downloads import file_response
@@ -77,6 +78,8 @@ ACTION_TITLES = {
     "case.closed": _("approved closing:"),
     "case.sent_back": _("sent the case back"),
     "case.reopened": _("reopened the case"),
+    "case.held": _("placed a legal hold"),
+    "case.hold_lifted": _("lifted the legal hold"),
 }
 """An action in the case's history, by its event type in the audit trail. One with a colon is followed by an outcome."""
 
@@ -217,6 +220,7 @@ def case_context(request: HttpRequest, finding: Finding) -> dict[str, Any] | Non
         "asks_video": _video_of(case),
         "video": countdown(finding.occurred_at + timedelta(days=settings.CABOCHON_VIDEO_DAYS)),
         "may": {name: actions.is_allowed(case, officer, name) for name in TRANSITIONS},
+        "hold": hold_of(case),
         "undo": _undo(case, officer),
         "is_own_proposal": case.state == State.SECOND and case.proposed_by_id == officer.pk,
         "outcomes": Outcome.choices,

@@ -8,11 +8,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from audit.access.capabilities import Capability
-from audit.access.keepers import same_hands
-from audit.access.scope import Scope
 from audit.management.counted import counted
-from audit.management.officer import proved_officer
-from audit.models import Officer
+from audit.management.officer import two_officers
 from audit.transparency import recovery
 from audit.transparency.checkpoint_export import folders
 from audit.transparency.signing_keys import NoSigningKey
@@ -54,7 +51,7 @@ class Command(BaseCommand):
             return
         if not options["reason"].strip():
             raise CommandError("Give --reason: why the record was restored, and from what.")
-        officers = self._officers(options["officer"], options["code"])
+        officers = two_officers(options["officer"], options["code"], Capability.SIGN_NIGHTS)
         try:
             epoch = recovery.recover(lost, officers, options["reason"])
         except NoSigningKey as error:
@@ -78,16 +75,3 @@ class Command(BaseCommand):
                 f"Lost: {counted(missing, 'batch', 'batches')}. Which ones, static tiles would say (--tiles); the "
                 "table systems have the receipts, and are told at their next request from which number to send again."
             )
-
-    def _officers(self, names: list[str], codes: list[str]) -> list[Officer]:
-        if len(set(names)) != 2 or len(names) != 2:
-            raise CommandError("Name two officers: --officer NAME --officer NAME.")
-        officers = [proved_officer(name, code) for name, code in zip(names, [*codes, "", ""], strict=False)]
-        for officer in officers:
-            if not Scope.of(officer, Capability.SIGN_NIGHTS):
-                raise CommandError(f"{officer.get_username()} may not sign nights at any casino.")
-        if same_hands(*officers):
-            raise CommandError(
-                "One of the two created the account of the other or reset its password: another officer must decide."
-            )
-        return officers

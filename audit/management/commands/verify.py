@@ -9,6 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from rich.console import Console
 
+from audit.archive.verify import wrong_files
 from audit.management.counted import counted
 from audit.models import Casino, LoggedStream
 from audit.projections.found import Figures
@@ -39,6 +40,9 @@ class Command(BaseCommand):
         )
         parser.add_argument(
             "--deep", action="store_true", help="adjudicate every session again, whatever the log keeps of its findings"
+        )
+        parser.add_argument(
+            "--archive", metavar="DIR", type=Path, help="read and prove the files of archived months, too"
         )
         parser.add_argument(
             "--key", action="append", metavar="VKEY", help="trust only this public key, not those in the log"
@@ -75,6 +79,10 @@ class Command(BaseCommand):
                 duration_s = time.monotonic() - started
                 status.update("Holding the tables against the log …")
                 figures = self._verify_derived(casino_id, outcome, deep=options["deep"]) if streams is None else None
+                if options["archive"]:
+                    status.update("Reading the archive …")
+                    for fault in wrong_files(options["archive"], outcome, verifiers):
+                        outcome.add(fault)
         self._print(outcome, figures, duration_s, len(outside))
         if outcome.faults:
             raise CommandError(
@@ -104,10 +112,17 @@ class Command(BaseCommand):
                 f"Epoch {epoch.number}, {epoch.origin}, began after {counted(epoch.kept, 'leaf', 'leaves')}: of the "
                 f"{epoch.signed_size} that were signed before, those after {epoch.forked_at} were lost."
             )
+        for taken in outcome.archived.values():
+            size = f"{counted(taken.streams, 'stream')}, {counted(taken.batches, 'batch', 'batches')}"
+            read = "; read and proved" if taken.has_file else ""
+            self.stdout.write(
+                f"{taken.month.name} is {taken.month.where}: {size}, {counted(taken.events, 'event')}{read}"
+            )
         if outcome.lost:
             self.stdout.write(f"Not compared: {counted(outcome.lost, 'checkpoint')} of leaves that were lost.")
         if figures is not None:
             again = f", {counted(figures.again, 'session')} adjudicated again" if figures.again else ""
+            again += f", {counted(figures.away, 'session')} archived and not" if figures.away else ""
             self.stdout.write(f"{counted(figures.findings, 'finding')} held against the log{again}")
             if figures.unkept:
                 self.stdout.write(

@@ -1,0 +1,22 @@
+"""Legal holds: while a case is held, the months of its stream are neither archived nor destroyed."""
+
+from __future__ import annotations
+
+from django.db.models import OuterRef, QuerySet, Subquery
+
+from audit.models import Case, CaseAction
+
+HELD, LIFTED = "case.held", "case.hold_lifted"
+
+
+def held(cases: QuerySet[Case]) -> QuerySet[Case]:
+    """Return those of ``cases`` that are held: whose newest action about a hold places one."""
+    about_holds = CaseAction.objects.filter(case=OuterRef("pk"), type__in=(HELD, LIFTED)).order_by("-at", "-pk")
+    return cases.alias(newest_hold=Subquery(about_holds.values("type")[:1])).filter(newest_hold=HELD)
+
+
+def hold_of(case: Case) -> CaseAction | None:
+    """Return the action that holds a case: by whom, when and why. None if it is not held."""
+    newest = CaseAction.objects.filter(case=case, type__in=(HELD, LIFTED)).select_related("officer")
+    action = newest.order_by("at", "pk").last()
+    return action if action is not None and action.type == HELD else None
