@@ -17,6 +17,8 @@ from django.http import Http404, HttpResponse, JsonResponse
 from rest_framework import exceptions
 from rest_framework.views import exception_handler as drf_response
 
+from audit.event_store.append import MonthClosed
+from audit.event_store.archived import StreamArchived
 from audit.evidence.bundle import Unproven
 from audit.ingest.bodies import MalformedBody, TooManyEvents
 from audit.ingest.dry_run import TooFarBehind
@@ -61,6 +63,8 @@ PROBLEMS: Mapping[type[Exception], Row] = {
     SequenceConflict: Row(409, "conflict", ("seq", "stored_digest", "sent_digest")),
     TooFarBehind: Row(409, "behind"),
     RecordUnavailable: Row(503, "unavailable"),
+    StreamArchived: Row(410, "archived"),
+    MonthClosed: Row(410, "archived"),
     NotSealed: Row(409, "not-sealed", detail="{}."),
     Unproven: Row(409, "unproven", detail="The record does not prove this finding: {}."),
 }

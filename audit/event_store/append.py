@@ -6,7 +6,8 @@ number next. One statement is one round trip and, outside a transaction, durable
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import date, datetime
 from typing import Any
 
@@ -21,6 +22,9 @@ from audit.event_store.read import Batch
 REFUSED = "ES403"
 """The SQLSTATE with which the database refuses what an entry of the audit trail was to do."""
 
+CLOSED = "ES410"
+"""The SQLSTATE with which the database refuses an event of a month that is archived."""
+
 _PARAMETERS = "%b::bigint, %b::bigint, %b::bigint, %b::bytea, %b::bigint, %b::bigint[], %b::timestamptz[], %b::text[]"
 
 
@@ -30,6 +34,13 @@ class UnexpectedSeq(Exception):
     def __init__(self, next_seq: int) -> None:
         super().__init__(f"the stream takes {next_seq} next")
         self.next_seq = next_seq
+
+
+class MonthClosed(Exception):
+    """The stream is of a month that is archived: it takes no more events, and nothing is stored."""
+
+    def __init__(self) -> None:
+        super().__init__("The month of this stream is archived: it takes no more events.")
 
 
 class EntryRefused(Exception):
@@ -93,12 +104,13 @@ def append(stream_id: int, events: Sequence[NewEvent], *, next_seq: int, key_id:
 
     ``next_seq`` is the number that follows the batch: one more than its last, or than the end of a loss that its last
     event declares. ``key_id`` is 0 for the audit trail. Raise ``UnexpectedSeq`` and store nothing if the stream does
-    not take the first event's number next.
+    not take the first event's number next, ``MonthClosed`` if it takes none any more.
     """
     parameters, root = _parameters(stream_id, events, next_seq, key_id)
-    [(appended, following, chain, received_at)] = binary_copy.execute(
-        f"select appended, next_seq, chain, received_at from log.append({_PARAMETERS})", parameters
-    )
+    with _closed_months():
+        [(appended, following, chain, received_at)] = binary_copy.execute(
+            f"select appended, next_seq, chain, received_at from log.append({_PARAMETERS})", parameters
+        )
     if not appended:
         raise UnexpectedSeq(following)
     return Batch(events[0].seq, events[-1].seq, following, len(events), root, chain, received_at, key_id)
@@ -123,6 +135,18 @@ def append_and_apply(stream_id: int, entry: NewEvent, *, function: str, secret: 
     if not appended:
         raise UnexpectedSeq(following)
     return result or {}
+
+
+@contextmanager
+def _closed_months() -> Iterator[None]:
+    """Raise ``MonthClosed`` for what the database refuses because of that."""
+    try:
+        yield
+    except DatabaseError as error:
+        cause = error.__cause__
+        if isinstance(cause, psycopg.Error) and cause.sqlstate == CLOSED:
+            raise MonthClosed from error
+        raise
 
 
 def _parameters(
@@ -155,11 +179,12 @@ def append_named(
     """
     first_seq, last_seq, count = columns.seqs[0], columns.seqs[-1], len(columns.seqs)
     root = merkle.root(merkle.leaves(columns.envelopes))
-    [(stream_id, appended, chain, received_at)] = binary_copy.execute(
-        "select stream_id, appended, chain, received_at from log.append_named(%b::bigint, %b::text, %b::bigint[],"
-        " %b::bigint, %b::bigint, %b::bytea, %b::bigint, %b::bigint[], %b::timestamptz[], %b::text[])",
-        (casino_id, name, list(tables) or None, first_seq, next_seq, root, key_id, *columns.arrays()),
-    )
+    with _closed_months():
+        [(stream_id, appended, chain, received_at)] = binary_copy.execute(
+            "select stream_id, appended, chain, received_at from log.append_named(%b::bigint, %b::text, %b::bigint[],"
+            " %b::bigint, %b::bigint, %b::bytea, %b::bigint, %b::bigint[], %b::timestamptz[], %b::text[])",
+            (casino_id, name, list(tables) or None, first_seq, next_seq, root, key_id, *columns.arrays()),
+        )
     if not appended:
         return None
     batch = Batch(first_seq, last_seq, next_seq, count, root, chain, received_at, key_id)
