@@ -117,6 +117,7 @@ MIDDLEWARE = [
     "django_otp.middleware.OTPMiddleware",
     "audit.desk.sign_in.second_factor.SecondFactorRequired",
     "audit.desk.database_unavailable.DatabaseUnavailable",
+    "audit.desk.archived.ArchivedStreams",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "axes.middleware.AxesMiddleware",

@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy as _
 
 from audit.access.capabilities import Capability
 from audit.casework.priority import URGENCY, with_due_group, with_priority
+from audit.desk.archived import where_words
 from audit.desk.audited_admin import actor, record_entry
 from audit.desk.complaints.about import about_finding, entry_address
 from audit.desk.downloads import file_response, filter_texts, filters_in_words, list_response
@@ -39,6 +40,7 @@ from audit.desk.findings.search import search
 from audit.desk.findings.todo import steps_of
 from audit.desk.names import sees_names
 from audit.desk.scoped_admin import demands, officer_of, scope_of
+from audit.event_store.archived import StreamArchived
 from audit.evidence.bundle import Unproven
 from audit.evidence.export import export
 from audit.exports.findings import MAX_ROWS, NOWHERE, add_names, findings_by_id, findings_sheet
@@ -46,7 +48,7 @@ from audit.exports.lists import FORMATS
 from audit.jobs.queue import enqueue
 from audit.models import Casino, Finding
 from audit.models.jobs import JobKind
-from audit.presentation import language
+from audit.presentation import finding_title, language
 from audit.transparency.proofs import NotSealed
 
 MAX_ROWS_AT_ONCE = 2_000
@@ -116,7 +118,10 @@ class FindingAdmin(CaseworkAdmin):
         finding = self.row_or_404(request, object_id)
         record_entry(request, "finding.viewed", casino_id=finding.casino_id, id=finding.pk, stream=finding.stream.name)
         casework = case_context(request, finding)
-        shown = finding_context(finding, with_names=sees_names(request, finding.casino_id))
+        try:
+            shown = finding_context(finding, with_names=sees_names(request, finding.casino_id))
+        except StreamArchived as error:
+            return self._archived(request, finding, casework, error)
         context = {
             **self.admin_site.each_context(request),
             **shown,
@@ -130,6 +135,22 @@ class FindingAdmin(CaseworkAdmin):
             "title": shown["verdict"].plain_title,
         }
         return TemplateResponse(request, "admin/audit/findings/finding.html", context)
+
+    def _archived(
+        self, request: HttpRequest, finding: Finding, casework: dict[str, Any] | None, error: StreamArchived
+    ) -> HttpResponse:
+        """Show a finding whose events are in the archive: what it says, its case, and where they are."""
+        context = {
+            **self.admin_site.each_context(request),
+            **where_words(error),
+            "finding": finding,
+            "message": finding.as_value().message(language()),
+            "casework": casework,
+            "neighbours": neighbours_of(request, self, finding),
+            "opts": self.opts,
+            "title": finding_title(finding.rule),
+        }
+        return TemplateResponse(request, "admin/audit/archived/finding.html", context)
 
     @demands(Capability.SEE_RECORD)
     def export_view(self, request: HttpRequest, format: str) -> HttpResponse:

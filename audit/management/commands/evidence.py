@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from audit.event_store.archived import StreamArchived
 from audit.evidence.bundle import Unproven
 from audit.evidence.export import export
 from audit.models import Finding
@@ -34,6 +35,8 @@ class Command(BaseCommand):
             bundle = export(finding, actor="manage.py evidence", reason=options["reason"])
         except NotSealed as error:
             raise CommandError(f"{error}; is manage.py sequence running?") from None
+        except StreamArchived as error:
+            raise CommandError(str(error)) from None
         except Unproven as error:
             raise CommandError(f"The record does not prove this finding: {error}.") from None
         path = options["output"] or Path(bundle.name)

@@ -20,7 +20,7 @@ from audit.adjudication import promotion, what_if_worker
 from audit.adjudication import what_if as what_if_runs
 from audit.adjudication.replay import advance
 from audit.adjudication.what_if import Selection, WhatIfRejected
-from audit.event_store import audit_trail
+from audit.event_store import archived, audit_trail
 from audit.exports.what_if_difference import write_csv, write_json
 from audit.management.counted import counted
 from audit.models import LoggedStream, WhatIf
@@ -83,6 +83,10 @@ class Command(BaseCommand):
         if len(stream_ids) != 1:
             reason = "Several casinos have one: add --casino." if stream_ids else "There is no such stream."
             raise CommandError(reason)
+        try:
+            archived.demand_here(stream_ids[0])
+        except archived.StreamArchived as error:
+            raise CommandError(str(error)) from None
         folded = 0
         while (progress := advance(stream_ids[0])) is not None:
             folded += progress.folded

@@ -81,14 +81,15 @@ def test_whoever_reads_an_archived_stream_is_told_where_it_is_and_not_that_it_is
         lambda: read.count_from(stream_id, 1, limit=5),
         lambda: read.last_of_type_in([stream_id], "session.closed"),
     ):
-        with pytest.raises(StreamArchived, match="archived in cabochon-1992-03.ndjson.gz; manage.py archive --attach"):
+        with pytest.raises(StreamArchived, match="archived in cabochon-1992-03.*--attach"):
             reads()
     answer = years.tenant.get(f"streams/{name}/events")
     assert (answer.status_code, answer.json()["code"]) == (410, "archived")
     proof = years.tenant.get(f"log/inclusion?stream={name}&seq=1")
     assert (proof.status_code, proof.json()["code"]) == (410, "archived")
+    finding = Finding.objects.filter(stream=stream_id).earliest("pk")
     with pytest.raises(CommandError, match="archived in cabochon"):
-        call_command("adjudicate", "--stream", name, "--casino", years.casino.code)
+        call_command("evidence", "--finding", str(finding.pk))
     with pytest.raises(CommandError, match="archived in cabochon"):
         call_command("replay", "--stream", name, "--casino", years.casino.code)
     printed = StringIO()
@@ -126,9 +127,9 @@ def test_an_archived_stream_takes_no_more_events_nor_does_its_month_while_it_is_
             record(years.casino, [late])
         with pytest.raises(MonthClosed), transaction.atomic():
             record(years.casino, session(years.casino, "R9", day=PLAYED, coups=1))
+    assert read.next_seq_of(stream_id) == head
     sent = years.tenant.post(str(events[0]["stream"]), [late])
     assert (sent.status_code, sent.json()["code"]) == (410, "archived")
-    assert read.next_seq_of(stream_id) == head
 
 
 def test_nothing_waits_for_an_archived_stream_of_another_version_of_the_engine(years: Years) -> None:
@@ -351,10 +352,7 @@ def test_a_row_that_was_altered_is_not_what_its_entry_says(years: Years) -> None
 def test_the_partition_of_an_archived_month_takes_no_row_by_hand(years: Years) -> None:
     stream_id = years.play()
     archived("--before", "1992-04")
-    with pytest.raises(DatabaseError, match="archived, it takes no more events"), transaction.atomic():
-        with connection.cursor() as cursor:
-            cursor.execute("set session_replication_role = replica")
-            cursor.execute(
-                "insert into log.event (stream_id, seq, occurred_at, envelope) values (%s, 1, now(), '{}')",
-                (stream_id,),
-            )
+    insert = "insert into log.event (stream_id, seq, occurred_at, envelope) values (%s, 1, now(), '{}')"
+    with without_triggers(), connection.cursor() as cursor, transaction.atomic():
+        with pytest.raises(DatabaseError, match="archived, it takes no more events"), transaction.atomic():
+            cursor.execute(insert, (stream_id,))
