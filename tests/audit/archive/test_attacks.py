@@ -264,7 +264,7 @@ def test_the_swap_takes_the_numbers_that_were_proved_and_no_others(years: Years)
     years.play()
     _execute("select log.stage_month('1992-03-01')")
     for batches, events in ((2, 134), (1, 135), (0, 0)):
-        with pytest.raises(DatabaseError, match="not .* with"), transaction.atomic():
+        with pytest.raises(DatabaseError, match=r"not .* with"), transaction.atomic():
             _execute(f"select log.swap_month('1992-03-01', {batches}, {events})")
 
 

@@ -81,7 +81,7 @@ def test_whoever_reads_an_archived_stream_is_told_where_it_is_and_not_that_it_is
         lambda: read.count_from(stream_id, 1, limit=5),
         lambda: read.last_of_type_in([stream_id], "session.closed"),
     ):
-        with pytest.raises(StreamArchived, match="archived in cabochon-1992-03.*--attach"):
+        with pytest.raises(StreamArchived, match=r"archived in cabochon-1992-03.*--attach"):
             reads()
     answer = years.tenant.get(f"streams/{name}/events")
     assert (answer.status_code, answer.json()["code"]) == (410, "archived")
