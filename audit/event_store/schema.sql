@@ -311,6 +311,16 @@ AS $function$
   select h.next_seq, h.chain from log.stream_head h where h.stream_id = p_stream for update
 $function$;
 
+CREATE OR REPLACE FUNCTION log.month_range(p_month date, OUT low bigint, OUT high bigint)
+ RETURNS record
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select (date_trunc('month', p_month)::date - date '2020-01-01')::bigint << 32,
+         ((date_trunc('month', p_month) + interval '1 month')::date - date '2020-01-01')::bigint << 32
+$function$;
+
 CREATE OR REPLACE FUNCTION log.open_desk(p_casino bigint, p_day date)
  RETURNS bigint
  LANGUAGE plpgsql
@@ -453,6 +463,70 @@ begin
     where newest.received_at > c.received_at;
   delete from log.outbox o using unnest(p_streams, p_firsts) as l (stream_id, first_seq)
     where o.stream_id = l.stream_id and o.first_seq = l.first_seq;
+end $function$;
+
+CREATE OR REPLACE FUNCTION log.stage_month(p_month date)
+ RETURNS text
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  low    bigint;
+  high   bigint;
+  staged text := 'event' || to_char(p_month, '_YYYYMM') || '_next';
+begin
+  select r.low, r.high into low, high from log.month_range(p_month) r;
+  if to_regclass('log_guard.maintenance') is not null then
+    insert into log_guard.maintenance (reason) values (format('archive %s', to_char(p_month, 'YYYY-MM')));
+  end if;
+  execute format('create table log.%I (like log.event including all)', staged);
+  execute (select format('alter table log.%I owner to %I', staged, r.rolname)
+           from pg_catalog.pg_class c join pg_catalog.pg_roles r on r.oid = c.relowner
+           where c.oid = 'log.event'::regclass);
+  -- So that attaching it reads nothing while others wait.
+  execute format('alter table log.%I add constraint of_month check (stream_id >= %s and stream_id < %s)',
+                 staged, low, high);
+  execute format('insert into log.%I select e.* from log.event e join log.stream s using (stream_id)'
+                 ' where s.is_of_desk and e.stream_id >= %s and e.stream_id < %s', staged, low, high);
+  return staged;
+end $function$;
+
+CREATE OR REPLACE FUNCTION log.swap_month(p_month date, p_batches bigint, p_events bigint)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  low     bigint;
+  high    bigint;
+  child   text := 'event' || to_char(p_month, '_YYYYMM');
+  staged  text := child || '_next';
+  batches bigint;
+  events  bigint;
+  index   text;
+begin
+  select r.low, r.high into low, high from log.month_range(p_month) r;
+  lock table log.event in access exclusive mode;
+  select count(*), coalesce(sum(b.count), 0) into batches, events
+    from log.batch b join log.stream s using (stream_id)
+    where b.stream_id >= low and b.stream_id < high and not s.is_of_desk;
+  if (batches, events) is distinct from (p_batches, p_events) then
+    raise exception 'log: % has % batches with % events, not % with %',
+      child, batches, events, p_batches, p_events using errcode = 'ES409';
+  end if;
+  execute format('alter table log.event detach partition log.%I', child);
+  execute format('drop table log.%I', child);
+  execute format('alter table log.%I rename to %I', staged, child);
+  for index in select i.relname from pg_catalog.pg_index x join pg_catalog.pg_class i on i.oid = x.indexrelid
+      where x.indrelid = format('log.%I', child)::regclass loop
+    execute format('alter index log.%I rename to %I', index, replace(index, staged, child));
+  end loop;
+  execute format('alter table log.event attach partition log.%I for values from (%s) to (%s)', child, low, high);
+  execute format('alter table log.%I drop constraint of_month', child);
+  perform log.protect(format('log.%I', child)::regclass);
+  execute format('create trigger no_insert before insert on log.%I for each row execute function log.refuse_archived()',
+                 child);
+  execute format('alter table log.%I enable always trigger no_insert', child);
 end $function$;
 
 CREATE OR REPLACE FUNCTION log_guard.close_maintenance()
@@ -634,6 +708,9 @@ ALTER FUNCTION log.hold(bigint) OWNER TO cabochon_owner;
 REVOKE ALL ON FUNCTION log.hold(bigint) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION log.hold(bigint) TO cabochon_writer;
 
+ALTER FUNCTION log.month_range(date) OWNER TO cabochon_owner;
+REVOKE ALL ON FUNCTION log.month_range(date) FROM PUBLIC;
+
 ALTER FUNCTION log.open_desk(bigint,date) OWNER TO cabochon_owner;
 REVOKE ALL ON FUNCTION log.open_desk(bigint,date) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION log.open_desk(bigint,date) TO cabochon_writer;
@@ -657,6 +734,10 @@ GRANT EXECUTE ON FUNCTION log.register_key(bytea,text,text,bytea,timestamp with 
 ALTER FUNCTION log.seal(bigint,bigint[],bigint[],bytea[],smallint[],bigint[],bytea[],bytea,text) OWNER TO cabochon_owner;
 REVOKE ALL ON FUNCTION log.seal(bigint,bigint[],bigint[],bytea[],smallint[],bigint[],bytea[],bytea,text) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION log.seal(bigint,bigint[],bigint[],bytea[],smallint[],bigint[],bytea[],bytea,text) TO cabochon_sequencer;
+
+REVOKE ALL ON FUNCTION log.stage_month(date) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION log.swap_month(date,bigint,bigint) FROM PUBLIC;
 
 CREATE EVENT TRIGGER log_no_change ON ddl_command_end EXECUTE FUNCTION log_guard.refuse_change();
 ALTER EVENT TRIGGER log_no_change ENABLE ALWAYS;

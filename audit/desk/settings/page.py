@@ -13,16 +13,18 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib import admin
-from django.db.models import Model, QuerySet
+from django.db.models import Min, Model, QuerySet
 from django.http import HttpRequest
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext, ngettext
 
 from audit.access.capabilities import Capability
+from audit.casework.holds import held, hold_of
 from audit.casework.undelivered import Undelivered, undelivered
 from audit.desk.scoped_admin import scope_of
 from audit.desk.settings.tables import table_lines
-from audit.models import ApiKey, Casino, KeyScope, RequestState, Role
+from audit.models import ApiKey, ArchivedMonth, Case, Casino, KeyScope, RequestState, Role
 from audit.presentation import count, date_time, day, local
 
 SHOWN = 12
@@ -83,7 +85,21 @@ def settings_context(request: HttpRequest) -> Mapping[str, Any]:
         "undelivered": _undelivered(request) if "casecontacts" in sections else [],
         "video_days": settings.CABOCHON_VIDEO_DAYS,
         "quarantine_days": settings.CABOCHON_QUARANTINE_DAYS,
+        "retention_years": settings.CABOCHON_RETENTION_YEARS,
+        "archive": ArchivedMonth.objects.order_by("-month")[:SHOWN],
+        "holds": _holds(request),
     }
+
+
+def _holds(request: HttpRequest) -> list[dict[str, Any]]:
+    """Return the cases that are held, of casinos whose record the officer sees: case, hold, address of the finding."""
+    cases = held(scope_of(request, Capability.SEE_RECORD).rows(Case.objects.order_by("pk")))
+    found = cases.annotate(finding=Min("findings"))[:SHOWN]
+    return [
+        {"case": each, "hold": hold_of(each), "address": reverse("admin:audit_finding_change", args=[each.finding])}
+        for each in found
+        if each.finding is not None
+    ]
 
 
 def _undelivered(request: HttpRequest) -> list[tuple[Casino, list[Undelivered]]]:

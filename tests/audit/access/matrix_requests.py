@@ -262,6 +262,8 @@ CASES: dict[str, tuple[Callable[[Site], Any], Callable[[Site], Form]]] = {
     "send_back": (lambda site: site.proposed, lambda site: {"reason": "which camera?"}),
     "ask_video": (lambda site: site.taken, lambda site: {}),
     "reopen": (lambda site: site.closed, lambda site: {"reason": "another camera"}),
+    "hold": (lambda site: site.finding, lambda site: {"reason": "the prosecutor asked"}),
+    "lift_hold": (lambda site: site.held, lambda site: {"reason": "settled"}),
 }
 for _name, (_finding, _case_form) in CASES.items():
     AT["POST", f"{FINDING}<int:pk>/case/<slug:name>/", _name] = (

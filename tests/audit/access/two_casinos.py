@@ -163,6 +163,8 @@ class Site:
         for finding in (self.proposed, self.closed):
             actions.perform(finding.case_id, self.colleague, "propose", reason=reason, outcome="confirmed")
         actions.perform(self.closed.case_id, self.reviewer, "approve")
+        self.held = self.taken
+        actions.perform(self.held.case_id, self.reviewer, "hold", reason=self.mark(Mark.RECORD, " is before a court"))
         self.correction = self._corrected("three")
         words = self.mark(Mark.RECORD, " was not paid")
         self.complaint = complaints.enter(self.colleague, complaints.Entered(self.stream, 1, time(21), "cage", words))
