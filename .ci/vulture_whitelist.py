@@ -15,7 +15,7 @@ _.SECRET_KEY, _.SPECTACULAR_SETTINGS, _.STORAGES, _.TEMPLATES, _.TIME_ZONE, _.US
 _.X_FRAME_OPTIONS
 
 # Settings that name one of our classes.
-_.ContentSecurityPolicy, _.DatabaseUnavailable, _.RefuseNul, _.SecondFactorRequired
+_.ArchivedStreams, _.ContentSecurityPolicy, _.DatabaseUnavailable, _.RefuseNul, _.SecondFactorRequired
 _.process_exception
 
 # Django: app configurations, commands, URL modules.

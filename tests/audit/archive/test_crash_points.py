@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -147,7 +148,6 @@ def test_killed_by_sigkill_at_any_step_it_goes_on(folder: Path) -> None:
         ended = _run(step, folder, "--before", "1992-04")
         if ended == 0:
             break
-        assert ended == -9
         killed += 1
         if stored(stream_id) == whole:
             assert not ArchivedMonth.objects.exists()
@@ -176,4 +176,6 @@ def _run(step: int, folder: Path, *arguments: str) -> int:
         "DIE_AT": str(step),
     }
     command = [sys.executable, "-m", "tests.audit.archive.killing", *arguments]
-    return subprocess.run(command, env=environment, cwd=settings.BASE_DIR, capture_output=True, check=False).returncode
+    ended = subprocess.run(command, env=environment, cwd=settings.BASE_DIR, capture_output=True, text=True, check=False)
+    assert ended.returncode in (0, -signal.SIGKILL), ended.stderr
+    return ended.returncode
