@@ -1,6 +1,6 @@
 """``manage.py archive``, killed before or after any step that leaves something behind: a file, a name, a statement.
 
-As a program it signs in where ``DATABASE_URL`` says and kills itself by SIGKILL at step ``DIE_AT``, as a power cut would.
+``main`` kills its own process by SIGKILL at step ``DIE_AT``, as a power cut would.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
+
+from django.core.management import call_command
 
 from audit.archive import files
 from audit.event_store import audit_trail, binary_copy
@@ -58,13 +60,6 @@ def dying(die_at: int, die: Callable[[], object]) -> Iterator[list[str]]:
 
 
 def main() -> None:
-    import django
-    from django.core.management import call_command
-
-    django.setup()
+    """Run the command that the arguments name; Django is set up."""
     with dying(int(os.environ["DIE_AT"]), lambda: os.kill(os.getpid(), signal.SIGKILL)):
         call_command("archive", *sys.argv[1:])
-
-
-if __name__ == "__main__":
-    main()

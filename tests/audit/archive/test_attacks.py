@@ -17,10 +17,12 @@ from audit.access.database_roles import OPERATOR, OWNER, SEQUENCER, WEB, WORKER
 from audit.archive import files, months, notes, proof
 from audit.archive.files import BadArchive
 from audit.archive.notes import Filed
+from audit.archive.verify import wrong_files
 from audit.event_store import audit_trail, merkle
 from audit.event_store.append import EntryRefused
 from audit.models import ArchivedMonth
 from audit.transparency import signing_keys
+from audit.transparency.outcome import Outcome
 from tests.audit.archive.years import MONTH, Years, archived, verified
 from tests.roles import acting_as
 
@@ -60,8 +62,10 @@ def test_a_file_that_is_altered_in_any_one_byte_does_not_prove(lines: list[bytes
         altered = bytearray(whole)
         altered[at] ^= 1
         (folder / FILE).write_bytes(altered)
-        with pytest.raises(CommandError, match="fault"):
-            call_command("verify", "--archive", str(folder), stdout=StringIO())
+        found = list(wrong_files(folder, Outcome(), signing_keys.verifiers("checkpoint")))
+        assert [fault.part for fault in found] == ["archive"], at
+    with pytest.raises(CommandError, match="of 1992-03: the file"):
+        call_command("verify", "--archive", str(folder), stdout=StringIO())
     (folder / FILE).write_bytes(whole[:-20])
     with pytest.raises(BadArchive):
         proved(folder)
@@ -235,8 +239,8 @@ def test_no_role_that_serves_takes_a_partition_away(years: Years, role: str) -> 
         "drop table log.event_199203",
         "create table log.event_199203_next (like log.event)",
         "insert into audit_archivedmonth (month, low, high, state, file, digest, batches, events, note, archived_at,"
-        f" entry_stream, entry_seq, destruction_note) values ('1992-03-01', {low}, {high}, 'archived', '', '', 0, 0, '',"
-        " now(), '', 1, '')",
+        f" entry_stream, entry_seq, destruction_note) values ('1992-03-01', {low}, {high}, 'archived', '', '', 0, 0,"
+        " '', now(), '', 1, '')",
         "update audit_archivedmonth set state = 'destroyed'",
         "select audit_demand_log_owner('{}')",
         "select audit_act_log_archived('{}', 1, null)",

@@ -175,7 +175,8 @@ def _run(step: int, folder: Path, *arguments: str) -> int:
         "CABOCHON_KEYS": str(settings.CABOCHON_KEYS),
         "DIE_AT": str(step),
     }
-    command = [sys.executable, "-m", "tests.audit.archive.killing", *arguments]
+    program = "import django; django.setup(); from tests.audit.archive.killing import main; main()"
+    command = [sys.executable, "-c", program, *arguments]
     ended = subprocess.run(command, env=environment, cwd=settings.BASE_DIR, capture_output=True, text=True, check=False)
     assert ended.returncode in (0, -signal.SIGKILL), ended.stderr
     return ended.returncode
