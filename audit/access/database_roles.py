@@ -69,9 +69,7 @@ TABLES: Mapping[str, Mapping[str, str]] = {
         f"log.{name}": _READ
         for name in ("stream", "stream_head", "event", "batch", "outbox", "leaf", "subtree", "checkpoint", "key")
     },
-    "log_guard.maintenance": {},
-    "log_guard.foreign_grant": {},
-    "log_guard.misplaced": {},
+    **{f"log_guard.{name}": {} for name in ("maintenance", "foreign_grant", "misplaced")},
     # Adjudication: workers compute it. A finding is never deleted, and what it is about never changes.
     "audit_adjudication": {**_READ, WORKER: "insert, update"},
     "audit_retiredwagers": {**_READ, WORKER: "insert, delete"},
@@ -198,7 +196,7 @@ FUNCTIONS: Mapping[str, tuple[str, ...]] = {
     "log.register_key": (SEQUENCER,),
     "log.ensure_month": (OWNER,),
     # Nobody is granted what takes a partition away: months go into the archive by the account that owns the log.
-    **{f"log.{name}": () for name in ("protect", "refuse", "refuse_step_back", "refuse_clock_back")},
+    **{f"log.{name}": () for name in ("protect", "refuse", "refuse_step_back", "refuse_earlier")},
     **{f"log.{name}": () for name in ("month_range", "refuse_archived", "stage_month", "swap_month")},
     # Doors: what they do is in the functions after them, which nobody calls in another way.
     "audit_perform_act": (WEB,),
@@ -248,7 +246,7 @@ FUNCTIONS: Mapping[str, tuple[str, ...]] = {
 """Who may call a function, beyond its owner. Functions of ``log_guard`` run by triggers alone."""
 
 KEPT_BY_THE_MIGRATOR = (
-    *("log.ensure_month", "log.protect", "log.refuse", "log.refuse_step_back", "log.refuse_clock_back"),
+    *("log.ensure_month", "log.protect", "log.refuse", "log.refuse_step_back", "log.refuse_earlier"),
     *("log.refuse_archived", "log.stage_month", "log.swap_month"),
 )
 """What makes, protects and takes away partitions stays with the account that migrates: the owner cannot change it."""

@@ -415,7 +415,7 @@ def check_batches(
     Return the casino's id in the log, and the line to print.
     """
     batches = document(files, "batches.json", "batches:list")["batches"]
-    chain, next_seq, start, last_index, stream_id, casino, newest_s = bytes(32), 1, 0, -1, None, 0, 0
+    chain, next_seq, start, last_index, stream_id, casino, before_s = bytes(32), 1, 0, -1, None, 0, 0
     for batch in batches:
         entry = sealed_entry(batch, size, root)
         what = f"the batch of event {entry['first_seq']}"
@@ -440,10 +440,9 @@ def check_batches(
         if chain.hex() != entry["chain"]:
             raise Unverified(f"the chain of the stream breaks at {what}")
         at_s = calendar.timegm(time.strptime(entry["received_at"][:19], "%Y-%m-%dT%H:%M:%S"))
-        if not last_index < batch["index"] or at_s < newest_s - 3_600:  # clocks are set, but by less
+        if not last_index < batch["index"] or at_s < before_s - 3_600:  # clocks are set, but by less
             raise Unverified(f"{what} lies in the tree before the one before it, or was received long before it")
-        start, last_index, newest_s = end, batch["index"], max(at_s, newest_s)
-        stream_id, casino = entry["stream_id"], entry["casino"]
+        start, last_index, before_s, stream_id, casino = end, batch["index"], at_s, entry["stream_id"], entry["casino"]
     if start != len(lines):
         raise Unverified("there are events that are in no batch")
     return (

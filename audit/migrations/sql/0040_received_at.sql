@@ -23,7 +23,7 @@ insert into log.clock (since, began_at, received_at)
   select (select coalesce(max(log_index) + 1, 0) from log.leaf) + (select count(*) from log.outbox), at, at
   from (select clock_timestamp()) now (at);
 
-create function log.refuse_clock_back() returns trigger language plpgsql as $$
+create function log.refuse_earlier() returns trigger language plpgsql as $$
 begin
   if tg_op <> 'UPDATE' or new.since <> old.since or new.began_at <> old.began_at or new.received_at < old.received_at then
     raise exception 'log: % on the log''s clock is not allowed', tg_op using errcode = 'ES001';
@@ -31,7 +31,7 @@ begin
   return new;
 end $$;
 
-create trigger forward_only before update or delete on log.clock for each row execute function log.refuse_clock_back();
+create trigger forward_only before update or delete on log.clock for each row execute function log.refuse_earlier();
 create trigger no_truncate before truncate on log.clock for each statement execute function log.refuse();
 alter table log.clock enable always trigger forward_only;
 alter table log.clock enable always trigger no_truncate;
