@@ -9,7 +9,7 @@ SQL = Path(__file__).resolve().parent / "sql"
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("audit", "0039_recovery"),
+        ("audit", "0040_received_at"),
     ]
 
     operations = [
