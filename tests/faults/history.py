@@ -18,6 +18,7 @@ again. So nothing follows from it alone, but what is stored must still be of a r
 from __future__ import annotations
 
 import base64
+import itertools
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -196,7 +197,7 @@ class _Streams:
 
     def _events(self, stream: str, events: list[tuple[int, bytes]]) -> Iterator[Violation]:
         seqs = [seq for seq, _ in events]
-        if any(later <= earlier for earlier, later in zip(seqs, seqs[1:], strict=False)):
+        if any(later <= earlier for earlier, later in itertools.pairwise(seqs)):
             yield Violation("twice", f"the numbers of {stream} do not ascend")
         expected = 1
         for seq, raw in sorted(self.stored[stream].items()):
@@ -394,7 +395,7 @@ def _findings(history: History) -> Iterator[Violation]:
     for stream, clean in history.clean.items():
         standing = Counter(map(_canonical, history.findings.get(stream, ())))
         expected = Counter(map(_canonical, clean))
-        for raw in (standing - expected).keys():
+        for raw in standing - expected:
             yield Violation("findings", f"{stream} has {raw.decode()}, which a clean run does not find")
-        for raw in (expected - standing).keys():
+        for raw in expected - standing:
             yield Violation("findings", f"{stream} lacks {raw.decode()}")
