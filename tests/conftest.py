@@ -23,6 +23,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache, partial
 from io import StringIO
 from pathlib import Path
@@ -239,6 +240,27 @@ def migrated_url(superuser_url: str) -> str:
 def superuser_url(migrated_template: str) -> Iterator[str]:
     """The address of the database of ``migrated_url`` for a superuser. It is dropped after the test."""
     yield from _new_database(_server(), template=migrated_template)
+
+
+@pytest.fixture(scope="module")
+def django_on_its_own_database(
+    django_db_setup: None, migrated_template: str, django_db_blocker: DjangoDbBlocker
+) -> Iterator[str]:
+    """A new, migrated database for one module, with the log's signing keys: its address for a superuser.
+
+    Django's connections go to it meanwhile, as the account of the tests.
+    """
+    _sign_in(is_superuser=False)
+    before = connection.settings_dict["NAME"]
+    with contextmanager(_new_database)(_server(), template=migrated_template) as url, django_db_blocker.unblock():
+        connection.close()
+        connection.settings_dict["NAME"] = urlsplit(url).path[1:]
+        try:
+            call_command("logkey", "--make", stdout=StringIO())
+            yield url
+        finally:
+            connections.close_all()
+            connection.settings_dict["NAME"] = before
 
 
 def _new_database(server: str, *, template: str = "template1") -> Iterator[str]:

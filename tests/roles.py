@@ -65,9 +65,11 @@ def acting_as(role: str) -> Iterator[None]:
     try:
         yield
     finally:
-        has_failed = connection.connection.info.transaction_status == TransactionStatus.INERROR
+        raw = connection.connection
+        gone = (TransactionStatus.INERROR, TransactionStatus.UNKNOWN)  # it failed, or has ended
+        has_failed = raw is None or raw.info.transaction_status in gone
         if not has_failed and not connection.needs_rollback:
-            connection.connection.execute("reset role")
+            raw.execute("reset role")
 
 
 @contextmanager

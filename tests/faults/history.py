@@ -110,7 +110,10 @@ class Tree:
         return Tree(self.size, self.subtrees)
 
     def add(self, entry: bytes) -> None:
-        self.subtrees.append(sha256(b"\0" + entry).digest())
+        self.add_hash(sha256(b"\0" + entry).digest())
+
+    def add_hash(self, leaf: bytes) -> None:
+        self.subtrees.append(leaf)
         self.size += 1
         filled = self.size
         while filled % 2 == 0:
