@@ -44,6 +44,9 @@ from tests.faults.turns import FAULTS, Actor, Fault, Stage
 STAGES = 3
 """Actors at once."""
 
+STEP_EVENTS = 8
+"""For ``replay.STEP_EVENTS``: a worker takes one or two steps for a stream."""
+
 MAX_TURNS = 400
 """Turns after which nothing fails any more: whoever is still without an answer gets one."""
 
@@ -187,10 +190,18 @@ class Interleaving:
 
     def play(self) -> list[Violation]:
         """Play it, let everybody come to an end, and return what breaks a rule."""
+        try:
+            return self._play()
+        finally:  # whoever stands when it fails is killed
+            for stage, _ended in self.running.values():
+                stage.go_on(1, "killed before")
+
+    def _play(self) -> list[Violation]:
         for number in range(self.rng.choice((1, 1, 2))):
             stream = f"interleaved-{self.seed}-{self.world.played}-{number}"
             events = events_of(self.world.tenant, stream)
-            self.clients.append(Client(stream, events[: self.rng.randint(3, len(events))]))
+            last = len(events) if self.rng.random() < 0.15 else self.rng.randint(3, 13)
+            self.clients.append(Client(stream, events[:last]))
         for _ in range(MAX_TURNS):
             if all(client.is_done for client in self.clients):
                 break

@@ -63,7 +63,7 @@ def play(seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
         try:
             schedule.play()
         except AssertionError as error:
-            raise AssertionError(f"{error}\npython -m tests.faults --seed {seed} plays it again") from error
+            raise AssertionError(f"{error}\npython -m tests.faults --processes --seed {seed} plays it again") from error
         killed += schedule.hit
     assert faults_of_the_log() == [], "the tree over all of them holds"
     # A correction may find nothing to do, and an acknowledged batch is not always sent again.

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
 
 import psycopg
 import pytest
 from django.core.signals import request_finished, request_started
-from django.db import close_old_connections, connection
+from django.db import close_old_connections, connection, transaction
 
-from audit.adjudication import replay
+from audit.adjudication import findings, replay
 from audit.api import fast_path
 from audit.transparency import signing_keys
 from audit.transparency.verify import verify
 from tests.faults.clocks import Clocks
-from tests.faults.interleaving import Interleaving, World
-from tests.faults.schedule import STEP_EVENTS
-from tests.faults.turns import taking_turns
+from tests.faults.interleaving import STEP_EVENTS, Interleaving, World
+from tests.faults.turns import FAULTS, taking_turns
 
-QUICK = 100
-OFTEN = 1_000
+QUICK = 60
+OFTEN = 500
 SCHEDULES = int(os.environ.get("CABOCHON_SCHEDULES", "10000"))
 FIRST = int(os.environ.get("CABOCHON_SEED", "0"))
 CHUNKS = 8
@@ -28,7 +31,7 @@ CHUNKS = 8
 
 @pytest.fixture(scope="module")
 def world(django_on_its_own_database: str) -> Iterator[World]:
-    """A database of its own with clocks that step, in which small steps are taken."""
+    """A database of its own with clocks that step; workers take small steps."""
     for signal in (request_started, request_finished):  # each thread keeps its connection, as a server's does
         signal.disconnect(close_old_connections)
     with psycopg.connect(django_on_its_own_database, autocommit=True) as superuser, pytest.MonkeyPatch.context() as patch:
@@ -49,13 +52,12 @@ def world(django_on_its_own_database: str) -> Iterator[World]:
 def play(world: World, seeds: range) -> None:
     """Play the schedules of some seeds, then verify the whole log."""
     for seed in seeds:
-        schedule = Interleaving(world, seed)
-        again = f"python -m tests.faults --schedules 1 --seed {seed}"
+        again = f"python -m tests.faults --schedules 1 --seed {seed} plays it again"
         try:
-            found = schedule.play()
+            found = Interleaving(world, seed).play()
         except AssertionError as error:
-            raise AssertionError(f"{error}\n{again} plays it again") from error
-        assert found == [], f"{again} plays it again"
+            raise AssertionError(f"{error}\n{again}") from error
+        assert found == [], again
     outcome = verify(signing_keys.verifiers("checkpoint"))
     assert outcome.faults == []
     assert outcome.leaves == world.leaves.size
@@ -63,3 +65,79 @@ def play(world: World, seeds: range) -> None:
 
 def test_the_quick_schedules_break_no_rule(world: World) -> None:
     play(world, range(QUICK))
+
+
+@pytest.mark.faults
+def test_the_usual_schedules_break_no_rule(world: World) -> None:
+    play(world, range(QUICK, QUICK + OFTEN))
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_no_schedule_breaks_a_rule(world: World, chunk: int) -> None:
+    play(world, range(FIRST + SCHEDULES * chunk // CHUNKS, FIRST + SCHEDULES * (chunk + 1) // CHUNKS))
+
+
+def test_a_seed_does_the_same_whatever_was_played_before(world: World) -> None:
+    traces = []
+    for seeds in (range(900, 906), range(905, 899, -1)):
+        played = {}
+        for seed in seeds:
+            assert Interleaving(world, seed).play() == []
+            played[seed] = list(world.trace)
+        traces.append(played)
+    assert traces[0] == traces[1]
+    assert len(set(map(tuple, traces[0].values()))) == 6, "every seed does something else"
+
+
+def test_the_schedules_do_whatever_can_be_done_to_a_step(world: World) -> None:
+    """Each fault at a statement; each at a commit that it can happen to; and somebody waits for a lock."""
+    seen: set[str] = set()
+    for seed in range(40):
+        assert Interleaving(world, seed).play() == []
+        seen |= {line.partition(": ")[2] for line in world.trace}
+    assert {f"statement {fault}" for fault in FAULTS} <= seen
+    assert {f"commit {fault}" for fault in FAULTS if fault != "timeout"} <= seen
+    assert {"copy", "message", "commit"} <= seen
+
+
+def broken_rules(world: World, seeds: range) -> set[str]:
+    """Play schedules until one of them breaks a rule; return the rules that it breaks."""
+    for seed in seeds:
+        try:
+            found = Interleaving(world, seed).play()
+        except AssertionError:
+            return {"an assertion"}
+        if found:
+            return {violation.rule for violation in found}
+    return set()
+
+
+def test_they_find_an_answer_that_is_given_before_the_commit(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Prove the harness: with a flaw built in, it fails."""
+    whole = fast_path.append_named
+
+    def undone(*args: Any, **kwargs: Any) -> Any:
+        with transaction.atomic():
+            stored = whole(*args, **kwargs)
+            transaction.set_rollback(True)
+        return stored
+
+    monkeypatch.setattr(fast_path, "append_named", undone)
+    assert broken_rules(world, range(20)) & {"next-seq", "lost", "receipt-changed", "an assertion"}
+
+
+def test_they_find_findings_that_are_written_after_the_cursor(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = findings.add_findings
+    monkeypatch.setattr(findings, "add_findings", lambda *args: transaction.on_commit(partial(whole, *args)))
+    assert broken_rules(world, range(200)) & {"findings", "an assertion"}
+
+
+def test_they_find_a_receipt_of_another_instant(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if the web server read its own clock: asked for again, it says another instant."""
+    whole = fast_path.receipt
+    monkeypatch.setattr(
+        fast_path, "receipt", lambda stream, batch: whole(stream, replace(batch, received_at=datetime.now(UTC)))
+    )
+    assert broken_rules(world, range(20)) <= {"receipt-changed", "receipt-unsealed"}
+    assert broken_rules(world, range(20)) != set()

@@ -38,6 +38,9 @@ FAULTS: Sequence[Fault] = ("killed before", "killed after", "cut before", "cut a
 
 LOCK_TIMEOUT_MS = 15
 
+STUCK_S = 120.0
+"""Seconds after which the harness itself is at fault."""
+
 _local = threading.local()
 
 
@@ -83,7 +86,7 @@ class Stage:
         assert actor is not None
         actor.budget, actor.fault = steps, fault
         self._go.release()
-        self._stands.acquire()
+        assert self._stands.acquire(timeout=STUCK_S), f"{actor.name} waits for something that is no lock"
         if actor.is_done:
             self.actor = None
         return actor
@@ -98,6 +101,7 @@ class Stage:
             self._go.acquire()
             if self._is_closing:
                 connection.close()
+                _killer().close()
                 return
             actor = self.actor
             assert actor is not None
@@ -173,8 +177,7 @@ def _end_connection(*, is_noticed_later: bool = False) -> None:
     pgconn = connection.connection.pgconn if connection.connection is not None else None
     if pgconn is None or pgconn.status != psycopg.pq.ConnStatus.OK:
         return
-    with psycopg.connect(**_parameters(), autocommit=True) as killer:
-        killer.execute("select pg_terminate_backend(%s)", (pgconn.backend_pid,))
+    _killer().execute("select pg_terminate_backend(%s)", (pgconn.backend_pid,))
     # A process of the server closes its socket after it has released its locks.
     with socket.socket(fileno=os.dup(pgconn.socket)) as end:
         end.setblocking(True)
@@ -183,6 +186,14 @@ def _end_connection(*, is_noticed_later: bool = False) -> None:
                 pass
     if not is_noticed_later:
         connection.connection.close()
+
+
+def _killer() -> psycopg.Connection[Any]:
+    """Return this thread's connection for ending the other one."""
+    killer: psycopg.Connection[Any] | None = getattr(_local, "killer", None)
+    if killer is None:
+        killer = _local.killer = psycopg.connect(**_parameters(), autocommit=True)
+    return killer
 
 
 def _parameters() -> dict[str, Any]:
