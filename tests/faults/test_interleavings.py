@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
@@ -15,7 +15,8 @@ from django.core.signals import request_finished, request_started
 from django.db import close_old_connections, connection, transaction
 
 from audit.adjudication import findings, replay
-from audit.api import fast_path
+from audit.api import fast_path, key_lookup
+from audit.models import api_keys
 from audit.transparency import signing_keys
 from audit.transparency.verify import verify
 from tests.faults.clocks import Clocks
@@ -38,6 +39,8 @@ def world(django_on_its_own_database: str) -> Iterator[World]:
         patch.setattr(replay, "STEP_EVENTS", STEP_EVENTS)
         # A process keeps what it has looked up for as long as it lives: what a schedule does depends on no clock.
         patch.setattr(fast_path, "KEY_CACHE_S", 1e9)
+        patch.setattr(key_lookup, "KNOWN_S", 1e9)
+        patch.setattr(api_keys, "USE_STORED_AFTER", timedelta.min)  # at every look-up
         patch.setattr(signing_keys, "RELOAD_EVERY_S", 1e9)
         patch.setitem(connection.settings_dict, "CONN_MAX_AGE", 600)  # as a server's
         clocks = Clocks(superuser)

@@ -222,6 +222,16 @@ def _forget_connection() -> None:
 
 
 @contextmanager
+def uncounted() -> Iterator[None]:
+    """What an actor does in this block are no steps."""
+    stage, _local.stage = getattr(_local, "stage", None), None
+    try:
+        yield
+    finally:
+        _local.stage = stage
+
+
+@contextmanager
 def taking_turns() -> Iterator[None]:
     """Have every step of an actor in a stage's thread be one that can be told what becomes of it."""
 
