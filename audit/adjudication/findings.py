@@ -12,6 +12,7 @@ from django.utils import timezone
 from audit.event_store import read
 from audit.models import Adjudication, AdjudicationRun, FindingStatus, LoggedStream, WhatIf, WhatIfFinding
 from audit.models import Finding as FindingRow
+from audit.models.adjudication import not_before_found
 from settlement import Event, Finding, State
 from settlement.codec import decode_one_stored
 from settlement.rulesets import RULESETS
@@ -152,7 +153,7 @@ def _replace_amended(run: AdjudicationRun, rows: Iterable[FindingRow]) -> None:
     identities = set(current.values())
     outdated = [row.pk for row in others if (row.seq, row.rule, row.wager) in identities]
     FindingRow.objects.filter(pk__in=outdated).update(
-        status=FindingStatus.SUPERSEDED, superseded_at=timezone.now(), superseded_by_run=run
+        status=FindingStatus.SUPERSEDED, superseded_at=not_before_found(timezone.now()), superseded_by_run=run
     )
 
 

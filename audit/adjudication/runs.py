@@ -21,6 +21,7 @@ from psycopg import errors
 from audit.corrections.decisions import approved_in
 from audit.event_store import audit_trail
 from audit.models import Adjudication, AdjudicationRun, Finding, FindingStatus, LoggedStream, RunCause, RunState
+from audit.models.adjudication import not_before_found
 from audit.models.runs import CURRENT
 from audit.register.in_force import newest_version
 
@@ -141,7 +142,7 @@ def _drop_pending(overtaken: AdjudicationRun, by: AdjudicationRun) -> None:
         return
     AdjudicationRun.objects.filter(pk=overtaken.pk).update(superseded_by=by)
     pending = Finding.objects.filter(stream_id=by.stream_id, run=overtaken, status=FindingStatus.PENDING)
-    pending.update(status=FindingStatus.SUPERSEDED, superseded_at=timezone.now(), superseded_by_run=by)
+    pending.update(status=FindingStatus.SUPERSEDED, superseded_at=not_before_found(timezone.now()), superseded_by_run=by)
     found_again = Finding.objects.filter(stream_id=by.stream_id, run=overtaken, status=FindingStatus.SUPERSEDED)
     found_again.filter(superseded_by_run=None).update(superseded_by_run=by)
 
@@ -168,7 +169,7 @@ def promote_run(run: AdjudicationRun) -> None:
     now = timezone.now()
     of_stream = Finding.objects.filter(stream_id=run.stream_id).of_runs()
     not_found = of_stream.standing().exclude(run=run)
-    not_found.update(status=FindingStatus.SUPERSEDED, superseded_at=now, superseded_by_run=run)
+    not_found.update(status=FindingStatus.SUPERSEDED, superseded_at=not_before_found(now), superseded_by_run=run)
     # What reads otherwise since a later step of the run is superseded by the run itself.
     of_run = of_stream.filter(run=run).exclude(status=FindingStatus.STANDING).exclude(superseded_by_run=run)
     of_run.update(status=FindingStatus.STANDING, stood_at=now, superseded_at=None, superseded_by_run=None)

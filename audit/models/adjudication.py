@@ -9,6 +9,7 @@ from typing import Any
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Func, Q, Value
+from django.db.models.functions import Greatest
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
@@ -154,6 +155,11 @@ class _Found(models.Model):
             put_right_by=self.put_right_by,
             consequences=self.consequences,
         )
+
+
+def not_before_found(now: datetime) -> Greatest:
+    """Return ``now`` for ``superseded_at``, or when the finding was found if that is later: a clock was set back."""
+    return Greatest(Value(now), F("opened_at"), output_field=models.DateTimeField())
 
 
 class FindingStatus(models.TextChoices):

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from audit.adjudication.findings import IDENTITY
 from audit.models import Finding, FindingStatus
+from audit.models.adjudication import not_before_found
 from audit.transparency import kept_findings
 
 UPDATED_FIELDS = ("severity", "evidence", "expected", "recorded", "facts", "currency", "occurred_at", "player")
@@ -26,7 +27,7 @@ def replace_findings(findings: Iterable[Finding], *, streams: Collection[int], r
         before = kept_findings.roots_of(streams, rules)
         stored = Finding.objects.filter(stream_id__in=streams, rule__in=rules).select_for_update()
         outdated = [row.pk for row in stored.standing() if _identity(row) not in current]
-        Finding.objects.filter(pk__in=outdated).update(status=FindingStatus.SUPERSEDED, superseded_at=timezone.now())
+        Finding.objects.filter(pk__in=outdated).update(status=FindingStatus.SUPERSEDED, superseded_at=not_before_found(timezone.now()))
         Finding.objects.bulk_create(
             current.values(),
             update_conflicts=True,

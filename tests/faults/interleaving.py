@@ -73,6 +73,7 @@ class World:
     leaves: Tree = field(default_factory=Tree)
     tenant: Tenant = field(default_factory=Tenant)
     played: int = 0
+    seen: set[str] = field(default_factory=set)  # steps and what became of them
     servers: dict[int, FastPath] = field(default_factory=dict)
     sequencers: dict[int, Sequencer | None] = field(default_factory=dict)
 

@@ -114,10 +114,8 @@ class Stage:
             except Exception as error:
                 actor.failed = f"{type(error).__name__}: {error}"
             _local.stage = None
-            if actor.was_killed or actor.failed:
+            if actor.was_killed or actor.failed or _is_cut():  # as after every request and task
                 _forget_connection()
-            else:
-                connection.close_if_unusable_or_obsolete()  # as after every request and task
             actor.is_done = True
             self.trace.append(f"{actor.name} ends")
             self._stands.release()
@@ -211,6 +209,10 @@ def _time_out() -> None:
     finally:
         if raw.autocommit:  # else it is rolled back with the transaction that failed
             raw.execute(f"set statement_timeout = '{before}'")
+
+
+def _is_cut() -> bool:
+    return connection.connection is None or connection.connection.closed or not connection.is_usable()
 
 
 def _forget_connection() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 from django.conf import settings
 from django.db import connection
+from django.utils import timezone
 
 from audit.adjudication import findings, replay, retired_wagers, runs
 from audit.adjudication.replay import advance
@@ -194,6 +196,27 @@ def test_a_correction_replays_the_stream_and_supersedes_findings_that_it_removes
     assert wager.winnings_paid == 700
     answer = tenant.get("/streams/s/adjudication").json()
     assert answer["corrections"] == [{"seq": 14, "corrects": 12, "reason": "misread chip", "approved_by": "chef-4"}]
+
+
+def test_findings_are_superseded_by_a_worker_whose_clock_was_set_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They were found by one whose clock was an hour ahead. They end when they began, and not before."""
+    tenant = Tenant()
+    events = dice_changed_in_mid_series(tenant, "s")
+    tenant.post("s", events)
+    stream_id = tenant.stream("s").stream_id
+    with monkeypatch.context() as patch:
+        ahead = timezone.now() + timedelta(hours=1)
+        patch.setattr(timezone, "now", lambda: ahead)
+        replayed(stream_id)
+    right = {"wager": "w2", "winnings": 700, "stake_returned": 600}
+    entry = {"corrects": 12, "data": right, "reason": "misread chip", "approved_by": "chef-4"}
+    tenant.post("s", numbered(events[0], *[("x", {})] * 12, ("entry.corrected", entry))[13:])
+    replayed(stream_id)
+    approve(tenant.casino, stream_id, 14)
+    replayed(stream_id)
+    gone = Finding.objects.get(stream_id=stream_id, rule="payout-overpaid")
+    assert gone.superseded_at == gone.opened_at
+    assert standing(stream_id) == [("dice-changed-during-point-series", 9, ""), ("entry-corrected", 14, "")]
 
 
 @pytest.mark.parametrize("stopped_at", range(1, 7))
