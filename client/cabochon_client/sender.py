@@ -288,7 +288,6 @@ class Sender:
             log.error("the public keys of the record cannot be read: %s", error)
             self._all.fail(at_least_s=answer.retry_after_s)
             return False
-        self._all.succeed()
         self._keys_at = time.monotonic()
         self.spool.add_keys(keys)
         before = self.spool.note("origin")

@@ -1,0 +1,169 @@
+"""The command ``cabochon``: send files, see where everything stands, check the way to the record."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import os
+import sqlite3
+import ssl
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from cabochon_client.answers import advice
+from cabochon_client.checks import check_all
+from cabochon_client.client import Client, Status
+from cabochon_client.events import EventError
+from cabochon_client.link import Unreachable
+from cabochon_client.sender import CLOCK_TOLERANCE_S
+from cabochon_client.spool import OutOfOrder, SpoolFull
+
+DONE, IN_DIFFICULTY, NOT_DONE, REFUSED = 0, 1, 2, 3
+"""Exit statuses: all is well; a session is held or stopped, or a check failed; not all was sent in time; wrong input."""
+
+PAGE = 1_000
+"""Lines of a file that are put into the spool in one write."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; return its exit status."""
+    options = _parser().parse_args(arguments)
+    logging.basicConfig(format="%(levelname)s %(message)s", level=logging.INFO if options.verbose else logging.ERROR)
+    try:
+        with _client(options) as client:
+            status: int = options.command(client, options)
+            return status
+    except (EventError, OutOfOrder, SpoolFull, Unreachable, OSError, ValueError, sqlite3.Error) as error:
+        print(f"cabochon: {error}", file=sys.stderr)
+        return REFUSED
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="cabochon", description=__doc__)
+    environment = os.environ.get
+    parser.add_argument("--url", default=environment("CABOCHON_URL", "http://localhost:8000"), help="CABOCHON_URL")
+    parser.add_argument("--spool", default=environment("CABOCHON_SPOOL", "cabochon-spool.db"), help="CABOCHON_SPOOL")
+    parser.add_argument("--key-file", type=Path, help="keys, one a line, the newest first; else CABOCHON_KEY, with commas")
+    parser.add_argument("--ca-file", help="certificates to trust in place of the system's")
+    parser.add_argument("--verbose", action="store_true", help="say what is sent again, and why")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    def add(name: str, command: object, text: str) -> argparse.ArgumentParser:
+        added = commands.add_parser(name, help=text, description=text)
+        added.set_defaults(command=command)
+        return added
+
+    send = add("send", _send, "put the events of files into the spool, and send until the record has them")
+    send.add_argument("files", nargs="*", metavar="FILE.ndjson", help="one event a line; - for the standard input")
+    send.add_argument("--timeout", type=float, metavar="S", help="give up after S seconds; the spool keeps what is left")
+    send.add_argument("--sealed", action="store_true", help="wait until the log has sealed everything")
+    add("status", _status, "where every session stands; asks nobody").add_argument("--json", action="store_true")
+    add("check", _check, "whether this machine can send to the record, and what to do if not")
+    lost = add("lost", _lost, "declare events lost for good: those from what the record takes next through N")
+    lost.add_argument("stream")
+    lost.add_argument("--through", type=int, required=True, metavar="N", help="the last number that is lost")
+    lost.add_argument("--reason", default="spool_lost", help="spool_lost, refused, or other text")
+    add("retry", _retry, "try a session again that is held or stopped").add_argument("stream")
+    add("receipts", _receipts, "the receipts of a session that are kept, one a line").add_argument("stream")
+    return parser
+
+
+def _client(options: argparse.Namespace) -> Client:
+    def keys() -> list[str]:
+        if options.key_file is not None:
+            return list(options.key_file.read_text().split())
+        return os.environ.get("CABOCHON_KEY", "").split(",")
+
+    context = ssl.create_default_context(cafile=options.ca_file) if options.ca_file else None
+    return Client(options.spool, options.url, keys, context=context)
+
+
+def _send(client: Client, options: argparse.Namespace) -> int:
+    for name in options.files:
+        for page in _pages(name):
+            client.put(page)
+    is_done = client.flush(options.timeout, sealed=options.sealed)
+    status = client.status()
+    _print_difficulties(status)
+    if is_done:
+        print(f"The record has everything: {sum(status.receipts.values())} receipts are kept.")
+        return DONE
+    print(f"{status.waiting} events wait in {client.spool.path}.")
+    return IN_DIFFICULTY if status.in_difficulty else NOT_DONE
+
+
+def _pages(name: str) -> Iterator[list[dict[str, Any]]]:
+    """Yield the events of a file, some at a time. Raise ``EventError`` for a line that is not one."""
+    stream = sys.stdin.buffer if name == "-" else open(name, "rb")  # noqa: SIM115
+    with stream:
+        page: list[dict[str, Any]] = []
+        for number, line in enumerate(stream, start=1):
+            if not line.strip():
+                continue
+            try:
+                event = json.loads(line)
+            except ValueError as error:
+                raise EventError(f"{name}, line {number}: {error}") from None
+            if not isinstance(event, dict):
+                raise EventError(f"{name}, line {number}: is not an event")
+            page.append(event)
+            if len(page) == PAGE:
+                yield page
+                page = []
+        yield page
+
+
+def _status(client: Client, options: argparse.Namespace) -> int:
+    status = client.status()
+    if options.json:
+        sessions = [{**vars(row), "waiting": row.waiting} for row in status.sessions]
+        print(json.dumps({**vars(status), "sessions": sessions, "waiting": status.waiting}))
+        return IN_DIFFICULTY if status.in_difficulty else DONE
+    for row in status.sessions:
+        print(f"{row.stream}  through {row.acknowledged}, {row.waiting} waiting, {row.state}")
+    counts = ", ".join(f"{count} {state}" for state, count in sorted(status.receipts.items())) or "none"
+    print(f"receipts: {counts}; spool: {status.used_bytes / 2**20:.1f} of {status.max_bytes / 2**20:.0f} MiB")
+    if status.clock_offset_s is not None and abs(status.clock_offset_s) > CLOCK_TOLERANCE_S + 0.5:
+        print(f"this clock was {status.clock_offset_s:+.1f} s from the record's: set it by NTP")
+    _print_difficulties(status)
+    return IN_DIFFICULTY if status.in_difficulty else DONE
+
+
+def _print_difficulties(status: Status) -> None:
+    if status.problem is not None:
+        print(f"The record: {status.problem.get('detail')}\n    {advice(status.problem['code'])}")
+    for row in status.sessions:
+        if row.problem is not None:
+            print(f"{row.stream}, {row.state}: {row.problem.get('detail')}\n    {advice(row.problem['code'])}")
+            for error in row.problem.get("errors", [])[:5]:
+                print(f"    {error.get('pointer')}: {error.get('detail')}")
+    if status.receipts.get("false"):
+        print(f"{status.receipts['false']} receipts without a seal that holds\n    {advice('seal-false')}")
+
+
+def _check(client: Client, options: argparse.Namespace) -> int:
+    failed = 0
+    for check in check_all(client.link, client.ring):
+        print(check)
+        failed += check.is_needed and not check.is_ok
+    return IN_DIFFICULTY if failed else DONE
+
+
+def _lost(client: Client, options: argparse.Namespace) -> int:
+    first = client.declare_lost(options.stream, through=options.through, reason=options.reason)
+    print(f"Events {first} to {options.through} of {options.stream} are declared lost; it goes on with the next.")
+    return DONE
+
+
+def _retry(client: Client, options: argparse.Namespace) -> int:
+    client.retry(options.stream)
+    return DONE
+
+
+def _receipts(client: Client, options: argparse.Namespace) -> int:
+    for state, receipt in client.spool.receipts(options.stream):
+        print(json.dumps({"state": state, "receipt": receipt}))
+    return DONE
