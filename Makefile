@@ -66,7 +66,7 @@ check: setup
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/mypy
-	@$(BIN)/lint-imports --no-cache
+	@PYTHONPATH=client $(BIN)/lint-imports --no-cache
 	@$(BIN)/vulture
 	@$(BIN)/python -W ignore::RuntimeWarning manage.py makemigrations --check --dry-run  # which warns without a database
 

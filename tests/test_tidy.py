@@ -16,7 +16,7 @@ ROOT = Path(__file__).parent.parent
 LAW = sorted((ROOT / "settlement").rglob("*.py"))
 CODE = [
     path
-    for folder in ("settlement", "audit", "casino", "cabochon_witness", "benchmarks")
+    for folder in ("settlement", "audit", "casino", "cabochon_witness", "client", "benchmarks")
     for path in sorted((ROOT / folder).rglob("*.py"))
     if "migrations" not in path.parts
 ]
@@ -41,7 +41,7 @@ ALLOWED = {
     "types",
     "typing",
 }
-KNOWS_HTTP = ("audit/api/", "audit/desk/", "audit/templatetags/", "casino/", "benchmarks/")
+KNOWS_HTTP = ("audit/api/", "audit/desk/", "audit/templatetags/", "casino/", "client/", "benchmarks/")
 HTTP = ("django.http", "django.shortcuts", "rest_framework")
 
 READS_THE_LAW = {"law.py": {"importlib"}}
@@ -111,7 +111,7 @@ def test_modules_say_what_they_are(path: Path) -> None:
 def test_nothing_names_a_machine_of_ours() -> None:
     # Paths of homes and work trees have no place in what others clone.
     home = re.compile(r"/(?:root|home/\w+|work)/")
-    for path in [*CODE, ROOT / "Makefile", ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]:
+    for path in [*CODE, ROOT / "Makefile", ROOT / "README.md", ROOT / "client" / "README.md", *(ROOT / "docs").rglob("*.md")]:
         if path.exists():
             assert not home.search(path.read_text()), name_of(path)
 

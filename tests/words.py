@@ -26,7 +26,7 @@ import polib
 ROOT = Path(__file__).parent.parent
 GLOSSARY = ROOT / "docs" / "glossary.md"
 NOT_CHECKED = {GLOSSARY, ROOT / "tests" / "test_words.py"}
-CODE = ("audit", "casino", "settlement", "cabochon_witness", "benchmarks", "tests")
+CODE = ("audit", "casino", "settlement", "cabochon_witness", "client", "benchmarks", "tests")
 CATALOGUE = "locale/fr/LC_MESSAGES/django.po"
 PLACES = {"names", "variables", "text", "files"}
 
@@ -236,7 +236,7 @@ def _is_excepted(hit: Hit, exception: Allowance) -> bool:
 @cache
 def files() -> tuple[str, ...]:
     """Return every file that is checked: all but the glossary, this check's own examples, and landed migrations."""
-    found: list[Path] = [ROOT / name for name in ("README.md", "CHANGELOG.md", "Makefile", CATALOGUE)]
+    found: list[Path] = [ROOT / name for name in ("README.md", "CHANGELOG.md", "Makefile", "client/README.md", CATALOGUE)]
     found += [*(ROOT / "docs").glob("*.md"), *(ROOT / "docker").iterdir(), *(ROOT / "templates").rglob("*.html")]
     for folder in CODE:
         found += _sources(ROOT / folder)

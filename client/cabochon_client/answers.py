@@ -1,11 +1,11 @@
 """What an answer of the record means for the session that was sent: the table of ``docs/ingestion.md``, *Errors*.
 
-    stored        200, 201 with a receipt
-    go on         409 gap, 422 not-opened: send from ``next_seq``
-    again         no whole answer, 400, 408, 429, 5xx: the same again, after a while
-    smaller       413: fewer events at once
-    hold          the key, its table, its limits: others go on; this one is tried again, slowly
-    stop          409 conflict, 422 invalid: nothing that is tried again would help; others go on
+stored        200, 201 with a receipt
+go on         409 gap, 422 not-opened: send from ``next_seq``
+again         no whole answer, 400, 408, 429, 5xx: the same again, after a while
+smaller       413: fewer events at once
+hold          the key, its table, its limits: others go on; this one is tried again, slowly
+stop          409 conflict, 422 invalid: nothing that is tried again would help; others go on
 """
 
 from __future__ import annotations
@@ -109,22 +109,23 @@ def unreachable(reason: str) -> Again:
     return Again({"status": 0, "code": "unreachable", "detail": reason})
 
 
+LOST = "cabochon lost STREAM --through LAST"
+
 ADVICE = {
     "unreachable": "Is the record's address right, is the network up? It is tried again by itself.",
     "unauthenticated": "No key is valid. Ask the operator for a new one (createkey), and set it here.",
     "forbidden": "The key may not do this: ask the operator for its scopes, its casino and its tables.",
-    "conflict": "The record has another event under this number, and keeps it; an officer sees both. If the spool is older "
-    "than what was sent, declare what is lost: cabochon lost STREAM --through LAST.",
-    "invalid": "The record cannot read this event. Put it right in the table system, and leave this one out: "
+    "conflict": "The record keeps another event under this number, and an officer sees both. "
+    f"If the spool is older than what was sent, declare what is lost: {LOST}.",
+    "invalid": "The record cannot read this event. Mend the table system, and leave this event out: "
     "cabochon lost STREAM --through SEQ --reason refused.",
-    "not-opened": "A session's first event is session.opened, a count's count.opened: declare a new stream.",
-    "gap": "The record does not take the number that it wants itself: tell the operator, with this code.",
-    "gaming-day": "The session is of a day that the key may not open: correct the day or the clock, or ask the operator "
-    "for a key with events:backfill.",
-    "ahead": "The record has events of this session that are not in the spool: it was sent from another spool, or this one "
-    "was lost. Declare what is lost: cabochon lost STREAM --through LAST.",
-    "behind": "The record needs events that are no longer in the spool. Declare them lost: "
-    "cabochon lost STREAM --through LAST.",
+    "not-opened": "A session's first event is session.opened, a count's count.opened: send it as another stream.",
+    "gap": "The record does not take the number that it asks for: tell the operator, with this code.",
+    "gaming-day": "The key may not open a session of that day: correct the day or the clock, "
+    "or ask the operator for a key with events:backfill.",
+    "ahead": "The record has events of this session that are not in the spool: another one sent them, "
+    f"or this one was lost. Declare what is lost: {LOST}.",
+    "behind": f"The record needs events that are no longer in the spool. Declare them lost: {LOST}.",
     "no-receipt": "What answers does not prove that it is the record: look for a proxy or a sign-in page in between. "
     "Nothing counts as stored.",
     "too-many-streams": "The key has opened its streams of this day: ask the operator (CABOCHON_STREAMS_A_DAY).",
@@ -135,7 +136,7 @@ ADVICE = {
     "restored": "The record was restored from a backup and had lost events, which were sent again. "
     "Keep the receipts: cabochon receipts STREAM.",
     "not-found": "Is the address right? Under it, /api/v1/ is looked for.",
-    "seal-false": "The log gives a false proof for what it has acknowledged. Keep the spool, and call whoever audits the record.",
+    "seal-false": "The log does not prove what it has acknowledged: keep the spool, and call whoever audits the record.",
 }
 """What to do, by the code of a problem, in a sentence."""
 

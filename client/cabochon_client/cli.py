@@ -22,7 +22,7 @@ from cabochon_client.sender import CLOCK_TOLERANCE_S
 from cabochon_client.spool import OutOfOrder, SpoolFull
 
 DONE, IN_DIFFICULTY, NOT_DONE, REFUSED = 0, 1, 2, 3
-"""Exit statuses: all is well; a session is held or stopped, or a check failed; not all was sent in time; wrong input."""
+"""Exit statuses: all is well; a session is held or stopped, or a check failed; not all sent in time; wrong input."""
 
 PAGE = 1_000
 """Lines of a file that are put into the spool in one write."""
@@ -46,7 +46,9 @@ def _parser() -> argparse.ArgumentParser:
     environment = os.environ.get
     parser.add_argument("--url", default=environment("CABOCHON_URL", "http://localhost:8000"), help="CABOCHON_URL")
     parser.add_argument("--spool", default=environment("CABOCHON_SPOOL", "cabochon-spool.db"), help="CABOCHON_SPOOL")
-    parser.add_argument("--key-file", type=Path, help="keys, one a line, the newest first; else CABOCHON_KEY, with commas")
+    parser.add_argument(
+        "--key-file", type=Path, help="keys, one a line, the newest first; else CABOCHON_KEY, with commas"
+    )
     parser.add_argument("--ca-file", help="certificates to trust in place of the system's")
     parser.add_argument("--verbose", action="store_true", help="say what is sent again, and why")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
@@ -58,7 +60,9 @@ def _parser() -> argparse.ArgumentParser:
 
     send = add("send", _send, "put the events of files into the spool, and send until the record has them")
     send.add_argument("files", nargs="*", metavar="FILE.ndjson", help="one event a line; - for the standard input")
-    send.add_argument("--timeout", type=float, metavar="S", help="give up after S seconds; the spool keeps what is left")
+    send.add_argument(
+        "--timeout", type=float, metavar="S", help="give up after S seconds; the spool keeps what is left"
+    )
     send.add_argument("--sealed", action="store_true", help="wait until the log has sealed everything")
     add("status", _status, "where every session stands; asks nobody").add_argument("--json", action="store_true")
     add("check", _check, "whether this machine can send to the record, and what to do if not")

@@ -152,7 +152,7 @@ class Client:
     # Sending
 
     def start(self) -> None:
-        """Send in a thread of its own until ``close``. Where another process sends from this spool, it waits its turn."""
+        """Send in a thread of its own until ``close``. While another process sends from this spool, it waits."""
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name="cabochon-client", daemon=True)
             self._thread.start()

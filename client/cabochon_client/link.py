@@ -62,7 +62,13 @@ class Link:
             self._connection = None
 
     def ask(
-        self, method: str, path: str, *, key: str = "", body: bytes | None = None, content_type: str = "application/json"
+        self,
+        method: str,
+        path: str,
+        *,
+        key: str = "",
+        body: bytes | None = None,
+        content_type: str = "application/json",
     ) -> Answer:
         """Send a request and return the whole answer. Raise ``Unreachable``.
 

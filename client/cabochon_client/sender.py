@@ -22,7 +22,6 @@ from cabochon_client.answers import (
     GoOn,
     Hold,
     Smaller,
-    Stop,
     Stored,
     Verdict,
     problem_in,

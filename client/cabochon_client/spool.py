@@ -66,7 +66,7 @@ class OutOfOrder(Exception):
 
 @dataclass(frozen=True)
 class SessionRow:
-    """Where a session stands. ``state`` is ``open``, ``held`` (tried again, slowly) or ``stopped`` (until somebody acts).
+    """Where a session stands. ``state``: ``open``, ``held`` (tried again, slowly), ``stopped`` (until somebody acts).
 
     ``problem`` is what the record answered, with ``code``, ``detail`` and more; None while all is well.
     """
@@ -113,7 +113,9 @@ class Spool:
                     database.execute(statement)
                 database.execute(f"pragma user_version = {VERSION}")
             elif version != VERSION:
-                raise sqlite3.DatabaseError(f"{self.path} is a spool of version {version}; this program reads {VERSION}")
+                raise sqlite3.DatabaseError(
+                    f"{self.path} is a spool of version {version}; this program reads {VERSION}"
+                )
         self._page_bytes = self._value("pragma page_size")
 
     def close(self) -> None:
@@ -174,7 +176,9 @@ class Spool:
                 stream, seq = event["stream"], event["seq"]
                 row = self._session(stream) or self._opened(stream, first_seq=seq)
                 if seq > row.next_seq:
-                    raise OutOfOrder(f"event {seq} of {stream} comes after {row.next_seq - 1}; {row.next_seq} is missing")
+                    raise OutOfOrder(
+                        f"event {seq} of {stream} comes after {row.next_seq - 1}; {row.next_seq} is missing"
+                    )
                 if seq < row.next_seq:
                     self._compare(row, seq, envelope)
                     continue
@@ -254,7 +258,9 @@ class Spool:
             row.id,
             row.acknowledged + 1,
         )
-        query = "select seq, envelope from event where session = ? and seq > ? and (? = 0 or seq < ?) order by seq limit ?"
+        query = (
+            "select seq, envelope from event where session = ? and seq > ? and (? = 0 or seq < ?) order by seq limit ?"
+        )
         found = self._rows(query, row.id, row.acknowledged, later, later, max_events)
         taken: list[tuple[int, bytes]] = []
         size = 2
@@ -338,7 +344,9 @@ class Spool:
         with self._writing() as database:
             row = self._session(stream) or self._opened(stream, first_seq=first)
             if first <= row.acknowledged:
-                raise OutOfOrder(f"the record takes {first} next, although it acknowledged it: send once, then look again")
+                raise OutOfOrder(
+                    f"the record takes {first} next, although it acknowledged it: send once, then look again"
+                )
             if row.state != "stopped" and first <= row.sent_through:
                 raise OutOfOrder(f"event {first} of {stream} is being sent; wait for the answer of the record")
             gone = (row.id, row.acknowledged + 1, through)
@@ -370,7 +378,9 @@ class Spool:
 
     def receipts(self, stream: str) -> list[tuple[str, dict[str, Any]]]:
         """Return the receipts of a session that are kept, each with its state."""
-        query = "select r.state, content from receipt r join session s on s.id = r.session where stream = ? order by r.id"
+        query = (
+            "select r.state, content from receipt r join session s on s.id = r.session where stream = ? order by r.id"
+        )
         return [(str(state), json.loads(content)) for state, content in self._rows(query, stream)]
 
     def count_receipts(self) -> dict[str, int]:
@@ -384,7 +394,9 @@ class Spool:
 
     def _delete_sealed(self, database: sqlite3.Connection, *, older_than_s: int) -> None:
         before = int(time.time()) - older_than_s
-        query = "select id, session, last_seq from receipt where state = 'sealed' and sealed_at <= ? order by id limit 500"
+        query = (
+            "select id, session, last_seq from receipt where state = 'sealed' and sealed_at <= ? order by id limit 500"
+        )
         for receipt_id, session, last_seq in database.execute(query, (before,)).fetchall():
             # An earlier batch that is not sealed keeps all that follows: what is here of a session has no holes.
             earlier = "select 1 from receipt where session = ? and state in ('given', 'false') and first_seq < ?"
@@ -422,6 +434,7 @@ class Spool:
 
 
 _SESSION = "id, stream, next_seq, acknowledged, sent_through, state, problem"
+
 
 def _session_row(row: tuple[Any, ...]) -> SessionRow:
     problem = json.loads(row[6]) if row[6] else None

@@ -1,0 +1,131 @@
+"""A record of its own for the tests of the client: gunicorn and, if wanted, a sequencer, on a database of their own."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from tests.casino.processes import ENVIRONMENT, is_ready, nothing_left_on, until
+from tests.conftest import _new_database, _server
+
+ROOT = Path(__file__).parents[2]
+CASINO, TABLES = "harbour", 50
+
+STORED = """
+select e.seq, e.envelope::text from log.event e join log.stream s using (stream_id) where s.name = %s order by e.seq
+"""
+BATCHES = """
+select b.first_seq from log.batch b join log.stream s using (stream_id) where s.name = %s
+order by b.received_at, b.first_seq
+"""
+
+
+@dataclass
+class Record:
+    """A web server at ``url`` on ``data`` and ``database``, and a key for every table."""
+
+    data: Path
+    database: str
+    port: int
+    key: str = ""
+    variables: dict[str, str] = field(default_factory=dict)
+    processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {
+            **ENVIRONMENT,
+            "DJANGO_SETTINGS_MODULE": "casino.settings",
+            "CABOCHON_DATA": str(self.data),
+            "DATABASE_URL": self.database,
+            "CELERY_BROKER_URL": "memory://",
+            "CABOCHON_BIND": f"127.0.0.1:{self.port}",
+            "CABOCHON_WEB_WORKERS": "1",
+            **self.variables,
+        }
+
+    def start(self, name: str, *words: str) -> None:
+        with (self.data / f"{name}.log").open("ab") as output:
+            command = [sys.executable, *words]
+            self.processes[name] = subprocess.Popen(
+                command, cwd=ROOT, env=self.environment, stdout=output, stderr=subprocess.STDOUT
+            )
+
+    def start_web(self) -> None:
+        self.start("web", "-m", "gunicorn", "casino.wsgi", "--config", "casino/gunicorn.py")
+        until(lambda: is_ready(self.url), "the web server")
+
+    def kill(self, name: str) -> None:
+        self.processes.pop(name).kill()
+
+    def manage(self, *words: str) -> str:
+        """Run a command; return what it prints."""
+        command = [sys.executable, "manage.py", *words]
+        done = subprocess.run(command, cwd=ROOT, env=self.environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    def query(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
+        with psycopg.connect(self.database) as connection:
+            return connection.execute(statement, values).fetchall()  # type: ignore[arg-type]
+
+    def stored(self, stream: str) -> list[tuple[int, bytes]]:
+        """Return every event of a stream as it is stored, with its number."""
+        return [(seq, envelope.encode()) for seq, envelope in self.query(STORED, stream)]
+
+    def count(self) -> int:
+        return int(self.query("select count(*) from log.event e join log.stream s using (stream_id)"
+                              " where s.name like %s", f"{CASINO}.%")[0][0])  # fmt: skip
+
+    def batches(self, stream: str) -> list[int]:
+        """Return the first number of each batch of a stream, in the order of receipt."""
+        return [int(row[0]) for row in self.query(BATCHES, stream)]
+
+    def refused(self) -> list[tuple[Any, ...]]:
+        return self.query("select reason, detail from audit_quarantined order by id")
+
+
+@contextmanager
+def record(data: Path, template: str, *, is_sealing: bool = False, **variables: str) -> Iterator[Record]:
+    """Run a record on a database of its own until the block ends."""
+    data.mkdir(exist_ok=True)
+    for url in _new_database(_server(), template=template):
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            port = int(listener.getsockname()[1])
+        running = Record(data, url, port, variables=variables)
+        running.manage("logkey", "--make")
+        tables = [word for number in range(TABLES) for word in ("--register", f"T{number}")]
+        running.key = running.manage("createkey", "--casino", CASINO, *tables)
+        with nothing_left_on(data):
+            running.start_web()
+            if is_sealing:
+                running.start("sequencer", "manage.py", "sequence")
+            yield running
+            for process in running.processes.values():
+                process.terminate()
+            for process in running.processes.values():
+                process.wait(30)
+
+
+def command(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run ``cabochon`` to its end."""
+    return subprocess.run(
+        [sys.executable, "-m", "cabochon_client", *words],
+        env={**ENVIRONMENT, "PYTHONPATH": str(ROOT / "client"), "HOME": os.environ.get("HOME", "/"), **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
