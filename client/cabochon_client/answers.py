@@ -136,7 +136,7 @@ ADVICE = {
     "restored": "The record was restored from a backup and had lost events, which were sent again. "
     "Keep the receipts: cabochon receipts STREAM.",
     "not-found": "Is the address right? Under it, /api/v1/ is looked for.",
-    "seal-false": "The log does not prove what it has acknowledged: keep the spool, and call whoever audits the record.",
+    "seal-false": "The log does not prove what it has acknowledged: keep the spool, and call its auditor.",
 }
 """What to do, by the code of a problem, in a sentence."""
 

@@ -16,6 +16,7 @@ import psycopg
 
 from tests.casino.processes import ENVIRONMENT, is_ready, nothing_left_on, until
 from tests.conftest import _new_database, _server
+from tests.roles import ACCOUNT, signed_in_as
 
 ROOT = Path(__file__).parents[2]
 CASINO, TABLES = "harbour", 50
@@ -31,7 +32,10 @@ order by b.received_at, b.first_seq
 
 @dataclass
 class Record:
-    """A web server at ``url`` on ``data`` and ``database``, and a key for every table."""
+    """A web server at ``url`` on ``data`` and a database, and a key for every table.
+
+    ``database`` is the database's address for a superuser, who looks at what is stored; no process signs in so.
+    """
 
     data: Path
     database: str
@@ -50,7 +54,7 @@ class Record:
             **ENVIRONMENT,
             "DJANGO_SETTINGS_MODULE": "casino.settings",
             "CABOCHON_DATA": str(self.data),
-            "DATABASE_URL": self.database,
+            "DATABASE_URL": signed_in_as(ACCOUNT, self.database),
             "CELERY_BROKER_URL": "memory://",
             "CABOCHON_BIND": f"127.0.0.1:{self.port}",
             "CABOCHON_WEB_WORKERS": "1",
@@ -69,7 +73,9 @@ class Record:
         until(lambda: is_ready(self.url), "the web server")
 
     def kill(self, name: str) -> None:
-        self.processes.pop(name).kill()
+        process = self.processes.pop(name)
+        process.kill()
+        process.wait()
 
     def manage(self, *words: str) -> str:
         """Run a command; return what it prints."""
@@ -95,7 +101,7 @@ class Record:
         return [int(row[0]) for row in self.query(BATCHES, stream)]
 
     def refused(self) -> list[tuple[Any, ...]]:
-        return self.query("select reason, detail from audit_quarantined order by id")
+        return self.query("select code, detail from audit_quarantined order by id")
 
 
 @contextmanager

@@ -65,7 +65,7 @@ def send_while_killing(
                     record.kill("web")
                     record.start_web()
                 process = start_table_system(spool, record, through, sessions, events)
-            time.sleep(0.02)
+            time.sleep(0.1)
         assert process.returncode == 0, (folder / "table_system.log").read_text()[-3000:]
     finally:
         process.kill()
