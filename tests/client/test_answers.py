@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from cabochon_client import Client
 from cabochon_client.sender import FIRST_PAUSE_S
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from tests.client.pretender import Pretender, Reply, Script, pretender
 from tests.client.table_system import event_at, stream_name
@@ -95,7 +96,7 @@ def test_what_says_stored_without_a_good_receipt_stores_nothing(tmp_path: Path, 
 def test_a_key_that_is_replaced_by_the_publisher_is_not_believed(tmp_path: Path) -> None:
     with sending(tmp_path) as (client, record):
         assert client.flush(20)
-        record.private = type(record.private).generate()  # another key under the id of the first
+        record.private = Ed25519PrivateKey.generate()  # another key under the id of the first
         client.session(ONE).extend([event_at(1, 7)])
         assert not client.flush(1)
         assert client.status().sessions[0].acknowledged == 6
@@ -106,7 +107,7 @@ STOPPING = [Reply(409, {"code": "conflict", "seq": 1, "detail": "other"}), Reply
 
 @pytest.mark.parametrize("reply", STOPPING, ids=["conflict", "invalid"])
 def test_one_session_stops_and_says_why_and_others_go_on(tmp_path: Path, reply: Reply) -> None:
-    with sending(tmp_path, lambda _, events: reply if events[0]["stream"] == ONE else None) as (client, record):
+    with sending(tmp_path, lambda _, events: reply if events[0]["stream"] == ONE else None) as (client, _):
         client.session(TWO).extend([event_at(2, 1)])
         assert not client.flush(20)
         first, second = client.status().sessions
@@ -256,12 +257,12 @@ def test_a_lost_spool_is_declared_and_the_session_goes_on(tmp_path: Path) -> Non
             assert [(row.next_seq, row.waiting) for row in new.status().sessions] == [(11, 4)]
 
 
-def test_a_spool_that_is_older_than_the_record_stops_and_does_not_overwrite(tmp_path: Path) -> None:
+def test_a_file_that_begins_after_what_the_record_has_stops_and_says_so(tmp_path: Path) -> None:
     with sending(tmp_path) as (client, record):
         assert client.flush(20)
-        with Client(tmp_path / "older.db", record.url, "k1") as older:
+        with Client(tmp_path / "another.db", record.url, "k1") as another:
             numbered = [{**event_at(1, seq), "stream": ONE, "seq": seq} for seq in (20, 21)]
-            older.put(numbered)
-            assert not older.flush(20)
-            [row] = older.status().sessions
+            another.put(numbered)
+            assert not another.flush(20)
+            [row] = another.status().sessions
             assert (row.state, row.problem and row.problem["code"]) == ("stopped", "behind")

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import re
+from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -71,19 +75,16 @@ REFUSED = [
 def test_what_the_record_could_not_take_is_refused_before_it_has_a_number(
     spool: Spool, changed: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(EventError, match="(?s).*") as refusal:
+    with pytest.raises(EventError, match=re.escape(message)):
         spool.append(STREAM, [*events(1), {**event_at(1, 2), **changed}])
-    assert message in str(refusal.value)
     assert spool.session(STREAM) is None, "all or none"
     numbered = {**event_at(1, 2), **changed, "stream": STREAM, "seq": 2}
     if "\ud800" not in str(changed):
         with pytest.raises(ShapeError):
-            canonical_of_the_record(__import__("json").dumps(numbered).encode())
+            canonical_of_the_record(json.dumps(numbered).encode())
 
 
 def test_an_instant_needs_an_offset() -> None:
-    from datetime import datetime
-
     with pytest.raises(EventError, match="no offset"):
         event("no_more_bets", occurred_at=datetime(2026, 11, 19, 20))  # noqa: DTZ001
 
@@ -92,7 +93,7 @@ def test_a_file_is_put_once_and_in_order(spool: Spool) -> None:
     numbered = [{**each, "stream": STREAM, "seq": seq} for seq, each in enumerate(events(4), start=1)]
     assert spool.put(numbered[:2]) == 2
     assert spool.put(numbered) == 2
-    with pytest.raises(OutOfOrder, match="6 of .* comes after 4; 5 is missing"):
+    with pytest.raises(OutOfOrder, match=r"6 of .* comes after 4; 5 is missing"):
         spool.put([{**event_at(1, 6), "stream": STREAM, "seq": 6}])
     with pytest.raises(OutOfOrder, match="other content"):
         spool.put([{**numbered[1], "actor": "dev-2"}])
@@ -126,10 +127,10 @@ def test_a_batch_that_holds_more_than_was_sent_acknowledges_what_was_sent(spool:
 def test_a_full_spool_refuses_and_what_is_sealed_makes_room(tmp_path: Path) -> None:
     spool = Spool(tmp_path / "spool.db", max_bytes=200_000)
     appended = 0
-    with pytest.raises(SpoolFull):
+    with suppress(SpoolFull):
         while appended < 100_000:
             appended += len(spool.append(STREAM, [event_at(1, appended + 1)]))
-    assert appended > 100
+    assert 100 < appended < 100_000
     assert spool.used_bytes() <= 200_000
     row = spool.session(STREAM)
     assert row is not None
