@@ -1,13 +1,13 @@
 // A table system in C++ (libcurl, SQLite, OpenSSL) that follows the rules of client/README.md:
-//   1  an event is on the disk before it is sent          4  stored is what a receipt with a good signature is of
-//   2  one request at a time, in order                     5  next_seq of a gap is followed; a conflict stops
-//   3  the same again, after a growing pause with chance, while no answer, 408, 429 or 5xx comes
+//   1  an event is on the disk before it is sent    3  stored is what a receipt with a good signature is of
+//   2  one request at a time, in order              4  next_seq of a gap is followed; a conflict stops
+//   5  the same again, after a growing pause with chance, while no answer, 408, 429 or 5xx comes
 //
 //   c++ -std=c++17 -O2 -o table_system table_system.cpp $(pkg-config --cflags --libs libcurl sqlite3 libcrypto)
 //   ./table_system SPOOL URL KEY STREAM < lines       a line is {"type": …, "occurred_at": …, "data": {…}}
 //
 // It may be killed at any instant: started again with the lines from event N on, where N is what `./table_system SPOOL`
-// prints, it goes on. SQLite reads and writes the JSON. Exit status 0: the record has everything; 1: stopped, see stderr.
+// prints, it goes on. Exit status 0: the record has everything; 1: stopped, see stderr. SQLite reads and writes the JSON.
 #include <curl/curl.h>
 #include <openssl/evp.h>
 #include <sqlite3.h>
@@ -20,24 +20,19 @@
 #include <string>
 #include <thread>
 #include <vector>
-
 using Text = std::string;
 using Row = std::vector<Text>;
-
 struct Spool {
     sqlite3* database = nullptr;
-
     explicit Spool(const char* path) {
         if (sqlite3_open(path, &database) != SQLITE_OK) throw std::runtime_error(sqlite3_errmsg(database));
         sqlite3_busy_timeout(database, 30000);
-        ask("pragma journal_mode = wal");
-        ask("pragma synchronous = full");  // rule 1: a commit has reached the disk
+        ask("pragma journal_mode = wal"), ask("pragma synchronous = full");  // rule 1: a commit has reached the disk
         ask("create table if not exists event (seq integer primary key, envelope text not null)");
         ask("create table if not exists receipt (last_seq integer primary key, content text not null)");
         ask("create table if not exists head (one integer primary key check (one = 1), acknowledged integer not null)");
         ask("insert or ignore into head values (1, 0)");
     }
-
     // The rows of a statement; every value is text, as SQLite makes it.
     std::vector<Row> ask(const Text& statement, const Row& values = {}) {
         sqlite3_stmt* prepared = nullptr;
@@ -59,21 +54,16 @@ struct Spool {
         if (state != SQLITE_DONE) throw std::runtime_error(sqlite3_errmsg(database));
         return rows;
     }
-
     Text one(const Text& statement, const Row& values = {}) {
         auto rows = ask(statement, values);
         return rows.empty() ? "" : rows[0][0];
     }
-
     long number(const Text& statement, const Row& values = {}) { return std::stol("0" + one(statement, values)); }
-
-    // A field of a JSON document, "" if it has none or is none.
+    // A field of a JSON document, "" if there is none.
     Text field(const Text& document, const Text& name) {
         return one("select case when json_valid(?1) then json_extract(?1, '$.' || ?2) end", {document, name});
     }
-
     long next_seq() { return 1 + number("select max(seq) from event"); }
-
     void append(const Text& stream, const Text& line) {
         Text seq = std::to_string(next_seq());
         ask("insert into event values (cast(?1 as integer),"
@@ -83,7 +73,7 @@ struct Spool {
 
 struct Answer {
     long status = 0;  // 0: none came, or not all of it
-    double retry_after_s = 0;
+    curl_off_t retry_after_s = 0;
     Text body;
 };
 
@@ -95,7 +85,6 @@ size_t collect(char* bytes, size_t size, size_t count, void* into) {
 struct Record {
     Text url, key;
     CURL* curl = curl_easy_init();
-
     Answer ask(const Text& path, const Text* body = nullptr) {
         Answer answer;
         curl_easy_reset(curl);  // keeps the connection
@@ -106,15 +95,11 @@ struct Record {
         curl_easy_setopt(curl, CURLOPT_TIMEOUT, 30L);
         curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, collect);
         curl_easy_setopt(curl, CURLOPT_WRITEDATA, &answer.body);
-        if (body) {
-            curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body->data());
-            curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE, long(body->size()));
-        }
+        if (body) curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE, long(body->size()));
+        if (body) curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body->data());
         if (curl_easy_perform(curl) == CURLE_OK) {
-            curl_off_t wait = 0;
             curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &answer.status);
-            curl_easy_getinfo(curl, CURLINFO_RETRY_AFTER, &wait);
-            answer.retry_after_s = double(wait);
+            curl_easy_getinfo(curl, CURLINFO_RETRY_AFTER, &answer.retry_after_s);
         }
         curl_slist_free_all(headers);
         return answer;
@@ -140,17 +125,17 @@ bool verifies(const Text& key, const Text& signature, const Text& content) {
     return is_good;
 }
 
-// Rule 4: whether one of the published keys signed the receipt, and it is of event `last` of the stream.
+// Rule 3: whether one of the published keys signed the receipt, and it is of event `last` of the stream.
 bool is_receipt(Spool& spool, const Text& keys, const Text& receipt, const Text& stream, long last) {
     Text signature = decoded(spool.field(receipt, "signature"));
     if (signature.size() != 68 || spool.field(receipt, "stream") != stream) return false;
-    if (std::stol("0" + spool.field(receipt, "last_seq")) < last) return false;
-    if (std::stol("0" + spool.field(receipt, "first_seq")) > last) return false;
+    auto number = [&](const Text& name) { return std::stol("0" + spool.field(receipt, name)); };
+    if (number("first_seq") > last || number("last_seq") < last) return false;
     Text content = "cabochon-receipt/v1\n" + spool.one(  // the names in order, without spaces
-        "select json_object('chain', ?1->>'chain', 'first_seq', ?1->'first_seq', 'last_seq', ?1->'last_seq', 'next_seq',"
-        " ?1->'next_seq', 'received_at', ?1->>'received_at', 'root', ?1->>'root', 'stream', ?1->>'stream')", {receipt});
-    auto rows = spool.ask("select value->>'id', value->>'public_key' from json_each(?1, '$.keys')"
-                          " where value->>'purpose' = 'receipt'", {keys});
+        "select json_object('chain', ?1->>'chain', 'first_seq', ?1->'first_seq', 'last_seq', ?1->'last_seq',"
+        " 'next_seq', ?1->'next_seq', 'received_at', ?1->>'received_at', 'root', ?1->>'root', 'stream', ?1->>'stream')", {receipt});
+    auto rows = spool.ask("select value->>'id', value->>'public_key' from json_each(iif(json_valid(?1), ?1, '{}'),"
+                          " '$.keys') where value->>'purpose' = 'receipt'", {keys});
     const char* digits = "0123456789abcdef";
     Text id;
     for (unsigned char byte : signature.substr(0, 4)) id += {digits[byte >> 4], digits[byte & 15]};
@@ -167,14 +152,15 @@ int send(Spool& spool, Record& record, const Text& stream) {
         auto rows = spool.ask("select seq, envelope from event where seq > ?1 + 0 order by seq limit 300",
                               {std::to_string(acknowledged)});
         if (rows.empty()) return 0;
-        if (keys.empty()) {
-            Answer published = record.ask("/api/v1/log/key");
-            if (published.status == 200) keys = published.body;
-        }
+        if (keys.empty()) keys = record.ask("/api/v1/log/key").body;  // of anything else, no key is read
         Text body;
-        for (auto& row : rows) body += (body.empty() ? "[" : ",") + row[1];
+        long last = 0;
+        for (auto& row : rows) {
+            if (last && body.size() + row[1].size() > 900000) break;
+            body += (body.empty() ? "[" : ",") + row[1];
+            last = std::stol(row[0]);
+        }
         body += "]";
-        long last = std::stol(rows.back()[0]);
         Answer answer = record.ask("/api/v1/streams/" + stream + "/events", &body);
         Text next = spool.field(answer.body, "next_seq"), code = spool.field(answer.body, "code");
         if (answer.status == 200 || answer.status == 201) {
@@ -185,17 +171,17 @@ int send(Spool& spool, Record& record, const Text& stream) {
                 continue;
             }
             keys.clear();  // they may have been rotated; nothing counts as stored meanwhile
-        } else if (answer.status == 409 && code == "gap" && std::stol(next) != acknowledged + 1 &&
-                   std::stol(next) < spool.next_seq() + 1) {
-            spool.ask("update head set acknowledged = ?1 - 1", {next});  // rule 5; also after a restored record
+        } else if ((code == "gap" || code == "not-opened") && std::stol(next) != acknowledged + 1 &&
+                   std::stol(next) <= spool.next_seq()) {
+            spool.ask("update head set acknowledged = ?1 - 1", {next});  // rule 4; also after a restored record
             continue;
         } else if (answer.status >= 402 && answer.status < 500 && answer.status != 408 && answer.status != 429) {
             std::cerr << stream << " is stopped: " << answer.status << " " << answer.body << "\n";
             return 1;
         }
-        double longest_s = std::min(60.0, 0.2 * double(1 << std::min(failures++, 9)));  // rule 3
-        double pause_s = std::uniform_real_distribution<>(longest_s / 2, longest_s)(chance) + answer.retry_after_s;
-        std::this_thread::sleep_for(std::chrono::duration<double>(pause_s));
+        double longest_s = std::min(60.0, 0.2 * double(1 << std::min(failures++, 9)));  // rule 5
+        std::uniform_real_distribution<> pause_s(longest_s / 2, longest_s);
+        std::this_thread::sleep_for(std::chrono::duration<double>(pause_s(chance) + double(answer.retry_after_s)));
     }
 }
 
