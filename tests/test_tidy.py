@@ -111,7 +111,13 @@ def test_modules_say_what_they_are(path: Path) -> None:
 def test_nothing_names_a_machine_of_ours() -> None:
     # Paths of homes and work trees have no place in what others clone.
     home = re.compile(r"/(?:root|home/\w+|work)/")
-    for path in [*CODE, ROOT / "Makefile", ROOT / "README.md", ROOT / "client" / "README.md", *(ROOT / "docs").rglob("*.md")]:
+    for path in [
+        *CODE,
+        ROOT / "Makefile",
+        ROOT / "README.md",
+        ROOT / "client" / "README.md",
+        *(ROOT / "docs").rglob("*.md"),
+    ]:
         if path.exists():
             assert not home.search(path.read_text()), name_of(path)
 

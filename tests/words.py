@@ -236,7 +236,9 @@ def _is_excepted(hit: Hit, exception: Allowance) -> bool:
 @cache
 def files() -> tuple[str, ...]:
     """Return every file that is checked: all but the glossary, this check's own examples, and landed migrations."""
-    found: list[Path] = [ROOT / name for name in ("README.md", "CHANGELOG.md", "Makefile", "client/README.md", CATALOGUE)]
+    found: list[Path] = [
+        ROOT / name for name in ("README.md", "CHANGELOG.md", "Makefile", "client/README.md", CATALOGUE)
+    ]
     found += [*(ROOT / "docs").glob("*.md"), *(ROOT / "docker").iterdir(), *(ROOT / "templates").rglob("*.html")]
     for folder in CODE:
         found += _sources(ROOT / folder)

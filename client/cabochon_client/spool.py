@@ -10,6 +10,7 @@ Nothing that the record has not acknowledged and sealed is ever deleted: a full 
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import threading
 import time
@@ -102,6 +103,9 @@ class Spool:
         self.max_bytes = max_bytes
         self.keep_s = keep_s
         self._lock = threading.RLock()
+        os.close(
+            os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
+        )  # of its owner alone, as SQLite makes its other files
         self._database = sqlite3.connect(self.path, timeout=30, isolation_level=None, check_same_thread=False)
         self._database.execute("pragma journal_mode = wal")
         self._database.execute("pragma synchronous = full")

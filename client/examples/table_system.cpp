@@ -7,7 +7,7 @@
 //   ./table_system SPOOL URL KEY STREAM < lines       a line is {"type": …, "occurred_at": …, "data": {…}}
 //
 // It may be killed at any instant: started again with the lines from event N on, where N is what `./table_system SPOOL`
-// prints, it goes on. Exit status 0: the record has everything; 1: stopped, see stderr. SQLite reads and writes the JSON.
+// prints, it goes on. Exit status 0: the record has everything; 1: stopped, see stderr. SQLite reads the JSON.
 #include <curl/curl.h>
 #include <openssl/evp.h>
 #include <sqlite3.h>
@@ -133,7 +133,8 @@ bool is_receipt(Spool& spool, const Text& keys, const Text& receipt, const Text&
     if (number("first_seq") > last || number("last_seq") < last) return false;
     Text content = "cabochon-receipt/v1\n" + spool.one(  // the names in order, without spaces
         "select json_object('chain', ?1->>'chain', 'first_seq', ?1->'first_seq', 'last_seq', ?1->'last_seq',"
-        " 'next_seq', ?1->'next_seq', 'received_at', ?1->>'received_at', 'root', ?1->>'root', 'stream', ?1->>'stream')", {receipt});
+        " 'next_seq', ?1->'next_seq', 'received_at', ?1->>'received_at', 'root', ?1->>'root', 'stream',"
+        " ?1->>'stream')", {receipt});
     auto rows = spool.ask("select value->>'id', value->>'public_key' from json_each(iif(json_valid(?1), ?1, '{}'),"
                           " '$.keys') where value->>'purpose' = 'receipt'", {keys});
     const char* digits = "0123456789abcdef";

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import subprocess
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -55,15 +57,27 @@ def url() -> Iterator[str]:
         thread.join()
 
 
+@pytest.mark.skipif(not shutil.which("curl"), reason="no curl here")
+def test_the_first_curl_of_the_page_is_run_as_it_stands(url: str, tmp_path: Path) -> None:
+    """Only the key and the address are another's: the page has the key of its ``createkey``, and ``make run``'s port."""
+    tenant = Tenant(code="harbour")
+    block = re.search(r"```console\n\$ KEY=.*?\n(.*?)\n\{\"stream\"", PAGE.read_text(), re.DOTALL)
+    assert block is not None
+    commands = re.sub(r"^\$ ", "", block[1], flags=re.MULTILINE).replace("http://localhost:8000", url)
+    for _ in range(2):
+        script = ["bash", "-euc", f"KEY={tenant.secret}\n{commands}"]
+        sent = subprocess.run(script, cwd=tmp_path, capture_output=True, text=True, check=True)
+        receipt = json.loads(sent.stdout)
+        assert (receipt["first_seq"], receipt["last_seq"], receipt["next_seq"]) == (1, 2, 3), sent.stdout
+        commands = commands[commands.index("curl ") :]  # the same again
+        commands = f"DAY=$(date +%F)\n{commands}"
+
+
 def test_the_client_on_the_page_sends_retries_and_verifies_its_receipt(url: str) -> None:
     page, tenant = examples(), Tenant()
     stream = "documented"
-    body = re.search(r"\$ cat night.json\n(.*?\])\n", PAGE.read_text(), re.DOTALL)
-    assert body is not None
-    night = json.loads(body[1])
-    for event in night:
-        event["stream"] = stream
-    night[0]["data"] |= {"casino": tenant.casino.code, "table": tenant.table.code}
+    night = tenant.session(stream, 2)
+    night[0]["data"]["table"] = tenant.table.code
     receipt = page["send"](url, tenant.secret, stream, night)
     assert (receipt["first_seq"], receipt["last_seq"], receipt["next_seq"]) == (1, 2, 3)
     assert page["send"](url, tenant.secret, stream, night) == receipt
