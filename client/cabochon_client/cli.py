@@ -144,6 +144,9 @@ def _print_difficulties(status: Status) -> None:
             print(f"{row.stream}, {row.state}: {row.problem.get('detail')}\n    {advice(row.problem['code'])}")
             for error in row.problem.get("errors", [])[:5]:
                 print(f"    {error.get('pointer')}: {error.get('detail')}")
+    if status.restored is not None:
+        lost = f"{status.restored['stream']} from {status.restored['next_seq']} on"
+        print(f"The record was restored, and was sent again what it had lost, last {lost}\n    {advice('restored')}")
     if status.receipts.get("false"):
         print(f"{status.receipts['false']} receipts without a seal that holds\n    {advice('seal-false')}")
 

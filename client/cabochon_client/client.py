@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -34,8 +35,8 @@ log = logging.getLogger("cabochon_client")
 class Status:
     """Where everything stands, as far as the spool knows; nobody is asked.
 
-    ``receipts`` counts those that are kept by state: ``given``, ``sealed``, ``void`` (the record has lost the batch,
-    and was sent it again), ``false`` (the log's proof does not hold). ``clock_offset_s`` is how far this clock was
+    ``receipts`` counts those that are kept by state: ``given``, ``sealed``, ``unchecked`` (the key may not look),
+    ``void`` (the record has lost the batch, and was sent it again), ``false`` (the log's proof does not hold). ``clock_offset_s`` is how far this clock was
     ahead of the record's, None before the first answer. ``problem`` is what is wrong with the record or the way to it.
     """
 
@@ -124,7 +125,8 @@ class Client:
         on_clock: Callable[[float], None] | None = None,
     ) -> None:
         self.spool = Spool(spool, max_bytes=max_bytes, keep_s=keep_s)
-        self.link = Link(url, timeout_s=timeout_s, context=context)
+        self._new_link = partial(Link, url, timeout_s=timeout_s, context=context)
+        self.link = self._new_link()
         self.ring = KeyRing(keys)
         self._sender = Sender(self.spool, self.link, self.ring, random.Random(), on_clock=on_clock)
         self._sends = threading.RLock()
@@ -206,7 +208,9 @@ class Client:
         ``refused``, or other text. Raise ``OutOfOrder`` if the record has event ``through``, or there is no such
         session; ``Unreachable`` if it does not answer.
         """
-        answer = self.ring.ask(self.link, "GET", f"/api/v1/streams/{check_stream(stream)}")
+        link = self._new_link()  # the thread may be using the other
+        answer = self.ring.ask(link, "GET", f"/api/v1/streams/{check_stream(stream)}")
+        link.close()
         first = next_seq_in(answer)
         if first is None:
             raise Unreachable(f"the record does not say where {stream} stands: status {answer.status}")

@@ -106,6 +106,9 @@ class Sender:
         self._deleted_at = time.monotonic()
         self._warned_at = float("-inf")
         self._to_ask: list[SessionRow] = []
+        self._origin = ""
+        self._doubted: set[int] = set()
+        self._last_receipt = 0
 
     def step(self) -> float | None:
         """Do one thing that is due. Return the seconds until the next is due, None if nothing is left to do."""
@@ -120,6 +123,8 @@ class Sender:
             return self._until() if rows or self.spool.unsealed(1) else None
         if self._to_ask:
             self._ask_where(self._to_ask.pop())
+            if not self._to_ask:
+                self.spool.keep_note("origin", self._origin)  # not before: killed meanwhile, it asks all of them again
             return 0.0
         due = [row for row in rows if self._pause(row).until <= now]
         if due:
@@ -133,7 +138,7 @@ class Sender:
     def _look_for_seals(self, rows: list[SessionRow]) -> float | None:
         now = time.monotonic()
         waits = [self._pause(row).until - now for row in rows]
-        unsealed = self.spool.unsealed(1)
+        unsealed = self.spool.unsealed(1, after=self._last_receipt)
         if unsealed and self._sealing.until <= now:
             self._seal(unsealed[0])
             return 0.0
@@ -246,15 +251,15 @@ class Sender:
             answer = self.ring.ask(self.link, method, path, body=body)
         except Unreachable as error:
             again = unreachable(str(error))
-            self._note_trouble(again.problem)
+            self._keep_problem(again.problem)
             return again
         if answer.clock_offset_s is not None and answer.status < 500:
             self._compare_clock(answer.clock_offset_s)
         is_wrong = answer.status in (401, 404) or answer.status >= 429 or answer.status in range(300, 400)
-        self._note_trouble(problem_in(answer) if is_wrong else None)
+        self._keep_problem(problem_in(answer) if is_wrong else None)
         return answer
 
-    def _note_trouble(self, problem: dict[str, Any] | None) -> None:
+    def _keep_problem(self, problem: dict[str, Any] | None) -> None:
         """Keep what is wrong with the record or the way to it, for ``cabochon status``."""
         self.spool.keep_note("problem", json.dumps(problem) if problem else None)
 
@@ -293,7 +298,9 @@ class Sender:
         if before is not None and before != origin:
             log.error("the log %s goes on as %s: it was restored; every session is compared", before, origin)
             self._to_ask = [row for row in self.spool.sessions() if row.state != "stopped"]
-        self.spool.keep_note("origin", origin)
+        self._origin = origin
+        if not self._to_ask:
+            self.spool.keep_note("origin", origin)
         return True
 
     def _ask_where(self, row: SessionRow) -> None:
@@ -313,21 +320,28 @@ class Sender:
     def _seal(self, kept: KeptReceipt) -> None:
         """Look whether the log has sealed the batch of a receipt."""
         receipt = kept.content
+        self._last_receipt = kept.id  # one that is not sealed delays none of the others
         row = self.spool.session(receipt["stream"])
         assert row is not None, "a receipt is of a session"
         answer = self._ask("GET", f"/api/v1/log/inclusion?stream={row.stream}&seq={receipt['last_seq']}")
         if isinstance(answer, Again) or answer.status != 200:
+            code = "" if isinstance(answer, Again) else problem_in(answer)["code"]
+            if code == "forbidden":
+                # Without the right to look, a receipt is all there is; the spool does not fill up for want of it.
+                self.spool.set_receipt(kept.id, "unchecked")
+                return
             self._sealing.fail()
-            if not isinstance(answer, Again) and answer.status == 404 and problem_in(answer)["code"] == "not-found":
+            if code == "not-found":
                 self._ask_where(row)
             return
         try:
             envelope = self.spool.envelope(row, receipt["last_seq"])
             note = check_seal(answer.body, receipt, self.spool.public_keys(), envelope)
         except NotSealed as error:
-            if self._keys_at > time.monotonic() - SEAL_S * 2:
+            if kept.id in self._doubted:
                 log.error("%s: %s", row.stream, error)
                 self.spool.set_receipt(kept.id, "false")
+            self._doubted.add(kept.id)
             self._keys_at = float("-inf")  # a key of checkpoints may be new: looked at once more with it
             self._sealing.fail()
             return

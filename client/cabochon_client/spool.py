@@ -368,13 +368,13 @@ class Spool:
 
     # Seals
 
-    def unsealed(self, limit: int) -> list[KeptReceipt]:
-        """Return the oldest receipts that the log has not sealed."""
-        query = "select id, session, content from receipt where state = 'given' order by id limit ?"
-        return [KeptReceipt(int(row[0]), int(row[1]), json.loads(row[2])) for row in self._rows(query, limit)]
+    def unsealed(self, limit: int, *, after: int = 0) -> list[KeptReceipt]:
+        """Return receipts that the log has not sealed: the next after the id ``after``, and from the oldest on again."""
+        query = "select id, session, content from receipt where state = 'given' order by id <= ?, id limit ?"
+        return [KeptReceipt(int(row[0]), int(row[1]), json.loads(row[2])) for row in self._rows(query, after, limit)]
 
     def set_receipt(self, receipt_id: int, state: str) -> None:
-        """Note that a receipt is ``sealed`` in the log, or that what the log gave as proof is ``false``."""
+        """Note that a receipt is ``sealed`` in the log, ``unchecked``, or that the proof of the log is ``false``."""
         with self._writing() as database:
             database.execute(
                 "update receipt set state = ?, sealed_at = ? where id = ?", (state, int(time.time()), receipt_id)
@@ -388,7 +388,7 @@ class Spool:
         return [(str(state), json.loads(content)) for state, content in self._rows(query, stream)]
 
     def count_receipts(self) -> dict[str, int]:
-        """Return how many receipts are kept in each state: given, sealed, void (of a lost batch), false."""
+        """Return how many receipts are kept in each state: given, sealed, unchecked, void, false."""
         return {str(state): int(count) for state, count in self._rows("select state, count(*) from receipt group by 1")}
 
     def delete_sealed(self) -> None:
@@ -398,9 +398,7 @@ class Spool:
 
     def _delete_sealed(self, database: sqlite3.Connection, *, older_than_s: int) -> None:
         before = int(time.time()) - older_than_s
-        query = (
-            "select id, session, last_seq from receipt where state = 'sealed' and sealed_at <= ? order by id limit 500"
-        )
+        query = "select id, session, last_seq from receipt where state in ('sealed', 'unchecked') and sealed_at <= ? order by id limit 500"
         for receipt_id, session, last_seq in database.execute(query, (before,)).fetchall():
             # An earlier batch that is not sealed keeps all that follows: what is here of a session has no holes.
             earlier = "select 1 from receipt where session = ? and state in ('given', 'false') and first_seq < ?"

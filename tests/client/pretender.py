@@ -40,6 +40,7 @@ class Pretender:
     sent: list[list[dict[str, Any]]] = field(default_factory=list)
     keys_used: list[str] = field(default_factory=list)
     date: str | None = None
+    inclusion: Reply = field(default_factory=lambda: Reply(409, {"code": "not-sealed"}))
     private: Ed25519PrivateKey = field(default_factory=Ed25519PrivateKey.generate)
     url: str = ""
 
@@ -93,7 +94,8 @@ def pretender(script: Script | None = None) -> Iterator[Pretender]:
             if self.path.startswith("/api/v1/streams/") and stream in record.streams:
                 next_seq = len(record.streams[stream]) + 1
                 return self._send(Reply(200, {"next_seq": next_seq}, type="application/json"))
-            return self._send(Reply(409 if "inclusion" in self.path else 404, {"code": "not-found"}))
+            is_proof = self.path.startswith("/api/v1/log/inclusion")
+            return self._send(record.inclusion if is_proof else Reply(404, {"code": "not-found"}))
 
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
@@ -113,7 +115,6 @@ def pretender(script: Script | None = None) -> Iterator[Pretender]:
             self.wfile.write(content)
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
     record.url = f"http://127.0.0.1:{server.server_address[1]}"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()

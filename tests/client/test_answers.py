@@ -13,6 +13,7 @@ from cabochon_client import Client
 from cabochon_client.sender import FIRST_PAUSE_S
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from tests.casino.processes import until
 from tests.client.pretender import Pretender, Reply, Script, pretender
 from tests.client.table_system import event_at, stream_name
 
@@ -266,3 +267,41 @@ def test_a_file_that_begins_after_what_the_record_has_stops_and_says_so(tmp_path
             assert not another.flush(20)
             [row] = another.status().sessions
             assert (row.state, row.problem and row.problem["code"]) == ("stopped", "behind")
+
+
+# Seals
+
+
+def until_no_receipt_is(state: str, client: Client) -> dict[str, int]:
+    until(lambda: client._step() is None or state not in client.status().receipts, f"no receipt {state}")
+    return client.status().receipts
+
+
+def test_a_proof_that_proves_nothing_is_looked_at_twice_and_the_receipt_is_kept(tmp_path: Path) -> None:
+    with sending(tmp_path, keep_s=0) as (client, record):
+        record.inclusion = Reply(200, {"batch": {}, "log": {}, "checkpoint": ""}, type="application/json")
+        assert client.flush(20)
+        assert until_no_receipt_is("given", client) == {"false": 1}
+        client.spool.delete_sealed()
+        assert client.status().receipts == {"false": 1}
+        assert len(client.spool.range(client.spool.sessions()[0], 1, 9)) == 6
+
+
+def test_a_key_that_may_not_look_at_seals_does_not_fill_the_spool(tmp_path: Path) -> None:
+    with sending(tmp_path, keep_s=0) as (client, record):
+        record.inclusion = Reply(403, {"code": "forbidden"})
+        assert client.flush(20)
+        assert until_no_receipt_is("given", client) == {"unchecked": 1}
+        client.spool.delete_sealed()
+        assert client.spool.range(client.spool.sessions()[0], 1, 9) == []
+
+
+def test_a_client_killed_while_it_compares_with_a_restored_log_compares_again(tmp_path: Path) -> None:
+    with sending(tmp_path) as (client, record):
+        assert client.flush(20)
+        del record.streams[ONE][4:]
+        record.origin = "harbour.example/log/epoch-2"
+        client._sender._keys_at = float("-inf")
+        assert client._sender._keys_are_known()  # it has seen the new name, and is killed here
+        with Client(tmp_path / "spool.db", record.url, "k1") as again:
+            until(lambda: again._step() is not None and len(record.streams[ONE]) == 6, "all of it")

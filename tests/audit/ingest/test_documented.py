@@ -59,7 +59,7 @@ def url() -> Iterator[str]:
 
 @pytest.mark.skipif(not shutil.which("curl"), reason="no curl here")
 def test_the_first_curl_of_the_page_is_run_as_it_stands(url: str, tmp_path: Path) -> None:
-    """Only the key and the address are another's: the page has the key of its ``createkey``, and ``make run``'s port."""
+    """Only the key and the address are another's: the page has those of ``make run``."""
     tenant = Tenant(code="harbour")
     block = re.search(r"```console\n\$ KEY=.*?\n(.*?)\n\{\"stream\"", PAGE.read_text(), re.DOTALL)
     assert block is not None
