@@ -36,8 +36,9 @@ class Status:
     """Where everything stands, as far as the spool knows; nobody is asked.
 
     ``receipts`` counts those that are kept by state: ``given``, ``sealed``, ``unchecked`` (the key may not look),
-    ``void`` (the record has lost the batch, and was sent it again), ``false`` (the log's proof does not hold). ``clock_offset_s`` is how far this clock was
-    ahead of the record's, None before the first answer. ``problem`` is what is wrong with the record or the way to it.
+    ``void`` (the record has lost the batch, and was sent it again), ``false`` (the log's proof does not hold).
+    ``clock_offset_s`` is how far this clock was ahead of the record's, None before the first answer. ``problem`` is
+    what is wrong with the record or the way to it, ``restored`` where a restored record had lost events.
     """
 
     sessions: list[SessionRow]

@@ -369,7 +369,7 @@ class Spool:
     # Seals
 
     def unsealed(self, limit: int, *, after: int = 0) -> list[KeptReceipt]:
-        """Return receipts that the log has not sealed: the next after the id ``after``, and from the oldest on again."""
+        """Return receipts that the log has not sealed: those after the id ``after``, then from the oldest on."""
         query = "select id, session, content from receipt where state = 'given' order by id <= ?, id limit ?"
         return [KeptReceipt(int(row[0]), int(row[1]), json.loads(row[2])) for row in self._rows(query, after, limit)]
 
@@ -398,7 +398,10 @@ class Spool:
 
     def _delete_sealed(self, database: sqlite3.Connection, *, older_than_s: int) -> None:
         before = int(time.time()) - older_than_s
-        query = "select id, session, last_seq from receipt where state in ('sealed', 'unchecked') and sealed_at <= ? order by id limit 500"
+        query = (
+            "select id, session, last_seq from receipt where state in ('sealed', 'unchecked') and sealed_at <= ?"
+            " order by id limit 500"
+        )
         for receipt_id, session, last_seq in database.execute(query, (before,)).fetchall():
             # An earlier batch that is not sealed keeps all that follows: what is here of a session has no holes.
             earlier = "select 1 from receipt where session = ? and state in ('given', 'false') and first_seq < ?"

@@ -303,5 +303,6 @@ def test_a_client_killed_while_it_compares_with_a_restored_log_compares_again(tm
         record.origin = "harbour.example/log/epoch-2"
         client._sender._keys_at = float("-inf")
         assert client._sender._keys_are_known()  # it has seen the new name, and is killed here
+        client._lock.release()
         with Client(tmp_path / "spool.db", record.url, "k1") as again:
             until(lambda: again._step() is not None and len(record.streams[ONE]) == 6, "all of it")
