@@ -133,8 +133,15 @@ def playback_of(stream_id: int, first_seq: int, last_seq: int, *, known_through:
     ``known_through`` is the last event that counts: later events and corrections are left out.
     """
     state = _state_before(stream_id, first_seq, known_through)
+    return playback_from(state, stream_id, first_seq, min(last_seq, known_through or last_seq))
+
+
+def playback_from(state: State, stream_id: int, first_seq: int, last_seq: int) -> Playback:
+    """Return the frames as ``playback_of`` does, from ``state``, which is that before event ``first_seq`` and goes on.
+
+    Events are as the corrections of the state leave them.
+    """
     raw = read.slice_of(stream_id, after=first_seq - 1, limit=MAX_FRAMES)
-    last_seq = min(last_seq, known_through or last_seq)
     events = [decode_one_stored(envelope) for seq, envelope in raw if seq <= last_seq]
     table = state.table
     shown = dict.fromkeys((*table.live, *table.due, *table.swept))
@@ -147,7 +154,8 @@ def playback_of(stream_id: int, first_seq: int, last_seq: int, *, known_through:
             for wager_id in [each for each in shown if _is_done(table, each)]:
                 del shown[wager_id]
         state.feed(event)
-        result = _result_after(table, event, result)
+        if not state.corrections.removed_by(event):
+            result = _result_after(table, state.corrected(event), result)
         previous = {
             wager_id: _stake(table, wager, previous.get(wager_id))
             for wager_id, wager in ((each, table.wagers.get(each)) for each in shown)

@@ -1,4 +1,4 @@
-"""What the page of a correction shows: what was recorded and what it would become, by whom, and both readings."""
+"""What the page of a correction shows: what was recorded and what it would become, by whom, both readings and felts."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from msgspec.structs import replace
 from audit.adjudication.both_readings import BothReadings, DifferingWager, WagerReading, both_readings
 from audit.corrections.decisions import state_of
 from audit.corrections.wording import decided_in_words
+from audit.desk.corrections.felts import BothFelts
 from audit.desk.findings.verdict import Term
 from audit.desk.tables.event_sentences import sentence
+from audit.desk.tables.replay import persons_in
 from audit.event_store import read
 from audit.models import CorrectionDecision, Finding
 from audit.persons.directory import NO_NAMES, Directory, mentioned_in, named_facts, staff
@@ -44,13 +46,16 @@ def correction_context(
     change = _event(finding, finding.seq)
     target = _event(finding, target_of(change) or 0) if change is not None else None
     corrected = fitting(change, target) if change is not None and target is not None else None  # type: ignore[arg-type]
+    both = both_readings(finding.stream_id, finding.seq)
+    felts = BothFelts(finding, both) if both is not None else None
     directory = NO_NAMES
     people = [getattr(change, "actor", None), getattr(getattr(change, "data", None), "approved_by", None)]
     if with_names:
         named = [*mentioned_in(each for each in (target, corrected) if each is not None), *staff(people)]
+        for playback in (felts.without, felts.with_it) if felts is not None else ():
+            named += persons_in(playback)
         directory = Directory.of(finding.casino_id, named)
     rule = RULES[finding.rule]
-    both = both_readings(finding.stream_id, finding.seq)
     recorded_by, approved_by = (directory.staff(each) if each else "" for each in people)
     value = replace(finding.as_value(), facts=named_facts(finding.facts, directory))
     return {
@@ -67,6 +72,7 @@ def correction_context(
         "approved_by": approved_by,
         "reason": finding.facts.get("reason") or "",
         "both": both is not None,
+        "felts": felts.context(directory) if felts is not None else None,
         "wagers": list(_wagers(both, finding.currency))[:WAGERS_SHOWN] if both is not None else [],
         "sums": _sums(both, finding.currency) if both is not None else None,
         "change": _change(both, finding.currency) if both is not None else None,
