@@ -31,9 +31,12 @@ KEPT_FOR_S = 40 * 24 * 3600
 _SALT = "audit.reconciliation.win_lines"
 
 
-def win_lines(content: Mapping[str, Any]) -> dict[int, list[int]]:
-    """Return what each session had won so far, in order, by stream id; at most as many points as a chart shows."""
-    last_seqs = {row["stream_id"]: row["last_seq"] for row in content["sessions"]}
+def win_lines(rows: Iterable[Mapping[str, Any]]) -> dict[int, list[int]]:
+    """Return what each session had won so far, in order, by stream id; at most as many points as a chart shows.
+
+    ``rows`` are those of the sessions in a report's content.
+    """
+    last_seqs = {row["stream_id"]: row["last_seq"] for row in rows}
     names = {stream_id: _name(stream_id, key) for stream_id, key in kept.keys_of(last_seqs).items()}
     lines = _kept(names)
     left = EVENTS_READ

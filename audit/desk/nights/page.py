@@ -61,6 +61,9 @@ from settlement.state import Wager
 ROWS_SHOWN = 200
 """Rows of a section on the page; the workbook has all."""
 
+LINE_ROWS = 40
+"""Comparisons of one of the twelve lines on the page; of more, those that do not agree come first."""
+
 EVENTS_SHOWN = 6
 """Events linked from one row."""
 
@@ -217,7 +220,7 @@ def _letters(report: NightReport, content: Mapping[str, Any]) -> list[dict[str, 
 
 def _line(report: NightReport, line: Mapping[str, Any], currency: str, ids: Mapping[str, int]) -> dict[str, Any]:
     rows = comparisons_of(line)
-    shown = rows[:ROWS_SHOWN]
+    shown = rows if len(rows) <= LINE_ROWS else sorted(rows, key=lambda row: row["verdict"] == "agrees")[:LINE_ROWS]
     addresses: Addresses = {
         "note": lambda row: _note_address(report, row),
         "events": lambda row: [_event_link(ids.get(row["stream"]), seq) for seq in row["events"][:EVENTS_SHOWN]],

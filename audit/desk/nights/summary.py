@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
 from typing import Any
@@ -21,6 +22,9 @@ from settlement.night.variance import hold_interval
 
 OUTSIDE = Fraction(1, 20)
 """The share of nights whose hold chance alone puts outside its interval."""
+
+DRAWN = 24
+"""Tables that are drawn: as many as an eye compares. A table of text has all of them."""
 
 MILLION = 10**6
 
@@ -50,32 +54,64 @@ def steps(report: NightReport, content: Mapping[str, Any]) -> list[dict[str, Any
     ]
 
 
-def multiples(content: Mapping[str, Any], table_address: Any) -> list[dict[str, Any]]:
-    """Return each table with its win through the night and its hold against chance, as charts and as text."""
-    currency, lines = content["currency"], win_lines(content)
+@dataclass(frozen=True, slots=True)
+class Multiples:
+    """The tables of a night: those that are drawn, and all of them as text. ``left_out`` are not drawn."""
+
+    drawn: Sequence[Mapping[str, Any]]
+    rows: Sequence[Mapping[str, Any]]
+
+    @property
+    def left_out(self) -> int:
+        return len(self.rows) - len(self.drawn)
+
+
+def multiples(content: Mapping[str, Any], table_address: Any) -> Multiples:
+    """Return each table with its win through the night and its hold against chance, as charts and as text.
+
+    Of more tables than ``DRAWN``, those at which most was won or lost are drawn, the largest first. ``table_address``
+    gives the address of a session by its stream id.
+    """
     by_table: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for session in content["sessions"]:
         by_table[session["table"]].append(session)
-    shown = []
-    for row in map(figures_of, content["tables"]):
-        of_table = by_table[row["name"]]
-        is_counted = row["W_acct"] is not None
-        won = row["W_acct"] if is_counted else row["W_rec"]
-        amount = money_in_prose(abs(won), currency)
-        shown.append(
-            {
-                "name": row["name"],
-                "game": wording.game(of_table[0]["game"]),
-                "address": table_address(of_table[0]["stream_id"]),
-                "is_counted": is_counted,
-                "winner": _("house") if won >= 0 else _("players"),
-                "amount": amount if is_counted else f"({amount})",
-                "hold": wording.share(row["hold_millionths"], 1) if is_counted else wording.NOT_COUNTED,
-                "line": _win_line(row["name"], of_table, lines),
-                **_interval(row),
-            }
-        )
-    return shown
+    tables = list(map(figures_of, content["tables"]))
+    chosen = tables
+    if len(tables) > DRAWN:
+        chosen = sorted(tables, key=lambda row: (-abs(_won_at(row)), row["name"]))[:DRAWN]
+    lines = win_lines(session for row in chosen for session in by_table[row["name"]])
+    rows = {row["name"]: _as_text(row, by_table[row["name"]], content["currency"], table_address) for row in tables}
+    drawn = [
+        {
+            **rows[row["name"]],
+            "line": _win_line(row["name"], by_table[row["name"]], lines),
+            "interval": _drawn_interval(row),
+        }
+        for row in chosen
+    ]
+    return Multiples(drawn, list(rows.values()))
+
+
+def _won_at(row: Mapping[str, Any]) -> int:
+    """Return what was won at a table by the count, else as recorded, in minor units."""
+    return int(row["W_rec"] if row["W_acct"] is None else row["W_acct"])
+
+
+def _as_text(
+    row: Mapping[str, Any], of_table: list[Mapping[str, Any]], currency: str, table_address: Any
+) -> dict[str, Any]:
+    is_counted, won = row["W_acct"] is not None, _won_at(row)
+    amount = money_in_prose(abs(won), currency)
+    return {
+        "name": row["name"],
+        "game": wording.game(of_table[0]["game"]),
+        "address": table_address(of_table[0]["stream_id"]),
+        "is_counted": is_counted,
+        "winner": _("house") if won >= 0 else _("players"),
+        "amount": amount if is_counted else f"({amount})",
+        "hold": wording.share(row["hold_millionths"], 1) if is_counted else wording.NOT_COUNTED,
+        **_ends(_interval(row)),
+    }
 
 
 def won_by(won: int, currency: str) -> str:
@@ -95,19 +131,34 @@ def _win_line(table: str, of_table: list[Mapping[str, Any]], lines: Mapping[int,
     return draw_win_line(won, title=title, description=_("from the first wager decided to the last"))
 
 
-def _interval(row: Mapping[str, Any]) -> dict[str, str]:
-    """Return where chance alone leaves the hold of a table 19 nights in 20, as a chart and as text; "" if unknown."""
-    drop, hold = row["D"], row["hold_millionths"]
+def _interval(row: Mapping[str, Any]) -> tuple[int, int] | None:
+    """Return where chance alone leaves the hold of a table 19 nights in 20, in millionths; None if unknown."""
+    drop = row["D"]
     interval = (
         hold_interval(Fraction(row["exact"]["theoretical"]), Fraction(row["variance"]), drop, OUTSIDE) if drop else None
     )
+    return (round(interval.low * MILLION), round(interval.high * MILLION)) if interval is not None else None
+
+
+def _ends(interval: tuple[int, int] | None) -> dict[str, str]:
+    low, high = interval if interval is not None else (None, None)
+    return {
+        "low": wording.share(low) if low is None else wording.share(low, 1),
+        "high": wording.share(high) if high is None else wording.share(high, 1),
+    }
+
+
+def _drawn_interval(row: Mapping[str, Any]) -> str:
+    """Return the chart of that interval, with the hold of the night; "" if it is unknown."""
+    interval, hold = _interval(row), row["hold_millionths"]
     if interval is None:
-        return {"interval": "", "low": wording.share(None), "high": wording.share(None)}
-    low, high = round(interval.low * MILLION), round(interval.high * MILLION)
-    texts = {"low": wording.share(low, 1), "high": wording.share(high, 1)}
+        return ""
     title = _("Hold against what chance allows, %(table)s") % {"table": row["name"]}
-    described = _("from %(low)s to %(high)s; this night %(hold)s") % {**texts, "hold": wording.share(hold, 1)}
-    return {"interval": draw_interval(low, high, hold, title=title, description=described), **texts}
+    described = _("from %(low)s to %(high)s; this night %(hold)s") % {
+        **_ends(interval),
+        "hold": wording.share(hold, 1),
+    }
+    return draw_interval(*interval, hold, title=title, description=described)
 
 
 def tallies(content: Mapping[str, Any]) -> str:

@@ -115,11 +115,11 @@ def test_the_win_line_of_a_session_ends_at_its_recorded_win_and_is_read_once(
     content: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cache.clear()
-    lines = win_lines.win_lines(content)
+    lines = win_lines.win_lines(content["sessions"])
     recorded = {row["stream_id"]: figures_of(row)["W_rec"] for row in content["sessions"]}
     assert {stream_id: line[-1] for stream_id, line in lines.items()} == recorded
     monkeypatch.setattr(sessions, "wager_lines", lambda *read: pytest.fail("it is kept"))
-    assert win_lines.win_lines(content) == lines
+    assert win_lines.win_lines(content["sessions"]) == lines
 
 
 def test_a_page_reads_no_more_events_for_lines_than_its_budget(
@@ -129,16 +129,16 @@ def test_a_page_reads_no_more_events_for_lines_than_its_budget(
     first = LoggedStream.objects.filter(pk__in=[row["stream_id"] for row in content["sessions"]]).order_by("pk")[0]
     last_seqs = {row["stream_id"]: row["last_seq"] for row in content["sessions"]}
     monkeypatch.setattr(win_lines, "EVENTS_READ", last_seqs[first.pk])
-    assert list(win_lines.win_lines(content)) == [first.pk]
+    assert list(win_lines.win_lines(content["sessions"])) == [first.pk]
 
 
 def test_what_somebody_else_put_into_the_cache_is_not_drawn(
     content: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cache.clear()
-    lines = win_lines.win_lines(content)
+    lines = win_lines.win_lines(content["sessions"])
     monkeypatch.setattr(cache, "get_many", lambda names: dict.fromkeys(names, "[1, 2, 3]"))
-    assert win_lines.win_lines(content) == lines
+    assert win_lines.win_lines(content["sessions"]) == lines
 
 
 @pytest.mark.parametrize(
