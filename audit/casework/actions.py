@@ -21,6 +21,7 @@ from audit.casework.state_machine import TRANSITIONS, Transition
 from audit.event_store import audit_trail
 from audit.models import Case, CaseAction, Finding, FindingStatus, Officer
 from audit.models.cases import Outcome, State
+from audit.presentation import local
 
 MAX_REASON = 4_000
 """Characters of a reason or a note."""
@@ -60,10 +61,12 @@ def perform(
     outcome: str = "",
     assignee: Officer | None = None,
     is_again: bool = False,
+    moment: datetime | None = None,
 ) -> Case:
     """Perform the transition ``name`` on a case and return the case.
 
-    ``is_again`` is whether the officer knows that the video was asked for already.
+    ``is_again`` is whether the officer knows that the video was asked for already. ``moment`` is the instant whose
+    video is asked for, None for what the case's finding is of.
 
     Raise ``ActionRefused`` if the officer may not: then the case is unchanged, and the attempt is recorded.
     """
@@ -73,9 +76,9 @@ def perform(
         with transaction.atomic():
             case = Case.objects.select_for_update().get(pk=case_id)
             _check(case, officer, transition, reason, outcome, assignee)
-            if transition.name == "ask_video" and not is_again and video.was_requested(case):
+            if transition.name == "ask_video" and not is_again and video.was_requested(case, moment):
                 raise ActionRefused(_("The video was asked for already. Say so if you ask for it again."))
-            about = _apply(case, officer, transition, reason, outcome, assignee)
+            about = _apply(case, officer, transition, reason, outcome, assignee, moment)
             action = CaseAction.objects.create(
                 case=case, officer=officer, type=transition.event, reason=reason, about=about
             )
@@ -178,9 +181,15 @@ def _is_caseworker(case: Case, assignee: Officer | None) -> bool:
 
 
 def _apply(
-    case: Case, officer: Officer, transition: Transition, reason: str, outcome: str, assignee: Officer | None
+    case: Case,
+    officer: Officer,
+    transition: Transition,
+    reason: str,
+    outcome: str,
+    assignee: Officer | None,
+    moment: datetime | None,
 ) -> str:
-    """Change the case. Return the assignee or the outcome that the action is about, "" if it has neither."""
+    """Change the case. Return the assignee, the outcome or the clock time that the action is about, "" if none."""
     about = ""
     match transition.name:
         case "take":
@@ -193,7 +202,8 @@ def _apply(
         case "answer":
             about = answered_by(case)
         case "ask_video":
-            video.ask(case, officer)
+            video.ask(case, officer, moment)
+            about = f"{local(moment, case.casino):%H:%M}" if moment is not None else ""
         case "propose":
             case.outcome, case.reason, case.proposed_by = outcome, reason, officer
             about = outcome

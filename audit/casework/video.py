@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Q
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
@@ -16,7 +17,9 @@ from audit.presentation import language
 from settlement.codec import decode_one_stored
 
 AROUND = timedelta(minutes=5)
-"""What is asked for before the deciding event and after the one that completes the finding."""
+"""What is asked for before the deciding event and after the one that completes the finding, or around a moment."""
+
+NO_ROOM = _("The video room has no address. An administrator of the casino sets it in Settings.")
 
 
 def video_room(casino_id: int) -> str:
@@ -34,20 +37,28 @@ def why_not(case: Case) -> Promise | None:
     """Return why no video can be asked for; None if it can."""
     if not is_of_a_table(case):
         return _("This finding is about no single table: there is no video to ask for.")
-    if not video_room(case.casino_id):
-        return _("The video room has no address. An administrator of the casino sets it in Settings.")
-    return None
+    return None if video_room(case.casino_id) else NO_ROOM
 
 
-def was_requested(case: Case) -> bool:
-    return case.video_requests.exists()
+def was_requested(case: Case, moment: datetime | None = None) -> bool:
+    """Return whether the video of a case was asked for; with ``moment``, whether what was asked for shows it."""
+    requests = case.video_requests.all()
+    return (requests if moment is None else requests.filter(shows(moment))).exists()
 
 
-def ask(case: Case, officer: Officer) -> None:
-    """Keep what is asked for, and have it mailed after the commit. The sweep mails what the hint does not."""
+def shows(moment: datetime) -> Q:
+    """Return the condition on requests that what they ask for shows a moment."""
+    return Q(begins_at__lte=moment, ends_at__gte=moment)
+
+
+def ask(case: Case, officer: Officer, moment: datetime | None = None) -> None:
+    """Keep what is asked for, and have it mailed after the commit. The sweep mails what the hint does not.
+
+    With ``moment``, an instant at the case's table, that is what is to be seen; else what the case's finding is of.
+    """
     finding = _head_of(case)
     assert finding is not None, "checked by why_not"
-    begins_at, ends_at = window_of(finding)
+    begins_at, ends_at = window_of(finding) if moment is None else (moment - AROUND, moment + AROUND)
     request = VideoRequest.objects.create(
         case=case,
         finding=finding,

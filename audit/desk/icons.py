@@ -41,6 +41,7 @@ _STROKES: Mapping[str, str] = MappingProxyType(
         "left": '<path d="m10 4-4 4 4 4"/>',
         "right": '<path d="m6 4 4 4-4 4"/>',
         "down": '<path d="m4 6 4 4 4-4"/>',
+        "video": '<path d="M2 4.5h8v7H2zM10 7l4-2v6l-4-2"/>',
         "silent": '<path d="M4 11V7a4 4 0 0 1 8 0v4l1.2 1.5H2.8zM6.7 14.2h2.6"/>',
     }
 )

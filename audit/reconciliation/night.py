@@ -26,8 +26,8 @@ QUESTION = Fraction(1, 1000)
 """Level of the interval that luck leaves the hold of a session in: its rate of false alarms."""
 
 ONE_SIDED = Fraction(1, 100)
-"""Level at which reports of before asked whether a croupier's errors of a night favour one side; now the ledger asks. It
-stays in the content: a night that is read again has the digest that officers signed."""
+"""Level at which reports of before asked whether a croupier's errors of a night favour one side; now the ledger asks.
+It stays in the content: a night that is read again has the digest that officers signed."""
 
 INTERVAL = Fraction(1, 20)
 """α of the intervals of error rates: they have confidence 1 − α."""

@@ -2,8 +2,8 @@
 
     the states before the coup, of both readings ─► a playback of each ─► its frame at the deciding event, drawn
 
-A wager that differs may be decided by the event that is corrected, as by a result, or by a later one, as where a stake is
-corrected. A payment is not decided by anything: it is shown where it is made.
+A wager that differs may be decided by the event that is corrected, as by a result, or by a later one, as where a stake
+is corrected. A payment decides nothing: it is shown where it is made.
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from datetime import timedelta
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +37,7 @@ from audit.desk.names import sees_names
 from audit.desk.parts import due_ring, state_pie
 from audit.desk.scoped_admin import RecordAdmin, demands, in_record, officer_of
 from audit.desk.sign_in.proof import ask_for_proof
+from audit.desk.tables.moment import clock_in, instant_at, span_of
 from audit.exports.pdf import PDF
 from audit.models import Case, Finding, Officer
 from audit.models.cases import Outcome, State
@@ -166,6 +168,8 @@ class CaseworkAdmin(RecordAdmin[Finding]):
         if decides and (page := ask_for_proof(request)) is not None:
             return page
         file = self._payment_order(request, finding) if name == PAYS else None
+        shown = _shown_moment(request, finding) if name == "ask_video" else None
+        back = shown.address if shown is not None else address_of(request, pk)
         assignee = Officer.objects.filter(username=request.POST.get("assignee", ""), is_active=True).first()
         try:
             actions.perform(
@@ -176,11 +180,14 @@ class CaseworkAdmin(RecordAdmin[Finding]):
                 outcome=request.POST.get("outcome", ""),
                 assignee=assignee,
                 is_again=bool(request.POST.get("again")),
+                moment=shown.at if shown is not None else None,
             )
         except actions.ActionRefused as error:
             messages.error(request, str(error))
-            return redirect(address_of(request, pk))
-        return file or redirect(address_of(request, pk))
+            return redirect(back)
+        if shown is not None:
+            messages.success(request, _("The video was asked for, in case %(case)s.") % {"case": reference(finding)})
+        return file or redirect(back)
 
     def _payment_order(self, request: HttpRequest, finding: Finding) -> HttpResponse:
         """Return the order as a file: made before the action, so that none is recorded that there is not."""
@@ -189,6 +196,34 @@ class CaseworkAdmin(RecordAdmin[Finding]):
             player = Directory.of(finding.casino_id, players([player])).player(player)
         body = payment_order(finding, officer_of(request), player, timezone.now())
         return file_response(f"{reference(finding)}.pdf", PDF, body)
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """The moment at the table that an officer was looking at, and the address of its page."""
+
+    at: datetime
+    address: str
+
+
+def _shown_moment(request: HttpRequest, finding: Finding) -> _Shown | None:
+    """Return the moment of the finding's session that the request names by ``at`` and ``clock``; None if it names none.
+
+    Raise ``Http404`` for one that the session does not have.
+    """
+    at, clock = request.POST.get("at", ""), request.POST.get("clock", "")
+    if not at:
+        return None
+    span = span_of(finding.stream_id)
+    seq = int(at) if at.isascii() and at.isdigit() and len(at) < 17 else 0
+    if span is None or not 0 < seq <= span.last_seq:
+        raise Http404
+    instant = instant_at(finding.stream, seq, clock, span)
+    if instant is None:
+        raise Http404
+    page = reverse("admin:audit_loggedstream_table", args=(finding.stream_id,))
+    query = urlencode({"at": seq, **({"clock": clock} if clock_in(clock) is not None else {})})
+    return _Shown(instant, f"{page}?{query}")
 
 
 def address_of(request: HttpRequest, pk: int) -> str:

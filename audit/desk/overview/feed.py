@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from django.urls import reverse
@@ -31,9 +31,13 @@ class Feed:
 
 def feeds(casino_ids: Collection[int] | None) -> list[Feed]:
     """Return the tables of casinos, None for all: two queries."""
-    tables = [table for table in monitoring.tables(casino_ids) if table.stream_id is not None]
-    tables.sort(key=lambda table: not table.is_silent)
-    shown = tables[:MAX_TABLES]
+    return feeds_of(monitoring.tables(casino_ids))
+
+
+def feeds_of(tables: Iterable[monitoring.TableState]) -> list[Feed]:
+    """Return the feeds of those tables that have sent something: one query."""
+    shown = sorted((each for each in tables if each.stream_id is not None), key=lambda table: not table.is_silent)
+    shown = shown[:MAX_TABLES]
     came = monitoring.arrivals([table.stream_id for table in shown if table.stream_id is not None])
     return [_feed(table, came) for table in shown]
 

@@ -15,8 +15,10 @@ from django.utils.translation import gettext, ngettext
 
 from audit.access.capabilities import Capability
 from audit.corrections import waiting
+from audit.desk.jobs.progress import percentage, progress_text
 from audit.desk.scoped_admin import scope_of
 from audit.models import Correction, FailedRun, Job, JobKind, JobState, Quarantined
+from audit.models.jobs import OPEN
 from audit.presentation import count, date_time, day, duration, finding_title, officer_name
 
 SHOWN = 4
@@ -28,7 +30,7 @@ class JobLine:
     """A verification or an export: when it was requested and by whom, and in words what came of it.
 
     ``tag`` is the colour of ``found``: "ok", "bad", or "" where nothing is known yet. ``has_failed`` says that it broke
-    off before it had read everything, which says nothing of what is stored.
+    off before it had read everything, which says nothing of what is stored; ``error`` is why.
     """
 
     pk: int
@@ -40,6 +42,17 @@ class JobLine:
     tag: str
     file: str
     has_failed: bool
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A verification that has not ended: how far it is, as its own page has it; ``of`` is its casino."""
+
+    job: Job
+    of: str
+    text: str
+    percentage: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +95,16 @@ def last_verification(request: HttpRequest) -> JobLine | None:
     return _line(job) if job else None
 
 
+def running(request: HttpRequest) -> Running | None:
+    """Return the verification that a worker runs, the newest of several; else the newest that waits for one."""
+    job = _all_jobs(request, JobKind.VERIFY).filter(state__in=OPEN).order_by("state", "-requested_at").first()
+    if job is None:
+        return None
+    # The states in the order of the alphabet: running, waiting.
+    done = percentage(job) if job.state == JobState.RUNNING and job.total else ""
+    return Running(job, str(job.casino or gettext("all casinos")), progress_text(job), done)
+
+
 def exports(request: HttpRequest) -> list[JobLine]:
     """Return the newest exports."""
     return [_line(job) for job in _jobs(request, JobKind.EXPORT)]
@@ -104,17 +127,18 @@ def corrected(request: HttpRequest) -> tuple[int, list[Corrected]]:
     ]
 
 
-def failed(request: HttpRequest) -> list[Failed]:
-    """Return the streams that cannot be judged, the longest waiting first."""
+def failed(request: HttpRequest) -> tuple[int, list[Failed]]:
+    """Return how many streams cannot be judged, and those of them that wait longest."""
     scope = scope_of(request, Capability.WORK_CASES)
-    return [
+    rows = _rows(request, FailedRun)
+    return rows.count(), [
         Failed(
             run,
             date_time(run.failed_at, run.casino) if run.failed_at else "",
             date_time(run.next_try_at, run.casino) if run.next_try_at else "",
             scope.includes(run.casino_id),
         )
-        for run in _rows(request, FailedRun).order_by("failed_at")[:SHOWN]
+        for run in rows.order_by("failed_at")[:SHOWN]
     ]
 
 
@@ -143,6 +167,7 @@ def _line(job: Job) -> JobLine:
         tag,
         job.file_name,
         job.state == JobState.FAILED,
+        job.error,
     )
 
 

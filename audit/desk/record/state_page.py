@@ -16,6 +16,7 @@ from audit import monitoring
 from audit.access.capabilities import Capability
 from audit.access.scope import Scope
 from audit.desk.jobs.job_form import EVERY_CASINO
+from audit.desk.overview.feed import feeds_of
 from audit.desk.record import latest
 from audit.desk.scoped_admin import demands, scope_of
 from audit.models import Casino
@@ -76,6 +77,7 @@ def state_view(request: HttpRequest) -> HttpResponse:
             "verify_all": _verify_all(scope),
             **_latest(request),
             "processes": _processes(),
+            "feeds": feeds_of(tables),
             "tables": [_table_row(table, casinos) for table in tables],
             "silent": sum(table.is_silent for table in tables),
             "behind": [_behind_row(stream, casinos) for stream in behind],
@@ -87,15 +89,18 @@ def _latest(request: HttpRequest) -> dict[str, Any]:
     """Return the newest rows of the lists of the record, with the sentence above them."""
     refused, newest_refused = latest.refused(request)
     corrections, newest_corrections = latest.corrected(request)
+    number_failed, failed = latest.failed(request)
     return {
         "verifications": latest.verifications(request),
+        "running": latest.running(request),
         "last_verified": latest.last_verification(request),
         "exports": latest.exports(request),
         "refused": count(refused) if refused else "",
         "newest_refused": newest_refused,
         "corrections_waiting": count(corrections) if corrections else "",
         "newest_corrections": newest_corrections,
-        "failed": latest.failed(request),
+        "failed": failed,
+        "number_failed": number_failed,
     }
 
 

@@ -28,8 +28,9 @@ from audit.desk.tables.corrections import corrections_to
 from audit.desk.tables.course import course_of
 from audit.desk.tables.event_sentences import own_content, sentence
 from audit.desk.tables.going_on import Where, day_in, moment_context
-from audit.desk.tables.moment import clock_in, moments_of, span_of
+from audit.desk.tables.moment import clock_in, instant_at, moments_of, span_of
 from audit.desk.tables.replay import persons_in, replay_context
+from audit.desk.tables.video_menu import VideoMenu, video_menu
 from audit.event_store import read
 from audit.felt.frames import playback_of
 from audit.models import Finding, FindingStatus, GamingTable, LoggedStream
@@ -195,10 +196,17 @@ class StreamAdmin(RecordAdmin[LoggedStream]):
             "later": after[-1] if len(after) > AROUND else None,
             "replay": replay_context(stream, playback, at, directory) if playback.frames else None,
             "moment": moment_context(where, directory) if where is not None else None,
+            "video": self._video(request, where),
             "may_complain": scope_of(request, Capability.WORK_CASES).includes(stream.casino_id),
             "tables": GamingTable.objects.filter(casino=stream.casino_id).order_by("code"),
         }
         return TemplateResponse(request, "admin/audit/tables/table.html", context)
+
+    def _video(self, request: HttpRequest, where: Where | None) -> VideoMenu | None:
+        if where is None:
+            return None
+        instant = instant_at(where.stream, where.seq, where.written, where.span)
+        return video_menu(request, where.stream, instant) if instant is not None else None
 
 
 def _findings_at(stream_id: int, seqs: list[int]) -> dict[int, list[Finding]]:

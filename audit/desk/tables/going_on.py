@@ -81,13 +81,13 @@ def moment_context(where: Where, directory: Directory) -> dict[str, Any]:
     frame, at_table = where.frame, course.at(where.seq)
     casino, currency, now = stream.casino, playback.currency, frame.event.occurred_at
     staked = _staked(frame)
-    findings = _findings(where)
     on_ruler = list(
         Finding.objects.standing()
         .filter(stream_id=stream.pk)
         .order_by("occurred_at", "pk")
         .select_related("casino")[:TICKS]
     )
+    findings = _findings(where, on_ruler)
     return {
         **_clocks(where),
         "zone": zone(now, casino),
@@ -135,9 +135,12 @@ def _clocks(where: Where) -> dict[str, str]:
     return {"clock": now, "closed_at": f"{wanted:%H:%M}"}
 
 
-def _findings(where: Where) -> list[Finding]:
-    """Return the standing findings at the events of the playback, in the order of the clock."""
+def _findings(where: Where, on_ruler: list[Finding]) -> list[Finding]:
+    """Return the standing findings at the events of the playback, in the order of the clock: of those ``on_ruler`` if it
+    has all of the session."""
     first, last = where.playback.frames[0].event.seq, where.playback.frames[-1].event.seq
+    if len(on_ruler) < TICKS:
+        return [each for each in on_ruler if first <= each.seq <= last]
     rows = Finding.objects.standing().filter(stream_id=where.stream.pk, seq__range=(first, last))
     return list(rows.order_by("occurred_at", "pk").select_related("casino"))
 

@@ -105,6 +105,17 @@ def moment_in(stream: LoggedStream, table: GamingTable, clock: time, span: Span)
     return Moment(stream, table, seq, end, clock, is_open=False)
 
 
+def instant_at(stream: LoggedStream, seq: int, written: str, span: Span) -> datetime | None:
+    """Return the instant that a page about event ``seq`` shows: the clock time that its address has (``written``), if
+    the session was open then, else when the event happened; None where there is no such event."""
+    clock = clock_in(written)
+    if clock is not None and stream.table is not None:
+        moment = moment_in(stream, stream.table, clock, span)
+        if moment.is_open:
+            return moment.at
+    return _occurred(stream.pk, seq)
+
+
 def _last_seq_at(stream_id: int, last: int, instant: datetime) -> int:
     """Return the seq of the last event that had happened at ``instant``, 1 at least, in as many reads as halvings."""
     low, high = 1, last

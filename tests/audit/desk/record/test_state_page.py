@@ -15,10 +15,13 @@ from pytest_django import Settings
 
 from audit import heartbeats, monitoring
 from audit.adjudication.replay import advance
+from audit.adjudication.runs import record_failure
 from audit.desk.jobs.job_form import EVERY_CASINO
+from audit.desk.record import latest
 from audit.models import Heartbeat, Job, JobKind, JobState, Officer, Role, WitnessState
 from audit.transparency import signing_keys
 from audit.transparency.cosignatures import WitnessKey
+from settlement import ENGINE_VERSION
 from tests.audit.casework.test_actions import client_of, hired
 from tests.audit.tables import Tenant, numbered
 
@@ -139,6 +142,74 @@ def test_the_headline_is_of_the_newest_verification_that_ended() -> None:
     assert "found what does not hold" not in text
     Job.objects.create(state=JobState.DONE, result={"events": 0, "faults": []}, **verification)
     assert "had nothing to check." in page(client_of(auditor))
+
+
+def test_a_verification_that_broke_off_says_why_and_leads_to_its_page() -> None:
+    mine, other = Tenant(), Tenant()
+    auditor = hired(mine, Role.AUDITOR, "vera")
+    about = {"kind": JobKind.VERIFY, "officer": auditor}
+    Job.objects.create(casino=other.casino, state=JobState.FAILED, error="DiskFull: elsewhere", **about)
+    failed = Job.objects.create(casino=mine.casino, state=JobState.FAILED, error="OperationalError: <gone>", **about)
+    client = client_of(auditor)
+    shown = client.get(reverse("admin:record_state"), headers={"accept-language": "en"}).content.decode()
+    link = f'href="{reverse("admin:audit_job_change", args=(failed.pk,))}"'
+    assert f"{link}>OperationalError: &lt;gone&gt;</a>" in shown
+    assert shown.count(link) == 3, "in the headline, with the cause, and in the list"
+    assert "DiskFull" not in shown
+    Job.objects.create(casino=mine.casino, state=JobState.DONE, result={"events": 9, "faults": []}, **about)
+    assert "OperationalError" not in page(client)
+
+
+def test_a_verification_that_runs_shows_how_far_it_is_and_one_that_waits_says_so() -> None:
+    mine, other = Tenant(), Tenant()
+    auditor = hired(mine, Role.AUDITOR, "vera")
+    client = client_of(auditor)
+    about = {"kind": JobKind.VERIFY, "officer": auditor}
+    assert client.get(reverse("admin:record_state")).context["running"] is None
+    Job.objects.create(casino=other.casino, state=JobState.RUNNING, done=1, total=7, **about)
+    begun = timezone.now() - timedelta(seconds=10)
+    job = Job.objects.create(
+        casino=mine.casino, state=JobState.RUNNING, done=610, total=1_000, started_at=begun, **about
+    )
+    Job.objects.create(casino=mine.casino, state=JobState.WAITING, **about)
+    answer = client.get(reverse("admin:record_state"), headers={"accept-language": "en"})
+    shown = answer.content.decode()
+    assert f'data-address="{reverse("admin:audit_job_progress", args=(job.pk,))}" data-state="running"' in shown
+    assert '<progress max="1000" value="610"' in shown
+    assert re.search(r"610 of 1,000 events · \d+ per second · about \d+ seconds? left", shown)
+    assert "Verification <b>61 %</b></a>" in shown
+    assert "audit/job.js" in shown
+    Job.objects.filter(pk=job.pk).update(state=JobState.DONE, result={"events": 1_000, "faults": []})
+    assert "Waiting for a worker." in page(client)
+
+
+def test_the_tab_of_failed_runs_counts_those_of_the_officers_casinos() -> None:
+    mine, other = Tenant(tables=tuple(f"T{number}" for number in range(1, 7))), Tenant()
+    for tenant in (mine, other):
+        for number, table in enumerate(tenant.tables):
+            tenant.post(f"s{number}", [tenant.opener(f"s{number}", table=table)])
+            stream_id = tenant.stream(f"s{number}").stream_id
+            advance(stream_id)
+            record_failure(stream_id, ENGINE_VERSION, RuntimeError("unreadable"))
+    desk = client_of(hired(mine, Role.AUDITOR, "otto"))
+    text = page(desk)
+    assert "Failed runs 6 Quarantine" in text
+    assert text.count("Its events are stored. Findings after the failure are missing.") == latest.SHOWN
+    assert "6 streams cannot be judged." in text
+    assert "Replays that failed 6" in text
+    assert "6 flux ne peuvent être jugés." in page(desk, "fr")
+
+
+def test_the_feed_of_each_table_is_drawn_those_that_are_silent_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    tenant = Tenant(tables=("T1", "T2"))
+    tenant.post("a", numbered(tenant.opener("a", table="T1"), ("session.closed", {"float": 5_000_000})))
+    tenant.post("b", [tenant.opener("b", table="T2")])
+    for name in "ab":
+        advance(tenant.stream(name).stream_id)
+    monkeypatch.setattr(monitoring, "SILENT_S", 0)
+    answer = client_of(hired(tenant, Role.AUDITOR, "otto")).get(reverse("admin:record_state"))
+    assert [(each.table, each.kind) for each in answer.context["feeds"]] == [("T2", "silent"), ("T1", "shut")]
+    assert answer.content.decode().count('class="chart spark') == 2
 
 
 def test_one_casino_is_verified_by_one_button(desk: Client) -> None:
