@@ -94,4 +94,3 @@ def deciding_seq(both: BothReadings) -> int:
         if side is not None and side.decided_by is not None and 0 <= side.decided_by - both.target <= WINDOW
     ]
     return min(decided, default=both.target)
-

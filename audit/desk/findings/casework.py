@@ -222,8 +222,8 @@ def _shown_moment(request: HttpRequest, finding: Finding) -> _Shown | None:
     if instant is None:
         raise Http404
     page = reverse("admin:audit_loggedstream_table", args=(finding.stream_id,))
-    query = urlencode({"at": seq, **({"clock": clock} if clock_in(clock) is not None else {})})
-    return _Shown(instant, f"{page}?{query}")
+    written = f"&{urlencode({'clock': clock})}" if clock_in(clock) is not None else ""
+    return _Shown(instant, f"{page}?at={seq}{written}")
 
 
 def address_of(request: HttpRequest, pk: int) -> str:

@@ -125,10 +125,11 @@ def _moments(request: HttpRequest, query: Query, tables: Sequence[GamingTable]) 
 def _findings(
     request: HttpRequest, query: Query, tables: Sequence[GamingTable], persons: Sequence[Person]
 ) -> Iterator[Result]:
-    """Yield standing findings: the one of the reference, or those of the table and the persons, the newest first."""
+    """Yield standing findings, of the table and the persons, the newest first; or the one of the reference, which may
+    be superseded: a letter that names it stays valid."""
     standing = in_record(Finding.objects.standing(), request)
     if query.number is not None:
-        found = standing.filter(pk=query.number)
+        found = in_record(Finding.objects.stood_once(), request).filter(pk=query.number)
     else:
         named = [Q(casino_id=each.casino_id, **{_field(each): each.code}) for each in persons]
         named += [Q(player=word) | Q(croupier=word) | Q(wager=word) for word in query.words]
@@ -157,12 +158,13 @@ def _finding(query: Query, finding: Finding, names: Directory) -> Result:
         reference(finding),
         finding.table.code if finding.table else "",
         date_time(finding.occurred_at, finding.casino),
+        gettext("superseded") if finding.superseded_at is not None else "",
     ]
     title = finding_title(finding.rule)
     words = f"{stake.amount} {stake.words}".strip()
     case = finding.case
     due = ""
-    if case is not None and case.state != State.CLOSED:
+    if case is not None and case.state != State.CLOSED and finding.superseded_at is None:
         due = parts.due_ring(time_left(case.deadline, since=case.opened_at))
     return Result(
         reverse("admin:audit_finding_change", args=(finding.pk,)),

@@ -136,8 +136,8 @@ def _clocks(where: Where) -> dict[str, str]:
 
 
 def _findings(where: Where, on_ruler: list[Finding]) -> list[Finding]:
-    """Return the standing findings at the events of the playback, in the order of the clock: of those ``on_ruler`` if it
-    has all of the session."""
+    """Return the standing findings at the events of the playback, in the order of the clock: of those ``on_ruler`` if
+    it has all of the session."""
     first, last = where.playback.frames[0].event.seq, where.playback.frames[-1].event.seq
     if len(on_ruler) < TICKS:
         return [each for each in on_ruler if first <= each.seq <= last]

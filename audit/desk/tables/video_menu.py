@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from django.db.models import Exists, OuterRef, Subquery
+from django.db.models import Exists, OuterRef, QuerySet, Subquery
 from django.http import HttpRequest
 from django.utils.functional import Promise
 
@@ -45,7 +46,7 @@ def video_menu(request: HttpRequest, stream: LoggedStream, instant: datetime) ->
         return None
     rooms = CaseContacts.objects.filter(casino=OuterRef("casino")).values("video_room")
     requested = VideoRequest.objects.filter(video.shows(instant), case=OuterRef("case"))
-    rows = (
+    rows: QuerySet[Any] = (
         Finding.objects.standing()
         .filter(HEADS, stream_id=stream.pk, case__state__in=transition.sources)
         .select_related("case")
@@ -53,4 +54,4 @@ def video_menu(request: HttpRequest, stream: LoggedStream, instant: datetime) ->
     )
     nearest = sorted(rows, key=lambda row: (abs(row.occurred_at - instant), row.pk))[:CASES_SHOWN]
     choices = [Choice(row, reference(row), finding_title(row.rule), row.is_requested) for row in nearest]
-    return VideoMenu(choices, "" if not nearest or getattr(nearest[0], "room", "") else video.NO_ROOM)
+    return VideoMenu(choices, "" if not nearest or nearest[0].room else video.NO_ROOM)

@@ -9,11 +9,13 @@ import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
-from audit.models import GamingTable, Person, PersonKind, Role
+from audit.models import Finding, FindingStatus, GamingTable, Person, PersonKind, Role
 from audit.presentation import reference
 from tests.audit.casework.test_actions import Desk, client_of, hired
 from tests.audit.tables import Tenant
+from tests.roles import without_triggers
 
 pytestmark = pytest.mark.django_db
 
@@ -44,6 +46,19 @@ def test_a_reference_leads_to_its_finding_and_to_no_other() -> None:
     assert name in words
     other_year = f"F-{int(name[2:4]) - 1:02}{name[4:]}"
     assert "Findings" not in found(client_of(desk.first), other_year)
+
+
+@pytest.mark.superuser
+def test_a_reference_that_was_printed_leads_to_its_finding_when_that_is_superseded() -> None:
+    desk = Desk()
+    finding = desk.findings[0]
+    with without_triggers():
+        Finding.objects.filter(pk=finding.pk).update(status=FindingStatus.SUPERSEDED, superseded_at=timezone.now())
+    [(words, address)] = found(client_of(desk.first), reference(finding))["Findings"]
+    assert address == f"/admin/audit/finding/{finding.pk}/change/"
+    assert words.endswith("superseded")
+    stranger = client_of(hired(Tenant(), Role.SECOND, "stranger"))
+    assert "Findings" not in found(stranger, reference(finding))
 
 
 def test_a_finding_of_another_casino_is_not_found_by_its_reference() -> None:
