@@ -23,6 +23,7 @@ from audit.models import AccountRequest, Casino, Escalation, Finding, Officer, R
 from settlement.catalogue import RULES, Language
 from settlement.catalogue.rule import Kind
 from settlement.catalogue.sentences import amount, exponent, format_fact
+from settlement.catalogue.sentences import multiple as multiple_in
 from settlement.differences import PAID
 
 MISSING = "—"
@@ -303,10 +304,18 @@ def count(number: int) -> str:
 
 
 def whole_times(number: int) -> str:
-    """Return how many times a stake has become, in any language: a power of ten where it is very many."""
+    """Return how many times a stake has become, as the record keeps it: a power of ten where it is very many.
+
+    ``multiple`` writes it in a language.
+    """
     if number < 10**9:
         return f"{number:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
     return power_of_ten(len(str(number)) - 1)
+
+
+def multiple(kept: str) -> str:
+    """Return what ``whole_times`` gave, in the active language: “3,696”, « 3 696 »."""
+    return multiple_in(kept, language())
 
 
 def power_of_ten(exponent: int) -> str:

@@ -58,7 +58,8 @@ class Adjudication(Struct, frozen=True, kw_only=True):
     """The whole answer to one stream.
 
     ``ruleset`` is the name that the stream gives, known or not; None if it gives none. ``unchecked`` are the families
-    of events that some rule needs and the table does not observe.
+    of events that some rule needs and the table does not observe. ``currency`` is that of the amounts, "" if no session
+    was opened; the object of section 6 has none.
     """
 
     stream: str
@@ -69,6 +70,7 @@ class Adjudication(Struct, frozen=True, kw_only=True):
     corrections: list[dict[str, int | str]]
     unchecked: list[str]
     state: dict[str, Any]
+    currency: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """Return the object of section 6."""

@@ -478,6 +478,7 @@ class State:
             corrections=table.corrections,
             unchecked=[] if ruleset is None or session is None else unchecked(table, ruleset, session),
             state={} if ruleset is None else ruleset.state_of_play(table),
+            currency=session.currency if session is not None else "",
         )
 
     def findings(self, *, under_way: bool = True) -> list[Finding]:

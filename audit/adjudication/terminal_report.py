@@ -12,6 +12,7 @@ from rich.text import Text
 
 from settlement import Adjudication, Finding
 from settlement.catalogue import BET_LABELS, RULES
+from settlement.catalogue.sentences import amount
 from settlement.catalogue.templates import agree
 from settlement.provisions import PROVISIONS
 
@@ -56,7 +57,7 @@ LABELS = {
 
 
 def print_report(answer: Adjudication, out: TextIO, *, language: Language) -> None:
-    """Print ``answer`` to ``out``; amounts are in minor units, as recorded."""
+    """Print ``answer`` to ``out``."""
     labels = LABELS[language]
     # Wide enough for the table when the output is no terminal and has no width of its own.
     console = Console(file=out, highlight=False, width=None if out.isatty() else 120)
@@ -92,18 +93,22 @@ def _counted(label: str, count: int, language: Language) -> str:
 
 def _wagers(answer: Adjudication, language: Language) -> Table:
     labels = LABELS[language]
+
+    def _sum(winnings: int, stake: int) -> str:
+        return f"{amount(winnings, answer.currency, language)} + {amount(stake, answer.currency, language)}"
+
     table = Table(box=None, header_style="dim", pad_edge=False)
     for name in ("wager", "bet", "stake", "status", "due", "paid", "by"):
         right = name in ("stake", "due", "paid")
         table.add_column(labels[name], justify="right" if right else "left")
     for wager_id, wager in answer.wagers.items():
         label = BET_LABELS.get(wager.bet)
-        due = f"{wager.winnings_due} + {wager.stake_due}"
-        paid = f"{wager.winnings_paid} + {wager.stake_paid}"
+        due = _sum(wager.winnings_due, wager.stake_due)
+        paid = _sum(wager.winnings_paid, wager.stake_paid)
         table.add_row(
             Text(wager_id),
             Text(label[language] if label else wager.bet),
-            str(wager.stake),
+            amount(wager.stake, answer.currency, language),
             wager.status,
             due,
             Text(paid, style="" if paid == due else "yellow"),

@@ -233,6 +233,9 @@ PROCESSES: Mapping[str, Any] = {
 }
 """What a report and a list call each kind of process of the evidence ledger."""
 
+_MULTIPLES = frozenset(("ledger_crossed", "ledger_asked"))
+"""The notes of rows that compare how many times a stake has become."""
+
 _MONEY_FACTS = {"paid_wrong": ("for_house", "for_players")}
 
 
@@ -302,7 +305,9 @@ def compared(row: Mapping[str, Any], key: str, currency: str) -> str:
         case "number":
             return counted(unit_of(row), value)
         case _:
-            return counted("families", len(row["facts"]["families"])) if row["note"] == "unobserved" else str(value)
+            if row["note"] == "unobserved":
+                return counted("families", len(row["facts"]["families"]))
+            return presentation.multiple(value) if row["note"] in _MULTIPLES else str(value)
 
 
 def unit_of(row: Mapping[str, Any]) -> str:

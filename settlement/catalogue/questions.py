@@ -26,7 +26,7 @@ _FACTS: Mapping[str, Kind] = MappingProxyType(
         "since": "day",
         "sessions": "number",
         "draws": "number",
-        "evidence": "text",
+        "evidence": "multiple",
         "alpha": "text",
     }
 )

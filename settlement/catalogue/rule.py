@@ -54,6 +54,7 @@ Kind: TypeAlias = Literal[
     "exchange",  # chips bought or chips cashed
     "means",  # in what they were paid for
     "pattern",  # how exchanges stay below a threshold
+    "multiple",  # how many times a stake has become, its thousands apart by narrow spaces
 ]
 
 Equipment: TypeAlias = Literal["dice", "wheel"]

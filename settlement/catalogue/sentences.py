@@ -91,6 +91,14 @@ def amount(minor: int, currency: str, language: Language) -> str:
     return f"{minus}{sign}{gap}{digits}"
 
 
+def multiple(text: str, language: Language) -> str:
+    """Return how many times a stake has become as its language writes numbers: “3,696”, « 3 696 ».
+
+    ``text`` is as a record keeps it for every language, with narrow spaces between thousands.
+    """
+    return text if language == "fr" else text.replace(_NARROW, ",")
+
+
 def message(rule: Rule, facts: Mapping[str, Any], language: Language, currency: str) -> str:
     """Return what an officer reads of a finding of ``rule``.
 
@@ -165,6 +173,8 @@ def _format(fact: Any, kind: Kind, language: Language, currency: str) -> str:
             return BET_WORDS.get(str(fact), str(fact))
         case "odds":
             return str(fact).replace(":", f"{_NO_BREAK}{'pour' if language == 'fr' else 'to'}{_NO_BREAK}")
+        case "multiple":
+            return multiple(str(fact), language)
         case "day":
             return _day(str(fact), language)
         case "instant":

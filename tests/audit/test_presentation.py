@@ -91,6 +91,14 @@ def test_a_value_is_written_as_its_kind() -> None:
     assert presentation.wager_status("no such status", "EUR") == "no such status"
 
 
+def test_how_many_times_a_stake_has_become_is_written_in_the_language_of_the_page() -> None:
+    kept = presentation.whole_times(3_696)
+    assert in_both(lambda: presentation.multiple(kept)) == ("3,696", "3\u202f696")
+    assert in_both(lambda: presentation.multiple("< 16")) == ("< 16", "< 16")
+    assert in_both(lambda: presentation.value(kept, "multiple", "EUR")) == ("3,696", "3\u202f696")
+    assert in_both(lambda: presentation.multiple(presentation.whole_times(10**15))) == ("10¹⁵", "10¹⁵")
+
+
 def test_an_officer_is_a_name_and_nobody_is_a_dash() -> None:
     assert presentation.officer_name(Officer(username="claire")) == "claire"
     assert presentation.officer_name(None) == "—"

@@ -268,6 +268,7 @@ SAMPLES: dict[Kind, Any] = {
     "exchange": "in",
     "means": "cheque",
     "pattern": "midnight",
+    "multiple": "3\u202f696",
 }
 
 

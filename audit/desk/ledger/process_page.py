@@ -77,7 +77,7 @@ def process_context(process: LedgerProcess, names: Names) -> dict[str, Any]:
 
 def one_in(alpha: str) -> str:
     """Return the whole number of years in which a fair subject asks at most once at a level, rounded down."""
-    return f"{int(1 / Fraction(alpha)):,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+    return count(int(1 / Fraction(alpha)))
 
 
 def share_of_way(process: LedgerProcess) -> float:

@@ -106,6 +106,7 @@ def test_a_night_says_budget_what_is_spent_what_asks_and_what_is_watched(casino:
     row = crossed["wheel", "W1"]
     assert (row["verdict"], row["stream"], row["seqs"], row["table"]) == ("question", name, [22], "W1")
     assert (row["facts"]["alpha"], row["expected"]) == ("1/16", "< 16")
+    assert wording.compared(row | {"found": "3\N{NARROW NO-BREAK SPACE}696"}, "found", "EUR") == "3,696"
     watched = {(row["facts"]["process"], row["table"], row["verdict"]) for row in rows(report, "ledger_watched")}
     assert watched == {("wheel-displacement", "W2", "agrees")}
     assert {(kind, subject) for kind, subject, _verdict in watched} == {

@@ -18,7 +18,7 @@ from django.utils import translation
 from django.utils.html import escape
 
 from audit.desk.ledger import list_page
-from audit.desk.ledger.process_page import factor_text
+from audit.desk.ledger.process_page import factor_text, one_in
 from audit.desk.ledger.subjects import subjects_of
 from audit.event_store import audit_trail
 from audit.ledger import feeding, listing
@@ -206,6 +206,12 @@ def test_the_list_is_narrowed_to_things_or_persons(tenant: Tenant, casino: Casin
 )
 def test_a_wealth_is_written_as_by_hand(wealth: Fraction, words: str) -> None:
     assert listing.times(wealth).replace("\N{NO-BREAK SPACE}", " ") == words
+
+
+@pytest.mark.parametrize(("language", "words"), [("en", "3,696"), ("fr", "3 696")])
+def test_a_number_of_years_has_the_thousands_of_its_language(language: str, words: str) -> None:
+    with translation.override(language):
+        assert one_in("1/3696").replace("\N{NO-BREAK SPACE}", " ") == words
 
 
 def test_the_list_costs_no_more_queries_with_more_processes(tenant: Tenant, casino: Casino) -> None:
