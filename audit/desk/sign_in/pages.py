@@ -27,7 +27,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django_otp import match_token, user_has_device
 
-from audit.desk.sign_in import gate, half_way
+from audit.desk.sign_in import gate, half_way, last_sign_in
 from audit.models import Officer
 
 CODE_PERIOD_S = 30
@@ -88,7 +88,8 @@ class PasswordView(LoginView):
         officer = form.get_user()
         if not user_has_device(officer):
             half_way.end(self.request)
-            return super().form_valid(form)
+            sign_in(self.request, officer)
+            return HttpResponseRedirect(self.get_success_url())
         half_way.begin(self.request, officer)
         onward = urlencode({self.redirect_field_name: self.get_success_url()})
         return HttpResponseRedirect(f"{reverse('admin:sign_in_code')}?{onward}")
@@ -131,8 +132,16 @@ class CodeView(LoginView):
 
     def form_valid(self, form: Any) -> HttpResponse:
         half_way.end(self.request)
-        login(self.request, form.officer)
+        sign_in(self.request, form.officer)
         return HttpResponseRedirect(self.get_success_url())
+
+
+def sign_in(request: HttpRequest, officer: Officer) -> None:
+    """Sign in an officer who has proved who they are; the next page says when and from where they last did."""
+    earlier = last_sign_in.before(officer)
+    login(request, officer)
+    last_sign_in.keep(request, officer)
+    last_sign_in.say(request, earlier)
 
 
 def credentials_of(officer: Officer) -> dict[str, str]:
