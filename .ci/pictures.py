@@ -14,12 +14,14 @@ import shutil
 import signal
 import sys
 import tempfile
+from base64 import b32decode
 from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 from pathlib import Path
 from types import MappingProxyType
 from urllib.parse import urljoin, urlsplit
 
+from django_otp.oath import totp
 from playwright.sync_api import Browser, Page, sync_playwright
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -91,12 +93,15 @@ PAGES: Mapping[str, Way] = MappingProxyType(
 )
 """The pages, in the order of ``docs/desk.md``."""
 
+BEFORE = ("sign-in", "sign-in-code")
+"""The pages that are seen before one is signed in."""
+
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="make pictures", description="A picture of every page of the desk.")
     parser.add_argument("--out", type=Path, default=ROOT / "docs" / "images" / "desk")
     parser.add_argument("--all", action="store_true", help="dark and French as well")
-    parser.add_argument("--only", metavar="NAME", choices=[*PAGES, "sign-in"], help="one page")
+    parser.add_argument("--only", metavar="NAME", choices=[*BEFORE, *PAGES], help="one page")
     args = parser.parse_args()
     if CHROMIUM is None:
         parser.error("a browser is needed: Debian's package chromium")
@@ -132,10 +137,7 @@ def take(browser: Browser, stack: Stack, out: Path, *, with_all: bool, only: str
         page.goto("/admin/login/")
         if only in (None, "sign-in"):
             _pictures(page, out, "sign-in", themes, locale)
-        page.locator("#id_username").fill("officer")
-        page.locator("#id_password").fill(stack.password)
-        page.locator("#login-form [type=submit], form [type=submit]").first.click()
-        page.wait_for_load_state()
+        _give_password(page, stack)
         for name in PAGES if only is None else [only] * (only in PAGES):
             page.set_viewport_size({"width": WIDTHS[0], "height": 900})
             try:
@@ -152,7 +154,39 @@ def take(browser: Browser, stack: Stack, out: Path, *, with_all: bool, only: str
                 page.locator("form[action*='dismiss'] button").click()
                 page.wait_for_load_state()
         context.close()
+    if only in (None, "sign-in-code"):
+        _code_step(browser, stack, out, themes, locales)
     return missing
+
+
+def _give_password(page: Page, stack: Stack) -> None:
+    """Fill in the sign-in page, and come to the next one."""
+    page.locator("#id_username").fill("officer")
+    page.locator("#id_password").fill(stack.password)
+    page.locator("#login-form [type=submit]").click()
+    page.wait_for_load_state()
+
+
+def _code_step(browser: Browser, stack: Stack, out: Path, themes: tuple[str, ...], locales: tuple[str, ...]) -> None:
+    """Give the officer a second factor, as the last thing of all, and take the page that asks for its code."""
+    context = browser.new_context(base_url=stack.url)
+    page = context.new_page()
+    page.goto("/admin/login/")
+    _give_password(page, stack)
+    page.goto("/admin/second-factor/")
+    secret = page.locator(".gate-card ol code").first.inner_text().replace(" ", "")
+    page.locator("#code").fill(f"{totp(b32decode(secret + '=' * (-len(secret) % 8))):06}")
+    page.locator(".gate-card [type=submit]").click()
+    page.locator(".gate-card .codes").wait_for()
+    context.close()
+    for locale in locales:
+        context = browser.new_context(base_url=stack.url, locale=locale, reduced_motion="reduce")
+        page = context.new_page()
+        page.goto("/admin/login/")
+        _give_password(page, stack)
+        page.locator("#code-form").wait_for()
+        _pictures(page, out, "sign-in-code", themes, locale)
+        context.close()
 
 
 def _address(page: Page, way: Way) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
+from django.contrib.admin.views.main import ChangeList
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.template.response import TemplateResponse
@@ -24,6 +25,7 @@ from audit.desk import parts
 from audit.desk.audited_admin import AuditedAdmin, actor, record_entry
 from audit.desk.downloads import list_response
 from audit.desk.persons.pages import PersonPages
+from audit.desk.persons.ranking import InOrder, orderable
 from audit.desk.persons.tallies import Tally, key_of, tallies_of
 from audit.desk.scoped_admin import demands, scope_of
 from audit.exports.lists import FORMATS
@@ -73,7 +75,7 @@ class PersonAdmin(PersonPages, AuditedAdmin[Person]):
         role = "player" if person.kind == PersonKind.PLAYER else "croupier"
         return parts.person(role, person.casino_id, person.code, person.name)
 
-    @admin.display(description=_("incidents"))
+    @admin.display(description=_("incidents"), ordering="by_incidents")
     def incidents(self, person: Person) -> str:
         tally = _tally(person)
         if tally is None or not tally.incidents:
@@ -82,11 +84,11 @@ class PersonAdmin(PersonPages, AuditedAdmin[Person]):
             return count(tally.incidents)
         return gettext("%(number)s, %(open)s open") % {"number": count(tally.incidents), "open": count(tally.open)}
 
-    @admin.display(description=_("owed to players"))
+    @admin.display(description=_("owed to players"), ordering="by_owed")
     def owed_to_players(self, person: Person) -> str:
         return self._amount(person, "player")
 
-    @admin.display(description=_("paid too much"))
+    @admin.display(description=_("paid too much"), ordering="by_overpaid")
     def paid_too_much(self, person: Person) -> str:
         return self._amount(person, "bank")
 
@@ -101,6 +103,12 @@ class PersonAdmin(PersonPages, AuditedAdmin[Person]):
     def _amount(person: Person, side: str) -> str:
         tally = _tally(person)
         return (tally.amount_of(side) if tally is not None else "") or MISSING
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Person]:
+        return orderable(super().get_queryset(request))
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+        return InOrder
 
     def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> tuple[str, ...]:
         return ("casino", "code") if obj else ()

@@ -7,6 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from audit.access.scope import Scope
+from audit.desk.findings.queues import HEADS
 from audit.desk.persons.concerning import concerning
 from audit.desk.persons.tallies import Tally, key_of, tallies_of
 from audit.models import Finding, Membership, Person, Role
@@ -84,3 +85,93 @@ def test_a_page_costs_two_queries_whoever_is_on_it(desk: Desk) -> None:
     page = client_of(desk.first).get(LIST)
     assert len(page.context["cl"].result_list) == 50
     assert client_of(desk.first).get(f"{LIST}?q=X+59").context["cl"].result_count == 1
+
+
+def give(desk: Desk, code: str, by: str, difference: int, *, currency: str = "EUR", role: str = "player") -> None:
+    """Add a finding with a case of its own that names ``code``, and by which ``by`` owes ``difference``."""
+    finding = Finding.objects.standing().filter(HEADS, stream=desk.stream).order_by("pk")[0]
+    finding.pk, finding.run, finding.case = None, None, None
+    finding._state.adding = True
+    finding.wager, finding.player, finding.croupier = f"{code}-{difference}", "", ""
+    setattr(finding, role, code)
+    finding.owed = {"by": by, "to": None, "amount": difference}
+    finding.difference, finding.currency = difference if by == "house" else -difference, currency
+    finding.save()
+
+
+@pytest.fixture
+def crowd() -> Desk:
+    """A casino with 60 persons: a-1 is owed 5, a-2 (in yen, whose unit is a whole one) 700, a-3 has 9 too much."""
+    desk = Desk()
+    with without_triggers():
+        Finding.objects.filter(stream=desk.stream).update(player="", croupier="")
+    casino = desk.tenant.casino
+    codes = [*(f"a-{number}" for number in range(1, 5)), *(f"x-{number:02}" for number in range(55))]
+    Person.objects.bulk_create(Person(casino=casino, code=code, kind="player", name=code) for code in codes)
+    Person.objects.create(casino=casino, code="a-1", kind="croupier", name="Of the staff")
+    give(desk, "a-1", "house", 500)
+    give(desk, "a-2", "house", 700, currency="JPY")
+    give(desk, "a-2", "player", 100)
+    give(desk, "a-3", "player", 900)
+    give(desk, "a-1", "house", 100, role="croupier")
+    give(desk, "not in the directory", "house", 99_999)
+    return desk
+
+
+def listed(desk: Desk, query: str) -> list[tuple[str, str]]:
+    """Return the ids of a page of the list, and who of the staff has one."""
+    page = client_of(desk.first).get(f"{LIST}{query}")
+    assert page.status_code == 200
+    return [(each.code, "" if each.kind == "player" else "staff") for each in page.context["cl"].result_list]
+
+
+COLUMN = {"incidents": 2, "owed": 3, "overpaid": 4}
+
+
+@pytest.mark.parametrize(
+    ("by", "first"),
+    [
+        ("incidents", [("a-2", ""), ("a-1", "staff"), ("a-1", ""), ("a-3", ""), ("a-4", "")]),
+        ("owed", [("a-2", ""), ("a-1", ""), ("a-1", "staff"), ("a-3", ""), ("a-4", "")]),
+        ("overpaid", [("a-3", ""), ("a-2", ""), ("a-1", "staff"), ("a-1", ""), ("a-4", "")]),
+    ],
+)
+def test_the_list_is_ordered_by_incidents_and_by_money_over_its_pages_and_backwards(
+    crowd: Desk, by: str, first: list[tuple[str, str]]
+) -> None:
+    at = COLUMN[by]
+    whole = listed(crowd, f"?o=-{at}") + listed(crowd, f"?o=-{at}&p=2")
+    assert whole[:5] == first
+    assert len(set(whole)) == len(whole) == 60, "everybody, once"
+    backwards = listed(crowd, f"?o={at}") + listed(crowd, f"?o={at}&p=2")
+    assert set(backwards) == set(whole)
+    some = {"incidents": 4, "owed": 3, "overpaid": 2}[by]
+    amounts = {each: number for number, each in enumerate(reversed(first[:some]))}
+    assert set(backwards[-some:]) == set(amounts), "those of whom something is to be said are the last"
+    assert backwards[-1] == first[0]
+    assert backwards[: 60 - some] == sorted(backwards[: 60 - some], key=lambda each: (each[0], each[1] == ""))
+
+
+def test_an_order_keeps_to_what_was_looked_for_and_to_one_page(crowd: Desk) -> None:
+    assert listed(crowd, "?o=-3&kind__exact=player&q=a-") == [("a-2", ""), ("a-1", ""), ("a-3", ""), ("a-4", "")]
+    assert listed(crowd, "?o=3&kind__exact=player&q=a-") == [("a-3", ""), ("a-4", ""), ("a-1", ""), ("a-2", "")]
+
+
+def test_an_order_says_nothing_of_a_casino_whose_record_is_not_seen(crowd: Desk) -> None:
+    Membership.objects.filter(officer=crowd.first).update(role=Role.ADMINISTRATOR)
+    assert listed(crowd, "?o=-3")[:4] == [("a-1", "staff"), ("a-1", ""), ("a-2", ""), ("a-3", "")]
+
+
+def test_an_order_costs_the_same_queries_whoever_is_named(crowd: Desk) -> None:
+    reader = client_of(crowd.first)
+
+    def queries() -> int:
+        with CaptureQueriesContext(connection) as captured:
+            assert reader.get(f"{LIST}?o=-3").status_code == 200
+        return len(captured)
+
+    queries()
+    before = queries()
+    for number in range(10):
+        give(crowd, f"x-{number:02}", "house", 10 + number)
+    assert queries() == before
