@@ -28,9 +28,7 @@ from audit.models import Finding, Person
 from audit.persons.directory import Family, family_of
 from audit.presentation import units
 
-ORDERS: Mapping[str, str | None] = MappingProxyType(
-    {"by_incidents": None, "by_owed": "house", "by_overpaid": "player"}
-)
+ORDERS: Mapping[str, str | None] = MappingProxyType({"by_incidents": None, "by_owed": "house", "by_overpaid": "player"})
 """What the list may be ordered by, and by whom the money is owed; None for the number of incidents."""
 
 REST = ("casino", "code", "kind")
@@ -86,7 +84,7 @@ def _sums(role: str, family: Family, order: str, scope: Scope) -> dict[Key, Deci
 def _slice(
     persons: QuerySet[Person], sums: Mapping[Key, Decimal], is_descending: bool, start: int, stop: int
 ) -> list[Person]:
-    """Return the persons from ``start`` to before ``stop`` in the order of ``sums``, who is in none of them at its end."""
+    """Return the persons from ``start`` to before ``stop`` in the order of ``sums``, all others at its end."""
     codes = {code for _casino, _family, code in sums}
     known = persons.order_by().filter(code__in=codes).values_list("pk", "casino_id", "kind", "code")
     ranked: list[tuple[Any, ...]] = [
@@ -109,5 +107,3 @@ def _slice(
 def _by_pk(persons: QuerySet[Person], pks: list[int]) -> list[Person]:
     found = persons.order_by().in_bulk(pks)
     return [found[pk] for pk in pks]
-
-

@@ -89,6 +89,7 @@ def session_context(request: HttpRequest, stream: LoggedStream, text_id: str) ->
     by_rule = _findings_of(stream)
     version = adjudication.run.register_version if adjudication.run is not None else None
     missing = frozenset(family for each in sentences for family in each.lacking)
+    register = decided.in_session(stream, version)
     own = reverse("admin:audit_loggedstream_coverage", args=(stream.stream_id,))
     return {
         "text": text,
@@ -105,7 +106,9 @@ def session_context(request: HttpRequest, stream: LoggedStream, text_id: str) ->
         "found": sum(by_rule.get(rule, 0) for rule in rules),
         "legend": law.legend(STATES),
         "letters": law.letters(),
-        "paragraphs": law.paragraphs_of(text, sentences, by_rule, missing, decided.in_session(stream, version)),
+        "paragraphs": law.paragraphs_of(text, sentences, by_rule, missing, register),
+        "decided": register,
+        "register_version": version,
         "sessions": sessions_under(request, (stream.ruleset or "",), text_id, of_table=stream),
     }
 

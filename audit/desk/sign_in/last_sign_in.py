@@ -21,7 +21,6 @@ from audit.desk.scoped_admin import scope_of
 from audit.models import Officer
 from audit.presentation import date_time
 
-
 SAME_SIGN_IN = timedelta(minutes=1)
 """How far apart the times of one sign-in may be in the account and in its row."""
 

@@ -35,7 +35,12 @@ CODE_PERIOD_S = 30
 
 
 class PasswordForm(AdminAuthenticationForm):
-    """Name and password. A locked or unknown account, and a wrong password, are answered as Django's form answers."""
+    """Name and password. Whether an account is unknown or locked, or the password wrong, the answer is the same."""
+
+    error_messages = {  # as Django has it
+        **AdminAuthenticationForm.error_messages,
+        "invalid_login": gettext_lazy("The name or the password is wrong. Capital letters count."),
+    }
 
 
 class CodeForm(forms.Form):

@@ -20,9 +20,11 @@ from audit.access.capabilities import Capability
 from audit.adjudication.equipment import equipment_of
 from audit.adjudication.results import standing
 from audit.desk.audited_admin import record_entry
+from audit.desk.downloads import file_response
 from audit.desk.findings.filters import TableFilter
 from audit.desk.names import directory_for
 from audit.desk.rules.law_page import session_context
+from audit.desk.rules.law_pdf import law_pdf
 from audit.desk.scoped_admin import RecordAdmin, demands, in_record, scope_of
 from audit.desk.tables.corrections import corrections_to
 from audit.desk.tables.course import course_of
@@ -32,6 +34,7 @@ from audit.desk.tables.moment import clock_in, instant_at, moments_of, span_of
 from audit.desk.tables.replay import persons_in, replay_context
 from audit.desk.tables.video_menu import VideoMenu, video_menu
 from audit.event_store import read
+from audit.exports.pdf import PDF
 from audit.felt.frames import playback_of
 from audit.models import Finding, FindingStatus, GamingTable, LoggedStream
 from audit.persons.directory import mentioned_in
@@ -71,6 +74,9 @@ class StreamAdmin(RecordAdmin[LoggedStream]):
             path("at/", view(self.at_view), name="audit_loggedstream_at"),
             path("<signed:stream_id>/events/", view(self.events_view), name="audit_loggedstream_events"),
             path("<signed:stream_id>/coverage/", view(self.coverage_view), name="audit_loggedstream_coverage"),
+            path(
+                "<signed:stream_id>/coverage.pdf", view(self.coverage_pdf_view), name="audit_loggedstream_coverage_pdf"
+            ),
             path("<signed:stream_id>/table/", view(self.table_view), name="audit_loggedstream_table"),
             *super().get_urls(),
         ]
@@ -142,6 +148,17 @@ class StreamAdmin(RecordAdmin[LoggedStream]):
             **session_context(request, stream, request.GET.get("text", "")),
         }
         return TemplateResponse(request, "admin/audit/tables/coverage.html", context)
+
+    @demands(Capability.SEE_RECORD)
+    def coverage_pdf_view(self, request: HttpRequest, stream_id: int) -> HttpResponse:
+        """Download the page of text ``?text=ID`` as PDF, with what the register decided; the trail has who did."""
+        stream = self.row_or_404(request, stream_id)
+        context = session_context(request, stream, request.GET.get("text", ""))
+        if not context["texts"]:
+            raise Http404
+        text = context["text"].id
+        record_entry(request, "law.exported", casino_id=stream.casino_id, stream=stream.name, text=text)
+        return file_response(f"{text}-{stream.name}.pdf".replace(":", "-"), PDF, law_pdf(stream, context))
 
     @demands(Capability.SEE_RECORD)
     def at_view(self, request: HttpRequest) -> HttpResponse:

@@ -18,11 +18,14 @@ from audit.access.capabilities import Capability
 from audit.adjudication import promotion, what_if_sums
 from audit.adjudication import what_if as what_if_runs
 from audit.desk.audited_admin import record_entry
+from audit.desk.downloads import file_response
 from audit.desk.scoped_admin import RecordAdmin, demands, officer_of, scope_of
 from audit.desk.sign_in.proof import fresh_proof
 from audit.desk.what_if.choice import choice_context, is_settable
 from audit.desk.what_if.comparison import Verdict, change_row, rule_rows
+from audit.desk.what_if.comparison_pdf import comparison_pdf
 from audit.event_store import audit_trail
+from audit.exports.pdf import PDF
 from audit.exports.what_if_difference import write_csv, write_json
 from audit.models import WhatIf
 from audit.presentation import MISSING, date_time, day, finding_title
@@ -129,8 +132,10 @@ class WhatIfAdmin(RecordAdmin[WhatIf]):
 
     @demands(Capability.SEE_RECORD)
     def file_view(self, request: HttpRequest, pk: int, format: str) -> HttpResponse:
-        """Download the whole difference as CSV or JSON."""
+        """Download the whole difference as CSV or JSON, or the comparison as PDF."""
         what_if = self.row_or_404(request, pk)
+        if format == "pdf":
+            return self._pdf(request, what_if)
         write = {"csv": write_csv, "json": write_json}.get(format)
         if write is None:
             raise Http404
@@ -140,6 +145,13 @@ class WhatIfAdmin(RecordAdmin[WhatIf]):
         response = HttpResponse(content_type=content_type, headers=headers)
         write(what_if_runs.difference(what_if, scope_of(request, Capability.SEE_RECORD).casino_ids), response)
         return response
+
+    def _pdf(self, request: HttpRequest, what_if: WhatIf) -> HttpResponse:
+        self._record_export(request, what_if, "pdf")
+        casino_ids = scope_of(request, Capability.SEE_RECORD).casino_ids
+        compared = what_if_sums.by_rule(what_if, casino_ids)
+        body = comparison_pdf(what_if, compared, what_if_runs.difference(what_if, casino_ids))
+        return file_response(f"what-if-{what_if.pk}.pdf", PDF, body)
 
     def _record_export(self, request: HttpRequest, what_if: WhatIf, format: str) -> None:
         """Record a download in the trail of each casino whose streams it has; of none, in the installation's."""

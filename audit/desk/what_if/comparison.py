@@ -77,13 +77,21 @@ class RuleRow:
 
 @dataclass(frozen=True, slots=True)
 class ChangeRow:
-    """A finding that differs; ``difference`` says who would have more or less, "" where no money is concerned."""
+    """A finding that differs; ``stake`` says who would have more or less, None where no money is concerned."""
 
     change: Change
     title: str
     before: str
     after: str
-    difference: SafeString
+    stake: Stake | None
+
+    @property
+    def difference(self) -> SafeString:
+        return parts.who(self.stake) if self.stake is not None else SafeString("")
+
+    @property
+    def difference_in_words(self) -> str:
+        return self.stake.words if self.stake is not None else ""
 
 
 def rule_rows(compared: Sequence[Compared]) -> list[RuleRow]:
@@ -135,18 +143,18 @@ def _difference(minor: int, currency: str) -> str:
     return _("%(amount)s more") % amount if minor > 0 else _("%(amount)s less") % amount
 
 
-def _more_or_less(change: Change) -> SafeString:
+def _more_or_less(change: Change) -> Stake | None:
     """Return who would get how much more or less by the run's reading: of what was due for one stake."""
     rule = RULES[change.rule]
     if rule.expected_is != "money" or rule.recorded_is != "money":
-        return SafeString("")
+        return None
     due = _missing_minor(change.after) - _missing_minor(change.before)
     if not due:
-        return SafeString("")
+        return None
     amount = {"amount": money(abs(due), change.currency)}
     if due > 0:
-        return parts.who(Stake("player", "", _("%(amount)s more to the player") % amount))
-    return parts.who(Stake("bank", "", _("%(amount)s less to the player") % amount))
+        return Stake("player", "", _("%(amount)s more to the player") % amount)
+    return Stake("bank", "", _("%(amount)s less to the player") % amount)
 
 
 def _missing_minor(finding: dict[str, Any] | None) -> int:
