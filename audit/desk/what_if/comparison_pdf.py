@@ -1,4 +1,4 @@
-"""The comparison of a what-if run as PDF: what was tried, the sums of both sides, each rule, the findings that differ."""
+"""The comparison of a what-if run as PDF: what was tried, the sums of both sides, each rule, what differs."""
 
 from __future__ import annotations
 
@@ -67,14 +67,14 @@ def _verdict(verdict: Verdict) -> Iterator[dict[str, str]]:
     """Yield what stands, what the run finds, and the difference."""
     for name, side in ((gettext("In force"), verdict.before), (gettext("What if"), verdict.after)):
         found = ngettext("%(number)s finding", "%(number)s findings", side.findings) % {"number": count(side.findings)}
-        yield {"name": name, "value": found, "note": _owed(side), "tone": "none"}
+        yield {"name": name, "value": found, "note": _owed(side), "tone": "plain"}
     if verdict.to_players:
         note = gettext("and %(amount)s owed to the house") % {"amount": verdict.to_bank} if verdict.to_bank else ""
         yield {"name": gettext("Owed to players"), "value": verdict.to_players, "note": note, "tone": "player"}
     elif verdict.to_bank:
         yield {"name": gettext("Owed to the house"), "value": verdict.to_bank, "note": "", "tone": "bank"}
     else:
-        yield {"name": gettext("Money"), "value": gettext("the same"), "note": "", "tone": "none"}
+        yield {"name": gettext("Money"), "value": gettext("the same"), "note": "", "tone": "plain"}
 
 
 def _owed(side: Side) -> str:

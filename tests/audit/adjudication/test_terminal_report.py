@@ -169,7 +169,8 @@ def test_a_terminal_shows_in_colours_what_matters(monkeypatch: pytest.MonkeyPatc
         "dim italic": "« Les joueurs ne peuvent faire usage que des quatre catégories de chances suivantes : »"
         " This rule is about the record itself, not about play: it rests on the event contract, not on a text of law."
         " This rule is about the record itself, not about play: it rests on the event contract, not on a text of law.",
-        "color(3)": "€0.00 + €0.00 wager-not-permitted major · Bet not permitted entry-corrected major · Entry corrected",
+        "color(3)": "€0.00 + €0.00 wager-not-permitted major · Bet not permitted"
+        " entry-corrected major · Entry corrected",
         "bold color(3)": "#3 #7",
         "color(1)": "wager-id-reused critical · Wager identifier used twice",
         "bold color(1)": "#4",

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import re
+from html import unescape
+from typing import Any
 
 import pytest
 from django.db import connection
-from django.test import Client
+from django.test import Client, RequestFactory
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone, translation
 
 from audit.adjudication.replay import advance
+from audit.desk.rules.law_page import session_context
+from audit.desk.rules.law_pdf import pdf_data
+from audit.event_store import audit_trail
 from audit.models import Role
 from tests.audit.casework.test_actions import hired
 from tests.audit.tables import Tenant, dice_changed_in_mid_series
@@ -106,4 +112,54 @@ def test_the_page_of_the_events_leads_to_it_and_another_casino_sees_neither(tena
     address = reverse("admin:audit_loggedstream_coverage", args=(stream_id,))
     events = desk_of(tenant).get(reverse("admin:audit_loggedstream_events", args=(stream_id,)))
     assert f'href="{address}"' in events.content.decode()
+    assert desk_of(Tenant()).get(address).status_code == 404
+
+
+def printed(tenant: Tenant, text: str = "", language: str = "en") -> dict[str, Any]:
+    """Return what the PDF of the session's page prints."""
+    request = RequestFactory().get("/")
+    request.user = hired(tenant, Role.AUDITOR, f"reader-{language}")
+    request.session = {}  # type: ignore[assignment]  # nothing is chosen in it
+    stream = tenant.stream("s")
+    with translation.override(language):
+        return pdf_data(stream, session_context(request, stream, text))
+
+
+def test_the_page_is_a_pdf_whose_download_the_trail_has(tenant: Tenant) -> None:
+    advance(tenant.stream("s").stream_id)
+    address = reverse("admin:audit_loggedstream_coverage_pdf", args=(tenant.stream("s").stream_id,))
+    assert f'href="{address}?text=fr-art-55-7"' in desk_of(tenant).get(address[:-4] + "/").content.decode()
+    response = Client()
+    response.force_login(hired(tenant, Role.AUDITOR, "downloads"))
+    answer = response.get(address, {"text": "fr-art-55-8"})
+    assert (answer["Content-Type"], answer.content[:5]) == ("application/pdf", b"%PDF-")
+    assert answer["Content-Disposition"] == 'attachment; filename="fr-art-55-8-s.pdf"'
+    assert answer.content == response.get(address, {"text": "fr-art-55-8"}).content, "the same bytes for the same data"
+    entries = audit_trail.entries_of(tenant.casino.pk, timezone.now().date())
+    exported = [entry.data for entry in entries if entry.type == "law.exported"]
+    assert [(each["stream"], each["text"]) for each in exported] == [("s", "fr-art-55-8")] * 2
+
+
+def test_the_pdf_says_of_every_sentence_what_the_page_says(tenant: Tenant) -> None:
+    advance(tenant.stream("s").stream_id)
+    data = printed(tenant)
+    assert data["heading"] == "Article 55-7, as T1 kept it"
+    assert data["subheading"].endswith("Night of Thu 19 Nov 2026, 20:00–20:00 CET · fr-craps")
+    sentences = [each for paragraph in data["paragraphs"] for each in paragraph["sentences"]]
+    shown = unescape(page(tenant))
+    for each in sentences:
+        assert " ".join(each["words"].split()) in shown
+        for note in each["notes"]:
+            assert " ".join(note["text"].split()) in shown
+    silent = [note for each in sentences for note in each["notes"] if note["strong"] == "wager-after-no-more-bets"]
+    assert silent[0]["letter"] == "U"
+    assert silent[0]["text"].endswith("silent in this session: needs calls")
+    assert data["register"]["rows"] == []
+    assert printed(tenant, language="fr")["heading"] == "Article 55-7, telle que vérifiée en T1"
+
+
+def test_a_session_that_was_not_read_and_one_of_another_casino_have_no_pdf(tenant: Tenant) -> None:
+    address = reverse("admin:audit_loggedstream_coverage_pdf", args=(tenant.stream("s").stream_id,))
+    assert desk_of(tenant).get(address).status_code == 404
+    advance(tenant.stream("s").stream_id)
     assert desk_of(Tenant()).get(address).status_code == 404

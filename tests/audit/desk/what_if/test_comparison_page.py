@@ -16,6 +16,7 @@ from audit.adjudication import replay, what_if_sums
 from audit.adjudication import what_if as what_if_runs
 from audit.adjudication.what_if import Selection
 from audit.charts.dumbbell import draw_dumbbell
+from audit.desk.what_if.comparison_pdf import pdf_data
 from audit.models import Finding, Job, Role, WhatIf, WhatIfFinding
 from tests.audit.casework.test_actions import hired
 from tests.audit.tables import Tenant, numbered
@@ -195,3 +196,46 @@ def test_a_dumbbell_says_which_way_it_goes(before: int, after: int, kind: str) -
     assert f'class="chart dumbbell {kind}"' in drawn
     places = [float(x) for x in re.findall(r'cx="([\d.]+)"', drawn)]
     assert places == [8 + 184 * number / 4 for number in (before, after)]
+
+
+def test_the_comparison_is_a_pdf_of_what_the_page_shows() -> None:
+    tenant = Tenant()
+    play(tenant, "r")
+    what_if = run(tenant, zero_rule="half")
+    client = desk_of(tenant)
+    address = reverse("admin:audit_whatif_file", args=(what_if.pk, "pdf"))
+    page = read(shown(client, what_if))
+    answer = client.get(address)
+    assert (answer["Content-Type"], answer.content[:5]) == ("application/pdf", b"%PDF-")
+    assert answer.content == client.get(address).content, "the same bytes for the same data"
+    data = pdf_data(what_if, what_if_sums.by_rule(what_if), what_if_runs.difference(what_if))
+    assert ["zero_rule", "half"] in data["facts"]
+    for part in data["verdicts"][0]:
+        assert part["name"] in page
+        assert part["value"] in page
+        assert part["note"] in page
+    by_rule, by_finding = data["parts"]
+    assert len(by_rule["rows"]) == len(what_if_sums.by_rule(what_if)) > 0
+    for title, before, after, *_money in by_rule["rows"]:
+        assert f"{title} {before} {after}" in page
+    assert len(by_finding["rows"]) == len(list(what_if_runs.difference(what_if))) > 0
+    assert all(row[1] in page and row[2] in page for row in by_finding["rows"])
+
+
+def test_a_pdf_says_how_many_changes_it_leaves_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    tenant = Tenant()
+    play(tenant, "r", "q")
+    what_if = run(tenant, zero_rule="half")
+    changes = list(what_if_runs.difference(what_if))
+    monkeypatch.setattr("audit.desk.what_if.comparison_pdf.MAX_PRINTED", 1)
+    part = pdf_data(what_if, what_if_sums.by_rule(what_if), iter(changes))["parts"][1]
+    assert len(part["rows"]) == 1
+    assert str(len(changes) - 1) in part["after"]
+
+
+def test_a_run_of_another_casino_is_no_pdf() -> None:
+    tenant = Tenant()
+    play(tenant, "r")
+    what_if = run(tenant, zero_rule="half")
+    address = reverse("admin:audit_whatif_file", args=(what_if.pk, "pdf"))
+    assert desk_of(Tenant()).get(address).status_code == 404
