@@ -104,7 +104,7 @@ def _addresses() -> dict[str, str]:
         **_of_tables(stream),
         **_of_persons(finding),
         **_of_rules(finding),
-        **_of_record(),
+        **_of_the_desk(),
         **_of_decisions(finding),
     }
 
@@ -219,7 +219,7 @@ def _of_rules(finding: Any) -> dict[str, str]:
     }
 
 
-def _of_record() -> dict[str, str]:
+def _of_the_desk() -> dict[str, str]:
     from django.urls import reverse
 
     return {

@@ -22,7 +22,10 @@ TABLES = 40
 BATCH = 1_000
 PROCESSES = 2
 CROWDS = 500
-"""How many sets of players there are: a night has one, and the next other ones."""
+"""How many sets of persons there are: a night has one, and the next another."""
+
+PERSON_FIELDS = (b"player", b"person", b"croupier", b"approved_by", b"counted_by")
+"""The fields that name somebody."""
 
 OTHER_PERSONS = 5_000
 """Persons of the directory whom no finding names."""
@@ -95,17 +98,18 @@ def _record_one(number: int) -> int:
     stream = f"bench.{number}"
     gaming_day = date(2010, 1, 1) + timedelta(days=number // TABLES)
     dates = [(gaming_day + timedelta(days=offset)).isoformat().encode() for offset in range(2)]
-    crowd = b'"player":"%d-' % (number % CROWDS)
+    crowd = [(b'"%b":"' % field, b'"%b":"%d-' % (field, number % CROWDS)) for field in PERSON_FIELDS]
     for low in range(0, len(lines), BATCH):
         batch = [
             line.replace(b'"' + name + b'"', b'"%b"' % stream.encode())
             .replace(b"2010-01-02", dates[1])
             .replace(b"2010-01-01", dates[0])
-            .replace(b'"player":"', crowd)
             for line in lines[low : low + BATCH]
         ]
         if low == 0:
             batch[0] = batch[0].replace(b'"T0"', b'"T%d"' % (number % TABLES))
+        for before, after in crowd:
+            batch = [line.replace(before, after) for line in batch]
         raw = b"[" + b",".join(batch) + b"]"
         parsed = columns_of(stream, raw) if low else None
         if parsed is None:

@@ -106,8 +106,8 @@ def _sentence(sentence: SentenceLine) -> dict[str, Any]:
 
 def _rule(rule: RuleLine) -> dict[str, str]:
     if rule.lacks:
-        said = gettext("silent in this session: needs %(families)s") % {"families": ", ".join(rule.lacks)}
-        return _note(rule.mark.state, f"{rule.title} · {said}", strong=rule.name)
+        silence = gettext("silent in this session: needs %(families)s") % {"families": ", ".join(rule.lacks)}
+        return _note(rule.mark.state, f"{rule.title} · {silence}", strong=rule.name)
     found = ngettext("%(number)s finding", "%(number)s findings", rule.found or 0) % {"number": rule.found}
     needs = gettext("needs %(families)s") % {"families": ", ".join(rule.needs)} if rule.needs else ""
     severity = ", ".join(filter(None, (rule.severity, needs)))

@@ -157,5 +157,5 @@ def _change(row: ChangeRow) -> list[str]:
         "changed": gettext("changed"),
     }
     change = row.change
-    place = f"{change.stream} #{change.seq}"
-    return [kinds[change.kind], place, row.title, change.wager, row.before, row.after, row.difference_in_words]
+    where = f"{change.stream} #{change.seq}"
+    return [kinds[change.kind], where, row.title, change.wager, row.before, row.after, row.difference_in_words]

@@ -35,7 +35,7 @@ def clock(settings: Any) -> Iterator[time_machine.Coordinates]:
     cache.clear()
 
 
-def said(client: Client, language: str = "en") -> str:
+def shown(client: Client, language: str = "en") -> str:
     """Return what the next page says of the last sign-in, "" if nothing."""
     page = client.get("/admin/audit/officer/", headers={"accept-language": language})
     assert page.status_code == 200
@@ -47,17 +47,17 @@ def test_the_first_sign_in_says_nothing_and_the_next_says_when_and_from_where(
 ) -> None:
     client = Client()
     assert sign_in(client, REMOTE_ADDR=ELSEWHERE) == 302
-    assert said(client) == ""
+    assert shown(client) == ""
     clock.shift(3600)
     client = Client()
     sign_in(client, REMOTE_ADDR=OFFICE)
     advice = "If that was not you, tell an administrator."
-    assert said(client) == f"You last signed in on 20 Nov, 12:00 UTC, from {ELSEWHERE}. {advice}"
-    assert said(client) == "", "once"
+    assert shown(client) == f"You last signed in on 20 Nov, 12:00 UTC, from {ELSEWHERE}. {advice}"
+    assert shown(client) == "", "once"
     clock.shift(3600)
     client = Client()
     sign_in(client, REMOTE_ADDR=OFFICE)
-    assert f"13:00 UTC, from {OFFICE}." in said(client)
+    assert f"13:00 UTC, from {OFFICE}." in shown(client)
 
 
 def test_a_wrong_password_is_no_sign_in_and_a_code_that_is_still_to_come_neither(
@@ -70,7 +70,7 @@ def test_a_wrong_password_is_no_sign_in_and_a_code_that_is_still_to_come_neither
     sign_in(Client(), REMOTE_ADDR=ELSEWHERE)  # and no code
     client = Client()
     assert sign_in(client, code=code_of(device), REMOTE_ADDR=OFFICE) == 302
-    assert f"12:00 UTC, from {OFFICE}." in said(client)
+    assert f"12:00 UTC, from {OFFICE}." in shown(client)
 
 
 def test_one_row_an_account_is_kept_with_nothing_of_the_browser(
@@ -84,10 +84,10 @@ def test_one_row_an_account_is_kept_with_nothing_of_the_browser(
     assert list(rows) == [("claire", "2001:db8:1:2::", "", ""), ("denis", OFFICE, "", "")]
     client = Client()
     sign_in(client)
-    assert "from 2001:db8:1:2::/64." in said(client)
+    assert "from 2001:db8:1:2::/64." in shown(client)
 
 
-def test_a_sign_in_of_which_no_address_was_kept_is_said_by_its_time(
+def test_a_sign_in_of_which_no_address_was_kept_has_its_time_alone(
     officer: Officer, clock: time_machine.Coordinates
 ) -> None:
     sign_in(Client(), REMOTE_ADDR=ELSEWHERE)
@@ -98,4 +98,4 @@ def test_a_sign_in_of_which_no_address_was_kept_is_said_by_its_time(
     clock.shift(3600)
     client = Client()
     sign_in(client)
-    assert said(client).startswith("You last signed in on 20 Nov, 13:00 UTC. If")
+    assert shown(client).startswith("You last signed in on 20 Nov, 13:00 UTC. If")
