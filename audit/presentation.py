@@ -180,11 +180,11 @@ def stake_of(finding: Finding, player: str = "") -> Stake:
     if owed is None:
         return Stake("", text, gettext("owed by nobody"))
     if owed.by == "house":
-        words = gettext("owed to %(player)s") if who else gettext("owed to a player unknown")
+        words = gettext("owed to %(player)s") if who else gettext("owed to an unknown player")
     elif finding.rule in PAID:
         words = gettext("overpaid to %(player)s") if who else gettext("overpaid")
     else:
-        words = gettext("owed by %(player)s") if who else gettext("owed by a player unknown")
+        words = gettext("owed by %(player)s") if who else gettext("owed by an unknown player")
     return Stake("player" if owed.by == "house" else "bank", text, words % {"player": who})
 
 

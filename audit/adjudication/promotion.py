@@ -57,7 +57,9 @@ def promote(what_if: WhatIf, officer: Officer) -> None:
     """Promote a what-if run at the desk. Raise ``PromotionRefused``; the audit trail has the attempt."""
     if not may_promote(officer, what_if):
         _record(what_if, officer.get_username(), "what_if.promotion_refused")
-        raise PromotionRefused(_("Another officer promotes, who approves at this casino and did not start the run."))
+        raise PromotionRefused(
+            _("Another officer promotes it: one who approves at this casino and did not start the run.")
+        )
     promote_as(what_if, officer.get_username())
 
 

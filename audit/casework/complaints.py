@@ -60,9 +60,9 @@ def enter(officer: Officer, entered: Entered) -> Complaint:
     words = _clean(entered.words)
     _demand(officer, stream.casino_id)
     if not words:
-        raise ActionRefused(_("Say what the player says."))
+        raise ActionRefused(_("Enter what the player says."))
     if entered.came not in Came.values:
-        raise ActionRefused(_("Say how the complaint came."))
+        raise ActionRefused(_("Choose how the complaint came in."))
     if stream.table is None or not read.slice_of(stream.pk, after=entered.seq - 1, limit=1):
         raise ActionRefused(_("There is no such moment at this table."))
     now = datetime.now(UTC)
@@ -94,13 +94,15 @@ def answer(
         if outcome not in Answer.values:
             raise ActionRefused(_("Choose an outcome."))
         if not words:
-            raise ActionRefused(_("Say what the player is answered."))
+            raise ActionRefused(_("Enter the answer to the player."))
         if outcome != Answer.FOUNDED:
             amount = paid = None
         elif amount is None or amount < 0:
-            raise ActionRefused(_("Say the amount for which it is founded; 0 if it is about no money."))
+            raise ActionRefused(_("Enter the amount for which it is founded; 0 if no money is at issue."))
         elif paid is not None and payment_of(complaint, paid) is None:
-            raise ActionRefused(_("That event pays a player no goodwill and settles no dispute for one."))
+            raise ActionRefused(
+                _("That event neither pays a player goodwill nor settles a dispute in a player’s favour.")
+            )
         added, is_new = ComplaintAnswer.objects.get_or_create(
             complaint=complaint,
             defaults={

@@ -36,7 +36,7 @@ def is_of_a_table(case: Case) -> bool:
 def why_not(case: Case) -> Promise | None:
     """Return why no video can be asked for; None if it can."""
     if not is_of_a_table(case):
-        return _("This finding is about no single table: there is no video to ask for.")
+        return _("This finding is not about one table: there is no video to ask for.")
     return None if video_room(case.casino_id) else NO_ROOM
 
 

@@ -99,7 +99,7 @@ def _owed_to(finding: Finding) -> str:
 def _party(finding: Finding, *, is_bank: bool) -> str:
     if is_bank:
         return gettext("the house")
-    return finding.named.get("player", finding.player) or gettext("player unknown")
+    return finding.named.get("player", finding.player) or gettext("unknown player")
 
 
 def _provision(finding: Finding) -> str:

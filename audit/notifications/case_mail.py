@@ -77,7 +77,7 @@ def video_message(request: VideoRequest) -> EmailMessage:
             (_("Video kept until"), date_time(request.kept_until, casino, with_year=True)),
         ]
         subject = _("Video asked for: %(reference)s, %(casino)s") % {"reference": reference(finding), "casino": named}
-        asks = _("Please keep and hand over the video of this table:")
+        asks = _("Keep the video of this table, and hand it over:")
         body = "\n".join([asks, "", *(labelled(label, text) for label, text in facts if text), ""])
     return EmailMessage(" ".join(subject.split()), body, to=[request.address])
 
@@ -143,10 +143,10 @@ def late_message(notices: Sequence[EscalationNotice]) -> EmailMessage | None:
         facts = [_late_facts(notice, finding, sees_record=sees_record) for notice, finding in late]
         if len(late) == 1:
             subject = _("Late: %(reference)s, %(casino)s") % {"reference": reference(late[0][1]), "casino": named}
-            says = _("This case is open after its deadline.")
+            says = _("This case is still open after its deadline.")
         else:
             subject = _("%(number)s late cases, %(casino)s") % {"number": len(late), "casino": named}
-            says = _("These cases are open after their deadlines.")
+            says = _("These cases are still open after their deadlines.")
         cases = ["\n".join(labelled(label, text) for label, text in each if text) for each in facts]
         passed = [_passed(deputy) for deputy in {each.escalation.deputy: None for each, _finding in late}]
         body = "\n".join([says, *passed, "", labelled(_("Casino"), named), "\n\n".join(cases), ""])

@@ -122,7 +122,7 @@ def _before(finding: Finding, shown: Mapping[str, Any], casework: Mapping[str, A
     yield Note(
         gettext("ok"),
         "ok",
-        gettext("The finding stands by the record as it is read now"),
+        gettext("The finding still stands, as the record is read now"),
         gettext("Engine version %(version)s.") % {"version": finding.engine_version}
         + ("" if corrections else " " + gettext("No correction of this session waits.")),
     )

@@ -72,7 +72,7 @@ class ComplaintAdmin(RecordAdmin[Complaint]):
     def entered(self, complaint: Complaint) -> str:
         return date_time(complaint.entered_at, complaint.casino)
 
-    @admin.display(description=gettext_lazy("to answer until"), ordering="deadline")
+    @admin.display(description=gettext_lazy("answer by"), ordering="deadline")
     def until(self, complaint: Complaint) -> str:
         if hasattr(complaint, "answer"):
             return str(Answer(complaint.answer.outcome).label)

@@ -36,7 +36,7 @@ class EntryForm(forms.Form):
     clock = forms.TimeField(
         label=gettext_lazy("Clock of the casino"), widget=forms.TimeInput(attrs={"type": "time"}, format="%H:%M")
     )
-    came = forms.ChoiceField(label=gettext_lazy("How it came"), choices=Came)
+    came = forms.ChoiceField(label=gettext_lazy("How it came in"), choices=Came)
     player = forms.CharField(
         label=gettext_lazy("Player, if known"),
         help_text=gettext_lazy("The id, or a part of the name as the directory of the casino has it."),
@@ -121,7 +121,7 @@ class AnswerForm(forms.Form):
         widget=forms.HiddenInput,
     )
     words = forms.CharField(
-        label=gettext_lazy("What the player is answered"),
+        label=gettext_lazy("Answer to the player"),
         max_length=MAX_REASON,
         widget=forms.Textarea(attrs={"rows": 4}),
     )
@@ -160,7 +160,7 @@ def comparison(complaint: Complaint, amount: int | None, paid: int | None) -> st
     if not amount and paid is None:
         return ""
     if paid is None:
-        return _("No event that pays it is named.")
+        return _("No paying event is named.")
     payment = complaints.payment_of(complaint, paid)
     if payment is None:
         return ""

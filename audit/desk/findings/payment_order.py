@@ -53,7 +53,7 @@ def _data(finding: Finding, officer: Officer, player: str, made_at: datetime) ->
         "reference": reference(finding),
         "casino": casino.name or casino.code,
         "pay": gettext("To be paid to"),
-        "player": player or gettext("a player unknown"),
+        "player": player or gettext("an unknown player"),
         "amount": money(owed.amount, finding.currency),
         "facts": [list(fact) for fact in facts if fact[1]],
         "clauses": [
@@ -66,5 +66,5 @@ def _data(finding: Finding, officer: Officer, player: str, made_at: datetime) ->
             for clause in clauses
         ],
         "signatures": [gettext("For the cage: name, date, signature"), gettext("The player: name, date, signature")],
-        "note": gettext("Made of the record by Cabochon; that it was made stands in the case."),
+        "note": gettext("Made from the record by Cabochon. The case shows that it was made."),
     }

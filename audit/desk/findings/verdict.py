@@ -46,7 +46,7 @@ def verdict_of(finding: Finding, stake: Stake, player: str) -> Verdict:
         return Verdict(SafeString(escape(happened)), happened, "", *_terms(finding, stake))
     amount = money_in_prose(abs(finding.difference or 0), finding.currency)
     marked = format_html('<em class="{}">{}</em>', stake.side, amount)
-    who = player or gettext("a player unknown")
+    who = player or gettext("an unknown player")
     title = mark_safe(escape(sentence) % {"player": escape(who), "amount": marked})  # both are escaped
     return Verdict(title, sentence % {"player": who, "amount": amount}, happened, *_terms(finding, stake))
 

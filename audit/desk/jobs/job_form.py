@@ -90,7 +90,7 @@ def _tables(form: Mapping[str, str], casino: Casino | None) -> tuple[str, ...]:
     if not codes:
         return ()
     if casino is None:
-        raise InvalidRequest(gettext("Choose the casino whose tables these are."))
+        raise InvalidRequest(gettext("Choose the casino that these tables belong to."))
     known = set(GamingTable.objects.filter(casino=casino, code__in=codes).values_list("code", flat=True))
     for code in codes:
         if code not in known:

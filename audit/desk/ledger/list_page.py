@@ -36,7 +36,7 @@ HALVES: Mapping[str, str | Promise] = MappingProxyType(
 """The halves of the budget, as the page calls them."""
 
 GROUPS: Sequence[tuple[str | Promise, tuple[str, ...]]] = (
-    (gettext_lazy("Wheels, alone and in one hand"),
+    (gettext_lazy("Wheels, alone and by croupier"),
      ("wheel", "wheel-displacement", "wheel-memory", "croupier-displacement")),
     (gettext_lazy("Dice, sets and throws"), ("die", "dice-supply", "dice-pair", "void-call", "shooter")),
     (gettext_lazy("Luck of tables"), ("table-luck",)),

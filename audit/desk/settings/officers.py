@@ -194,7 +194,7 @@ class OfficerAdmin(RecordAdmin[Officer]):
         try:
             access_links.send(officer, address, hours=LINK_HOURS)
         except OSError:
-            messages.error(request, _("The mail server did not take the link. Issue another one later."))
+            messages.error(request, _("The mail server did not accept the link. Issue another one later."))
         else:
             messages.success(request, _("A link has been mailed to %(address)s.") % {"address": officer.email})
         return self._back(request, officer)

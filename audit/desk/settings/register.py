@@ -48,7 +48,8 @@ class ProposalForm(forms.Form):
     reading = forms.ChoiceField(label=gettext_lazy("Reading"))
     value = forms.CharField(label=gettext_lazy("Value"), max_length=2_000, required=False)
     takes_back = forms.BooleanField(
-        label=gettext_lazy("Decide nothing here any more: what is more general decides, or the default"), required=False
+        label=gettext_lazy("Decide nothing here any more: the more general decision applies, or the default"),
+        required=False,
     )
     table = forms.ModelChoiceField(
         GamingTable.objects.none(),
