@@ -13,13 +13,13 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.views import defaults
 
-from audit.api.problems import FRAMEWORK_CODES, Problem, answer, problem_of_database
+from audit.api.problems import FAILED, FRAMEWORK_CODES, Problem, answer, problem_of_database
 from audit.desk.database_unavailable import unavailable_page
 
 _DETAILS = {
-    400: "The request cannot be read.",
-    403: "The request is refused.",
-    404: "There is nothing at this address.",
+    400: "The request cannot be read. Check its host, address and headers, and send it again.",
+    403: "The request is refused. Ask the operator which hosts and addresses may send it.",
+    404: "There is nothing at this address. /api/v1/schema/ lists the addresses there are.",
 }
 
 
@@ -32,7 +32,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
     error = sys.exc_info()[1]
     problem = problem_of_database(error) if error is not None else None
     if _is_of_api(request):
-        return answer(problem or Problem(500, "failed", "Something failed here. Nothing of the request was stored."))
+        return answer(problem or Problem(500, "failed", FAILED))
     if problem is not None and error is not None:
         return unavailable_page(request, error)
     return defaults.server_error(request)

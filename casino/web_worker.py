@@ -59,7 +59,7 @@ _CONTINUE = re.compile(rb"\r\nexpect:[ \t]*100-continue[ \t]*\r\n", re.IGNORECAS
 def write_problem(sock: socket.socket, status: int, reason: str, message: str) -> None:
     """Answer a request that gunicorn refuses: as ``gunicorn.util.write_error``, with a problem document."""
     code = "unavailable" if status == 503 else "failed" if status >= 500 else "malformed"
-    detail = message or ("Something failed here." if status >= 500 else reason)
+    detail = message or ("Something failed here. Send the request again." if status >= 500 else reason)
     problem = {"type": "about:blank", "title": reason, "status": status, "code": code, "detail": detail}
     body = json.dumps(problem).encode()
     wait = "Retry-After: 2\r\n" if status == 503 else ""

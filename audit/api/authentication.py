@@ -39,10 +39,14 @@ class KeyAuthentication(BaseAuthentication):
         if not parts or parts[0].lower() != b"bearer":
             return None
         if len(parts) != 2:
-            raise AuthenticationFailed("The Authorization header is not 'Bearer KEY'.")
+            raise AuthenticationFailed(
+                "The header Authorization is not 'Bearer KEY'. Send one key and nothing after it."
+            )
         key = find_key(parts[1].decode("latin-1"), client_address(request.META))
         if key is None:
-            raise AuthenticationFailed("There is no such key, or it is no longer valid.")
+            raise AuthenticationFailed(
+                "There is no such key, or it is no longer valid. Ask an administrator of the casino for a new one."
+            )
         return KeyHolder(key), key
 
     def authenticate_header(self, request: Request) -> str:
@@ -52,10 +56,12 @@ class KeyAuthentication(BaseAuthentication):
 class HasScope(BasePermission):
     """The key has the scope that the view's ``scope`` names."""
 
-    message = "The key does not have the scope this asks for."
+    message = ""
 
     def has_permission(self, request: Request, view: APIView) -> bool:
-        return isinstance(request.auth, ApiKey) and getattr(view, "scope", None) in request.auth.scopes
+        scope = getattr(view, "scope", None)
+        self.message = f"This address needs a key with the scope {scope}. Ask an administrator of the casino for one."
+        return isinstance(request.auth, ApiKey) and scope in request.auth.scopes
 
 
 class KeyThrottle(SimpleRateThrottle):

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import msgspec
-from django.http import Http404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework.renderers import BaseRenderer, JSONRenderer
@@ -114,7 +113,9 @@ class StreamEvents(KeyedView):
     )
     def post(self, request: Request, stream: str) -> Response:
         if not STREAM_NAME.fullmatch(stream):
-            raise Http404
+            raise Problem(
+                404, "not-found", "A stream's name is 1 to 100 of A-Z a-z 0-9 . _ : -. Send to one of that form."
+            )
         is_dry = _is_dry(request)
         body = _body(request, stream, is_dry)
         if is_dry:
@@ -178,7 +179,7 @@ def _is_dry(request: Request) -> bool:
         raise Problem(422, "invalid", "'dry_run' is true or false.")
     is_dry = values == ["true"]
     if is_dry and KeyScope.FINDINGS_READ not in key_of(request).scopes:
-        raise Problem(403, "forbidden", f"A dry run shows findings, and needs the scope {KeyScope.FINDINGS_READ}.")
+        raise Problem(403, "forbidden", f"A dry run shows findings: use a key with the scope {KeyScope.FINDINGS_READ}.")
     return is_dry
 
 

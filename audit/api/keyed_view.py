@@ -8,7 +8,7 @@ import structlog
 from django.conf import settings
 from django.core.exceptions import BadRequest, SuspiciousOperation
 from django.core.signals import got_request_exception
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
@@ -16,7 +16,7 @@ from rest_framework.throttling import BaseThrottle
 from rest_framework.views import APIView
 
 from audit.api.authentication import HasScope, KeyAuthentication, KeyThrottle
-from audit.api.problems import Problem, answer, handle, problem_of_database
+from audit.api.problems import FAILED, Problem, answer, handle, problem_of_database
 from audit.models import ApiKey
 
 log = structlog.get_logger(__name__)
@@ -48,9 +48,9 @@ class KeyedView(APIView):
         for name, values in request.query_params.lists():
             if name not in self.parameters:
                 known = ", ".join(sorted(self.parameters)) or "none"
-                raise Problem(422, "invalid", f"'{name}' is no parameter here; there is {known}.")
+                raise Problem(422, "invalid", f"'{name}' is not a parameter of this address, which takes {known}.")
             if "" in values:
-                raise Problem(422, "invalid", f"'{name}' has no value.")
+                raise Problem(422, "invalid", f"'{name}' has no value: give it one, or leave it out.")
 
     def get_throttles(self) -> list[BaseThrottle]:
         self._throttle = KeyThrottle()
@@ -69,7 +69,9 @@ class KeyedView(APIView):
             log.warning("database unavailable", exc_info=exc)
             exc = unavailable
         elif isinstance(exc, (SuspiciousOperation, BadRequest)):  # too many parameters, a foreign host
-            exc = Problem(400, "malformed", "The request cannot be read.")
+            exc = Problem(
+                400, "malformed", "The request cannot be read. Check its host and parameters, and send it again."
+            )
         try:
             response: HttpResponse = super().handle_exception(exc)
         except Exception as unforeseen:
@@ -77,7 +79,7 @@ class KeyedView(APIView):
                 raise
             got_request_exception.send(sender=type(self), request=self.request)
             log.error("request failed", exc_info=unforeseen)
-            response = answer(Problem(500, "failed", "Something failed here. Nothing of the request was stored."))
+            response = answer(Problem(500, "failed", FAILED))
         return response
 
     def finalize_response(  # type: ignore[override]  # any response will do
@@ -98,7 +100,7 @@ class NoSuchAddress(APIView):
     schema = None
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        raise Http404
+        raise Problem(404, "not-found", "There is no such address. /api/v1/schema/ lists those there are.")
 
     def get_exception_handler(self) -> Any:
         return handle

@@ -6,6 +6,7 @@ a JSON Pointer (RFC 6901) each. Use cases raise exceptions of their own; ``PROBL
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -50,23 +51,32 @@ class Row:
 
 
 PROBLEMS: Mapping[type[Exception], Row] = {
-    MalformedBody: Row(422, "invalid"),
-    InvalidEvents: Row(422, "invalid", ("index", "seq")),
-    UnnamedStreams: Row(422, "invalid"),
-    NotOpened: Row(422, "not-opened", ("index", "seq", "next_seq")),
-    TooManyEvents: Row(413, "too-large"),
+    MalformedBody: Row(422, "invalid", detail="{} Correct the body and send it again."),
+    InvalidEvents: Row(
+        422, "invalid", ("index", "seq"), "{} Each of 'errors' says where and why; correct these and send all again."
+    ),
+    UnnamedStreams: Row(422, "invalid", detail="{} 'errors' lists them; give each its 'stream' and send all again."),
+    NotOpened: Row(422, "not-opened", ("index", "seq", "next_seq"), "{} Send that one first, with seq 1."),
+    TooManyEvents: Row(413, "too-large", detail="{} Send them in several requests."),
     GamingDayNotAccepted: Row(422, "gaming-day", ("first_day", "last_day")),
     TooManyStreams: Row(409, "too-many-streams", ("limit",)),
     TooManyMonths: Row(409, "too-many-months", ("limit",)),
     KeyNotAllowed: Row(403, "forbidden"),
-    SequenceGap: Row(409, "gap", ("next_seq",)),
-    SequenceConflict: Row(409, "conflict", ("seq", "stored_digest", "sent_digest")),
+    SequenceGap: Row(409, "gap", ("next_seq",), "{} Send the events from that number on."),
+    SequenceConflict: Row(
+        409,
+        "conflict",
+        ("seq", "stored_digest", "sent_digest"),
+        "{} It stays, and no event of this request was stored. Send a correction as a new event (entry.corrected).",
+    ),
     TooFarBehind: Row(409, "behind"),
     RecordUnavailable: Row(503, "unavailable"),
     StreamArchived: Row(410, "archived"),
     MonthClosed: Row(410, "archived"),
-    NotSealed: Row(409, "not-sealed", detail="{}."),
-    Unproven: Row(409, "unproven", detail="The record does not prove this finding: {}."),
+    NotSealed: Row(409, "not-sealed", detail="Not provable yet: {}. Ask again in a few seconds."),
+    Unproven: Row(
+        409, "unproven", detail="The record does not prove this finding: {}. Ask an administrator to verify the record."
+    ),
 }
 """What use cases raise."""
 
@@ -80,6 +90,17 @@ FRAMEWORK_CODES: Mapping[int, str] = {
     429: "throttled",
 }
 """The codes of what Django REST framework raises, by status."""
+
+
+FAILED = (
+    "Something failed here. Nothing of the request was stored. Send it again; if that fails too, tell the operator."
+)
+"""The detail of a 500."""
+
+NOT_FOUND = (
+    "Nothing that this key may read is at this address. Check the address, and the casino and tables of the key."
+)
+"""The detail of a 404 that has none of its own: the same whether a thing is missing or another casino's."""
 
 
 class Problem(exceptions.APIException):
@@ -142,10 +163,16 @@ FULL_RETRY_AFTER_S = 60
 def problem_of_database(error: BaseException) -> Problem | None:
     """Return the problem of a database that is down or whose disk is full: 503. None for any other error."""
     if isinstance(error, psycopg.errors.DiskFull) or isinstance(error.__cause__, psycopg.errors.DiskFull):
-        detail = "The disk of the record is full. Nothing of the request was stored; send it again later."
+        detail = (
+            "The disk of the record is full. Nothing was stored. Tell the operator, and send the request again later."
+        )
         return Problem(503, "storage-full", detail, retry_after_s=FULL_RETRY_AFTER_S)
     if isinstance(error, DATABASE_ERRORS):
-        return Problem(503, "unavailable", "The record cannot be reached now; send the request again.")
+        return Problem(
+            503,
+            "unavailable",
+            "The record cannot be reached now. Send the request again after the time in Retry-After.",
+        )
     return None
 
 
@@ -175,8 +202,8 @@ def handle(error: Exception, context: dict[str, Any]) -> HttpResponse | None:
     problem = error if isinstance(error, Problem) else problem_of(error)
     if problem is not None:
         return answer(problem)
-    if isinstance(error, Http404):
-        error = exceptions.NotFound()
+    if isinstance(error, Http404):  # what Django says in one names models
+        error = exceptions.NotFound(NOT_FOUND)
     response = drf_response(error, context)
     if response is None:
         return None
@@ -195,5 +222,17 @@ def _framework_detail(error: Exception) -> tuple[str, list[dict[str, Any]] | Non
         errors = [
             {"parameter": name, "detail": " ".join(map(str, details))} for name, details in sorted(error.detail.items())
         ]
-        return "A parameter has a value that it cannot have.", errors
-    return str(error.detail if isinstance(error, exceptions.APIException) else error), None
+        return "A parameter has a value that it cannot have. 'errors' says which, and why.", errors
+    match error:
+        case exceptions.NotAuthenticated():
+            return "The request has no key. Send one in the header 'Authorization: Bearer KEY'.", None
+        case exceptions.MethodNotAllowed():
+            return "This address does not take this method. The header Allow lists those that it takes.", None
+        case exceptions.NotAcceptable():
+            return "This address has none of the media types of the header Accept. Leave the header out.", None
+        case exceptions.Throttled():
+            wait = "" if error.wait is None else f" Wait {math.ceil(error.wait)} s, as Retry-After says."
+            return f"The key has sent as many requests as it may for now.{wait}", None
+        case exceptions.APIException():
+            return str(error.detail), None
+    return str(error), None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 from typing import Any
 
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
@@ -21,6 +21,11 @@ from audit.reconciliation import sheets
 from audit.reconciliation.pdf import as_pdf
 
 MAX_VERSIONS = 1_000_000
+
+_NO_REPORT = (
+    "This key has no such report. Check the casino, the gaming day (YYYY-MM-DD), the currency and the version; "
+    "a night has a report once it is reconciled."
+)
 
 _DAY = OpenApiParameter("gaming_day", OpenApiTypes.DATE, OpenApiParameter.PATH)
 _CURRENCY = OpenApiParameter("currency", str, description="ISO 4217; needed where the night has several.")
@@ -40,13 +45,17 @@ class NightView(KeyedView):
         """
         key = key_of(request)
         if key.casino.code != casino:
-            raise Http404  # a tenant learns nothing of another
+            raise Problem(404, "not-found", _NO_REPORT)  # a tenant learns nothing of another
         if not key.reports_on(None):
-            raise Problem(403, "forbidden", "This key reports on tables, not on the whole casino.")
+            raise Problem(
+                403,
+                "forbidden",
+                "This key is of certain tables, and a night is of the whole casino. Use a key of every table.",
+            )
         try:
             day = date.fromisoformat(gaming_day)
         except ValueError:
-            raise Http404 from None
+            raise Problem(404, "not-found", _NO_REPORT) from None
         reports = NightReport.objects.select_related("casino", "reviewed_by", "closed_by").filter(
             casino=key.casino, gaming_day=day
         )
@@ -59,7 +68,7 @@ class NightView(KeyedView):
         for report in reports.order_by("currency", "version"):
             newest[report.currency] = report
         if not newest:
-            raise Http404
+            raise Problem(404, "not-found", _NO_REPORT)
         return list(newest.values())
 
     def night(self, request: Request, casino: str, gaming_day: str) -> NightReport:
@@ -67,7 +76,7 @@ class NightView(KeyedView):
         reports = self.nights(request, casino, gaming_day)
         if len(reports) > 1:
             currencies = ", ".join(report.currency for report in reports)
-            raise Problem(422, "invalid", f"This night has reports in {currencies}: say 'currency'.")
+            raise Problem(422, "invalid", f"This night has reports in {currencies}. Choose one with 'currency'.")
         return reports[0]
 
 

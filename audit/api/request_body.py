@@ -57,7 +57,7 @@ def _received(request: Request) -> bytes:
             raise _too_large()
         raw: bytes = request.read(MAX_SENT_BYTES)
         if len(raw) < int(length):
-            raise Problem(400, "malformed", "The body ends before its announced length.")
+            raise Problem(400, "malformed", "The body ends before its Content-Length. Send it again, whole.")
         return raw
     if "HTTP_TRANSFER_ENCODING" not in request.META:
         return b""
@@ -80,16 +80,20 @@ def _unzipped(raw: bytes) -> bytes:
         try:
             part = unzip.decompress(rest, space_left)
         except zlib.error as error:
-            raise MalformedBody(f"The body is no gzip: {error}", raw) from None
+            raise MalformedBody(f"The body is not gzip, which Content-Encoding announces: {error}.", raw) from None
         parts.append(part)
         space_left -= len(part)
         if space_left <= 0:
             raise _too_large()
         if not unzip.eof:
-            raise MalformedBody("The gzip ends before its end.", raw)
+            raise MalformedBody("The gzip of the body is cut short.", raw)
         rest = unzip.unused_data
     return b"".join(parts)
 
 
 def _too_large() -> Problem:
-    return Problem(413, "too-large", f"A request holds at most {MAX_BYTES} bytes after decompression.")
+    return Problem(
+        413,
+        "too-large",
+        f"A request holds at most {MAX_BYTES} bytes after decompression. Send its events in several requests.",
+    )

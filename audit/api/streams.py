@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from django.http import Http404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
@@ -27,9 +26,9 @@ def stream_of(key: ApiKey, name: str) -> LoggedStream:
         streams = LoggedStream.objects.select_related("casino", "table")
         stream = streams.filter(casino_id=key.casino_id, name=name, is_of_desk=False).first()
     if stream is None:
-        raise Http404
+        raise Problem(404, "not-found", f"The casino of this key has no stream '{name}'. Its first event opens it.")
     if not key.reports_on(stream.table_id):
-        raise Problem(403, "forbidden", "This key does not report on the table of this stream.")
+        raise Problem(403, "forbidden", "This key does not report on the table of this stream. Use one that does.")
     return stream
 
 
@@ -80,7 +79,7 @@ class StreamAdjudication(KeyedView):
         logged = stream_of(key_of(request), stream)
         adjudication = standing(logged.stream_id)
         if adjudication is None or not adjudication.state:
-            raise Http404
+            raise Problem(404, "not-found", "No event of this stream is adjudicated yet. Ask again in a few seconds.")
         return Response(answer_of(adjudication).as_dict())
 
 
@@ -105,21 +104,23 @@ class StreamTable(KeyedView):
     def get(self, request: Request, stream: str) -> Response:
         logged = stream_of(key_of(request), stream)
         if logged.table_id is None:
-            raise Http404
+            raise Problem(404, "not-found", "This stream is a count and has no table. Name the stream of a session.")
         at = whole(request, "at", default=2**53 - 1, least=1, most=2**53 - 1)
         try:
             with monitoring.statement_limit(STATEMENT_S):
                 table = table_at(logged.stream_id, at)
         except Unsettled:
-            detail = "The stream is being adjudicated; its table at this event can be told when that has come nearer."
+            detail = "The stream is not adjudicated to this event yet. Ask again after the time in Retry-After."
             raise Problem(503, "behind", detail, retry_after_s=BEHIND_RETRY_AFTER_S) from None
         except TooManyEvents as error:
+            most = error.count - 1
             detail = (
-                f"The table after more than {error.count - 1} events is told only from the last adjudicated one on."
+                f"This event comes after more than {most} events, and before those adjudicated last. "
+                f"Ask for one of the first {most}, or leave 'at' out for the newest."
             )
             raise Problem(409, "too-long", detail) from None
         if table is None:
-            raise Http404
+            raise Problem(404, "not-found", "The session has not begun at this event. Ask for a later one in 'at'.")
         return Response({"stream": logged.name, **table})
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import base64
 from typing import Any
 
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from audit.api.keyed_view import KeyedView, key_of
+from audit.api.problems import Problem
 from audit.api.streams import stream_of, whole
 from audit.event_store.streams import instant
 from audit.models import KeyScope
@@ -19,6 +20,10 @@ from audit.transparency import cosignatures, signing_keys, tree
 from audit.transparency.proofs import NotInLog, prove, prove_consistency
 
 MAX_INTEGER = 2**53 - 1
+
+
+def _not_in_log(remedy: str) -> Problem:
+    return Problem(404, "not-found", f"The log has no such proof. {remedy}")
 
 
 class NewestCheckpoint(KeyedView):
@@ -46,7 +51,9 @@ class NewestCheckpoint(KeyedView):
         else:
             head = tree.checkpoint_of_size(size) if size else tree.newest_checkpoint()
         if head is None:
-            raise Http404
+            raise Problem(
+                404, "not-found", "There is no such checkpoint. Leave 'size' and 'cosigned' out for the newest."
+            )
         return HttpResponse(cosignatures.cosigned_note(head), content_type="text/plain; charset=utf-8")
 
 
@@ -75,11 +82,11 @@ class Inclusion(KeyedView):
         size = whole(request, "size", default=0, least=1, most=MAX_INTEGER)
         head = tree.checkpoint_of_size(size) if size else None
         if not seq or (size and head is None):
-            raise Http404
+            raise _not_in_log("Name an event by 'stream' and 'seq', and a tree by the 'size' of a checkpoint.")
         try:
             return Response(prove(logged.stream_id, seq, head))
         except NotInLog:
-            raise Http404 from None
+            raise _not_in_log(f"The stream has no event {seq}.") from None
 
 
 class Consistency(KeyedView):
@@ -103,7 +110,7 @@ class Consistency(KeyedView):
         try:
             proof = prove_consistency(first, second)
         except NotInLog:
-            raise Http404 from None
+            raise _not_in_log("'from' and 'to' are tree sizes, 'from' the smaller, neither above the log's.") from None
         return Response({"from": first, "to": second, "path": [sibling.hex() for sibling in proof]})
 
 

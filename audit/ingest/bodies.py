@@ -81,5 +81,5 @@ def _events_in_json(raw: bytes, text: bytes) -> Body:
     try:
         events = _decode_array(array)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise MalformedBody(f'The body is neither [event, …] nor {{"events": [event, …]}}: {error}', raw) from None
+        raise MalformedBody(f'The body is neither [event, …] nor {{"events": [event, …]}}: {error}.', raw) from None
     return Body(raw, [bytes(event) for event in events], "/events" if wrapped else "", array)

@@ -147,7 +147,9 @@ def _check_can_sign() -> None:
         signing_keys.signer("receipt", datetime.now(UTC))
     except signing_keys.NoSigningKey as error:
         log.error("no key to sign receipts with", error=str(error))
-        raise RecordUnavailable("No receipt can be signed here now; send the request again.") from None
+        raise RecordUnavailable(
+            "No receipt can be signed here now. Send the request again; if that goes on, tell the operator."
+        ) from None
 
 
 def _decoded(key: ApiKey, stream: str, body: Body) -> list[SentEvent]:
@@ -224,9 +226,9 @@ def _store(key: ApiKey, stream: str, sent: list[SentEvent], body: Body) -> Inges
     if head is None:
         return _open(key, stream, sent, body)
     if head.is_of_desk:
-        raise KeyNotAllowed("The desk writes this stream, and no table system.")
+        raise KeyNotAllowed("The desk writes this stream, and no table system. Send to a stream of another name.")
     if not key.reports_on(head.table_id):
-        raise KeyNotAllowed("This key does not report on the table of this stream.")
+        raise KeyNotAllowed("This key does not report on the table of this stream. Use one that does.")
     first_new = bisect_left(sent, head.next_seq, key=attrgetter("seq"))
     new = sent[first_new:]
     _compare(key, stream, sent[:first_new], head, body)
@@ -245,14 +247,18 @@ def _open(key: ApiKey, stream: str, sent: list[SentEvent], body: Body) -> Ingest
         raise NotOpened(index=body.index_in_request(sent[0].index), seq=opener.seq)
     data = opener.data
     if data.casino != key.casino.code:
-        raise KeyNotAllowed(f"This key does not report for the casino '{data.casino}'.")
+        raise KeyNotAllowed(f"This key does not report for the casino '{data.casino}'. Use a key of that casino.")
     table_id = game = ruleset = None
     if isinstance(opener, SessionOpened):
         table_id, game, ruleset = key.registered(opener.data.table), opener.data.game, opener.data.ruleset
         if table_id is None:
-            raise KeyNotAllowed(f"The table '{opener.data.table}' is not registered for this key.")
+            raise KeyNotAllowed(
+                f"The table '{opener.data.table}' is not one of this key. Register it, or use a key that has it."
+            )
     elif not key.reports_on(None):
-        raise KeyNotAllowed("This key reports on tables, not on the count room.")
+        raise KeyNotAllowed(
+            "This key is of certain tables, and a count is of the whole casino. Use a key of every table."
+        )
     try:
         opening.check_day(key, data.gaming_day)
     except opening.GamingDayNotAccepted as refusal:

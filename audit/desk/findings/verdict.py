@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.text import capfirst
 from django.utils.translation import gettext
 
 from audit.models import Finding
@@ -46,7 +47,8 @@ def verdict_of(finding: Finding, stake: Stake, player: str) -> Verdict:
         return Verdict(SafeString(escape(happened)), happened, "", *_terms(finding, stake))
     amount = money_in_prose(abs(finding.difference or 0), finding.currency)
     marked = format_html('<em class="{}">{}</em>', stake.side, amount)
-    who = player or gettext("an unknown player")
+    nobody = gettext("an unknown player")
+    who = player or (capfirst(nobody) if sentence.startswith("%(player)s") else nobody)
     title = mark_safe(escape(sentence) % {"player": escape(who), "amount": marked})  # both are escaped
     return Verdict(title, sentence % {"player": who, "amount": amount}, happened, *_terms(finding, stake))
 

@@ -24,7 +24,7 @@ TEMPLATES: Mapping[str, tuple[str, str]] = {
     "session.opened": (
         "Session opened at table {table}, ruleset {ruleset}, float {float}[, croupier {croupier}][, wheel {wheel}]"
         "[, dice {dice_set}]",
-        "Séance ouverte à la table {table}, règles {ruleset}, encaisse {float}[, croupier {croupier}]"
+        "Séance ouverte à la table {table}, règlement {ruleset}, encaisse {float}[, croupier {croupier}]"
         "[, cylindre {wheel}][, dés {dice_set}]",
     ),
     "session.closed": ("Session closed, float counted {float}", "Séance close, encaisse comptée {float}"),
@@ -142,7 +142,7 @@ TEMPLATES: Mapping[str, tuple[str, str]] = {
     "chips.handled": ("Chips handled by the {by}", "Jetons manipulés par le {by}"),
 }
 
-PAYERS: Mapping[str, tuple[str, str]] = {"house": ("house", "la maison"), "player": ("player", "le joueur")}
+PAYERS: Mapping[str, tuple[str, str]] = {"house": ("house", "la banque"), "player": ("player", "le joueur")}
 """Who pays what a dispute is settled for."""
 
 MEANS: Mapping[str, tuple[str, str]] = {

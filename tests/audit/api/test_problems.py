@@ -34,7 +34,7 @@ def test_a_refusal_becomes_a_document_with_its_members_and_faults() -> None:
         "title": "Conflict",
         "status": 409,
         "code": "gap",
-        "detail": "The stream takes 4 next; 4 is missing before 7.",
+        "detail": "The stream takes 4 next; 4 is missing before 7. Send the events from that number on.",
         "next_seq": 4,
     }
     malformed = problem_of(MalformedBody("The {body} has no event.", b""))

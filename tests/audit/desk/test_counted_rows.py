@@ -37,7 +37,7 @@ def test_every_list_counts_its_rows_with_a_plural() -> None:
     [
         ("ledgerprocess", 20, "20 processes", "20 processus"),
         ("ledgerprocess", 1, "1 process", "1 processus"),
-        ("registerentry", 2, "2 entries of the register", "2 entrées du registre"),
+        ("registerentry", 2, "2 entries of the register", "2 inscriptions au registre"),
         ("quarantined", 2, "2 quarantined requests", "2 requêtes en quarantaine"),
         ("nightreport", 1, "1 night", "1 nuit"),
         ("nightreport", 3, "3 nights", "3 nuits"),

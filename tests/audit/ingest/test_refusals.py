@@ -45,11 +45,16 @@ def kept(tenant: Tenant) -> list[tuple[str, int | None, str, str, bytes]]:
     return [(row.stream, row.seq, row.code, row.detail, bytes(row.body)) for row in rows]
 
 
+CORRECT_THESE = "Each of 'errors' says where and why; correct these and send all again."
+FROM_THERE = "Send the events from that number on."
+
+
 def test_a_stream_that_is_not_open(tenant: Tenant, stream: str) -> None:
     expected = {
         "status": 422,
         "code": "not-opened",
-        "detail": "The stream is not open: its first event is session.opened or count.opened.",
+        "detail": "The stream is not open: its first event is session.opened or count.opened. "
+        "Send that one first, with seq 1.",
         "index": 1,
         "seq": 3,
         "next_seq": 1,
@@ -69,7 +74,7 @@ def test_events_of_another_shape_stream_or_day(tenant: Tenant, stream: str) -> N
     assert problem(tenant.send(stream, raw)) == {
         "status": 422,
         "code": "invalid",
-        "detail": "4 of 6 events cannot be recorded; none was.",
+        "detail": f"4 of 6 events cannot be recorded; none was. {CORRECT_THESE}",
         "index": 0,
         "seq": 1,
         "errors": [
@@ -129,7 +134,8 @@ def test_events_that_name_no_stream(tenant: Tenant, stream: str) -> None:
     assert problem(post(tenant, {"events": sent})) == {
         "status": 422,
         "code": "invalid",
-        "detail": "1 of 3 events do not say of which stream they are; none was recorded.",
+        "detail": "1 of 3 events do not say of which stream they are; none was recorded. "
+        "'errors' lists them; give each its 'stream' and send all again.",
         "errors": [
             {
                 "pointer": "/events/1/stream",
@@ -159,7 +165,7 @@ def test_of_several_streams_the_part_that_is_refused_is_kept(tenant: Tenant) -> 
     answer = post(tenant, sent)
     assert answer.status_code == 207
     refused = next(result["problem"] for result in answer.json()["results"] if result["stream"] == bad)
-    assert (refused["detail"], refused["index"]) == ("2 of 2 events cannot be recorded; none was.", 0)
+    assert (refused["detail"], refused["index"]) == (f"2 of 2 events cannot be recorded; none was. {CORRECT_THESE}", 0)
     assert [error["index"] for error in refused["errors"]] == [0, 3]
     [(name, seq, code, _detail, body)] = kept(tenant)
     assert (name, seq, code, json.loads(body)) == (bad, 1, "invalid", broken)
@@ -170,7 +176,12 @@ def test_a_number_that_was_declared_lost(tenant: Tenant, stream: str) -> None:
     tenant.send(stream, [*tenant.session(stream, 2), lost])
     raw = json.dumps(wagers(stream, 5, 8)).encode()
     detail = "The stream takes 8 next; 5 was declared lost."
-    assert problem(tenant.send(stream, raw)) == {"status": 409, "code": "gap", "detail": detail, "next_seq": 8}
+    assert problem(tenant.send(stream, raw)) == {
+        "status": 409,
+        "code": "gap",
+        "detail": f"{detail} {FROM_THERE}",
+        "next_seq": 8,
+    }
     assert kept(tenant) == [(stream, 5, "declared-lost", detail, raw)]
 
 
@@ -183,7 +194,7 @@ def test_a_gap(tenant: Tenant, stream: str) -> None:
         ([lost, *wagers(stream, 6, 6)], "6 is declared lost by an event before it"),
         ([lost, *wagers(stream, 11, 11)], "10 is missing before 11"),
     ):
-        detail = f"The stream takes 4 next; {reason}."
+        detail = f"The stream takes 4 next; {reason}. {FROM_THERE}"
         assert problem(tenant.send(stream, sent)) == {"status": 409, "code": "gap", "detail": detail, "next_seq": 4}
     assert tenant.send(stream, [lost, *wagers(stream, 10, 11)]).json()["next_seq"] == 12
 
@@ -194,7 +205,10 @@ def test_other_content_under_a_stored_number(tenant: Tenant, stream: str) -> Non
     other[0]["data"] = {}
     refused = problem(tenant.send(stream, other))
     assert (refused["status"], refused["code"], refused["seq"]) == (409, "conflict", 3)
-    assert refused["detail"] == "Event 3 is recorded with other content."
+    assert refused["detail"] == (
+        "Event 3 is recorded with other content. It stays, and no event of this request was stored."
+        " Send a correction as a new event (entry.corrected)."
+    )
     assert [row[:4] for row in kept(tenant)] == [
         (stream, 3, "conflict", "Event 3 is recorded with other content."),
         (stream, 4, "conflict", "Event 4 is recorded with other content."),
@@ -211,13 +225,17 @@ def test_a_key_of_another_casino_table_or_room(tenant: Tenant, stream: str) -> N
     count = event(other, 1, "count.opened", casino=code, gaming_day="2026-11-19", currency="EUR")
     opened = tenant.session(other, 1)[0]
     for sent, name, detail in (
-        (tenant.session(stream, 2), stream, "This key does not report on the table of this stream."),
-        ([count], other, "This key reports on tables, not on the count room."),
-        ([opened], other, "The table 'C1' is not registered for this key."),
+        (tenant.session(stream, 2), stream, "This key does not report on the table of this stream. Use one that does."),
+        (
+            [count],
+            other,
+            "This key is of certain tables, and a count is of the whole casino. Use a key of every table.",
+        ),
+        ([opened], other, "The table 'C1' is not one of this key. Register it, or use a key that has it."),
         (
             [opened | {"data": opened["data"] | {"casino": "elsewhere"}}],
             other,
-            "This key does not report for the casino 'elsewhere'.",
+            "This key does not report for the casino 'elsewhere'. Use a key of that casino.",
         ),
     ):
         refused = tenant.send(name, sent, Authorization=f"Bearer {secret}")
@@ -225,14 +243,19 @@ def test_a_key_of_another_casino_table_or_room(tenant: Tenant, stream: str) -> N
 
 
 def test_too_many_events(tenant: Tenant, stream: str) -> None:
-    detail = "A request holds at most 1000 events, not 1001."
+    detail = "A request holds at most 1000 events, not 1001. Send them in several requests."
     refused = problem(tenant.send(stream, tenant.session(stream, 1_001)))
     assert refused == {"status": 413, "code": "too-large", "detail": detail}
 
 
 def test_a_body_without_an_event(tenant: Tenant, stream: str) -> None:
     detail = "The body has no event."
-    expected = {"status": 422, "code": "invalid", "detail": detail, "errors": [{"pointer": "", "detail": detail}]}
+    expected = {
+        "status": 422,
+        "code": "invalid",
+        "detail": f"{detail} Correct the body and send it again.",
+        "errors": [{"pointer": "", "detail": detail}],
+    }
     assert problem(tenant.send(stream, b"\n[] ")) == expected
     assert kept(tenant) == [(stream, None, "invalid", detail, b"\n[] ")]
 
@@ -245,7 +268,7 @@ def test_without_a_key_to_sign_with_nothing_is_stored_but_a_dry_run_is_answered(
     assert problem(tenant.send(stream, tenant.session(stream, 2))) == {
         "status": 503,
         "code": "unavailable",
-        "detail": "No receipt can be signed here now; send the request again.",
+        "detail": "No receipt can be signed here now. Send the request again; if that goes on, tell the operator.",
     }
     assert not LoggedStream.objects.filter(casino=tenant.casino).exists()
     tried = dry(tenant, stream, tenant.session(stream, 2))
@@ -316,6 +339,6 @@ def test_the_desks_stream_is_nobodys(tenant: Tenant) -> None:
     assert problem(tenant.send(desk, [event(desk, 2)])) == {
         "status": 403,
         "code": "forbidden",
-        "detail": "The desk writes this stream, and no table system.",
+        "detail": "The desk writes this stream, and no table system. Send to a stream of another name.",
     }
     assert make_tenant().send(desk, [event(desk, 2)]).json()["code"] == "not-opened"

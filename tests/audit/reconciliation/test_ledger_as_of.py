@@ -275,7 +275,7 @@ def test_the_line_is_on_paper_in_the_workbook_and_in_french(casino: Casino) -> N
         part = next(each for each in _data(report, "fr")["parts"] if each["title"] == str(LEDGER.title))
         notes = [wording.note(row, "EUR") for row in LEDGER.rows(load_content(report))]
     assert len(part["rows"]) == len(notes)
-    assert "Cylindre\xa0: cases, W1\xa0: pose une question après cette nuit\u202f; niveau 1/16" in notes
+    assert "Cylindre\xa0: cases, W1\xa0: pose une question après cette nuit\u202f; seuil 1/16" in notes
     sheet = sheet_named(report, "lines")
     assert sheet is not None
     assert any("Wheel: pockets, W1: asks after this night; level 1/16" in row for row in sheet.rows)

@@ -127,7 +127,7 @@ def test_the_page_of_a_closing_says_what_is_proposed_by_whom_and_why_and_on_whic
     assert f'<span class="seq">{desk.findings[0].seq}</span>' in shown
     assert f"/admin/audit/finding/{desk.findings[0].pk}/case/approve/" in shown
     assert f"/admin/audit/finding/{desk.findings[0].pk}/case/send_back/" in shown
-    assert "The finding stands by the record as it is read now" in shown
+    assert "The finding still stands, as the record is read now" in shown
 
 
 def test_the_page_of_a_closing_is_for_who_may_decide_and_leads_others_to_the_finding() -> None:

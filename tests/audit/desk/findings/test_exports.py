@@ -164,7 +164,7 @@ def test_a_file_has_dates_and_filters_in_words_and_json_has_dates_as_machines_re
             {"by": "house", "to": None, "amount": 86_400},
             "",
             "payout-missing",
-            "€864.00 owed to a player unknown",
+            "€864.00 owed to an unknown player",
         ),
         (200, {"by": "player", "to": None, "amount": 200}, "p1", "losing-wager-not-collected", "€2.00 owed by p1"),
         (200, {"by": "player", "to": None, "amount": 200}, "", "payout-overpaid", "€2.00 overpaid"),

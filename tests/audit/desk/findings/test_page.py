@@ -35,7 +35,7 @@ DUE_BY = {"by": "player", "to": None, "amount": 200}
 @pytest.mark.parametrize(
     ("rule", "difference", "owed", "title", "french"),
     [
-        ("payout-missing", -86_400, DUE_TO, "The house owes p1 €864", "La maison doit 864\N{NO-BREAK SPACE}€ à p1"),
+        ("payout-missing", -86_400, DUE_TO, "The house owes p1 €864", "La banque doit 864\N{NO-BREAK SPACE}€ à p1"),
         ("payout-overpaid", 200, DUE_BY, "p1 was overpaid €2", "p1 a reçu 2\N{NO-BREAK SPACE}€ de trop"),
         ("losing-wager-not-collected", 200, DUE_BY, "p1 owes the house €2", None),
         ("payout-missing", 0, None, "Payout missing", None),
@@ -51,6 +51,29 @@ def test_the_title_says_who_owes_whom_how_much_else_what_happened(
     if french is not None:
         with override("fr"):
             assert verdict_of(finding, stake_of(finding, "p1"), "p1").plain_title == french
+
+
+@pytest.mark.parametrize(
+    ("rule", "difference", "owed", "title", "french"),
+    [
+        (
+            *("payout-missing", -86_400, DUE_TO | {"to": None}, "The house owes an unknown player €864"),
+            "La banque doit 864\N{NO-BREAK SPACE}€ à un joueur inconnu",
+        ),
+        (
+            *("payout-overpaid", 200, DUE_BY, "An unknown player was overpaid €2"),
+            "Un joueur inconnu a reçu 2\N{NO-BREAK SPACE}€ de trop",
+        ),
+    ],
+)
+def test_a_title_begins_with_a_capital_where_the_player_is_unknown(
+    rule: str, difference: int, owed: Any, title: str, french: str
+) -> None:
+    finding = Finding(rule=rule, severity="major", seq=2, evidence=[1], currency="EUR")
+    finding.difference, finding.owed = difference, owed
+    assert verdict_of(finding, stake_of(finding, ""), "").plain_title == title
+    with override("fr"):
+        assert verdict_of(finding, stake_of(finding, ""), "").plain_title == french
 
 
 def test_a_title_escapes_the_name_of_a_player() -> None:

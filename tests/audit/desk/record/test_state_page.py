@@ -123,7 +123,7 @@ def test_the_last_verification_says_what_it_found_and_which_is_not_the_officers_
     assert "977" not in text
     assert "1 fault" not in text
     Job.objects.create(casino=mine.casino, result={"events": 9, "faults": ["batch 3"], "unlisted": 2}, **whole)
-    assert "found what does not hold: 3 faults." in page(client_of(auditor))
+    assert "found something wrong: 3 faults." in page(client_of(auditor))
 
 
 def test_the_headline_is_of_the_newest_verification_that_ended() -> None:
@@ -133,9 +133,9 @@ def test_the_headline_is_of_the_newest_verification_that_ended() -> None:
     Job.objects.create(state=JobState.DONE, result={"events": 9, "faults": ["batch 3"]}, **verification)
     for _ in range(5):
         Job.objects.create(**verification)
-    assert "found what does not hold: 1 fault." in page(client_of(auditor))
+    assert "found something wrong: 1 fault." in page(client_of(auditor))
     Job.objects.create(state=JobState.STOPPED, **verification)
-    assert "found what does not hold: 1 fault." in page(client_of(auditor))
+    assert "found something wrong: 1 fault." in page(client_of(auditor))
     Job.objects.create(state=JobState.FAILED, error="OperationalError: …", **verification)
     text = page(client_of(auditor))
     assert "failed before it had read everything: it says nothing about what is stored." in text

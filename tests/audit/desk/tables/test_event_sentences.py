@@ -54,7 +54,7 @@ def test_what_was_not_sent_is_left_out() -> None:
     )
     assert sentences("dispute.settled", opened=7, amount=500, approved_by="chef-1") == (
         "Dispute of event 7 settled: €5.00 paid by the house, approved by chef-1",
-        "Contestation de l’événement 7 réglée : 5,00 € versés par la maison, accord donné par chef-1",
+        "Contestation de l’événement 7 réglée : 5,00 € versés par la banque, accord donné par chef-1",
     )
     assert sentences("dispute.settled", opened=7, amount=500, by="player") == (
         "Dispute of event 7 settled: €5.00 paid by the player",
