@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
@@ -13,7 +14,7 @@ from django.test import Client
 
 from audit.event_store import binary_copy
 from audit.ingest import record
-from audit.models import LoggedStream, Officer
+from audit.models import ApiKey, KeyScope, LoggedStream, Officer
 from tests.audit.tables import Tenant
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -113,3 +114,40 @@ def test_an_address_outside_the_version_and_a_foreign_host_are_problems(tenant: 
     assert code_of(tenant.client.get("/api/v1/rules", HTTP_HOST="evil.example")) == (400, "malformed")
     assert code_of(tenant.client.get("/api/v1/rules?a=%00")) == (400, "malformed")
     assert tenant.client.get("/nothing").headers["Content-Type"].startswith("text/html")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "headers", "expected"),
+    [
+        ("get", "rules", {"Authorization": ""}, (401, "unauthenticated", "'Authorization: Bearer KEY'")),
+        ("get", "rules", {"Authorization": "Bearer a b"}, (401, "unauthenticated", "Send one key")),
+        ("get", "rules", {"Authorization": "Bearer cab_x"}, (401, "unauthenticated", "Ask an administrator")),
+        ("get", "streams/nowhere", {}, (404, "not-found", "no stream 'nowhere'")),
+        ("get", "findings/999999999", {}, (404, "not-found", "Check the address, and the casino")),
+        ("get", "no-such-address", {}, (404, "not-found", "/api/v1/schema/ lists")),
+        ("get", "reconciliations/elsewhere/2026-11-19", {}, (404, "not-found", "once it is reconciled")),
+        ("get", "reconciliations/elsewhere/today", {}, (404, "not-found", "once it is reconciled")),
+        ("get", "log/consistency?from=1&to=9007199254740991", {}, (404, "not-found", "'from' the smaller")),
+        ("put", "rules", {}, (405, "method-not-allowed", "The header Allow")),
+        ("get", "rules", {"Accept": "image/png"}, (406, "not-acceptable", "Leave the header out")),
+        ("get", "rules?since=1", {}, (422, "invalid", "which takes none")),
+        ("get", "findings?rule=", {}, (422, "invalid", "give it one, or leave it out")),
+        ("get", "findings?severity=worst", {}, (400, "malformed", "'errors' says which")),
+    ],
+)
+def test_a_problem_says_what_to_do_next(
+    tenant: Tenant, code_of: Read, method: str, path: str, headers: dict[str, str], expected: tuple[int, str, str]
+) -> None:
+    answer = tenant.client.generic(method.upper(), f"/api/v1/{path}", headers=tenant.headers() | headers)
+    status, code, words = expected
+    assert code_of(answer) == (status, code)
+    assert words in json.loads(answer.content)["detail"]
+
+
+def test_a_key_without_the_scope_is_told_which_one_it_needs(tenant: Tenant, code_of: Read) -> None:
+    _, secret = ApiKey.make(casino=tenant.casino, name="sends only", scopes=[KeyScope.EVENTS_WRITE])
+    answer = tenant.ask("findings", Authorization=f"Bearer {secret}")
+    assert code_of(answer) == (403, "forbidden")
+    assert json.loads(answer.content)["detail"] == (
+        "This address needs a key with the scope findings:read. Ask an administrator of the casino for one."
+    )
