@@ -36,6 +36,11 @@ LABELS = {
         "unchecked": "Not checked, because the table does not report it",
         "corrects": "corrected by event",
         "annuls": "annulled by event",
+        "colon": ": ",
+        "critical": "critical",
+        "major": "major",
+        "minor": "minor",
+        "info": "information",
     },
     "fr": {
         "wager": "mise",
@@ -52,6 +57,11 @@ LABELS = {
         "unchecked": "Non vérifié, faute d’être transmis par la table",
         "corrects": "corrigé par l’événement",
         "annuls": "annulé par l’événement",
+        "colon": "\N{NO-BREAK SPACE}: ",
+        "critical": "critique",
+        "major": "majeur",
+        "minor": "mineur",
+        "info": "information",
     },
 }
 
@@ -73,7 +83,7 @@ def print_report(answer: Adjudication, out: TextIO, *, language: Language) -> No
         does = "corrects" if "corrects" in correction else "annuls"
         console.print(
             f"#{correction[does]} {labels[does]} #{correction['seq']} "
-            f"({correction['approved_by']}: {correction['reason']})",
+            f"({correction['approved_by']}{labels['colon']}{correction['reason']})",
             markup=False,
         )
     if not answer.findings:
@@ -83,7 +93,7 @@ def print_report(answer: Adjudication, out: TextIO, *, language: Language) -> No
     for finding in answer.findings:
         console.print(_finding(finding, language))
     if answer.unchecked:
-        console.print(Text(f"{labels['unchecked']}: {', '.join(answer.unchecked)}", style="dim"))
+        console.print(Text(f"{labels['unchecked']}{labels['colon']}{', '.join(answer.unchecked)}", style="dim"))
 
 
 def _counted(label: str, count: int, language: Language) -> str:
@@ -133,6 +143,6 @@ def _finding(finding: Finding, language: Language) -> Panel:
     title = Text.assemble(
         (f"#{finding.seq} ", "bold"),
         (finding.rule, colour),
-        f"  {finding.severity} · {rule.title.in_language(language)}",
+        f"  {LABELS[language][finding.severity]} · {rule.title.in_language(language)}",
     )
     return Panel(Group(*lines), title=title, title_align="left", border_style=colour)

@@ -83,28 +83,28 @@ s  fr-craps  7 événements
 mise  chance                  enjeu  sort  dû (gain + enjeu)  payé (gain + enjeu)  décidée par
 w1    win (ligne de passe)  10,00 €  won   10,00 € + 10,00 €    10,00 € + 10,00 €  #5
 w2    on_the_croupier        0,70 €  void    0,00 € + 0,70 €      0,00 € + 0,00 €
-#3 corrigé par l’événement #7 (chef-4: misread [bold]chip)
+#3 corrigé par l’événement #7 (chef-4 : misread [bold]chip)
 3 constats
-╭─ #3 wager-not-permitted  major · Chance non autorisée ───────────────────────────────────────────────────────────────╮
+╭─ #3 wager-not-permitted  majeur · Chance non autorisée ──────────────────────────────────────────────────────────────╮
 │ La mise w2 (on_the_croupier, 0,70 €) a été acceptée alors que « on_the_croupier » ne figure pas parmi les chances    │
 │ autorisées à ce jeu. Elle est nulle et l’enjeu doit être rendu.                                                      │
 │   « Les joueurs ne peuvent faire usage que des quatre catégories de chances suivantes : »                            │
 │ art. 55-8 intro · événement #3                                                                                       │
 ╰──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────╯
-╭─ #4 wager-id-reused  critical · Identifiant de mise employé deux fois ───────────────────────────────────────────────╮
+╭─ #4 wager-id-reused  critique · Identifiant de mise employé deux fois ───────────────────────────────────────────────╮
 │ L’identifiant w1 a été donné à une seconde mise ; l’événement 2 l’avait déjà employé. La seconde n’est pas jugée.    │
 │   Cette règle porte sur l’enregistrement lui-même et non sur le jeu : elle repose sur le contrat d’événements, non   │
 │   sur un texte.                                                                                                      │
 │ — · événements #2, #4                                                                                                │
 ╰──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────╯
-╭─ #7 entry-corrected  major · Écriture corrigée ──────────────────────────────────────────────────────────────────────╮
+╭─ #7 entry-corrected  majeur · Écriture corrigée ─────────────────────────────────────────────────────────────────────╮
 │ Les données de l’événement 3 ont été remplacées (motif indiqué : « misread [bold]chip »), avec l’accord donné par    │
 │ chef-4.                                                                                                              │
 │   Cette règle porte sur l’enregistrement lui-même et non sur le jeu : elle repose sur le contrat d’événements, non   │
 │   sur un texte.                                                                                                      │
 │ — · événements #3, #7                                                                                                │
 ╰──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────╯
-Non vérifié, faute d’être transmis par la table: calls, collections, custody
+Non vérifié, faute d’être transmis par la table : calls, collections, custody
 """,
 }
 
@@ -180,7 +180,7 @@ def test_a_terminal_shows_in_colours_what_matters(monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.parametrize(
     ("language", "line"),
-    [("en", "#3 annulled by event #4 (chef-4: twice)"), ("fr", "#3 annulé par l’événement #4 (chef-4: twice)")],
+    [("en", "#3 annulled by event #4 (chef-4: twice)"), ("fr", "#3 annulé par l’événement #4 (chef-4\N{NO-BREAK SPACE}: twice)")],
 )
 def test_what_was_annulled_stands_in_the_report(language: Language, line: str) -> None:
     answer = adjudicated(
