@@ -51,7 +51,7 @@ def proved_officer(name: str, code: str) -> Officer:
     officer = Officer.objects.filter(username=name, is_active=True).first()
     password = getpass(f"Password of {name}: ") if sys.stdin.isatty() else sys.stdin.readline().rstrip("\n")
     if officer is None or not officer.check_password(password):
-        raise CommandError("Account or password are wrong.")
+        raise CommandError("The account or the password is wrong.")
     if user_has_device(officer):
         code = code.replace(" ", "")
         if not code or match_token(officer, code) is None:

@@ -107,7 +107,7 @@ COUPS = (
         explanation=Wording(
             "The house gave what it did not owe. It is no payout and settles no wager; it is listed for review, and "
             "major where nobody is named who approved it.",
-            "La maison a donné ce qu’elle ne devait pas. Ce n’est pas un paiement et cela ne règle aucune mise ; le "
+            "La banque a donné ce qu’elle ne devait pas. Ce n’est pas un paiement et cela ne règle aucune mise ; le "
             "versement est signalé pour examen, et devient majeur si nul n’est nommé pour l’avoir approuvé.",
         ),
     ),

@@ -96,7 +96,7 @@ STAKES = (
             "Only chips and plaques may be staked. Cash on the layout, a stake announced and not put down, or a stake "
             "on credit cannot be counted afterwards, and lending to players is forbidden. The wager plays.",
             "On ne mise qu’en jetons et en plaques. Des espèces sur le tapis, une mise annoncée sans être déposée ou "
-            "une mise à crédit échappent au comptage, et il est interdit de prêter aux joueurs. La mise joue.",
+            "une mise à crédit échappent à la comptée, et il est interdit de prêter aux joueurs. La mise joue.",
         ),
     ),
     Rule(
@@ -221,7 +221,7 @@ STAKES = (
             "A session ends when every stake has been decided or given back. Somebody left the table with this stake, "
             "or it lies in the rack without a name.",
             "Une séance s’achève quand chaque enjeu a été décidé ou rendu. Quelqu’un a quitté la table avec celui-ci, "
-            "ou il se trouve dans la banque sans propriétaire.",
+            "ou il se trouve dans l’encaisse sans propriétaire.",
         ),
     ),
 )

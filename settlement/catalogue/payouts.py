@@ -65,7 +65,7 @@ PAYOUTS = (
             "A wager is settled once. Either the croupier paid twice or the table system sent the payout twice under "
             "two numbers; the count will tell which.",
             "Une mise se règle une fois. Ou le croupier a payé deux fois, ou le système de table a transmis deux fois "
-            "le paiement sous deux numéros ; le comptage dira lequel des deux.",
+            "le paiement sous deux numéros ; la comptée dira lequel des deux.",
         ),
     ),
     Rule(

@@ -83,7 +83,7 @@ PERSONS = (
         reason=Wording(
             "This rule is about the casino’s accounts: it rests on the slips and the count of the rack, not on a rule "
             "of play.",
-            "Cette règle porte sur les comptes du casino : elle repose sur les bons et le comptage de la banque, non "
+            "Cette règle porte sur les comptes du casino : elle repose sur les bons et la comptée de l’encaisse, non "
             "sur une règle de jeu.",
         ),
         facts={"slips": "texts", "gaming_day": "day"},
@@ -100,9 +100,9 @@ PERSONS = (
             "A fill or credit moves chips twice: on its slip, and in the rack. Where a rack is short by exactly one "
             "fill, or has too much by exactly one credit, the slip was recorded and the chips did not move. It is "
             "found only where wagers, results, payouts and the bank are all observed.",
-            "Un apport ou un retrait déplace des jetons deux fois : sur son bon et dans la banque. S’il manque "
+            "Un apport ou un retrait déplace des jetons deux fois : sur son bon et dans l’encaisse. S’il manque "
             "exactement un apport, ou s’il reste exactement un retrait, le bon a été enregistré et les jetons n’ont "
-            "pas bougé. Le constat n’est fait que si les mises, les résultats, les paiements et la banque sont tous "
+            "pas bougé. Le constat n’est fait que si les mises, les résultats, les paiements et l’encaisse sont tous "
             "observés.",
         ),
         raised_by="record",

@@ -214,7 +214,7 @@ QUESTIONS = (
             "Small differences of many nights should cancel. Where they add up, look at the counts, the slips and who "
             "closed the rack.",
             "De petits écarts répartis sur de nombreuses nuits devraient se compenser. Quand ils s’additionnent, il "
-            "faut regarder les comptages, les bons et qui a arrêté la banque.",
+            "faut regarder les comptées, les bons et qui a arrêté l’encaisse.",
         ),
     ),
     Rule(

@@ -121,7 +121,7 @@ RECONCILIATION = (
         explanation=Wording(
             "Between two sessions the rack is locked: it opens with what it was closed with. Somebody counted wrong or "
             "somebody opened it.",
-            "Entre deux séances, la banque est sous clé : elle rouvre avec ce qu’elle contenait. Quelqu’un a mal "
+            "Entre deux séances, l’encaisse est sous clé : elle rouvre avec ce qu’elle contenait. Quelqu’un a mal "
             "compté ou quelqu’un l’a ouverte.",
         ),
         raised_by="record",
@@ -198,7 +198,7 @@ RECONCILIATION = (
         message=Wording(
             "The count gives a win of {recorded}; what was recorded at the table gives {expected}. The variance is "
             "{difference}.",
-            "Le comptage donne un résultat de {recorded} ; ce qui a été enregistré à la table donne {expected}. "
+            "La comptée donne un résultat de {recorded} ; ce qui a été enregistré à la table donne {expected}. "
             "L’écart est de {difference}.",
         ),
         explanation=Wording(
@@ -220,8 +220,8 @@ RECONCILIATION = (
         title=Wording("Count missing", "Comptage manquant"),
         message=Wording(
             "No count of the drop was recorded for this session[ of {gaming_day}]; its accounts stay provisional.",
-            "Aucun comptage de la recette n’a été enregistré pour cette séance[ du {gaming_day}] ; ses comptes restent "
-            "provisoires.",
+            "Aucune comptée de la recette n’a été enregistrée pour cette séance[ du {gaming_day}] ; ses comptes "
+            "restent provisoires.",
         ),
         explanation=Wording(
             "Every session’s drop is counted after the gaming day. Until it is, what the table really took is unknown.",

@@ -241,7 +241,7 @@ _RECORD: Mapping[str, Wording] = {
     ),
     "count-opened-late": Wording(
         "Ask who kept the box of session {session} until it was counted, and where.",
-        "Demander qui a gardé la recette de la séance {session} jusqu’au comptage, et où.",
+        "Demander qui a gardé la recette de la séance {session} jusqu’à la comptée, et où.",
     ),
     "accounting-variance": Wording(
         "Count the drop of this session again, and look for {difference} among its findings.",
@@ -249,7 +249,7 @@ _RECORD: Mapping[str, Wording] = {
     ),
     "count-missing": Wording(
         "Ask the count room for the count of this session.",
-        "Demander à la salle de comptée le comptage de cette séance.",
+        "Demander à la salle de comptée la comptée de cette séance.",
     ),
     "dice-fairness": Wording(
         "Have the dice measured by somebody authorised to do so.",
@@ -285,7 +285,7 @@ _RECORD: Mapping[str, Wording] = {
     ),
     "accounting-drift": Wording(
         "Go through the counts, slips and closings[ of {subject}][ of shift {shift}] over these sessions.",
-        "Reprendre les comptages, les bons et les fermetures[ de {subject}][ de la vacation {shift}] sur ces séances.",
+        "Reprendre les comptées, les bons et les fermetures[ de {subject}][ de la vacation {shift}] sur ces séances.",
     ),
     "hold-outside-interval": Wording(
         "Compare the hold with the findings and the count of these sessions.",

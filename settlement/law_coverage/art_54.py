@@ -60,7 +60,7 @@ ART_54 = Article(
                 "That the other half goes to the cash desk of the table: a table would have to report the amount it "
                 "takes in with each half. Today only the count of the night shows it.",
                 "Le versement de l’autre moitié à la caisse de la table : la table devrait transmettre le montant "
-                "qu’elle encaisse avec chaque moitié. Seul le comptage de la nuit le montre aujourd’hui.",
+                "qu’elle encaisse avec chaque moitié. Seule la comptée de la nuit le montre aujourd’hui.",
             ),
         ),
         Sentence(

@@ -92,5 +92,5 @@ def test_nobody_decides_without_the_right_password(desk: CorrectionsDesk, monkey
     desk.session("s")
     monkeypatch.setattr("sys.stdin", StringIO("wrong\n"))
     about = (desk.casino.code, "s", "6", "--reason", "no", "--officer", desk.director.username)
-    assert "password are wrong" in failed("refuse", *about)
+    assert "password is wrong" in failed("refuse", *about)
     assert "correction.refused" not in {each.type for each in desk.trail()}

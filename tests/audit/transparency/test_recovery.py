@@ -232,7 +232,7 @@ def test_nobody_recovers_alone_or_a_log_that_lacks_nothing(
     for named, passwords, refusal in (
         (officers[:1], "x\n", "Name two officers"),
         ([officers[0], officers[0]], "x\nx\n", "Name two officers"),
-        (officers, "x\nwrong\n", "Account or password are wrong"),
+        (officers, "x\nwrong\n", "The account or the password is wrong"),
         ([officers[0], clerk], "x\nx\n", "may not sign nights"),
     ):
         with pytest.raises(CommandError, match=refusal):

@@ -315,7 +315,7 @@ def test_the_command_wants_an_account_and_its_password(
     with pytest.raises(CommandError, match="--officer"):
         call_command("ledger", **params)
     monkeypatch.setattr("sys.stdin", io.StringIO("another\n"))
-    with pytest.raises(CommandError, match="password are wrong"):
+    with pytest.raises(CommandError, match="password is wrong"):
         call_command("ledger", **params, officer=officer.get_username())
     assert process(casino).ended_at is None
 
