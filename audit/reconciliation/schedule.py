@@ -1,7 +1,7 @@
-"""The schedule: a casino's night is reconciled at its cutoff, in its time zone. Officers may change it at the desk.
+"""The schedule: a casino's night is reconciled at its cutoff, in its time zone. An administrator sets it at the desk.
 
 django-celery-beat keeps the schedule in the database. A casino's entry is created with the casino and follows its
-cutoff and time zone; what an officer changes by hand stays until one of them changes.
+cutoff and time zone; what an operator changes by hand stays until one of them changes.
 """
 
 from __future__ import annotations
