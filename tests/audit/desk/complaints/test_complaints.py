@@ -221,7 +221,7 @@ def test_an_event_that_pays_the_amount_is_said_to(desk: Desk) -> None:
 def test_a_dispute_that_the_player_paid_for_pays_no_player(desk: Desk) -> None:
     complaint = entered(desk)
     paid = happened(desk, "dispute.settled", {"opened": 1, "amount": 1250, "by": "player", "approved_by": "c-1"})
-    with pytest.raises(ActionRefused, match="settles no dispute"):
+    with pytest.raises(ActionRefused, match="nor settles a dispute"):
         complaints.answer(complaint.pk, desk.second, "founded", "yes", amount=1250, paid=paid)
 
 

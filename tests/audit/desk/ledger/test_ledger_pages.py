@@ -367,7 +367,7 @@ def test_the_money_of_a_player_is_found_whatever_the_id(tenant: Tenant) -> None:
     address = f"/admin/audit/person/player/{casino.pk}/a&b=c%20%22x%22/"
     assert f'href="{escape(address)}"' in page(reader, f"{LIST}{luck.pk}/change/")
     shown = page(reader, f"{address}?month={DAY:%Y-%m}")
-    assert "Nothing is kept of this player" not in shown
+    assert "Nothing is kept about this player" not in shown
     without_names = client(tenant, Role.AUDITOR, "auditor")
     shown = page(without_names, f"{LIST}{luck.pk}/change/")
     assert f'href="{escape(address)}"' in shown, "a page of ids and findings, without money"

@@ -139,7 +139,7 @@ def test_the_headline_is_of_the_newest_verification_that_ended() -> None:
     Job.objects.create(state=JobState.FAILED, error="OperationalError: …", **verification)
     text = page(client_of(auditor))
     assert "failed before it had read everything: it says nothing about what is stored." in text
-    assert "found what does not hold" not in text
+    assert "found something wrong" not in text
     Job.objects.create(state=JobState.DONE, result={"events": 0, "faults": []}, **verification)
     assert "had nothing to check." in page(client_of(auditor))
 
