@@ -180,7 +180,10 @@ def test_a_terminal_shows_in_colours_what_matters(monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.parametrize(
     ("language", "line"),
-    [("en", "#3 annulled by event #4 (chef-4: twice)"), ("fr", "#3 annulé par l’événement #4 (chef-4\N{NO-BREAK SPACE}: twice)")],
+    [
+        ("en", "#3 annulled by event #4 (chef-4: twice)"),
+        ("fr", "#3 annulé par l’événement #4 (chef-4\N{NO-BREAK SPACE}: twice)"),
+    ],
 )
 def test_what_was_annulled_stands_in_the_report(language: Language, line: str) -> None:
     answer = adjudicated(

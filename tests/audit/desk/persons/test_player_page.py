@@ -96,9 +96,8 @@ def test_an_auditor_has_findings_and_no_money_and_a_stranger_nothing(tenant: Ten
 def test_whoever_is_unknown_and_a_day_that_is_not_one(tenant: Tenant) -> None:
     reader = client_of(hired(tenant, Role.OFFICER, "reader"))
     assert "Nothing is kept about this player" in reader.get(player_page(tenant.casino, "nobody")).content.decode()
-    assert (
-        "Nothing is kept about this player on this day" in reader.get(money_page(tenant.casino, "nobody")).content.decode()
-    )
+    shown = reader.get(money_page(tenant.casino, "nobody")).content.decode()
+    assert "Nothing is kept about this player on this day" in shown
     wrong = reverse("admin:audit_person_money", args=(tenant.casino.pk, "2026-02-30", "nobody"))
     assert reader.get(wrong).status_code == 404
 
