@@ -233,6 +233,7 @@ class FindingFilter(filters.FilterSet):  # type: ignore[misc]  # django_filters 
 class NewestFirst(CursorPagination):
     ordering = ("-occurred_at", "-id")
     page_size = 100
+    invalid_cursor_message = "This cursor is not one of this list. Begin again without it, or follow 'next' of a page."
 
 
 class OwnFindings(KeyedView, GenericAPIView[Finding]):

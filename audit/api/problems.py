@@ -231,8 +231,9 @@ def _framework_detail(error: Exception) -> tuple[str, list[dict[str, Any]] | Non
         case exceptions.NotAcceptable():
             return "This address has none of the media types of the header Accept. Leave the header out.", None
         case exceptions.Throttled():
-            wait = "" if error.wait is None else f" Wait {math.ceil(error.wait)} s, as Retry-After says."
-            return f"The key has sent as many requests as it may for now.{wait}", None
+            wait_s: float | None = getattr(error, "wait", None)
+            remedy = "" if wait_s is None else f" Wait {math.ceil(wait_s)} s, as Retry-After says."
+            return f"The key has sent as many requests as it may for now.{remedy}", None
         case exceptions.APIException():
             return str(error.detail), None
     return str(error), None

@@ -124,6 +124,7 @@ def test_an_address_outside_the_version_and_a_foreign_host_are_problems(tenant: 
         ("get", "rules", {"Authorization": "Bearer cab_x"}, (401, "unauthenticated", "Ask an administrator")),
         ("get", "streams/nowhere", {}, (404, "not-found", "no stream 'nowhere'")),
         ("get", "findings/999999999", {}, (404, "not-found", "Check the address, and the casino")),
+        ("get", "findings?cursor=x", {}, (404, "not-found", "Begin again without it")),
         ("get", "no-such-address", {}, (404, "not-found", "/api/v1/schema/ lists")),
         ("get", "reconciliations/elsewhere/2026-11-19", {}, (404, "not-found", "once it is reconciled")),
         ("get", "reconciliations/elsewhere/today", {}, (404, "not-found", "once it is reconciled")),
