@@ -60,7 +60,16 @@ _.regex  # of a lookup in a list's address
 
 # Django REST framework and drf-spectacular.
 _.authentication_classes, _.filter_backends, _.filterset_class, _.pagination_class, _.permission_classes
-_.renderer_classes, _.serializer_class, _.page_size, _.charset, _.render, _.get_exception_handler, _.get_throttles
+(
+    _.renderer_classes,
+    _.serializer_class,
+    _.page_size,
+    _.invalid_cursor_message,
+    _.charset,
+    _.render,
+    _.get_exception_handler,
+    _.get_throttles,
+)
 _.allow_request, _.authenticate, _.authenticate_header, _.has_permission, _.to_representation
 _.KeyScheme, _.target_class, _.get_security_definition, _.auto_schema, _.add_problems
 _.http_method_names  # of a view
