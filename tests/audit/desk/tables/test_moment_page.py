@@ -134,7 +134,7 @@ def test_what_a_session_does_not_report_is_called_not_reported() -> None:
     facts = dict(re.findall(r"<dt>(.*?)</dt><dd[^>]*>(.*?)</dd>", shown, re.DOTALL))
     for about in ("Croupier", "Chef de table", "Players seated", "Limits", "Equipment"):
         assert re.sub(r"<[^>]+>", "", facts[about]) == "not reported", about
-    assert "fills and credits are not reported" in facts["Bank at 20:00"]
+    assert "fills and credits are not reported" in facts["Float at 20:00"]
     french = reader.get(address, headers={"accept-language": "fr"}).content.decode()
     assert "non transmis" in french
 
