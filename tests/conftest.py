@@ -205,6 +205,12 @@ def migrated_template() -> str:
 
 
 @pytest.fixture(scope="session")
+def address_of_template(migrated_template: str) -> str:
+    """The address of the template for a superuser: to read, not to connect to for long."""
+    return _address_of(migrated_template)
+
+
+@pytest.fixture(scope="session")
 def django_db_setup(
     django_test_environment: None, django_db_blocker: DjangoDbBlocker, migrated_template: str
 ) -> Iterator[None]:

@@ -1,9 +1,9 @@
 """``python -m tests.faults``: plays schedules on databases of its own, two processes side by side.
 
-    python -m tests.faults                               10,000 interleavings in one process each
-    python -m tests.faults --schedules 500 --seed 7000   those of the seeds 7000 to 7499
-    python -m tests.faults --schedules 1 --seed 7012     one of them again
-    python -m tests.faults --processes --schedules 5000  those in which whole processes are killed
+python -m tests.faults                               10,000 interleavings in one process each
+python -m tests.faults --schedules 500 --seed 7000   those of the seeds 7000 to 7499
+python -m tests.faults --schedules 1 --seed 7012     one of them again
+python -m tests.faults --processes --schedules 5000  those in which whole processes are killed
 """
 
 from __future__ import annotations

@@ -29,16 +29,13 @@ from audit.adjudication import replay
 from audit.api import key_lookup
 from audit.api.fast_path import FastPath
 from audit.event_store import binary_copy, read
-from audit.event_store.read import Batch
-from audit.event_store.streams import StreamRow
-from audit.models import Finding
 from audit.transparency import signing_keys, tree
 from audit.transparency.sequencer import Sequencer, catch_up
 from settlement import ENGINE_VERSION
-from tests.audit.adjudication.finished import of_finished_coups
 from tests.audit.tables import Tenant
 from tests.faults.clocks import Clocks
-from tests.faults.history import History, Key, Request, Tree, Violation, violations
+from tests.faults.gathering import gather
+from tests.faults.history import History, Request, Tree, Violation, violations
 from tests.faults.schedule import Event, events_of
 from tests.faults.turns import FAULTS, Actor, Fault, Stage, uncounted
 
@@ -50,13 +47,6 @@ STEP_EVENTS = 8
 
 MAX_TURNS = 400
 """Turns after which nothing fails any more: whoever is still without an answer gets one."""
-
-_ENTRIES = """
-select s.stream_id, s.name, s.casino_id, s.table_id,
-       b.first_seq, b.last_seq, b.next_seq, b.count, b.root, b.chain, b.received_at, b.key_id
-from log.leaf l join log.batch b using (stream_id, first_seq) join log.stream s using (stream_id)
-where l.log_index >= %b::bigint order by l.log_index
-"""
 
 
 @dataclass
@@ -129,9 +119,7 @@ class World:
             self.sequencers[number] = None
             raise
 
-    def ask(
-        self, method: str, stream: str, events: list[Event] | None, server: Callable[..., Any]
-    ) -> tuple[int, Any]:
+    def ask(self, method: str, stream: str, events: list[Event] | None, server: Callable[..., Any]) -> tuple[int, Any]:
         """Send a request as a web server passes it on."""
         raw = b"" if events is None else json.dumps(events).encode()
         environ = {
@@ -349,26 +337,7 @@ class Interleaving:
 
     def _collect(self) -> History:
         """Return the history with what is there now."""
-        history = self.history
-        rows = binary_copy.execute(_ENTRIES, (history.before.size,))
-        history.entries = [tree.entry(StreamRow(*row[:4]), Batch(*row[4:])) for row in rows]
-        for entry in history.entries:
+        gather(self.history, self.world.tenant.casino.pk, [client.stream for client in self.clients])
+        for entry in self.history.entries:
             self.world.leaves.add(entry)
-        names = {client.stream for client in self.clients}
-        history.others = frozenset(row[1] for row in rows) - names
-        history.receipt_keys, history.checkpoint_keys = keys("receipt"), keys("checkpoint")
-        for client in self.clients:
-            stream_id = self._stream_id(client.stream)
-            assert stream_id is not None
-            stored = list(read.whole(stream_id))
-            history.stored[client.stream] = stored
-            standing = Finding.objects.filter(stream_id=stream_id, status="standing").exclude(rule="sequence-conflict")
-            history.findings[client.stream] = [finding.as_dict() for finding in standing]
-            clean = of_finished_coups([raw for _, raw in stored])
-            history.clean[client.stream] = [{**each.as_dict(), "consequences": []} for each in clean]
-        return history
-
-
-def keys(purpose: Any) -> list[Key]:
-    """Return the registered keys of a purpose as the checker takes them."""
-    return [Key(each.name, each.key_id, each.public) for each in signing_keys.verifiers(purpose)]
+        return self.history

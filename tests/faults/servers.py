@@ -83,11 +83,23 @@ def replica_of(primary: Server, data: Path) -> Server:
     """Return a running server that follows another by streaming."""
     data.mkdir()
     replica = Server(data)
-    shutil.copytree(primary.data / "passwords", data / "passwords") if (primary.data / "passwords").is_dir() else None
+    shutil.copytree(primary.data / "passwords", data / "passwords")
     own_folder(replica.cluster, data=data)
     own_folder(replica.sockets, data=data, is_emptied=True)
     address = f"host={primary.sockets} user=cabochon password={primary.account('migrate')[1]} application_name=replica"
-    run(binaries() / "pg_basebackup", "-D", replica.cluster, "-R", "-X", "stream", "-c", "fast", "-d", address, data=data)
+    run(
+        binaries() / "pg_basebackup",
+        "-D",
+        replica.cluster,
+        "-R",
+        "-X",
+        "stream",
+        "-c",
+        "fast",
+        "-d",
+        address,
+        data=data,
+    )
     start_replica(replica)
     return replica
 
@@ -120,6 +132,12 @@ def until(condition: Any, what: str, timeout_s: float = 30) -> None:
         time.sleep(0.05)
 
 
+_MEMBERS = """
+select r.rolname, m.rolname from pg_auth_members a
+join pg_roles r on r.oid = a.roleid join pg_roles m on m.oid = a.member where r.rolname like 'cabochon%'
+"""
+
+
 def restored(server: EmbeddedPostgres, source: str) -> None:
     """Load a dump of the database ``source``, an address, into the server's own database."""
     tools = binaries()
@@ -139,3 +157,6 @@ def restored(server: EmbeddedPostgres, source: str) -> None:
         check=False,
     )
     assert loaded.returncode == 0, loaded.stderr.decode()[:2_000]
+    with psycopg.connect(source) as there, psycopg.connect(server.url(), autocommit=True) as here:
+        for role, member in there.execute(_MEMBERS).fetchall():  # which are the server's, not the database's
+            here.execute(f"grant {role} to {member}")

@@ -35,7 +35,10 @@ def world(django_on_its_own_database: str) -> Iterator[World]:
     """A database of its own with clocks that step; workers take small steps."""
     for signal in (request_started, request_finished):  # each thread keeps its connection, as a server's does
         signal.disconnect(close_old_connections)
-    with psycopg.connect(django_on_its_own_database, autocommit=True) as superuser, pytest.MonkeyPatch.context() as patch:
+    with (
+        psycopg.connect(django_on_its_own_database, autocommit=True) as superuser,
+        pytest.MonkeyPatch.context() as patch,
+    ):
         patch.setattr(replay, "STEP_EVENTS", STEP_EVENTS)
         # A process keeps what it has looked up for as long as it lives: what a schedule does depends on no clock.
         patch.setattr(fast_path, "KEY_CACHE_S", 1e9)

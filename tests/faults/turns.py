@@ -1,4 +1,4 @@
-"""Actors that take turns: several threads, of which one runs at a time, as far as it is told to, and fails as it is told.
+"""Actors that take turns: several threads, of which one runs at a time, as far as it is told, and fails as it is told.
 
     a schedule ──"go on for n steps, then be killed"──► an actor in a thread with a connection of its own
         ▲                                                             │

@@ -1,0 +1,63 @@
+"""A migrated cluster that tests copy: starting a server on it takes a second."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from pytest_django import DjangoDbBlocker
+
+from audit.transparency import signing_keys
+from tests.faults.servers import Server, copy_of, faulty_disk, restored
+from tests.roles import make_accounts
+
+
+@pytest.fixture(scope="session")
+def migrated_cluster(tmp_path_factory: pytest.TempPathFactory, address_of_template: str) -> Path:
+    """A stopped cluster whose database is migrated, with checksums as every new one."""
+    data = tmp_path_factory.mktemp("cluster") / "data"
+    server = Server(data)
+    try:
+        server.start()
+        with server.superuser() as superuser:
+            make_accounts(superuser)
+        restored(server, address_of_template)
+        with server.superuser() as superuser:
+            superuser.execute("vacuum freeze")
+    finally:
+        server.stop()
+    return data
+
+
+@pytest.fixture(scope="session")
+def disk_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """``faulty_disk.c``, compiled; skips where there is no compiler."""
+    return faulty_disk(tmp_path_factory.mktemp("faulty"))
+
+
+@pytest.fixture
+def new_server(
+    migrated_cluster: Path, tmp_path: Path, django_db_blocker: DjangoDbBlocker
+) -> Iterator[Callable[..., Server]]:
+    """Return a function that copies the cluster and gives a server on it, not yet running.
+
+    Keys and exported checkpoints are in folders of the test; Django may use the database.
+    """
+    servers: list[Server] = []
+
+    def make(name: str = "server") -> Server:
+        servers.append(copy_of(migrated_cluster, tmp_path / name))
+        return servers[-1]
+
+    with django_db_blocker.unblock(), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(settings, "CABOCHON_KEYS", str(tmp_path / "keys"))
+        patch.setattr(settings, "CABOCHON_CHECKPOINT_KEYS", str(tmp_path / "keys" / "checkpoint"))
+        patch.setattr(settings, "CABOCHON_CHECKPOINTS", [str(tmp_path / "checkpoints")])
+        signing_keys._keyring.forget()
+        yield make
+        signing_keys._keyring.forget()
+        for server in servers:
+            if server.is_running():
+                server.kill()
