@@ -120,9 +120,11 @@ TABLES: Mapping[str, Mapping[str, str]] = {
     # Casinos, tables, keys. One reconciliation at a time locks the casino's row, which takes a right to change it.
     "audit_casino": {**_READ, WEB: "insert, update", WORKER: "update (name)"},
     "audit_gamingtable": {**_READ, WEB: "insert, update"},
-    "audit_person": {WEB: _ALL, WORKER: "select"},  # names: not of the record, and erased on request
+    "audit_person": {WEB: "select, insert, update", WORKER: "select"},  # names: not of the record; erased by a function
+    "audit_erasedperson": _READ,
     "audit_apikey": {
-        READER: "select (id, casino_id, name, prefix, scopes, created_at, expires_at, revoked_at, last_used_at)",
+        READER: "select (id, casino_id, name, prefix, scopes, created_at, expires_at, revoked_at, last_used_at,"
+        " public_key)",
         WEB: "select, insert, update",
         WORKER: "select",
     },
@@ -217,6 +219,7 @@ FUNCTIONS: Mapping[str, tuple[str, ...]] = {
     **{f"audit_{name}": () for name in ("decides_corrections", "decide_correction", "guard_correction_decision")},
     **{f"audit_act_log_{verb}": () for verb in ("recovered", "archived", "attached", "detached", "destroyed")},
     **{f"audit_{name}": () for name in ("report_of", "demand_log_owner", "demand_nothing_open", "move_archived")},
+    **{f"audit_{name}": () for name in ("act_person_erased", "as_ascii", "as_json_ascii")},
     "audit_report_to_sign": (),
     "audit_report_integrity": (WEB, SEQUENCER),
     # Four eyes are of two people.
@@ -235,6 +238,7 @@ FUNCTIONS: Mapping[str, tuple[str, ...]] = {
     "audit_guard_run": (),
     "audit_guard_case_hands": (),
     "audit_guard_night_hands": (),
+    "audit_keep_public_key": (),
     "audit_guard_account_request": (),
     "audit_guard_access_link": (),
     "audit_guard_officer": (),

@@ -120,7 +120,8 @@ where s.stream_id >= %b::bigint and s.stream_id < %b::bigint order by s.stream_i
 """
 
 _BATCHES = """
-select b.first_seq, b.last_seq, b.next_seq, b.count, b.root, b.chain, b.received_at, b.key_id, l.log_index, l.hash
+select b.first_seq, b.last_seq, b.next_seq, b.count, b.root, b.chain, b.received_at, b.key_id, b.signature,
+       l.log_index, l.hash
 from log.batch b join log.leaf l using (stream_id, first_seq) where b.stream_id = %b::bigint order by b.first_seq
 """
 
@@ -160,10 +161,12 @@ def _write_stream(packed: gzip.GzipFile, row: tuple[Any, ...], counts: Counts, i
         low = 0
         for values in block:
             *_, index, hash = values
-            batch = Batch(*values[:8])
+            batch = Batch(*values[:9])
             high = bisect_right(events.seqs, batch.last_seq)
             said = {"root": batch.root.hex(), "chain": batch.chain.hex(), "received_at": instant(batch.received_at)}
             said |= {name: getattr(batch, name) for name in ("first_seq", "last_seq", "next_seq", "key_id")}
+            if batch.signature is not None:
+                said["signature"] = batch.signature.hex()
             _line(packed, {"batch": {**said, "count": high - low}, "index": index, "leaf": hash.hex()})
             packed.write(b"".join(b"%b\n" % envelope for envelope in events.envelopes[low:high]))
             indexes.append(index)
@@ -311,4 +314,5 @@ def _batch(said: dict[str, Any]) -> Batch:
         bytes.fromhex(said["chain"]),
         msgspec.convert(said["received_at"], type=datetime),
         said["key_id"],
+        bytes.fromhex(said["signature"]) if "signature" in said else None,
     )

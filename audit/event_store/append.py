@@ -99,21 +99,25 @@ def open_stream(
     return stream_id
 
 
-def append(stream_id: int, events: Sequence[NewEvent], *, next_seq: int, key_id: int) -> Batch:
+def append(
+    stream_id: int, events: Sequence[NewEvent], *, next_seq: int, key_id: int, signature: bytes | None = None
+) -> Batch:
     """Append a batch, at least one event, ascending by ``seq``, and return it as stored.
 
     ``next_seq`` is the number that follows the batch: one more than its last, or than the end of a loss that its last
-    event declares. ``key_id`` is 0 for the audit trail. Raise ``UnexpectedSeq`` and store nothing if the stream does
-    not take the first event's number next, ``MonthClosed`` if it takes none any more.
+    event declares. ``key_id`` is 0 for the audit trail; ``signature`` is the table system's, 64 bytes. Raise
+    ``UnexpectedSeq`` and store nothing if the stream does not take the first event's number next, ``MonthClosed`` if it
+    takes none any more.
     """
     parameters, root = _parameters(stream_id, events, next_seq, key_id)
     with _closed_months():
         [(appended, following, chain, received_at)] = binary_copy.execute(
-            f"select appended, next_seq, chain, received_at from log.append({_PARAMETERS})", parameters
+            f"select appended, next_seq, chain, received_at from log.append({_PARAMETERS}, %b::bytea)",
+            (*parameters, signature),
         )
     if not appended:
         raise UnexpectedSeq(following)
-    return Batch(events[0].seq, events[-1].seq, following, len(events), root, chain, received_at, key_id)
+    return Batch(events[0].seq, events[-1].seq, following, len(events), root, chain, received_at, key_id, signature)
 
 
 def append_and_apply(stream_id: int, entry: NewEvent, *, function: str, secret: str | None) -> dict[str, Any]:

@@ -38,7 +38,8 @@ class StreamHead:
 class Batch:
     """One accepted request: its first and last number, the number after it, how many events, RFC 6962 root, chain.
 
-    ``key_id`` is the API key's that sent it, 0 for the audit trail.
+    ``key_id`` is the API key's that sent it, 0 for the audit trail. ``signature`` is the table system's, if its key has to
+    sign: ``batch_signatures``.
     """
 
     first_seq: int
@@ -49,6 +50,7 @@ class Batch:
     chain: bytes
     received_at: datetime
     key_id: int
+    signature: bytes | None = None
 
 
 def head_of(casino_id: int, name: str) -> StreamHead | None:
@@ -237,7 +239,7 @@ def last_received(stream_ids: list[int]) -> datetime | None:
 def batch_holding(stream_id: int, seq: int) -> Batch | None:
     """Return the batch that event ``seq`` came in, or None if no batch holds that number."""
     rows = binary_copy.execute(
-        "select first_seq, last_seq, next_seq, count, root, chain, received_at, key_id from log.batch"
+        "select first_seq, last_seq, next_seq, count, root, chain, received_at, key_id, signature from log.batch"
         " where stream_id = %b::bigint and first_seq <= %b::bigint order by first_seq desc limit 1",
         (stream_id, seq),
     )
@@ -290,7 +292,7 @@ def credible(claimed: datetime, received: datetime | None) -> datetime:
 def batches_through(stream_id: int, seq: int) -> list[Batch]:
     """Return the batches of a stream up to and including the one that holds event ``seq``, in order."""
     rows = binary_copy.execute(
-        "select first_seq, last_seq, next_seq, count, root, chain, received_at, key_id from log.batch"
+        "select first_seq, last_seq, next_seq, count, root, chain, received_at, key_id, signature from log.batch"
         " where stream_id = %b::bigint and first_seq <= %b::bigint order by first_seq",
         (stream_id, seq),
     )

@@ -40,7 +40,7 @@ from audit.models.nights import (
     SignoffException,
 )
 from audit.models.officers import Membership, Officer, Role
-from audit.models.persons import Person, PersonKind
+from audit.models.persons import ErasedPerson, Person, PersonKind
 from audit.models.quarantine import Quarantined
 from audit.models.register import RegisterEntry
 from audit.models.replay_queue import CasinoTurn, Heartbeat, LeafCursor, WaitingStream
@@ -71,6 +71,7 @@ __all__ = [
     "CorrectionState",
     "Cosignature",
     "Deadline",
+    "ErasedPerson",
     "Escalation",
     "EscalationNotice",
     "FailedRun",

@@ -47,7 +47,10 @@ DEFAULT_SCOPES = [scope.value for scope in KeyScope if scope is not KeyScope.EVE
 
 
 class ApiKey(models.Model):
-    """A key of one table system of one casino. Two may be active at once, so that they can be rotated."""
+    """A key of one table system of one casino. Two may be active at once, so that they can be rotated.
+
+    With a ``public_key``, 32 bytes of Ed25519, the table system signs every batch; it never changes.
+    """
 
     casino = models.ForeignKey(Casino, on_delete=models.PROTECT, related_name="keys", verbose_name=_("casino"))
     tables = models.ManyToManyField(
@@ -60,6 +63,7 @@ class ApiKey(models.Model):
     name = models.CharField(_("name"), max_length=200)
     prefix = models.CharField(_("prefix"), max_length=16, unique=True, editable=False)
     digest = models.BinaryField(max_length=32, editable=False)
+    public_key = models.BinaryField(_("public key"), max_length=32, null=True, editable=False)  # Ed25519
     scopes = ArrayField(models.CharField(max_length=32, choices=KeyScope), verbose_name=_("scopes"))
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
     expires_at = models.DateTimeField(_("expires"), null=True, blank=True)
@@ -76,13 +80,25 @@ class ApiKey(models.Model):
 
     @classmethod
     def make(
-        cls, *, casino: Casino, name: str, scopes: list[str], expires_at: datetime | None = None
+        cls,
+        *,
+        casino: Casino,
+        name: str,
+        scopes: list[str],
+        expires_at: datetime | None = None,
+        public_key: bytes | None = None,
     ) -> tuple[Self, str]:
         """Create a key. Return it and its secret, which cannot be read again."""
         prefix = secrets.token_hex(6)
         secret = f"cab_{prefix}_{secrets.token_urlsafe(32)}"
         key = cls.objects.create(
-            casino=casino, name=name, scopes=scopes, prefix=prefix, digest=cls._digest(secret), expires_at=expires_at
+            casino=casino,
+            name=name,
+            scopes=scopes,
+            prefix=prefix,
+            digest=cls._digest(secret),
+            expires_at=expires_at,
+            public_key=public_key,
         )
         return key, secret
 

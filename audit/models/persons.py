@@ -1,13 +1,14 @@
 """The directory: the names behind the opaque ids that events use, casino by casino.
 
-Names stand here and nowhere else: no event, finding, report or proof holds one. A row that is deleted takes its name
-with it; the id stays where it is.
+Names stand here and nowhere else: no event, finding, report or proof holds one. A row is deleted by the act that erases
+it (``audit.persons.erasure``); the id stays where it is.
 """
 
 from __future__ import annotations
 
 import unicodedata
 
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
 from django.db import models
@@ -66,4 +67,25 @@ class Person(models.Model):
 
     def __str__(self) -> str:
         """Return the id, never the name: the audit trail and Django's history keep this text."""
+        return self.code
+
+
+class ErasedPerson(models.Model):
+    """An entry of the directory that was erased: the id, by whom and why, and never the name."""
+
+    casino = models.ForeignKey(Casino, on_delete=models.PROTECT, related_name="+", verbose_name=_("casino"))
+    code = models.CharField(_("id"), max_length=40)
+    kind = models.CharField(_("kind"), max_length=16)
+    reason = models.TextField(_("reason"))
+    erased_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+", verbose_name=_("erased by")
+    )
+    erased_at = models.DateTimeField(_("erased"))
+
+    class Meta:
+        verbose_name = _("erased person")
+        verbose_name_plural = _("erased persons")
+        indexes = [models.Index(fields=["casino", "code"], name="erased_of_a_casino")]
+
+    def __str__(self) -> str:
         return self.code

@@ -47,6 +47,7 @@ _PENDING = """
 select s.stream_id, s.name, s.casino_id, s.table_id,
        b.first_seq, b.last_seq, b.next_seq, b.count, b.root, b.chain,
        case when b.received_at > '2000-01-01' and b.received_at < '3000-01-01' then b.received_at end, b.key_id,
+       b.signature,
        p.chain, p.received_at > b.received_at, b.xmin::text::bigint, o.stream_id, o.first_seq
 from (select stream_id, first_seq from log.outbox order by received_at, stream_id, first_seq limit %b::bigint) o
 left join log.batch b using (stream_id, first_seq) left join log.stream s on s.stream_id = b.stream_id
@@ -159,7 +160,7 @@ def pending_batches(limit: int) -> Iterator[PendingBatch | Left]:
             yield Left((stream_id, first_seq), Cause.MISSING)
             continue
         each = PendingBatch(
-            StreamRow(*row[:4]), Batch(*row[4:12]), row[12] or merkle.NO_CHAIN, bool(is_before_previous), written_by
+            StreamRow(*row[:4]), Batch(*row[4:13]), row[13] or merkle.NO_CHAIN, bool(is_before_previous), written_by
         )
         if row[10] is None:  # no instant
             yield Left((stream_id, first_seq), Cause.UNREADABLE, each)

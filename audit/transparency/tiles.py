@@ -33,7 +33,7 @@ MAX_ENTRY = 65_535
 
 _ENTRIES = """
 select l.hash, s.stream_id, s.name, s.casino_id, s.table_id,
-       b.first_seq, b.last_seq, b.next_seq, b.count, b.root, b.chain, b.received_at, b.key_id
+       b.first_seq, b.last_seq, b.next_seq, b.count, b.root, b.chain, b.received_at, b.key_id, b.signature
 from log.leaf l join log.batch b using (stream_id, first_seq) join log.stream s using (stream_id)
 where l.log_index >= %b::bigint and l.log_index < %b::bigint order by l.log_index
 """

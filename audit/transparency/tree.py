@@ -6,6 +6,7 @@ covers not only its events but also when it was received, by which key, and for 
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -30,9 +31,14 @@ class StoredCheckpoint:
 
 
 def entry(stream: StreamRow, batch: Batch) -> bytes:
-    """Return the canonical bytes of a batch's entry. Instants are in UTC, to the microsecond."""
+    """Return the canonical bytes of a batch's entry. Instants are in UTC, to the microsecond.
+
+    An entry of a batch that its table system signed has a ``signature``, base64; others have no such name.
+    """
+    signed = {} if batch.signature is None else {"signature": b64encode(batch.signature).decode()}
     return _encode(
         {
+            **signed,
             "casino": stream.casino,
             "chain": batch.chain.hex(),
             "count": batch.count,

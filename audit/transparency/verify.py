@@ -48,7 +48,7 @@ VERIFYING = "log.verify"
 
 _BATCHES = f"""
 select s.stream_id, s.name, s.casino_id, s.table_id,
-       b.first_seq, b.last_seq, b.next_seq, b.count, b.root, b.chain, {INSTANT}, b.key_id,
+       b.first_seq, b.last_seq, b.next_seq, b.count, b.root, b.chain, {INSTANT}, b.key_id, b.signature,
        l.log_index, l.hash, o.first_seq is not null
 from log.stream s join log.batch b using (stream_id)
 left join log.leaf l using (stream_id, first_seq) left join log.outbox o using (stream_id, first_seq)
@@ -153,7 +153,7 @@ class _Streams:
         """Verify the streams whose ids are above ``low`` and at most ``high``."""
         batches: dict[int, list[StoredBatch]] = {}
         for row in binary_copy.execute(_BATCHES, (low, high)):
-            stored = StoredBatch(StreamRow(*row[:4]), Batch(*row[4:12]), row[12], row[13], row[14])
+            stored = StoredBatch(StreamRow(*row[:4]), Batch(*row[4:13]), row[13], row[14], row[15])
             batches.setdefault(row[0], []).append(stored)
         streams = [
             (row, _OneStream(self.outcome, row[0], row[1], batches.get(row[0], []), self.after, self.order))

@@ -74,12 +74,12 @@ def _regrow(cursor: CursorWrapper) -> None:
     """Make leaves, subtrees and checkpoints anew from the batches."""
     cursor.execute(
         "select s.stream_id, s.name, s.casino_id, s.table_id, b.first_seq, b.last_seq, b.next_seq, b.count, b.root,"
-        " b.chain, b.received_at, b.key_id from log.leaf l join log.batch b using (stream_id, first_seq)"
+        " b.chain, b.received_at, b.key_id, b.signature from log.leaf l join log.batch b using (stream_id, first_seq)"
         " join log.stream s using (stream_id) order by l.log_index"
     )
     frontier, roots = merkle.Frontier(), {}
     for index, row in enumerate(cursor.fetchall()):
-        batch = Batch(*row[4:8], bytes(row[8]), bytes(row[9]), *row[10:])
+        batch = Batch(*row[4:8], bytes(row[8]), bytes(row[9]), *row[10:12], row[12] and bytes(row[12]))
         leaf = merkle.leaf(tree.entry(StreamRow(*row[:4]), batch))
         cursor.execute("update log.leaf set hash = %s where log_index = %s", [leaf, index])
         for height, position, root in frontier.add(leaf):
