@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
@@ -13,6 +14,10 @@ from audit.models import ApiKey, Casino, GamingTable
 
 OVERLAP = timedelta(hours=24)
 """How long a rotated key stays valid beside the one that follows it, unless it is said."""
+
+
+MADE, ROTATED = "key.made", "key.rotated"
+"""The entries of a key that begins. One that has to sign its batches says its ``public_key``, in base64."""
 
 
 class NotActive(Exception):
@@ -28,17 +33,26 @@ def make(
     scopes: list[str],
     tables: Iterable[GamingTable] = (),
     expires_at: datetime | None = None,
+    public_key: bytes | None = None,
 ) -> tuple[ApiKey, str]:
-    """Make a key in the name of ``actor``. Return it and its secret; no ``tables`` means every table of the casino."""
-    key, secret = ApiKey.make(casino=casino, name=name, scopes=scopes, expires_at=expires_at)
+    """Make a key in the name of ``actor``. Return it and its secret; no ``tables`` means every table of the casino.
+
+    With a ``public_key``, 32 bytes of Ed25519, its table system signs every batch.
+    """
+    key, secret = ApiKey.make(casino=casino, name=name, scopes=scopes, expires_at=expires_at, public_key=public_key)
     key.tables.set(tables)
-    audit_trail.record(actor, "key.made", casino_id=casino.pk, data={"id": key.pk, "prefix": key.prefix})
+    audit_trail.record(actor, MADE, casino_id=casino.pk, data={"id": key.pk, "prefix": key.prefix, **_signing(key)})
     return key, secret
 
 
 @transaction.atomic
-def rotate(actor: str, key_id: int, *, overlap: timedelta = OVERLAP) -> tuple[ApiKey, ApiKey, str]:
+def rotate(
+    actor: str, key_id: int, *, overlap: timedelta = OVERLAP, public_key: bytes | None = None
+) -> tuple[ApiKey, ApiKey, str]:
     """Replace a key by one of the same casino, tables, scopes and name. Both are valid until ``overlap`` has passed.
+
+    The one that follows has the public key of the other, unless it is given one: so a key that signs is followed by one
+    that signs.
 
     Return the key as it was replaced, the one that follows, and its secret. Raise ``NotActive``.
     """
@@ -46,12 +60,15 @@ def rotate(actor: str, key_id: int, *, overlap: timedelta = OVERLAP) -> tuple[Ap
     now = timezone.now()
     if before.revoked_at is not None or (before.expires_at is not None and before.expires_at <= now):
         raise NotActive
-    key, secret = ApiKey.make(casino=before.casino, name=before.name, scopes=before.scopes)
+    key, secret = ApiKey.make(
+        casino=before.casino, name=before.name, scopes=before.scopes, public_key=public_key or _public_key(before)
+    )
     key.tables.set(before.tables.all())
     before.expires_at = min(before.expires_at or now + overlap, now + overlap)
     before.save(update_fields=["expires_at"])
     rotated = {"id": key.pk, "prefix": key.prefix, "follows": before.prefix, "until": before.expires_at.isoformat()}
-    audit_trail.record(actor, "key.rotated", casino_id=before.casino_id, data=rotated)
+    rotated |= _signing(key)
+    audit_trail.record(actor, ROTATED, casino_id=before.casino_id, data=rotated)
     return before, key, secret
 
 
@@ -64,3 +81,13 @@ def revoke(actor: str, keys: Iterable[int], *, reason: str = "") -> list[ApiKey]
         data = {"id": key.pk, "prefix": key.prefix}
         audit_trail.record(actor, "key.revoked", casino_id=key.casino_id, data=data, reason=reason)
     return revoked
+
+
+def _signing(key: ApiKey) -> dict[str, str]:
+    """Return what the entry of a key says of its public key."""
+    public_key = _public_key(key)
+    return {} if public_key is None else {"public_key": b64encode(public_key).decode()}
+
+
+def _public_key(key: ApiKey) -> bytes | None:
+    return None if key.public_key is None else bytes(key.public_key)

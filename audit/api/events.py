@@ -33,6 +33,13 @@ DRY_RUN = OpenApiParameter(
     description="Answer as if, with the findings it would open; store and sign nothing. "
     "Needs the scope findings:read too, and counts in the rate limit as many requests as it has events.",
 )
+SIGNATURE = OpenApiParameter(
+    "Cabochon-Signature",
+    str,
+    OpenApiParameter.HEADER,
+    description="Of a key with a public key: base64 of the Ed25519 signature over 'cabochon-batch/v1', a line feed, "
+    "and canonical JSON of count, first_seq, key (the prefix of the API key), root and stream of what is new.",
+)
 BODIES = {"application/json": EVENTS, "application/x-ndjson": OpenApiTypes.STR}
 
 MAX_LIMIT = 1_000
@@ -98,7 +105,7 @@ class StreamEvents(KeyedView):
             "for a gaming day from 40 days ago to 2 days ahead, or an earlier one with the scope events:backfill. "
             "Persons are opaque ids (1 to 40 of A-Z a-z 0-9 . _ : -): a new event that names one is refused."
         ),
-        parameters=[DRY_RUN],
+        parameters=[DRY_RUN, SIGNATURE],
         request=BODIES,
         responses={
             201: OpenApiResponse(OpenApiTypes.OBJECT, "At least one event is new: the receipt."),
@@ -107,7 +114,7 @@ class StreamEvents(KeyedView):
                 OpenApiTypes.OBJECT, "gap, conflict, too-many-streams, or too-many-months."
             ),
             (422, "application/problem+json"): OpenApiResponse(
-                OpenApiTypes.OBJECT, "invalid, not-opened, or gaming-day."
+                OpenApiTypes.OBJECT, "invalid, not-opened, gaming-day, or unsigned."
             ),
         },
     )
@@ -120,7 +127,7 @@ class StreamEvents(KeyedView):
         body = _body(request, stream, is_dry)
         if is_dry:
             self.count_more(request, len(body.events) - 1)
-        status, receipt = _recorder(key_of(request), is_dry)(stream, body)
+        status, receipt = _recorder(key_of(request), is_dry, _signature(request))(stream, body)
         return Response(receipt, status=status)
 
 
@@ -134,7 +141,8 @@ class Events(KeyedView):
         summary="Record events of several streams",
         description=(
             "As for one stream. Each stream is stored whole or not at all, whatever becomes of the others: one result "
-            "a stream, in the order they first come, with its status and a receipt or a problem."
+            "a stream, in the order they first come, with its status and a receipt or a problem. A key that signs its "
+            "batches sends each stream to its own address: here its new events are 'unsigned'."
         ),
         parameters=[DRY_RUN],
         request=BODIES,
@@ -193,14 +201,21 @@ def _body(request: Request, stream: str, is_dry: bool) -> Body:
         raise
 
 
-def _recorder(key: ApiKey, is_dry: bool) -> Callable[[str, Body], tuple[int, dict[str, Any]]]:
+def _signature(request: Request) -> str | None:
+    """Return the table system's signature as it was sent, None if none was."""
+    return request.headers.get("Cabochon-Signature")
+
+
+def _recorder(
+    key: ApiKey, is_dry: bool, signature: str | None = None
+) -> Callable[[str, Body], tuple[int, dict[str, Any]]]:
     """Return the function that records the events of a stream and returns the status and the receipt."""
 
     def store(stream: str, body: Body) -> tuple[int, dict[str, Any]]:
         if is_dry:
-            dry = dry_record(key, stream, body)
+            dry = dry_record(key, stream, body, signature)
             return (201 if dry.ingested.is_new else 200), dry.as_dict()
-        ingested = record(key, stream, body)
+        ingested = record(key, stream, body, signature=signature)
         return (201 if ingested.is_new else 200), ingested.receipt()
 
     return store

@@ -4,8 +4,9 @@
         ─► decode all ─► one round trip to the event store ─► receipt
 
 Every other request goes to Django, which examines it and says what is wrong: another address or media type, a
-duplicate, a gap, a fault, a key not cached, an exceeded rate limit, a database that does not answer. The fast path
-itself never refuses. It exists because Django and its middleware cost several times what the event store does.
+duplicate, a gap, a fault, a key not cached or that signs its batches, an exceeded rate limit, a database that does not
+answer. The fast path itself never refuses. It exists because Django and its middleware cost several times what the
+event store does.
 
 Host, transport, content and header policy are Django's alone. The fast path learns them: it answers a request only
 after Django answered one with the same ``POLICY_HEADERS`` by 201, and then with the headers of that answer.
@@ -175,7 +176,7 @@ class FastPath:
             key = find_key(bearer[1], client_address(environ))
         except Throttled:
             return None
-        if key is None or KeyScope.EVENTS_WRITE not in key.scopes:
+        if key is None or KeyScope.EVENTS_WRITE not in key.scopes or key.public_key is not None:
             self._cached_keys.pop(digest, None)
             return None
         if len(self._cached_keys) >= MAX_CACHED_KEYS:

@@ -32,6 +32,7 @@ from audit.ingest.record import (
     RecordUnavailable,
     SequenceConflict,
     SequenceGap,
+    Unsigned,
 )
 from audit.ingest.refusals import EventsRefused, Fault
 from audit.transparency import epochs
@@ -69,6 +70,7 @@ PROBLEMS: Mapping[type[Exception], Row] = {
         ("seq", "stored_digest", "sent_digest"),
         "{} It stays, and no event of this request was stored. Send a correction as a new event (entry.corrected).",
     ),
+    Unsigned: Row(422, "unsigned", ("next_seq", "to_sign")),
     TooFarBehind: Row(409, "behind"),
     RecordUnavailable: Row(503, "unavailable"),
     StreamArchived: Row(410, "archived"),

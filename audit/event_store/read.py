@@ -38,8 +38,8 @@ class StreamHead:
 class Batch:
     """One accepted request: its first and last number, the number after it, how many events, RFC 6962 root, chain.
 
-    ``key_id`` is the API key's that sent it, 0 for the audit trail. ``signature`` is the table system's, if its key has to
-    sign: ``batch_signatures``.
+    ``key_id`` is the API key's that sent it, 0 for the audit trail. ``signature`` is the table system's, None if its
+    key has none to sign with: ``batch_signatures``.
     """
 
     first_seq: int

@@ -43,14 +43,14 @@ class DryRunResult:
         return self.ingested.unsigned() | {"dry_run": True, "findings": found}
 
 
-def dry_record(key: ApiKey, stream: str, body: Body) -> DryRunResult:
+def dry_record(key: ApiKey, stream: str, body: Body, signature: str | None = None) -> DryRunResult:
     """Return what recording ``body`` would do.
 
     Raise ``EventsRefused`` as ``record`` would, ``TooFarBehind`` if too many events wait, ``RecordUnavailable`` if
     the stream cannot be adjudicated now.
     """
     with transaction.atomic():  # a refusal rolls back what it has put into quarantine
-        ingested = record(key, stream, body, is_dry=True)
+        ingested = record(key, stream, body, signature=signature, is_dry=True)
         head = read.head_of(key.casino_id, stream)
         findings: list[Finding] = []
         if ingested.is_new and head is not None and head.game is not None:

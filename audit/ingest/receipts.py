@@ -8,6 +8,7 @@ again is the same receipt.
 
 from __future__ import annotations
 
+from base64 import b64encode
 from typing import Any
 
 import msgspec
@@ -22,8 +23,10 @@ _canonical = msgspec.json.Encoder(order="sorted").encode
 
 
 def unsigned(stream: str, batch: Batch) -> dict[str, Any]:
-    """Return the receipt of a batch without its signature."""
+    """Return the receipt of a batch without its signature; with that of the table system, if it has one."""
+    signed = {} if batch.signature is None else {"batch_signature": b64encode(batch.signature).decode()}
     return {
+        **signed,
         "stream": stream,
         "first_seq": batch.first_seq,
         "last_seq": batch.last_seq,

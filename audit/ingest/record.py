@@ -7,8 +7,9 @@
                a finding opens)
 
 A table system that does not know what became of a request sends it again. An event that is stored already is compared,
-not stored again, and the receipt is that of the batch that holds the last event sent. Whether persons are opaque
-ids, and bets in small letters, is asked of new events only.
+not stored again, and the receipt is that of the batch that holds the last event sent. A table system that signs its
+batches is asked for a signature over what would be stored, and not over what is there already. Whether persons are
+opaque ids, and bets in small letters, is asked of new events only.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ import structlog
 from django.db import transaction
 
 from audit import task_queue
-from audit.event_store import read
+from audit.event_store import batch_signatures, merkle, read
 from audit.event_store.append import NewEvent, UnexpectedSeq, append, open_stream
 from audit.ingest import opening, quarantine
 from audit.ingest.bodies import Body
@@ -97,6 +98,21 @@ class SequenceConflict(EventsRefused):
         super().__init__(f"Event {self.seq} is recorded with other content.")
 
 
+class Unsigned(EventsRefused):
+    """The key has to sign its batches, and this one has no signature, or not over what would be stored.
+
+    ``next_seq`` is the number that the stream takes next, and ``to_sign`` the text that the signature has to be over.
+    """
+
+    def __init__(self, reason: str, to_sign: bytes, next_seq: int) -> None:
+        super().__init__(
+            f"{reason}. This key signs: send in the header Cabochon-Signature, in base64, the Ed25519 signature over"
+            f" the events from {next_seq} on, as 'to_sign' has them; compute that text yourself and compare."
+        )
+        self.to_sign = to_sign.decode()
+        self.next_seq = next_seq
+
+
 class RecordUnavailable(EventsRefused):
     """Nothing can be stored now; the same request can succeed later."""
 
@@ -125,17 +141,18 @@ class IngestResult:
         return receipt(self.stream, self.batch)
 
 
-def record(key: ApiKey, stream: str, body: Body, *, is_dry: bool = False) -> IngestResult:
+def record(key: ApiKey, stream: str, body: Body, *, signature: str | None = None, is_dry: bool = False) -> IngestResult:
     """Store the events of ``body`` in ``stream``. Raise ``EventsRefused`` if they are refused; then none is stored.
 
-    ``is_dry`` skips the check for a signing key: the caller rolls back what was stored.
+    ``signature`` is the table system's as it was sent, None if none was. ``is_dry`` skips the check for a signing key:
+    the caller rolls back what was stored.
     """
     sent = _decoded(key, stream, body)
     if not is_dry:
         _check_can_sign()
     for _ in range(ATTEMPTS):
         try:
-            return _store(key, stream, sent, body)
+            return _store(key, stream, sent, body, signature)
         except UnexpectedSeq:
             continue
     raise RecordUnavailable("Too many requests write to this stream at once; send this one again.")
@@ -220,11 +237,11 @@ def _listed(body: Body, faults: list[tuple[int, ShapeError]]) -> list[Fault]:
     return listed[:MAX_FAULTS]
 
 
-def _store(key: ApiKey, stream: str, sent: list[SentEvent], body: Body) -> IngestResult:
+def _store(key: ApiKey, stream: str, sent: list[SentEvent], body: Body, signature: str | None) -> IngestResult:
     """Store what is new of ``sent``. Raise ``EventsRefused``, or ``UnexpectedSeq`` if another request was faster."""
     head = read.head_of(key.casino_id, stream)
     if head is None:
-        return _open(key, stream, sent, body)
+        return _open(key, stream, sent, body, signature)
     if head.is_of_desk:
         raise KeyNotAllowed("The desk writes this stream, and no table system. Send to a stream of another name.")
     if not key.reports_on(head.table_id):
@@ -234,13 +251,13 @@ def _store(key: ApiKey, stream: str, sent: list[SentEvent], body: Body) -> Inges
     _compare(key, stream, sent[:first_new], head, body)
     _check_admitted(key, stream, new, head.ruleset, body)
     if new:
-        return _append(key, stream, head.stream_id, new, next_seq=head.next_seq)
+        return _append(key, stream, head.stream_id, new, signature, next_seq=head.next_seq)
     batch = read.batch_holding(head.stream_id, sent[-1].seq)
     assert batch is not None, "a stored event is in a batch"
     return IngestResult(stream, batch, is_new=False)
 
 
-def _open(key: ApiKey, stream: str, sent: list[SentEvent], body: Body) -> IngestResult:
+def _open(key: ApiKey, stream: str, sent: list[SentEvent], body: Body, signature: str | None) -> IngestResult:
     """Open the stream that the first event announces, if its casino and table are the key's."""
     opener = sent[0].event
     if not isinstance(opener, OPENERS):
@@ -277,7 +294,7 @@ def _open(key: ApiKey, stream: str, sent: list[SentEvent], body: Body) -> Ingest
             ruleset=ruleset,
             currency=data.currency,
         )
-        result = _append(key, stream, stream_id, sent, next_seq=1)
+        result = _append(key, stream, stream_id, sent, signature, next_seq=1)
         # Streams of one day are opened one after the other, so that no two requests take the last place.
         opening.check_count(key, data.gaming_day, opened=1)
         return result
@@ -297,10 +314,29 @@ def _check_admitted(key: ApiKey, stream: str, new: list[SentEvent], ruleset: str
         raise _invalid(key, stream, body, sorted(faults, key=itemgetter(0)))
 
 
-def _append(key: ApiKey, stream: str, stream_id: int, new: list[SentEvent], *, next_seq: int) -> IngestResult:
-    batch = append(stream_id, new, next_seq=_following(new, next_seq), key_id=key.pk)
+def _append(
+    key: ApiKey, stream: str, stream_id: int, new: list[SentEvent], signature: str | None, *, next_seq: int
+) -> IngestResult:
+    following = _following(new, next_seq)
+    signed = _checked(key, stream, new, signature) if key.public_key is not None else None
+    batch = append(stream_id, new, next_seq=following, key_id=key.pk, signature=signed)
     transaction.on_commit(partial(task_queue.send_soon, task_queue.REPLAY_STREAM, stream_id=stream_id))
     return IngestResult(stream, batch, is_new=True)
+
+
+def _checked(key: ApiKey, stream: str, new: list[SentEvent], signature: str | None) -> bytes:
+    """Return the signature over a batch of ``new``. Raise ``Unsigned`` if there is none, or another."""
+    root = merkle.root(merkle.leaves(each.envelope for each in new))
+    content = batch_signatures.signed_content(key.prefix, stream, first_seq=new[0].seq, count=len(new), root=root)
+    if signature is None:
+        raise Unsigned("The request has no signature", content, new[0].seq)
+    decoded = batch_signatures.decoded(signature, batch_signatures.SIGNATURE_BYTES)
+    if decoded is None:
+        raise Unsigned("The signature is not 64 bytes in base64", content, new[0].seq)
+    assert key.public_key is not None, "only a key that signs comes here"
+    if not batch_signatures.is_signed(bytes(key.public_key), decoded, content):
+        raise Unsigned("The signature is not over these events by the public key of this API key", content, new[0].seq)
+    return decoded
 
 
 def _following(new: list[SentEvent], next_seq: int) -> int:

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from audit.access import keys
 from audit.event_store import audit_trail
+from audit.event_store.batch_signatures import NotAPublicKey, public_key_in
 from audit.models import DEFAULT_SCOPES, ApiKey, Casino, GamingTable, KeyScope
 
 
@@ -59,14 +60,20 @@ class Command(BaseCommand):
             action="store_true",
             help=f"add {KeyScope.EVENTS_BACKFILL}: the key records gaming days of any past year",
         )
+        parser.add_argument(
+            "--public-key",
+            metavar="BASE64",
+            help="the Ed25519 public key of a table system that signs its batches; it never changes for this key",
+        )
         parser.add_argument("--days", type=_positive, help="days until the key expires; default: it does not")
 
     @transaction.atomic
     def handle(self, *args: Any, **options: Any) -> None:
         if bool(options["casino"]) == bool(options["rotate"]):
             raise CommandError("Say --casino for a new key, or --rotate for one that follows another.")
+        public_key = self._public_key(options["public_key"])
         if options["rotate"]:
-            self._rotate(options["rotate"], timedelta(hours=options["overlap"]))
+            self._rotate(options["rotate"], timedelta(hours=options["overlap"]), public_key)
             return
         casino = self._casino(options)
         own = [self._table(casino, code) for code in options["tables"]]
@@ -83,16 +90,26 @@ class Command(BaseCommand):
             scopes=scopes,
             tables=own,
             expires_at=expires_at,
+            public_key=public_key,
         )
         self.stdout.write(secret)
 
-    def _rotate(self, prefix: str, overlap: timedelta) -> None:
+    @staticmethod
+    def _public_key(given: str | None) -> bytes | None:
+        try:
+            return None if given is None else public_key_in(given)
+        except NotAPublicKey as error:
+            raise CommandError(str(error)) from None
+
+    def _rotate(self, prefix: str, overlap: timedelta, public_key: bytes | None) -> None:
         """Replace a key by one like it. Both are valid until ``overlap`` has passed."""
         before = ApiKey.objects.filter(prefix=prefix, revoked_at=None).first()
         try:
             if before is None:
                 raise keys.NotActive
-            _before, _key, secret = keys.rotate(audit_trail.account_name(), before.pk, overlap=overlap)
+            _before, _key, secret = keys.rotate(
+                audit_trail.account_name(), before.pk, overlap=overlap, public_key=public_key
+            )
         except keys.NotActive:
             raise CommandError(f"There is no active key '{prefix}'.") from None
         self.stdout.write(secret)
