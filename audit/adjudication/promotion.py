@@ -24,6 +24,9 @@ from audit.models import Officer, WhatIf
 from settlement import ENGINE_VERSION
 
 
+PROMOTED = "what_if.promoted"
+
+
 class PromotionRefused(Exception):
     """The run cannot be promoted, or not by this officer. ``reason`` is for the officer."""
 
@@ -70,7 +73,7 @@ def promote_as(what_if: WhatIf, actor: str) -> None:
         if (reason := objection(now)) is not None:
             raise PromotionRefused(reason)
         WhatIf.objects.filter(pk=now.pk).update(promoted_at=timezone.now(), promoted_by=actor)
-        _record(now, actor, "what_if.promoted")
+        _record(now, actor, PROMOTED)
 
 
 def _record(what_if: WhatIf, actor: str, type: str) -> None:

@@ -21,11 +21,15 @@ from audit.models import Complaint, ComplaintAnswer, Deadline, LoggedStream, Off
 from audit.models.adjudication import Severity
 from audit.models.cases import FALLBACK_HOURS
 from audit.models.complaints import Answer, Came
+from audit.models.persons import is_person_id
 from settlement.codec import decode_one_stored
 from settlement.events import DisputeSettled, GoodwillPaid
 
 SEVERITY = Severity.MAJOR
 """A complaint is to be answered within the hours of a case of this severity."""
+
+
+ENTERED, ANSWERED = "complaint.entered", "complaint.answered"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +65,8 @@ def enter(officer: Officer, entered: Entered) -> Complaint:
     _demand(officer, stream.casino_id)
     if not words:
         raise ActionRefused(_("Enter what the player says."))
+    if entered.player and not is_person_id(entered.player):
+        raise ActionRefused(_("Give the player’s id, and no name: the trail keeps it for good."))
     if entered.came not in Came.values:
         raise ActionRefused(_("Choose how the complaint came in."))
     if stream.table is None or not read.slice_of(stream.pk, after=entered.seq - 1, limit=1):
@@ -75,8 +81,9 @@ def enter(officer: Officer, entered: Entered) -> Complaint:
         data = {
             "complaint": complaint.pk, "stream": stream.name, "seq": entered.seq, "clock": f"{entered.clock:%H:%M}",
             "wager": entered.wager, "player": entered.player, "came": entered.came,
+            "at": now.isoformat(), "deadline": complaint.deadline.isoformat(),
         }  # fmt: skip
-        _record(complaint, officer, "complaint.entered", data, words)
+        _record(complaint, officer, ENTERED, data, words)
     return complaint
 
 
@@ -114,7 +121,7 @@ def answer(
             raise ActionRefused(_("The complaint has been answered already."))
         data = {"complaint": complaint.pk, "stream": complaint.stream.name, "seq": complaint.seq, "about": outcome}
         sums = {name: value for name, value in (("amount", amount), ("paid", paid)) if value is not None}
-        _record(complaint, officer, "complaint.answered", {**data, **sums}, words)
+        _record(complaint, officer, ANSWERED, {**data, **sums, "at": added.answered_at.isoformat()}, words)
     return added
 
 

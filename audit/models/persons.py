@@ -19,6 +19,11 @@ from audit.models.casinos import Casino
 
 PERSON_ID = RegexValidator(r"^[A-Za-z0-9._:-]{1,40}\Z", _("1 to 40 of A-Z a-z 0-9 . _ : -"))
 
+def is_person_id(text: str) -> bool:
+    """Return whether a text is an id as events use it, and so no name."""
+    return PERSON_ID.regex.fullmatch(text) is not None
+
+
 JOINERS = "\u200c\u200d"
 """The format characters that are letters' own in some scripts. Others could turn the text around them."""
 

@@ -2,7 +2,7 @@
 
 ``audit.transparency.verify`` shows that the log is what was written. This shows that nobody wrote into the tables that
 officers read: a finding that was forged, deleted or made less grave, a case closed by nobody, a signature, an entry of
-the register, a night. The log is the authority, and rows are projections of it.
+the register, a night, a complaint, a public key. The log is the authority, and rows are projections of it.
 """
 
 from __future__ import annotations
@@ -11,12 +11,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from audit.projections.archived import wrong_months
+from audit.projections.accounts import wrong_requests
 from audit.projections.cases import wrong_cases
+from audit.projections.complaints import wrong_complaints
+from audit.projections.deeds import wrong_ends, wrong_erasures, wrong_promotions
 from audit.projections.epochs import wrong_epochs
 from audit.projections.faults import WrongRow
 from audit.projections.found import Figures, wrong_findings
 from audit.projections.nights import wrong_nights
 from audit.projections.register import wrong_register
+from audit.projections.signers import wrong_signers
 from audit.transparency.outcome import Fault, Outcome
 
 
@@ -50,6 +54,12 @@ def _wrong_rows(
     yield from wrong_cases(casino_id)
     yield from wrong_register(casino_id)
     yield from wrong_nights(casino_id)
+    yield from wrong_complaints(casino_id)
+    yield from wrong_promotions(casino_id)
+    yield from wrong_ends(casino_id)
+    yield from wrong_erasures(casino_id)
+    yield from wrong_signers(casino_id)
     if casino_id is None:
+        yield from wrong_requests()
         yield from wrong_epochs()
         yield from wrong_months()

@@ -1,7 +1,7 @@
 """Persons: a casino's directory of names. Who looks at somebody is in the audit trail; what was looked for is not.
 
-Officers who see names read it; administrators keep it, by hand or from a file. Deleting somebody erases the name: the
-id stays in the events, and is shown alone from then on.
+Officers who see names read it; administrators keep it, by hand or from a file. Somebody is deleted by the act that
+erases them, on a page of its own: the id stays in the events, and is shown alone from then on.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from django.contrib import admin, messages
 from django.contrib.admin.views.main import ChangeList
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils import timezone
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from audit.access.capabilities import Capability
@@ -26,11 +27,13 @@ from audit.desk.audited_admin import AuditedAdmin, actor, record_entry
 from audit.desk.downloads import list_response
 from audit.desk.persons.pages import PersonPages
 from audit.desk.persons.ranking import InOrder, orderable
+from audit.desk.persons.subject_page import SubjectPages
 from audit.desk.persons.tallies import Tally, key_of, tallies_of
-from audit.desk.scoped_admin import demands, scope_of
+from audit.desk.scoped_admin import demands, officer_of, scope_of
 from audit.exports.lists import FORMATS
 from audit.exports.sheets import Column, Sheet
 from audit.models import Casino, Person, PersonKind
+from audit.persons.erasure import MAX_REASON, Erased, ErasureRefused, erase
 from audit.persons.directory_file import COLUMNS, MAX_BYTES, FileRefused, import_file
 from audit.presentation import MISSING, count, day
 
@@ -46,7 +49,7 @@ class ImportForm(forms.Form):
 
 
 @admin.register(Person)
-class PersonAdmin(PersonPages, AuditedAdmin[Person]):
+class PersonAdmin(SubjectPages, PersonPages, AuditedAdmin[Person]):
     sees = (Capability.SEE_NAMES,)
     changes = (Capability.KEEP_EQUIPMENT,)
     change_list_template = "admin/audit/persons/list.html"
@@ -116,12 +119,46 @@ class PersonAdmin(PersonPages, AuditedAdmin[Person]):
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return self.has_change_permission(request, obj)
 
+    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
+        """Return no deletion of several: each erasure is an act with a reason."""
+        actions: dict[str, Any] = super().get_actions(request)
+        actions.pop("delete_selected", None)
+        return actions
+
+    @demands(Capability.KEEP_EQUIPMENT)
+    def delete_view(
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Erase a person: say what goes and what stays, ask for the reason, and do it by POST."""
+        person = self.row_or_404(request, object_id, Capability.KEEP_EQUIPMENT)
+        reason = request.POST.get("reason", "")
+        if request.method == "POST":
+            try:
+                erased = erase(officer_of(request), person, reason=reason)
+            except ErasureRefused as refused:
+                messages.error(request, str(refused))
+            else:
+                messages.success(request, erased_in_words(erased))
+                return redirect("admin:audit_person_changelist")
+        else:
+            record_entry(request, "person.viewed", casino_id=person.casino_id, id=person.pk, named=str(person))
+        context = {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "title": gettext("Erase %(id)s") % {"id": person.code},
+            "person": person,
+            "reason": "",
+            "max_reason": MAX_REASON,
+        }
+        return TemplateResponse(request, "admin/audit/persons/erase.html", context)
+
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view
         return [
             path("import/", view(self.import_view), name="audit_person_import"),
             path("export/<slug:format>/", view(self.export_view), name="audit_person_export"),
             *self.person_urls(),
+            *self.subject_urls(),
             *super().get_urls(),
         ]
 
@@ -184,6 +221,17 @@ class PersonAdmin(PersonPages, AuditedAdmin[Person]):
             "refused": report.refused[:SHOWN_REFUSALS] if report else (),
         }
         return TemplateResponse(request, "admin/audit/persons/import.html", context)
+
+
+def erased_in_words(erased: Erased) -> str:
+    """Return what an erasure did, for the officer."""
+    said = [gettext("%(id)s is erased: from now on the id alone is shown.") % {"id": erased.code}]
+    gone = [
+        (erased.files, ngettext("%(number)s export is done again or has to be requested again.", "%(number)s exports are done again or have to be requested again.", erased.files)),
+        (erased.refused, ngettext("The bytes of %(number)s refused request are deleted.", "The bytes of %(number)s refused requests are deleted.", erased.refused)),
+        (erased.views, ngettext("%(number)s saved view is deleted.", "%(number)s saved views are deleted.", erased.views)),
+    ]
+    return " ".join([*said, *(text % {"number": count(number)} for number, text in gone if number)])
 
 
 def _tally(person: Person) -> Tally | None:
