@@ -23,7 +23,6 @@ from audit.event_store import audit_trail
 from audit.models import Officer, WhatIf
 from settlement import ENGINE_VERSION
 
-
 PROMOTED = "what_if.promoted"
 
 

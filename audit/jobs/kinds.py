@@ -4,6 +4,7 @@
     verify    {first_day, last_day}, each optional                    how much was recomputed, the faults
     what_if   {name, readings, first_day, last_day, ruleset, tables}  the what-if run of that name
     export    {findings: [id, …], form, said: [text], language}       a file
+    subject   {family, code}                                          a file
 
 A worker that takes over a job starts it again, except a what-if run, whose streams go on from their cursors.
 """
@@ -15,7 +16,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, TypeAlias
 
-from django.utils import translation
+from django.utils import timezone, translation
 from django.utils.translation import gettext
 
 from audit.access.capabilities import Capability
@@ -25,6 +26,7 @@ from audit.adjudication.what_if import Selection
 from audit.event_store import read
 from audit.exports.findings import NOWHERE, findings_by_id, findings_sheet
 from audit.exports.lists import render_list
+from audit.exports.subject import subject_file
 from audit.models import Job, JobKind, JobState, LoggedStream, WhatIf
 from audit.models.event_store import in_gaming_days
 from audit.projections.verify import verify_derived
@@ -118,8 +120,20 @@ def _export(job: Job, report: Progress) -> JobResult:
     return JobResult(total=len(ids), result={"bytes": len(body)}, file=body, file_name=name)
 
 
+def _subject(job: Job, report: Progress) -> JobResult:
+    """Gather what the record of a casino holds of one id, for an officer who may see names there at this moment."""
+    casino = job.casino
+    seen = (Scope.of(job.officer, each) for each in (Capability.SEE_RECORD, Capability.SEE_NAMES))
+    if casino is None or not all(scope.includes(casino.pk) for scope in seen):
+        return JobResult(state=JobState.FAILED, error="The officer may not see names at this casino any more.")
+    params = job.params
+    name, body = subject_file(casino, params["family"], params["code"], at=timezone.now(), report=report)
+    return JobResult(total=1, result={"bytes": len(body)}, file=body, file_name=name)
+
+
 KINDS: Mapping[JobKind, Callable[[Job, Progress], JobResult]] = {
     JobKind.VERIFY: _verify,
     JobKind.WHAT_IF: _what_if,
     JobKind.EXPORT: _export,
+    JobKind.SUBJECT: _subject,
 }

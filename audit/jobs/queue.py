@@ -13,7 +13,7 @@ from audit.event_store import audit_trail
 from audit.models import Casino, Job, JobKind, Officer
 from audit.models.jobs import OPEN
 
-AUDITED_PARAMS = ("first_day", "last_day", "name", "readings", "ruleset", "form")
+AUDITED_PARAMS = ("first_day", "last_day", "name", "readings", "ruleset", "form", "family", "code")
 """The parameters that the audit trail holds of a job."""
 
 

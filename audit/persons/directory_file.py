@@ -3,14 +3,15 @@
     code,kind,name,card_or_licence,note        the last two columns may be missing; "," or ";" between them
 
 A row that is refused is reported with its line and why, and never with its values; the other rows are taken. A person
-who is not in the file stays as they are.
+who is not in the file stays as they are. The id of somebody who was erased is not taken from a file, which may be older
+than the erasure: whoever has it now is entered by hand.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 
 from django.core.exceptions import ValidationError
@@ -19,7 +20,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from audit.event_store import audit_trail
-from audit.models import Casino, Person
+from audit.models import Casino, ErasedPerson, Person
 from audit.persons.directory import PersonId, family_of
 
 COLUMNS = ("code", "kind", "name", "card_or_licence", "note")
@@ -70,9 +71,10 @@ def import_file(casino: Casino, raw: bytes, *, actor: str, dry_run: bool) -> Imp
     report = ImportReport()
     with transaction.atomic():
         known = _known(casino)
+        erased = _erased(casino) - known.keys()
         seen: set[PersonId] = set()
         for line, values in rows:
-            reasons = _take(casino, values, known, seen, report, dry_run=dry_run)
+            reasons = _take(casino, values, known, seen, report, erased, dry_run=dry_run)
             if reasons:
                 report.refused.append(RefusedRow(line, tuple(reasons)))
         if not dry_run:
@@ -83,6 +85,12 @@ def import_file(casino: Casino, raw: bytes, *, actor: str, dry_run: bool) -> Imp
 
 def _known(casino: Casino) -> dict[PersonId, Person]:
     return {PersonId(family_of(each.kind), each.code): each for each in Person.objects.filter(casino=casino)}
+
+
+def _erased(casino: Casino) -> set[PersonId]:
+    """Return the ids of the casino that were erased."""
+    rows = ErasedPerson.objects.filter(casino=casino).values_list("kind", "code")
+    return {PersonId(family_of(kind), code) for kind, code in rows}
 
 
 def _rows(raw: bytes) -> Iterator[tuple[int, Mapping[str, str]]]:
@@ -114,6 +122,7 @@ def _take(
     known: dict[PersonId, Person],
     seen: set[PersonId],
     report: ImportReport,
+    erased: Set[PersonId],
     *,
     dry_run: bool,
 ) -> list[str]:
@@ -131,6 +140,8 @@ def _take(
     except ValidationError as error:
         _restore(person, before)
         return [f"{name}: {' '.join(texts)}" for name, texts in _without_values(error)]
+    if identity in erased:
+        return [str(_("This id was erased. If somebody has it again, enter them by hand."))]
     if identity in seen:
         _restore(person, before)
         return [str(_("The id is in the file twice."))]

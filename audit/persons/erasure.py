@@ -37,7 +37,9 @@ MIN_PART = 3
 _REFUSALS = {
     "no-such-person": _("The directory does not have this person any more."),
     "no-reason": _("Give a reason."),
-    "names-the-person": _("The reason holds the name, the card or the note: write the id. The trail keeps it for good."),
+    "names-the-person": _(
+        "The reason holds the name, the card or the note: write the id. The trail keeps it for good."
+    ),
     "not-keeper-here": _("Your role at this casino does not allow this."),
     "not-an-officer": _("Your role at this casino does not allow this."),
 }

@@ -51,7 +51,9 @@ def wrong_requests() -> Iterator[WrongRow]:
             continue
         rebuilt = like[0]
         proposed = [each for each in proposed if not _is_copy(each, rebuilt)]
-        of_request = [entry for entry in decided.pop(row.pk, []) if entry.type.rpartition("_")[0] == f"officer.{row.kind}"]
+        of_request = [
+            entry for entry in decided.pop(row.pk, []) if entry.type.rpartition("_")[0] == f"officer.{row.kind}"
+        ]
         if of_request:
             rebuilt.state = of_request[0].type.rpartition("_")[2]
             rebuilt.decided_by, rebuilt.decided_at = of_request[0].actor, of_request[0].at
@@ -61,7 +63,9 @@ def wrong_requests() -> Iterator[WrongRow]:
         if altered:
             yield WrongRow("request", f"{name} is not what the audit trail says: {', '.join(altered)}")
     for each in proposed:
-        yield WrongRow("request", f"the request ({each.kind}) about officer {each.officer} of {each.proposed_at} is missing")
+        yield WrongRow(
+            "request", f"the request ({each.kind}) about officer {each.officer} of {each.proposed_at} is missing"
+        )
     for pk, of_request in decided.items():
         yield WrongRow("request", f"request {pk} is missing, which {of_request[0].name} decides")
 
@@ -100,7 +104,9 @@ def _first(entry: Entry) -> _Rebuilt:
 
 
 def _of_row(row: AccountRequest) -> _Rebuilt:
-    values: dict[str, Any] = {name: getattr(row, name) for name in ("kind", "role", "reason", "proposed_at", "is_first")}
+    values: dict[str, Any] = {
+        name: getattr(row, name) for name in ("kind", "role", "reason", "proposed_at", "is_first")
+    }
     return _Rebuilt(
         **values,
         officer=row.officer_id,

@@ -57,8 +57,8 @@ def wrong_ends(casino_id: int | None) -> Iterator[WrongRow]:
         else:
             of_name.remove(entry)
     for (_casino, name), of_name in stated.items():
-        for entry in of_name:
-            yield WrongRow("ledger", f"process {name} goes on or is missing, which {entry.name} ended")
+        for end in of_name:
+            yield WrongRow("ledger", f"process {name} goes on or is missing, which {end.name} ended")
 
 
 def wrong_erasures(casino_id: int | None) -> Iterator[WrongRow]:
@@ -83,7 +83,9 @@ def wrong_erasures(casino_id: int | None) -> Iterator[WrongRow]:
     for casino, code, kind in people.values_list("casino_id", "code", "kind"):
         entry = newest.get((casino, code, family_of(kind)))
         if entry is not None and not any(each > (entry.at, entry.seq) for each in added.get((casino, code), ())):
-            yield WrongRow("person", f"{code} stands in the directory again, and nobody has entered them since {entry.name}")
+            yield WrongRow(
+                "person", f"{code} stands in the directory again, and nobody has entered them since {entry.name}"
+            )
 
 
 def _erased_and_added(casino_id: int | None) -> tuple[list[Entry], dict[tuple[int, str], list[tuple[Any, int]]]]:

@@ -26,7 +26,8 @@ _BATCHES = """
 select b.stream_id, s.name, b.first_seq, b.last_seq, b.next_seq, b.count, b.root, b.chain, b.received_at, b.key_id,
        b.signature
 from log.batch b join log.stream s using (stream_id)
-where (b.stream_id, b.first_seq) > (%b::bigint, %b::bigint) and (b.key_id = any (%b::bigint[]) or b.signature is not null)
+where (b.stream_id, b.first_seq) > (%b::bigint, %b::bigint) and (b.key_id = any (%b::bigint[]) or b.signature is not
+null)
   and (%b::bigint is null or s.casino_id = %b::bigint)
 order by b.stream_id, b.first_seq limit %b::bigint
 """

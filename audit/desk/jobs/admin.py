@@ -22,7 +22,9 @@ from audit.desk.downloads import file_response
 from audit.desk.jobs.job_form import EVERY_CASINO, InvalidRequest, cleaned, job_params
 from audit.desk.jobs.progress import percentage, progress_text
 from audit.desk.scoped_admin import RecordAdmin, demands, officer_of, scope_of
+from audit.event_store import audit_trail
 from audit.exports.lists import FORMATS
+from audit.exports.subject import ZIP
 from audit.jobs.queue import enqueue, stop
 from audit.models import Casino, Job, JobKind, JobState, WhatIf
 from audit.presentation import count, date_time, day, duration, officer_name
@@ -38,6 +40,7 @@ PARAM_LABELS = {
     "ruleset": _("ruleset"),
     "readings": _("readings"),
     "form": _("format"),
+    "code": _("id"),
 }
 
 COUNT_LABELS = {
@@ -193,8 +196,10 @@ class JobAdmin(RecordAdmin[Job]):
         job = self.row_or_404(request, pk)
         if job.file is None or job.officer_id != request.user.pk or not _is_still_theirs(job):
             raise Http404
-        record_entry(request, "export.taken", id=job.pk, named=job.file_name)
-        return file_response(job.file_name, FORMATS[job.params["form"]], bytes(job.file))
+        casino_id = job.casino_id or audit_trail.INSTALLATION
+        record_entry(request, "export.taken", casino_id=casino_id, id=job.pk, named=job.file_name)
+        media_type = ZIP if job.kind == JobKind.SUBJECT else FORMATS[job.params["form"]]
+        return file_response(job.file_name, media_type, bytes(job.file))
 
     def _may_stop(self, request: HttpRequest, job: Job) -> bool:
         """Return whether the officer may stop a job: they requested it, or work on cases at its casino."""
@@ -203,7 +208,13 @@ class JobAdmin(RecordAdmin[Job]):
 
 
 def _is_still_theirs(job: Job) -> bool:
-    """Return whether the officer may still see the record of every casino whose findings are in an export."""
+    """Return whether the officer may still see the record of every casino whose findings are in an export.
+
+    Of what is held of a person: the record and the names of its casino.
+    """
+    if job.kind == JobKind.SUBJECT:
+        seen = (Scope.of(job.officer, each) for each in (Capability.SEE_RECORD, Capability.SEE_NAMES))
+        return all(scope.includes(job.casino_id) for scope in seen)
     casino_ids = Casino.objects.filter(findings__in=job.params["findings"]).distinct().values_list("pk", flat=True)
     scope = Scope.of(job.officer, Capability.SEE_RECORD)
     return all(scope.includes(casino_id) for casino_id in casino_ids)

@@ -33,8 +33,8 @@ from audit.desk.scoped_admin import demands, officer_of, scope_of
 from audit.exports.lists import FORMATS
 from audit.exports.sheets import Column, Sheet
 from audit.models import Casino, Person, PersonKind
-from audit.persons.erasure import MAX_REASON, Erased, ErasureRefused, erase
 from audit.persons.directory_file import COLUMNS, MAX_BYTES, FileRefused, import_file
+from audit.persons.erasure import MAX_REASON, Erased, ErasureRefused, erase
 from audit.presentation import MISSING, count, day
 
 SHOWN_REFUSALS = 200
@@ -227,9 +227,26 @@ def erased_in_words(erased: Erased) -> str:
     """Return what an erasure did, for the officer."""
     said = [gettext("%(id)s is erased: from now on the id alone is shown.") % {"id": erased.code}]
     gone = [
-        (erased.files, ngettext("%(number)s export is done again or has to be requested again.", "%(number)s exports are done again or have to be requested again.", erased.files)),
-        (erased.refused, ngettext("The bytes of %(number)s refused request are deleted.", "The bytes of %(number)s refused requests are deleted.", erased.refused)),
-        (erased.views, ngettext("%(number)s saved view is deleted.", "%(number)s saved views are deleted.", erased.views)),
+        (
+            erased.files,
+            ngettext(
+                "%(number)s export is done again or has to be requested again.",
+                "%(number)s exports are done again or have to be requested again.",
+                erased.files,
+            ),
+        ),
+        (
+            erased.refused,
+            ngettext(
+                "The bytes of %(number)s refused request are deleted.",
+                "The bytes of %(number)s refused requests are deleted.",
+                erased.refused,
+            ),
+        ),
+        (
+            erased.views,
+            ngettext("%(number)s saved view is deleted.", "%(number)s saved views are deleted.", erased.views),
+        ),
     ]
     return " ".join([*said, *(text % {"number": count(number)} for number, text in gone if number)])
 

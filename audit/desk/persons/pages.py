@@ -23,6 +23,7 @@ from audit.desk.persons.money_page import money_context
 from audit.desk.persons.player_page import player_context
 from audit.desk.scoped_admin import demands, scope_of
 from audit.models import Casino, Person, PersonKind
+from audit.models.persons import is_person_id
 from audit.presentation import local
 from audit.reconciliation.month import around
 
@@ -98,6 +99,8 @@ class PersonPages(AuditedAdmin[Person]):
                 "casino": casino,
                 "code": code,
                 "known": known,
+                "role": role,
+                "may_ask": sees_names(request, casino.pk) and is_person_id(code),
                 "first": first,
                 "around": around(first),
                 "lists_people": bool(scope_of(request, *self.sees, *self.changes)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from datetime import timedelta
 from typing import Any
 
@@ -21,6 +22,7 @@ from audit.access.scope import Scope
 from audit.desk.audited_admin import AuditedAdmin, actor
 from audit.desk.scoped_admin import demands, scope_of
 from audit.desk.sign_in.proof import ask_for_proof, fresh_proof
+from audit.event_store.batch_signatures import NotAPublicKey, public_key_in
 from audit.models import DEFAULT_SCOPES, ApiKey, Casino, GamingTable, KeyScope
 from audit.presentation import MISSING, date_time
 
@@ -48,6 +50,16 @@ class KeyForm(forms.Form):
         widget=forms.CheckboxSelectMultiple,
         help_text=gettext_lazy("None means every table of the casino."),
     )
+    public_key = forms.CharField(
+        label=gettext_lazy("Public key of the table system"),
+        required=False,
+        max_length=60,
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+        help_text=gettext_lazy(
+            "Ed25519, 32 bytes in base64: the system signs every batch, and its key never changes. Empty: it does not"
+            " sign."
+        ),
+    )
     days = forms.IntegerField(
         label=gettext_lazy("Days until it expires"),
         required=False,
@@ -70,6 +82,14 @@ class KeyForm(forms.Form):
         assert isinstance(field, forms.ModelChoiceField)
         return field
 
+    def clean_public_key(self) -> bytes | None:
+        """Return the bytes of the public key, None for an empty field."""
+        given = self.cleaned_data["public_key"]
+        try:
+            return public_key_in(given) if given else None
+        except NotAPublicKey:
+            raise forms.ValidationError(gettext("This is no Ed25519 public key: 32 bytes in base64.")) from None
+
     def clean(self) -> dict[str, Any]:
         """Refuse a table of another casino: the key would reach nothing there."""
         cleaned: dict[str, Any] = super().clean() or {}
@@ -84,12 +104,26 @@ class ApiKeyAdmin(AuditedAdmin[ApiKey]):
     sees = changes = (Capability.KEEP_EQUIPMENT,)
     list_display = ("name", "prefix", "casino", "created", "last_used", "expires", "revoked")
     list_filter = ("casino",)
-    fields = readonly_fields = ("casino", "name", "prefix", "scopes", "tables", "created", "expires", "revoked")
+    fields = readonly_fields = (
+        "casino",
+        "name",
+        "prefix",
+        "scopes",
+        "tables",
+        "signs_with",
+        "created",
+        "expires",
+        "revoked",
+    )
     actions = ("revoke",)
 
     def get_urls(self) -> list[URLPattern]:
         rotate_view = self.admin_site.admin_view(self.rotate_view)
         return [path("<int:pk>/rotate/", rotate_view, name="audit_apikey_rotate"), *super().get_urls()]
+
+    @admin.display(description=gettext_lazy("signs with"), empty_value=MISSING)
+    def signs_with(self, key: ApiKey) -> str | None:
+        return b64encode(bytes(key.public_key)).decode() if key.public_key is not None else None
 
     @admin.display(description=gettext_lazy("created"), ordering="created_at")
     def created(self, key: ApiKey) -> str:
@@ -125,6 +159,7 @@ class ApiKeyAdmin(AuditedAdmin[ApiKey]):
             scopes=values["scopes"],
             tables=values["tables"],
             expires_at=timezone.now() + timedelta(days=values["days"]) if values["days"] else None,
+            public_key=values["public_key"],
         )
         return self._shown_once(request, key, secret)
 
