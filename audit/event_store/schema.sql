@@ -18,12 +18,14 @@ CREATE TABLE log.batch (
     chain bytea NOT NULL,
     key_id bigint NOT NULL,
     received_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    signature bytea,
     CONSTRAINT batch_pkey PRIMARY KEY (stream_id, first_seq),
     CONSTRAINT batch_chain_check CHECK ((length(chain) = 32)),
     CONSTRAINT batch_check CHECK ((last_seq >= first_seq)),
     CONSTRAINT batch_check1 CHECK ((next_seq > last_seq)),
     CONSTRAINT batch_count_check CHECK ((count > 0)),
-    CONSTRAINT batch_root_check CHECK ((length(root) = 32))
+    CONSTRAINT batch_root_check CHECK ((length(root) = 32)),
+    CONSTRAINT batch_signature_check CHECK ((length(signature) = 64))
 ) PARTITION BY RANGE (stream_id);
 
 CREATE TABLE log.checkpoint (
@@ -209,7 +211,7 @@ UNION ALL
      JOIN pg_namespace n ON ((n.oid = parent.relnamespace)))
   WHERE ((n.nspname = 'log'::name) AND (child.relnamespace <> parent.relnamespace));
 
-CREATE OR REPLACE FUNCTION log.append(p_stream bigint, p_first bigint, p_next bigint, p_root bytea, p_key bigint, p_seqs bigint[], p_occurred timestamp with time zone[], p_envelopes text[], OUT appended boolean, OUT next_seq bigint, OUT chain bytea, OUT received_at timestamp with time zone)
+CREATE OR REPLACE FUNCTION log.append(p_stream bigint, p_first bigint, p_next bigint, p_root bytea, p_key bigint, p_seqs bigint[], p_occurred timestamp with time zone[], p_envelopes text[], p_signature bytea DEFAULT NULL::bytea, OUT appended boolean, OUT next_seq bigint, OUT chain bytea, OUT received_at timestamp with time zone)
  RETURNS record
  LANGUAGE plpgsql
  SECURITY DEFINER
@@ -695,9 +697,9 @@ GRANT SELECT ON TABLE log.stream_head TO cabochon_reader;
 ALTER TABLE log.subtree OWNER TO cabochon_owner;
 GRANT SELECT ON TABLE log.subtree TO cabochon_reader;
 
-ALTER FUNCTION log.append(bigint,bigint,bigint,bytea,bigint,bigint[],timestamp with time zone[],text[]) OWNER TO cabochon_owner;
-REVOKE ALL ON FUNCTION log.append(bigint,bigint,bigint,bytea,bigint,bigint[],timestamp with time zone[],text[]) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION log.append(bigint,bigint,bigint,bytea,bigint,bigint[],timestamp with time zone[],text[]) TO cabochon_writer;
+ALTER FUNCTION log.append(bigint,bigint,bigint,bytea,bigint,bigint[],timestamp with time zone[],text[],bytea) OWNER TO cabochon_owner;
+REVOKE ALL ON FUNCTION log.append(bigint,bigint,bigint,bytea,bigint,bigint[],timestamp with time zone[],text[],bytea) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION log.append(bigint,bigint,bigint,bytea,bigint,bigint[],timestamp with time zone[],text[],bytea) TO cabochon_writer;
 
 ALTER FUNCTION log.append_named(bigint,text,bigint[],bigint,bigint,bytea,bigint,bigint[],timestamp with time zone[],text[]) OWNER TO cabochon_owner;
 REVOKE ALL ON FUNCTION log.append_named(bigint,text,bigint[],bigint,bigint,bytea,bigint,bigint[],timestamp with time zone[],text[]) FROM PUBLIC;
