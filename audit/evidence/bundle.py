@@ -52,7 +52,8 @@ class Material:
     every one took effect, and ``decisions`` what officers decided about corrections among them, as ``finding.json`` has
     it, with the entries of the audit trail and their proofs. ``keys`` are those
     that signed the checkpoint, in the order of its signatures, as ``name+id+base64``; cosignatures of witnesses follow
-    in the checkpoint itself.
+    in the checkpoint itself. ``signers`` are the table systems that signed batches: the id of each API key, and the
+    entry of the audit trail that says its public key, with its proof.
     """
 
     finding: Finding
@@ -73,6 +74,7 @@ class Material:
     origin: str
     checkpoint: str
     keys: Sequence[str]
+    signers: Sequence[Mapping[str, Any]] = ()
 
 
 def bundle_of(material: Material) -> bytes:
@@ -85,7 +87,7 @@ def bundle_of(material: Material) -> bytes:
         "checkpoint": material.checkpoint.encode(),
         "events.ndjson": b"".join(envelope + b"\n" for envelope in material.envelopes),
         "finding.json": verify.indented(content),
-        "keys.json": verify.indented({"keys": list(material.keys), "origin": material.origin}),
+        "keys.json": verify.indented(_keys(material)),
         "verify.py": _data("verify.py"),
         **{f"verdict.{language}.txt": wording.verdict(content, language) for language in LANGUAGES},
         **{text["file"]: LAW_TEXTS[_text_id(text["file"])].content.encode() for text in content["law"]},
@@ -211,6 +213,12 @@ def _text(text_id: str, citations: Sequence[Citation]) -> dict[str, Any]:
 
 def _text_id(file: str) -> str:
     return file.removeprefix("law/").removesuffix(".txt")
+
+
+def _keys(material: Material) -> dict[str, Any]:
+    """Return the content of ``keys.json``; without ``signers`` where no table system signed, as it was before."""
+    signers = {"signers": [dict(each) for each in material.signers]} if material.signers else {}
+    return {"keys": list(material.keys), "origin": material.origin, **signers}
 
 
 def _batch(batch: SealedBatch) -> dict[str, Any]:

@@ -16,8 +16,8 @@ import msgspec
 
 from audit.event_store import read
 from audit.evidence.bundle import Unproven
+from audit.evidence.signers import proven_entry
 from audit.models import CorrectionDecision, LoggedStream
-from audit.transparency import proofs
 from audit.transparency.proofs import NotSealed
 from audit.transparency.tree import StoredCheckpoint
 
@@ -65,11 +65,8 @@ def entries_of(stream_id: int, last_seq: int) -> list[TrailEntry]:
 def proven_decisions(entries: Iterable[TrailEntry], checkpoint: StoredCheckpoint) -> Iterator[dict[str, Any]]:
     """Yield the decisions that the tree of ``checkpoint`` has, as ``finding.json`` has them."""
     for entry in entries:
-        batch = read.batch_holding(entry.desk_id, entry.seq)
-        if batch is None:
-            raise Unproven(f"entry {entry.seq} of the audit trail {entry.desk} is in no batch")
         try:
-            proof = proofs.prove_batch(entry.desk_id, batch, checkpoint)
+            proven = proven_entry(entry.desk_id, entry.desk, entry.seq, entry.raw, checkpoint)
         except NotSealed:  # decided after the checkpoint
             continue
         envelope = msgspec.json.decode(entry.raw)
@@ -79,14 +76,5 @@ def proven_decisions(entries: Iterable[TrailEntry], checkpoint: StoredCheckpoint
             "officer": envelope["actor"],
             "reason": envelope["data"]["reason"],
             "decided_at": envelope["occurred_at"],
-            "entry": {
-                "stream": entry.desk,
-                "seq": entry.seq,
-                "event": entry.raw.decode(),
-                "batch": {
-                    "entry": proof.entry.decode(),
-                    "index": proof.index,
-                    "path": [sibling.hex() for sibling in proof.path],
-                },
-            },
+            "entry": proven,
         }

@@ -22,6 +22,7 @@ from audit.adjudication.stream_reader import Readings
 from audit.event_store import read
 from audit.evidence.bundle import Material, SealedBatch, Unproven, bundle_of, readings_of, refold
 from audit.evidence.decided import entries_of, proven_decisions
+from audit.evidence.signers import proven_signers, registrations
 from audit.models import Finding
 from audit.register import in_force
 from audit.transparency import proofs, signing_keys
@@ -65,6 +66,8 @@ def material_of(finding: Finding) -> Material:
         approved = [seq for seq in approved if seq <= last_seq]
     entries = entries_of(finding.stream_id, last_seq)
     needed = [(each.desk_id, each.seq) for each in entries if each.correction in (approved or ())]
+    signers = registrations(finding.casino_id, finding.stream_id, last_seq)
+    needed += [(each.desk_id, each.seq) for each in signers]
     proven = proofs.prove_through(finding.stream_id, last_seq, with_entries=needed)
     note = cosigned_note(proven[0].checkpoint)
     opener = msgspec.json.decode(envelopes[0])["data"]
@@ -86,6 +89,7 @@ def material_of(finding: Finding) -> Material:
         batches=[SealedBatch(entry=proof.entry, index=proof.index, path=proof.path) for proof in proven],
         origin=note.partition("\n")[0],
         checkpoint=note,
+        signers=list(proven_signers(signers, proven[0].checkpoint)),
         keys=[str(verifier) for verifier in signers_in(note, signing_keys.verifiers("checkpoint"))],
     )
 

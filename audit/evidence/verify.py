@@ -6,7 +6,8 @@
 
     events.ndjson ─ leaf ─► root of each batch ─► chain of the stream
                                  └─ in the batch's entry ─ leaf ─ path ─► root in the checkpoint ─► its signature
-    decision on a correction ─ leaf ─┘
+    decision on a correction ─ leaf ─┤
+    public key of a table system ────┴─► the signature in each entry of a batch that it signed
 
 ``--key`` is the log's public key as its operator publishes it, ``name+id+base64``. Without it, the bundle is checked
 with the key that it contains, which shows that nothing was damaged, not who made it. ``--witness``, which may be
@@ -304,7 +305,7 @@ def check_checkpoint(
 
     After their signatures come those of witnesses: the ones given in ``witnesses`` have to be there, others may.
     """
-    listed = document(files, "keys.json", "keys:list origin:str")
+    listed = document(files, "keys.json", KEYS)
     keys = [key_of(checked({"key": key}, "key:str", "keys.json")["key"]) for key in listed["keys"]]
     note = re.fullmatch(
         "((.+)\n([1-9][0-9]{0,18})\n(.{44})\n)\n((?:— \\S+ \\S+\n)+)", files["checkpoint"].decode("utf-8", "replace")
@@ -349,8 +350,9 @@ EARLIER: dict[str, Any] = {  # a bundle of engine version 1 has none of these
 }
 ENTRY = (
     "casino:int chain:str count:int first_seq:int key:int last_seq:int next_seq:int received_at:str root:str"
-    " stream:str stream_id:int table:int|null"
+    " signature:str|absent stream:str stream_id:int table:int|null"
 )
+KEYS = "keys:list origin:str signers:list|absent"
 DECISION = "correction:int decision:str officer:str reason:str decided_at:str entry:dict"
 CORRECTING = ("entry.corrected", "entry.annulled", "throw.voided", "spin.voided")
 AMOUNTS = ("expected", "recorded", "difference")
@@ -405,6 +407,46 @@ def sealed_entry(batch: Any, size: int, root: bytes) -> Any:
     if not 0 <= batch["index"] < size or proved != root or [each.hex() for each in path] != batch["path"]:
         raise Unverified(f"{what} is not in the tree of the checkpoint")
     return entry
+
+
+def logged_event(logged: Any, what: str, casino: int, size: int, root: bytes) -> Any:
+    """Return an entry of the casino's audit trail, which has to be in the tree."""
+    checked(logged, "stream:str seq:int event:str batch:dict", "an entry")
+    raw = logged["event"].encode("utf-8", "replace")
+    # No table system records an entry (key 0), and each is a batch of its own.
+    batch = {"casino": casino, "key": 0, "stream": logged["stream"], "first_seq": logged["seq"], "count": 1}
+    batch["root"] = leaf(raw).hex()
+    if not batch.items() <= sealed_entry(logged["batch"], size, root).items():
+        raise Unverified(f"{what} is not what the audit trail says")
+    return parse_json(raw, what)
+
+
+def check_signers(files: Mapping[str, bytes], casino: int, size: int, root: bytes) -> Iterator[str]:
+    """Check that each batch of a table system that signs is signed by the public key that the audit trail says."""
+    keys: dict[int, tuple[str, bytes]] = {}
+    for signer in document(files, "keys.json", KEYS).get("signers", []):
+        number = checked(signer, "key:int entry:dict", "a signer")["key"]
+        event = logged_event(signer["entry"], f"the public key of API key {number}", casino, size, root)
+        if event["type"] not in ("key.made", "key.rotated") or event["data"]["id"] != number:
+            raise Unverified(f"the public key of API key {number} is not what the audit trail says")
+        keys[number] = event["data"]["prefix"], decoded(event["data"]["public_key"], "a public key")
+    batches, signed = document(files, "batches.json", "batches:list")["batches"], set()
+    for batch in batches:
+        entry = json.loads(batch["entry"])
+        if entry["key"] not in keys and "signature" not in entry:
+            continue
+        what = f"the batch of event {entry['first_seq']}"
+        if entry["key"] not in keys:
+            raise Unverified(f"{what} has a signature, and nothing says of which public key")
+        prefix, public = keys[entry["key"]]
+        content = {"key": prefix, **{name: entry[name] for name in ("count", "first_seq", "root", "stream")}}
+        signature = decoded(entry.get("signature", ""), "the signature of a batch")
+        if not is_signed(public, signature, b"cabochon-batch/v1\n" + canonical(content)):
+            raise Unverified(f"{what} is not signed by its table system, API key {prefix}")
+        signed.add(entry["first_seq"])
+    return (
+        f"signatures of table systems: {len(signed)} of {len(batches)} batches have one, each by the key of the trail"
+    )
 
 
 def check_batches(
@@ -499,15 +541,11 @@ def check_decisions(content: Mapping[str, Any], events: list[Any], casino: int, 
     changes = {event["seq"]: event for event in events if event["type"] in CORRECTING}
     for each in found["decisions"]:
         logged = checked(each, DECISION, "a decision")["entry"]
-        raw = checked(logged, "stream:str seq:int event:str batch:dict", "an entry")["event"].encode("utf-8", "replace")
         what = f"the decision of {each['officer']} about correction {each['correction']} ({each['decision']})"
         data = {"session": content["stream"], "correction": each["correction"], "reason": each["reason"]}
         event = {"stream": logged["stream"], "seq": logged["seq"], "v": 1, "type": f"correction.{each['decision']}"}
         event.update(actor=each["officer"], occurred_at=each["decided_at"], data=data)
-        # No table system records an entry (key 0), and each is a batch of its own.
-        batch = {"casino": casino, "key": 0, "stream": logged["stream"], "first_seq": logged["seq"], "count": 1}
-        batch["root"] = leaf(raw).hex()
-        if parse_json(raw, what) != event or not batch.items() <= sealed_entry(logged["batch"], size, root).items():
+        if logged_event(logged, what, casino, size, root) != event:
             raise Unverified(f"{what} is not what the audit trail says")
         change = changes.get(each["correction"])
         by = [] if change is None else [change.get("actor"), change["data"].get("approved_by")]
@@ -559,6 +597,7 @@ def checks(files: Mapping[str, bytes], vkey: str | None = None, witnesses: Seque
         yield f"events: {len(events)} of stream {content['stream']}, each in its canonical form"
         casino, line = check_batches(files, lines, events, size, root)
         yield line
+        yield from check_signers(files, casino, size, root)
         yield check_decisions(content, events, casino, size, root)
         yield check_finding(content, events)
         yield check_law(files, content)

@@ -49,13 +49,13 @@ def wrong_ends(casino_id: int | None) -> Iterator[WrongRow]:
         "pk", "casino_id", "name", "ended_at", "ended_by", "ended_reason"
     ):
         of_name = stated.get((of_casino, name), [])
-        entry = next(
+        stating = next(
             (e for e in of_name if (e.actor, e.text("reason")) == (by, reason) and is_same_instant(at, e.at)), None
         )
-        if entry is None:
+        if stating is None:
             yield WrongRow("ledger", f"process {pk} ({name}) was ended by {by or 'nobody'}, and no entry says so")
         else:
-            of_name.remove(entry)
+            of_name.remove(stating)
     for (_casino, name), of_name in stated.items():
         for end in of_name:
             yield WrongRow("ledger", f"process {name} goes on or is missing, which {end.name} ended")
