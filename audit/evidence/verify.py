@@ -444,9 +444,8 @@ def check_signers(files: Mapping[str, bytes], casino: int, size: int, root: byte
         if not is_signed(public, signature, b"cabochon-batch/v1\n" + canonical(content)):
             raise Unverified(f"{what} is not signed by its table system, API key {prefix}")
         signed.add(entry["first_seq"])
-    return (
-        f"signatures of table systems: {len(signed)} of {len(batches)} batches have one, each by the key of the trail"
-    )
+    if signed:
+        yield f"signatures: {len(signed)} of {len(batches)} batches are signed by their table system, as the trail says"
 
 
 def check_batches(

@@ -15,8 +15,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from unicodedata import normalize
 from urllib.parse import parse_qsl
 
+import msgspec
 from django.db import transaction
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
@@ -81,12 +83,22 @@ def erase(officer: Officer, person: Person, *, reason: str) -> Erased:
                 casino_id=person.casino_id,
                 data={"id": person.pk, "named": person.code, "kind": str(person.kind)},
                 reason=reason,
+                secret=_written(person),
             )
         except EntryRefused as refused:
             raise ErasureRefused(_REFUSALS.get(refused.code, _REFUSALS["no-such-person"])) from refused
         views = [view.pk for view in SavedView.objects.all() if _has_part_of(view, person)]
         SavedView.objects.filter(pk__in=views).delete()
     return Erased(person.code, gone["files"], gone["refused"], len(views))
+
+
+def _written(person: Person) -> str:
+    """Return as JSON how else the texts of a person may be written in a refused request; no entry has it."""
+    texts = [text for text in (person.name, person.card_or_licence, person.note) if text]
+    forms = {normalize(form, text) for form in ("NFC", "NFD") for text in texts}
+    cases = {each for text in forms for each in (text, text.upper(), text.lower(), text.title())}
+    words = {each for part in parts_of(person.name) for each in (part, part.upper(), part.title())}
+    return msgspec.json.encode({"written": sorted(cases), "parts": sorted(words)}).decode()
 
 
 def parts_of(text: str) -> frozenset[str]:

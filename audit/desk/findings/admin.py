@@ -165,7 +165,10 @@ class FindingAdmin(CaseworkAdmin):
         filtered = changelist.get_queryset(request)
         ids = list(filtered.values_list("pk", flat=True)[:MAX_ROWS])
         filters = filters_in_words(changelist, request.GET)
-        recorded = filter_texts(request.GET)
+        recorded = [text for text in filter_texts(request.GET) if not text.startswith("q = ")]
+        recorded += (
+            ["q"] if request.GET.get("q") else []
+        )  # what was looked for may be a name, and the trail never forgets
         for casino_id in Casino.objects.filter(findings__in=ids).distinct().values_list("pk", flat=True):
             record_entry(request, "findings.exported", casino_id=casino_id, form=format, rows=len(ids), filter=recorded)
         if len(ids) > MAX_ROWS_AT_ONCE:

@@ -1,6 +1,10 @@
 -- person.erased: an entry of the directory of persons is deleted, with the copies of it that the database knows of. data: id,
 -- named (the id that events use), kind, reason. The entry and the row of audit_erasedperson name the id alone.
 --
+-- The secret, which no entry has, is {"written": […], "parts": […]}: the same texts as they may be written otherwise, in
+-- capitals for instance, and the words of the name. A refused request is searched for the first; for the second only where
+-- it was refused for its shape, as one that says a name instead of an id is.
+--
 -- Copies: files of exports of this casino's findings that may show names, and files of what is held of the person, done
 -- or under way; filters of such exports; Django's history; refused requests that quote the name.
 
@@ -31,6 +35,8 @@ declare
   reason   text        := trim(coalesce(envelope #>> '{data,reason}', ''));
   person   audit_person;
   texts    text[];
+  written  text[];
+  parts    text[];
   files    integer;
   refused  integer;
   rows     integer;
@@ -44,6 +50,9 @@ begin
     raise exception 'no-such-person' using errcode = 'ES403';
   end if;
   texts := array(select t from unnest(array[person.name, person.card_or_licence, person.note]) t where length(t) > 2);
+  written := texts || array(select t from jsonb_array_elements_text(coalesce(secret::jsonb -> 'written', '[]')) t
+                            where length(t) > 2);
+  parts := array(select t from jsonb_array_elements_text(coalesce(secret::jsonb -> 'parts', '[]')) t where length(t) > 3);
   if reason = '' then
     raise exception 'no-reason' using errcode = 'ES403';
   end if;
@@ -72,11 +81,11 @@ begin
   get diagnostics rows = row_count;
   update audit_quarantined q
     set body = ''::bytea, purged_at = coalesce(q.purged_at, now_at),
-        detail = case when exists (select from unnest(texts) t where position(lower(t) in lower(q.detail)) > 0)
+        detail = case when exists (select from unnest(written || parts) t where position(lower(t) in lower(q.detail)) > 0)
                       then '' else q.detail end
     where q.casino_id = casino
       and exists (
-        select from unnest(texts) t
+        select from unnest(written || case when q.code = 'invalid' then parts end) t
         where position(lower(t) in lower(q.detail)) > 0
           or position(audit_as_ascii(convert_to(t, 'UTF8')) in audit_as_ascii(q.body)) > 0
           or position(audit_as_ascii(convert_to(audit_as_json_ascii(t), 'UTF8')) in audit_as_ascii(q.body)) > 0);

@@ -72,8 +72,8 @@ def test_the_audit_trail_has_the_fields_that_changed_and_no_names(kept: Kept) ->
     ]
     kept.client.post(f"{LIST}add/", form(casino=str(kept.kept.casino.pk), code="c1", kind="croupier"))
     added = Person.objects.get(casino=kept.kept.casino, code="c1")
-    kept.client.post(f"{LIST}{added.pk}/delete/", {"post": "yes"})
-    assert [type for type, _data in kept.entries(kept.kept)] == ["person.changed", "person.added", "person.deleted"]
+    kept.client.post(f"{LIST}{added.pk}/delete/", {"reason": "left the house"})
+    assert [type for type, _data in kept.entries(kept.kept)] == ["person.changed", "person.added", "person.erased"]
     assert not Person.objects.filter(pk=added.pk).exists()
     assert kept.entries(kept.seen) == []
     assert "New Name" not in str(kept.entries(kept.kept))
@@ -121,6 +121,6 @@ def test_a_file_is_checked_and_then_read_into_a_kept_casino_alone(kept: Kept) ->
 
 
 def test_an_erased_name_leaves_the_id(kept: Kept) -> None:
-    kept.client.post(f"{LIST}{kept.there.pk}/delete/", {"post": "yes"})
+    kept.client.post(f"{LIST}{kept.there.pk}/delete/", {"reason": "asked for it"})
     assert not Person.objects.filter(pk=kept.there.pk).exists()
     assert "Simon" not in str(kept.entries(kept.kept))

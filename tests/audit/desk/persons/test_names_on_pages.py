@@ -21,6 +21,7 @@ from audit.event_store import audit_trail, read
 from audit.evidence.export import export
 from audit.models import Casino, Finding, GamingTable, LoggedStream, NightReport, NightSubscriber, Person, Role
 from audit.notifications.mail import send
+from audit.persons.erasure import erase
 from audit.reconciliation import runs, sheets
 from audit.simulation import play
 from audit.simulation.people import fill_directory
@@ -63,6 +64,12 @@ class NamedNight:
     @property
     def names(self) -> list[str]:
         return list(Person.objects.filter(casino=self.casino).values_list("name", flat=True))
+
+    def erase_all(self) -> None:
+        """Erase everybody from the directory of the casino."""
+        keeper = hired(self.tenant, Role.ADMINISTRATOR, "keeper")
+        for person in Person.objects.filter(casino=self.casino):
+            erase(keeper, person, reason="asked for it")
 
     @property
     def finding(self) -> Finding:
@@ -134,7 +141,7 @@ def test_the_names_of_another_casino_never_show(night: NamedNight) -> None:
         Person(casino=other.casino, code=each.code, kind=each.kind, name=f"Foreign {each.code}")
         for each in Person.objects.filter(casino=night.casino)
     )
-    Person.objects.filter(casino=night.casino).delete()
+    night.erase_all()
     both = hired(night.tenant, Role.OFFICER, "both")
     both.memberships.create(casino=other.casino, role=Role.OFFICER)
     for page, address in night.pages().items():
@@ -222,7 +229,7 @@ def test_a_file_of_a_night_is_the_same_whoever_is_in_the_directory_where_it_leav
     night: NamedNight,
 ) -> None:
     before = sheets.as_json(night.report), sheets.as_xlsx(night.report), night.report.digest
-    Person.objects.filter(casino=night.casino).delete()
+    night.erase_all()
     report = NightReport.objects.get(pk=night.report.pk)
     assert (sheets.as_json(report), sheets.as_xlsx(report), report.digest) == before
 
