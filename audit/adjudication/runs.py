@@ -142,7 +142,8 @@ def _drop_pending(overtaken: AdjudicationRun, by: AdjudicationRun) -> None:
         return
     AdjudicationRun.objects.filter(pk=overtaken.pk).update(superseded_by=by)
     pending = Finding.objects.filter(stream_id=by.stream_id, run=overtaken, status=FindingStatus.PENDING)
-    pending.update(status=FindingStatus.SUPERSEDED, superseded_at=not_before_found(timezone.now()), superseded_by_run=by)
+    now = not_before_found(timezone.now())
+    pending.update(status=FindingStatus.SUPERSEDED, superseded_at=now, superseded_by_run=by)
     found_again = Finding.objects.filter(stream_id=by.stream_id, run=overtaken, status=FindingStatus.SUPERSEDED)
     found_again.filter(superseded_by_run=None).update(superseded_by_run=by)
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from audit.projections.archived import wrong_months
 from audit.projections.accounts import wrong_requests
+from audit.projections.archived import wrong_months
 from audit.projections.cases import wrong_cases
 from audit.projections.complaints import wrong_complaints
 from audit.projections.deeds import wrong_ends, wrong_erasures, wrong_promotions

@@ -27,7 +27,8 @@ def replace_findings(findings: Iterable[Finding], *, streams: Collection[int], r
         before = kept_findings.roots_of(streams, rules)
         stored = Finding.objects.filter(stream_id__in=streams, rule__in=rules).select_for_update()
         outdated = [row.pk for row in stored.standing() if _identity(row) not in current]
-        Finding.objects.filter(pk__in=outdated).update(status=FindingStatus.SUPERSEDED, superseded_at=not_before_found(timezone.now()))
+        now = not_before_found(timezone.now())
+        Finding.objects.filter(pk__in=outdated).update(status=FindingStatus.SUPERSEDED, superseded_at=now)
         Finding.objects.bulk_create(
             current.values(),
             update_conflicts=True,

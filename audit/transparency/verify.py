@@ -24,7 +24,6 @@ from dataclasses import dataclass
 from django.db import connection, transaction
 
 from audit.event_store import archived, binary_copy, merkle
-from audit.event_store.binary_copy import microseconds
 from audit.event_store.bulk_read import Events, SeqRange, events_in
 from audit.event_store.read import Batch
 from audit.event_store.streams import StreamRow

@@ -247,8 +247,8 @@ FORGED = {
     "the key deleted": "delete from audit_apikey where id = {key}",
     "a public key for a key that has none": "update audit_apikey set public_key = decode(repeat('02', 32), 'hex')"
     " where id = {other}",
-    "an unsigned batch": "insert into log.batch select stream_id, 99, 99, 100, 1, root, chain, key_id, received_at, null"
-    " from log.batch where stream_id = {stream} and first_seq = 1",
+    "an unsigned batch": "insert into log.batch select stream_id, 99, 99, 100, 1, root, chain, key_id, received_at,"
+    " null from log.batch where stream_id = {stream} and first_seq = 1",
 }
 
 
