@@ -318,12 +318,12 @@ def _play(plan: Drill, clients: Clients) -> None:
     moment = plan.at_the_moment()
     clients.advance(0.8)
     until(lambda: _exported(plan) == plan.sql("select max(size) from log.checkpoint"), "the export of all of it")
-    signed = _exported(plan)
-    say("before", f"{signed} leaves signed; the moment is {moment}")
+    say("before", f"{_exported(plan)} leaves signed; the moment is {moment}")
     plan.look(clients)
 
     plan.lose()
-    say("lost", "the database is gone")
+    signed = _exported(plan)  # with what officers did meanwhile
+    say("lost", f"the database is gone; {signed} leaves were signed")
     clients.limit = 0.9  # they do not wait: first nobody answers
     plan.restore(moment)
     until(lambda: "log" in plan.stack.ready()[1]["failed"], "the sequencer to see the fork")
