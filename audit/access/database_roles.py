@@ -121,12 +121,9 @@ TABLES: Mapping[str, Mapping[str, str]] = {
     "audit_casino": {**_READ, WEB: "insert, update", WORKER: "update (name)"},
     "audit_gamingtable": {**_READ, WEB: "insert, update"},
     "audit_person": {WEB: "select, insert, update", WORKER: "select"},  # names: not of the record; erased by a function
-    "audit_erasedperson": _READ,
     "audit_apikey": {
-        READER: "select (id, casino_id, name, prefix, scopes, created_at, expires_at, revoked_at, last_used_at,"
-        " public_key)",
-        WEB: "select, insert, update",
-        WORKER: "select",
+        READER: "select (id, casino_id, name, prefix, scopes, created_at, expires_at, revoked_at, last_used_at, public_key)",
+        **{WEB: "select, insert, update", WORKER: "select"},
     },
     "audit_apikey_tables": {**_READ, WEB: "insert, delete"},
     "audit_quarantined": {**_READ, WEB: "insert", WORKER: "update (body, purged_at)"},
@@ -149,6 +146,7 @@ TABLES: Mapping[str, Mapping[str, str]] = {
     "audit_signinrefusal": {WEB: _ALL, WORKER: "select, update, delete"},
     # The house register, decisions on corrections, epochs and archived months of the log: written by functions.
     **{f"audit_{name}": _READ for name in ("registerentry", "correctiondecision", "logepoch", "archivedmonth")},
+    "audit_erasedperson": _READ,  # written by a function, too
     "audit_officer_groups": {WEB: "select"},
     "audit_officer_user_permissions": {WEB: "select"},
     # Of Django and its apps.
@@ -219,7 +217,7 @@ FUNCTIONS: Mapping[str, tuple[str, ...]] = {
     **{f"audit_{name}": () for name in ("decides_corrections", "decide_correction", "guard_correction_decision")},
     **{f"audit_act_log_{verb}": () for verb in ("recovered", "archived", "attached", "detached", "destroyed")},
     **{f"audit_{name}": () for name in ("report_of", "demand_log_owner", "demand_nothing_open", "move_archived")},
-    **{f"audit_{name}": () for name in ("act_person_erased", "as_ascii", "as_json_ascii")},
+    **{f"audit_{name}": () for name in ("act_person_erased", "as_ascii", "as_json_ascii", "keep_public_key")},
     "audit_report_to_sign": (),
     "audit_report_integrity": (WEB, SEQUENCER),
     # Four eyes are of two people.
@@ -238,7 +236,6 @@ FUNCTIONS: Mapping[str, tuple[str, ...]] = {
     "audit_guard_run": (),
     "audit_guard_case_hands": (),
     "audit_guard_night_hands": (),
-    "audit_keep_public_key": (),
     "audit_guard_account_request": (),
     "audit_guard_access_link": (),
     "audit_guard_officer": (),

@@ -104,8 +104,8 @@ class _Others:
 
     def _token(self, found: re.Match[str]) -> str:
         token = found[0]
-        bare = token.rstrip("._:-")
-        return self.words.get(token) or (self.words[bare] + token[len(bare) :] if bare in self.words else token)
+        stem = token.rstrip("._:-")
+        return self.words.get(token) or (self.words[stem] + token[len(stem) :] if stem in self.words else token)
 
 
 @dataclass(slots=True)

@@ -28,9 +28,9 @@ def wrong_promotions(casino_id: int | None) -> Iterator[WrongRow]:
             if run.promoted_at is not None:
                 yield WrongRow("what-if", f"run {run.name} is promoted, and no entry says so")
             continue
-        said = (promotion.casino_id, promotion.text("name"), promotion.text("engine_version"), promotion.actor)
+        stated_of_run = (promotion.casino_id, promotion.text("name"), promotion.text("engine_version"), promotion.actor)
         held = (run.casino_id or INSTALLATION, run.name, run.engine_version, run.promoted_by)
-        if said != held or not is_same_instant(run.promoted_at, promotion.at):
+        if stated_of_run != held or not is_same_instant(run.promoted_at, promotion.at):
             yield WrongRow("what-if", f"run {run.name} is not what {promotion.name} promoted")
     for pk, promotion in stated.items():
         yield WrongRow("what-if", f"run {pk} is missing, which {promotion.name} promoted")
@@ -71,7 +71,7 @@ def wrong_erasures(casino_id: int | None) -> Iterator[WrongRow]:
     missing = [*erased]
     for row in rows if casino_id is None else rows.filter(casino=casino_id):
         stored = (row.casino_id, row.code, row.kind, row.reason, row.erased_by.get_username(), row.erased_at)
-        entry = next((each for each in missing if _act(each) == stored), None)
+        entry = next((each for each in missing if _erasure_of(each) == stored), None)
         if entry is None:
             yield WrongRow("person", f"the erasure of {row.code} is stored, and no entry says so, or another")
         else:
@@ -101,6 +101,6 @@ def _erased_and_added(casino_id: int | None) -> tuple[list[Entry], dict[tuple[in
     return erased, added
 
 
-def _act(entry: Entry) -> tuple[Any, ...]:
+def _erasure_of(entry: Entry) -> tuple[Any, ...]:
     reason = entry.text("reason").strip()
     return entry.casino_id, entry.text("named"), entry.text("kind"), reason, entry.actor, entry.at

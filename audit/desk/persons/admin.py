@@ -225,7 +225,7 @@ class PersonAdmin(SubjectPages, PersonPages, AuditedAdmin[Person]):
 
 def erased_in_words(erased: Erased) -> str:
     """Return what an erasure did, for the officer."""
-    said = [gettext("%(id)s is erased: from now on the id alone is shown.") % {"id": erased.code}]
+    sentences = [gettext("%(id)s is erased: from now on the id alone is shown.") % {"id": erased.code}]
     gone = [
         (
             erased.files,
@@ -248,7 +248,7 @@ def erased_in_words(erased: Erased) -> str:
             ngettext("%(number)s saved view is deleted.", "%(number)s saved views are deleted.", erased.views),
         ),
     ]
-    return " ".join([*said, *(text % {"number": count(number)} for number, text in gone if number)])
+    return " ".join([*sentences, *(text % {"number": count(number)} for number, text in gone if number)])
 
 
 def _tally(person: Person) -> Tally | None:

@@ -241,7 +241,11 @@ action(
     reason="seen",
 )
 action("apikey", "revoke", "revoke the selected", lambda site: site.spare_key)
-action("person", "delete_selected", "delete the selected", lambda site: site.person, post="yes")
+posted(f"{PERSON}<path:object_id>/delete/", lambda world, site: {"reason": "asked for it"})
+for _method in ("GET", "POST"):
+    AT[_method, f"{PERSON}held/<slug:role>/<int:casino_id>/<path:code>/", ""] = lambda world, site, who: Ask(
+        f"/{PERSON}held/player/{site.casino.pk}/{site.person.code}/"
+    )
 action("deadline", "delete_selected", "delete the selected", lambda site: site.deadline, post="yes")
 action("nightsubscriber", "delete_selected", "delete the selected", lambda site: site.subscriber, post="yes")
 posted(f"{FINDING}<int:pk>/evidence/", lambda world, site: {})

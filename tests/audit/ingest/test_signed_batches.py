@@ -227,9 +227,9 @@ def test_the_command_and_the_desk_take_a_public_key(signing: Signing) -> None:
     public = base64.b64encode(signing.public).decode()
     out = StringIO()
     call_command("createkey", casino=signing.tenant.code, name="by command", public_key=public, stdout=out)
-    made = ApiKey.of_secret(out.getvalue().strip())
-    assert made is not None
-    assert bytes(made.public_key or b"") == signing.public
+    created = ApiKey.of_secret(out.getvalue().strip())
+    assert created is not None
+    assert bytes(created.public_key or b"") == signing.public
     for bad in ("x", SMALL_ORDER, base64.b64encode(bytes(31)).decode()):
         with pytest.raises(CommandError, match="no Ed25519 public key"):
             call_command("createkey", casino=signing.tenant.code, public_key=bad)
