@@ -122,8 +122,10 @@ TABLES: Mapping[str, Mapping[str, str]] = {
     "audit_gamingtable": {**_READ, WEB: "insert, update"},
     "audit_person": {WEB: "select, insert, update", WORKER: "select"},  # names: not of the record; erased by a function
     "audit_apikey": {
-        READER: "select (id, casino_id, name, prefix, scopes, created_at, expires_at, revoked_at, last_used_at, public_key)",
-        **{WEB: "select, insert, update", WORKER: "select"},
+        READER: "select (id, casino_id, name, prefix, scopes, created_at, expires_at, revoked_at, last_used_at,"
+        " public_key)",
+        WEB: "select, insert, update",
+        WORKER: "select",
     },
     "audit_apikey_tables": {**_READ, WEB: "insert, delete"},
     "audit_quarantined": {**_READ, WEB: "insert", WORKER: "update (body, purged_at)"},
