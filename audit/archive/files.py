@@ -163,11 +163,11 @@ def _write_stream(packed: gzip.GzipFile, row: tuple[Any, ...], counts: Counts, i
             *_, index, hash = values
             batch = Batch(*values[:9])
             high = bisect_right(events.seqs, batch.last_seq)
-            said = {"root": batch.root.hex(), "chain": batch.chain.hex(), "received_at": instant(batch.received_at)}
-            said |= {name: getattr(batch, name) for name in ("first_seq", "last_seq", "next_seq", "key_id")}
+            stated = {"root": batch.root.hex(), "chain": batch.chain.hex(), "received_at": instant(batch.received_at)}
+            stated |= {name: getattr(batch, name) for name in ("first_seq", "last_seq", "next_seq", "key_id")}
             if batch.signature is not None:
-                said["signature"] = batch.signature.hex()
-            _line(packed, {"batch": {**said, "count": high - low}, "index": index, "leaf": hash.hex()})
+                stated["signature"] = batch.signature.hex()
+            _line(packed, {"batch": {**stated, "count": high - low}, "index": index, "leaf": hash.hex()})
             packed.write(b"".join(b"%b\n" % envelope for envelope in events.envelopes[low:high]))
             indexes.append(index)
             _count(counts, high - low, is_of_desk=is_of_desk)
@@ -285,15 +285,15 @@ def _parsed(lines: Iterator[bytes], opened: Opened) -> Iterator[FiledStream | Fi
         if opened.stated is not None:
             raise BadArchive("the file goes on after its end")
         match msgspec.json.decode(line):
-            case {"stream": dict(said)}:
-                row = StreamRow(said["stream_id"], said["name"], said["casino"], said["table"])
-                stream = FiledStream(row, said["is_of_desk"], said["next_seq"], bytes.fromhex(said["chain"]))
+            case {"stream": dict(content)}:
+                row = StreamRow(content["stream_id"], content["name"], content["casino"], content["table"])
+                stream = FiledStream(row, content["is_of_desk"], content["next_seq"], bytes.fromhex(content["chain"]))
                 opened.counts.streams += 1
                 yield stream
-            case {"batch": dict(said), "index": int(index), "leaf": str(leaf)} if stream is not None:
-                envelopes = list(islice(lines, said["count"]))
+            case {"batch": dict(content), "index": int(index), "leaf": str(leaf)} if stream is not None:
+                envelopes = list(islice(lines, content["count"]))
                 _count(opened.counts, len(envelopes), is_of_desk=stream.is_of_desk)
-                yield FiledBatch(_batch(said), index, bytes.fromhex(leaf), envelopes)
+                yield FiledBatch(_batch(content), index, bytes.fromhex(leaf), envelopes)
             case {"finding": dict()}:
                 opened.counts.findings += 1
             case {"proof": list(hashes)}:
@@ -304,15 +304,15 @@ def _parsed(lines: Iterator[bytes], opened: Opened) -> Iterator[FiledStream | Fi
                 raise BadArchive("the file has a line that is not of an archive")
 
 
-def _batch(said: dict[str, Any]) -> Batch:
+def _batch(content: dict[str, Any]) -> Batch:
     return Batch(
-        said["first_seq"],
-        said["last_seq"],
-        said["next_seq"],
-        said["count"],
-        bytes.fromhex(said["root"]),
-        bytes.fromhex(said["chain"]),
-        msgspec.convert(said["received_at"], type=datetime),
-        said["key_id"],
-        bytes.fromhex(said["signature"]) if "signature" in said else None,
+        content["first_seq"],
+        content["last_seq"],
+        content["next_seq"],
+        content["count"],
+        bytes.fromhex(content["root"]),
+        bytes.fromhex(content["chain"]),
+        msgspec.convert(content["received_at"], type=datetime),
+        content["key_id"],
+        bytes.fromhex(content["signature"]) if "signature" in content else None,
     )

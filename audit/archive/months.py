@@ -92,7 +92,7 @@ def archive(month: date) -> Month:
             raise ArchiveRefused(*reasons)
         binary_copy.execute("select log.stage_month(%b::date)", (month,))
         _swap(month, filed)
-        _enter(ARCHIVED, _said(filed))
+        _enter(ARCHIVED, _data_of(filed))
     return _month(month)
 
 
@@ -281,7 +281,7 @@ def _swap(month: date, filed: Filed) -> None:
     binary_copy.execute("select log.swap_month(%b::date, %b::bigint, %b::bigint)", (month, filed.batches, filed.events))
 
 
-def _said(filed: Filed) -> dict[str, object]:
+def _data_of(filed: Filed) -> dict[str, object]:
     note = (folder() / files.note_of(filed.file)).read_text()
     counts = {"batches": filed.batches, "events": filed.events}
     return {"month": filed.month, "file": filed.file, "sha256": filed.digest, **counts, "note": note}
