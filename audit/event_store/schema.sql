@@ -240,8 +240,8 @@ begin
   insert into log.event (stream_id, seq, occurred_at, envelope)
     select p_stream, e.seq, e.occurred_at, e.envelope::json
     from unnest(p_seqs, p_occurred, p_envelopes) as e (seq, occurred_at, envelope);
-  insert into log.batch (stream_id, first_seq, last_seq, next_seq, count, root, chain, key_id, received_at)
-    values (p_stream, p_first, p_seqs[n], p_next, n, p_root, chain, p_key, received_at);
+  insert into log.batch (stream_id, first_seq, last_seq, next_seq, count, root, chain, key_id, received_at, signature)
+    values (p_stream, p_first, p_seqs[n], p_next, n, p_root, chain, p_key, received_at, p_signature);
   insert into log.outbox (stream_id, first_seq, received_at) values (p_stream, p_first, append.received_at);
   update log.stream_head h set next_seq = p_next, chain = append.chain, received_at = append.received_at
     where h.stream_id = p_stream;
@@ -407,6 +407,15 @@ AS $function$
 begin
   raise exception 'log: % on %.% is not allowed, the log is append-only', tg_op, tg_table_schema, tg_table_name
     using errcode = 'ES001';
+end $function$;
+
+CREATE OR REPLACE FUNCTION log.refuse_archived()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'log: the month of stream % is archived, it takes no more events', new.stream_id
+    using errcode = 'ES410';
 end $function$;
 
 CREATE OR REPLACE FUNCTION log.refuse_earlier()
@@ -726,6 +735,8 @@ GRANT EXECUTE ON FUNCTION log.open_stream(bigint,bigint,text,date,text,text,text
 REVOKE ALL ON FUNCTION log.protect(regclass) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION log.refuse() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION log.refuse_archived() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION log.refuse_earlier() FROM PUBLIC;
 
