@@ -97,14 +97,12 @@ TABLES: Mapping[str, Mapping[str, str]] = {
         WEB: "update (state, assigned_to_id, outcome, reason, proposed_by_id, approved_by_id, closed_at)",
     },
     **{f"audit_{name}": {**_READ, WEB: "insert"} for name in ("caseaction", "complaint", "complaintanswer")},
-    "audit_casecontacts": {**_READ, WEB: "insert, update"},
     "audit_videorequest": {**_READ, WEB: "insert", WORKER: f"update ({_DELIVERY})"},
-    "audit_escalation": _INSERTED,
     "audit_escalationnotice": {**_READ, WORKER: f"insert, update ({_DELIVERY})"},
     "audit_deadline": {**_READ, WEB: "insert, update (hours), delete"},
     "audit_savedview": {**_READ, WEB: "insert, update, delete"},
     "audit_slipuse": {**_READ, WORKER: "insert, delete"},  # nights: a worker writes a version, signed by functions
-    **{f"audit_{name}": _INSERTED for name in ("sessionfigures", "streammoney", "streamevidence")},
+    **{f"audit_{name}": _INSERTED for name in ("escalation", "sessionfigures", "streammoney", "streamevidence")},
     **{f"audit_ledger{name}": _INSERTED for name in ("batch", "level", "point", "question", "year")},
     "audit_ledgercursor": {**_READ, WORKER: "insert, update"},
     "audit_ledgerprocess": {  # what was fed, and raised, never changes
@@ -119,7 +117,7 @@ TABLES: Mapping[str, Mapping[str, str]] = {
     "audit_nightdelivery": {**_READ, WEB: "delete", WORKER: "insert"},  # deleted with its subscriber
     # Casinos, tables, keys. One reconciliation at a time locks the casino's row, which takes a right to change it.
     "audit_casino": {**_READ, WEB: "insert, update", WORKER: "update (name)"},
-    "audit_gamingtable": {**_READ, WEB: "insert, update"},
+    **{f"audit_{name}": {**_READ, WEB: "insert, update"} for name in ("gamingtable", "casecontacts")},
     "audit_person": {WEB: "select, insert, update", WORKER: "select"},  # names: not of the record; erased by a function
     "audit_apikey": {
         READER: "select (id, casino_id, name, prefix, scopes, created_at, expires_at, revoked_at, last_used_at,"

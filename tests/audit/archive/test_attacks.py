@@ -85,12 +85,12 @@ def _an_event(lines: list[bytes]) -> list[bytes]:
 
 def _an_event_less(lines: list[bytes]) -> list[bytes]:
     at = _batches(lines)[0]
-    said = msgspec.json.decode(lines[at])
-    said["batch"]["count"] -= 1
+    stated = msgspec.json.decode(lines[at])
+    stated["batch"]["count"] -= 1
     counted = msgspec.json.decode(lines[-1])
     counted["end"]["events"] -= 1
     counted["end"]["taken_events"] -= 1
-    lines = [*lines[:at], msgspec.json.encode(said) + b"\n", *lines[at + 1 : at + 5], *lines[at + 6 :]]
+    lines = [*lines[:at], msgspec.json.encode(stated) + b"\n", *lines[at + 1 : at + 5], *lines[at + 6 :]]
     return [*lines[:-1], msgspec.json.encode(counted) + b"\n"]
 
 
@@ -119,9 +119,9 @@ def _with(lines: list[bytes], *batches: object) -> list[bytes]:
 
 
 def _another_time(lines: list[bytes]) -> list[bytes]:
-    said = msgspec.json.decode(lines[_batches(lines)[0]])
-    said["batch"]["received_at"] = "1999-01-01T00:00:00.000000Z"
-    return _with(lines, said)
+    stated = msgspec.json.decode(lines[_batches(lines)[0]])
+    stated["batch"]["received_at"] = "1999-01-01T00:00:00.000000Z"
+    return _with(lines, stated)
 
 
 def _a_stream_less(lines: list[bytes]) -> list[bytes]:
