@@ -20,6 +20,7 @@ from rest_framework.views import exception_handler as drf_response
 
 from audit.event_store.append import MonthClosed
 from audit.event_store.archived import StreamArchived
+from audit.event_store.damage import is_damage
 from audit.evidence.bundle import Unproven
 from audit.ingest.bodies import MalformedBody, TooManyEvents
 from audit.ingest.dry_run import TooFarBehind
@@ -162,13 +163,22 @@ FULL_RETRY_AFTER_S = 60
 """Seconds to wait while its disk is full."""
 
 
+DAMAGED_RETRY_AFTER_S = 60
+"""Seconds to wait while a page of its disk cannot be read."""
+
+
 def problem_of_database(error: BaseException) -> Problem | None:
-    """Return the problem of a database that is down or whose disk is full: 503. None for any other error."""
+    """Return the problem of a database that is down, or whose disk is full or damaged: 503. None for other errors."""
     if isinstance(error, psycopg.errors.DiskFull) or isinstance(error.__cause__, psycopg.errors.DiskFull):
         detail = (
             "The disk of the record is full. Nothing was stored. Tell the operator, and send the request again later."
         )
         return Problem(503, "storage-full", detail, retry_after_s=FULL_RETRY_AFTER_S)
+    if is_damage(error):
+        detail = (
+            "A page of the record's disk is damaged. Nothing was stored. Tell the operator, and send it again later."
+        )
+        return Problem(503, "unavailable", detail, retry_after_s=DAMAGED_RETRY_AFTER_S)
     if isinstance(error, DATABASE_ERRORS):
         return Problem(
             503,

@@ -86,7 +86,7 @@ def _copy_rows(statement: str) -> Iterator[bytes]:
     pgconn = connection.connection.pgconn
     started = pgconn.exec_(f"copy ({statement}) to stdout (format binary)".encode())
     if started.status != ExecStatus.COPY_OUT:
-        raise OperationalError(started.get_error_message())
+        raise OperationalError(started.get_error_message()) from psycopg.errors.error_from_result(started)
     length, block = pgconn.get_copy_data(0)
     row = bytes(block)[_HEADER:]
     while length > 0:
@@ -97,7 +97,7 @@ def _copy_rows(statement: str) -> Iterator[bytes]:
     ended = pgconn.get_result()
     while ended is not None:
         if ended.status != ExecStatus.COMMAND_OK:
-            raise OperationalError(ended.get_error_message())
+            raise OperationalError(ended.get_error_message()) from psycopg.errors.error_from_result(ended)
         ended = pgconn.get_result()
 
 

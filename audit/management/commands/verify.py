@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import DatabaseError
 from rich.console import Console
 
 from audit.archive.verify import wrong_files
+from audit.event_store.damage import described, is_damage
 from audit.management.counted import counted
 from audit.models import Casino, LoggedStream
 from audit.projections.found import Figures
@@ -49,6 +51,17 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            self._verify(options)
+        except DatabaseError as error:
+            if not is_damage(error):
+                raise
+            raise CommandError(
+                f"The database cannot read {described(error)}: the disk has not kept it. Nothing more was verified. "
+                "Restore it, see docs/log.md."
+            ) from error
+
+    def _verify(self, options: dict[str, Any]) -> None:
         verifiers = self._verifiers(options["key"])
         since = self._since(options["since"], verifiers) if options["since"] else None
         outside = []

@@ -145,7 +145,9 @@ def test_nothing_waits_for_an_archived_stream_of_another_version_of_the_engine(y
 
 def reasons(years: Years) -> list[str]:
     """Return why the month stays, as the dry run says; the command itself changes nothing then."""
-    stated = [line.removeprefix("1992-03 stays: ") for line in archived("--before", "1992-04", "--dry-run").splitlines()]
+    stated = [
+        line.removeprefix("1992-03 stays: ") for line in archived("--before", "1992-04", "--dry-run").splitlines()
+    ]
     if stated != ["1992-03 can be archived."]:
         with pytest.raises(CommandError, match="1 month stayed"):
             archived("--before", "1992-04")
