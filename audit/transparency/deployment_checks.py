@@ -45,7 +45,7 @@ def check_log(*, databases: Sequence[str] | None = None, **kwargs: Any) -> list[
     """Report privileges on the log that the application does not need, missing guards, and missing keys."""
     if "default" not in (databases or ()):
         return []
-    return [*_privileges(), *_manifest(), *_guards(), *_keys()]
+    return [*_privileges(), *_manifest(), *_guards(), *_keys(), *_disk()]
 
 
 def _rows(statement: str, *parameters: Any) -> list[tuple[Any, ...]]:
@@ -147,4 +147,14 @@ def _keys() -> Iterator[CheckMessage]:
             f"The log is called {signing_keys.origin()}, as every other one that was given no name.",
             hint="Set CABOCHON_ORIGIN to a name of your own, as casino.example/log, before its first checkpoint.",
             id="audit.W005",
+        )
+
+
+def _disk() -> Iterator[CheckMessage]:
+    [(checksums,)] = _rows("select current_setting('data_checksums')")
+    if checksums != "on":
+        yield Warning(
+            "The cluster has no data checksums: PostgreSQL reads a page that the disk has damaged as if it were whole.",
+            hint="Stop the server and run pg_checksums --enable; initdb --data-checksums makes a new cluster with them.",
+            id="audit.W008",
         )

@@ -17,6 +17,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from django.core.checks import run_checks
 from django.core.management import CommandError, call_command
 from django.db import connections
 
@@ -25,6 +26,8 @@ from audit.event_store import read
 from audit.models import Finding, Role
 from audit.transparency import checkpoint_export, epochs, signing_keys, tree
 from audit.transparency.sequencer import Forked, Sequencer, catch_up
+from casino.embedded.postgres import binaries
+from casino.embedded.process import run
 from tests.audit.casework.test_actions import hired
 from tests.audit.tables import Tenant, dice_changed_in_mid_series
 from tests.faults.gathering import gather
@@ -202,6 +205,22 @@ def test_verify_names_a_damaged_page_and_other_streams_go_on(new_server: NewServ
         assert waiting == [(table.tenant.stream("a").stream_id, 3)], "the others are sealed"
 
 
+def warnings() -> list[str]:
+    messages = run_checks(tags=["security"], include_deployment_checks=True, databases=["default"])
+    return [message.id for message in messages if message.id == "audit.W008"]
+
+
+def test_a_cluster_without_checksums_is_warned_about(new_server: NewServer) -> None:
+    server = new_server()
+    with running(server):
+        assert warnings() == [], "a new cluster has them"
+        connections.close_all()
+        server.stop()
+        run(binaries() / "pg_checksums", "--disable", "-D", server.cluster, data=server.data)
+        server.start()
+        assert warnings() == ["audit.W008"]
+
+
 # A disk that lies
 
 
@@ -351,8 +370,8 @@ def test_what_an_asynchronous_replica_lacks_is_seen_recovered_and_sent_again(
             table.acknowledged = {"a": 2, "b": 2}  # which have receipts for more, and send it again
             table.finish()
             assert verified("--against", str(checkpoints)) == "Everything holds."
-            # What was signed and given receipts before is not in this tree; what is in it is right.
-            assert table.broken_rules() == {"checkpoint-root", "receipt-changed", "receipt-unsealed"}
+            # What was signed, said and given receipts before is of what was lost; what is here is right.
+            assert table.broken_rules() == {"checkpoint-root", "next-seq", "receipt-changed", "receipt-unsealed"}
     finally:
         replica.kill()
 
