@@ -155,6 +155,6 @@ def _disk() -> Iterator[CheckMessage]:
     if checksums != "on":
         yield Warning(
             "The cluster has no data checksums: PostgreSQL reads a page that the disk has damaged as if it were whole.",
-            hint="Stop the server and run pg_checksums --enable; initdb --data-checksums makes a new cluster with them.",
+            hint="Stop the server and run pg_checksums --enable; initdb --data-checksums makes a cluster with them.",
             id="audit.W008",
         )

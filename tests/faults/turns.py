@@ -37,6 +37,7 @@ Fault: TypeAlias = Literal["", "killed before", "killed after", "cut before", "c
 FAULTS: Sequence[Fault] = ("killed before", "killed after", "cut before", "cut after", "timeout")
 
 LOCK_TIMEOUT_MS = 15
+"""Of every connection of the test: one that the code under test opens in the midst of a request waits no longer."""
 
 STUCK_S = 120.0
 """Seconds after which the harness itself is at fault."""
@@ -107,7 +108,6 @@ class Stage:
             assert actor is not None
             _local.stage = self
             try:
-                _limit_waits()
                 actor.answer = actor.function()
             except Killed:
                 actor.was_killed = True
@@ -155,16 +155,6 @@ class Stage:
                 _end_connection()
                 raise psycopg.OperationalError("server closed the connection unexpectedly")
         return result
-
-
-def _limit_waits() -> None:
-    """Open the connection of this thread, if there is none, and limit its waits for locks."""
-    stage, _local.stage = _local.stage, None
-    connection.ensure_connection()
-    if getattr(_local, "limited", None) is not connection.connection:
-        connection.connection.execute(f"set lock_timeout = {LOCK_TIMEOUT_MS}")
-        _local.limited = connection.connection
-    _local.stage = stage
 
 
 def _end_connection(*, is_noticed_later: bool = False) -> None:
@@ -251,7 +241,10 @@ def taking_turns() -> Iterator[None]:
         if stage is not None:
             stage.step("message", stage.hints.append, params["stream_id"])
 
+    options = connection.settings_dict["OPTIONS"]
+    waits = f"{options.get('options', '')} -c lock_timeout={LOCK_TIMEOUT_MS}".strip()
     with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(connection.settings_dict, "OPTIONS", options | {"options": waits})
         patch.setattr(psycopg.Cursor, "execute", counted("statement", psycopg.Cursor.execute))
         patch.setattr(psycopg.Connection, "commit", counted("commit", psycopg.Connection.commit))
         patch.setattr(bulk_read, "_copy_rows", counted("copy", bulk_read._copy_rows))
