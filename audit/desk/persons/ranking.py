@@ -9,10 +9,9 @@ Persons whom no finding names are never read to be ordered: a directory may have
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from decimal import Decimal
 from types import MappingProxyType
-from typing import Any
 
 from django.db.models import BigIntegerField, Count, F, QuerySet, Sum, Value
 from django.db.models.fields.json import KT
@@ -30,6 +29,12 @@ from audit.presentation import units
 
 ORDERS: Mapping[str, str | None] = MappingProxyType({"by_incidents": None, "by_owed": "house", "by_overpaid": "player"})
 """What the list may be ordered by, and by whom the money is owed; None for the number of incidents."""
+
+SOME = 100
+"""How many more ids are looked up at once than are needed: the directory does not know every one."""
+
+FEW = 200
+"""Persons of whom the findings are looked up, and not those of everybody."""
 
 REST = ("casino", "code", "kind")
 """The order of those of whom nothing is to be said."""
@@ -52,23 +57,30 @@ class InOrder(OfChosenCasino):
         is_whole = (self.show_all and self.can_show_all) or not self.multi_page
         start = 0 if is_whole else (self.page_num - 1) * self.list_per_page
         stop = self.result_count if is_whole else min(start + self.list_per_page, self.result_count)
-        sums = sums_of(order, scope_of(request, Capability.SEE_RECORD))
+        codes = None
+        if self.result_count <= FEW:
+            codes = set(self.queryset.order_by().values_list("code", flat=True))
+        sums = sums_of(order, scope_of(request, Capability.SEE_RECORD), codes)
         self.result_list = _slice(self.queryset, sums, is_descending, start, stop)
 
 
-def sums_of(order: str, scope: Scope) -> Mapping[Key, Decimal]:
+def sums_of(order: str, scope: Scope, codes: Collection[str] | None = None) -> Mapping[Key, Decimal]:
     """Return what ``order`` orders by, more than zero, for each id that standing findings of the scope name.
+
+    With ``codes``, for these ids alone.
 
     Money is in units of its currency. Units of several currencies are added without a rate: none is known.
     """
     return {
-        **_sums("player", Family.PLAYER, order, scope),
-        **_sums("croupier", Family.STAFF, order, scope),
+        **_sums("player", Family.PLAYER, order, scope, codes),
+        **_sums("croupier", Family.STAFF, order, scope, codes),
     }
 
 
-def _sums(role: str, family: Family, order: str, scope: Scope) -> dict[Key, Decimal]:
+def _sums(role: str, family: Family, order: str, scope: Scope, codes: Collection[str] | None) -> dict[Key, Decimal]:
     theirs = scope.rows(Finding.objects.standing()).filter(HEADS).exclude(**{role: ""}).order_by()
+    if codes is not None:
+        theirs = theirs.filter(**{f"{role}__in": codes})
     by = ORDERS[order]
     if by is None:
         counted = theirs.values_list("casino", role).annotate(number=Count("pk"))
@@ -85,23 +97,35 @@ def _slice(
     persons: QuerySet[Person], sums: Mapping[Key, Decimal], is_descending: bool, start: int, stop: int
 ) -> list[Person]:
     """Return the persons from ``start`` to before ``stop`` in the order of ``sums``, all others at its end."""
-    codes = {code for _casino, _family, code in sums}
-    known = persons.order_by().filter(code__in=codes).values_list("pk", "casino_id", "kind", "code")
-    ranked: list[tuple[Any, ...]] = [
-        (sum_, casino, code, kind, pk)
-        for pk, casino, kind, code in known
-        if (sum_ := sums.get((casino, family_of(kind), code)))
-    ]
-    ranked.sort(key=lambda each: (-each[0] if is_descending else each[0], *each[1:]))
-    pks = [pk for *_key, pk in ranked]
-    rest = persons.exclude(pk__in=pks).order_by(*REST)
+    in_order = sorted(sums, key=lambda key: (-sums[key], key[0], key[2], key[1]))
     if is_descending:
-        first, others = pks[start:stop], (max(0, start - len(pks)), max(0, stop - len(pks)))
-        chosen = _by_pk(persons, first)
-        return [*chosen, *rest[slice(*others)]]
-    others_count = persons.order_by().count() - len(pks)
-    before = list(rest[start : min(stop, others_count)]) if start < others_count else []
-    return [*before, *_by_pk(persons, pks[max(0, start - others_count) : max(0, stop - others_count)])]
+        ranked = _known(persons, in_order, stop)
+        if len(ranked) >= stop:
+            return _by_pk(persons, ranked[start:stop])
+        rest = persons.exclude(pk__in=ranked).order_by(*REST)
+        return [*_by_pk(persons, ranked[start:stop]), *rest[max(0, start - len(ranked)) : stop - len(ranked)]]
+    ranked = _known(persons, in_order, len(in_order))[::-1]
+    rest = persons.exclude(pk__in=ranked).order_by(*REST)
+    others = persons.order_by().count() - len(ranked)
+    before = list(rest[start : min(stop, others)]) if start < others else []
+    return [*before, *_by_pk(persons, ranked[max(0, start - others) : max(0, stop - others)])]
+
+
+def _known(persons: QuerySet[Person], in_order: Sequence[Key], enough: int) -> list[int]:
+    """Return the primary keys of those ids that ``persons`` have, in their order: of ``enough`` of them or all."""
+    pks: list[int] = []
+    size = enough + SOME
+    for low in range(0, len(in_order), size):
+        if len(pks) >= enough:
+            break
+        keys = in_order[low : low + size]
+        found = persons.order_by().filter(code__in={code for _casino, _family, code in keys})
+        by_key = {
+            (casino, family_of(kind), code): pk
+            for pk, casino, kind, code in found.values_list("pk", "casino_id", "kind", "code")
+        }
+        pks += [by_key[key] for key in keys if key in by_key]
+    return pks
 
 
 def _by_pk(persons: QuerySet[Person], pks: list[int]) -> list[Person]:
