@@ -24,6 +24,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -44,6 +45,9 @@ CLIENTS, BATCH, PAUSE_S = 6, 10, 0.25
 CASINO, PASSWORD = "deauville", "long-enough-for-a-drill-1"
 OFFICERS = ("dora", "sam")
 REASON = "The disk of the database failed; restored to the last moment that its log was kept of."
+
+MAX_LINES = 30
+"""Of one step that are printed."""
 
 DESK = """
 import re
@@ -93,7 +97,7 @@ class TableSystem:
     def _go_back(self, seq: int) -> None:
         """Send again from an event on; what had been acknowledged from there on was lost, and its receipts prove it."""
         self.void += [self.receipts.pop(first) for first in sorted(self.receipts) if first >= seq]
-        self.next = seq - 1
+        self.next = bisect_left([json.loads(line)["seq"] for line in self.lines], seq)  # numbers may be declared lost
         self.sent_again += 1
 
     @property
@@ -388,7 +392,9 @@ def main() -> int:
     started = time.monotonic()
 
     def say(who: str, what: str) -> None:
-        print(f"[{time.monotonic() - started:6.1f} s] {who}: {what}", flush=True)
+        lines = what.splitlines()
+        shown = lines if len(lines) <= MAX_LINES else [*lines[: MAX_LINES - 5], "…", *lines[-5:]]
+        print(f"[{time.monotonic() - started:6.1f} s] {who}: {chr(10).join(shown)}", flush=True)
 
     with tempfile.TemporaryDirectory() as folder:
         drill(Path(folder), args.by, events=args.events, port=args.port, say=say)
