@@ -65,11 +65,11 @@ def wrong_months() -> Iterator[WrongRow]:
 
 def _faults(month: Month, stated: _Rebuilt | None, verifiers: list[Verifier]) -> Iterator[str]:
     if stated is None:
-        yield f"is stated to be {month.state}, and no entry says so: its events are missing"
+        yield f"is said to be {month.state}, and no entry says so: its events are missing"
         return
     first, newest = stated.first, stated.newest
-    stated = (first.text("file"), first.text("sha256"), first.number("batches"), first.number("events"), first.at)
-    if (month.file, month.digest, month.batches, month.events, month.archived_at) != stated or (
+    entered = (first.text("file"), first.text("sha256"), first.number("batches"), first.number("events"), first.at)
+    if (month.file, month.digest, month.batches, month.events, month.archived_at) != entered or (
         (month.low, month.high) != range_of(month.month) or month.note != first.text("note")
     ):
         yield f"is not what {first.name} says"
@@ -84,7 +84,7 @@ def _faults(month: Month, stated: _Rebuilt | None, verifiers: list[Verifier]) ->
         if filed != here:
             yield "is not what its note says"
     if month.state == "destroyed" and (wrong := notes.wrong_destruction(month, verifiers)):
-        yield f"is stated to be destroyed: {wrong}"
+        yield f"is said to be destroyed: {wrong}"
     [kept] = binary_copy.execute(_KEPT, (month.low, month.high))
     if kept != (month.batches, month.events):
         yield f"has {kept[0]} batches with {kept[1]} events, and its archive {month.batches} with {month.events}"

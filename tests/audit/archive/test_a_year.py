@@ -76,7 +76,7 @@ def a_year(years: Years, folder: Path, days: list[date], *, coups: int) -> list[
 
 
 def test_two_months_out_and_one_back(years: Years, folder: Path) -> None:
-    for line in a_year(years, folder, TWELVE[:2], coups=20):
+    for line in a_year(years, folder, TWELVE[:2], coups=4):
         print(line)
 
 

@@ -1,4 +1,4 @@
-"""A month into the archive and back: what is proved, what stays, what is stated of it."""
+"""A month into the archive and back: what is proved, what stays, what is said of it."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_what_the_archive_keeps_here_is_batches_leaves_findings_and_the_audit_tr
     assert Finding.objects.filter(stream=stream_id, case__state="closed").exists()
 
 
-# What is stated of it
+# What is said of it
 
 
 def test_whoever_reads_an_archived_stream_is_told_where_it_is_and_not_that_it_is_empty(years: Years) -> None:
@@ -145,14 +145,14 @@ def test_nothing_waits_for_an_archived_stream_of_another_version_of_the_engine(y
 
 def reasons(years: Years) -> list[str]:
     """Return why the month stays, as the dry run says; the command itself changes nothing then."""
-    stated = [
+    printed = [
         line.removeprefix("1992-03 stays: ") for line in archived("--before", "1992-04", "--dry-run").splitlines()
     ]
-    if stated != ["1992-03 can be archived."]:
+    if printed != ["1992-03 can be archived."]:
         with pytest.raises(CommandError, match="1 month stayed"):
             archived("--before", "1992-04")
     assert not ArchivedMonth.objects.exists()
-    return stated
+    return printed
 
 
 def test_an_open_session_an_unsigned_night_an_unfed_ledger_and_unsealed_batches_keep_a_month(years: Years) -> None:
@@ -320,7 +320,7 @@ def test_a_row_without_an_entry_excuses_nothing(years: Years, state: str) -> Non
     destroyed_at = years.officer.date_joined if state == "destroyed" else None
     ArchivedMonth.objects.create(**forged_row(years, state=state, destroyed_at=destroyed_at))
     whats = [str(fault) for fault in verified().faults]
-    assert any(f"1992-03 is stated to be {state}, and no entry says so" in what for what in whats), whats
+    assert any(f"1992-03 is said to be {state}, and no entry says so" in what for what in whats), whats
 
 
 def test_an_entry_of_destruction_without_the_key_of_checkpoints_is_forged(
@@ -333,7 +333,7 @@ def test_an_entry_of_destruction_without_the_key_of_checkpoints_is_forged(
     destroyed(monkeypatch, years.second, years.director)
     seal()
     whats = [str(fault) for fault in verified().faults]
-    assert any("is stated to be destroyed" in what for what in whats), whats
+    assert any("is said to be destroyed" in what for what in whats), whats
 
 
 def test_a_row_that_was_altered_is_not_what_its_entry_says(years: Years) -> None:
