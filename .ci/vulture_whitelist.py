@@ -50,6 +50,7 @@ _.has_delete_permission, _.parameter_name, _.lookups, _.model_admin, _.form_url
     _.add_view,
     _.password_change,
     _.clean_old_password,
+    _.clean_public_key,
     _.form_valid,
     _.login_form,
     _.site_url,

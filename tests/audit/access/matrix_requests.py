@@ -241,7 +241,6 @@ action(
     reason="seen",
 )
 action("apikey", "revoke", "revoke the selected", lambda site: site.spare_key)
-posted(f"{PERSON}<path:object_id>/delete/", lambda world, site: {"reason": "asked for it"})
 for _method in ("GET", "POST"):
     AT[_method, f"{PERSON}held/<slug:role>/<int:casino_id>/<path:code>/", ""] = lambda world, site, who: Ask(
         f"/{PERSON}held/player/{site.casino.pk}/{site.person.code}/"
@@ -382,7 +381,7 @@ def _person(**changed: Any) -> Callable[[World, Site], Form]:
 
 posted(f"{PERSON}add/", _person(), path=f"{PERSON}add/")
 posted(f"{PERSON}{CHANGE}", lambda world, site: {"kind": "player", "name": "Berta", "card_or_licence": "", "note": ""})
-posted(f"{PERSON}{DELETE}", lambda world, site: {"post": "yes"})
+posted(f"{PERSON}{DELETE}", lambda world, site: {"reason": "asked for it"})
 posted(
     f"{PERSON}import/",
     lambda world, site: {
