@@ -50,7 +50,7 @@ RULES = {
     "checkpoint-signature": "a checkpoint is signed by a key of the log",
     "checkpoint-root": "a checkpoint has the root that the leaves give at its size",
     "checkpoint-size": "no checkpoint is smaller than one before it",
-    "next-seq": "a number that is stated to come next is after all that was acknowledged, and not after what is stored",
+    "next-seq": "a number that is said to come next is after all that was acknowledged, and not after what is stored",
     "conflict": "a conflict is with other content that is stored",
     "findings": "findings are those of a clean run over the stored events",
 }
@@ -188,7 +188,7 @@ class _Streams:
                 yield from self._acknowledged(request)
             elif request.is_refused:
                 yield from self._refused(request)
-            yield from self._stated(request)
+            yield from self._next_seqs(request)
         yield from self._receipts()
         for stream, events in self.history.stored.items():
             yield from self._events(stream, events)
@@ -258,16 +258,16 @@ class _Streams:
             default=1,
         )
 
-    def _stated(self, request: Request) -> Iterator[Violation]:
+    def _next_seqs(self, request: Request) -> Iterator[Violation]:
         """What an answer that stores nothing says of the stream."""
         if request.is_acknowledged or "next_seq" not in request.answer:
             return
-        stated = request.answer["next_seq"]
-        if stated < self._acknowledged_before(request):
-            yield Violation("next-seq", f"{request.stream} takes {stated} next, below what was acknowledged")
+        next_seq = request.answer["next_seq"]
+        if next_seq < self._acknowledged_before(request):
+            yield Violation("next-seq", f"{request.stream} takes {next_seq} next, below what was acknowledged")
         stored = self.stored.get(request.stream, {})
-        if stated > max((_next(raw, seq) for seq, raw in stored.items()), default=1):
-            yield Violation("next-seq", f"{request.stream} takes {stated} next, and what is before it is not stored")
+        if next_seq > max((_next(raw, seq) for seq, raw in stored.items()), default=1):
+            yield Violation("next-seq", f"{request.stream} takes {next_seq} next, and what is before it is not stored")
 
     # Receipts and batches
 
