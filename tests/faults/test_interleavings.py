@@ -24,7 +24,7 @@ from tests.faults.interleaving import STEP_EVENTS, Interleaving, World
 from tests.faults.turns import FAULTS, taking_turns
 
 QUICK = 50
-OFTEN = 400
+OFTEN = 300
 SCHEDULES = int(os.environ.get("CABOCHON_SCHEDULES", "10000"))
 FIRST = int(os.environ.get("CABOCHON_SEED", "0"))
 CHUNKS = 8
