@@ -142,8 +142,8 @@ def problem_of(error: Exception) -> Problem | None:
     if isinstance(error, NotOpened | SequenceGap) and (epoch := epochs.current()).number > 1:
         members["epoch"] = epoch.number
         detail += (
-            f" The record was restored from a backup (epoch {epoch.number}): what it was sent before that, from event "
-            f"{members['next_seq']} on, is lost here although you have a receipt. Send it again from there."
+            f" The record was restored from a backup (epoch {epoch.number}). If you have receipts for event "
+            f"{members['next_seq']} and later ones, they were lost here: send them again from there."
         )
     return Problem(row.status, row.code, detail, errors=errors or None, **members)
 

@@ -23,5 +23,5 @@ def test_a_record_that_lost_its_last_events_is_restored_recovered_and_sent_again
     assert "The log is not the one that was signed" in forked
     assert all("The log is not the one" not in page for page in (before, recovered, after))
     assert "gap" in of["clients"][1]
-    assert "Send it again from there" in of["clients"][2]
+    assert "send them again from there" in of["clients"][2]
     assert of["recover"][0].count("epoch-2") >= 2
