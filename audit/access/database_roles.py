@@ -118,7 +118,8 @@ TABLES: Mapping[str, Mapping[str, str]] = {
     # Casinos, tables, keys. One reconciliation at a time locks the casino's row, which takes a right to change it.
     "audit_casino": {**_READ, WEB: "insert, update", WORKER: "update (name)"},
     **{f"audit_{name}": {**_READ, WEB: "insert, update"} for name in ("gamingtable", "casecontacts")},
-    "audit_person": {WEB: "select, insert, update", WORKER: "select"},  # names: not of the record; erased by a function
+    # Names are not of the record, and are erased by a function.
+    "audit_person": {READER: "select (id, casino_id, code, kind)", WEB: "select, insert, update", WORKER: "select"},
     "audit_apikey": {
         READER: "select (id, casino_id, name, prefix, scopes, created_at, expires_at, revoked_at, last_used_at,"
         " public_key)",
@@ -147,8 +148,7 @@ TABLES: Mapping[str, Mapping[str, str]] = {
     # The house register, decisions on corrections, epochs and archived months of the log: written by functions.
     **{f"audit_{name}": _READ for name in ("registerentry", "correctiondecision", "logepoch", "archivedmonth")},
     "audit_erasedperson": _READ,  # written by a function, too
-    "audit_officer_groups": {WEB: "select"},
-    "audit_officer_user_permissions": {WEB: "select"},
+    **{f"audit_officer_{name}": {WEB: "select"} for name in ("groups", "user_permissions")},
     # Of Django and its apps.
     **{f"auth_{name}": {WEB: "select"} for name in ("group", "group_permissions", "permission")},
     "django_content_type": {WEB: "select", WORKER: "select"},

@@ -6,13 +6,13 @@ address that a request is about is in no entry, and is not compared.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from audit.event_store.audit_trail import INSTALLATION
-from audit.models import AccountRequest, RequestKind, RequestState
+from audit.models import AccountRequest, Officer, RequestKind, RequestState
 from audit.projections.entries import Entry, entries, is_same_instant
 from audit.projections.faults import WrongRow
 
@@ -41,10 +41,10 @@ class _Rebuilt:
 def wrong_requests() -> Iterator[WrongRow]:
     """Yield what does not hold about the requests about accounts, of every casino: accounts belong to several."""
     proposed, decided = _stated()
-    rows = AccountRequest.objects.select_related("proposed_by", "decided_by").order_by("pk")
-    for row in rows:
+    names = dict(Officer.objects.values_list("pk", "username"))
+    for row in AccountRequest.objects.order_by("pk"):
         name = f"request {row.pk} ({row.kind}) about officer {row.officer_id}"
-        stored = _of_row(row)
+        stored = _of_row(row, names)
         like = [each for each in proposed if each.proposed_at == row.proposed_at and each.kind == row.kind]
         if not like:
             yield WrongRow("request", f"{name} is stored, and no entry proposes it")
@@ -103,7 +103,7 @@ def _first(entry: Entry) -> _Rebuilt:
     return first
 
 
-def _of_row(row: AccountRequest) -> _Rebuilt:
+def _of_row(row: AccountRequest, names: Mapping[int, str]) -> _Rebuilt:
     values: dict[str, Any] = {
         name: getattr(row, name) for name in ("kind", "role", "reason", "proposed_at", "is_first")
     }
@@ -111,9 +111,9 @@ def _of_row(row: AccountRequest) -> _Rebuilt:
         **values,
         officer=row.officer_id,
         casino=row.casino_id,
-        proposed_by=row.proposed_by.get_username(),
+        proposed_by=names.get(row.proposed_by_id, ""),
         state=row.state,
-        decided_by=row.decided_by.get_username() if row.decided_by is not None else None,
+        decided_by=names.get(row.decided_by_id) if row.decided_by_id else None,
         decided_at=row.decided_at,
     )
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
 from audit.casework.complaints import ANSWERED, ENTERED
-from audit.models import Complaint
+from audit.models import Complaint, Officer
 from audit.projections.cases import instant_of
 from audit.projections.entries import Entry, entries, is_same_instant
 from audit.projections.faults import WrongRow
@@ -20,10 +20,11 @@ def wrong_complaints(casino_id: int | None) -> Iterator[WrongRow]:
     for entry in entries(casino_id, (ENTERED, ANSWERED)):
         by_id = entered if entry.type == ENTERED else answered
         by_id.setdefault(entry.number("complaint"), []).append(entry)
-    rows = Complaint.objects.select_related("stream", "entered_by", "answer__answered_by").order_by("pk")
+    names = dict(Officer.objects.values_list("pk", "username"))
+    rows = Complaint.objects.select_related("stream", "answer").order_by("pk")
     for complaint in rows if casino_id is None else rows.filter(casino=casino_id):
-        altered = [*_altered(complaint, entered.pop(complaint.pk, []))]
-        altered += [f"answer: {name}" for name in _altered_answer(complaint, answered.pop(complaint.pk, []))]
+        altered = [*_altered(complaint, entered.pop(complaint.pk, []), names)]
+        altered += [f"answer: {name}" for name in _altered_answer(complaint, answered.pop(complaint.pk, []), names)]
         if altered:
             what = f"complaint {complaint.pk} is not what the audit trail says: {', '.join(altered)}"
             yield WrongRow("complaint", what, seq=complaint.seq)
@@ -31,7 +32,7 @@ def wrong_complaints(casino_id: int | None) -> Iterator[WrongRow]:
         yield WrongRow("complaint", f"complaint {pk} is missing, of which {of_complaint[0].name} says something")
 
 
-def _altered(complaint: Complaint, of_complaint: list[Entry]) -> Iterator[str]:
+def _altered(complaint: Complaint, of_complaint: list[Entry], names: Mapping[int, str]) -> Iterator[str]:
     """Yield the names of what differs; the table is that of the stream."""
     if len(of_complaint) != 1:
         yield "it was not entered once"
@@ -45,7 +46,7 @@ def _altered(complaint: Complaint, of_complaint: list[Entry]) -> Iterator[str]:
     stored: dict[str, Any] = {
         "casino": complaint.casino_id, "stream": complaint.stream.name, "seq": complaint.seq,
         "clock": f"{complaint.clock:%H:%M}", "wager": complaint.wager, "player": complaint.player,
-        "came": complaint.came, "words": complaint.words, "entered_by": complaint.entered_by.get_username(),
+        "came": complaint.came, "words": complaint.words, "entered_by": names.get(complaint.entered_by_id, ""),
     }  # fmt: skip
     yield from (name for name, value in stated.items() if stored[name] != value)
     if complaint.table_id != complaint.stream.table_id or complaint.stream.casino_id != complaint.casino_id:
@@ -58,7 +59,7 @@ def _altered(complaint: Complaint, of_complaint: list[Entry]) -> Iterator[str]:
         yield "deadline"
 
 
-def _altered_answer(complaint: Complaint, of_complaint: list[Entry]) -> Iterator[str]:
+def _altered_answer(complaint: Complaint, of_complaint: list[Entry], names: Mapping[int, str]) -> Iterator[str]:
     answer = getattr(complaint, "answer", None)
     if answer is None or len(of_complaint) != 1:
         if answer is not None or of_complaint:
@@ -66,9 +67,9 @@ def _altered_answer(complaint: Complaint, of_complaint: list[Entry]) -> Iterator
         return
     [entry] = of_complaint
     stated = (entry.text("about"), entry.text("reason"), entry.actor, entry.data.get("amount"), entry.data.get("paid"))
-    stored = (answer.outcome, answer.words, answer.answered_by.get_username(), answer.amount, answer.paid_seq)
-    names = ("outcome", "words", "answered_by", "amount", "paid_seq")
-    yield from (name for name, one, other in zip(names, stored, stated, strict=True) if one != other)
+    stored = (answer.outcome, answer.words, names.get(answer.answered_by_id, ""), answer.amount, answer.paid_seq)
+    columns = ("outcome", "words", "answered_by", "amount", "paid_seq")
+    yield from (name for name, one, other in zip(columns, stored, stated, strict=True) if one != other)
     if not _is_at(answer.answered_at, entry):
         yield "answered_at"
 

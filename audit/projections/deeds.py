@@ -7,7 +7,7 @@ from typing import Any
 
 from audit.adjudication.promotion import PROMOTED
 from audit.event_store.audit_trail import INSTALLATION
-from audit.models import ErasedPerson, LedgerProcess, Person, WhatIf
+from audit.models import ErasedPerson, LedgerProcess, Officer, Person, WhatIf
 from audit.persons.directory import family_of
 from audit.persons.erasure import ERASED
 from audit.projections.entries import Entry, entries, is_same_instant
@@ -67,10 +67,11 @@ def wrong_erasures(casino_id: int | None) -> Iterator[WrongRow]:
     A name that stands again under an erased id has to have been entered anew.
     """
     erased, added = _erased_and_added(casino_id)
-    rows = ErasedPerson.objects.select_related("erased_by").order_by("pk")
+    names = dict(Officer.objects.values_list("pk", "username"))
+    rows = ErasedPerson.objects.order_by("pk")
     missing = [*erased]
     for row in rows if casino_id is None else rows.filter(casino=casino_id):
-        stored = (row.casino_id, row.code, row.kind, row.reason, row.erased_by.get_username(), row.erased_at)
+        stored = (row.casino_id, row.code, row.kind, row.reason, names.get(row.erased_by_id, ""), row.erased_at)
         entry = next((each for each in missing if _erasure_of(each) == stored), None)
         if entry is None:
             yield WrongRow("person", f"the erasure of {row.code} is stored, and no entry says so, or another")
@@ -80,7 +81,7 @@ def wrong_erasures(casino_id: int | None) -> Iterator[WrongRow]:
         yield WrongRow("person", f"the erasure of {entry.text('named')} is missing or altered, which {entry.name} says")
     newest = {(each.casino_id, each.text("named"), family_of(each.text("kind"))): each for each in erased}
     people = Person.objects.filter(code__in={code for _casino, code, _family in newest})
-    for casino, code, kind in people.values_list("casino_id", "code", "kind"):
+    for casino, code, kind in people.order_by().values_list("casino_id", "code", "kind"):
         entry = newest.get((casino, code, family_of(kind)))
         if entry is not None and not any(each > (entry.at, entry.seq) for each in added.get((casino, code), ())):
             yield WrongRow(
