@@ -105,14 +105,18 @@ def test_two_thousand_events_each_once_through_a_proxy_that_cuts_and_lies(
     assert sum(through.done.values()) > through.done["pass"] > 0
 
 
-@pytest.mark.faults
-def test_a_hundred_thousand_events_of_fifty_sessions_each_once(tmp_path: Path, migrated_template: str) -> None:
-    sessions, events = 50, 2_000
+@pytest.mark.parametrize(
+    "events, kills", [pytest.param(300, 3, marks=pytest.mark.faults), pytest.param(2_000, 9, marks=pytest.mark.soak)]
+)
+def test_the_events_of_fifty_sessions_each_once(
+    tmp_path: Path, migrated_template: str, events: int, kills: int
+) -> None:
+    sessions = 50
     with record(tmp_path / "record", migrated_template) as running, proxy(running.port, seed=2) as through:
         began = time.monotonic()
-        killed = send_while_killing(tmp_path, running, through, sessions=sessions, events=events, kills=9, seed=2)
+        killed = send_while_killing(tmp_path, running, through, sessions=sessions, events=events, kills=kills, seed=2)
         took_s = time.monotonic() - began
         check_each_once_and_in_order(tmp_path, running, sessions=sessions, events=events)
     print(f"{sessions * events} events in {took_s:.0f} s, {killed} kills, {dict(through.done)}")
-    assert killed >= 5
+    assert killed >= kills // 2
     assert set(through.done) == set(FAULTS)

@@ -23,8 +23,8 @@ from tests.faults.clocks import Clocks
 from tests.faults.interleaving import STEP_EVENTS, Interleaving, World
 from tests.faults.turns import FAULTS, taking_turns
 
-QUICK = 50
-OFTEN = 300
+QUICK = 20
+OFTEN = 100
 SCHEDULES = int(os.environ.get("CABOCHON_SCHEDULES", "10000"))
 FIRST = int(os.environ.get("CABOCHON_SEED", "0"))
 CHUNKS = 8

@@ -8,13 +8,13 @@ import pytest
 
 from tests.faults.restore_drill import Way, drill
 
-pytestmark = pytest.mark.faults
-
 EVENTS = 150
 """Of each of the six sessions."""
 
 
-@pytest.mark.parametrize("way", ["wal", "dump"])
+@pytest.mark.parametrize(
+    "way", [pytest.param("wal", marks=pytest.mark.faults), pytest.param("dump", marks=pytest.mark.soak)]
+)
 def test_a_record_that_lost_its_last_events_is_restored_recovered_and_sent_again(tmp_path: Path, way: Way) -> None:
     steps: list[tuple[str, str]] = []
     drill(tmp_path, way, events=EVENTS, say=lambda who, what: steps.append((who, what)))
