@@ -28,7 +28,7 @@ def examples() -> dict[str, Any]:
     """Return the functions that the Python examples of the page define."""
     defined: dict[str, Any] = {}
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
-    assert len(blocks) == 2
+    assert len(blocks) == 3
     for block in blocks:
         exec(compile(block, str(PAGE), "exec"), defined)
     return defined
