@@ -6,7 +6,7 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -100,8 +100,11 @@ class Record:
         """Return the first number of each batch of a stream, in the order of receipt."""
         return [int(row[0]) for row in self.query(BATCHES, stream)]
 
-    def refused(self) -> list[tuple[Any, ...]]:
-        return self.query("select code, detail from audit_quarantined order by id")
+    def refused(self, streams: Iterable[str]) -> list[tuple[Any, ...]]:
+        """Return code and detail of each request that was refused about some streams."""
+        return self.query(
+            "select code, detail from audit_quarantined where stream = any(%s) order by id", list(streams)
+        )
 
 
 @contextmanager

@@ -45,6 +45,9 @@ STAGES = 3
 STEP_EVENTS = 8
 """For ``replay.STEP_EVENTS``: a worker takes one or two steps for a stream."""
 
+AHEAD_H = 20
+"""Hours by which a clock is ahead at most."""
+
 MAX_TURNS = 400
 """Turns after which nothing fails any more: whoever is still without an answer gets one."""
 
@@ -201,7 +204,7 @@ class Interleaving:
         self.fault_rate = 0.0
         while self.running:
             self._go_on(self.rng.choice(sorted(self.running)), steps=1_000)
-        self._set_clocks(0, 0)
+        self._set_clocks(0, AHEAD_H)  # or what was received while the server's clock was ahead is not sealed yet
         for client in self.clients:
             while not client.is_done:
                 self._send(client, client.events[client.acknowledged :])
@@ -217,7 +220,7 @@ class Interleaving:
         """Begin something or let something go on; now and then a clock steps or a key is rotated."""
         chance = self.rng.random()
         if chance < 0.02:
-            hours = (0, 0, -26, -1, 1, 20)
+            hours = (0, 0, -26, -1, 1, AHEAD_H)
             self._set_clocks(self.rng.choice(hours), self.rng.choice(hours))
         elif chance < 0.023:
             purpose = self.rng.choice(("receipt", "checkpoint"))

@@ -247,8 +247,8 @@ def test_what_a_lying_disk_loses_is_seen_by_the_sequencer_verify_and_the_client(
         with pytest.raises(CommandError, match="checkpoint"):
             verified("--against", str(checkpoints))
         assert table.send("a") == 409
-        told = table.history.requests[-1].answer
-        assert (told["code"], told["next_seq"]) == ("gap", 3), "the client has receipts up to 6"
+        answer = table.history.requests[-1].answer
+        assert (answer["code"], answer["next_seq"]) == ("gap", 3), "the client has receipts up to 6"
 
 
 def test_a_disk_that_tells_the_truth_loses_nothing(
@@ -365,8 +365,8 @@ def test_what_an_asynchronous_replica_lacks_is_seen_recovered_and_sent_again(
             recover(monkeypatch, [officer.username for officer in officers])
             assert epochs.current().number == 2
             assert table.send("a") == 409
-            told = table.history.requests[-1].answer
-            assert (told["code"], told["next_seq"], told["epoch"]) == ("gap", 3, 2)
+            answer = table.history.requests[-1].answer
+            assert (answer["code"], answer["next_seq"], answer["epoch"]) == ("gap", 3, 2)
             table.acknowledged = {"a": 2, "b": 2}  # which have receipts for more, and send it again
             table.finish()
             assert verified("--against", str(checkpoints)) == "Everything holds."

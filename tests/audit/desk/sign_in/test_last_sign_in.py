@@ -12,7 +12,7 @@ from django.core.cache import cache
 from django.test import Client
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
-from audit.models import Officer
+from audit.models import Casino, Officer
 from tests.audit.desk.sign_in.test_signing_in import PASSWORD, code_of, sign_in
 
 pytestmark = pytest.mark.django_db
@@ -22,6 +22,8 @@ OFFICE, ELSEWHERE = "192.0.2.1", "198.51.100.7"
 
 @pytest.fixture
 def officer() -> Officer:
+    for code in ("paris", "montreal"):  # of an officer of one casino, the page says the time there
+        Casino.objects.create(code=f"last-sign-in-{code}", name=code, time_zone="Europe/Paris")
     return Officer.objects.create_superuser("claire", password=PASSWORD)
 
 

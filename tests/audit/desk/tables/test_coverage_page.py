@@ -155,7 +155,7 @@ def test_the_pdf_says_of_every_sentence_what_the_page_says(tenant: Tenant) -> No
     assert silent[0]["letter"] == "U"
     assert silent[0]["text"].endswith("silent in this session: needs calls")
     assert data["register"]["rows"] == []
-    assert printed(tenant, language="fr")["heading"] == "Article 55-7, telle que vérifiée en T1"
+    assert printed(tenant, language="fr")["heading"] == "Article 55-7 à la table T1"
 
 
 def test_a_session_that_was_not_read_and_one_of_another_casino_have_no_pdf(tenant: Tenant) -> None:
