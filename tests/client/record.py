@@ -7,11 +7,12 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import psutil
 import psycopg
 
 from tests.casino.processes import ENVIRONMENT, is_ready, nothing_left_on, until
@@ -74,8 +75,13 @@ class Record:
 
     def kill(self, name: str) -> None:
         process = self.processes.pop(name)
+        workers = psutil.Process(process.pid).children(recursive=True)  # which keep the port for a while
         process.kill()
         process.wait()
+        for worker in workers:
+            with suppress(psutil.NoSuchProcess):
+                worker.kill()
+                worker.wait(60)
 
     def manage(self, *words: str) -> str:
         """Run a command; return what it prints."""
