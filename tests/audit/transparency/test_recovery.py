@@ -171,7 +171,7 @@ def test_what_was_lost_is_listed_recovered_by_two_officers_sent_again_and_holds(
     assert too_late.status_code == 409
     problem = too_late.json()
     assert (problem["code"], problem["next_seq"], problem["epoch"]) == ("gap", SENT_BEFORE + 1, 2)
-    assert f"from event {SENT_BEFORE + 1} on" in problem["detail"]
+    assert f"for event {SENT_BEFORE + 1} and later ones" in problem["detail"]
     assert restored.tenant.post(restored.name, restored.events).status_code == 201  # what is here is told apart
     stream = restored.tenant.stream(restored.name)
     advance(stream.stream_id)
