@@ -12,8 +12,8 @@ from datetime import datetime
 from typing import Any
 
 from audit.event_store.audit_trail import INSTALLATION
-from audit.models import AccountRequest, Officer, RequestKind, RequestState
-from audit.projections.entries import Entry, entries, is_same_instant
+from audit.models import AccountRequest, RequestKind, RequestState
+from audit.projections.entries import Entry, entries, is_same_instant, officer_names
 from audit.projections.faults import WrongRow
 
 FIRST = "officer.first_administrator"
@@ -41,7 +41,7 @@ class _Rebuilt:
 def wrong_requests() -> Iterator[WrongRow]:
     """Yield what does not hold about the requests about accounts, of every casino: accounts belong to several."""
     proposed, decided = _stated()
-    names = dict(Officer.objects.values_list("pk", "username"))
+    names = officer_names()
     for row in AccountRequest.objects.order_by("pk"):
         name = f"request {row.pk} ({row.kind}) about officer {row.officer_id}"
         stored = _of_row(row, names)

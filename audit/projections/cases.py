@@ -17,9 +17,9 @@ from typing import Any
 from django.db.models import Exists, OuterRef
 
 from audit.casework.state_machine import TRANSITIONS, Transition
-from audit.models import Case, CaseAction, Finding, Officer
+from audit.models import Case, CaseAction, Finding
 from audit.models.cases import State
-from audit.projections.entries import Entry, entries, is_same_instant
+from audit.projections.entries import Entry, entries, is_same_instant, officer_names
 from audit.projections.faults import WrongRow
 
 EVENTS: dict[str, Transition] = {each.event: each for each in TRANSITIONS.values()}
@@ -70,7 +70,7 @@ def wrong_cases(casino_id: int | None) -> Iterator[WrongRow]:
         actions.setdefault(case_id, []).append(tuple(action))
     of_finding = Finding.objects.filter(case=OuterRef("pk")).stood_once()
     cases = Case.objects.all() if casino_id is None else Case.objects.filter(casino=casino_id)
-    names = dict(Officer.objects.values_list("pk", "username"))
+    names = officer_names()
     for case in cases.annotate(has_finding=Exists(of_finding)).order_by("pk").iterator():
         of_case = by_case.pop(case.pk, [])
         yield from _wrong_case(case, of_case, names)

@@ -7,9 +7,9 @@ from datetime import datetime
 from typing import Any
 
 from audit.casework.complaints import ANSWERED, ENTERED
-from audit.models import Complaint, Officer
+from audit.models import Complaint
 from audit.projections.cases import instant_of
-from audit.projections.entries import Entry, entries, is_same_instant
+from audit.projections.entries import Entry, entries, is_same_instant, officer_names
 from audit.projections.faults import WrongRow
 
 
@@ -20,7 +20,7 @@ def wrong_complaints(casino_id: int | None) -> Iterator[WrongRow]:
     for entry in entries(casino_id, (ENTERED, ANSWERED)):
         by_id = entered if entry.type == ENTERED else answered
         by_id.setdefault(entry.number("complaint"), []).append(entry)
-    names = dict(Officer.objects.values_list("pk", "username"))
+    names = officer_names()
     rows = Complaint.objects.select_related("stream", "answer").order_by("pk")
     for complaint in rows if casino_id is None else rows.filter(casino=casino_id):
         altered = [*_altered(complaint, entered.pop(complaint.pk, []), names)]

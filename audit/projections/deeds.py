@@ -7,10 +7,10 @@ from typing import Any
 
 from audit.adjudication.promotion import PROMOTED
 from audit.event_store.audit_trail import INSTALLATION
-from audit.models import ErasedPerson, LedgerProcess, Officer, Person, WhatIf
+from audit.models import ErasedPerson, LedgerProcess, Person, WhatIf
 from audit.persons.directory import family_of
 from audit.persons.erasure import ERASED
-from audit.projections.entries import Entry, entries, is_same_instant
+from audit.projections.entries import Entry, entries, is_same_instant, officer_names
 from audit.projections.faults import WrongRow
 
 _ADDED, _TAKEN_APART = "person.added", "equipment.taken_apart"
@@ -67,7 +67,7 @@ def wrong_erasures(casino_id: int | None) -> Iterator[WrongRow]:
     A name that stands again under an erased id has to have been entered anew.
     """
     erased, added = _erased_and_added(casino_id)
-    names = dict(Officer.objects.values_list("pk", "username"))
+    names = officer_names()
     rows = ErasedPerson.objects.order_by("pk")
     missing = [*erased]
     for row in rows if casino_id is None else rows.filter(casino=casino_id):

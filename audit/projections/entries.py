@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from audit.event_store import binary_copy
+from audit.models import Officer
 
 _ENTRIES = """
 select s.casino_id, s.name, e.seq, e.occurred_at, e.envelope::text
@@ -79,3 +80,8 @@ def entries(casino_id: int | None, types: Collection[str]) -> Iterator[Entry]:
         except msgspec.DecodeError:
             continue
         yield Entry(of_casino, desk, seq, at, decoded.actor, decoded.type, decoded.data)
+
+
+def officer_names() -> dict[int, str]:
+    """Return the name of each account, by its id: an entry names whoever acted, and a row has the id."""
+    return dict(Officer.objects.values_list("pk", "username"))

@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 
 from django.db.models import F
 
-from audit.models import NightReport, NightState, Officer, SignoffException
-from audit.projections.entries import Entry, entries, is_same_instant
+from audit.models import NightReport, NightState, SignoffException
+from audit.projections.entries import Entry, entries, is_same_instant, officer_names
 from audit.projections.faults import WrongRow
 from audit.reconciliation.versions import digest_of, kept_root
 
@@ -42,7 +42,7 @@ def wrong_nights(casino_id: int | None) -> Iterator[WrongRow]:
         else:
             version.signatures.append(entry)
     exceptions = _exceptions(casino_id)
-    names = dict(Officer.objects.values_list("pk", "username"))
+    names = officer_names()
     reports = NightReport.objects.select_related("casino").order_by("pk")
     for report in reports if casino_id is None else reports.filter(casino=casino_id):
         key = (report.casino_id, report.gaming_day.isoformat(), report.currency, report.version)

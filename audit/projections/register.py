@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from audit.models import Officer, RegisterEntry
-from audit.projections.entries import Entry, entries
+from audit.models import RegisterEntry
+from audit.projections.entries import Entry, entries, officer_names
 from audit.projections.faults import WrongRow
 
 PROPOSED = "register.proposed"
@@ -55,7 +55,7 @@ class _Rebuilt:
 
 def wrong_register(casino_id: int | None) -> Iterator[WrongRow]:
     """Yield what does not hold about a casino's register, every casino's for None."""
-    names = dict(Officer.objects.values_list("pk", "username"))
+    names = officer_names()
     rows = RegisterEntry.objects.select_related("table").order_by("pk")
     stored = {row.pk: _of_row(row, names) for row in (rows if casino_id is None else rows.filter(casino=casino_id))}
     rebuilt, faults = _rebuilt(casino_id)
