@@ -360,7 +360,7 @@ def _refuse_inexact(value: object, pointer: str, root: str, *, is_own: bool = Fa
             raise ShapeError(f"is beyond {MAX_INTEGER}", pointer)
         case dict():
             for key, item in value.items():
-                within = f"{pointer}/{_escaped(key)}"
+                within = f"{pointer}/{escaped(key)}"
                 if not is_own and not key.isascii():
                     raise ShapeError("is no field of any event", within)
                 if max(key, default="") > LAST_SORTED:
@@ -379,7 +379,7 @@ def _refuse_nul(value: object, pointer: str) -> None:
         case dict():
             for key, item in value.items():
                 _refuse_nul(key, pointer)
-                _refuse_nul(item, f"{pointer}/{_escaped(key)}")
+                _refuse_nul(item, f"{pointer}/{escaped(key)}")
         case list():
             for index, item in enumerate(value):
                 _refuse_nul(item, f"{pointer}/{index}")
@@ -401,6 +401,6 @@ def _refuse_duplicate_names(raw: bytes) -> None:
     json.loads(raw, object_pairs_hook=unique)
 
 
-def _escaped(name: str) -> str:
+def escaped(name: str) -> str:
     """Return ``name`` as one reference token of a JSON Pointer."""
     return name.replace("~", "~0").replace("/", "~1")

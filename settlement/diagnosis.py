@@ -14,7 +14,7 @@ from typing import Any, cast, get_args, get_origin
 import msgspec
 from msgspec import inspect
 
-from settlement.codec import MAX_EVENT_BYTES, ShapeError
+from settlement.codec import MAX_EVENT_BYTES, ShapeError, escaped
 from settlement.events import TYPES, ExtensionEvent
 from settlement.events.envelope import MAX_INTEGER, Amount, Envelope, Stake
 from settlement.spelling import likely_word
@@ -80,7 +80,7 @@ def _faults_of_object(
         elif name not in also:
             # A name that is missing is meant sooner than one that was given as well.
             hint = _meant(name, missing) or _meant(name, [each for each in fields if each not in sent])
-            yield ShapeError(f"is no field of {of}" + (f"; {hint}" if hint else ""), f"{pointer}/{_escaped(name)}")
+            yield ShapeError(f"is no field of {of}" + (f"; {hint}" if hint else ""), f"{pointer}/{escaped(name)}")
     for name in missing:
         yield ShapeError(f"has no '{name}', which {of} needs", pointer)
 
@@ -219,8 +219,3 @@ def _part(of: str, pointer: str) -> str:
     """Return how the object at ``pointer`` inside ``of`` is called: its data are spoken of as the event itself."""
     name = pointer.rstrip("0123456789").rstrip("/").rsplit("/", 1)[-1]
     return of if name == "data" else f"'{name}' of {of}"
-
-
-def _escaped(name: str) -> str:
-    """Return ``name`` as one reference token of a JSON Pointer."""
-    return name.replace("~", "~0").replace("/", "~1")

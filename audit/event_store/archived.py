@@ -16,6 +16,12 @@ from audit.event_store import binary_copy
 AWAY = "archived", "destroyed"
 """The states in which the events of a month are not in the database."""
 
+_COLUMNS = (
+    "m.month, m.low, m.high, m.state, m.file, m.digest, m.batches, m.events, m.note, m.archived_at, m.entry_stream,"
+    " m.entry_seq, m.destruction_note"
+)
+"""Of a month ``m``, as ``Month`` takes them."""
+
 NOT_ARCHIVED = (
     "not exists (select from audit_archivedmonth m where s.stream_id >= m.low and s.stream_id < m.high"
     " and not s.is_of_desk)"
@@ -73,11 +79,7 @@ class StreamArchived(Exception):
 
 def months() -> list[Month]:
     """Return the months that were archived, in order."""
-    rows = binary_copy.execute(
-        "select month, low, high, state, file, digest, batches, events, note, archived_at, entry_stream, entry_seq,"
-        " destruction_note from audit_archivedmonth order by low",
-        (),
-    )
+    rows = binary_copy.execute(f"select {_COLUMNS} from audit_archivedmonth m order by m.low", ())
     return [Month(*row) for row in rows]
 
 
@@ -100,11 +102,10 @@ class Away:
 def month_of(stream_id: int) -> Month | None:
     """Return the month whose archive holds the events of a stream, None if they are in the database."""
     rows = binary_copy.execute(
-        "select m.month, m.low, m.high, m.state, m.file, m.digest, m.batches, m.events, m.note, m.archived_at,"
-        " m.entry_stream, m.entry_seq, m.destruction_note from log.stream s join audit_archivedmonth m"
+        f"select {_COLUMNS} from log.stream s join audit_archivedmonth m"
         " on s.stream_id >= m.low and s.stream_id < m.high"
-        " where s.stream_id = %b::bigint and not s.is_of_desk and m.state in ('archived', 'destroyed')",
-        (stream_id,),
+        " where s.stream_id = %b::bigint and not s.is_of_desk and m.state = any(%b::text[])",
+        (stream_id, list(AWAY)),
     )
     return Month(*rows[0]) if rows else None
 
