@@ -29,7 +29,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from audit.event_store import binary_copy, merkle
+from audit.event_store import binary_copy, durable_files, merkle
 from audit.event_store.bulk_read import SeqRange, events_in
 from audit.event_store.read import Batch
 from audit.event_store.streams import StreamRow, instant
@@ -209,23 +209,9 @@ def _line(packed: gzip.GzipFile, value: Any) -> None:
 
 def write_note(path: Path, note: str) -> None:
     """Write the note of a file that was renamed to its name, both names and the note synced to the disk."""
-    sync_folder(path.parent)
-    draft = path.with_name(f".{path.name}.part")
-    with draft.open("w") as file:
-        file.write(note)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.rename(path)
-    sync_folder(path.parent)
-
-
-def sync_folder(folder: Path) -> None:
-    """Sync the names in a folder to the disk."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    durable_files.sync_folder(path.parent)
+    durable_files.write(path, note.encode())
+    durable_files.sync_folder(path.parent)
 
 
 # Reading -------------------------------------------------------------------------------------------------------------

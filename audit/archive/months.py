@@ -28,7 +28,7 @@ from audit.archive import files, notes, proof
 from audit.archive.conditions import first_of_next, listed_cases, reasons_to_stay
 from audit.archive.files import BadArchive, FiledBatch, FiledStream, Opened
 from audit.archive.notes import Filed
-from audit.event_store import archived, audit_trail, binary_copy
+from audit.event_store import archived, audit_trail, binary_copy, durable_files
 from audit.event_store.append import EntryRefused
 from audit.event_store.archived import Month
 from audit.models import Officer
@@ -157,7 +157,7 @@ def destroy(month: date, officers: Sequence[Officer], reason: str) -> Month:
         data = {"month": row.name, "sha256": row.digest, "retention_years": years, "officers": names, "note": note}
         _enter(DESTROYED, data, reason=reason)
     (folder() / row.file).unlink(missing_ok=True)
-    files.sync_folder(folder())
+    durable_files.sync_folder(folder())
     return _month(month)
 
 

@@ -12,7 +12,6 @@ from datetime import date, datetime
 from typing import Any
 
 import msgspec
-import psycopg
 from django.db import DatabaseError
 
 from audit.event_store import binary_copy, merkle
@@ -132,9 +131,8 @@ def append_and_apply(stream_id: int, entry: NewEvent, *, function: str, secret: 
             f"select appended, next_seq, result from {function}({_PARAMETERS}, %b::text)", (*parameters, secret)
         )
     except DatabaseError as error:
-        cause = error.__cause__
-        if isinstance(cause, psycopg.Error) and cause.sqlstate == REFUSED:
-            raise EntryRefused(cause.diag.message_primary or "") from error
+        if binary_copy.sqlstate_of(error) == REFUSED:
+            raise EntryRefused(binary_copy.message_of(error)) from error
         raise
     if not appended:
         raise UnexpectedSeq(following)
@@ -147,8 +145,7 @@ def _closed_months() -> Iterator[None]:
     try:
         yield
     except DatabaseError as error:
-        cause = error.__cause__
-        if isinstance(cause, psycopg.Error) and cause.sqlstate == CLOSED:
+        if binary_copy.sqlstate_of(error) == CLOSED:
             raise MonthClosed from error
         raise
 

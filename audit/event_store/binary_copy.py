@@ -102,3 +102,20 @@ def execute(statement: str, parameters: tuple[Any, ...] | Mapping[str, Any]) -> 
         cursor.adapters.register_loader("json", _RawLoader)
         cursor.adapters.register_dumper(BinaryArray, _ArrayDumper)
         return cursor.execute(statement, parameters, binary=True).fetchall()
+
+
+def sqlstate_of(error: BaseException) -> str:
+    """Return the SQLSTATE of what the database refused, '' of any other error. Django's errors have it in their cause.
+
+    Source: PostgreSQL, appendix A.
+    """
+    for each in (error, error.__cause__):
+        if isinstance(each, psycopg.Error) and each.sqlstate:
+            return each.sqlstate
+    return ""
+
+
+def message_of(error: BaseException) -> str:
+    """Return the first line in which the database says why it refused, '' of any other error."""
+    cause = error.__cause__
+    return (cause.diag.message_primary or "") if isinstance(cause, psycopg.Error) else ""

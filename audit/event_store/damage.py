@@ -20,9 +20,7 @@ _FILE = re.compile(r"/(\d+)(?:_\w+)?(?:\.\d+)?$")
 
 def is_damage(error: BaseException) -> bool:
     """Whether an error of the database, or what it was raised from, is that stored data cannot be read."""
-    return any(
-        getattr(each, "sqlstate", None) in (DATA_CORRUPTED, INDEX_CORRUPTED) for each in (error, error.__cause__)
-    )
+    return binary_copy.sqlstate_of(error) in (DATA_CORRUPTED, INDEX_CORRUPTED)
 
 
 def described(error: BaseException) -> str:

@@ -6,7 +6,6 @@ tree, and is never written again.
 
 from __future__ import annotations
 
-import os
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +13,7 @@ from urllib.parse import quote
 
 from django.conf import settings
 
+from audit.event_store import durable_files
 from audit.transparency import epochs
 from audit.transparency.signed_notes import BadNote, Checkpoint, Verifier, open_checkpoint
 from audit.transparency.tree import StoredCheckpoint
@@ -92,9 +92,4 @@ def _write(folder: Path, name: str, note: bytes) -> None:
     if path.exists():
         return
     folder.mkdir(parents=True, exist_ok=True)
-    draft = folder / f".{name}.{os.getpid()}"
-    with draft.open("wb") as file:
-        file.write(note)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.rename(path)
+    durable_files.write(path, note)

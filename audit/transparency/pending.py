@@ -21,7 +21,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-import psycopg
 from django.db import DatabaseError, connection, transaction
 
 from audit.event_store import binary_copy, merkle
@@ -181,9 +180,7 @@ def stored_events(pending: Sequence[PendingBatch]) -> list[Stored | None]:
         with transaction.atomic():
             rows = binary_copy.execute(_EVENTS, keys)
     except DatabaseError as error:
-        cause = error.__cause__
-        state = (cause.sqlstate or "") if isinstance(cause, psycopg.Error) else ""
-        if not state.startswith(_UNREADABLE) or not connection.is_usable():
+        if not binary_copy.sqlstate_of(error).startswith(_UNREADABLE) or not connection.is_usable():
             raise
         if len(pending) == 1:
             return [None]

@@ -194,7 +194,7 @@ class Sequencer:
         except IntegrityError as error:
             raise Fenced("another sequencer took the index of the next leaf") from error
         except Exception as error:
-            if getattr(error.__cause__, "sqlstate", None) == "ES409":
+            if binary_copy.sqlstate_of(error) == "ES409":
                 raise Fenced("another sequencer has appended to the tree") from error
             raise
 

@@ -25,7 +25,7 @@ from typing import Literal, TypeAlias
 
 from django.conf import settings
 
-from audit.event_store import binary_copy
+from audit.event_store import binary_copy, durable_files
 from audit.transparency import epochs
 from audit.transparency.signed_notes import ED25519, Signer, Verifier
 
@@ -207,17 +207,8 @@ def _store(purpose: Purpose, signer: Signer, seed: bytes) -> None:
 def _write(folder: Path, name: str, content: str) -> None:
     """Write a file that its owner alone can read, atomically."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    draft = folder / f".{name}.{os.getpid()}"
-    with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.rename(folder / name)
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    durable_files.write(folder / name, content.encode(), mode=0o600)
+    durable_files.sync_folder(folder)
 
 
 def read_private(content: str) -> Signer:

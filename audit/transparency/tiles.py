@@ -11,13 +11,12 @@ there.
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from audit.event_store import binary_copy, merkle
+from audit.event_store import binary_copy, durable_files, merkle
 from audit.event_store.read import Batch
 from audit.event_store.streams import StreamRow
 from audit.transparency import tree
@@ -157,12 +156,7 @@ def _write(folder: Path, name: str, content: bytes) -> None:
     """Write a file atomically, for everybody to read."""
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    with draft.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.rename(path)
+    durable_files.write(path, content)
 
 
 def _drop_partial(folder: Path, tile: Tile) -> None:
