@@ -53,11 +53,15 @@ class Years:
         counted = record(self.casino, count(self.casino, {events[0]["stream"]: buy_ins(events)}, day=day))
         self.streams.append(stream_id)
         seal()
-        for each in (stream_id, counted):
-            while (progress := advance(each)) is not None and progress.behind:
-                continue
+        self.adjudicate(stream_id, counted)
         self.finish(day)
         return stream_id
+
+    def adjudicate(self, *streams: int) -> None:
+        """Read streams to their ends."""
+        for each in streams:
+            while (progress := advance(each)) is not None and progress.behind:
+                continue
 
     def finish(self, day: date) -> None:
         """Feed, reconcile, close every case and sign the night of a day."""
