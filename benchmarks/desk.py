@@ -22,7 +22,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks import desk_record
-from benchmarks.database import database
+from benchmarks.database import database, kept
 from benchmarks.desk_record import nth
 
 DESK = "/admin/audit"
@@ -41,9 +41,16 @@ def main() -> int:
     parser.add_argument("--coups", type=int, default=COUPS, help="of a night; with fewer there are more findings")
     parser.add_argument("--only", metavar="WORD", default="", help="the pages whose name has this word")
     parser.add_argument("--json", metavar="FILE", help="also write the figures to FILE")
+    parser.add_argument(
+        "--keep", metavar="FOLDER", type=Path, help="fill a record that stays, or measure the one there"
+    )
     options = parser.parse_args()
-    with database() as environment:
-        figures = _run(environment["DATABASE_URL"], options)
+    if options.keep:
+        with kept(options.keep) as (environment, is_new):
+            figures = _run(environment["DATABASE_URL"], options, is_new=is_new)
+    else:
+        with database() as environment:
+            figures = _run(environment["DATABASE_URL"], options, is_new=True)
     if options.json:
         Path(options.json).write_text(json.dumps(figures, indent=1) + "\n")
     return (
@@ -53,10 +60,28 @@ def main() -> int:
     )
 
 
-def _run(url: str, options: argparse.Namespace) -> dict[str, Any]:
+def _run(url: str, options: argparse.Namespace, *, is_new: bool) -> dict[str, Any]:
     import django
 
     django.setup()
+    if is_new:
+        _fill(url, options)
+    from audit.models import Finding, LoggedEvent
+
+    events, findings = LoggedEvent.objects.count(), Finding.objects.count()
+    pages = _pages(options.rounds, options.only)
+    table = Table(title=f"Server time of a page, {events:,} events, {findings:,} findings")
+    for heading in ("page", "median ms", "p95 ms", "slowest ms", "own ms", "KiB"):
+        table.add_column(heading, justify="left" if heading == "page" else "right")
+    for name, page in pages.items():
+        figures = [f"{page[f'{figure}_ms']:.0f}" for figure in ("median", "p95", "slowest", "own")]
+        table.add_row(name, *figures, str(page["kib"]))
+    Console().print(table)
+    return {"events": events, "findings": findings, "pages": pages}
+
+
+def _fill(url: str, options: argparse.Namespace) -> None:
+    """Record, replay and seal what the pages show."""
     console = Console(stderr=True)
 
     def timed(words: str, step: Any, *arguments: Any) -> Any:
@@ -68,25 +93,13 @@ def _run(url: str, options: argparse.Namespace) -> dict[str, Any]:
         return outcome
 
     nights = timed("nights simulated", desk_record.play_nights, options.coups)
-    events = timed("events recorded", desk_record.record, nights, options.events)
+    timed("events recorded", desk_record.record, nights, options.events)
     timed("replayed", desk_record.replay)
     timed("sealed", desk_record.seal)
     timed("processes of the ledger fed", desk_record.feed_ledger)
     timed("persons named", desk_record.name_everybody)
     with psycopg.connect(url, autocommit=True) as connection:
         timed("vacuumed", connection.execute, "vacuum analyze")
-    from audit.models import Finding
-
-    findings = Finding.objects.count()
-    pages = _pages(options.rounds, options.only)
-    table = Table(title=f"Server time of a page, {events:,} events, {findings:,} findings")
-    for heading in ("page", "median ms", "p95 ms", "slowest ms", "own ms", "KiB"):
-        table.add_column(heading, justify="left" if heading == "page" else "right")
-    for name, page in pages.items():
-        figures = [f"{page[f'{figure}_ms']:.0f}" for figure in ("median", "p95", "slowest", "own")]
-        table.add_row(name, *figures, str(page["kib"]))
-    Console().print(table)
-    return {"events": events, "findings": findings, "pages": pages}
 
 
 def _addresses() -> dict[str, str]:
@@ -272,7 +285,9 @@ def _pages(rounds: int, only: str) -> dict[str, dict[str, Any]]:
 
     settings.ALLOWED_HOSTS = ["*"]
     client = Client()
-    officer = Officer.objects.create_superuser("bench", password=None)
+    officer = Officer.objects.filter(username="bench").first() or Officer.objects.create_superuser(
+        "bench", password=None
+    )
     client.force_login(officer, backend="django.contrib.auth.backends.ModelBackend")
     pages: dict[str, dict[str, Any]] = {}
     addresses = {name: address for name, address in _addresses().items() if only in name}
