@@ -12,6 +12,7 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from functools import lru_cache
 from unicodedata import bidirectional
 from zoneinfo import ZoneInfo
 
@@ -103,7 +104,10 @@ def month_of(first: date) -> str:
 
 def money(minor: int, currency: str) -> str:
     """Return an amount with its currency: “€1,234.50”, « 1 234,50 € ». ``minor`` is in minor units."""
-    return amount(minor, currency, language())
+    return _amount(minor, currency, language())
+
+
+_amount = lru_cache(maxsize=8192)(amount)  # a page with a felt has the same few amounts some thousand times
 
 
 def money_in_prose(minor: int, currency: str) -> str:

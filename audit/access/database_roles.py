@@ -227,6 +227,7 @@ FUNCTIONS: Mapping[str, tuple[str, ...]] = {
     "audit_case_of": (),
     "audit_deadline_of": (),
     "audit_incident_case": (),
+    "audit_head_of_case": (),
     "audit_open_case": (),
     "audit_opens_case": (),
     "audit_guard_finding": (),

@@ -11,6 +11,7 @@ never changes by this.
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Any
 
 from django.db.models import (
@@ -19,6 +20,7 @@ from django.db.models import (
     DurationField,
     Exists,
     F,
+    Func,
     IntegerField,
     OuterRef,
     Q,
@@ -67,6 +69,11 @@ UNFAIR = frozenset(
 )
 """Rules about chance itself, about who knew the result, or about the record that all the others rest on."""
 
+_MINOR_UNITS = "(case %(expressions)s {} else 100 end)".format(
+    " ".join(f"when '{currency}' then {10**digits}" for currency, digits in sorted(EXPONENTS.items()))
+)
+"""SQL of the minor units in one unit of a currency. As one expression: Django would compile each branch every time."""
+
 DUE = (timedelta(0), timedelta(hours=6), timedelta(days=1), timedelta(days=3))
 """Where a group of the queue ends, from now: late, within six hours, within a day, within three days, later."""
 
@@ -96,27 +103,26 @@ URGENCY = (F("due_group").asc(), F("priority").desc(nulls_last=True), "case__dea
 """The order of the queue, of findings with ``due_group`` and ``priority``."""
 
 
+@cache
 def _money_step() -> Subquery:
-    """Return how the money of the case moves its priority: by the largest difference among its standing findings."""
-    of_case = Finding.objects.standing().filter(case=OuterRef("case"), difference__isnull=False)
-    sizes = of_case.annotate(
-        size=Abs("difference"),
-        threshold=F("casino__priority_threshold")
-        * Case(
-            *(When(currency=currency, then=Value(10**digits)) for currency, digits in sorted(EXPONENTS.items())),
-            default=Value(100),
-            output_field=IntegerField(),
-        ),
+    """Return how the money of the case moves its priority: by the largest difference among its standing findings.
+
+    One look into an index: the threshold is that of the finding outside, whose casino and currency are its case's.
+    """
+    threshold = OuterRef("casino__priority_threshold") * Func(
+        F("currency"), template=_MINOR_UNITS, output_field=IntegerField()
     )
     step = Case(
-        When(size__gte=F("threshold"), then=Value(1)),
-        When(size__lt=F("threshold") / Value(SHARE_OF_THRESHOLD), then=Value(-1)),
+        When(size__gte=threshold, then=Value(1)),
+        When(size__lt=threshold / Value(SHARE_OF_THRESHOLD), then=Value(-1)),
         default=Value(0),
         output_field=IntegerField(),
     )
-    return Subquery(sizes.annotate(step=step).order_by("-size").values("step")[:1])
+    of_case = Finding.objects.standing().filter(case=OuterRef("case"), difference__isnull=False)
+    return Subquery(of_case.annotate(size=Abs("difference"), step=step).order_by("-size").values("step")[:1])
 
 
+@cache
 def _is_repeated() -> Case:
     """Return whether enough other findings of the same rule are the same croupier's."""
     others = (
@@ -135,6 +141,7 @@ def _is_repeated() -> Case:
     return Case(When(Q(croupier=""), then=Value(False)), default=enough, output_field=BooleanField())
 
 
+@cache
 def _priority() -> Case:
     """Return the priority, from what ``with_priority`` has annotated."""
     level = (

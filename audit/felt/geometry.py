@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -75,19 +76,28 @@ def chance_box(chance: str) -> Box:
 
 def roulette_spot(wager: Wager, *, has_double_zero: bool) -> Spot | None:
     """Return the spot of a stake of art. 54 or 57-1, None if they have no such bet."""
-    if wager.bet in CHANCES:
-        box = chance_box(wager.bet)
+    return _roulette_spot(
+        wager.bet, wager.pockets, tuple(wager.which), wager.status == "imprisoned", has_double_zero=has_double_zero
+    )
+
+
+@lru_cache(maxsize=4096)  # a page draws the same stake at every event
+def _roulette_spot(
+    bet: str, pockets: tuple[str, ...], dozens: tuple[int, ...], is_imprisoned: bool, *, has_double_zero: bool
+) -> Spot | None:
+    if bet in CHANCES:
+        box = chance_box(bet)
         # Art. 54 B: a stake in prison is put on the line of its box.
-        return (box.middle[0], box.y + box.height) if wager.status == "imprisoned" else (box.middle[0], box.y + 40)
-    if wager.bet in ("douzaine", "deux_douzaines") and wager.which:
-        boxes = [dozen_box(which) for which in wager.which]
+        return (box.middle[0], box.y + box.height) if is_imprisoned else (box.middle[0], box.y + 40)
+    if bet in ("douzaine", "deux_douzaines") and dozens:
+        boxes = [dozen_box(which) for which in dozens]
         return sum(box.middle[0] for box in boxes) / len(boxes), boxes[0].middle[1]
-    if wager.bet in ("colonne", "deux_colonnes") and wager.which:
-        boxes = [column_box(which) for which in wager.which]
+    if bet in ("colonne", "deux_colonnes") and dozens:
+        boxes = [column_box(which) for which in dozens]
         return boxes[0].middle[0], sum(box.middle[1] for box in boxes) / len(boxes)
-    if not wager.pockets:
+    if not pockets:
         return None
-    return _spot_on_numbers(wager.bet, wager.pockets, has_double_zero=has_double_zero)
+    return _spot_on_numbers(bet, pockets, has_double_zero=has_double_zero)
 
 
 def _spot_on_numbers(bet: str, pockets: tuple[str, ...], *, has_double_zero: bool) -> Spot:

@@ -6,7 +6,7 @@ would be is shown beside it.
 
 from __future__ import annotations
 
-from django.db.models import OuterRef, Subquery
+from django.db.models import F, OuterRef, Subquery
 
 from audit.ledger.feeding import batches_of
 from audit.models import BatchKind, LedgerPoint, LedgerProcess, StreamEvidence
@@ -20,18 +20,19 @@ def would_be(process: LedgerProcess) -> Process | None:
     newest = StreamEvidence.objects.filter(stream=OuterRef("batch__stream")).order_by("-last_seq", "-pk")
     points = LedgerPoint.objects.filter(process=process).select_related("batch").order_by("batch__number")
     read_now = points.annotate(newest=Subquery(newest.values("observations")[:1]))
+    otherwise = read_now.filter(batch__kind=BatchKind.DRAWS, newest__isnull=False).exclude(newest=F("batch__content"))
+    if not otherwise.exists():
+        return None
     pure = Process(process.kind, process.subject, process.variant)
     mixture = KINDS[process.kind].mixture(process.variant)
-    has_changed = False
     for point in read_now.iterator(chunk_size=100):
         batch = point.batch
         pure.batches = 0 if batch.year != pure.year else pure.batches
         pure.year = batch.year
         content = bytes(batch.content)
         if batch.kind == BatchKind.DRAWS and point.newest is not None:
-            has_changed |= bytes(point.newest) != content
             content = bytes(point.newest)
         for fed in batches_of(batch, content):
             if name_of(fed) == process.name:
                 pure.feed(mixture, fed.seen, draws=fed.draws, session="")
-    return pure if has_changed else None
+    return pure

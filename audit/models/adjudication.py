@@ -10,7 +10,7 @@ from typing import Any
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Func, Q, Value
-from django.db.models.functions import Greatest
+from django.db.models.functions import Abs, Greatest
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
@@ -226,6 +226,8 @@ class Finding(_Found):
         related_name="findings",
         verbose_name=_("case"),
     )
+    heads_case = models.BooleanField(default=False, db_default=False, editable=False)
+    """Whether the case is of this finding, the cause of its incident: set by the database, migration 0047."""
 
     objects = FindingQuerySet.as_manager()
 
@@ -263,6 +265,16 @@ class Finding(_Found):
         indexes = [
             models.Index(fields=["casino", "-occurred_at", "-id"], name="finding_newest"),
             models.Index(fields=["casino", "gaming_day", "rule"], name="finding_by_day"),
+            models.Index(  # one line for an incident: audit.desk.findings.queues
+                fields=["case"], name="finding_heads_case", condition=Q(heads_case=True, status="standing")
+            ),
+            models.Index(  # the money of an incident: audit.casework.priority
+                F("case"),
+                Abs("difference").desc(),
+                name="finding_by_size",
+                condition=Q(status="standing", difference__isnull=False),
+            ),
+            models.Index(fields=["casino", "rule"], name="finding_by_rule"),
             models.Index(  # what is repeated: audit.casework.priority
                 fields=["casino", "rule", "croupier", "gaming_day"],
                 name="finding_by_croupier",

@@ -66,6 +66,7 @@ class FindingAdmin(CaseworkAdmin):
     list_select_related = ("table", "casino", "case__assigned_to")
     change_list_template = "admin/audit/findings/list.html"
     ordering = ("case__weight", "case__deadline", "-pk")
+    list_per_page = 25
     search_fields = ("=wager",)  # what the box is shown for; ``search`` looks further
     search_help_text = _("a reference, a table, a person, or the exact id of a wager or of a stream")
 

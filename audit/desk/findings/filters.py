@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from datetime import date
 from types import MappingProxyType
 from typing import Any
 
@@ -11,8 +12,10 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
+from audit.access.capabilities import Capability
 from audit.desk.findings.queues import queues
-from audit.desk.scoped_admin import in_record, officer_of
+from audit.desk.scoped_admin import chosen_casino, in_record, officer_of, scope_of
+from audit.event_store import binary_copy
 from audit.models import Finding, FindingStatus, GamingTable
 from audit.presentation import day, finding_title
 from settlement.catalogue import RULES
@@ -21,6 +24,47 @@ MAX_DAYS = 30
 
 HAS_CASE: Mapping[str, Any] = MappingProxyType({"case__weight__gte": 0})
 """True of every finding that stands or has stood. PostgreSQL reads the list in the order of an index once it knows."""
+
+
+_CASINOS = "unnest(coalesce(%b::bigint[], (select array_agg(id) from audit_casino)))"
+"""The casinos of a parameter, all of them where it is null."""
+
+
+def _casinos(request: HttpRequest) -> list[int] | None:
+    """Return the casinos that a list of findings shows; None for all."""
+    chosen = chosen_casino(request)
+    if chosen is not None:
+        return [chosen]
+    ids = scope_of(request, Capability.SEE_RECORD).casino_ids
+    return None if ids is None else list(ids)
+
+
+def used_rules(request: HttpRequest) -> frozenset[str]:
+    """Return the rules that have findings at the officer's casinos: one look into the index for each."""
+    rows = binary_copy.execute(
+        f"select r from unnest(%b::text[]) r where exists (select from {_CASINOS} c cross join lateral ("
+        "select from audit_finding f where f.casino_id = c and f.rule = r limit 1) found)",
+        (list(RULES), _casinos(request)),
+    )
+    return frozenset(rule for (rule,) in rows)
+
+
+def newest_days(request: HttpRequest) -> list[date]:
+    """Return the last gaming days that have findings at the officer's casinos: one look into the index for each."""
+    casinos = _casinos(request)
+    rows = binary_copy.execute(
+        "with recursive days (day) as ("
+        f" select max(newest.day) from {_CASINOS} c cross join lateral ("
+        "  select max(f.gaming_day) as day from audit_finding f where f.casino_id = c) newest"
+        " union all"
+        f" select (select max(newest.day) from {_CASINOS} c cross join lateral ("
+        "  select max(f.gaming_day) as day from audit_finding f"
+        "  where f.casino_id = c and f.gaming_day < days.day) newest)"
+        " from days where days.day is not null"
+        ") select day from days where day is not null limit %b::int",
+        (casinos, casinos, MAX_DAYS),
+    )
+    return [day for (day,) in rows]
 
 
 class QueueFilter(admin.SimpleListFilter):
@@ -45,7 +89,7 @@ class RuleFilter(admin.SimpleListFilter):
     parameter_name = "rule"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        used = set(in_record(Finding.objects.order_by(), request).values_list("rule", flat=True).distinct())
+        used = used_rules(request)
         return [(name, finding_title(name)) for name in RULES if name in used]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Finding]) -> QuerySet[Finding]:
@@ -74,9 +118,7 @@ class DayFilter(admin.SimpleListFilter):
     parameter_name = "day"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        newest = in_record(Finding.objects.order_by("-gaming_day"), request)
-        days = newest.values_list("gaming_day", flat=True).distinct()
-        return [(each.isoformat(), day(each, with_weekday=True)) for each in days[:MAX_DAYS]]
+        return [(each.isoformat(), day(each, with_weekday=True)) for each in newest_days(request)]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Finding]) -> QuerySet[Finding]:
         chosen = self.value()

@@ -77,7 +77,7 @@ def _ids(request: HttpRequest, lists: HasList, query: str) -> list[int] | None:
     listing = copy(request)
     listing.GET = QueryDict(query)
     try:
-        listed = lists.get_changelist_instance(listing).get_queryset(listing)
+        listed = lists.get_changelist_instance(listing).queryset
     except IncorrectLookupParameters:
         return None
     return list(listed.values_list("pk", flat=True)[:MOST])

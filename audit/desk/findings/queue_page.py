@@ -22,7 +22,7 @@ from audit.desk import parts
 from audit.desk.findings.person_filters import OWED
 from audit.desk.findings.queues import OPEN_QUEUES
 from audit.models import Finding
-from audit.presentation import Stake, finding_title, money_in_prose, passed_to, reference, stake_of, time_left
+from audit.presentation import Stake, finding_title, money, money_in_prose, passed_to, reference, stake_of, time_left
 
 GROUPS: tuple[str | Promise, ...] = (
     _("Late"),
@@ -33,7 +33,7 @@ GROUPS: tuple[str | Promise, ...] = (
 )
 """The titles of the groups, by ``due_group``."""
 
-CONSEQUENCES_SHOWN = 6
+CONSEQUENCES_SHOWN = 4
 """Consequences of an incident that have a line in the queue; the page of the incident has all."""
 
 
@@ -214,7 +214,9 @@ def _consequences(rows: Sequence[Finding]) -> Mapping[int, Consequences]:
         )
     )
     followed: dict[int, list[Finding]] = defaultdict(list)
-    for finding in others.filter(nth__lte=CONSEQUENCES_SHOWN).order_by("occurred_at", "pk"):
+    # What a line says, and no more: facts and evidence of each would be most of the page's work.
+    shown = others.filter(nth__lte=CONSEQUENCES_SHOWN).only("rule", "case_id", "difference", "currency")
+    for finding in shown.order_by("occurred_at", "pk"):
         followed[finding.case_id or 0].append(finding)
     return {
         case: Consequences([_consequence(finding) for finding in first], first[0].of_case)  # type: ignore[attr-defined]
@@ -223,4 +225,5 @@ def _consequences(rows: Sequence[Finding]) -> Mapping[int, Consequences]:
 
 
 def _consequence(finding: Finding) -> Consequence:
-    return Consequence(finding.pk, finding_title(finding.rule), stake_of(finding).amount)
+    amount = "" if finding.difference is None else money(abs(finding.difference), finding.currency)
+    return Consequence(finding.pk, finding_title(finding.rule), amount)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from django.db.models import Count, F, Q
+from django.db.models import Count, Q
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.functional import Promise
@@ -15,7 +15,7 @@ from audit.desk.scoped_admin import in_record, officer_of, scope_of
 from audit.models import Finding, Officer
 from audit.models.cases import State
 
-HEADS = Q(case__seq=F("seq"), case__rule=F("rule"), case__wager=F("wager"))
+HEADS = Q(heads_case=True)
 """True of the finding that a case is of: the cause of its incident. Its consequences have no line of their own."""
 
 OPEN = (State.NEW, State.INVESTIGATING, State.SECOND)
@@ -50,7 +50,7 @@ def queues(officer: Officer) -> dict[str, tuple[Promise, Q]]:
 def tabs(request: HttpRequest) -> list[Tab]:
     """Return the queues with the number of standing findings in each, at the officer's own casinos: one query."""
     known = queues(officer_of(request))
-    standing = in_record(Finding.objects.standing(), request)
+    standing = in_record(Finding.objects.standing().filter(HEADS), request)
     counts = standing.aggregate(**{name: Count("pk", filter=where) for name, (_title, where) in known.items()})
     current = request.GET.get("queue")
     return [

@@ -122,19 +122,17 @@ def _rows(findings: QuerySet[Finding], tallies: Mapping[str, Assessment], names:
     if last is None:
         return []
     day, casino_id = last
+    of_nights = findings.filter(casino=casino_id, gaming_day__gt=day - timedelta(days=NIGHTS)).exclude(croupier="")
+    busiest = of_nights.order_by().values("croupier").annotate(count=Count("pk")).order_by("-count", "croupier")
+    chosen = [each["croupier"] for each in busiest[:CROUPIERS]]
     counted = (
-        findings.filter(casino=casino_id, gaming_day__gt=day - timedelta(days=NIGHTS))
-        .exclude(croupier="")
-        .order_by()
-        .values_list("croupier", "rule")
-        .annotate(count=Count("pk"))
+        of_nights.filter(croupier__in=chosen).order_by().values_list("croupier", "rule").annotate(count=Count("pk"))
     )
     table: dict[str, Counter[int]] = {}
     for croupier, rule, count in counted:
         kind = next((index for index, (_title, rules) in enumerate(KINDS) if rule in rules), len(KINDS))
         table.setdefault(croupier, Counter())[kind] += count
     most = max((max(row.values()) for row in table.values()), default=1)
-    chosen = sorted(table, key=lambda name: (-table[name].total(), name))[:CROUPIERS]
     directory = Directory.of(casino_id, staff(chosen)) if names.includes(casino_id) else None
     return [_row(_linked(name, casino_id, day, directory), table[name], most, tallies.get(name)) for name in chosen]
 

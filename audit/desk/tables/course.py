@@ -17,7 +17,7 @@ from audit.adjudication.stream_reader import corrections_in_effect
 from audit.event_store import read
 from audit.models import LoggedStream
 from settlement import RULESETS, Event
-from settlement.codec import decode_one_stored
+from settlement.codec import decode_stored
 from settlement.events import (
     BankCredited,
     BankFilled,
@@ -148,7 +148,7 @@ def course_of(stream: LoggedStream) -> Course:
     ruleset = RULESETS.get(stream.ruleset or "")
     result = ruleset.result if ruleset is not None else None
     types = [kind.type for kind in FOLLOWED] + ([result.type] if result is not None else [])
-    stored = map(decode_one_stored, read.of_types(stream.pk, types))
+    stored = decode_stored(b"[%b]" % b",".join(read.of_types(stream.pk, types)))
     corrections = corrections_in_effect(stream.pk)
     events = [corrections.corrected(event) for event in stored if not corrections.removed_by(event)]
     results = [event for event in events if type(event) is result]

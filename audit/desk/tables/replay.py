@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
 from django.utils.functional import Promise
 from django.utils.safestring import mark_safe
+from django.utils.translation import get_language
 
 from audit.desk.tables.event_sentences import sentence
 from audit.felt import drawing
@@ -112,9 +114,11 @@ def _stakes(playback: Playback, disputed: Collection[str], directory: Directory)
     """Return what stays the same of each stake in the range, by wager: player, colour, bet, whether it is disputed."""
     colours = players_in(playback.frames)
     stakes: dict[str, dict[str, Any]] = {}
-    for frame in playback.frames:
+    for frame in reversed(playback.frames):
         for stake in frame.stakes.values():
             wager = stake.wager
+            if wager.id in stakes:
+                continue
             on = "-".join(wager.pockets) or ", ".join(map(str, wager.which)) or (str(stake.number or ""))
             stakes[wager.id] = {
                 "player": player_label(wager, directory) or MISSING,
@@ -125,16 +129,22 @@ def _stakes(playback: Playback, disputed: Collection[str], directory: Directory)
     return stakes
 
 
-def _amounts(stake: Stake, currency: str) -> list[str]:
+def _amounts(stake: Stake, currency: str) -> tuple[str, ...]:
     """Return what stands, what is due and what was paid, “—” for nothing, and the wager's status in words."""
     wager = stake.wager
     due, paid = wager.winnings_due, wager.winnings_paid
     # Where the winnings are wrong and the stake is right, the stake is in neither sum: it would look wrong as well.
     if due == paid or wager.stake_due != wager.stake_paid:
         due, paid = due + wager.stake_due, paid + wager.stake_paid
-    return [
-        money(wager.standing, currency),
+    return _written(wager.standing, due, paid, wager.status, currency, get_language())
+
+
+@lru_cache(maxsize=4096)  # most stakes are at one event as they were at the event before
+def _written(standing: int, due: int, paid: int, status: str, currency: str, active: str | None) -> tuple[str, ...]:
+    """Return the amounts and the status in the language that is ``active``."""
+    return (
+        money(standing, currency),
         money(due, currency) if due else MISSING,
         money(paid, currency) if paid else MISSING,
-        wager_status(wager.status, currency),
-    ]
+        wager_status(status, currency),
+    )

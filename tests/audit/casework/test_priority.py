@@ -183,3 +183,13 @@ def test_a_finding_of_another_casino_makes_no_repetition(desk: Desk) -> None:
         found(desk, "major", croupier="c-9", casino=elsewhere.casino)
     assert priority(here) == 2
     assert actions.take_next(hired(elsewhere, Role.AUDITOR, "reads")) is None
+
+
+def test_the_finding_a_case_is_of_is_marked_by_the_database_alone(desk: Desk) -> None:
+    cause = found(desk, "major", euros=50)
+    consequence = found(desk, "minor", rule="payout-missing", case=cause.case)
+    heads = Finding.objects.filter(case=cause.case)
+    assert [(each.pk, each.heads_case) for each in heads.order_by("pk")] == [(cause.pk, True), (consequence.pk, False)]
+    heads.update(heads_case=True)
+    Finding.objects.filter(pk=cause.pk).update(heads_case=False)
+    assert [(each.pk, each.heads_case) for each in heads.order_by("pk")] == [(cause.pk, True), (consequence.pk, False)]

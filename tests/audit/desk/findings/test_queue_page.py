@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import pytest
 
+from audit.desk.findings.filters import newest_days, used_rules
 from audit.models import Finding
 from tests.audit.casework.test_actions import Desk, client_of
 from tests.audit.casework.test_priority import found
@@ -79,7 +82,19 @@ def test_of_many_consequences_the_first_have_a_line_and_the_others_are_counted()
     client = client_of(desk.first)
     listed = client.get(LIST, {"queue": "open"}, headers={"accept-language": "en"})
     (row,) = (row for group in listed.context["listed"].groups for row in group.rows if row.finding.pk == cause.pk)
-    assert [each.pk for each in row.consequences.first] == of_cause[:6]
-    assert (row.consequences.count, row.consequences.more) == (8, 2)
+    assert [each.pk for each in row.consequences.first] == of_cause[:4]
+    assert (row.consequences.count, row.consequences.more) == (8, 4)
     assert "and 8 consequences" in listed.content.decode()
-    assert "and 2 more" in listed.content.decode()
+    assert "and 4 more" in listed.content.decode()
+
+
+@pytest.mark.superuser
+def test_the_filters_offer_the_rules_and_the_last_days_of_the_officers_own_casinos() -> None:
+    desk, other = Desk(), Desk()
+    found(desk, "major", rule="payout-missing", gaming_day=date(2031, 1, 2))
+    found(other, "major", rule="payout-short", gaming_day=date(2031, 1, 3))
+    request = client_of(desk.first).get(LIST).wsgi_request
+    own = Finding.objects.filter(casino=desk.tenant.casino)
+    assert used_rules(request) == set(own.values_list("rule", flat=True))
+    assert newest_days(request) == sorted(set(own.values_list("gaming_day", flat=True)), reverse=True)
+    assert newest_days(request)[0] == date(2031, 1, 2)
