@@ -72,6 +72,12 @@ def next_seq_of(stream_id: int) -> int:
     return int(next_seq)
 
 
+def chain_of(stream_id: int) -> bytes:
+    """Return the chain value of a stream, b"" if there is no such stream: it stands for all that is in it."""
+    rows = binary_copy.execute("select chain from log.stream_head where stream_id = %b::bigint", (stream_id,))
+    return rows[0][0] if rows else b""
+
+
 def slice_of(stream_id: int, *, after: int = 0, limit: int) -> list[tuple[int, bytes]]:
     """Return the first ``limit`` events of a stream whose seq is above ``after``, in order: seq and canonical bytes."""
     rows = binary_copy.execute(
@@ -148,8 +154,8 @@ _IS_CHANGE = (
 
 def corrections_of(stream_id: int) -> list[bytes]:
     """Return the events of a stream that act on an earlier one, in order: corrections, annulments, results voided."""
-    rows = binary_copy.execute("select chain from log.stream_head where stream_id = %b::bigint", (stream_id,))
-    return list(_corrections_under(stream_id, rows[0][0])) if rows else []
+    chain = chain_of(stream_id)
+    return list(_corrections_under(stream_id, chain)) if chain else []
 
 
 @lru_cache(maxsize=256)
@@ -165,8 +171,8 @@ def _corrections_under(stream_id: int, chain: bytes) -> tuple[bytes, ...]:
 
 def of_types(stream_id: int, types: Collection[str]) -> tuple[bytes, ...]:
     """Return the events of some types of a stream, in order."""
-    rows = binary_copy.execute("select chain from log.stream_head where stream_id = %b::bigint", (stream_id,))
-    return _of_types_under(stream_id, rows[0][0], tuple(sorted(types))) if rows else ()
+    chain = chain_of(stream_id)
+    return _of_types_under(stream_id, chain, tuple(sorted(types))) if chain else ()
 
 
 @lru_cache(maxsize=64)

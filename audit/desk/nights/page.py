@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from fractions import Fraction
 from typing import Any
 from urllib.parse import urlencode
 
@@ -16,13 +15,14 @@ from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils.translation import gettext_lazy
 
-from audit.desk.nights import summary
-from audit.desk.nights.tables import Addresses, Link, Table, build_table, croupier_address
+from audit.desk.nights import summary, wagers
+from audit.desk.nights.tables import Addresses, Link, Table, build_table, croupier_address, events_address
+from audit.desk.nights.wagers import WORTH, later, wagers_detail
 from audit.desk.tables.event_sentences import sentence
 from audit.models import LoggedStream, NightReport, NightRun
 from audit.persons.directory import Directory, mentioned_in
-from audit.presentation import MISSING, language, payment_error
-from audit.reconciliation import director, runs, sessions, wording
+from audit.presentation import language
+from audit.reconciliation import director, runs, wording
 from audit.reconciliation.bank import bank_entries
 from audit.reconciliation.columns import Column, money_columns
 from audit.reconciliation.content import (
@@ -55,8 +55,6 @@ from audit.reconciliation.presentation import (
     waiting_note,
 )
 from audit.reconciliation.wording import money
-from settlement.night.bridge import WagerLine, in_minor_units
-from settlement.state import Wager
 
 ROWS_SHOWN = 200
 """Rows of a section on the page; the workbook has all."""
@@ -66,26 +64,6 @@ LINE_ROWS = 40
 
 EVENTS_SHOWN = 6
 """Events linked from one row."""
-
-PAGE_ROWS = 100
-"""Wagers, or events of the bank, on one page."""
-
-WORTH: dict[str, Callable[[WagerLine], int | Fraction]] = {
-    "theoretical": lambda line: line.theoretical,
-    "luck": lambda line: line.luck,
-    UNADJUDICATED: lambda line: line.unadjudicated,
-    "payout_errors": lambda line: line.payout_error,
-    "W_rec": lambda line: line.recorded.total,
-    "W_adj": lambda line: line.adjudicated.total,
-    "S": lambda line: line.decided,
-    "L": lambda line: line.recorded.lost,
-    "Z": lambda line: line.recorded.halves,
-    "V": lambda line: line.recorded.commissions,
-    "G": lambda line: line.recorded.winnings,
-    "U": lambda line: line.undecided,
-    "I": lambda line: line.imprisoned,
-}
-"""What a wager adds to each figure of play, in minor units."""
 
 FORMULAS: dict[str, dict[str, int]] = {
     "W_acct": {"K": 1, "C": 1, "D": 1, "O": -1, "F": -1},
@@ -269,11 +247,6 @@ def _total_address(report: NightReport, figure: str) -> Callable[[Mapping[str, A
     return lambda row: figure_address(report, figure)
 
 
-def events_address(stream_id: int, seq: int) -> str:
-    """Return the address of an event, on the page of its stream with some events before it."""
-    return reverse("admin:audit_loggedstream_events", args=(stream_id,)) + f"?after={max(0, seq - 8)}#e{seq}"
-
-
 def _findings_address(report: NightReport, rule: str) -> str:
     query = urlencode({"rule": rule, "day": report.gaming_day.isoformat()})
     return reverse("admin:audit_finding_changelist") + f"?{query}"
@@ -335,7 +308,7 @@ def session_page(
     elif line in FORMULAS:
         detail = _formula_detail(report, figures, line)
     else:
-        detail = _wagers_detail(session, line, currency, after)
+        detail = wagers_detail(session, line, currency, after)
 
     def listed(keys: Iterable[str]) -> list[dict[str, Any]]:
         return [
@@ -365,7 +338,7 @@ def _bank_detail(
     report: NightReport, session: Mapping[str, Any], letter: str, after: int, *, with_names: bool = False
 ) -> dict[str, Any]:
     entries = bank_entries(report, session, letter)
-    currency, shown = report.currency, entries[after : after + PAGE_ROWS]
+    currency, shown = report.currency, entries[after : after + wagers.PAGE_ROWS]
     named = mentioned_in(entry.event for entry in shown) if with_names else ()
     directory = Directory.of(report.casino_id, named)
     rows = [
@@ -388,7 +361,7 @@ def _bank_detail(
         "table": build_table(columns, rows, currency, {"event": lambda row: row["address"]}),
         "count": len(entries),
         "sum": money(sum(entry.amount for entry in entries) if known else None, currency),
-        "later": _later(after, len(entries)),
+        "later": later(after, len(entries)),
     }
 
 
@@ -410,82 +383,3 @@ def _formula_detail(report: NightReport, figures: Mapping[str, Any], figure: str
         "table": build_table(columns, rows, report.currency, {"label": lambda row: row["address"]}),
         "sum": wording.figure(figure, sum(signed) if len(signed) == len(rows) else None, report.currency),
     }
-
-
-WAGER_COLUMNS = (
-    Column("wager", gettext_lazy("Wager"), "name"),
-    Column("bet", gettext_lazy("Bet"), "bet"),
-    Column("status", gettext_lazy("Status"), "status"),
-    Column("placed", gettext_lazy("Placed"), "formatted"),
-    Column("stake", gettext_lazy("Stake"), "money"),
-    Column("theoretical", gettext_lazy("Theoretical win"), "money"),
-    Column("luck", gettext_lazy("Luck"), "signed_money"),
-    Column("error", gettext_lazy("Payout error"), "formatted"),
-    Column("recorded", gettext_lazy("Recorded win"), "money"),
-)
-
-
-def _wagers_detail(session: Mapping[str, Any], line: str, currency: str, after: int) -> dict[str, Any]:
-    """Return the wagers of a session in order of placement; with a figure of play, those that add to it."""
-    stream_id, worth = session["stream_id"], WORTH.get(line)
-    stream = LoggedStream.objects.get(pk=stream_id)
-    wagers = list(sessions.wager_lines(stream, session["last_seq"]))
-    theoretical = _printed_theoretical([wager_line for wager_line, _wager in wagers], session)
-    listed = [
-        (wager_line, wager, units, _amount_in(line, wager_line, units))
-        for (wager_line, wager), units in zip(wagers, theoretical, strict=True)
-        if worth is None or worth(wager_line)
-    ]
-    rows = [
-        {**_wager_row(stream_id, wager_line, wager, units, currency), "worth": amount}
-        for wager_line, wager, units, amount in listed[after : after + PAGE_ROWS]
-    ]
-    columns = [*WAGER_COLUMNS, *([Column("worth", wording.FIGURES[line], "money")] if worth else [])]
-    table = build_table(columns, rows, currency, {"placed": lambda row: row["address"]})
-    return {
-        "kind": "wagers",
-        "table": table,
-        "count": len(listed),
-        "sum": wording.figure(line, sum(amount for *_row, amount in listed), currency) if worth else "",
-        "later": _later(after, len(listed)),
-    }
-
-
-def _amount_in(figure: str, line: WagerLine, theoretical: int) -> int:
-    """Return what a wager adds to a figure of play, as it is printed; 0 for another figure."""
-    match figure:
-        case "theoretical":
-            return theoretical
-        case "luck":
-            return line.adjudicated.total - theoretical
-    return int(WORTH[figure](line)) if figure in WORTH else 0
-
-
-def _printed_theoretical(lines: Sequence[WagerLine], session: Mapping[str, Any]) -> list[int]:
-    """Return the theoretical win of each wager of a session as it is printed: the session's, divided among them.
-
-    A report of another version of the engine has a figure of its own, which these wagers do not add up to.
-    """
-    total = session["bridge"]["theoretical"]
-    exact = [line.theoretical for line in lines]
-    return in_minor_units(exact, total if abs(total - sum(exact, Fraction(0))) < 1 else None)
-
-
-def _wager_row(stream_id: int, line: WagerLine, wager: Wager | None, theoretical: int, currency: str) -> dict[str, Any]:
-    return {
-        "wager": line.wager,
-        "bet": line.bet,
-        "status": line.status,
-        "placed": f"#{wager.placed_by}" if wager else MISSING,
-        "address": events_address(stream_id, wager.placed_by) if wager else "",
-        "stake": line.decided or line.undecided or line.imprisoned,
-        "theoretical": theoretical,
-        "luck": line.adjudicated.total - theoretical,
-        "error": payment_error(-line.payout_error, currency) if line.payout_error else "",
-        "recorded": line.recorded.total,
-    }
-
-
-def _later(after: int, count: int) -> int | None:
-    """Return where the next page begins, or None on the last."""
-    return after + PAGE_ROWS if after + PAGE_ROWS < count else None

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, TypeAlias
 
+from django.urls import reverse
 from django.utils.html import conditional_escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext
@@ -135,3 +136,8 @@ def _cell(column: Column, row: Row, currency: str, addresses: Addresses) -> Cell
     if column.kind == "verdict":
         cell.verdict = row[column.key]
     return cell
+
+
+def events_address(stream_id: int, seq: int) -> str:
+    """Return the address of an event, on the page of its stream with some events before it."""
+    return reverse("admin:audit_loggedstream_events", args=(stream_id,)) + f"?after={max(0, seq - 8)}#e{seq}"

@@ -9,7 +9,8 @@ from itertools import chain
 from typing import Any
 
 from django.contrib import admin, messages
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
@@ -36,7 +37,7 @@ from audit.desk.tables.video_menu import VideoMenu, video_menu
 from audit.event_store import read
 from audit.exports.pdf import PDF
 from audit.felt.frames import playback_of
-from audit.models import Finding, FindingStatus, GamingTable, LoggedStream
+from audit.models import Finding, GamingTable, LoggedStream
 from audit.persons.directory import mentioned_in
 from audit.presentation import date_time, language, local
 from settlement.codec import decode_one_stored
@@ -56,9 +57,13 @@ class StreamAdmin(RecordAdmin[LoggedStream]):
     ordering = ("-gaming_day", "-stream_id")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[LoggedStream]:
-        standing_findings = Count("findings", filter=Q(findings__status=FindingStatus.STANDING))
         streams = super().get_queryset(request).filter(is_of_desk=False).select_related("table", "casino")
-        return streams.annotate(findings_count=standing_findings)
+        match = request.resolver_match
+        if match is None or match.url_name != "audit_loggedstream_changelist":
+            return streams
+        of_stream = Finding.objects.standing().filter(stream=OuterRef("pk")).order_by().values("stream")
+        counted = Subquery(of_stream.annotate(count=Count("pk")).values("count"))
+        return streams.annotate(findings_count=Coalesce(counted, 0))
 
     @admin.display(description=_("opened"), ordering="opened_at")
     def opened(self, stream: LoggedStream) -> str:

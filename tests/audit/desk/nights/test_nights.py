@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone, translation
 
 from audit import task_queue
-from audit.desk.nights import page
+from audit.desk.nights import wagers
 from audit.desk.nights.page import ADDITIVE, WORTH
 from audit.desk.nights.tables import Table
 from audit.event_store import audit_trail, read
@@ -220,7 +220,7 @@ def test_a_total_opens_the_sessions_that_add_up_to_it(report: NightReport, casin
 
 
 def test_a_long_list_of_the_bank_goes_on_on_the_next_page(casino: Casino, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page, "PAGE_ROWS", 2)
+    monkeypatch.setattr(wagers, "PAGE_ROWS", 2)
     events = session(casino, "R1")
     for index in range(5, 8):
         events = inserted(events, index, "bank.filled", {"amount": 100, "slip": f"F-{index}"})
