@@ -27,7 +27,7 @@ class AuditConfig(AppConfig):
 
 def apply_database_roles(**kwargs: Any) -> None:
     """Own and grant what this migrate has left: no upgrade leaves a table that its processes cannot use."""
-    from audit.access import database_roles
+    from audit.access import applied_roles
 
     if kwargs["using"] == "default":
-        database_roles.apply()
+        applied_roles.apply()

@@ -1,4 +1,4 @@
-"""What PostgreSQL says of tables, functions, grants and roles: the queries of ``audit.access.database_roles``."""
+"""What PostgreSQL says of tables, functions, grants and roles: the queries of ``audit.access.applied_roles``."""
 
 TABLES_HERE = """
 select case n.nspname when 'public' then c.relname else n.nspname || '.' || c.relname end, pg_get_userbyid(c.relowner)

@@ -9,7 +9,8 @@ from typing import Any, get_args
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
 from django.db import connection
 
-from audit.access import database_roles
+from audit.access import applied_roles
+from audit.access.database_roles import OWNER
 from audit.transparency import signing_keys, witnesses
 from audit.transparency.signed_notes import BadNote
 from audit.transparency.signing_keys import NoSigningKey, Purpose
@@ -73,27 +74,27 @@ def _privileges() -> Iterator[CheckMessage]:
 def _manifest() -> Iterator[CheckMessage]:
     """Compare the privileges in this database with those that the roles are to have."""
     again = "Run manage.py migrate as a superuser: it applies audit/access/database_roles.py."
-    if lacking := database_roles.lacking_roles():
+    if lacking := applied_roles.lacking_roles():
         yield Error(
             f"The roles of the database are missing: {', '.join(lacking)}.",
-            hint=database_roles.how_to_get_roles(),
+            hint=applied_roles.how_to_get_roles(),
             id="audit.E007",
         )
-    for name in database_roles.unnamed():
+    for name in applied_roles.unnamed():
         yield Error(
             f"{name} is not in the manifest of the database's roles.",
             hint="Say in audit/access/database_roles.py who may use it.",
             id="audit.E002",
         )
-    for privilege in database_roles.excessive():
+    for privilege in applied_roles.excessive():
         yield Error(f"{privilege} is too much.", hint=again, id="audit.E003")
-    for privilege in database_roles.missing():
+    for privilege in applied_roles.missing():
         yield Error(f"{privilege} is missing.", hint=again, id="audit.E004")
-    for name in database_roles.misowned():
-        yield Error(f"{name} does not belong to {database_roles.OWNER}.", hint=again, id="audit.E005")
-    for member, role in database_roles.lacking_memberships():
+    for name in applied_roles.misowned():
+        yield Error(f"{name} does not belong to {OWNER}.", hint=again, id="audit.E005")
+    for member, role in applied_roles.lacking_memberships():
         yield Error(f"{member} is no member of {role}.", hint=again, id="audit.E006")
-    for account in database_roles.accounts_of_everything():
+    for account in applied_roles.accounts_of_everything():
         yield Warning(
             f"{account} serves both web and workers: whoever takes over a web server may also store findings.",
             hint="Give web servers, workers and the sequencer an account each: docs/deployment.md.",

@@ -9,7 +9,7 @@ import pytest
 from django.core.checks import run_checks
 from django.db import DatabaseError, IntegrityError, connection, transaction
 
-from audit.access import database_roles
+from audit.access import applied_roles, database_roles
 from audit.access.database_roles import OPERATOR, OWNER, READER, SEQUENCER, WEB, WORKER, WRITER
 from audit.adjudication.replay import advance
 from audit.casework import actions
@@ -49,11 +49,11 @@ def refused(statement: str, *, role: str) -> str | None:
 
 
 def test_every_table_and_function_is_named_owned_and_granted_as_the_manifest_says(db: None) -> None:
-    assert database_roles.unnamed() == []
-    assert database_roles.misowned() == []
-    assert database_roles.missing() == []
-    assert database_roles.excessive() == []
-    assert database_roles.lacking_memberships() == []
+    assert applied_roles.unnamed() == []
+    assert applied_roles.misowned() == []
+    assert applied_roles.missing() == []
+    assert applied_roles.excessive() == []
+    assert applied_roles.lacking_memberships() == []
 
 
 @pytest.mark.superuser
@@ -62,7 +62,7 @@ def test_the_manifest_names_nothing_that_is_not_there(db: None) -> None:
         for name in database_roles.TABLES:
             cursor.execute("select to_regclass(%s) is not null", [name])
             assert cursor.fetchone() == (True,), name
-    wanted = {each.name.partition("(")[0] for each in database_roles.wanted() if each.kind == "function"}
+    wanted = {each.name.partition("(")[0] for each in applied_roles.wanted() if each.kind == "function"}
     called = {name if "." in name else f"public.{name}" for name, roles in database_roles.FUNCTIONS.items() if roles}
     assert wanted == called
 
@@ -122,7 +122,7 @@ def test_the_check_names_what_is_missing_or_too_much_and_a_migrate_mends_it(chan
         cursor.execute(change)
     assert complaint in complaints()
     reported: list[str] = []
-    database_roles.apply(reported.append)
+    applied_roles.apply(reported.append)
     if "is not in" in complaint:
         assert [line for line in reported if line.startswith("audit_new")]
     else:
@@ -136,7 +136,7 @@ def test_a_migrate_closes_the_log_again_though_its_guard_is_on() -> None:
         cursor.execute("grant insert on log.event to cabochon_web")
         cursor.execute("set constraints all immediate")
     assert "cabochon_web: insert on log.event" in complaints()
-    database_roles.apply(lambda line: None)
+    applied_roles.apply(lambda line: None)
     assert "log.event" not in complaints()
     assert refused("insert into log.event values (1, 1, now(), '{}')", role=WEB) == DENIED
 
@@ -146,7 +146,7 @@ def test_a_second_migrate_changes_nothing() -> None:
     with connection.cursor() as cursor:
         cursor.execute("select count(*) from log_guard.maintenance")
         before = cursor.fetchone()
-        database_roles.apply(lambda line: pytest.fail(line))
+        applied_roles.apply(lambda line: pytest.fail(line))
         cursor.execute("select count(*) from log_guard.maintenance")
         assert cursor.fetchone() == before
 
