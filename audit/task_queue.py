@@ -14,11 +14,13 @@ from __future__ import annotations
 
 import threading
 import time
+from functools import partial
 from typing import TypeAlias
 
 import structlog
 from celery import Celery
 from celery.app import app_or_default
+from django.db import transaction
 from kombu.exceptions import OperationalError
 
 REPLAY_STREAM = "audit.tasks.replay_stream"
@@ -26,6 +28,9 @@ RUN_JOB = "audit.tasks.run_job"
 NIGHT_CLOSE = "audit.tasks.night_close"
 NIGHT_RECONCILE = "audit.tasks.night_reconcile"
 MAIL_VIDEO_REQUEST = "audit.tasks.mail_video_request"
+NOTIFY_CASINO = "audit.tasks.notify_casino"
+NOTIFY_WEBHOOK = "audit.tasks.notify_webhook"
+NOTIFY_TEST = "audit.tasks.notify_test"
 
 PAUSE_S = 5.0
 """How long nothing is sent after the broker failed."""
@@ -67,6 +72,11 @@ def send_soon(task: str, **params: Param) -> None:
             _sender = threading.Thread(target=_send_pending, name="task-queue", daemon=True)
             _sender.start()
         _changed.notify()
+
+
+def notify_on_commit(casino_id: int) -> None:
+    """Have a casino's changes of findings sent out once this transaction has committed; at once outside of one."""
+    transaction.on_commit(partial(send_soon, NOTIFY_CASINO, casino_id=casino_id))
 
 
 def _send_pending() -> None:

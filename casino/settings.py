@@ -239,10 +239,20 @@ CABOCHON_QUARANTINE_BYTES = env.int("CABOCHON_QUARANTINE_BYTES", default=256 * 1
 CABOCHON_STREAMS_A_DAY = env.int("CABOCHON_STREAMS_A_DAY", default=200)
 CABOCHON_MONTHS_A_DAY = env.int("CABOCHON_MONTHS_A_DAY", default=120)
 
+# Server-Sent Events: open streams of a web process, a casino at most half of them; and seconds after which one ends
+
+CABOCHON_FEED_STREAMS = env.int("CABOCHON_FEED_STREAMS", default=2)
+CABOCHON_FEED_STREAM_S = env.float("CABOCHON_FEED_STREAM_S", default=300.0)
+
+# Webhooks: networks that are not public and may be sent to, over http too; without any, https to public addresses alone
+
+CABOCHON_WEBHOOK_NETWORKS = env.list("CABOCHON_WEBHOOK_NETWORKS", default=[])
+
 # Workers
 
 BROKER_GIVEN = env.str("CELERY_BROKER_URL", default="")
 CELERY_BROKER_URL = BROKER_GIVEN or EmbeddedValkey(DATA_DIR).url()
+CABOCHON_AMQP_EXCHANGE = env.str("CABOCHON_AMQP_EXCHANGE", default="findings")  # where the broker is RabbitMQ
 CABOCHON_REPLAY_TASK_S = env.int("CABOCHON_REPLAY_TASK_S", default=300)
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
@@ -256,6 +266,8 @@ CELERY_TASK_ROUTES = {
     "audit.tasks.night_*": {"queue": "night"},
     "audit.tasks.run_job": {"queue": "night"},
     "audit.tasks.mail_*": {"queue": "night"},
+    # What waits for receivers of others has threads of its own.
+    "audit.tasks.notify_*": {"queue": "notify"},
     "audit.tasks.*": {"queue": "replay"},
 }
 CABOCHON_REPLAY_WORKERS = env.int("CABOCHON_REPLAY_WORKERS", default=2)
@@ -310,7 +322,13 @@ CELERY_BEAT_SCHEDULE = {
             "kwargs": {"process": queue},
             "options": {"queue": queue, "expires": 30},
         }
-        for queue in ("replay", "night")
+        for queue in ("replay", "night", "notify")
+    },
+    # What a lost message has left, and webhooks whose pause is over.
+    "notify": {
+        "task": "audit.tasks.notify_sweep",
+        "schedule": env.float("CABOCHON_NOTIFY_S", default=2.0),
+        "options": {"queue": "notify", "expires": 10},
     },
     "cases": {
         "task": "audit.tasks.sweep_cases",

@@ -120,6 +120,21 @@ TABLES: Mapping[str, Mapping[str, str]] = {
     "audit_apikey_tables": {**_READ, WEB: "insert, delete"},
     "audit_quarantined": {**_READ, WEB: "insert", WORKER: "update (body, purged_at)"},
     "audit_job": {**_READ, WEB: "insert, update (stopped_by_id)", WORKER: "update"},
+    # The feed is written by triggers. A web server writes the secrets of webhooks, and cannot read them.
+    "audit_findingchange": _READ,
+    "audit_publishedfeed": {**_READ, WORKER: "insert, update"},
+    "audit_webhook": {
+        **_READ,
+        WEB: "insert, update (name, url, severities, is_active, test_requested_at, next_try_at)",
+        WORKER: "update (position, failures, failing_since, next_try_at, error, delivered_at, leased_until, is_active,"
+        " test_requested_at, tested_at, test_result)",
+    },
+    "audit_webhooksecret": {
+        READER: "select (id, webhook_id, created_at, expires_at)",
+        WEB: "insert, update (expires_at)",
+        WORKER: "select",
+    },
+    "audit_deadletter": {**_READ, WEB: "update (again_at)", WORKER: "insert, update (error, again_at, sent_at)"},
     # Officers: accounts, passwords, roles, links and requests are written by functions. Commands do more.
     "audit_officer": {
         READER: "select (id, username, first_name, last_name, email, is_active, is_staff, is_superuser, date_joined,"
@@ -212,6 +227,8 @@ FUNCTIONS: Mapping[str, tuple[str, ...]] = {
     # Four eyes are of two people.
     "audit_same_hands": (WEB,),
     "audit_may_decide": (WEB,),
+    # Numbers the changes of findings that are committed.
+    "audit_number_changes": (WEB, WORKER),
     # Of a generated column.
     "audit_finding_content": (WORKER,),
     # Of triggers.
@@ -223,6 +240,7 @@ FUNCTIONS: Mapping[str, tuple[str, ...]] = {
     "audit_opens_case": (),
     "audit_guard_finding": (),
     "audit_keep_finding": (),
+    **{f"audit_publish_{name}": () for name in ("finding", "case")},
     "audit_guard_run": (),
     "audit_guard_case_hands": (),
     "audit_guard_night_hands": (),

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 from django.utils import timezone
 
+from audit import task_queue
 from audit.event_store import read
 from audit.models import Adjudication, AdjudicationRun, FindingStatus, LoggedStream, WhatIf, WhatIfFinding
 from audit.models import Finding as FindingRow
@@ -89,6 +90,7 @@ def add_findings(
     )
     if has_earlier:
         _replace_amended(run, rows)
+    task_queue.notify_on_commit(stream.casino_id)
 
 
 def instants_of(stream_id: int, findings: Sequence[Finding]) -> dict[int, datetime]:

@@ -18,6 +18,7 @@ from django.db.models import Max
 from django.utils import timezone
 from psycopg import errors
 
+from audit import task_queue
 from audit.corrections.decisions import approved_in
 from audit.event_store import audit_trail
 from audit.models import Adjudication, AdjudicationRun, Finding, FindingStatus, LoggedStream, RunCause, RunState
@@ -176,6 +177,7 @@ def promote_run(run: AdjudicationRun) -> None:
     of_run.update(status=FindingStatus.STANDING, stood_at=now, superseded_at=None, superseded_by_run=None)
     before = AdjudicationRun.objects.filter(stream_id=run.stream_id, what_if=None, state=RunState.COMPLETE)
     before.exclude(pk=run.pk).update(state=RunState.SUPERSEDED, superseded_by=run, ended_at=now)
+    task_queue.notify_on_commit(run.casino_id)
 
 
 # Runs that fail

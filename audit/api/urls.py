@@ -4,6 +4,7 @@ from django.urls import path, re_path
 
 from audit.api.events import Events, StreamEvents
 from audit.api.evidence import FindingBundle
+from audit.api.feed import FindingsFeed
 from audit.api.findings import Findings, OneFinding, Rules
 from audit.api.keyed_view import NoSuchAddress
 from audit.api.reconciliations import NightCsv, NightDocuments, NightPdf, NightVersions, NightXlsx
@@ -17,6 +18,7 @@ urlpatterns = [
     path("streams/<str:stream>/table", StreamTable.as_view(), name="stream-table"),
     path("streams/<str:stream>", StreamStanding.as_view(), name="stream"),
     path("findings", Findings.as_view(), name="findings"),
+    path("findings/feed", FindingsFeed.as_view(), name="findings-feed"),
     path("findings/<int:pk>", OneFinding.as_view(), name="finding"),
     path("findings/<int:pk>/bundle", FindingBundle.as_view(), name="finding-bundle"),
     path("reconciliations/<str:casino>/<str:gaming_day>.json", NightDocuments.as_view(), name="night-json"),

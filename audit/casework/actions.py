@@ -12,6 +12,7 @@ from django.db.models import QuerySet
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from audit import task_queue
 from audit.access.capabilities import Capability
 from audit.access.keepers import same_hands
 from audit.access.scope import Scope
@@ -86,6 +87,8 @@ def perform(
                 case.closed_at = action.at  # the instant of the entry, to the microsecond: verification compares them
             case.save(update_fields=CHANGED_FIELDS)
             _record(case, officer, transition.event, reason, about, at=action.at)
+            if State.CLOSED in (transition.target, *transition.sources):
+                task_queue.notify_on_commit(case.casino_id)
     except ActionRefused as refused:
         case = Case.objects.get(pk=case_id)
         _record(case, officer, REFUSED, str(refused), name)

@@ -17,6 +17,7 @@ from audit.models.corrections import (
 )
 from audit.models.epochs import LeftBatch, LogEpoch, LogFork
 from audit.models.event_store import LoggedBatch, LoggedEvent, LoggedStream
+from audit.models.feed import ChangeKind, FindingChange, PublishedFeed
 from audit.models.jobs import Job, JobKind, JobState
 from audit.models.ledger import (
     BatchKind,
@@ -46,6 +47,7 @@ from audit.models.register import RegisterEntry
 from audit.models.replay_queue import CasinoTurn, Heartbeat, LeafCursor, WaitingStream
 from audit.models.runs import AdjudicationRun, FailedRun, RunCause, RunState, WhatIf
 from audit.models.slips import SlipUse
+from audit.models.webhooks import DeadLetter, Webhook, WebhookSecret
 from audit.models.witnesses import Cosignature, WitnessState
 
 __all__ = [
@@ -64,18 +66,21 @@ __all__ = [
     "CaseContacts",
     "Casino",
     "CasinoTurn",
+    "ChangeKind",
     "Complaint",
     "ComplaintAnswer",
     "Correction",
     "CorrectionDecision",
     "CorrectionState",
     "Cosignature",
+    "DeadLetter",
     "Deadline",
     "ErasedPerson",
     "Escalation",
     "EscalationNotice",
     "FailedRun",
     "Finding",
+    "FindingChange",
     "FindingStatus",
     "GamingTable",
     "Heartbeat",
@@ -106,6 +111,7 @@ __all__ = [
     "Officer",
     "Person",
     "PersonKind",
+    "PublishedFeed",
     "Quarantined",
     "RegisterEntry",
     "RequestKind",
@@ -124,6 +130,8 @@ __all__ = [
     "Verdict",
     "VideoRequest",
     "WaitingStream",
+    "Webhook",
+    "WebhookSecret",
     "WhatIf",
     "WhatIfFinding",
     "WitnessState",

@@ -114,6 +114,10 @@ class ApiKey(models.Model):
         keys = cls.objects.filter(*_is_active(timezone.now())).values_list("prefix", "digest")
         return {prefix: bytes(digest) for prefix, digest in keys}
 
+    def is_still_active(self) -> bool:
+        """Return whether the key is active now, long after it was looked up."""
+        return type(self).objects.filter(*_is_active(timezone.now()), pk=self.pk).exists()
+
     @classmethod
     def of_secret(cls, secret: str) -> Self | None:
         """Return the active key that ``secret`` belongs to, or None."""

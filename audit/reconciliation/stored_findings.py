@@ -11,6 +11,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from audit import task_queue
 from audit.adjudication.findings import IDENTITY
 from audit.models import Finding, FindingStatus
 from audit.models.adjudication import not_before_found
@@ -37,6 +38,8 @@ def replace_findings(findings: Iterable[Finding], *, streams: Collection[int], r
             batch_size=1_000,
         )
         kept_findings.keep(before, streams, rules)
+        for casino_id in {finding.casino_id for finding in current.values()}:
+            task_queue.notify_on_commit(casino_id)
     return len(current)
 
 
