@@ -26,7 +26,7 @@ from audit.ingest import quarantine
 from audit.jobs import runner
 from audit.ledger import feeding
 from audit.models import Casino, LoggedStream, NightReport, NightRun
-from audit.notifications import case_mail, mail
+from audit.notifications import broker_feed, case_mail, mail, webhook_delivery
 from audit.reconciliation import runs, schedule, sessions
 from audit.reconciliation.gaming_days import last_ended
 from audit.register import touched
@@ -153,6 +153,44 @@ def sweep_jobs(**kwargs: Any) -> int:
     for job_id in abandoned:
         run_job.delay(job_id=job_id)
     return len(abandoned)
+
+
+# The feed of findings: webhooks, and the broker's exchange. These tasks run in threads, on a queue of their own.
+
+
+@shared_task(ignore_result=True)
+def notify_casino(*, casino_id: int, **kwargs: Any) -> None:
+    """Send out what became known of a casino's findings: to its webhooks, and to the exchange of the broker."""
+    broker_feed.publish(casino_id)
+    first, *others = [*webhook_delivery.active(casino_id), None]
+    for webhook_id in others:
+        if webhook_id is not None:
+            notify_webhook.delay(webhook_id=webhook_id)
+    if first is not None:
+        webhook_delivery.deliver(first)
+
+
+@shared_task(ignore_result=True)
+def notify_webhook(*, webhook_id: int, **kwargs: Any) -> int:
+    """Send a webhook what it has not been sent, unless it waits or another worker does. Return how many it took."""
+    return webhook_delivery.deliver(webhook_id)
+
+
+@shared_task(ignore_result=True)
+def notify_test(*, webhook_id: int, **kwargs: Any) -> None:
+    """Send a webhook the test message that an administrator has requested."""
+    webhook_delivery.test(webhook_id)
+
+
+@shared_task(ignore_result=True)
+def notify_sweep(**kwargs: Any) -> int:
+    """Send a task for each webhook that has something to send; publish what the broker lacks. Return how many."""
+    webhooks = webhook_delivery.due(timezone.now())
+    for webhook_id in webhooks:
+        notify_webhook.delay(webhook_id=webhook_id)
+    for casino_id in broker_feed.behind():
+        broker_feed.publish(casino_id)
+    return len(webhooks)
 
 
 # Cases
