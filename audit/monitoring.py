@@ -20,7 +20,7 @@ from audit.transparency.signed_notes import BadNote
 from audit.transparency.witnesses import configured
 from settlement import ENGINE_VERSION
 
-PROCESSES = ("beat", "replay", "night", "sequencer")
+PROCESSES = ("beat", "replay", "night", "notify", "sequencer")
 """The processes that have a heartbeat; ``export`` is written after each export of a checkpoint."""
 
 MAX_REFUSALS = 100
@@ -73,6 +73,15 @@ class WitnessSeen:
     cosigned_s: float | None
     is_refused: bool
     error: str
+
+
+@dataclass(frozen=True, slots=True)
+class WebhooksSeen:
+    """Webhooks: how many fail, the changes that the slowest has not been sent, and the dead letters that are left."""
+
+    failing: int
+    unsent: int
+    dead_letters: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +161,14 @@ select extract(epoch from clock_timestamp() - max(updated_at)) from audit_adjudi
 _JOBS = """
 select count(*), extract(epoch from clock_timestamp() - min(requested_at)) from audit_job
 where state = 'waiting' and (%(casinos)s::bigint[] is null or casino_id = any (%(casinos)s::bigint[]))
+"""
+
+_WEBHOOKS = """
+select count(*) filter (where w.failures > 0), coalesce(max(c.newest - w.position), 0),
+       (select count(*) from audit_deadletter where sent_at is null)
+from audit_webhook w
+left join lateral (select max(position) as newest from audit_findingchange where casino_id = w.casino_id) c on true
+where w.is_active
 """
 
 _REFUSED = """
@@ -252,6 +269,12 @@ def witnesses() -> list[WitnessSeen]:
     nothing = (0, None, False, "")
     rows = [(name, *seen.get(vkey, nothing)) for vkey, name in names.items()]
     return [WitnessSeen(name, size, _seconds(age), refused, error) for name, size, age, refused, error in rows]
+
+
+def webhooks() -> WebhooksSeen:
+    """Return how the webhooks of all casinos do."""
+    [row] = _rows(_WEBHOOKS)
+    return WebhooksSeen(*map(int, row))
 
 
 def fork() -> LogFork | None:

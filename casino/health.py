@@ -123,6 +123,7 @@ def _moving() -> list[Check]:
         "sequencer": settings.CABOCHON_SEQUENCER_STALE_S,
         "replay": settings.CABOCHON_REPLAY_STALE_S,
         "night": settings.CABOCHON_NIGHT_STALE_S,
+        "notify": settings.CABOCHON_NOTIFY_STALE_S,
     }
     checks = [_aged(name, ages.get(name), limit, never=False) for name, limit in limits.items()]
     checks.append(_aged("sealing", unsealed.oldest_s, settings.CABOCHON_SEQUENCER_STALE_S))

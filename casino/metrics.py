@@ -26,7 +26,7 @@ from casino.celery import app
 STATEMENT_S = 2.0
 """The limit of time of each query of a scrape."""
 
-QUEUES = ("replay", "night")
+QUEUES = ("replay", "night", "notify")
 
 log = structlog.get_logger(__name__)
 
@@ -50,7 +50,7 @@ class _Figures(Collector):
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         errors = 0
-        for figures in (_dirty, _sealing, _witnesses, _jobs, _heartbeats, _refused, _queues):
+        for figures in (_dirty, _sealing, _witnesses, _jobs, _webhooks, _heartbeats, _refused, _queues):
             try:
                 with monitoring.statement_limit(STATEMENT_S):
                     yield from list(figures())
@@ -98,6 +98,13 @@ def _jobs() -> Iterator[GaugeMetricFamily]:
     jobs = monitoring.waiting_jobs()
     yield _gauge("jobs_waiting", "Background jobs that no worker has begun", jobs.count)
     yield _gauge("failed_runs", "Adjudication runs that failed", monitoring.failed_runs())
+
+
+def _webhooks() -> Iterator[GaugeMetricFamily]:
+    webhooks = monitoring.webhooks()
+    yield _gauge("webhooks_failing", "Active webhooks whose receivers fail", webhooks.failing)
+    yield _gauge("webhooks_unsent_changes", "Changes of findings that the slowest webhook lacks", webhooks.unsent)
+    yield _gauge("webhooks_dead_letters", "Messages that were given up and not sent again", webhooks.dead_letters)
 
 
 def _heartbeats() -> Iterator[GaugeMetricFamily]:

@@ -8,6 +8,7 @@
 | web | gunicorn with ``casino.wsgi`` | the API and the desk |
 | replay | Celery | replays streams |
 | night | Celery | reconciles nights, runs background jobs: what takes long, so that no replay waits for it |
+| notify | Celery, threads | sends webhooks: what waits for receivers of others |
 | beat | Celery | starts the periodic tasks, such as the sweep for dirty streams |
 | sequencer | ``manage.py sequence`` | seals batches in the transparency log |
 | welcome | ``manage.py welcome`` | once: the first officers, a simulated month, the desk's URL |
@@ -98,6 +99,12 @@ def _children(listener: socket.socket) -> list[Child]:
             _worker("night", os.environ.get("CABOCHON_NIGHT_WORKERS", "1")),
             {"CABOCHON_PROCESS": "night"},
             stall_s=stall_s,
+        ),
+        Child(
+            "notify",
+            (*_worker("notify", "8"), "--pool", "threads"),
+            {"CABOCHON_PROCESS": "worker"},
+            stall_s=2 * stall_s,
         ),
         Child("beat", (*CELERY, "beat", "--loglevel", "warning", "--pidfile", ""), stall_s=stall_s),
         Child("sequencer", (python, "manage.py", "sequence"), stall_s=stall_s),

@@ -92,6 +92,7 @@ SETTINGS = (
     _list(_("Casinos"), "casino"),
     _list(_("Gaming tables"), "gamingtable"),
     _list(_("API keys"), "apikey"),
+    _list(_("Webhooks"), "webhook", covers=("audit_deadletter_",)),
     _list(_("Subscribers"), "nightsubscriber"),
     _list(_("Deadlines"), "deadline"),
     _list(_("Contacts of cases"), "casecontacts"),

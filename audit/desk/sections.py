@@ -16,5 +16,6 @@ import audit.desk.settings.deadlines
 import audit.desk.settings.keys
 import audit.desk.settings.officers
 import audit.desk.settings.register
+import audit.desk.settings.webhooks
 import audit.desk.tables.admin
 import audit.desk.what_if.admin

@@ -128,12 +128,14 @@ class Sender:
         self._target = target_of(url)
         self._connection: http.client.HTTPConnection | None = None
         self._handle: socket.socket | None = None  # the same connection, for the timer
+        self._is_late = False
 
     def post(self, body: bytes, headers: Mapping[str, str]) -> int:
         """Send a message; return the status, which is 2xx. Raise ``AddressRefused`` or ``NotTaken``."""
         deadline = threading.Timer(TOTAL_S, self._cut_off)
         deadline.daemon = True
         addresses = resolved(self._target) if self._connection is None else []
+        self._is_late = False
         deadline.start()
         try:
             if self._connection is None:
@@ -144,6 +146,9 @@ class Sender:
             raise NotTaken(_what_failed(error)) from error
         finally:
             deadline.cancel()
+        if self._is_late:  # what was read of the answer may be a part of it
+            self.close()
+            raise NotTaken("no answer in time")
         if not 200 <= status < 300:
             raise NotTaken(f"HTTP {status} {_phrase(status)}".strip(), gone=status == HTTPStatus.GONE)
         return status
@@ -198,7 +203,7 @@ class Sender:
 
     def _cut_off(self) -> None:
         """End an exchange that takes too long, from the timer's thread."""
-        handle = self._handle
+        self._is_late, handle = True, self._handle
         if handle is not None:
             try:
                 handle.shutdown(socket.SHUT_RDWR)

@@ -102,7 +102,7 @@ class EmbeddedPostgres:
     @staticmethod
     def account_name(process: str) -> str:
         """Return the name of a process's account; that of a command for any that has none of its own."""
-        process = "worker" if process in ("replay", "night") else process
+        process = "worker" if process in ("replay", "night", "notify") else process
         return USER if process == MIGRATE else ACCOUNTS.get(process, ACCOUNTS["command"])[0]
 
     def start(self) -> None:

@@ -71,7 +71,7 @@ class Stack:
     @property
     def children(self) -> dict[str, int]:
         """The pid of each child of the supervisor."""
-        names = ("web", "replay", "night", "beat", "sequencer", "welcome")
+        names = ("web", "replay", "night", "notify", "beat", "sequencer", "welcome")
         return dict(zip(names, map(int, (self.data / "processes").read_text().split()), strict=False))
 
     def ready(self) -> tuple[int, dict[str, Any]]:

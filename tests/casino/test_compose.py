@@ -26,7 +26,7 @@ def test_every_service_of_ours_runs_without_root_on_a_read_only_disk() -> None:
     services = yaml.safe_load(COMPOSE.read_text())["services"]
     ours = [name for name, service in services.items() if service["image"] == "cabochon"]
     assert sorted(ours) == [
-        *("accounts", "beat", "command", "keys", "migrate", "night", "ready", "replay", "sequencer", "web")
+        *("accounts", "beat", "command", "keys", "migrate", "night", "notify", "ready", "replay", "sequencer", "web")
     ]
     for name in ours:
         assert services[name]["read_only"] is True
@@ -57,7 +57,7 @@ def test_no_process_that_stays_signs_in_as_a_superuser() -> None:
     }
     assert {name for name, user in account.items() if user == "cabochon"} == {"accounts", "migrate"}
     assert account["web"] == "cabochon_web_login"
-    assert account["replay"] == account["night"] == "cabochon_worker_login"
+    assert account["replay"] == account["night"] == account["notify"] == "cabochon_worker_login"
     assert account["beat"] == "cabochon_beat_login"
     assert account["sequencer"] == "cabochon_sequencer_login"
     assert account["keys"] == account["command"] == "cabochon_operator_login"

@@ -26,7 +26,7 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
         assert process.wait(STOPS_WITHIN_S) == 0
 
 
-@pytest.mark.parametrize("name", ["beat", "sequencer", "replay", "night"])
+@pytest.mark.parametrize("name", ["beat", "sequencer", "replay", "night", "notify"])
 def test_ready_names_the_process_until_another_does_its_work(stack: Stack, name: str) -> None:
     until(lambda: stack.ready()[0] == 200, "the heartbeats of all")
     pid = stack.children[name]

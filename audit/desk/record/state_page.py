@@ -33,10 +33,11 @@ PROCESS_NAMES = {
     "beat": gettext_lazy("schedule (beat)"),
     "replay": gettext_lazy("replay workers"),
     "night": gettext_lazy("workers for nights and jobs"),
+    "notify": gettext_lazy("workers for webhooks"),
     "sequencer": gettext_lazy("sequencer"),
 }
 
-STALE_S = {"beat": 60, "replay": 120, "night": 1_200, "sequencer": 60}
+STALE_S = {"beat": 60, "replay": 120, "night": 1_200, "notify": 120, "sequencer": 60}
 """The ages beyond which the page marks a heartbeat."""
 
 

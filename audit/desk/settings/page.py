@@ -24,6 +24,7 @@ from audit.casework.holds import held, hold_of
 from audit.casework.undelivered import Undelivered, undelivered
 from audit.desk.scoped_admin import scope_of
 from audit.desk.settings.tables import table_lines
+from audit.desk.settings.webhook_states import webhook_line
 from audit.models import ApiKey, ArchivedMonth, Case, Casino, KeyScope, RequestState, Role
 from audit.presentation import count, date_time, day, local
 
@@ -67,6 +68,7 @@ def settings_context(request: HttpRequest) -> Mapping[str, Any]:
         ("casino", lambda rows: list(rows[:SHOWN])),
         ("gamingtable", lambda rows: table_lines(request, rows[:SHOWN])),
         ("apikey", lambda rows: [_key(each, now) for each in rows[:SHOWN]]),
+        ("webhook", lambda rows: [webhook_line(each) for each in rows[:SHOWN]]),
         ("nightsubscriber", lambda rows: list(rows.select_related("casino", "officer").order_by("pk")[:SHOWN])),
         ("deadline", lambda rows: list(rows)),
         ("casecontacts", lambda rows: list(rows.select_related("casino", "deputy")[:SHOWN])),

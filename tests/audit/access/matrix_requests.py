@@ -102,6 +102,7 @@ FILTERS: dict[str, Callable[[Site], list[Form]]] = {
     "failedrun": lambda site: [{"casino__id__exact": site.casino.pk}],
     "gamingtable": lambda site: [{"casino__id__exact": site.casino.pk}],
     "apikey": lambda site: [{"casino__id__exact": site.casino.pk}],
+    "webhook": lambda site: [{"casino__id__exact": site.casino.pk}],
     "nightsubscriber": lambda site: [{"casino__id__exact": site.casino.pk}],
     "person": lambda site: [{"casino__id__exact": site.casino.pk}, {"q": site.person.name}],
     "officer": lambda site: [{"q": site.colleague.username}],
@@ -205,7 +206,7 @@ one(
 )
 for _model in ("finding", "complaint", "correction", "job", "nightreport", "nightsubscriber", "person", "failedrun",
                "quarantined", "ledgerprocess", "casino", "gamingtable", "apikey", "deadline", "casecontacts", "officer",
-               "loggedstream", "registerentry", "whatif"):  # fmt: skip
+               "loggedstream", "registerentry", "whatif", "webhook", "deadletter"):  # fmt: skip
     ANYWHERE["GET", f"{DESK}{_model}/{ROW}", "leads to the page of the row"] = lambda world, who, model=_model: [
         Ask(f"/{DESK}{model}/{site.rows[model].pk}/") for site in world.sites
     ]
@@ -245,6 +246,7 @@ for _method in ("GET", "POST"):
     AT[_method, f"{PERSON}held/<slug:role>/<int:casino_id>/<path:code>/", ""] = lambda world, site, who: Ask(
         f"/{PERSON}held/player/{site.casino.pk}/{site.person.code}/"
     )
+action("deadletter", "send_again", "send the selected again", lambda site: site.dead_letter)
 action("deadline", "delete_selected", "delete the selected", lambda site: site.deadline, post="yes")
 action("nightsubscriber", "delete_selected", "delete the selected", lambda site: site.subscriber, post="yes")
 posted(f"{FINDING}<int:pk>/evidence/", lambda world, site: {})
@@ -401,6 +403,11 @@ posted(
     "makes a key",
 )
 posted(f"{DESK}apikey/<int:pk>/rotate/", lambda world, site: {})
+WEBHOOK = {"name": "new", "url": "https://hooks.example/x", "severities": ["critical"]}
+posted(f"{DESK}webhook/add/", lambda world, site: {"casino": str(site.casino.pk), **WEBHOOK}, "creates a webhook")
+posted(f"{DESK}webhook/{CHANGE}", lambda world, site: {**WEBHOOK, "is_active": "on"})
+posted(f"{DESK}webhook/<int:pk>/rotate/", lambda world, site: {})
+posted(f"{DESK}webhook/<int:pk>/test/", lambda world, site: {})
 posted(f"{DESK}deadline/add/", lambda world, site: {"casino": str(site.casino.pk), "severity": "info", "hours": "5"})
 posted(f"{DESK}deadline/{CHANGE}", lambda world, site: {"hours": "5"})
 posted(f"{DESK}deadline/{DELETE}", lambda world, site: {"post": "yes"})

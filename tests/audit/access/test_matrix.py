@@ -59,8 +59,8 @@ KEPT = "audit_quarantined"
 SWITCH = re.compile(r'<form class="casino".*?</form>', re.DOTALL)
 """What every page has for an officer of several casinos: their names. Whether they may read those is looked at, too."""
 
-UNWRITTEN = {"django_session", "audit_heartbeat"}
-"""Tables in which a page may write although nothing is done: sessions, and the heartbeat of ``/health/accepts``."""
+UNWRITTEN = {"django_session", "audit_heartbeat", "audit_findingchange"}
+"""Tables in which a page may write although nothing is done: sessions, positions of the feed, the heartbeat of ``/health/accepts``."""
 
 BY_CASINO = {
     "audit_casino": "id",

@@ -32,9 +32,11 @@ from audit.models import (
     CaseContacts,
     Casino,
     Correction,
+    DeadLetter,
     Deadline,
     FailedRun,
     Finding,
+    FindingChange,
     GamingTable,
     Job,
     JobKind,
@@ -53,6 +55,7 @@ from audit.models import (
     WhatIf,
     WhatIfFinding,
 )
+from audit.notifications import webhooks
 from audit.reconciliation import runs as night_runs
 from audit.register import entries as register
 from audit.register.entries import Proposal
@@ -234,6 +237,10 @@ class Site:
         self.spare_key, _secret = ApiKey.make(
             casino=casino, name=self.mark(Mark.KEY, "spare"), scopes=list(KeyScope.values)
         )
+        values = {"name": self.mark(Mark.KEY, "hook"), "url": "https://hooks.example/", "severities": ["critical"]}
+        self.webhook, _secret = webhooks.create("test", casino=casino, **values)
+        change = FindingChange.objects.filter(casino=casino).earliest("position")
+        self.dead_letter = DeadLetter.objects.create(webhook=self.webhook, change=change, given_up_at=timezone.now())
         self.deadline = Deadline.objects.create(casino=casino, severity="critical", hours=12)
         self.subscriber = NightSubscriber.objects.create(casino=casino, officer=self.colleague, language="fr")
         address = f"{self.mark(Mark.MAIL, 'video')}@x.example"
@@ -280,6 +287,8 @@ class Site:
             "loggedstream": self.stream,
             "registerentry": self.entry,
             "whatif": self.what_if,
+            "webhook": self.webhook,
+            "deadletter": self.dead_letter,
         }
 
 

@@ -32,7 +32,7 @@ def test_an_administrator_has_every_section_of_their_casino_and_an_officer_those
     tenant, other = Tenant(), Tenant()
     page = desk_of(tenant, Role.ADMINISTRATOR).get(PAGE)
     assert set(page.context["sections"]) == {
-        *("casino", "gamingtable", "apikey", "nightsubscriber", "deadline", "casecontacts", "officer")
+        *("casino", "gamingtable", "apikey", "webhook", "nightsubscriber", "deadline", "casecontacts", "officer")
     }
     assert tenant.key.prefix in page.content.decode()
     assert other.key.prefix not in page.content.decode()
