@@ -60,7 +60,8 @@ SWITCH = re.compile(r'<form class="casino".*?</form>', re.DOTALL)
 """What every page has for an officer of several casinos: their names. Whether they may read those is looked at, too."""
 
 UNWRITTEN = {"django_session", "audit_heartbeat", "audit_findingchange"}
-"""Tables in which a page may write although nothing is done: sessions, positions of the feed, the heartbeat of ``/health/accepts``."""
+"""Tables in which a page may write although nothing is done: sessions, the heartbeat of ``/health/accepts``, and the
+positions that the feed gives when it is read."""
 
 BY_CASINO = {
     "audit_casino": "id",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import ssl
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -233,12 +234,11 @@ def test_a_tls_handshake_that_hangs_is_cut_off(this_machine: None, handshake_tha
 
 def test_a_certificate_of_nobody_is_refused(this_machine: None, tmp_path: Path) -> None:
     pair = [str(tmp_path / name) for name in ("key.pem", "cert.pem")]
-    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=127.0.0.1", "-days", "2"]
-    subprocess.run([*made, "-keyout", pair[0], "-out", pair[1]], check=True, capture_output=True)
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=127.0.0.1", "-days", "2"]
+    subprocess.run([*command, "-keyout", pair[0], "-out", pair[1]], check=True, capture_output=True)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(pair[1], pair[0])
     with socket.create_server(("127.0.0.1", 0)) as server:
-        import threading
 
         def accept() -> None:
             plain, _address = server.accept()
