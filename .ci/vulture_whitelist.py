@@ -26,7 +26,11 @@ _.Command, _.help, _.add_arguments, _.requires_system_checks
 _.verbose_name, _.db_table, _.abstract, _.proxy
 _.REGISTER, _.MANUAL, _.register_version  # of runs: fields for the register of readings
 _.CHEF_DE_PARTIE, _.COUNT_ROOM, _.card_or_licence
+_.REINSTATED, _.REOPENED  # of changes of findings: written by triggers
 _.CONFIRMED, _.EXPLAINED, _.MISTAKEN, _.CRITICAL, _.MAJOR, _.MINOR, _.INFO
+
+# http.client, http.server: attributes that the standard library reads; pools that Celery keeps.
+_.auto_open, _.daemon_threads, _.handle_error, _._pool, _._producer_pool
 
 # Celery and gunicorn: signals, the scheduler, the configuration; Prometheus' collector.
 _._has_been_logged
@@ -35,6 +39,7 @@ _.Scheduler, _.set_up_logging, _.begin_task, _.end_task, _.touch_of_main_process
 # Fields that are written here and read in a template, an export or SQL.
 _.beat_at, _.holder_began, _.holder_pid, _.last_turn_at
 _.created_at, _.heartbeat_at, _.is_shared, _.made_by, _.raised_at, _.sent_at, _.updated_at
+_.tested_at
 _.decided_at, _.is_first, _.is_invitation, _.proposed_at, _.used_at
 
 # Attributes that templates read.
@@ -51,6 +56,7 @@ _.has_delete_permission, _.parameter_name, _.lookups, _.model_admin, _.form_url
     _.password_change,
     _.clean_old_password,
     _.clean_public_key,
+    _.clean_url,
     _.form_valid,
     _.login_form,
     _.site_url,

@@ -12,6 +12,7 @@ from django.contrib.admin.templatetags.admin_urls import admin_urlname
 from django.http import HttpRequest
 from django.test import RequestFactory
 from django.urls import reverse
+from django.utils import timezone
 from playwright.sync_api import Browser, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
@@ -22,7 +23,19 @@ from audit.desk.sign_in import proof
 from audit.jobs import runner
 from audit.jobs.queue import enqueue
 from audit.ledger import feeding
-from audit.models import Job, JobKind, LedgerProcess, LedgerQuestion, Officer, RegisterEntry, WhatIf
+from audit.models import (
+    DeadLetter,
+    FindingChange,
+    Job,
+    JobKind,
+    LedgerProcess,
+    LedgerQuestion,
+    Officer,
+    RegisterEntry,
+    Webhook,
+    WhatIf,
+)
+from audit.notifications import webhooks
 from audit.reconciliation import runs, sessions
 from audit.register import entries as register
 from audit.register.entries import Proposal
@@ -330,6 +343,7 @@ def _pages_with_content(
         "job waiting": reverse("admin:audit_job_change", args=(waiting.pk,)),
         "API keys": "/admin/audit/apikey/",
         "API key": f"/admin/audit/apikey/{desk.tenant.key.pk}/change/",
+        **_pages_of_webhooks(desk),
         "tables": "/admin/audit/gamingtable/",
         "casinos": "/admin/audit/casino/",
         "officers": "/admin/audit/officer/",
@@ -349,6 +363,22 @@ def _pages_with_content(
         "first run": reverse("admin:first_run"),
         "password": "/admin/password_change/",
         "second factor": "/admin/second-factor/",
+    }
+
+
+def _pages_of_webhooks(desk: Desk) -> dict[str, str]:
+    """Return the pages about webhooks, of one that fails and has a dead letter."""
+    values = {"name": "Duty desk", "url": "https://hooks.example/in", "severities": ["critical"]}
+    webhook, _secret = webhooks.create("anna", casino=desk.tenant.casino, **values)
+    now, error = timezone.now(), "HTTP 503 Service Unavailable"
+    Webhook.objects.filter(pk=webhook.pk).update(failures=12, failing_since=now, next_try_at=now, error=error)
+    change = FindingChange.objects.filter(casino=desk.tenant.casino).earliest("position")
+    DeadLetter.objects.create(webhook=webhook, change=change, given_up_at=now, error=error)
+    return {
+        "webhooks": "/admin/audit/webhook/",
+        "webhook": f"/admin/audit/webhook/{webhook.pk}/change/",
+        "new webhook": "/admin/audit/webhook/add/",
+        "dead letters": "/admin/audit/deadletter/",
     }
 
 

@@ -104,9 +104,8 @@ def test_a_name_of_which_one_address_is_internal_is_refused(monkeypatch: pytest.
     assert refused.value.reason == "internal"
 
 
-def test_a_name_is_looked_up_once_and_what_was_looked_at_is_connected_to(
-    monkeypatch: pytest.MonkeyPatch, this_machine: None
-) -> None:
+@pytest.mark.usefixtures("this_machine")
+def test_a_name_is_looked_up_once_and_what_was_looked_at_is_connected_to(monkeypatch: pytest.MonkeyPatch) -> None:
     """DNS rebinding: the second answer would lead elsewhere, and nobody asks for it."""
     with receiving() as receiver:
         port = receiver.url.split(":")[2].split("/")[0]
@@ -131,13 +130,15 @@ def test_a_name_is_looked_up_once_and_what_was_looked_at_is_connected_to(
     assert receiver.taken[0].headers["host"] == f"rebinding.example:{port}"
 
 
-def test_http_goes_to_the_networks_of_the_setting_alone(monkeypatch: pytest.MonkeyPatch, this_machine: None) -> None:
+@pytest.mark.usefixtures("this_machine")
+def test_http_goes_to_the_networks_of_the_setting_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     leads_to(monkeypatch, ["93.184.216.34"])
     with pytest.raises(AddressRefused):
         Sender("http://hooks.example/").post(b"{}", HEADERS)
 
 
-def test_a_redirect_is_not_followed(this_machine: None) -> None:
+@pytest.mark.usefixtures("this_machine")
+def test_a_redirect_is_not_followed() -> None:
     with receiving() as inner:
 
         def redirects(handler: Handler, message: Message) -> int:
@@ -173,8 +174,9 @@ def drips_body(handler: Handler, message: Message) -> int:
     return 0
 
 
+@pytest.mark.usefixtures("this_machine")
 @pytest.mark.parametrize("behaviour", [hangs, drips_head, drips_body])
-def test_a_receiver_that_is_slow_is_cut_off(this_machine: None, behaviour: Any) -> None:
+def test_a_receiver_that_is_slow_is_cut_off(behaviour: Any) -> None:
     with receiving(behaviour) as receiver:
         began = time.monotonic()
         with pytest.raises(NotTaken):
@@ -182,7 +184,8 @@ def test_a_receiver_that_is_slow_is_cut_off(this_machine: None, behaviour: Any) 
         assert time.monotonic() - began < 1.5
 
 
-def test_a_receiver_that_never_ends_its_answer_is_read_no_further(this_machine: None) -> None:
+@pytest.mark.usefixtures("this_machine")
+def test_a_receiver_that_never_ends_its_answer_is_read_no_further() -> None:
     sent = 0
 
     def endless(handler: Handler, message: Message) -> int:
@@ -200,8 +203,9 @@ def test_a_receiver_that_never_ends_its_answer_is_read_no_further(this_machine: 
     assert sent < 30_000_000
 
 
+@pytest.mark.usefixtures("this_machine")
 @pytest.mark.parametrize("answer", [b"nonsense\r\n\r\n", b"", b"HTTP/1.1 abc\r\n\r\n", b"\x00" * 100, b"H" * 100_000])
-def test_an_answer_that_is_not_http_is_a_failure(this_machine: None, answer: bytes) -> None:
+def test_an_answer_that_is_not_http_is_a_failure(answer: bytes) -> None:
     def says(handler: Handler, message: Message) -> int:
         handler.wfile.write(answer)
         handler.close_connection = True
@@ -212,7 +216,8 @@ def test_an_answer_that_is_not_http_is_a_failure(this_machine: None, answer: byt
     assert "HHHH" not in str(failed.value)
 
 
-def test_nothing_that_listens_is_a_failure(this_machine: None) -> None:
+@pytest.mark.usefixtures("this_machine")
+def test_nothing_that_listens_is_a_failure() -> None:
     with receiving() as receiver:
         pass
     with pytest.raises(NotTaken, match="does not accept connections"):
@@ -225,14 +230,16 @@ def handshake_that_hangs() -> Iterator[int]:
         yield server.getsockname()[1]
 
 
-def test_a_tls_handshake_that_hangs_is_cut_off(this_machine: None, handshake_that_hangs: int) -> None:
+@pytest.mark.usefixtures("this_machine")
+def test_a_tls_handshake_that_hangs_is_cut_off(handshake_that_hangs: int) -> None:
     began = time.monotonic()
     with pytest.raises(NotTaken):
         Sender(f"https://127.0.0.1:{handshake_that_hangs}/").post(b"{}", HEADERS)
     assert time.monotonic() - began < 1.5
 
 
-def test_a_certificate_of_nobody_is_refused(this_machine: None, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("this_machine")
+def test_a_certificate_of_nobody_is_refused(tmp_path: Path) -> None:
     pair = [str(tmp_path / name) for name in ("key.pem", "cert.pem")]
     command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=127.0.0.1", "-days", "2"]
     subprocess.run([*command, "-keyout", pair[0], "-out", pair[1]], check=True, capture_output=True)
