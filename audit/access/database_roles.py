@@ -55,10 +55,9 @@ _ALL, _DELIVERY = "select, insert, update, delete", "sent_at, failures, failing_
 
 TABLES: Mapping[str, Mapping[str, str]] = {
     # The log: written by its functions alone.
-    "log.clock": _READ,
     **{
         f"log.{name}": _READ
-        for name in ("stream", "stream_head", "event", "batch", "outbox", "leaf", "subtree", "checkpoint", "key")
+        for name in "stream stream_head event batch outbox leaf subtree checkpoint key clock emptied".split()
     },
     **{f"log_guard.{name}": {} for name in ("maintenance", "foreign_grant", "misplaced")},
     # Adjudication: workers compute it. A finding is never deleted, and what it is about never changes.
@@ -195,12 +194,13 @@ FUNCTIONS: Mapping[str, tuple[str, ...]] = {
     # Of the log.
     "log.append": (WRITER,),
     "log.append_named": (WRITER,),
-    "log.open_stream": (WRITER,),
+    **{f"log.{name}": (WRITER,) for name in ("open_stream", "open_sandbox_stream")},
     "log.open_desk": (WRITER,),
     "log.hold": (WRITER,),
     "log.seal": (SEQUENCER,),
     "log.register_key": (SEQUENCER,),
-    "log.ensure_month": (OWNER,),
+    **{f"log.{name}": (OWNER,) for name in ("ensure_month", "is_being_emptied")},
+    **{f"log.{name}": () for name in ("leave_unsealed", "demand_space", "empty_sandbox")},
     # Nobody is granted what takes a partition away: months go into the archive by the account that owns the log.
     **{f"log.{name}": () for name in ("protect", "refuse", "refuse_step_back", "refuse_earlier")},
     **{f"log.{name}": () for name in ("month_range", "refuse_archived", "stage_month", "swap_month")},
@@ -222,6 +222,7 @@ FUNCTIONS: Mapping[str, tuple[str, ...]] = {
     **{f"audit_act_log_{verb}": () for verb in ("recovered", "archived", "attached", "detached", "destroyed")},
     **{f"audit_{name}": () for name in ("report_of", "demand_log_owner", "demand_nothing_open", "move_archived")},
     **{f"audit_{name}": () for name in ("act_person_erased", "as_ascii", "as_json_ascii", "keep_public_key")},
+    **{f"audit_{name}": () for name in ("act_sandbox_emptied", "keep_sandbox")},
     "audit_report_to_sign": (),
     "audit_report_integrity": (WEB, SEQUENCER),
     # Four eyes are of two people.
@@ -256,6 +257,6 @@ FUNCTIONS: Mapping[str, tuple[str, ...]] = {
 
 KEPT_BY_THE_MIGRATOR = (
     *("log.ensure_month", "log.protect", "log.refuse", "log.refuse_step_back", "log.refuse_earlier"),
-    *("log.refuse_archived", "log.stage_month", "log.swap_month"),
+    *("log.refuse_archived", "log.stage_month", "log.swap_month", "log.is_being_emptied"),
 )
 """What makes, protects and takes away partitions stays with the account that migrates: the owner cannot change it."""

@@ -16,6 +16,10 @@ OVERLAP = timedelta(hours=24)
 """How long a rotated key stays valid beside the one that follows it, unless it is said."""
 
 
+DEFAULT_DAYS, SANDBOX_DAYS = 365, 30
+"""Days until a key expires unless it is said, of a casino and of a sandbox: one that is forgotten ends by itself."""
+
+
 MADE, ROTATED = "key.made", "key.rotated"
 """The entries of a key that begins. One that has to sign its batches says its ``public_key``, in base64."""
 
@@ -47,9 +51,16 @@ def make(
 
 @transaction.atomic
 def rotate(
-    actor: str, key_id: int, *, overlap: timedelta = OVERLAP, public_key: bytes | None = None
+    actor: str,
+    key_id: int,
+    *,
+    overlap: timedelta = OVERLAP,
+    public_key: bytes | None = None,
+    expires_at: datetime | None = None,
 ) -> tuple[ApiKey, ApiKey, str]:
     """Replace a key by one of the same casino, tables, scopes and name. Both are valid until ``overlap`` has passed.
+
+    The one that follows lives as long as the other was to live, unless ``expires_at`` says until when.
 
     The one that follows has the public key of the other, unless it is given one: so a key that signs is followed by one
     that signs.
@@ -60,8 +71,14 @@ def rotate(
     now = timezone.now()
     if before.revoked_at is not None or (before.expires_at is not None and before.expires_at <= now):
         raise NotActive
+    if expires_at is None and before.expires_at is not None:
+        expires_at = now + (before.expires_at - before.created_at)
     key, secret = ApiKey.make(
-        casino=before.casino, name=before.name, scopes=before.scopes, public_key=public_key or _public_key(before)
+        casino=before.casino,
+        name=before.name,
+        scopes=before.scopes,
+        expires_at=expires_at,
+        public_key=public_key or _public_key(before),
     )
     key.tables.set(before.tables.all())
     before.expires_at = min(before.expires_at or now + overlap, now + overlap)

@@ -20,7 +20,7 @@ from django.utils import timezone
 
 from audit.adjudication.replay import advance
 from audit.event_store import archived, audit_trail
-from audit.models import AdjudicationRun, Casino, GamingTable, LoggedStream, RunState, WhatIf
+from audit.models import FIRST_SANDBOX_ID, AdjudicationRun, Casino, GamingTable, LoggedStream, RunState, WhatIf
 from audit.models.event_store import in_gaming_days
 from settlement import ENGINE_VERSION, State
 from settlement.catalogue import RULES
@@ -131,6 +131,8 @@ def streams_of(what_if: WhatIf) -> list[int]:
     streams = in_gaming_days(LoggedStream.objects.filter(is_of_desk=False).exclude(ruleset=None), selection)
     if "casino" in selection:
         streams = streams.filter(casino__code=selection["casino"])
+    else:
+        streams = streams.filter(pk__lt=FIRST_SANDBOX_ID)
     if "ruleset" in selection:
         streams = streams.filter(ruleset=selection["ruleset"])
     if "tables" in selection:

@@ -45,7 +45,8 @@ class KeyAuthentication(BaseAuthentication):
         key = find_key(parts[1].decode("latin-1"), client_address(request.META))
         if key is None:
             raise AuthenticationFailed(
-                "There is no such key, or it is no longer valid. Ask an administrator of the casino for a new one."
+                "There is no such key, or it is revoked or has expired. Check that all of it was sent, 'cab_' and what"
+                " follows; have an administrator of the casino make a new one, at the desk or by 'manage.py createkey'."
             )
         return KeyHolder(key), key
 
@@ -54,14 +55,19 @@ class KeyAuthentication(BaseAuthentication):
 
 
 class HasScope(BasePermission):
-    """The key has the scope that the view's ``scope`` names."""
+    """The key has the scope that the view's ``scope`` names, or one of several."""
 
     message = ""
 
     def has_permission(self, request: Request, view: APIView) -> bool:
         scope = getattr(view, "scope", None)
-        self.message = f"This address needs a key with the scope {scope}. Ask an administrator of the casino for one."
-        return isinstance(request.auth, ApiKey) and scope in request.auth.scopes
+        needed = scope if isinstance(scope, tuple) else (scope,)
+        self.message = (
+            f"This address needs a key with the scope {' or '.join(map(str, needed))}. Have an administrator of the"
+            " casino make one with it, at the desk or by 'manage.py createkey --scope'; GET /api/v1/key says which"
+            " scopes a key has."
+        )
+        return isinstance(request.auth, ApiKey) and any(each in request.auth.scopes for each in needed)
 
 
 class KeyThrottle(SimpleRateThrottle):

@@ -16,7 +16,7 @@ from audit.api.keyed_view import KeyedView, key_of
 from audit.api.problems import Problem, document, problem_of
 from audit.api.request_body import read_body
 from audit.api.schema import EVENTS
-from audit.api.streams import stream_of, whole
+from audit.api.streams import check_name, stream_of, whole
 from audit.event_store import read
 from audit.ingest import quarantine
 from audit.ingest.bodies import Body, MalformedBody
@@ -25,7 +25,6 @@ from audit.ingest.multi_stream import by_stream, store_each
 from audit.ingest.record import record
 from audit.ingest.refusals import EventsRefused
 from audit.models import ApiKey, KeyScope
-from settlement.codec import STREAM_NAME
 
 DRY_RUN = OpenApiParameter(
     "dry_run",
@@ -119,10 +118,7 @@ class StreamEvents(KeyedView):
         },
     )
     def post(self, request: Request, stream: str) -> Response:
-        if not STREAM_NAME.fullmatch(stream):
-            raise Problem(
-                404, "not-found", "A stream's name is 1 to 100 of A-Z a-z 0-9 . _ : -. Send to one of that form."
-            )
+        check_name(stream)
         is_dry = _is_dry(request)
         body = _body(request, stream, is_dry)
         if is_dry:

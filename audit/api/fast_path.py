@@ -38,7 +38,7 @@ from audit.api.request_body import MAX_BYTES
 from audit.event_store.append import Columns, append_named
 from audit.ingest.bodies import JSON, MAX_EVENTS
 from audit.ingest.receipts import receipt
-from audit.models import KeyScope
+from audit.models import FIRST_SANDBOX_ID, KeyScope
 from audit.transparency import signing_keys
 from settlement.admission import are_surely_admitted
 from settlement.codec import decode_canonical_all, next_seq_after
@@ -160,7 +160,7 @@ class FastPath:
         stream_id, batch = stored
         task_queue.send_soon(task_queue.REPLAY_STREAM, stream_id=stream_id)
         rate_headers = self._rate_limit.count(key.key_id).headers() if self._rate_limit is not None else {}
-        return _encode(receipt(stream, batch)), rate_headers
+        return _encode(receipt(stream, batch, is_of_sandbox=stream_id >= FIRST_SANDBOX_ID)), rate_headers
 
     def _key(self, environ: dict[str, Any]) -> CachedKey | None:
         """Return the key of a request that may record events, None for any other."""

@@ -32,13 +32,13 @@ def key_of(request: Request) -> ApiKey:
 class KeyedView(APIView):
     """A view for table systems: authenticated by key, rate limited by key, answering with problem documents.
 
-    ``scope`` is the scope that the key must have; a system check refuses a view without one. ``parameters`` are the
-    query parameters that the view knows; any other is refused.
+    ``scope`` is the scope that the key must have, one of them if there are several; a system check refuses a view
+    without one. ``parameters`` are the query parameters that the view knows; any other is refused.
     """
 
     authentication_classes: tuple[type[BaseAuthentication], ...] = (KeyAuthentication,)
     permission_classes: tuple[type[BasePermission], ...] = (HasScope,)
-    scope: str = ""
+    scope: str | tuple[str, ...] = ""
     parameters: frozenset[str] = frozenset()
     _throttle: KeyThrottle | None = None
 

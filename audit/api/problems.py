@@ -37,7 +37,7 @@ from audit.ingest.record import (
 )
 from audit.ingest.refusals import EventsRefused, Fault
 from audit.transparency import epochs
-from audit.transparency.proofs import NotSealed
+from audit.transparency.proofs import NotSealed, OfSandbox
 
 CONTENT_TYPE = "application/problem+json"
 
@@ -77,6 +77,7 @@ PROBLEMS: Mapping[type[Exception], Row] = {
     StreamArchived: Row(410, "archived"),
     MonthClosed: Row(410, "archived"),
     NotSealed: Row(409, "not-sealed", detail="Not provable yet: {}. Ask again in a few seconds."),
+    OfSandbox: Row(409, "sandbox", detail="Not provable: {}. Ask for the proof of a stream of a casino."),
     Unproven: Row(
         409, "unproven", detail="The record does not prove this finding: {}. Ask an administrator to verify the record."
     ),
@@ -100,8 +101,11 @@ FAILED = (
 )
 """The detail of a 500."""
 
+NO_KEY = "The request has no key. Send one in the header 'Authorization: Bearer cab_…'; an administrator makes it."
+
 NOT_FOUND = (
-    "Nothing that this key may read is at this address. Check the address, and the casino and tables of the key."
+    "Nothing that this key may read is at this address. Check the address; GET /api/v1/key says of which casino and"
+    " tables the key is."
 )
 """The detail of a 404 that has none of its own: the same whether a thing is missing or another casino's."""
 
@@ -237,7 +241,7 @@ def _framework_detail(error: Exception) -> tuple[str, list[dict[str, Any]] | Non
         return "A parameter has a value that it cannot have. 'errors' says which, and why.", errors
     match error:
         case exceptions.NotAuthenticated():
-            return "The request has no key. Send one in the header 'Authorization: Bearer KEY'.", None
+            return NO_KEY, None
         case exceptions.MethodNotAllowed():
             return "This address does not take this method. The header Allow lists those that it takes.", None
         case exceptions.NotAcceptable():

@@ -19,16 +19,31 @@ from audit.models import ApiKey, Finding, KeyScope, LoggedStream, RunState
 from settlement.codec import STREAM_NAME
 
 
+def check_name(stream: str) -> None:
+    """Raise 404 for what is not the name of a stream: no stream of that name can ever be opened."""
+    if not STREAM_NAME.fullmatch(stream):
+        raise Problem(404, "not-found", "A stream's name is 1 to 100 of A-Z a-z 0-9 . _ : -. Use one of that form.")
+
+
 def stream_of(key: ApiKey, name: str) -> LoggedStream:
     """Return a stream of the key's casino. Raise 404 if there is none, 403 if the key does not report on its table."""
-    stream = None
-    if STREAM_NAME.fullmatch(name):
-        streams = LoggedStream.objects.select_related("casino", "table")
-        stream = streams.filter(casino_id=key.casino_id, name=name, is_of_desk=False).first()
+    check_name(name)
+    streams = LoggedStream.objects.select_related("casino", "table")
+    stream = streams.filter(casino_id=key.casino_id, name=name, is_of_desk=False).first()
     if stream is None:
-        raise Problem(404, "not-found", f"The casino of this key has no stream '{name}'. Its first event opens it.")
+        kind = "sandbox" if key.casino.is_sandbox else "casino"
+        detail = (
+            f"The {kind} of this key, '{key.casino.code}', has no stream '{name}'. Open it with session.opened or"
+            f" count.opened as event 1, by POST to /api/v1/streams/{name}/events; or use a key of the casino that has"
+            " it."
+        )
+        raise Problem(404, "not-found", detail)
     if not key.reports_on(stream.table_id):
-        raise Problem(403, "forbidden", "This key does not report on the table of this stream. Use one that does.")
+        detail = (
+            "This key does not report on the table of this stream. Use one that does: GET /api/v1/key says which tables"
+            " a key has, and 'createkey --table' makes one."
+        )
+        raise Problem(403, "forbidden", detail)
     return stream
 
 
@@ -54,6 +69,7 @@ class StreamStanding(KeyedView):
             {
                 "stream": logged.name,
                 "casino": logged.casino.code,
+                "sandbox": logged.is_of_sandbox,
                 "table": logged.table.code if logged.table else None,
                 "next_seq": head.next_seq,
                 "chain": head.chain.hex(),

@@ -7,6 +7,7 @@ from audit.api.evidence import FindingBundle
 from audit.api.feed import FindingsFeed
 from audit.api.findings import Findings, OneFinding, Rules
 from audit.api.keyed_view import NoSuchAddress
+from audit.api.keys import OwnKey
 from audit.api.reconciliations import NightCsv, NightDocuments, NightPdf, NightVersions, NightXlsx
 from audit.api.streams import StreamAdjudication, StreamStanding, StreamTable
 from audit.api.transparency import Consistency, Inclusion, Keys, NewestCheckpoint
@@ -31,6 +32,7 @@ urlpatterns = [
     path("log/inclusion", Inclusion.as_view(), name="log-inclusion"),
     path("log/consistency", Consistency.as_view(), name="log-consistency"),
     path("log/key", Keys.as_view(), name="log-key"),
+    path("key", OwnKey.as_view(), name="key"),
     path("rules", Rules.as_view(), name="rules"),
     re_path(r"^(?!schema/|docs/)", NoSuchAddress.as_view()),
 ]

@@ -31,7 +31,7 @@ from audit.archive.notes import Filed
 from audit.event_store import archived, audit_trail, binary_copy, durable_files
 from audit.event_store.append import EntryRefused
 from audit.event_store.archived import Month
-from audit.models import Officer
+from audit.models import FIRST_SANDBOX_ID, Officer
 from audit.transparency import signing_keys, tree
 from audit.transparency.verify import VERIFYING
 
@@ -64,10 +64,10 @@ def candidates(before: date) -> list[date]:
     """Return the months before a first day that have streams of tables or counts and were not archived, in order."""
     rows = binary_copy.execute(
         "select distinct date_trunc('month', s.gaming_day)::date from log.stream s"
-        " where not s.is_of_desk and s.gaming_day < %b::date"
+        " where not s.is_of_desk and s.stream_id < %b::bigint and s.gaming_day < %b::date"
         " and not exists (select from audit_archivedmonth m where s.stream_id >= m.low and s.stream_id < m.high)"
         " order by 1",
-        (before,),
+        (FIRST_SANDBOX_ID, before),
     )
     return [month for (month,) in rows]
 

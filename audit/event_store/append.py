@@ -83,15 +83,18 @@ def open_stream(
     game: str | None,
     ruleset: str | None,
     currency: str,
+    is_of_sandbox: bool = False,
 ) -> int:
     """Open a stream and return its id, or the id of the casino's open stream of that name.
 
     Idempotent: what an open stream was opened with does not change. ``table_id``, ``game`` and ``ruleset`` are None for
-    a count room. Creates the partitions of the gaming day's month. Raise ``IntegrityError`` for a gaming day before
-    1990 or after 2100.
+    a count room. Creates the partitions of the gaming day's month; the streams of all sandboxes share one, and the
+    database refuses ``is_of_sandbox`` for any other casino. Raise ``IntegrityError`` for a gaming day before 1990 or
+    after 2100.
     """
+    opening = "open_sandbox_stream" if is_of_sandbox else "open_stream"
     [(stream_id,)] = binary_copy.execute(
-        "select log.open_stream(%b::bigint, %b::bigint, %b::text, %b::date, %b::text, %b::text, %b::text)",
+        f"select log.{opening}(%b::bigint, %b::bigint, %b::text, %b::date, %b::text, %b::text, %b::text)",
         (casino_id, table_id, name, gaming_day, game, ruleset, currency),
     )
     assert isinstance(stream_id, int)

@@ -51,6 +51,19 @@ CREATE TABLE log.clock (
     CONSTRAINT clock_since_check CHECK ((since >= 0))
 );
 
+CREATE TABLE log.emptied (
+    number bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+    casino_id bigint NOT NULL,
+    streams bigint NOT NULL,
+    events bigint NOT NULL,
+    last_number bigint NOT NULL,
+    emptied_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    transaction xid8 DEFAULT pg_current_xact_id() NOT NULL,
+    CONSTRAINT emptied_pkey PRIMARY KEY (number),
+    CONSTRAINT emptied_events_check CHECK ((events >= 0)),
+    CONSTRAINT emptied_streams_check CHECK ((streams >= 0))
+);
+
 CREATE TABLE log.event (
     stream_id bigint NOT NULL,
     seq bigint NOT NULL,
@@ -107,7 +120,11 @@ CREATE TABLE log.stream (
     is_of_desk boolean DEFAULT false NOT NULL,
     CONSTRAINT stream_pkey PRIMARY KEY (stream_id),
     CONSTRAINT stream_casino_id_name_key UNIQUE (casino_id, name),
-    CONSTRAINT stream_check CHECK (((stream_id >> 32) = (gaming_day - '2020-01-01'::date))),
+    CONSTRAINT stream_check CHECK ((((stream_id >> 32) -
+CASE
+    WHEN (stream_id >= ((1)::bigint << 51)) THEN ((1)::bigint << 20)
+    ELSE (0)::bigint
+END) = (gaming_day - '2020-01-01'::date))),
     CONSTRAINT stream_gaming_day_check CHECK (((gaming_day >= '1990-01-01'::date) AND (gaming_day < '2101-01-01'::date))),
     CONSTRAINT stream_name_check CHECK ((name ~ '^[A-Za-z0-9._:-]{1,100}$'::text))
 );
@@ -266,6 +283,49 @@ begin
     from log.append(append_named.stream_id, p_first, p_next, p_root, p_key, p_seqs, p_occurred, p_envelopes) a;
 end $function$;
 
+CREATE OR REPLACE FUNCTION log.demand_space()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  if (new.stream_id >= 1::bigint << 51) <> (not new.is_of_desk and exists (
+      select from public.audit_casino c where c.id = new.casino_id and c.is_sandbox)) then
+    raise exception 'log: stream % is in the space of %, and its casino is not', new.stream_id,
+      case when new.stream_id >= 1::bigint << 51 then 'sandboxes' else 'casinos' end using errcode = 'ES403';
+  end if;
+  return new;
+end $function$;
+
+CREATE OR REPLACE FUNCTION log.empty_sandbox(p_casino bigint, OUT streams bigint, OUT events bigint)
+ RETURNS record
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  ids  bigint[];
+  last bigint;
+begin
+  if not exists (select from public.audit_casino c where c.id = p_casino and c.is_sandbox) then
+    raise exception 'not-a-sandbox' using errcode = 'ES403';
+  end if;
+  -- Nobody opens a stream meanwhile, and whoever appends has finished.
+  perform pg_advisory_xact_lock(hashtext('log.open_sandbox_stream'));
+  select coalesce(array_agg(s.stream_id), '{}'), coalesce(max(s.stream_id & ((1::bigint << 32) - 1)), 0) into ids, last
+    from log.stream s where s.casino_id = p_casino and not s.is_of_desk;
+  perform from log.stream_head h where h.stream_id = any (ids) order by h.stream_id for update;
+  streams := cardinality(ids);
+  select count(*) into empty_sandbox.events from log.event e where e.stream_id = any (ids);
+  insert into log.emptied (casino_id, streams, events, last_number)
+    values (p_casino, streams, empty_sandbox.events, last);
+  delete from log.event e where e.stream_id = any (ids);
+  delete from log.batch b where b.stream_id = any (ids);
+  delete from log.stream_head h where h.stream_id = any (ids);
+  delete from log.stream s where s.stream_id = any (ids);
+end $function$;
+
 CREATE OR REPLACE FUNCTION log.ensure_month(day date)
  RETURNS void
  LANGUAGE plpgsql
@@ -315,6 +375,25 @@ AS $function$
   select h.next_seq, h.chain from log.stream_head h where h.stream_id = p_stream for update
 $function$;
 
+CREATE OR REPLACE FUNCTION log.is_being_emptied(p_stream bigint)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select p_stream >= 1::bigint << 51 and exists (
+    select from log.stream s join log.emptied e on e.casino_id = s.casino_id
+    where s.stream_id = p_stream and e.transaction = pg_current_xact_id())
+$function$;
+
+CREATE OR REPLACE FUNCTION log.leave_unsealed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION log.month_range(p_month date, OUT low bigint, OUT high bigint)
  RETURNS record
  LANGUAGE sql
@@ -354,6 +433,32 @@ begin
     from log.stream where stream_id >= day_key and stream_id < day_key + (1::bigint << 32);
   insert into log.stream (stream_id, casino_id, name, gaming_day, currency, is_of_desk)
     values (id, p_casino, wanted, p_day, '', true);
+  insert into log.stream_head (stream_id) values (id);
+  return id;
+end $function$;
+
+CREATE OR REPLACE FUNCTION log.open_sandbox_stream(p_casino bigint, p_table bigint, p_name text, p_day date, p_game text, p_ruleset text, p_currency text)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  day_key bigint := (p_day - date '2020-01-01' + (1::bigint << 20)) << 32;
+  id      bigint;
+begin
+  perform pg_advisory_xact_lock(hashtext('log.open_sandbox_stream'));
+  select greatest(
+      (select max(stream_id) from log.stream where stream_id >= day_key and stream_id < day_key + (1::bigint << 32)),
+      day_key + coalesce((select max(e.last_number) from log.emptied e), 0)) + 1
+    into id;
+  insert into log.stream (stream_id, casino_id, table_id, name, gaming_day, game, ruleset, currency)
+    values (id, p_casino, p_table, p_name, p_day, p_game, p_ruleset, p_currency)
+    on conflict (casino_id, name) do nothing;
+  if not found then
+    select stream_id into id from log.stream where casino_id = p_casino and name = p_name;
+    return id;
+  end if;
   insert into log.stream_head (stream_id) values (id);
   return id;
 end $function$;
@@ -405,6 +510,11 @@ CREATE OR REPLACE FUNCTION log.refuse()
  LANGUAGE plpgsql
 AS $function$
 begin
+  if tg_op = 'DELETE' and tg_level = 'ROW' and tg_table_name in ('event_sandbox', 'batch_sandbox', 'stream') then
+    if old.stream_id >= 1::bigint << 51 and log.is_being_emptied(old.stream_id) then
+      return old;
+    end if;
+  end if;
   raise exception 'log: % on %.% is not allowed, the log is append-only', tg_op, tg_table_schema, tg_table_name
     using errcode = 'ES001';
 end $function$;
@@ -434,6 +544,12 @@ CREATE OR REPLACE FUNCTION log.refuse_step_back()
  LANGUAGE plpgsql
 AS $function$
 begin
+  if tg_op = 'DELETE' then
+    if old.stream_id >= 1::bigint << 51 and log.is_being_emptied(old.stream_id) then
+      return old;
+    end if;
+    raise exception 'log: % on a stream''s head is not allowed', tg_op using errcode = 'ES001';
+  end if;
   if tg_op <> 'UPDATE' or new.stream_id <> old.stream_id or new.next_seq <= old.next_seq then
     raise exception 'log: % on a stream''s head is not allowed', tg_op using errcode = 'ES001';
   end if;
@@ -632,6 +748,12 @@ ALTER TABLE log.clock ENABLE ALWAYS TRIGGER forward_only;
 CREATE TRIGGER no_truncate BEFORE TRUNCATE ON log.clock FOR EACH STATEMENT EXECUTE FUNCTION log.refuse();
 ALTER TABLE log.clock ENABLE ALWAYS TRIGGER no_truncate;
 
+CREATE TRIGGER no_change BEFORE DELETE OR UPDATE ON log.emptied FOR EACH ROW EXECUTE FUNCTION log.refuse();
+ALTER TABLE log.emptied ENABLE ALWAYS TRIGGER no_change;
+
+CREATE TRIGGER no_truncate BEFORE TRUNCATE ON log.emptied FOR EACH STATEMENT EXECUTE FUNCTION log.refuse();
+ALTER TABLE log.emptied ENABLE ALWAYS TRIGGER no_truncate;
+
 CREATE TRIGGER no_change BEFORE DELETE OR UPDATE ON log.event FOR EACH ROW EXECUTE FUNCTION log.refuse();
 ALTER TABLE log.event ENABLE ALWAYS TRIGGER no_change;
 
@@ -650,11 +772,17 @@ ALTER TABLE log.leaf ENABLE ALWAYS TRIGGER no_change;
 CREATE TRIGGER no_truncate BEFORE TRUNCATE ON log.leaf FOR EACH STATEMENT EXECUTE FUNCTION log.refuse();
 ALTER TABLE log.leaf ENABLE ALWAYS TRIGGER no_truncate;
 
+CREATE TRIGGER not_of_sandbox BEFORE INSERT ON log.outbox FOR EACH ROW WHEN ((new.stream_id >= '2251799813685248'::bigint)) EXECUTE FUNCTION log.leave_unsealed();
+ALTER TABLE log.outbox ENABLE ALWAYS TRIGGER not_of_sandbox;
+
 CREATE TRIGGER no_change BEFORE DELETE OR UPDATE ON log.stream FOR EACH ROW EXECUTE FUNCTION log.refuse();
 ALTER TABLE log.stream ENABLE ALWAYS TRIGGER no_change;
 
 CREATE TRIGGER no_truncate BEFORE TRUNCATE ON log.stream FOR EACH STATEMENT EXECUTE FUNCTION log.refuse();
 ALTER TABLE log.stream ENABLE ALWAYS TRIGGER no_truncate;
+
+CREATE TRIGGER own_space BEFORE INSERT ON log.stream FOR EACH ROW EXECUTE FUNCTION log.demand_space();
+ALTER TABLE log.stream ENABLE ALWAYS TRIGGER own_space;
 
 CREATE TRIGGER forward_only BEFORE DELETE OR UPDATE ON log.stream_head FOR EACH ROW EXECUTE FUNCTION log.refuse_step_back();
 ALTER TABLE log.stream_head ENABLE ALWAYS TRIGGER forward_only;
@@ -685,6 +813,9 @@ GRANT SELECT ON TABLE log.checkpoint TO cabochon_reader;
 ALTER TABLE log.clock OWNER TO cabochon_owner;
 GRANT SELECT ON TABLE log.clock TO cabochon_reader;
 
+ALTER TABLE log.emptied OWNER TO cabochon_owner;
+GRANT SELECT ON TABLE log.emptied TO cabochon_reader;
+
 ALTER TABLE log.event OWNER TO cabochon_owner;
 GRANT SELECT ON TABLE log.event TO cabochon_reader;
 
@@ -714,6 +845,12 @@ ALTER FUNCTION log.append_named(bigint,text,bigint[],bigint,bigint,bytea,bigint,
 REVOKE ALL ON FUNCTION log.append_named(bigint,text,bigint[],bigint,bigint,bytea,bigint,bigint[],timestamp with time zone[],text[]) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION log.append_named(bigint,text,bigint[],bigint,bigint,bytea,bigint,bigint[],timestamp with time zone[],text[]) TO cabochon_writer;
 
+ALTER FUNCTION log.demand_space() OWNER TO cabochon_owner;
+REVOKE ALL ON FUNCTION log.demand_space() FROM PUBLIC;
+
+ALTER FUNCTION log.empty_sandbox(bigint) OWNER TO cabochon_owner;
+REVOKE ALL ON FUNCTION log.empty_sandbox(bigint) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION log.ensure_month(date) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION log.ensure_month(date) TO cabochon_owner;
 
@@ -721,12 +858,22 @@ ALTER FUNCTION log.hold(bigint) OWNER TO cabochon_owner;
 REVOKE ALL ON FUNCTION log.hold(bigint) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION log.hold(bigint) TO cabochon_writer;
 
+REVOKE ALL ON FUNCTION log.is_being_emptied(bigint) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION log.is_being_emptied(bigint) TO cabochon_owner;
+
+ALTER FUNCTION log.leave_unsealed() OWNER TO cabochon_owner;
+REVOKE ALL ON FUNCTION log.leave_unsealed() FROM PUBLIC;
+
 ALTER FUNCTION log.month_range(date) OWNER TO cabochon_owner;
 REVOKE ALL ON FUNCTION log.month_range(date) FROM PUBLIC;
 
 ALTER FUNCTION log.open_desk(bigint,date) OWNER TO cabochon_owner;
 REVOKE ALL ON FUNCTION log.open_desk(bigint,date) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION log.open_desk(bigint,date) TO cabochon_writer;
+
+ALTER FUNCTION log.open_sandbox_stream(bigint,bigint,text,date,text,text,text) OWNER TO cabochon_owner;
+REVOKE ALL ON FUNCTION log.open_sandbox_stream(bigint,bigint,text,date,text,text,text) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION log.open_sandbox_stream(bigint,bigint,text,date,text,text,text) TO cabochon_writer;
 
 ALTER FUNCTION log.open_stream(bigint,bigint,text,date,text,text,text) OWNER TO cabochon_owner;
 REVOKE ALL ON FUNCTION log.open_stream(bigint,bigint,text,date,text,text,text) FROM PUBLIC;

@@ -131,14 +131,15 @@ class IngestResult:
     stream: str
     batch: read.Batch
     is_new: bool
+    is_of_sandbox: bool
 
     def unsigned(self) -> dict[str, Any]:
         """Return the receipt without its signature."""
-        return unsigned(self.stream, self.batch)
+        return unsigned(self.stream, self.batch, is_of_sandbox=self.is_of_sandbox)
 
     def receipt(self) -> dict[str, Any]:
         """Return the signed receipt, for the table system to keep."""
-        return receipt(self.stream, self.batch)
+        return receipt(self.stream, self.batch, is_of_sandbox=self.is_of_sandbox)
 
 
 def record(key: ApiKey, stream: str, body: Body, *, signature: str | None = None, is_dry: bool = False) -> IngestResult:
@@ -245,7 +246,10 @@ def _store(key: ApiKey, stream: str, sent: list[SentEvent], body: Body, signatur
     if head.is_of_desk:
         raise KeyNotAllowed("The desk writes this stream, and no table system. Send to a stream of another name.")
     if not key.reports_on(head.table_id):
-        raise KeyNotAllowed("This key does not report on the table of this stream. Use one that does.")
+        raise KeyNotAllowed(
+            "This key does not report on the table of this stream. Use one that does; GET /api/v1/key says which tables"
+            " a key has."
+        )
     first_new = bisect_left(sent, head.next_seq, key=attrgetter("seq"))
     new = sent[first_new:]
     _compare(key, stream, sent[:first_new], head, body)
@@ -254,7 +258,7 @@ def _store(key: ApiKey, stream: str, sent: list[SentEvent], body: Body, signatur
         return _append(key, stream, head.stream_id, new, signature, next_seq=head.next_seq)
     batch = read.batch_holding(head.stream_id, sent[-1].seq)
     assert batch is not None, "a stored event is in a batch"
-    return IngestResult(stream, batch, is_new=False)
+    return IngestResult(stream, batch, is_new=False, is_of_sandbox=key.casino.is_sandbox)
 
 
 def _open(key: ApiKey, stream: str, sent: list[SentEvent], body: Body, signature: str | None) -> IngestResult:
@@ -264,13 +268,14 @@ def _open(key: ApiKey, stream: str, sent: list[SentEvent], body: Body, signature
         raise NotOpened(index=body.index_in_request(sent[0].index), seq=opener.seq)
     data = opener.data
     if data.casino != key.casino.code:
-        raise KeyNotAllowed(f"This key does not report for the casino '{data.casino}'. Use a key of that casino.")
+        raise KeyNotAllowed(_another_casino(key, data.casino))
     table_id = game = ruleset = None
     if isinstance(opener, SessionOpened):
         table_id, game, ruleset = key.registered(opener.data.table), opener.data.game, opener.data.ruleset
         if table_id is None:
             raise KeyNotAllowed(
-                f"The table '{opener.data.table}' is not one of this key. Register it, or use a key that has it."
+                f"The table '{opener.data.table}' is not one of this key. Use a key that has it, or have the operator"
+                f" register it: manage.py createkey --casino {key.casino.code} --table {opener.data.table}."
             )
     elif not key.reports_on(None):
         raise KeyNotAllowed(
@@ -293,11 +298,21 @@ def _open(key: ApiKey, stream: str, sent: list[SentEvent], body: Body, signature
             game=game,
             ruleset=ruleset,
             currency=data.currency,
+            is_of_sandbox=key.casino.is_sandbox,
         )
         result = _append(key, stream, stream_id, sent, signature, next_seq=1)
         # Streams of one day are opened one after the other, so that no two requests take the last place.
         opening.check_count(key, data.gaming_day, opened=1)
         return result
+
+
+def _another_casino(key: ApiKey, named: str) -> str:
+    """Return the refusal of a stream of another casino than the key's; only the key's own is spelt out."""
+    kind = "sandbox" if key.casino.is_sandbox else "casino"
+    return (
+        f"This key does not report for the casino '{named}': it is of the {kind} '{key.casino.code}'. Name that one in"
+        f" 'casino', or use a key of '{named}'."
+    )
 
 
 def _check_admitted(key: ApiKey, stream: str, new: list[SentEvent], ruleset: str | None, body: Body) -> None:
@@ -321,7 +336,7 @@ def _append(
     signed = _checked(key, stream, new, signature) if key.public_key is not None else None
     batch = append(stream_id, new, next_seq=following, key_id=key.pk, signature=signed)
     transaction.on_commit(partial(task_queue.send_soon, task_queue.REPLAY_STREAM, stream_id=stream_id))
-    return IngestResult(stream, batch, is_new=True)
+    return IngestResult(stream, batch, is_new=True, is_of_sandbox=key.casino.is_sandbox)
 
 
 def _checked(key: ApiKey, stream: str, new: list[SentEvent], signature: str | None) -> bytes:

@@ -16,7 +16,7 @@ from audit.models.corrections import (
     Verdict,
 )
 from audit.models.epochs import LeftBatch, LogEpoch, LogFork
-from audit.models.event_store import LoggedBatch, LoggedEvent, LoggedStream
+from audit.models.event_store import FIRST_SANDBOX_ID, LoggedBatch, LoggedEvent, LoggedStream
 from audit.models.feed import ChangeKind, FindingChange, PublishedFeed
 from audit.models.jobs import Job, JobKind, JobState
 from audit.models.ledger import (
@@ -53,6 +53,7 @@ from audit.models.witnesses import Cosignature, WitnessState
 __all__ = [
     "CORRECTION_RULES",
     "DEFAULT_SCOPES",
+    "FIRST_SANDBOX_ID",
     "AccessLink",
     "AccountRequest",
     "Adjudication",

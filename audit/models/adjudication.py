@@ -15,7 +15,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from audit.models.casinos import Casino, GamingTable
-from audit.models.event_store import LoggedStream
+from audit.models.event_store import FIRST_SANDBOX_ID, LoggedStream
 from audit.models.runs import AdjudicationRun, WhatIf
 from settlement import Finding as FoundFinding
 from settlement.finding import FindingRef, Owed
@@ -255,7 +255,10 @@ class Finding(_Found):
             ),
             models.CheckConstraint(
                 condition=~Q(status="standing")
-                | (Q(stood_at__isnull=False) & (Q(severity="info") | Q(case__isnull=False))),
+                | (
+                    Q(stood_at__isnull=False)
+                    & (Q(severity="info") | Q(case__isnull=False) | Q(stream__gte=FIRST_SANDBOX_ID))
+                ),
                 name="finding_stands_with_case",
             ),
             models.CheckConstraint(

@@ -25,6 +25,7 @@ USE_STORED_AFTER = timedelta(minutes=5)
 """How far ``last_used_at`` may lag: to store every use would be a write for every request."""
 
 _SECRET = re.compile(r"cab_([0-9a-f]{12})_[A-Za-z0-9_-]{43}")
+_NAMED = re.compile(r"(?:cab_)?([0-9a-f]{12})(?:_[A-Za-z0-9_-]{43})?")
 
 
 def _is_active(now: datetime) -> tuple[Q, Q]:
@@ -107,6 +108,12 @@ class ApiKey(models.Model):
         """Return the prefix in a secret, None for what cannot be one."""
         match = _SECRET.fullmatch(secret)
         return match[1] if match is not None else None
+
+    @staticmethod
+    def named_by(text: str) -> str:
+        """Return the prefix that an operator means by ``PREFIX``, ``cab_PREFIX`` or the whole key; else the text."""
+        match = _NAMED.fullmatch(text.strip())
+        return match[1] if match is not None else text
 
     @classmethod
     def active_digests(cls) -> dict[str, bytes]:

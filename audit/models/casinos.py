@@ -22,7 +22,11 @@ def _is_zone(name: str) -> None:  # migration 0001 names it
 
 
 class Casino(models.Model):
-    """A tenant. Nothing of one casino is ever shown to the officers or the API keys of another."""
+    """A tenant. Nothing of one casino is ever shown to the officers or the API keys of another.
+
+    A sandbox is a casino for trying a table system: its streams are apart in the log, are never sealed, belong to no
+    night, and are deleted by ``manage.py sandbox --empty``. See migration 0046.
+    """
 
     code = models.CharField(_("code"), max_length=100, unique=True, validators=[CODE])
     name = models.CharField(_("name"), max_length=200)
@@ -51,6 +55,8 @@ class Casino(models.Model):
             "How many statistical questions a year may be chance alone, on average. A change holds from the next year."
         ),
     )
+
+    is_sandbox = models.BooleanField(_("sandbox"), default=False, db_default=False, editable=False)  # never changes
 
     class Meta:
         verbose_name = _("casino")

@@ -10,6 +10,9 @@ from django.utils.translation import gettext_lazy as _
 
 from audit.models.casinos import Casino, GamingTable
 
+FIRST_SANDBOX_ID = 1 << 51
+"""The least id of a stream of a sandbox: see migration 0046."""
+
 
 class AppendOnly(Exception):
     """A write to the log that does not go through ``audit.event_store``."""
@@ -50,6 +53,11 @@ class LoggedStream(_ReadOnly):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def is_of_sandbox(self) -> bool:
+        """Whether it is of a sandbox's table or count; what the desk enters about a sandbox is not."""
+        return self.stream_id >= FIRST_SANDBOX_ID
 
 
 def in_gaming_days(streams: models.QuerySet[LoggedStream], days: Mapping[str, Any]) -> models.QuerySet[LoggedStream]:

@@ -24,7 +24,7 @@ from typing import Any
 from audit.adjudication import clocks, replay, stream_reader
 from audit.adjudication.findings import as_row, instants_of
 from audit.event_store import archived, binary_copy
-from audit.models import Adjudication, AdjudicationRun, Finding, FindingStatus, WitnessState
+from audit.models import FIRST_SANDBOX_ID, Adjudication, AdjudicationRun, Finding, FindingStatus, WitnessState
 from audit.models.runs import CURRENT
 from audit.projections.entries import Entry, entries
 from audit.projections.faults import WrongRow
@@ -107,8 +107,8 @@ def _stream_ids(casino_id: int | None) -> dict[int, tuple[str, int, int]]:
     rows = binary_copy.execute(
         "select s.stream_id, s.name, s.casino_id, (extract(epoch from b.received_at) * 1000000)::bigint"
         " from log.stream s join log.batch b on b.stream_id = s.stream_id and b.first_seq = 1"
-        " where not s.is_of_desk and (%b::bigint is null or s.casino_id = %b::bigint)",
-        (casino_id, casino_id),
+        " where not s.is_of_desk and s.stream_id < %b::bigint and (%b::bigint is null or s.casino_id = %b::bigint)",
+        (FIRST_SANDBOX_ID, casino_id, casino_id),
     )
     return {stream_id: (name, of_casino, us) for stream_id, name, of_casino, us in rows}
 
@@ -131,7 +131,9 @@ def _keeping_began() -> int | None:
 
 def _by_stream(casino_id: int | None, ids: Mapping[int, tuple[str, int, int]]) -> Iterator[tuple[int, list[KeptRow]]]:
     """Yield the rows of each session, and the sessions without any: one session's rows at a time are in memory."""
-    found = Finding.objects.all() if casino_id is None else Finding.objects.filter(casino=casino_id)
+    found = Finding.objects.filter(stream__lt=FIRST_SANDBOX_ID)  # the log keeps none of a sandbox's
+    if casino_id is not None:
+        found = found.filter(casino=casino_id)
     without = set(ids)
     for stream_id, rows in groupby(rows_of(found), key=attrgetter("stream_id")):
         without.discard(stream_id)

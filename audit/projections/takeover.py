@@ -11,7 +11,7 @@ from collections.abc import Collection
 from django.db import transaction
 
 from audit.event_store import audit_trail
-from audit.models import Adjudication, Finding, LoggedStream
+from audit.models import FIRST_SANDBOX_ID, Adjudication, Finding, LoggedStream
 from audit.models.runs import CURRENT
 from audit.projections.entries import entries
 from audit.projections.found import TAKEN_OVER
@@ -29,7 +29,7 @@ def keep_earlier() -> int:
         stated = {ADJUDICATED} if entry.type == ADJUDICATED else set(rules if isinstance(rules, list) else [])
         covered.setdefault((entry.casino_id, entry.text("stream")), set()).update(stated)
     kept = 0
-    for stream in LoggedStream.objects.filter(is_of_desk=False).order_by("pk"):
+    for stream in LoggedStream.objects.filter(is_of_desk=False, pk__lt=FIRST_SANDBOX_ID).order_by("pk"):
         kept += _keep(stream, covered.get((stream.casino_id, stream.name), set()))
     audit_trail.record(audit_trail.account_name(), TAKEN_OVER, data={"sessions": kept})
     return kept

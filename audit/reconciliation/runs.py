@@ -54,8 +54,14 @@ MAX_DUE_DAYS = 31
 """Days of one casino that one sweep starts."""
 
 
+class NoNights(Exception):
+    """The casino is a sandbox: nothing of it is reconciled."""
+
+
 def begin(casino: Casino, day: date, *, actor: str) -> NightRun:
-    """Return the unfinished run of a gaming day, or start one over every event stored by now."""
+    """Return the unfinished run of a gaming day, or start one over every event stored by now. Raise ``NoNights``."""
+    if casino.is_sandbox:
+        raise NoNights(f"{casino.code} is a sandbox, and has no nights.")
     with transaction.atomic():
         Casino.objects.select_for_update(no_key=True).get(pk=casino.pk)
         run = NightRun.objects.filter(casino=casino, gaming_day=day, ended_at=None).first()
@@ -211,7 +217,7 @@ def currencies(casino: Casino, day: date, streams: list[LoggedStream], counts: l
 def due(now: datetime) -> list[tuple[Casino, date]]:
     """Return the nights to reconcile: never reported, changed since their report, or begun and not finished."""
     nights: list[tuple[Casino, date]] = []
-    for casino in Casino.objects.order_by("pk"):
+    for casino in Casino.objects.filter(is_sandbox=False).order_by("pk"):
         days = {*_never_reported(casino, now), *_changed(casino, now), *_read_again(casino, now)}
         days |= set(NightRun.objects.filter(casino=casino, ended_at=None).values_list("gaming_day", flat=True))
         nights += [(casino, day) for day in sorted(days)[:MAX_DUE_DAYS]]

@@ -20,7 +20,7 @@ TASK = "audit.tasks.night_reconcile"
 
 @receiver(post_save, sender=Casino)
 def _follow(sender: type[Casino], instance: Casino, raw: bool = False, **kwargs: Any) -> None:
-    if not raw:
+    if not raw and not instance.is_sandbox:  # a sandbox has no nights
         schedule(instance)
 
 

@@ -17,7 +17,7 @@ from audit.adjudication.witness import WholeSession, Witness
 from audit.corrections.decisions import Decided, decided_of
 from audit.corrections.waiting import waiting_in
 from audit.event_store import read
-from audit.models import LoggedStream, SessionFigures, StreamEvidence
+from audit.models import FIRST_SANDBOX_ID, LoggedStream, SessionFigures, StreamEvidence
 from audit.models import StreamMoney as StoredMoney
 from audit.register.in_force import digest_of, newest_readings
 from audit.transparency.verify import verify
@@ -89,11 +89,11 @@ class OnePass:
         self._projection: PersonsProjection | None = None
 
     def begins(self, session: WholeSession, state: State) -> Interceptors:
-        """Read along, unless officers decide about a correction just now, or it is no table's session."""
+        """Read along, unless officers decide about a correction just now, or it is no table's session: no night's."""
         self.last_seq, self._projection = 0, None
         stream_id, last_seq = session.stream_id, session.last_seq
         decided = _decided(stream_id, last_seq)
-        of_table = LoggedStream.objects.filter(pk=stream_id, table__isnull=False)
+        of_table = LoggedStream.objects.filter(pk=stream_id, pk__lt=FIRST_SANDBOX_ID, table__isnull=False)
         if decided.approved != session.approved or not of_table.exists():
             return NOT_INTERCEPTED
         self._key = _key_by(decided, stream_id, last_seq, digest_of(session.readings))

@@ -25,7 +25,7 @@ import msgspec
 from django.db.models import F
 
 from audit.event_store import audit_trail, merkle
-from audit.models import AdjudicationRun, Finding, LoggedStream
+from audit.models import FIRST_SANDBOX_ID, AdjudicationRun, Finding, LoggedStream
 from audit.models.adjudication import FindingQuerySet
 
 ADJUDICATED = "session.adjudicated"
@@ -114,7 +114,12 @@ def root_of(rows: Collection[KeptRow]) -> str:
 
 
 def keep_adjudicated(run: AdjudicationRun, stream: LoggedStream, last_seq: int) -> None:
-    """Enter what runs have found in a session through ``last_seq``, in the transaction in which that changed."""
+    """Enter what runs have found in a session through ``last_seq``, in the transaction in which that changed.
+
+    Nothing is entered of a sandbox's: its findings can be deleted.
+    """
+    if stream.is_of_sandbox:
+        return
     rows = list(rows_of(Finding.objects.filter(stream=stream).of_runs()))
     data = {
         "stream": stream.name,
@@ -140,14 +145,15 @@ def roots_of(streams: Collection[int], rules: Collection[str]) -> dict[int, list
 def keep(before: dict[int, list[KeptRow]], streams: Collection[int], rules: Collection[str]) -> None:
     """Enter the findings of ``rules`` in ``streams``, for each session where they are not what they were ``before``.
 
-    In the transaction in which they changed; ``before`` is what ``roots_of`` returned at its beginning.
+    In the transaction in which they changed; ``before`` is what ``roots_of`` returned at its beginning. Sandboxes are
+    left out.
     """
     now = roots_of(streams, rules)
     changed = {stream_id: rows for stream_id, rows in now.items() if rows != before.get(stream_id)}
     if not changed:
         return
     by_casino: dict[int, list[dict[str, Any]]] = {}
-    for stream in LoggedStream.objects.filter(pk__in=changed).order_by("pk"):
+    for stream in LoggedStream.objects.filter(pk__in=changed, pk__lt=FIRST_SANDBOX_ID).order_by("pk"):
         data = {"stream": stream.name, "rules": sorted(rules), **_stated(changed[stream.pk])}
         by_casino.setdefault(stream.casino_id, []).append(data)
     for casino_id, datas in by_casino.items():

@@ -12,6 +12,7 @@ from typing import Any
 from audit.event_store import merkle, read
 from audit.event_store.read import Batch
 from audit.event_store.streams import stream_row
+from audit.models import FIRST_SANDBOX_ID
 from audit.transparency import cosignatures, tree
 from audit.transparency.tree import StoredCheckpoint
 
@@ -22,6 +23,13 @@ class NotInLog(Exception):
 
 class NotSealed(Exception):
     """The batch is accepted, but no checkpoint covers it yet. The sequencer signs one within moments."""
+
+
+class OfSandbox(NotSealed):
+    """The stream is of a sandbox, whose batches no checkpoint ever covers."""
+
+    def __init__(self) -> None:
+        super().__init__("the stream is of a sandbox, and nothing of a sandbox is ever sealed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +46,10 @@ class BatchProof:
 def prove_batch(stream_id: int, batch: Batch, checkpoint: StoredCheckpoint | None = None) -> BatchProof:
     """Prove that ``batch`` is in the tree of ``checkpoint``, by default the newest.
 
-    Raise ``NotSealed`` if that tree does not have the batch.
+    Raise ``NotSealed`` if that tree does not have the batch, ``OfSandbox`` if none ever does.
     """
+    if stream_id >= FIRST_SANDBOX_ID:
+        raise OfSandbox
     stream = stream_row(stream_id)
     index = tree.index_of(stream_id, batch.first_seq)
     checkpoint = checkpoint or tree.newest_checkpoint()
@@ -54,8 +64,11 @@ def prove_through(stream_id: int, seq: int, *, with_entries: Iterable[tuple[int,
     """Prove every batch of a stream through the one of event ``seq``, all in one signed tree that has it.
 
     It is the smallest that a witness has cosigned, or, while none has, the smallest. ``with_entries`` are entries of
-    the audit trail, by stream id and seq, that the tree has to have as well. Raise ``NotSealed`` while there is none.
+    the audit trail, by stream id and seq, that the tree has to have as well. Raise ``NotSealed`` while there is none,
+    and ``OfSandbox`` if none ever is.
     """
+    if stream_id >= FIRST_SANDBOX_ID:
+        raise OfSandbox
     batches = read.batches_through(stream_id, seq)
     stream = stream_row(stream_id)
     indexes = tree.indexes_of(stream_id)

@@ -20,16 +20,20 @@ _numbers = itertools.count(1)
 class Tenant:
     """A casino of its own, so that no test meets the streams of another: nothing is ever deleted from the log.
 
-    It has tables and a key for all of them, or for those in ``limited_to``; ``table`` is the first.
+    It has tables and a key for all of them, or for those in ``limited_to``; ``table`` is the first. ``is_sandbox``: it
+    is one, and can be emptied.
     """
 
     code: str = field(default_factory=lambda: f"house{next(_numbers)}")
     client: Client = field(default_factory=Client)
     tables: tuple[str, ...] = ("T1",)
     limited_to: tuple[str, ...] = ()
+    is_sandbox: bool = False
 
     def __post_init__(self) -> None:
-        self.casino = Casino.objects.create(code=self.code, name=f"Casino {self.code}", time_zone="Europe/Paris")
+        self.casino = Casino.objects.create(
+            code=self.code, name=f"Casino {self.code}", time_zone="Europe/Paris", is_sandbox=self.is_sandbox
+        )
         registered = {code: GamingTable.objects.create(casino=self.casino, code=code) for code in self.tables}
         self.table = registered[self.tables[0]]
         self.key, self.secret = ApiKey.make(casino=self.casino, name="test", scopes=list(KeyScope.values))

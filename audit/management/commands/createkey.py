@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import ArgumentTypeError
+from collections.abc import Callable
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -16,11 +18,20 @@ from audit.event_store import audit_trail
 from audit.event_store.batch_signatures import NotAPublicKey, public_key_in
 from audit.models import DEFAULT_SCOPES, ApiKey, Casino, GamingTable, KeyScope
 
+T = TypeVar("T")
+
 
 def _positive(text: str) -> int:
     if not text.isdecimal() or not 0 < int(text) < 10_000:
         raise ArgumentTypeError(f"'{text}' is not a whole number from 1 to 9999")
     return int(text)
+
+
+def _scopes(text: str) -> list[str]:
+    numbers = [part.strip() for part in text.split(",")]
+    if not all(part.isdecimal() and 0 < int(part) <= len(KeyScope.values) for part in numbers):
+        raise ArgumentTypeError(f"'{text}' is not numbers from 1 to {len(KeyScope.values)}, with commas between")
+    return [KeyScope.values[int(part) - 1] for part in dict.fromkeys(numbers)]
 
 
 class Command(BaseCommand):
@@ -65,25 +76,39 @@ class Command(BaseCommand):
             metavar="BASE64",
             help="the Ed25519 public key of a table system that signs its batches; it never changes for this key",
         )
-        parser.add_argument("--days", type=_positive, help="days until the key expires; default: it does not")
+        parser.add_argument(
+            "--days",
+            type=_positive,
+            help=f"days until the key expires; default: {keys.DEFAULT_DAYS}, of a sandbox {keys.SANDBOX_DAYS}",
+        )
+        parser.add_argument("--no-expiry", action="store_true", help="the key is valid until it is revoked")
+        parser.add_argument(
+            "--sandbox",
+            action="store_true",
+            help="the casino is for trying a table system: its record is apart, and can be emptied (manage.py sandbox)",
+        )
 
     @transaction.atomic
     def handle(self, *args: Any, **options: Any) -> None:
         if bool(options["casino"]) == bool(options["rotate"]):
             raise CommandError("Say --casino for a new key, or --rotate for one that follows another.")
+        if options["days"] and options["no_expiry"]:
+            raise CommandError("Say --days or --no-expiry, not both.")
         public_key = self._public_key(options["public_key"])
         if options["rotate"]:
-            self._rotate(options["rotate"], timedelta(hours=options["overlap"]), public_key)
+            self._rotate(options, public_key)
             return
+        self._ask(options)
         casino = self._casino(options)
         own = [self._table(casino, code) for code in options["tables"]]
         for code in options["register"]:
             self._table(casino, code)
-        expires_at = timezone.now() + timedelta(days=options["days"]) if options["days"] else None
+        days = options["days"] or (keys.SANDBOX_DAYS if casino.is_sandbox else keys.DEFAULT_DAYS)
+        expires_at = None if options["no_expiry"] else timezone.now() + timedelta(days=days)
         scopes = options["scopes"] or DEFAULT_SCOPES
         if options["backfill"] and KeyScope.EVENTS_BACKFILL not in scopes:
             scopes = [*scopes, KeyScope.EVENTS_BACKFILL.value]
-        _key, secret = keys.make(
+        key, secret = keys.make(
             audit_trail.account_name(),
             casino=casino,
             name=options["name"],
@@ -92,7 +117,39 @@ class Command(BaseCommand):
             expires_at=expires_at,
             public_key=public_key,
         )
+        self._show(key, secret)
+
+    def _show(self, key: ApiKey, secret: str) -> None:
+        """Print the key, and beside it, where a script does not read it, what it is."""
         self.stdout.write(secret)
+        until = f"until {key.expires_at:%Y-%m-%d}" if key.expires_at else "until it is revoked"
+        kind = "the sandbox" if key.casino.is_sandbox else "the casino"
+        self.stderr.write(f"Of {kind} '{key.casino.code}', valid {until}: {', '.join(key.scopes)}.")
+
+    def _ask(self, options: dict[str, Any]) -> None:
+        """Ask at a terminal for the scopes and days that no option gives; elsewhere the defaults hold."""
+        if not sys.stdin.isatty():
+            return
+        if not options["scopes"]:
+            for number, scope in enumerate(KeyScope, start=1):
+                self.stderr.write(f"  {number}  {scope.value:<16} {scope.label}")
+            default = ",".join(str(KeyScope.values.index(scope) + 1) for scope in DEFAULT_SCOPES)
+            options["scopes"] = self._answer("The key may, by number", default, _scopes)
+        if not options["days"] and not options["no_expiry"]:
+            days = keys.SANDBOX_DAYS if options["sandbox"] else keys.DEFAULT_DAYS
+            options["days"] = self._answer("Days until it expires", str(days), _positive)
+
+    def _answer(self, question: str, default: str, parse: Callable[[str], T]) -> T:
+        while True:
+            self.stderr.write(f"{question} [{default}]: ", ending="")
+            self.stderr.flush()
+            line = sys.stdin.readline()
+            if not line:
+                raise CommandError("No key was made: the answer is missing.")
+            try:
+                return parse(line.strip() or default)
+            except ArgumentTypeError as error:
+                self.stderr.write(str(error))
 
     @staticmethod
     def _public_key(given: str | None) -> bytes | None:
@@ -101,18 +158,22 @@ class Command(BaseCommand):
         except NotAPublicKey as error:
             raise CommandError(str(error)) from None
 
-    def _rotate(self, prefix: str, overlap: timedelta, public_key: bytes | None) -> None:
-        """Replace a key by one like it. Both are valid until ``overlap`` has passed."""
-        before = ApiKey.objects.filter(prefix=prefix, revoked_at=None).first()
+    def _rotate(self, options: dict[str, Any], public_key: bytes | None) -> None:
+        """Replace a key by one like it. Both are valid until the overlap has passed."""
+        before = ApiKey.objects.filter(prefix=ApiKey.named_by(options["rotate"]), revoked_at=None).first()
         try:
             if before is None:
                 raise keys.NotActive
-            _before, _key, secret = keys.rotate(
-                audit_trail.account_name(), before.pk, overlap=overlap, public_key=public_key
+            _before, key, secret = keys.rotate(
+                audit_trail.account_name(),
+                before.pk,
+                overlap=timedelta(hours=options["overlap"]),
+                public_key=public_key,
+                expires_at=timezone.now() + timedelta(days=options["days"]) if options["days"] else None,
             )
         except keys.NotActive:
-            raise CommandError(f"There is no active key '{prefix}'.") from None
-        self.stdout.write(secret)
+            raise CommandError(f"There is no active key '{options['rotate']}'. Make a new one with --casino.") from None
+        self._show(key, secret)
 
     def _casino(self, options: dict[str, Any]) -> Casino:
         casino = Casino.objects.filter(code=options["casino"]).first()
@@ -121,8 +182,16 @@ class Command(BaseCommand):
                 code=options["casino"],
                 name=options["casino_name"] or options["casino"],
                 time_zone=options["time_zone"],
+                is_sandbox=options["sandbox"],
             )
             self._save(casino)
+        elif options["sandbox"] and not casino.is_sandbox:
+            raise CommandError(
+                f"'{casino.code}' is a casino, and never becomes a sandbox. Take another code, as"
+                f" '{casino.code}-sandbox'."
+            )
+        elif casino.is_sandbox and not options["sandbox"]:
+            raise CommandError(f"'{casino.code}' is a sandbox. Add --sandbox, or name a casino.")
         return casino
 
     def _table(self, casino: Casino, code: str) -> GamingTable:

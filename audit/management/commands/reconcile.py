@@ -46,6 +46,8 @@ class Command(BaseCommand):
                     on_progress=lambda done, total: bar.update(task, completed=done, total=total),
                     before_reports=lambda: feed_sessions(casino),
                 )
+        except runs.NoNights as error:
+            raise CommandError(str(error)) from None
         except StreamLocked as locked:
             raise CommandError(
                 f"Another worker is adjudicating stream {locked}. Run the command again later."

@@ -12,15 +12,17 @@ from audit.models import ApiKey
 
 
 class Command(BaseCommand):
-    help = "Revoke an API key, named by the twelve digits after cab_. Every process refuses it within a second."
+    help = (
+        "Revoke an API key, named by the twelve digits after cab_ or by all of it: refused everywhere within a second."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("prefix", metavar="PREFIX")
         parser.add_argument("--reason", default="", help="recorded in the audit trail")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        named = ApiKey.objects.filter(prefix=options["prefix"]).values_list("pk", flat=True)
+        named = ApiKey.objects.filter(prefix=ApiKey.named_by(options["prefix"])).values_list("pk", flat=True)
         revoked = keys.revoke(audit_trail.account_name(), named, reason=options["reason"])
         if not revoked:
-            raise CommandError(f"There is no active key '{options['prefix']}'.")
+            raise CommandError(f"There is no active key '{options['prefix']}'. The desk lists those that there are.")
         self.stdout.write(f"{revoked[0]} is revoked.")

@@ -13,7 +13,7 @@ from rich.console import Console
 from audit.archive.verify import wrong_files
 from audit.event_store.damage import described, is_damage
 from audit.management.counted import counted
-from audit.models import Casino, LoggedStream
+from audit.models import FIRST_SANDBOX_ID, Casino, LoggedStream
 from audit.projections.found import Figures
 from audit.projections.verify import verify_derived
 from audit.transparency import epochs, signing_keys, tree, verify
@@ -183,12 +183,12 @@ class Command(BaseCommand):
         return int(casino.pk)
 
     def _stream(self, name: str, casino: str | None) -> int:
-        streams = LoggedStream.objects.filter(name=name)
+        streams = LoggedStream.objects.filter(name=name, pk__lt=FIRST_SANDBOX_ID)
         if casino:
             streams = streams.filter(casino__code=casino)
         stream_ids = list(streams.values_list("stream_id", flat=True)[:2])
         if not stream_ids:
-            raise CommandError("There is no such stream.")
+            raise CommandError("There is no such stream. Those of sandboxes are never sealed, and are not verified.")
         if len(stream_ids) > 1:
             raise CommandError("Several casinos have a stream of this name: give --casino.")
         return int(stream_ids[0])
