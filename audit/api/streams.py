@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from audit import monitoring
+from audit.access.scope import Scope
 from audit.adjudication.equipment import equipment_of
 from audit.adjudication.preview import TooManyEvents, Unsettled
 from audit.adjudication.results import answer_of, standing
 from audit.api.keyed_view import KeyedView, key_of
 from audit.api.problems import Problem
 from audit.event_store import read
+from audit.event_store.streams import instant
 from audit.felt import table_at
 from audit.models import ApiKey, Finding, KeyScope, LoggedStream, RunState
 from settlement.codec import STREAM_NAME
@@ -81,6 +85,84 @@ class StreamStanding(KeyedView):
                 "closed": bool(adjudication and adjudication.closed),
                 "verdict": ("irregular" if severities else "regular") if adjudicated else "pending",
                 "findings": {name: severities.count(name) for name in sorted(set(severities))},
+            }
+        )
+
+
+MAX_STREAMS, MAX_BATCHES = 100, 1_000
+
+
+class Streams(KeyedView):
+    """The streams that the key may read, those opened last first."""
+
+    scope = KeyScope.STREAMS_READ
+    parameters = frozenset({"gaming_day", "limit"})
+
+    @extend_schema(
+        summary="The newest streams",
+        parameters=[
+            OpenApiParameter("gaming_day", OpenApiTypes.DATE, description="Those of one gaming day."),
+            OpenApiParameter("limit", int, description=f"At most {MAX_STREAMS}, {MAX_STREAMS} unless told."),
+        ],
+        responses=OpenApiTypes.OBJECT,
+    )
+    def get(self, request: Request) -> Response:
+        streams = Scope.of(key_of(request), KeyScope.STREAMS_READ).rows(
+            LoggedStream.objects.select_related("table").filter(is_of_desk=False)
+        )
+        if given := request.query_params.get("gaming_day"):
+            try:
+                streams = streams.filter(gaming_day=date.fromisoformat(given))
+            except ValueError:
+                raise Problem(422, "invalid", "'gaming_day' is a date, as 2026-11-19.") from None
+        limit = whole(request, "limit", default=MAX_STREAMS, least=1, most=MAX_STREAMS)
+        return Response(
+            {
+                "streams": [
+                    {
+                        "stream": each.name,
+                        "table": each.table.code if each.table else None,
+                        "gaming_day": each.gaming_day.isoformat(),
+                        "opened_at": instant(each.opened_at),
+                    }
+                    for each in streams.order_by("-opened_at", "-stream_id")[:limit]
+                ]
+            }
+        )
+
+
+class StreamBatches(KeyedView):
+    """The accepted requests of a stream: when each was received, and by which key it was sent."""
+
+    scope = KeyScope.STREAMS_READ
+    parameters = frozenset({"after", "limit"})
+
+    @extend_schema(
+        summary="The accepted requests of a stream",
+        parameters=[
+            OpenApiParameter("after", int, description="Those that begin after this seq; 0 for the beginning."),
+            OpenApiParameter("limit", int, description=f"At most {MAX_BATCHES}, 100 unless told."),
+        ],
+        responses=OpenApiTypes.OBJECT,
+    )
+    def get(self, request: Request, stream: str) -> Response:
+        logged = stream_of(key_of(request), stream)
+        after = whole(request, "after", default=0, least=0, most=2**53 - 1)
+        limit = whole(request, "limit", default=100, least=1, most=MAX_BATCHES)
+        found = read.batches_after(logged.stream_id, after, limit=limit)
+        return Response(
+            {
+                "batches": [
+                    {
+                        "first_seq": batch.first_seq,
+                        "last_seq": batch.last_seq,
+                        "next_seq": batch.next_seq,
+                        "count": batch.count,
+                        "received_at": instant(batch.received_at),
+                        "key": prefix,
+                    }
+                    for batch, prefix in found
+                ]
             }
         )
 

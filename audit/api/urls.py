@@ -9,14 +9,16 @@ from audit.api.findings import Findings, OneFinding, Rules
 from audit.api.keyed_view import NoSuchAddress
 from audit.api.keys import OwnKey
 from audit.api.reconciliations import NightCsv, NightDocuments, NightPdf, NightVersions, NightXlsx
-from audit.api.streams import StreamAdjudication, StreamStanding, StreamTable
+from audit.api.streams import StreamAdjudication, StreamBatches, Streams, StreamStanding, StreamTable
 from audit.api.transparency import Consistency, Inclusion, Keys, NewestCheckpoint
 
 urlpatterns = [
     path("events", Events.as_view(), name="events"),
     path("streams/<str:stream>/events", StreamEvents.as_view(), name="stream-events"),
+    path("streams/<str:stream>/batches", StreamBatches.as_view(), name="stream-batches"),
     path("streams/<str:stream>/adjudication", StreamAdjudication.as_view(), name="stream-adjudication"),
     path("streams/<str:stream>/table", StreamTable.as_view(), name="stream-table"),
+    path("streams", Streams.as_view(), name="streams"),
     path("streams/<str:stream>", StreamStanding.as_view(), name="stream"),
     path("findings", Findings.as_view(), name="findings"),
     path("findings/feed", FindingsFeed.as_view(), name="findings-feed"),

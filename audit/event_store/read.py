@@ -295,6 +295,17 @@ def credible(claimed: datetime, received: datetime | None) -> datetime:
     return received if received is not None and claimed > received + CLOCK_TOLERANCE else claimed
 
 
+def batches_after(stream_id: int, seq: int, *, limit: int) -> list[tuple[Batch, str]]:
+    """Return the batches of a stream that begin after event ``seq``, in order, each with the prefix of its API key."""
+    rows = binary_copy.execute(
+        "select b.first_seq, b.last_seq, b.next_seq, b.count, b.root, b.chain, b.received_at, b.key_id, b.signature,"
+        " coalesce(k.prefix, '') from log.batch b left join audit_apikey k on k.id = b.key_id"
+        " where b.stream_id = %b::bigint and b.first_seq > %b::bigint order by b.first_seq limit %b::bigint",
+        (stream_id, seq, limit),
+    )
+    return [(Batch(*row[:-1]), str(row[-1])) for row in rows]
+
+
 def batches_through(stream_id: int, seq: int) -> list[Batch]:
     """Return the batches of a stream up to and including the one that holds event ``seq``, in order."""
     rows = binary_copy.execute(

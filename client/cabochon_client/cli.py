@@ -16,6 +16,9 @@ from typing import Any
 from cabochon_client.answers import advice
 from cabochon_client.checks import check_all
 from cabochon_client.client import Client, Status
+from cabochon_client.conformance import run as conformance
+from cabochon_client.conformance.read_back import NotReadable
+from cabochon_client.conformance.scripts import GAMES
 from cabochon_client.events import EventError
 from cabochon_client.link import Unreachable
 from cabochon_client.sender import CLOCK_TOLERANCE_S
@@ -23,6 +26,9 @@ from cabochon_client.spool import OutOfOrder, SpoolFull
 
 DONE, IN_DIFFICULTY, NOT_DONE, REFUSED = 0, 1, 2, 3
 """Exit statuses: all is well; a session is held or stopped, or a check failed; not all sent in time; wrong input."""
+
+PLAY_S, WATCH_S = 60.0, 4 * 3600.0
+"""Seconds for which ``check`` waits for one session: to be adjudicated, and to be played by the table system."""
 
 PAGE = 1_000
 """Lines of a file that are put into the spool in one write."""
@@ -36,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with _client(options) as client:
             status: int = options.command(client, options)
             return status
-    except (EventError, OutOfOrder, SpoolFull, Unreachable, OSError, ValueError, sqlite3.Error) as error:
+    except (EventError, OutOfOrder, SpoolFull, NotReadable, Unreachable, OSError, ValueError, sqlite3.Error) as error:
         print(f"cabochon: {error}", file=sys.stderr)
         return REFUSED
 
@@ -65,7 +71,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     send.add_argument("--sealed", action="store_true", help="wait until the log has sealed everything")
     add("status", _status, "where every session stands; asks nobody").add_argument("--json", action="store_true")
-    add("check", _check, "whether this machine can send to the record, and what to do if not")
+    _add_check(add("check", _check, "whether this machine can send to the record; with URL, whether a system conforms"))
     lost = add("lost", _lost, "declare events lost for good: those from what the record takes next through N")
     lost.add_argument("stream")
     lost.add_argument("--through", type=int, required=True, metavar="N", help="the last number that is lost")
@@ -75,6 +81,26 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _add_check(check: argparse.ArgumentParser) -> None:
+    check.add_argument(
+        "target",
+        nargs="?",
+        metavar="URL",
+        help="play scripts of sessions in a sandbox of this record, and write a report; without it nothing is recorded",
+    )
+    check.add_argument("--watch", action="store_true", help="have the table system play the scripts, and judge them")
+    check.add_argument(
+        "--script", action="append", default=[], metavar="NAME", help="one script, several times; else all"
+    )
+    check.add_argument(
+        "--stream", action="append", default=[], metavar="STREAM", help="judge a session that was played"
+    )
+    check.add_argument("--game", choices=sorted(GAMES), default="craps", help="what is played; default: craps")
+    check.add_argument("--table", metavar="CODE", help="the table to play at; default: the key's first")
+    check.add_argument("--report", type=Path, default=Path("conformance.html"), help="default: conformance.html")
+    check.add_argument("--timeout", type=float, metavar="S", help="wait for a session: 60, with --watch 14400")
+
+
 def _client(options: argparse.Namespace) -> Client:
     def keys() -> list[str]:
         if options.key_file is not None:
@@ -82,6 +108,7 @@ def _client(options: argparse.Namespace) -> Client:
         return os.environ.get("CABOCHON_KEY", "").split(",")
 
     context = ssl.create_default_context(cafile=options.ca_file) if options.ca_file else None
+    options.url = getattr(options, "target", None) or options.url
     return Client(options.spool, options.url, keys, context=context)
 
 
@@ -156,7 +183,23 @@ def _check(client: Client, options: argparse.Namespace) -> int:
     for check in check_all(client.link, client.ring):
         print(check)
         failed += check.is_needed and not check.is_ok
-    return IN_DIFFICULTY if failed else DONE
+    if failed or options.target is None:
+        return IN_DIFFICULTY if failed else DONE
+    return _check_conformance(client, options)
+
+
+def _check_conformance(client: Client, options: argparse.Namespace) -> int:
+    order = conformance.order_of(
+        scripts=options.script,
+        game=options.game,
+        table=options.table,
+        watch=options.watch,
+        streams=options.stream,
+        report=options.report,
+        timeout_s=options.timeout or (WATCH_S if options.watch else PLAY_S),
+    )
+    conforms = conformance.check(client.link, client.ring, order, lambda text: print(text, flush=True))
+    return DONE if conforms else IN_DIFFICULTY
 
 
 def _lost(client: Client, options: argparse.Namespace) -> int:

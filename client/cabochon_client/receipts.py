@@ -23,6 +23,9 @@ from cabochon_client import merkle
 from cabochon_client.events import canonical_json
 
 CONTEXT = b"cabochon-receipt/v1\n"
+SANDBOX_CONTEXT = b"cabochon-sandbox-receipt/v1\n"
+"""Of a receipt with ``"sandbox": true``: it proves nothing of a casino, and its batch is never sealed."""
+
 FIELDS = {
     "stream": str,
     "first_seq": int,
@@ -101,7 +104,8 @@ def check_receipt(
     ``batch`` are the events from its ``first_seq`` to its ``last_seq``, None where some are no longer here.
     """
     signature = _decoded(receipt["signature"])
-    signed = CONTEXT + canonical_json({name: value for name, value in receipt.items() if name != "signature"})
+    context = SANDBOX_CONTEXT if receipt.get("sandbox") is True else CONTEXT
+    signed = context + canonical_json({name: value for name, value in receipt.items() if name != "signature"})
     signer = [key for key in keys if key.purpose == "receipt" and key.id == signature[:4].hex()]
     if not signer:
         raise UnknownKey(f"the key {signature[:4].hex()}, which is not published, signed the receipt")

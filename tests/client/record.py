@@ -114,7 +114,9 @@ class Record:
 
 
 @contextmanager
-def record(data: Path, template: str, *, is_sealing: bool = False, **variables: str) -> Iterator[Record]:
+def record(
+    data: Path, template: str, *, is_sealing: bool = False, is_adjudicating: bool = False, **variables: str
+) -> Iterator[Record]:
     """Run a record on a database of its own until the block ends."""
     data.mkdir(exist_ok=True)
     for url in _new_database(_server(), template=template):
@@ -128,6 +130,8 @@ def record(data: Path, template: str, *, is_sealing: bool = False, **variables: 
             running.start_web()
             if is_sealing:
                 running.start("sequencer", "manage.py", "sequence")
+            if is_adjudicating:
+                running.start("worker", "-m", "tests.client.worker")
             yield running
             for process in running.processes.values():
                 process.terminate()

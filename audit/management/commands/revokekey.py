@@ -12,9 +12,7 @@ from audit.models import ApiKey
 
 
 class Command(BaseCommand):
-    help = (
-        "Revoke an API key, named by the twelve digits after cab_ or by all of it: refused everywhere within a second."
-    )
+    help = "Revoke an API key, named by the twelve digits after cab_ or whole: refused everywhere within a second."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("prefix", metavar="PREFIX")
