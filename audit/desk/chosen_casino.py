@@ -18,19 +18,25 @@ SHOWN = 50
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The name of the officer's only casino, "" for several; those that may be chosen, and the chosen one."""
+    """The name of the officer's only casino, "" for several; those that may be chosen, and the chosen one.
+
+    ``is_sandbox``: what is shown is a sandbox's.
+    """
 
     only: str
     casinos: list[tuple[int, str]]
     chosen: int | None
+    is_sandbox: bool = False
 
 
 def choice_of(request: HttpRequest) -> Choice:
     """Return what the switch shows the signed-in officer: one query."""
-    casinos = list(scope_of(request, *Capability).casinos().values_list("pk", "name")[:SHOWN])
-    if len(casinos) == 1:
+    found = scope_of(request, *Capability).casinos()[:SHOWN]
+    casinos = [(casino.pk, str(casino)) for casino in found]
+    if len(casinos) == 1 and not found[0].is_sandbox:
         return Choice(casinos[0][1], [], None)
-    return Choice("", casinos, chosen_casino(request))
+    chosen = chosen_casino(request)
+    return Choice("", casinos, chosen, any(casino.pk == chosen and casino.is_sandbox for casino in found))
 
 
 @require_POST

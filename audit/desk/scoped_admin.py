@@ -81,9 +81,13 @@ def chosen_casino(request: HttpRequest) -> int | None:
 def narrowed(rows: QuerySet[Row], request: HttpRequest, casino: str = "casino") -> QuerySet[Row]:
     """Return those of ``rows`` that a list shows: of the chosen casino and of none, or all. No page of one row uses
     it: that opens by the officer's scope alone. ``casino`` is the lookup from a row to its casino.
+
+    What is of a sandbox is shown to who has chosen that sandbox, and stands in no list with what is of casinos.
     """
     chosen = chosen_casino(request)
-    return rows if chosen is None else rows.filter(Q(**{casino: chosen}) | Q(**{f"{casino}__isnull": True}))
+    if chosen is None:
+        return rows.exclude(**{f"{casino}__in": Casino.objects.filter(is_sandbox=True)})
+    return rows.filter(Q(**{casino: chosen}) | Q(**{f"{casino}__isnull": True}))
 
 
 def in_record(rows: QuerySet[Row], request: HttpRequest) -> QuerySet[Row]:

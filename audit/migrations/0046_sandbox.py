@@ -15,7 +15,12 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="casino",
             name="is_sandbox",
-            field=models.BooleanField(db_default=False, default=False, editable=False, verbose_name="sandbox"),
+            field=models.BooleanField(
+                db_default=False,
+                default=False,
+                help_text="For trying a table system: no night, no proof, no case, and it can be emptied. It never changes.",
+                verbose_name="sandbox",
+            ),
         ),
         migrations.RemoveConstraint(model_name="finding", name="finding_stands_with_case"),
         migrations.AddConstraint(

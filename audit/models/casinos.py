@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 CODE = RegexValidator(r"^[A-Za-z0-9._:-]{1,100}\Z", _("1 to 100 of A-Z a-z 0-9 . _ : -"))
@@ -56,7 +57,12 @@ class Casino(models.Model):
         ),
     )
 
-    is_sandbox = models.BooleanField(_("sandbox"), default=False, db_default=False, editable=False)  # never changes
+    is_sandbox = models.BooleanField(
+        _("sandbox"),
+        default=False,
+        db_default=False,
+        help_text=_("For trying a table system: no night, no proof, no case, and it can be emptied. It never changes."),
+    )
 
     class Meta:
         verbose_name = _("casino")
@@ -64,7 +70,8 @@ class Casino(models.Model):
         ordering = ["code"]
 
     def __str__(self) -> str:
-        return self.name or self.code
+        name = self.name or self.code
+        return gettext("%(name)s (sandbox)") % {"name": name} if self.is_sandbox else name
 
     def cutoff_at(self, day: date) -> datetime:
         """Return when a gaming day begins. A cutoff that a clock change skips is the first instant after it."""

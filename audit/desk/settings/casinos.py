@@ -22,15 +22,15 @@ class CasinoAdmin(AuditedAdmin[Casino]):
     sees = (Capability.SEE_RECORD, Capability.KEEP_EQUIPMENT)
     changes = (Capability.KEEP_EQUIPMENT,)
     casino = "pk"
-    list_display = ("code", "name", "time_zone", "cutoff")
+    list_display = ("code", "name", "time_zone", "cutoff", "is_sandbox")
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return officer_of(request).is_superuser
 
     def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> tuple[str, ...]:
         if not officer_of(request).is_superuser:
-            return ("code", "name", "time_zone", "priority_threshold", "false_questions")
-        return ("code",) if obj else ()
+            return ("code", "name", "time_zone", "priority_threshold", "false_questions", "is_sandbox")
+        return ("code", "is_sandbox") if obj else ()
 
 
 @admin.register(GamingTable)

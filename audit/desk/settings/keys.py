@@ -63,6 +63,7 @@ class KeyForm(forms.Form):
     days = forms.IntegerField(
         label=gettext_lazy("Days until it expires"),
         required=False,
+        initial=keys.DEFAULT_DAYS,
         min_value=1,
         max_value=MAX_DAYS,
         help_text=gettext_lazy("Empty: it does not expire."),

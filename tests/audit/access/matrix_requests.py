@@ -564,7 +564,7 @@ AT["POST", f"{STREAMS}/events", "of long ago"] = lambda world, site, who: Ask(
 AT["POST", f"{STREAMS}/events", "dry run"] = lambda world, site, who: Ask(
     "/api/v1/streams/new/events?dry_run=true", json=_opener(site, "new"), is_read=True
 )
-for _end in ("/events", "", "/table", "/adjudication"):
+for _end in ("/events", "", "/table", "/adjudication", "/batches"):
     AT["GET", f"{STREAMS}{_end}", ""] = lambda world, site, who, end=_end: Ask(
         f"/api/v1/streams/{site.stream.name}{end}"
     )

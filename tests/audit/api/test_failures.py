@@ -119,11 +119,14 @@ def test_an_address_outside_the_version_and_a_foreign_host_are_problems(tenant: 
 @pytest.mark.parametrize(
     ("method", "path", "headers", "expected"),
     [
-        ("get", "rules", {"Authorization": ""}, (401, "unauthenticated", "'Authorization: Bearer KEY'")),
+        ("get", "rules", {"Authorization": ""}, (401, "unauthenticated", "'Authorization: Bearer cab_…'")),
         ("get", "rules", {"Authorization": "Bearer a b"}, (401, "unauthenticated", "Send one key")),
-        ("get", "rules", {"Authorization": "Bearer cab_x"}, (401, "unauthenticated", "Ask an administrator")),
+        ("get", "rules", {"Authorization": "Bearer cab_x"}, (401, "unauthenticated", "'manage.py createkey'")),
         ("get", "streams/nowhere", {}, (404, "not-found", "no stream 'nowhere'")),
-        ("get", "findings/999999999", {}, (404, "not-found", "Check the address, and the casino")),
+        ("get", "streams/nowhere", {}, (404, "not-found", "Open it with session.opened")),
+        ("get", "streams/no where", {}, (404, "not-found", "1 to 100 of A-Z")),
+        ("get", "streams/no~where/batches", {}, (404, "not-found", "1 to 100 of A-Z")),
+        ("get", "findings/999999999", {}, (404, "not-found", "GET /api/v1/key says")),
         ("get", "findings?cursor=x", {}, (404, "not-found", "Begin again without it")),
         ("get", "no-such-address", {}, (404, "not-found", "/api/v1/schema/ lists")),
         ("get", "reconciliations/elsewhere/2026-11-19", {}, (404, "not-found", "once it is reconciled")),
@@ -150,5 +153,6 @@ def test_a_key_without_the_scope_is_told_which_one_it_needs(tenant: Tenant, code
     answer = tenant.ask("findings", Authorization=f"Bearer {secret}")
     assert code_of(answer) == (403, "forbidden")
     assert json.loads(answer.content)["detail"] == (
-        "This address needs a key with the scope findings:read. Ask an administrator of the casino for one."
+        "This address needs a key with the scope findings:read. Have an administrator of the casino make one with it,"
+        " at the desk or by 'manage.py createkey --scope'; GET /api/v1/key says which scopes a key has."
     )

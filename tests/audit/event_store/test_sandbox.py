@@ -118,7 +118,7 @@ def test_nobody_deletes_in_a_sandbox_but_by_emptying_it(sandbox: Tenant, stream:
 
 @pytest.mark.superuser
 def test_no_emptying_reaches_another_casino(sandbox: Tenant, tenant: Tenant, stream: str, superuser: None) -> None:  # noqa: F811
-    """Not even with the row that opens it written by hand, for the casino itself or for a sandbox beside it."""
+    """Not even with the row that opens it written by hand, for the casino itself or for another sandbox."""
     tenant.send(stream, tenant.session(stream, 5))
     other = Tenant("try-out-2", tables=("C1",), is_sandbox=True)
     other.send(stream, other.session(stream, 5))
@@ -137,7 +137,7 @@ def test_a_verified_log_stays_so_with_a_sandbox_and_without_it(sandbox: Tenant, 
     tenant.send(stream, tenant.session(stream, 5))
     before = verify([], with_tree=False)
     sandbox.send(stream, sandbox.session(stream, 5))
-    beside = verify([], with_tree=False)
-    assert (beside.faults, beside.events) == (before.faults, before.events)
+    joined = verify([], with_tree=False)
+    assert (joined.faults, joined.events) == (before.faults, before.events)
     sandboxes.empty(sandbox.casino)
     assert verify([], with_tree=False).faults == before.faults

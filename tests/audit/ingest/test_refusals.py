@@ -225,17 +225,28 @@ def test_a_key_of_another_casino_table_or_room(tenant: Tenant, stream: str) -> N
     count = event(other, 1, "count.opened", casino=code, gaming_day="2026-11-19", currency="EUR")
     opened = tenant.session(other, 1)[0]
     for sent, name, detail in (
-        (tenant.session(stream, 2), stream, "This key does not report on the table of this stream. Use one that does."),
+        (
+            tenant.session(stream, 2),
+            stream,
+            "This key does not report on the table of this stream. Use one that does; GET /api/v1/key says which tables"
+            " a key has.",
+        ),
         (
             [count],
             other,
             "This key is of certain tables, and a count is of the whole casino. Use a key of every table.",
         ),
-        ([opened], other, "The table 'C1' is not one of this key. Register it, or use a key that has it."),
+        (
+            [opened],
+            other,
+            "The table 'C1' is not one of this key. Use a key that has it, or have the operator register it: manage.py"
+            f" createkey --casino {code} --table C1.",
+        ),
         (
             [opened | {"data": opened["data"] | {"casino": "elsewhere"}}],
             other,
-            "This key does not report for the casino 'elsewhere'. Use a key of that casino.",
+            f"This key does not report for the casino 'elsewhere': it is of the casino '{code}'. Name that one in"
+            " 'casino', or use a key of 'elsewhere'.",
         ),
     ):
         refused = tenant.send(name, sent, Authorization=f"Bearer {secret}")
