@@ -1,23 +1,9 @@
 #!/usr/bin/env python3
 """Django's command line, for this project."""
 
-import os
 import sys
 
-
-def main() -> int:
-    """Run a command. A database that does not answer is one line, not a traceback."""
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "casino.settings")
-    from django.core.management import execute_from_command_line
-    from django.db.utils import OperationalError
-
-    try:
-        execute_from_command_line(sys.argv)
-    except OperationalError as error:
-        print(f"The database does not answer: {' '.join(str(error).split())}", file=sys.stderr)
-        return 1
-    return 0
-
+from casino.manage import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -124,5 +124,10 @@ def _run(command: str | None, alarm: Alarm) -> None:
     threading.Thread(target=run).start()
 
 
+def run() -> int:
+    """Run the command of the process: ``cabochon-witness``."""
+    return main(sys.argv[1:])
+
+
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(run())

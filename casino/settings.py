@@ -13,12 +13,13 @@ from django.utils.translation import gettext_lazy as _
 from casino import logs
 from casino.embedded.postgres import DATABASE, EmbeddedPostgres
 from casino.embedded.valkey import EmbeddedValkey
+from casino.paths import PROJECT, RESOURCES, data_folder
 from casino.secret import secret_key
 
-BASE_DIR = Path(__file__).resolve().parent.parent
+BASE_DIR = PROJECT
 env = environ.Env()
 
-DATA_DIR = Path(env.str("CABOCHON_DATA", default=str(BASE_DIR / ".data"))).resolve()
+DATA_DIR = data_folder()
 """All local data: the embedded servers' files, collected static files, the secret key."""
 
 # Security
@@ -127,7 +128,7 @@ WSGI_APPLICATION = "casino.wsgi.application"
 TEMPLATES: list[dict[str, Any]] = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [BASE_DIR / "templates"],
+        "DIRS": [RESOURCES / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [
@@ -152,7 +153,7 @@ TIME_ZONE = "UTC"
 FORMAT_MODULE_PATH = ["casino.formats"]
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", _("English")), ("fr", _("French"))]
-LOCALE_PATHS = [BASE_DIR / "locale"]
+LOCALE_PATHS = [RESOURCES / "locale"]
 
 # Database
 

@@ -1,4 +1,4 @@
-"""What ``make run`` starts, ``python -m casino.up``: a whole deployment on one machine, without installed servers.
+"""What ``make run`` and ``cabochon-up`` start: a whole deployment on one machine, without installed servers.
 
     PostgreSQL, Valkey ─► casino.prepare ─► web, workers, beat, sequencer ─► welcome: officers, a month
 
@@ -25,14 +25,13 @@ import argparse
 import os
 import socket
 import sys
-from pathlib import Path
 
 from casino.embedded.postgres import EmbeddedPostgres
 from casino.embedded.process import ServiceFailed
 from casino.embedded.valkey import EmbeddedValkey
+from casino.paths import IS_CHECKOUT, PROJECT, data_folder
 from casino.supervisor import AlreadyRunning, Child, PreparationFailed, Service, Supervisor
 
-PROJECT = Path(__file__).resolve().parent.parent
 PORTS_TRIED = 50
 BACKLOG = 512
 CELERY = (sys.executable, "-m", "celery", "-q", "-A", "casino")
@@ -42,7 +41,7 @@ def main() -> int:
     argparse.ArgumentParser(
         prog="python -m casino.up", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     ).parse_args()
-    data = Path(os.environ.get("CABOCHON_DATA") or PROJECT / ".data").resolve()
+    data = data_folder()
     data.mkdir(mode=0o700, parents=True, exist_ok=True)
     os.environ["CABOCHON_DATA"] = str(data)
     services: list[Service] = []
@@ -60,7 +59,7 @@ def main() -> int:
             preparations=[(sys.executable, "-m", "casino.prepare")],
             children=children,
             data=data,
-            cwd=PROJECT,
+            cwd=PROJECT if IS_CHECKOUT else data,
         ).run()
     except (ServiceFailed, AlreadyRunning, PreparationFailed) as error:
         print(error, file=sys.stderr)
@@ -77,13 +76,14 @@ def _worker(queue: str, processes: str) -> tuple[str, ...]:
 def _children(listener: socket.socket) -> list[Child]:
     port = listener.getsockname()[1]
     python = sys.executable
+    manage = (python, "-m", "casino.manage")
     stall_s = float(os.environ.get("CABOCHON_STALL_S", "60"))
     tables = os.environ.get("CABOCHON_FIRST_NIGHT_TABLES", "9")
     nights = os.environ.get("CABOCHON_FIRST_NIGHTS", "30")
     return [
         Child(
             "web",
-            (python, "-m", "gunicorn", "casino.wsgi", "--config", "casino/gunicorn.py"),
+            (python, "-m", "gunicorn", "casino.wsgi", "--config", "python:casino.gunicorn"),
             {"CABOCHON_PROCESS": "web", "CABOCHON_BIND": f"fd://{listener.fileno()}"},
             stall_s=stall_s,
             listener=listener,
@@ -107,12 +107,11 @@ def _children(listener: socket.socket) -> list[Child]:
             stall_s=2 * stall_s,
         ),
         Child("beat", (*CELERY, "beat", "--loglevel", "warning", "--pidfile", ""), stall_s=stall_s),
-        Child("sequencer", (python, "manage.py", "sequence"), stall_s=stall_s),
+        Child("sequencer", (*manage, "sequence"), stall_s=stall_s),
         Child(
             "welcome",
             (
-                python,
-                "manage.py",
+                *manage,
                 "welcome",
                 "--url",
                 f"http://localhost:{port}",

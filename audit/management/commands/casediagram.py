@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from django.core.management.base import BaseCommand
 
 from audit.casework.state_machine import diagram
+from audit.management.pages import page_of_docs
 
 PAGE = Path("docs/casework.md")
 BEGINS, ENDS = "```mermaid\n", "\n```"
@@ -25,6 +25,6 @@ class Command(BaseCommand):
     help = "Write the state diagram of cases into docs/casework.md."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        page = settings.BASE_DIR / PAGE
+        page = page_of_docs(PAGE)
         page.write_text(with_diagram(page.read_text()))
         self.stdout.write(f"{PAGE}: written")

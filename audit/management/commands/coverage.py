@@ -20,6 +20,7 @@ from rich.text import Text
 
 from audit.adjudication.results import coverage_of, standing
 from audit.exports.law_coverage import docs_page, tally, texts
+from audit.management.pages import page_of_docs
 from audit.models import LoggedStream
 from settlement import RULESETS, coverage
 from settlement.law_coverage.session import SessionSentence, in_session
@@ -57,7 +58,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if options["page"]:
             for language, path in PAGES.items():
-                (settings.BASE_DIR / path).write_text(page(language))
+                page_of_docs(path).write_text(page(language))
                 self.stdout.write(f"{path}: written")
             return
         if options["stream"]:

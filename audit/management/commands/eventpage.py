@@ -9,11 +9,12 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from audit.api.event_schemas import event_schemas
+from audit.management.pages import page_of_docs
 from settlement.events import TYPES
 from settlement.provisions import WAGER_PROVISIONS
 from settlement.rulesets import RULESETS
 
-PAGE = Path(__file__).parents[3] / "docs" / "events.md"
+PAGE = Path("docs/events.md")
 
 INTRODUCTION = """# Events
 
@@ -87,7 +88,7 @@ class Command(BaseCommand):
         if options["print"]:
             self.stdout.write(page(), ending="")
         else:
-            PAGE.write_text(page(), encoding="utf-8")
+            page_of_docs(PAGE).write_text(page(), encoding="utf-8")
 
 
 def page() -> str:

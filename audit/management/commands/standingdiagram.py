@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from django.core.management.base import BaseCommand
 
 from audit.adjudication.transitions import FINDING_TRANSITIONS, RUN_TRANSITIONS, diagram
+from audit.management.pages import page_of_docs
 
 PAGE = Path("docs/standing.md")
 BEGINS, ENDS = "```mermaid\n", "\n```"
@@ -26,6 +26,6 @@ class Command(BaseCommand):
     help = "Write the state diagrams of runs and findings into docs/standing.md."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        page = settings.BASE_DIR / PAGE
+        page = page_of_docs(PAGE)
         page.write_text(with_diagrams(page.read_text()))
         self.stdout.write(f"{PAGE}: written")
