@@ -31,7 +31,7 @@ def event_schemas() -> dict[str, dict[str, Any]]:
 def _described(type: str, schema: dict[str, Any]) -> dict[str, Any]:
     data = _portable(schema)
     fields = {name: {**each, "description": meaning(type, name)} for name, each in data["properties"].items()}
-    return {**data, "title": f"data of {type}", "description": MEANINGS[type], "properties": fields}
+    return {**data, "title": type, "description": MEANINGS[type], "properties": fields}
 
 
 def _with_persons(fields: dict[str, Any]) -> dict[str, Any]:
@@ -51,8 +51,25 @@ def _rewritten(part: Any) -> Any:
         rewritten = {name: _rewritten(value) for name, value in part.items()}
         if isinstance(pattern := rewritten.get("pattern"), str):
             rewritten["pattern"] = pattern.replace(r"\Z", "$")
-        return rewritten
+        return _as_one_enum(_of_one_kind(rewritten))
     return [_rewritten(each) for each in part] if isinstance(part, list) else part
+
+
+def _of_one_kind(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema with ``items`` in place of a tuple's equal ``prefixItems``, which fewer generators read."""
+    kinds = schema.get("prefixItems") or []
+    if not kinds or any(each != kinds[0] for each in kinds) or schema["minItems"] != len(kinds):
+        return schema
+    return {name: each for name, each in schema.items() if name != "prefixItems"} | {"items": kinds[0]}
+
+
+def _as_one_enum(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema with one enumeration in place of alternative ones, and with the type of its words."""
+    alternatives = schema.get("anyOf") or [{}]
+    if all(each.keys() == {"type", "enum"} for each in alternatives):
+        words = [word for each in alternatives for word in each["enum"]]
+        return {name: each for name, each in schema.items() if name != "anyOf"} | {"type": "string", "enum": words}
+    return {"type": "string", **schema} if "enum" in schema else schema
 
 
 def _text(components: dict[str, Any]) -> str:

@@ -12,6 +12,7 @@ from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from audit.api.answer_schemas import ref
 from audit.api.keyed_view import KeyedView, key_of
 from audit.api.problems import Problem, document, problem_of
 from audit.api.request_body import read_body
@@ -40,6 +41,9 @@ SIGNATURE = OpenApiParameter(
     "and canonical JSON of count, first_seq, key (the prefix of the API key), root and stream of what is new.",
 )
 BODIES = {"application/json": EVENTS, "application/x-ndjson": OpenApiTypes.STR}
+
+RECEIPT = {"oneOf": [ref("Receipt"), ref("DryRunResult")]}
+"""A receipt; of a dry run, what it would be."""
 
 MAX_LIMIT = 1_000
 
@@ -88,7 +92,10 @@ class StreamEvents(KeyedView):
             OpenApiParameter("after", int, description="The seq to read on from, 0 for the beginning."),
             OpenApiParameter("limit", int, description=f"At most {MAX_LIMIT}, 100 unless told."),
         ],
-        responses=OpenApiTypes.OBJECT,
+        responses={
+            (200, "application/json"): OpenApiResponse(ref("StoredEvents"), "The stored events, in order."),
+            (200, "application/x-ndjson"): OpenApiResponse(OpenApiTypes.STR, "The same, one a line."),
+        },
     )
     def get(self, request: Request, stream: str) -> Response:
         logged = stream_of(key_of(request), stream)
@@ -107,8 +114,8 @@ class StreamEvents(KeyedView):
         parameters=[DRY_RUN, SIGNATURE],
         request=BODIES,
         responses={
-            201: OpenApiResponse(OpenApiTypes.OBJECT, "At least one event is new: the receipt."),
-            200: OpenApiResponse(OpenApiTypes.OBJECT, "Every event was there: the receipt of the first time."),
+            201: OpenApiResponse(RECEIPT, "At least one event is new: the receipt."),
+            200: OpenApiResponse(RECEIPT, "Every event was there: the receipt of the first time."),
             (409, "application/problem+json"): OpenApiResponse(
                 OpenApiTypes.OBJECT, "gap, conflict, too-many-streams, or too-many-months."
             ),
@@ -143,12 +150,12 @@ class Events(KeyedView):
         parameters=[DRY_RUN],
         request=BODIES,
         responses={
-            201: OpenApiResponse(OpenApiTypes.OBJECT, "Every stream has new events."),
-            200: OpenApiResponse(OpenApiTypes.OBJECT, "Every event was there."),
-            207: OpenApiResponse(OpenApiTypes.OBJECT, "The streams' statuses differ."),
+            201: OpenApiResponse(ref("StreamResults"), "Every stream has new events."),
+            200: OpenApiResponse(ref("StreamResults"), "Every event was there."),
+            207: OpenApiResponse(ref("StreamResults"), "The streams' statuses differ."),
             (422, "application/problem+json"): OpenApiResponse(OpenApiTypes.OBJECT, "An event names no stream."),
             **{
-                (status, "application/json"): OpenApiResponse(OpenApiTypes.OBJECT, "Every stream has this status.")
+                (status, "application/json"): OpenApiResponse(ref("StreamResults"), "Every stream has this status.")
                 for status in (403, 409, 422)
             },
             (403, "application/problem+json"): OpenApiResponse(OpenApiTypes.OBJECT, "The key may not do this."),

@@ -1,9 +1,11 @@
-"""What the OpenAPI document has for every operation: problem responses and rate-limit headers."""
+"""What the OpenAPI document has beside its operations: events, answers, problems and rate-limit headers."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
+from audit.api.answer_schemas import answer_schemas, ref
 from audit.api.event_schemas import PERSON, event_schemas
 from settlement.codec import MAX_EXT_BYTES, STREAM_NAME
 from settlement.events import TYPES
@@ -42,51 +44,90 @@ PROBLEM: dict[str, Any] = {
     },
 }
 
-EVENT: dict[str, Any] = {
-    "type": "object",
-    "description": "The envelope of an event (RFC 8785 is its canonical form). There are no floats anywhere.",
-    "required": ["stream", "seq", "type", "occurred_at"],
-    "additionalProperties": False,
-    "properties": {
-        "stream": {"type": "string", "pattern": STREAM_NAME.pattern.join(("^", "$"))},
-        "seq": {"type": "integer", "minimum": 1, "maximum": MAX_INTEGER},
-        "type": {
-            "description": "A type of the contract, or an integrator's own, which is kept and shown, not adjudicated.",
-            "anyOf": [
-                {"type": "string", "enum": sorted(TYPES)},
-                {"type": "string", "maxLength": MAX_TYPE, "pattern": EXTENSION_TYPE.pattern.join(("^", "$"))},
-            ],
-        },
-        "v": {"type": "integer", "const": 1, "default": 1},
-        "occurred_at": {"type": "string", "format": "date-time", "description": "RFC 3339, with an offset."},
-        "actor": {
-            **PERSON,
-            "description": "Who or what recorded it: a member of the staff by an opaque id, or a device.",
-        },
-        "data": {
-            "type": "object",
-            "default": {},
-            "description": "The fields of the type, as the schema of that name has them; any, of an integrator's own.",
-        },
-        "ext": {
-            "type": "object",
-            "description": f"The integrator's own, with any event: at most {MAX_EXT_BYTES} bytes in canonical form. "
-            "It is hashed, kept and shown, and never adjudicated.",
-        },
+ENVELOPE: dict[str, Any] = {
+    "stream": {"type": "string", "pattern": STREAM_NAME.pattern.join(("^", "$"))},
+    "seq": {"type": "integer", "minimum": 1, "maximum": MAX_INTEGER},
+    "v": {"type": "integer", "const": 1, "default": 1},
+    "occurred_at": {"type": "string", "format": "date-time", "description": "RFC 3339, with an offset."},
+    "actor": {
+        **PERSON,
+        "description": "Who or what recorded it: a member of the staff by an opaque id, or a device.",
     },
+    "ext": ref("Extension"),
 }
-"""One event, as it is sent."""
+"""The fields of every event but its type and its data."""
 
-EVENTS: dict[str, Any] = {
-    "oneOf": [
-        {"type": "array", "items": {"$ref": "#/components/schemas/Event"}},
-        {
+EXTENSION: dict[str, Any] = {
+    "type": "object",
+    "description": f"The integrator's own, with any event: at most {MAX_EXT_BYTES} bytes in canonical form. "
+    "It is hashed, kept and shown, and never adjudicated.",
+}
+
+OWN_TYPE: dict[str, Any] = {
+    "type": "string",
+    "maxLength": MAX_TYPE,
+    "pattern": EXTENSION_TYPE.pattern.join(("^", "$")),
+    "description": "A type of an integrator's own, which is kept and shown, not adjudicated.",
+}
+
+
+def envelope_schemas() -> dict[str, dict[str, Any]]:
+    """Return the schema of a whole event of each type, ``ContractEvent`` of any of them, ``Event`` of what is accepted.
+
+    ``ContractEvent`` is a union that its ``type`` discriminates. An integrator's own types cannot be listed, so theirs
+    is an alternative to it.
+    """
+    data = event_schemas()
+    events = {
+        event_name(type): _envelope(
+            f"A whole event: {data[type]['description']}",
+            {"type": {"type": "string", "const": type}, "data": ref(type)},
+            needs_data=bool(data[type].get("required")),
+        )
+        for type in TYPES
+    }
+    own = {"type": OWN_TYPE, "data": {"type": "object", "description": "Any fields."}}
+    return {
+        **data,
+        **events,
+        "Extension": EXTENSION,
+        "ExtensionEvent": _envelope("An event of an integrator's own type.", own, needs_data=False),
+        "ContractEvent": {
+            "description": "An event of the contract.",
+            "oneOf": [ref(name) for name in events],
+            "discriminator": {
+                "propertyName": "type",
+                "mapping": {type: ref(event_name(type))["$ref"] for type in TYPES},
+            },
+        },
+        "Event": {
+            "description": "An event (RFC 8785 is its canonical form). There are no floats anywhere.",
+            "anyOf": [ref("ContractEvent"), ref("ExtensionEvent")],
+        },
+        "EventBatch": {
             "type": "object",
             "required": ["events"],
-            "properties": {"events": {"type": "array", "items": {"$ref": "#/components/schemas/Event"}}},
+            "properties": {"events": {"type": "array", "items": ref("Event")}},
         },
-    ]
-}
+    }
+
+
+def event_name(type: str) -> str:
+    """Return the name of the schema of a whole event: ``WagerPlacedEvent`` for ``wager.placed``."""
+    return "".join(word.capitalize() for word in re.split(r"[._]", type)) + "Event"
+
+
+def _envelope(description: str, fields: dict[str, Any], *, needs_data: bool) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "description": description,
+        "required": ["stream", "seq", "type", "occurred_at", *(["data"] if needs_data else [])],
+        "additionalProperties": False,
+        "properties": {**ENVELOPE, **fields},
+    }
+
+
+EVENTS: dict[str, Any] = {"oneOf": [{"type": "array", "items": ref("Event")}, ref("EventBatch")]}
 """The body of a request that records events."""
 
 RATE = {
@@ -101,15 +142,16 @@ RATE = {
 
 def add_problems(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
     """Add the default problem response and the rate-limit headers to each operation (a drf-spectacular hook)."""
-    result.setdefault("components", {}).setdefault("schemas", {}).update(
-        {**event_schemas(), "Event": EVENT, "Problem": PROBLEM}
-    )
+    schemas = result["components"]["schemas"]
+    schemas.update({**envelope_schemas(), **answer_schemas(schemas["Finding"]), "Problem": PROBLEM})
     problem: dict[str, Any] = {
         "description": "A problem: 400, 401, 403, 404, 405, 406, 408, 409, 411, 413, 415, 422, 429, 500 or 503.",
         "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}},
     }
     for operations in result["paths"].values():
         for operation in operations.values():
+            if "requestBody" in operation:
+                operation["requestBody"]["required"] = True
             for response in operation["responses"].values():
                 response.setdefault("headers", {}).update(RATE)
             for status, response in operation["responses"].items():

@@ -14,6 +14,7 @@ from audit.access.scope import Scope
 from audit.adjudication.equipment import equipment_of
 from audit.adjudication.preview import TooManyEvents, Unsettled
 from audit.adjudication.results import answer_of, standing
+from audit.api.answer_schemas import ref
 from audit.api.keyed_view import KeyedView, key_of
 from audit.api.problems import Problem
 from audit.event_store import read
@@ -56,7 +57,7 @@ class StreamStanding(KeyedView):
 
     scope = KeyScope.STREAMS_READ
 
-    @extend_schema(summary="Where a stream stands", responses=OpenApiTypes.OBJECT)
+    @extend_schema(summary="Where a stream stands", responses={200: ref("Standing")})
     def get(self, request: Request, stream: str) -> Response:
         logged = stream_of(key_of(request), stream)
         head = read.head_of(logged.casino_id, logged.name)
@@ -172,7 +173,7 @@ class StreamAdjudication(KeyedView):
 
     scope = KeyScope.FINDINGS_READ
 
-    @extend_schema(summary="The adjudication of a stream", responses=OpenApiTypes.OBJECT)
+    @extend_schema(summary="The adjudication of a stream", responses={200: ref("Adjudication")})
     def get(self, request: Request, stream: str) -> Response:
         logged = stream_of(key_of(request), stream)
         adjudication = standing(logged.stream_id)

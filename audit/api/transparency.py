@@ -11,6 +11,7 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_sche
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from audit.api.answer_schemas import ref
 from audit.api.keyed_view import KeyedView, key_of
 from audit.api.problems import Problem
 from audit.api.streams import stream_of, whole
@@ -74,7 +75,7 @@ class Inclusion(KeyedView):
             OpenApiParameter("seq", int, required=True),
             OpenApiParameter("size", int, description="A checkpoint's size; the newest unless told."),
         ],
-        responses=OpenApiTypes.OBJECT,
+        responses={200: ref("Inclusion")},
     )
     def get(self, request: Request) -> Response:
         logged = stream_of(key_of(request), request.query_params.get("stream", ""))
@@ -101,7 +102,7 @@ class Consistency(KeyedView):
             OpenApiParameter("from", int, required=True, description="The size of the earlier tree."),
             OpenApiParameter("to", int, description="The size of the later; the newest checkpoint's unless told."),
         ],
-        responses=OpenApiTypes.OBJECT,
+        responses={200: ref("Consistency")},
     )
     def get(self, request: Request) -> Response:
         first = whole(request, "from", default=0, least=1, most=MAX_INTEGER)
@@ -120,7 +121,7 @@ class Keys(KeyedView):
     authentication_classes = ()
     permission_classes = ()
 
-    @extend_schema(summary="The public keys", responses=OpenApiTypes.OBJECT, auth=[])
+    @extend_schema(summary="The public keys", responses={200: ref("PublicKeys")}, auth=[])
     def get(self, request: Request) -> Response:
         return Response({"origin": signing_keys.origin(), "keys": [_key(key) for key in signing_keys.public_keys()]})
 

@@ -144,8 +144,8 @@ def _kind(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> str:
             return ", ".join(f"`{value}`" for value in values)
         case {"anyOf": list(kinds)}:
             return " or ".join(_kind(each, schemas) for each in kinds)
-        case {"type": "array", "prefixItems": list(items)}:
-            return f"{len(items)} integers"
+        case {"type": "array", "items": {"type": "integer"}, "minItems": int(count), "maxItems": most} if count == most:
+            return f"{count} integers"
         case {"type": "array", "items": dict(items)}:
             return f"list of: {_kind(items, schemas)}"
         case {"format": "date"}:

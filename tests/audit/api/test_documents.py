@@ -17,6 +17,7 @@ from settlement.events import DATA_OF, TYPES
 from settlement.events.envelope import Family
 from settlement.events.meanings import FIELDS, MEANINGS, MEANT_OTHERWISE
 from tests.audit.tables import Tenant, dice_changed_in_mid_series
+from tests.audit.transparency.sealed import seal
 
 
 def fields_of(type: str) -> set[str]:
@@ -84,3 +85,56 @@ def _valid(document: dict[str, Any], name: str, value: Any) -> None:
     schema = {"$ref": f"#/components/schemas/{name}", "components": document["components"]}
     errors = list(Draft202012Validator(schema).iter_errors(json.loads(json.dumps(value))))
     assert not errors, errors[0].message
+
+
+@pytest.mark.django_db
+def test_every_answer_is_as_its_schema_has_it_and_has_no_field_that_the_schema_has_not() -> None:
+    tenant = Tenant()
+    document = Client().get("/api/v1/schema/?format=json").json()
+    events = dice_changed_in_mid_series(tenant, "s")
+    answers = {
+        "DryRunResult": _posted(tenant, "/streams/s/events?dry_run=true", events),
+        "Receipt": tenant.post("s", events).json(),
+        "StreamResults": _posted(tenant, "/events", events),
+    }
+    advance(tenant.stream("s").stream_id)
+    seal()
+    answers |= {
+        "StoredEvents": tenant.get("/streams/s/events").json(),
+        "Standing": tenant.get("/streams/s").json(),
+        "Adjudication": tenant.get("/streams/s/adjudication").json(),
+        "Inclusion": tenant.get("/log/inclusion?stream=s&seq=3").json(),
+        "Consistency": tenant.get("/log/consistency?from=1").json(),
+        "PublicKeys": tenant.get("/log/key").json(),
+    }
+    for name, answer in answers.items():
+        _valid(document, name, answer)
+        schema = document["components"]["schemas"][name]
+        assert answer.keys() <= schema["properties"].keys(), name
+    assert answers["DryRunResult"]["findings"]
+    assert answers["Adjudication"]["findings"]
+    assert answers["Adjudication"]["wagers"]
+
+
+@pytest.mark.django_db
+def test_an_event_is_valid_by_the_union_and_only_by_the_schema_of_its_type() -> None:
+    document = Client().get("/api/v1/schema/?format=json").json()
+    events = dice_changed_in_mid_series(Tenant(), "s")
+    own = {**events[1], "type": "x.acme.ball-speed", "data": {"metres": 3}}
+    for event in [*events, own]:
+        _valid(document, "Event", event)
+    for wrong in ({**own, "type": "wager.lifted"}, {**events[0], "data": {}}, {**events[0], "note": "x"}):
+        with pytest.raises(AssertionError):
+            _valid(document, "Event", wrong)
+    mapping = document["components"]["schemas"]["ContractEvent"]["discriminator"]["mapping"]
+    assert mapping.keys() == TYPES.keys()
+    for type, name in mapping.items():
+        schema = document["components"]["schemas"][name.rpartition("/")[2]]
+        assert schema["properties"]["type"]["const"] == type
+
+
+def _posted(tenant: Tenant, path: str, events: list[dict[str, Any]]) -> Any:
+    answer = tenant.client.post(
+        f"/api/v1{path}", json.dumps(events), content_type="application/json", headers=tenant.headers()
+    )
+    return answer.json()
