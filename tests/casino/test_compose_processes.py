@@ -56,9 +56,13 @@ class Containers:
     def environment(self, service: str) -> dict[str, str]:
         """Return a service's environment: every variable the file names, with this machine's value."""
         named: dict[str, Any] = COMPOSE[service]["environment"]
-        values = {**named, **self.values}
+        # One without a value is not passed on, because it is not set here.
+        values = {**{name: value for name, value in named.items() if value is not None}, **self.values}
         assert set(self.values) <= set(named)
+        values |= {name: "" for name, value in named.items() if name not in self.values and str(value).startswith("${")}
         account = named["DATABASE_URL"].removeprefix("postgres://").partition(":")[0]
+        if "CABOCHON_HEARTBEAT_FILE" in named:
+            values["CABOCHON_HEARTBEAT_FILE"] = str(self.data / f"heartbeat-{service}")
         values["DATABASE_URL"] = self.database if account == "cabochon" else signed_in_as(account, self.database)
         values |= {name: f"cabochon_{name.split('_')[1].lower()}_login" for name in named if name.endswith("_PASSWORD")}
         if "CABOCHON_BIND" in named:
