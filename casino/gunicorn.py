@@ -5,6 +5,7 @@ import os
 from typing import Any
 
 from casino import logs
+from casino.web_reload import keep_serving
 
 bind = os.environ.get("CABOCHON_BIND", "127.0.0.1:8000")
 workers = int(os.environ.get("CABOCHON_WEB_WORKERS", "2"))
@@ -17,6 +18,11 @@ accesslog = None
 logconfig_dict = logs.configuration()
 control_socket_disable = True
 limit_request_line = 4_094
+
+
+def on_starting(arbiter: Any) -> None:
+    """Have a reload (HUP) keep the old workers until the new ones serve."""
+    keep_serving(arbiter)
 
 
 def post_worker_init(worker: Any) -> None:

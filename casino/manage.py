@@ -7,17 +7,40 @@ import sys
 
 
 def main() -> int:
-    """Run a command. A database that does not answer is one line, not a traceback."""
+    """Run a command. What is wrong with the database is one line, not a traceback."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "casino.settings")
     from django.core.management import execute_from_command_line
-    from django.db.utils import OperationalError
+    from django.db.utils import InterfaceError, OperationalError, ProgrammingError
 
     try:
         execute_from_command_line(sys.argv)
-    except OperationalError as error:
-        print(f"The database does not answer: {' '.join(str(error).split())}", file=sys.stderr)
+    except (OperationalError, InterfaceError) as error:
+        print(f"The database does not answer: {_line(error)}", file=sys.stderr)
+        return 1
+    except ProgrammingError as error:
+        advice = _advice(error)
+        if not advice:
+            raise
+        print(f"{advice}: {_line(error)}", file=sys.stderr)
         return 1
     return 0
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())
+
+
+def _advice(error: Exception) -> str:
+    """Return what to do about a statement that the database refuses; "" if that is a fault of the program."""
+    from psycopg import errors
+
+    match error.__cause__:
+        case errors.UndefinedTable() | errors.UndefinedColumn() | errors.UndefinedFunction() | errors.InvalidSchemaName():
+            return "The database is not migrated (manage.py migrate)"
+        case errors.InsufficientPrivilege():
+            return "The account of DATABASE_URL may not do this (docs/deployment.md, roles of the database)"
+        case _:
+            return ""
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ that takes. What gunicorn itself refuses is answered with a problem document, as
 import array
 import fcntl
 import json
+import mmap
 import os
 import re
 import selectors
@@ -42,7 +43,13 @@ HEAD_S = min(5.0, RECEIVE_S)
 """Seconds from a connection's beginning, or the first byte of a later request, to the end of its head."""
 
 LINGER_S = 2.0
-"""Seconds for which what a client still sends is read and dropped after the answer, so that it can read the answer."""
+"""Seconds for which what a client still sends is read and dropped after the answer, so that it can read the answer.
+
+As long does a worker that stops wait for the request on a connection that has been opened.
+"""
+
+DRAIN_S = 5.0
+"""Seconds in which a body that has arrived is dropped, if nobody has read it."""
 
 MAX_WAITING = 512
 """Connections whose requests have not arrived; beyond that the oldest is closed. Below gunicorn's 1,000 in all."""
@@ -80,6 +87,7 @@ class Connection(TConn):  # type: ignore[misc]
         self.wanted = 0  # bytes that the socket has to hold
         self.has_head = False
         self.is_chunked = False
+        self.is_whole = False  # all that it says of its length is in the socket, and none of it is refused unread
         self.has_sent_continue = False
         self._linger = linger
 
@@ -118,6 +126,7 @@ class Connection(TConn):  # type: ignore[misc]
         self.has_head = True
         self.is_chunked = _CHUNKED.search(head) is not None
         length = _LENGTH.search(head)
+        self.is_whole = not self.is_chunked and (length is None or int(length[1]) <= MAX_BODY)
         if self.is_chunked or length is None or int(length[1]) > MAX_BODY:
             return 0
         taken = max(0, len(known) - min(available, MAX_HEAD))
@@ -140,6 +149,13 @@ class Worker(ThreadWorker):  # type: ignore[misc]
         self._started_at: dict[Connection, float] = {}
         self._chunked: set[Connection] = set()
         self._held: deque[Connection] = deque()  # chunked, until a thread may read one more
+        self._serving = mmap.mmap(-1, 1)  # shared with the main process, which made this object before it forked
+        self.forked_at = time.monotonic()
+
+    @property
+    def is_serving(self) -> bool:
+        """Whether the process has loaded the program and takes requests; true from then on."""
+        return bool(self._serving[0])
 
     def accept(self, listener: socket.socket) -> None:
         """Accept a connection, and wait for its first request."""
@@ -153,7 +169,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]
     def enqueue_req(self, conn: Connection) -> None:
         """Hand a connection to a thread if its request has arrived; wait for the rest of it if not."""
         conn.began_at, conn.wanted = time.monotonic(), 0
-        conn.has_head = conn.has_sent_continue = False
+        conn.has_head = conn.has_sent_continue = conn.is_whole = False
         self._look(conn)
 
     def _look(self, conn: Connection) -> None:
@@ -221,8 +237,12 @@ class Worker(ThreadWorker):  # type: ignore[misc]
             self._look(self._held.popleft())
 
     def _keepalive_after(self, conn: Connection, keepalive: bool) -> bool:
-        """Return whether the connection can be used again: not if a body that nobody wanted is still to come."""
-        return bool(keepalive and conn.parser.finish_body(deadline=time.monotonic() + 0.01))
+        """Return whether the connection can be used again: not if a body that nobody wanted is still to come.
+
+        The answer has announced that it can. So a request that is whole is given the time that a busy machine takes.
+        """
+        wait_s = DRAIN_S if conn.is_whole else 0.01
+        return bool(keepalive and conn.parser.finish_body(deadline=time.monotonic() + wait_s))
 
     def _linger(self, conn: Connection) -> None:
         """Close a connection when its client has, or after ``LINGER_S``; the answer would be lost with unread bytes."""
@@ -255,6 +275,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]
     def notify(self) -> None:
         """Send the heartbeat to the arbiter, every second, and cut off what is overdue."""
         super().notify()
+        self._serving[0] = 1
         if HEARTBEAT_FILE:
             Path(HEARTBEAT_FILE).touch()
         now = time.monotonic()
@@ -263,7 +284,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]
                 self._stop_waiting(conn)
                 self._shut(conn)
                 self._serve(conn)  # which reads what has come, and answers that it is not all
-            elif not conn.has_head and (conn.began_at < now - HEAD_S or not self.alive):
+            elif not conn.has_head and conn.began_at < now - (HEAD_S if self.alive else LINGER_S):
                 self._stop_waiting(conn)
                 self._refuse(conn, 408, "The head of the request did not arrive in time.")
         while self._held and self._held[0].began_at < now - RECEIVE_S:
