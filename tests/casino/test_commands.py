@@ -129,7 +129,9 @@ def test_a_number_without_a_name_runs_commands_without_a_home() -> None:
             ["setpriv", "--reuid", "12345", "--regid", "12345", "--clear-groups", sys.executable, "-c", program],
             cwd=ROOT,
             env={
-                **{"PATH": os.environ["PATH"], "CABOCHON_SECRET_KEY": "k", "CABOCHON_DATA": "/nonexistent"},
+                "PATH": os.environ["PATH"],
+                "CABOCHON_SECRET_KEY": "k",
+                "CABOCHON_DATA": "/nonexistent",
                 "DATABASE_URL": "postgres://a:b@127.0.0.1:1/cabochon",
             },
             capture_output=True,

@@ -1,6 +1,6 @@
 """The compose file is valid and closed: no root, no writable disk, no default secret, and an image with every file.
 
-No container runs here: its commands are run by ``test_compose_processes``, nginx's file by ``tests/faults/test_deployment``.
+No container runs here: ``test_compose_processes`` runs its commands, ``tests/faults/test_deployment`` nginx's file.
 """
 
 from __future__ import annotations
@@ -188,8 +188,12 @@ def test_the_backup_of_compose_keeps_the_newest_and_the_log_from_the_oldest_on(
     user, password = archiving.account("migrate")
     environment = {
         **os.environ,
-        **{"PATH": f"{binaries()}:{os.environ['PATH']}", "PGHOST": str(archiving.sockets), "PGUSER": user},
-        **{"PGPASSWORD": password, "BACKUP": str(backup), "BACKUP_KEEP": "2"},
+        "PATH": f"{binaries()}:{os.environ['PATH']}",
+        "PGHOST": str(archiving.sockets),
+        "PGUSER": user,
+        "PGPASSWORD": password,
+        "BACKUP": str(backup),
+        "BACKUP_KEEP": "2",
     }
     if not all((binaries() / name).exists() for name in ("pg_verifybackup", "pg_archivecleanup")):
         pytest.skip("the embedded PostgreSQL has no pg_verifybackup or no pg_archivecleanup")
@@ -200,7 +204,11 @@ def test_the_backup_of_compose_keeps_the_newest_and_the_log_from_the_oldest_on(
             superuser.execute("insert into filled select generate_series(1, 1000)")
             superuser.execute("select pg_switch_wal()")
         done = subprocess.run(
-            ["sh", str(ROOT / "docker" / "backup.sh"), "once"], env=environment, capture_output=True, text=True, check=False
+            ["sh", str(ROOT / "docker" / "backup.sh"), "once"],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert done.returncode == 0, done.stdout + done.stderr
         firsts.append(done.stdout.split(" of the log from ")[1].split()[0])

@@ -42,7 +42,11 @@ def installed(tmp_path: Path) -> Path:
     if not shutil.which("systemd-analyze") or not of_the_machine.exists():
         pytest.skip("there is no systemd-analyze")
     shutil.copytree(of_the_machine, tmp_path / "usr/lib/systemd/system", symlinks=True)
-    for program in ("opt/cabochon/.venv/bin/gunicorn", "opt/cabochon/.venv/bin/celery", "opt/cabochon/.venv/bin/python"):
+    for program in (
+        "opt/cabochon/.venv/bin/gunicorn",
+        "opt/cabochon/.venv/bin/celery",
+        "opt/cabochon/.venv/bin/python",
+    ):
         path = tmp_path / program
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch(mode=0o755)
@@ -143,7 +147,10 @@ def test_accounts_and_folders_are_what_systemd_takes(installed: Path) -> None:
         line.split(":")[0] for line in passwd.splitlines() if line.startswith("cabochon")
     }
     said = subprocess.run(
-        ["systemd-tmpfiles", "--create", f"--root={installed}", "cabochon.conf"], capture_output=True, text=True, check=False
+        ["systemd-tmpfiles", "--create", f"--root={installed}", "cabochon.conf"],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert said.returncode == 0, said.stderr
     assert oct((installed / "var/lib/cabochon/checkpoint-keys").stat().st_mode)[-3:] == "700"

@@ -2,7 +2,7 @@
 
     officers, table systems ──TLS──► nginx ──► gunicorn ─► PostgreSQL, RabbitMQ ─► worker, sequencer, beat
 
-The servers are this machine's PostgreSQL and RabbitMQ, and an nginx of the test's own with the file of ``deploy/nginx``.
+The servers are this machine's PostgreSQL and RabbitMQ, and an nginx of the test's own, by the file of ``deploy/nginx``.
 Each process has the command of its systemd unit, the variables of ``deploy/systemd``, an account of the database that
 is a member of its role alone, and, if the test is run by root, the number of a user that the machine has no name for.
 """
@@ -78,9 +78,7 @@ def certificate(folder: Path) -> None:
     )
     (folder / "fullchain.pem").write_bytes(signed.public_bytes(serialization.Encoding.PEM))
     (folder / "privkey.pem").write_bytes(
-        key.private_bytes(
-            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-        )
+        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     )
 
 
@@ -139,7 +137,11 @@ class Deployment:
             environment["DATABASE_URL"] = self.database
         done = subprocess.run(
             [*([] if is_root else self.as_nobody(account)), sys.executable, "manage.py", *arguments],
-            **{"cwd": ROOT, "env": environment, "capture_output": True, "text": True, "check": False},
+            cwd=ROOT,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout

@@ -1,0 +1,220 @@
+"""Importing a history: rows of another system through a mapping, by the door of events, each stream whole or not."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from audit.adjudication.replay import advance
+from audit.event_store import read
+from audit.ingest.mapping import BadMapping, MappingFile, RowRefused, event_of, read_mapping
+from audit.models import ApiKey, Finding, KeyScope, LoggedStream, Quarantined
+from tests.audit.tables import Tenant
+
+pytestmark = pytest.mark.django_db
+
+DOCS = Path(__file__).parents[3] / "docs"
+CSV = (DOCS / "import-example.csv").read_text()
+TOML = (DOCS / "import-example.toml").read_text()
+STREAM = "deauville.R1.19.11.2019.1"
+
+
+@pytest.fixture
+def deauville() -> Tenant:
+    return Tenant("deauville", tables=("R1",))
+
+
+def run(folder: Path, key: ApiKey, *, rows: str = CSV, mapping: str = TOML, **options: Any) -> tuple[str, list[Any]]:
+    """Import rows; return what the command printed last, and what it refused."""
+    (folder / "rows").write_text(rows)
+    (folder / "mapping.toml").write_text(mapping)
+    out = StringIO()
+    try:
+        call_command(
+            "import", str(folder / "rows"), mapping=folder / "mapping.toml", key=key.prefix, stdout=out, **options
+        )
+    except CommandError as error:
+        out.write(str(error))
+    refused = folder / "rows.refused.ndjson"
+    return out.getvalue(), [json.loads(line) for line in refused.read_text().splitlines()] if refused.exists() else []
+
+
+def stored(name: str = STREAM) -> list[dict[str, Any]]:
+    stream = LoggedStream.objects.filter(name=name).first()
+    if stream is None:
+        return []
+    return [json.loads(envelope) for _seq, envelope in read.whole(stream.pk)]
+
+
+def test_the_example_of_the_documentation_is_seven_events_and_its_irregular_payment_is_found(
+    tmp_path: Path, deauville: Tenant
+) -> None:
+    printed, refused = run(tmp_path, deauville.key)
+    assert printed == "1 stream, 7 events\n"
+    assert refused == []
+    events = stored()
+    assert [event["type"] for event in events][:2] == ["session.opened", "wager.placed"]
+    assert events[1]["data"] == {"wager": "w1", "bet": "plein", "numbers": ["17"], "stake": 1250, "player": "p0412"}
+    assert events[1]["occurred_at"].startswith("2019-11-19T2")
+    assert {event["ext"]["backfill"] for event in events} == {"CasinoControl 4, export of 2019"}
+    advance(LoggedStream.objects.get(name=STREAM).pk)
+    assert list(Finding.objects.values_list("rule", flat=True)) == ["payout-underpaid"]
+
+
+def test_the_same_file_again_stores_nothing_twice(tmp_path: Path, deauville: Tenant) -> None:
+    run(tmp_path, deauville.key)
+    printed, refused = run(tmp_path, deauville.key)
+    assert printed == "1 stream, 7 events, 7 of them there already\n"
+    assert refused == []
+    assert len(stored()) == 7
+
+
+def test_a_dry_run_says_the_same_and_stores_nothing(tmp_path: Path, deauville: Tenant) -> None:
+    printed, _ = run(tmp_path, deauville.key, dry_run=True)
+    assert printed == "would be imported: 1 stream, 7 events\n"
+    assert stored() == []
+
+
+def test_one_bad_row_refuses_its_stream_and_no_other_and_says_where_and_why(tmp_path: Path, deauville: Tenant) -> None:
+    bad = CSV + "".join(line.replace(";1;19", ";2;19") + "\n" for line in CSV.splitlines()[1:]).replace(
+        ";Rot;;100,00", ";Rot;;100,005"
+    )
+    printed, refused = run(tmp_path, deauville.key, rows=bad)
+    assert "1 stream, 7 events; 1 refusal" in printed
+    assert "rows.refused.ndjson" in printed
+    assert refused[0]["row"] == 11
+    assert refused[0]["column"] == "Betrag"
+    assert refused[0]["reason"] == "'100,005' has more than 2 decimals"
+    assert refused[0]["content"]["Nr"] == "w2"
+    assert len(stored()) == 7
+    assert stored(STREAM[:-1] + "2") == []
+    assert run(tmp_path, deauville.key, rows=bad.replace("100,005", "100,00")) == (
+        "2 streams, 14 events, 7 of them there already\n",
+        [],
+    )
+
+
+def test_what_the_door_refuses_is_refused_here_with_the_row_and_nothing_of_the_stream_is_stored(
+    tmp_path: Path, deauville: Tenant
+) -> None:
+    named = CSV.replace("p0413", "Jean Dupont")
+    printed, refused = run(tmp_path, deauville.key, rows=named)
+    assert "0 streams, 0 events; 1 refusal" in printed
+    assert [(each["row"], each["column"]) for each in refused] == [(0, ""), (4, "data/player")]
+    assert stored() == []
+    assert not Quarantined.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("scopes", "message"),
+    [
+        ([KeyScope.EVENTS_WRITE], "The key lacks events:backfill"),
+        ([KeyScope.EVENTS_BACKFILL], "The key lacks events:write"),
+    ],
+)
+def test_a_key_that_may_record_no_past_days_imports_nothing(
+    tmp_path: Path, deauville: Tenant, scopes: list[str], message: str
+) -> None:
+    ApiKey.objects.filter(pk=deauville.key.pk).update(scopes=scopes)
+    printed, _ = run(tmp_path, deauville.key)
+    assert printed.startswith(message)
+    assert stored() == []
+
+
+def test_ndjson_with_fields_inside_fields_and_a_row_that_is_none(tmp_path: Path, deauville: Tenant) -> None:
+    mapping = TOML.replace('format = "csv"', 'format = "ndjson"').replace('"Betrag"', '"geld.betrag"')
+    header, *lines = [line.split(";") for line in CSV.splitlines()]
+    objects = [dict(zip(header, line, strict=True)) for line in lines]
+    rows = "".join(json.dumps({**each, "geld": {"betrag": each["Betrag"]}}) + "\n" for each in objects)
+    printed, refused = run(tmp_path, deauville.key, rows=rows + "{no\n[]\n", mapping=mapping)
+    assert "1 stream, 7 events; 2 refusals" in printed
+    assert [each["row"] for each in refused] == [8, 9]
+    assert "is not JSON" in refused[0]["reason"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "reason"),
+    [
+        (CSV.replace(";;p0412", ";p0412"), "has fewer fields"),
+        (CSV.replace(";;p0412", ";;p0412;"), "has more fields"),
+        (CSV.replace("Plein", "Voll"), "the mapping has no word 'Voll', only Plein, Rot"),
+        (CSV.replace("21:04:10", "25:04:10"), "is not written as %d.%m.%Y %H:%M:%S"),
+        (CSV.replace(";KUGEL;", ";;"), "the column of the event's type is empty"),
+        (CSV.replace("R1;19.11.2019;1;19.11.2019 21:04:10", ";19.11.2019;1;19.11.2019 21:04:10"), "and it is empty"),
+        (CSV.replace(";12,50;;p", ";zwölf;;p"), "'zwölf' is not an amount such as 12,50"),
+        (CSV + CSV.splitlines()[1] + "\n", "comes after the last event of its stream"),
+    ],
+)
+def test_a_row_that_cannot_be_read_is_refused_with_its_reason(
+    tmp_path: Path, deauville: Tenant, rows: str, reason: str
+) -> None:
+    _, refused = run(tmp_path, deauville.key, rows=rows)
+    assert reason in refused[0]["reason"]
+
+
+def test_a_file_in_another_encoding_is_one_line_and_not_a_traceback(tmp_path: Path, deauville: Tenant) -> None:
+    (tmp_path / "rows").write_bytes(CSV.replace("Rot", "Zéro").encode("latin-1"))
+    (tmp_path / "mapping.toml").write_text(TOML)
+    with pytest.raises(CommandError, match=r"row \d+: 'utf-8' codec.*source.encoding"):
+        call_command("import", str(tmp_path / "rows"), mapping=tmp_path / "mapping.toml", key=deauville.key.prefix)
+    assert stored() == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        ('zone = "Europe/Paris"', 'zone = "Europe/Pari"', "no time zone"),
+        ('column = "Zeit"', "", "either a column or a value"),
+        ("[fields.no_more_bets]", "[fields.no_more_bets]\nx = { colum = 'y' }", "colum"),
+        ('money = { decimal = ","', 'integer = true, money = { decimal = ","', "more than one way"),
+        ('stream = "deauville.{Tisch}.{Tag}.{Sitzung}"', 'stream = "one"', "names no {column}"),
+        ('encoding = "utf-8"', 'encoding = "utf-9"', "utf-9 is no encoding"),
+        ("[source]", "[source", "line"),
+    ],
+)
+def test_a_mapping_that_says_nothing_sensible_is_refused_with_the_place(before: str, after: str, message: str) -> None:
+    assert before in TOML
+    with pytest.raises(BadMapping, match=message.replace("{", r"\{")):
+        read_mapping(TOML.replace(before, after))
+
+
+@pytest.fixture(scope="module")
+def mapping() -> MappingFile:
+    return read_mapping(TOML)
+
+
+@pytest.mark.parametrize(
+    ("written", "minor"),
+    [("12,50", 1250), ("12", 1200), ("12,5", 1250), ("1.234,5", 123450), ("0,01", 1), ("-3,00", -300), ("1,500", 150)],
+)
+def test_amounts_are_read_exactly(mapping: MappingFile, written: str, minor: int) -> None:
+    assert event_of(mapping, row(written), seq=1, after=None)["data"]["stake"] == minor
+
+
+@pytest.mark.parametrize("written", ["12.50.", "1e3", "12,50 €", "١٢", ",5", "12,505", "--1", "9" * 16])
+def test_what_is_no_amount_is_refused_and_not_guessed(mapping: MappingFile, written: str) -> None:
+    if written == "12.50.":  # the dots are thousands here
+        assert event_of(mapping, row(written), seq=1, after=None)["data"]["stake"] == 125000
+        return
+    with pytest.raises(RowRefused):
+        event_of(mapping, row(written), seq=1, after=None)
+
+
+def row(amount: str = "1,00", time: str = "19.11.2019 21:00:00") -> dict[str, str]:
+    fixed = {"Tisch": "R1", "Tag": "19.11.2019", "Sitzung": "1", "Art": "EINSATZ", "Nr": "w", "Wette": "Rot"}
+    return {**fixed, "Zahlen": "", "Spieler": "", "Betrag": amount, "Zeit": time}
+
+
+def test_an_hour_that_comes_twice_goes_on_and_one_that_does_not_exist_is_refused(mapping: MappingFile) -> None:
+    first = event_of(mapping, row(time="27.10.2019 02:50:00"), seq=1, after=None)["occurred_at"]
+    assert first == "2019-10-27T02:50:00+02:00"
+    second = event_of(mapping, row(time="27.10.2019 02:10:00"), seq=2, after=datetime.fromisoformat(first))
+    assert second["occurred_at"] == "2019-10-27T02:10:00+01:00"
+    with pytest.raises(RowRefused, match="clocks were put forward"):
+        event_of(mapping, row(time="31.03.2019 02:30:00"), seq=1, after=None)
