@@ -18,7 +18,7 @@ PAGES = [*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md", ROOT / "CHAN
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
 DEPLOYMENT = ROOT / "docs" / "deployment.md"
 
-TOP = "audit|benchmarks|casino|docker|docs|locale|settlement|templates|tests"
+TOP = "audit|benchmarks|casino|deploy|docker|docs|locale|settlement|templates|tests"
 _PATH = re.compile(rf"`((?:{TOP})/[\w./-]*)(?:: (\w+(?:\.\w+)?))?`")
 OLD_NAMES = "\n## Words we do not use\n"  # the glossary's list of them names what is no more
 

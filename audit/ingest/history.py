@@ -82,7 +82,7 @@ class UnreadableFile(Exception):
 
 
 def rows_of(file: TextIO, mapping: MappingFile) -> Iterator[tuple[int, Row | RowRefused]]:
-    """Yield the rows of a file with their numbers, the first line being 1; a row that is none as what is wrong with it.
+    """Yield the rows of a file with their numbers, the first line being 1; an invalid row as what is wrong with it.
 
     Raise ``UnreadableFile`` where nothing that follows can be read.
     """

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).parent.parent.parent
-MONITORING = ROOT / "docker" / "monitoring"
+MONITORING = ROOT / "deploy" / "monitoring"
 _METRIC = re.compile(r"\bcabochon_\w+")
 
 

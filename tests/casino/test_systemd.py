@@ -68,15 +68,15 @@ def test_systemd_has_nothing_to_say_about_a_unit(installed: Path, unit: str) -> 
 
 
 @pytest.mark.parametrize("process", PROCESSES)
-def test_a_process_is_exposed_no_more_than_the_documentation_says(installed: Path, process: str) -> None:
-    said = subprocess.run(
+def test_a_process_is_exposed_no_more_than_the_documentation_states(installed: Path, process: str) -> None:
+    printed = subprocess.run(
         ["systemd-analyze", "security", "--offline=true", f"--root={installed}", f"cabochon-{process}.service"],
         capture_output=True,
         text=True,
         check=False,
     ).stdout
-    match = re.search(r"Overall exposure level for .*: ([\d.]+)", said)
-    assert match, said
+    match = re.search(r"Overall exposure level for .*: ([\d.]+)", printed)
+    assert match, printed
     assert float(match[1]) <= MOST_EXPOSED
     assert f"{MOST_EXPOSED} of 10" in (ROOT / "docs" / "deployment.md").read_text()
 
@@ -138,19 +138,19 @@ def test_accounts_and_folders_are_what_systemd_takes(installed: Path) -> None:
         shutil.copy(UNITS / f"cabochon.{name}.conf", installed / "usr/lib" / folder / "cabochon.conf")
     if not shutil.which("systemd-sysusers"):
         pytest.skip("there is no systemd-sysusers")
-    said = subprocess.run(
+    printed = subprocess.run(
         ["systemd-sysusers", f"--root={installed}", "cabochon.conf"], capture_output=True, text=True, check=False
     )
-    assert said.returncode == 0, said.stderr
+    assert printed.returncode == 0, printed.stderr
     passwd = (installed / "etc" / "passwd").read_text()
     assert {f"cabochon-{name}" for name in PROCESSES.values()} == {
         line.split(":")[0] for line in passwd.splitlines() if line.startswith("cabochon")
     }
-    said = subprocess.run(
+    printed = subprocess.run(
         ["systemd-tmpfiles", "--create", f"--root={installed}", "cabochon.conf"],
         capture_output=True,
         text=True,
         check=False,
     )
-    assert said.returncode == 0, said.stderr
+    assert printed.returncode == 0, printed.stderr
     assert oct((installed / "var/lib/cabochon/checkpoint-keys").stat().st_mode)[-3:] == "700"

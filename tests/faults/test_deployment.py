@@ -57,10 +57,13 @@ NAMELESS = {"web": 61_001, "worker": 61_002, "beat": 61_003, "sequencer": 61_004
 STARTS_WITHIN_S = 180
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-        return port
+def free_ports() -> list[int]:
+    """Return three ports that are free, and not the same."""
+    listeners = [socket.create_server(("127.0.0.1", 0)) for _ in range(3)]
+    ports: list[int] = [listener.getsockname()[1] for listener in listeners]
+    for listener in listeners:
+        listener.close()
+    return ports
 
 
 def certificate(folder: Path) -> None:
@@ -88,9 +91,16 @@ class Deployment:
     database: str  # a superuser's address
     broker: str
     accounts: dict[str, str]  # of the database, by the name of the environment file
-    web_port: int = field(default_factory=free_port)
-    tls_port: int = field(default_factory=free_port)
+    ports: list[int] = field(default_factory=free_ports)
     running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+
+    @property
+    def web_port(self) -> int:
+        return self.ports[0]
+
+    @property
+    def tls_port(self) -> int:
+        return self.ports[1]
 
     @property
     def data(self) -> Path:
@@ -181,7 +191,7 @@ class Deployment:
         for name, value in values.items():
             text = text.replace(f"${{{name}}}", value)
         assert "${" not in "".join(line for line in text.splitlines() if not line.startswith("#"))
-        text = text.replace(":443 ", f":{self.tls_port} ").replace(":80;", f":{free_port()};")
+        text = text.replace(":443 ", f":{self.tls_port} ").replace(":80;", f":{self.ports[2]};")
         (self.folder / "cabochon.conf").write_text(text)
         temporary = " ".join(
             f"{each}_temp_path {self.folder / each};" for each in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
@@ -238,14 +248,14 @@ def deployment(tmp_path: Path, postgres_url: str, rabbitmq_url: str) -> Iterator
         folder.chmod(0o755)  # pytest's folders are their owner's alone
     suffix = uuid4().hex[:8]
     accounts = {name: f"cabochon_{name}_{suffix}" for name in ROLES}  # of names that no other deployment here has
-    made = Deployment(tmp_path, postgres_url, rabbitmq_url, accounts)
-    made.data.mkdir()
+    deployment = Deployment(tmp_path, postgres_url, rabbitmq_url, accounts)
+    deployment.data.mkdir()
     certificate(tmp_path)
-    with nothing_left_on(made.data):
+    with nothing_left_on(deployment.data):
         try:
-            yield made
+            yield deployment
         finally:
-            made.stop()
+            deployment.stop()
             with psycopg.connect(postgres_url, autocommit=True) as server:
                 for account in accounts.values():
                     server.execute(f"drop owned by {account}; drop role {account}")  # type: ignore[call-overload]

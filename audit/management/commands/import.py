@@ -17,7 +17,7 @@ from audit.ingest.record import RecordUnavailable
 from audit.management.counted import counted
 from audit.models import ApiKey, KeyScope
 
-SAY_EVERY_S = 5.0
+SHOW_EVERY_S = 5.0
 
 
 class Command(BaseCommand):
@@ -50,7 +50,7 @@ class Command(BaseCommand):
                     totals.add(outcome)
                     for each in outcome.refused:
                         refused.write(json.dumps(each.as_dict(), ensure_ascii=False) + "\n")
-                    if totals.is_time_to_say():
+                    if totals.is_time_to_show():
                         self.stderr.write(str(totals))
         except OSError as error:
             raise CommandError(f"{error.filename}: {error.strerror}") from None
@@ -93,7 +93,7 @@ class _Totals:
 
     def __init__(self) -> None:
         self.streams = self.new = self.known = self.refused = 0
-        self._said_at = time.monotonic()
+        self._shown_at = time.monotonic()
 
     def add(self, outcome: Outcome) -> None:
         self.streams += not outcome.refused
@@ -101,10 +101,10 @@ class _Totals:
         self.known += outcome.known
         self.refused += bool(outcome.refused)
 
-    def is_time_to_say(self) -> bool:
-        if time.monotonic() - self._said_at < SAY_EVERY_S:
+    def is_time_to_show(self) -> bool:
+        if time.monotonic() - self._shown_at < SHOW_EVERY_S:
             return False
-        self._said_at = time.monotonic()
+        self._shown_at = time.monotonic()
         return True
 
     def __str__(self) -> str:

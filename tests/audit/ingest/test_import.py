@@ -127,7 +127,7 @@ def test_a_key_that_may_record_no_past_days_imports_nothing(
     assert stored() == []
 
 
-def test_ndjson_with_fields_inside_fields_and_a_row_that_is_none(tmp_path: Path, deauville: Tenant) -> None:
+def test_ndjson_with_fields_inside_fields_and_an_invalid_row(tmp_path: Path, deauville: Tenant) -> None:
     mapping = TOML.replace('format = "csv"', 'format = "ndjson"').replace('"Betrag"', '"geld.betrag"')
     header, *lines = [line.split(";") for line in CSV.splitlines()]
     objects = [dict(zip(header, line, strict=True)) for line in lines]

@@ -1,0 +1,142 @@
+"""A reload (HUP) of the web server: the old workers serve until the new ones do, and go on if these never will.
+
+The application is a line of WSGI that can be slow to load, or fail to; the server is ours, with its own configuration.
+"""
+
+from __future__ import annotations
+
+import http.client
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.casino.processes import ENVIRONMENT, until
+
+ROOT = Path(__file__).parents[2]
+APPLICATION = """
+import time
+{first}
+def application(environ, start_response):
+    start_response("200 OK", [("Content-Type", "text/plain"), ("Content-Length", "3")])
+    return [b"{answer}"]
+"""
+
+
+@dataclass
+class Web:
+    folder: Path
+    port: int
+    arbiter: psutil.Process
+
+    def install(self, answer: str, first: str = "") -> None:
+        """Put another version in place: it answers three letters, and does ``first`` while it is loaded."""
+        (self.folder / "installed.py").write_text(APPLICATION.format(first=first, answer=answer))
+
+    def ask(self) -> str:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection.request("GET", "/")
+        return connection.getresponse().read().decode()
+
+    def reload(self) -> None:
+        self.arbiter.send_signal(signal.SIGHUP)
+
+    @property
+    def workers(self) -> set[int]:
+        return {each.pid for each in self.arbiter.children() if each.status() != psutil.STATUS_ZOMBIE}
+
+    @property
+    def log(self) -> str:
+        return (self.folder / "log").read_text()
+
+
+@pytest.fixture
+def web(tmp_path: Path) -> Iterator[Web]:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = int(listener.getsockname()[1])
+    (tmp_path / "installed.py").write_text(APPLICATION.format(first="", answer="one"))
+    environment = {
+        **ENVIRONMENT,
+        "PYTHONPATH": str(tmp_path),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "CABOCHON_BIND": f"127.0.0.1:{port}",
+    }
+    command = [sys.executable, "-m", "gunicorn", "installed", "--config", "casino/gunicorn.py"]
+    with (tmp_path / "log").open("wb") as log:
+        process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT)
+    started = Web(tmp_path, port, psutil.Process(process.pid))
+    try:
+        until(lambda: len(started.workers) == 2 and _answers(started), "two workers")
+        yield started
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def _answers(web: Web) -> bool:
+    try:
+        return bool(web.ask())
+    except OSError:
+        return False
+
+
+def test_old_workers_answer_until_the_new_ones_serve(web: Web) -> None:
+    old = web.workers
+    web.install("two", first="time.sleep(3)")
+    web.reload()
+    until(lambda: len(web.workers) == 4, "new workers beside the old")
+    longest, answers, began = 0.0, [], time.monotonic()
+    while not answers or answers[-1] != "two" or old & web.workers:
+        assert time.monotonic() - began < 60
+        before = time.monotonic()
+        answers.append(web.ask())
+        longest = max(longest, time.monotonic() - before)
+        time.sleep(0.02)
+    assert answers[0] == "one"
+    assert longest < 1.5, "nobody waited for the new workers to load"
+    assert len(web.workers) == 2
+
+
+def test_a_version_that_cannot_be_loaded_takes_nothing_down(web: Web) -> None:
+    old = web.workers
+    web.install("two", first="raise RuntimeError('a fault')")
+    web.reload()
+    until(lambda: "The new workers do not start, and the old ones go on" in web.log, "the message")
+    until(lambda: web.workers == old, "the old workers alone")
+    assert web.ask() == "one"
+
+    web.install("two")
+    web.reload()
+    until(lambda: not old & web.workers and web.ask() == "two", "the version that can be loaded")
+    assert len(web.workers) == 2
+
+
+def test_an_application_that_cannot_be_loaded_at_the_start_ends_the_server(web: Web) -> None:
+    """With nobody to go on, gunicorn's own rule stands: it ends, and whoever started it sees that."""
+    web.install("two", first="raise RuntimeError('a fault')")
+    for each in web.arbiter.children():
+        each.kill()
+    until(lambda: not web.arbiter.is_running() or web.arbiter.status() == psutil.STATUS_ZOMBIE, "its end")
+
+
+def test_a_request_in_the_middle_of_a_reload_is_answered_on_its_open_connection(web: Web) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", web.port, timeout=30)
+    old = web.workers
+    web.install("two")
+    web.reload()
+    answers = []
+    while not answers or old & web.workers or answers[-1] != "two":
+        connection.request("GET", "/")
+        answer = connection.getresponse()
+        answers.append(answer.read().decode())
+        if answer.getheader("Connection") == "close":
+            connection.close()
+        time.sleep(0.05)
+    assert set(answers) == {"one", "two"}
