@@ -88,7 +88,8 @@ _.sender, _.frame, _.trace, _.using, _.keep_parents, _._save_officer, _.apply_da
 # psycopg's dumpers.
 _.get_key, _.upgrade
 
-# gunicorn: the configuration file, and the worker class it names.
+# gunicorn: the configuration file, its hooks, and the worker class it names.
+_.on_starting
 _.worker_class, _.timeout, _.graceful_timeout, _.keepalive, _.accesslog, _.control_socket_disable
 _.limit_request_line, _.Worker, _.write_error, _.data_ready, _.nr_conns, _._keepalive_after
 
@@ -183,3 +184,6 @@ _.found_at
 
 # A field's check, which Django's forms call; what isinstance calls.
 _.clean_public_key, _.__instancecheck__
+
+# Tests: what the configuration parser and the HTTP client of the standard library read.
+_.optionxform, _.addheaders

@@ -6,6 +6,7 @@ No container runs here: ``test_compose_processes`` runs its commands, ``tests/fa
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -162,6 +163,12 @@ def test_nobody_but_the_sequencer_stays_with_the_key_of_checkpoints() -> None:
     for name in ("web", "sequencer", "keys"):
         environment = services[name]["environment"]
         assert environment["CABOCHON_CHECKPOINT_KEYS"] == "/var/lib/cabochon/checkpoint-keys"
+
+
+def test_an_account_of_another_number_reads_the_static_files_and_nobody_elses_keys() -> None:
+    text = (ROOT / "docker" / "Dockerfile").read_text()
+    assert re.search(r"--mode 0755 /var/lib/cabochon /", text)
+    assert re.search(r"--mode 0700 \\\n +/var/lib/cabochon/keys /var/lib/cabochon/checkpoint-keys", text)
 
 
 @pytest.fixture

@@ -13,7 +13,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
+from gunicorn.config import Config
 
+from casino.web_worker import Connection, Worker
 from tests.casino.processes import ENVIRONMENT, is_ready, nothing_left_on, until
 from tests.conftest import _new_database, _server
 
@@ -207,3 +209,40 @@ def test_what_the_web_server_itself_refuses_is_a_problem_document(
     assert head.split()[1] == status
     assert b"Content-Type: application/problem+json" in head
     assert json.loads(body)["status"] == int(status)
+
+
+class _Parser:
+    """Stands for gunicorn's: notes how long it is given to drop the rest of a body."""
+
+    given_s = 0.0
+
+    def finish_body(self, *, deadline: float) -> bool:
+        self.given_s = deadline - time.monotonic()
+        return self.given_s > 0
+
+
+@pytest.mark.parametrize(
+    ("request_bytes", "is_whole"),
+    [
+        (b"GET / HTTP/1.1\r\nHost: h\r\n\r\n", True),
+        (b"POST / HTTP/1.1\r\nContent-Length: 2\r\n\r\n[]", True),
+        (b"POST / HTTP/1.1\r\nContent-Length: 99999999\r\n\r\n[]", False),
+        (b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n[]\r\n", False),
+    ],
+)
+def test_a_connection_of_a_whole_request_is_kept_however_busy_the_machine_is(
+    request_bytes: bytes, is_whole: bool
+) -> None:
+    """The answer has promised it: a client that sends its next request on it would otherwise lose it."""
+    with socket.create_server(("127.0.0.1", 0)) as listener, socket.create_connection(listener.getsockname()) as client:
+        taken, address = listener.accept()
+        with taken:
+            connection = Connection(Config(), taken, address, listener.getsockname(), linger=lambda each: None)
+            client.sendall(request_bytes)
+            taken.recv(1, socket.MSG_PEEK)
+            assert connection.lacks() == 0
+            assert connection.is_whole == is_whole
+            connection.parser = parser = _Parser()
+            assert Worker._keepalive_after(None, connection, True)  # type: ignore[arg-type]
+            assert parser.given_s > 1 if is_whole else parser.given_s < 0.1
+            assert not Worker._keepalive_after(None, connection, False)  # type: ignore[arg-type]
