@@ -16,6 +16,7 @@ from functools import lru_cache
 from unicodedata import bidirectional
 from zoneinfo import ZoneInfo
 
+from django.db.models import Q
 from django.utils import timezone
 from django.utils.formats import number_format
 from django.utils.translation import get_language, gettext, ngettext
@@ -193,8 +194,26 @@ def stake_of(finding: Finding, player: str = "") -> Stake:
 
 
 def reference(finding: Finding) -> str:
-    """Return the name of a finding that is short enough to read out: “F-26-0143”."""
-    return f"F-{finding.opened_at:%y}-{finding.pk:04d}"
+    """Return the name of a finding that is short enough to read out, “F-26-0143”; “—” for one that has never stood.
+
+    One from before findings were numbered keeps the reference that may be printed in a letter: its id.
+    """
+    if finding.number is not None and finding.year is not None:
+        return f"F-{finding.year % 100:02d}-{finding.number:04d}"
+    return f"F-{finding.opened_at:%y}-{finding.pk:04d}" if finding.stood_at is not None else MISSING
+
+
+REFERENCE = re.compile(r"\bF-(?P<year>\d\d)-(?P<number>\d{1,15})\b", re.IGNORECASE)
+"""What ``reference`` writes, as somebody types it: “F-26-0143”, “f-26-0143”."""
+
+CENTURY = 2_000
+
+
+def referred_to(match: re.Match[str]) -> Q:
+    """Return the condition for the findings that a match of ``REFERENCE`` names: at each casino one may have it."""
+    year, number = CENTURY + int(match["year"]), int(match["number"])
+    from_before = Q(number=None, pk=number, opened_at__year=year, stood_at__isnull=False)
+    return Q(number=number, year=year) | from_before
 
 
 def payment_error(minor: int, currency: str, *, of_several: bool = False) -> str:

@@ -73,7 +73,7 @@ TABLES: Mapping[str, Mapping[str, str]] = {
         # What a finding of a run says never changes: a trigger. One of the night is amended where it is.
         WORKER: "insert, update (run_id, status, stood_at, superseded_at, superseded_by_run_id, severity, evidence,"
         " expected, recorded, provision, facts, currency, occurred_at, after_loss, player, croupier, provisions,"
-        " causes, difference, owed, put_right_by)",
+        " causes, difference, owed, put_right_by, year, number)",
     },
     "audit_adjudicationrun": {**_READ, WEB: "update (next_try_at)", WORKER: "insert, update"},
     "audit_whatif": {
@@ -152,7 +152,7 @@ TABLES: Mapping[str, Mapping[str, str]] = {
     "audit_signinrefusal": {WEB: _ALL, WORKER: "select, update, delete"},
     # The house register, decisions on corrections, epochs and archived months of the log: written by functions.
     **{f"audit_{name}": _READ for name in ("registerentry", "correctiondecision", "logepoch", "archivedmonth")},
-    "audit_erasedperson": _READ,  # written by a function, too
+    **{f"audit_{name}": _READ for name in ("erasedperson", "findingcounter")},  # written by functions, too
     **{f"audit_officer_{name}": {WEB: "select"} for name in ("groups", "user_permissions")},
     # Of Django and its apps.
     **{f"auth_{name}": {WEB: "select"} for name in ("group", "group_permissions", "permission")},
@@ -232,6 +232,7 @@ FUNCTIONS: Mapping[str, tuple[str, ...]] = {
     "audit_number_changes": (WEB, WORKER),
     # Of a generated column.
     "audit_finding_content": (WORKER,),
+    **{f"audit_{name}": (WORKER,) for name in ("number_findings", "number_run")},
     # Of triggers.
     "audit_case_of": (),
     "audit_deadline_of": (),
@@ -239,9 +240,8 @@ FUNCTIONS: Mapping[str, tuple[str, ...]] = {
     "audit_head_of_case": (),
     "audit_open_case": (),
     "audit_opens_case": (),
-    "audit_guard_finding": (),
-    "audit_keep_finding": (),
-    **{f"audit_publish_{name}": () for name in ("finding", "case")},
+    **{f"audit_{name}_finding": () for name in ("guard", "keep", "number", "publish")},
+    "audit_publish_case": (),
     "audit_guard_run": (),
     "audit_guard_case_hands": (),
     "audit_guard_night_hands": (),

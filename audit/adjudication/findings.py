@@ -14,6 +14,7 @@ from audit.event_store import read
 from audit.models import Adjudication, AdjudicationRun, FindingStatus, LoggedStream, WhatIf, WhatIfFinding
 from audit.models import Finding as FindingRow
 from audit.models.adjudication import not_before_found
+from audit.transparency import finding_numbers
 from settlement import Event, Finding, State
 from settlement.codec import decode_one_stored
 from settlement.rulesets import RULESETS
@@ -42,8 +43,8 @@ WHAT_IF_FIELDS = (
 AMENDED = ("difference", "owed", "put_right_by")
 """What changes in a finding that is put right in a later coup."""
 
-STANDING_AGAIN = ("run", "status", "stood_at", "superseded_at", "superseded_by_run", *AMENDED)
-"""What changes in a finding that the run that stands finds again."""
+STANDING_AGAIN = ("run", "status", "stood_at", "superseded_at", "superseded_by_run", "year", "number", *AMENDED)
+"""What changes in a finding that the run that stands finds again; the number, if it has never stood."""
 
 FOUND_AGAIN = ("run", "superseded_by_run", *AMENDED)
 """What changes in a finding that a run finds again which replaces another: superseded by none, it stands in the end."""
@@ -81,8 +82,11 @@ def add_findings(
     run = adjudication.run
     assert run is not None, "a step belongs to a run"
     status, stood_at = (FindingStatus.STANDING, of_all["opened_at"]) if run.stands else (FindingStatus.PENDING, None)
+    found = [FindingRow(run=run, status=status, stood_at=stood_at, **each) for each in fields]
+    if run.stands:
+        finding_numbers.number(found)
     rows = FindingRow.objects.bulk_create(
-        [FindingRow(run=run, status=status, stood_at=stood_at, **each) for each in fields],
+        found,
         update_conflicts=True,
         unique_fields=IDENTITY,
         update_fields=STANDING_AGAIN if run.stands else FOUND_AGAIN,

@@ -25,6 +25,7 @@ from audit.models import Adjudication, AdjudicationRun, Finding, FindingStatus, 
 from audit.models.adjudication import not_before_found
 from audit.models.runs import CURRENT
 from audit.register.in_force import newest_version
+from audit.transparency import finding_numbers
 
 PAUSES = (
     timedelta(minutes=1),
@@ -173,6 +174,7 @@ def promote_run(run: AdjudicationRun) -> None:
     not_found = of_stream.standing().exclude(run=run)
     not_found.update(status=FindingStatus.SUPERSEDED, superseded_at=not_before_found(now), superseded_by_run=run)
     # What reads otherwise since a later step of the run is superseded by the run itself.
+    finding_numbers.number_run(run)
     of_run = of_stream.filter(run=run).exclude(status=FindingStatus.STANDING).exclude(superseded_by_run=run)
     of_run.update(status=FindingStatus.STANDING, stood_at=now, superseded_at=None, superseded_by_run=None)
     before = AdjudicationRun.objects.filter(stream_id=run.stream_id, what_if=None, state=RunState.COMPLETE)

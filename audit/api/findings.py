@@ -29,6 +29,7 @@ from audit.models import (
     Verdict,
 )
 from audit.models.adjudication import Severity
+from audit.presentation import REFERENCE, reference, referred_to
 from settlement.catalogue import RULES
 from settlement.provisions import PROVISIONS
 
@@ -128,6 +129,9 @@ class FindingSerializer(serializers.Serializer[Finding]):
     """A finding as section 6 of the event contract has it, with its table, its time and whether it stands."""
 
     id = serializers.IntegerField()
+    reference = serializers.CharField(
+        allow_null=True, help_text="What officers call it, “F-26-0143”: unique in its casino; null if it never stood."
+    )
     stream = serializers.CharField()
     table = serializers.CharField(allow_null=True, help_text="null in the count room.")
     gaming_day = serializers.DateField()
@@ -168,6 +172,7 @@ class FindingSerializer(serializers.Serializer[Finding]):
     def to_representation(self, instance: Finding) -> dict[str, Any]:
         return {
             "id": instance.pk,
+            "reference": reference(instance) if instance.stood_at is not None else None,
             "stream": instance.stream.name,
             "table": instance.table.code if instance.table else None,
             "gaming_day": instance.gaming_day.isoformat(),
@@ -210,6 +215,7 @@ class FindingFilter(filters.FilterSet):  # type: ignore[misc]  # django_filters 
     table = filters.CharFilter(field_name="table__code")
     stream = filters.CharFilter(field_name="stream__name")
     gaming_day = filters.DateFilter()
+    reference = filters.CharFilter(method="with_reference")
 
     def with_status(self, queryset: Any, name: str, value: str) -> Any:
         if value == NEVER_STOOD:
@@ -219,6 +225,10 @@ class FindingFilter(filters.FilterSet):  # type: ignore[misc]  # django_filters 
             if value == FindingStatus.PENDING
             else queryset.stood_once().filter(status=value)
         )
+
+    def with_reference(self, queryset: Any, name: str, value: str) -> Any:
+        found = REFERENCE.fullmatch(value.strip())
+        return queryset.filter(referred_to(found)) if found is not None else queryset.none()
 
     def filter_queryset(self, queryset: Any) -> Any:
         """Leave out what never stood, or does not stand yet, unless the request asks for it by its status."""

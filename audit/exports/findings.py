@@ -27,6 +27,7 @@ from audit.presentation import (
     language,
     local,
     money_at_stake,
+    reference,
     superseded_by,
     units,
     value,
@@ -116,6 +117,7 @@ def _caused_by(finding: Finding) -> str:
 COLUMNS: Mapping[str, FindingColumn] = MappingProxyType(
     {
         "id": FindingColumn(_("id"), lambda finding: finding.pk, "pk"),
+        "reference": FindingColumn(_("reference"), reference, "pk"),
         "severity": FindingColumn(_("severity"), lambda finding: finding.get_severity_display(), "severity"),
         "priority": FindingColumn(_("priority"), lambda finding: finding.priority, "priority"),  # type: ignore[attr-defined]
         "rule": FindingColumn(_("rule"), lambda finding: finding.rule, "rule"),

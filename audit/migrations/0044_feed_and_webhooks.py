@@ -13,7 +13,7 @@ SQL = Path(__file__).resolve().parent / "sql"
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("audit", "0042_erasure_and_signatures"),
+        ("audit", "0043_references"),
     ]
 
     operations = [

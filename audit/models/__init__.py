@@ -1,7 +1,7 @@
 """The tables that Django manages, and read-only views of the log, which it does not."""
 
 from audit.models.accounts import AccessLink, AccountRequest, RequestKind, RequestState, SignInRefusal
-from audit.models.adjudication import Adjudication, Finding, FindingStatus, RetiredWagers, WhatIfFinding
+from audit.models.adjudication import Adjudication, Finding, FindingCounter, FindingStatus, RetiredWagers, WhatIfFinding
 from audit.models.api_keys import DEFAULT_SCOPES, ApiKey, KeyScope
 from audit.models.archive import ArchivedMonth, ArchiveState
 from audit.models.case_messages import CaseContacts, Escalation, EscalationNotice, VideoRequest
@@ -82,6 +82,7 @@ __all__ = [
     "FailedRun",
     "Finding",
     "FindingChange",
+    "FindingCounter",
     "FindingStatus",
     "GamingTable",
     "Heartbeat",

@@ -200,6 +200,10 @@ class Finding(_Found):
         AdjudicationRun, null=True, on_delete=models.PROTECT, db_index=False, related_name="+", verbose_name=_("run")
     )
     stood_at = models.DateTimeField(_("standing since"), null=True, default=timezone.now)  # None: it never stood
+    # Its reference, given by the database when it first stands: counted for the casino and the year of the gaming day.
+    # None for one that never stood, and for one from before migration 0043, whose reference is its id.
+    year = models.SmallIntegerField(_("year of the reference"), null=True, editable=False)
+    number = models.BigIntegerField(_("number in the year"), null=True, editable=False)
     superseded_at = models.DateTimeField(_("superseded"), null=True, blank=True)
     superseded_by_run = models.ForeignKey(  # None for one of a night, and where an earlier version did not record it
         AdjudicationRun,
@@ -227,7 +231,7 @@ class Finding(_Found):
         verbose_name=_("case"),
     )
     heads_case = models.BooleanField(default=False, db_default=False, editable=False)
-    """Whether the case is of this finding, the cause of its incident: set by the database, migration 0047."""
+    """Whether the case is of this finding, the cause of its incident: set by the database, migration 0046."""
 
     objects = FindingQuerySet.as_manager()
 
@@ -264,6 +268,9 @@ class Finding(_Found):
             models.CheckConstraint(
                 condition=Q(stood_at__isnull=False) | Q(case=None, run__isnull=False), name="finding_stood_or_has_none"
             ),
+            models.CheckConstraint(
+                condition=Q(year=None, number=None) | Q(year__isnull=False, number__gt=0), name="finding_is_numbered"
+            ),
         ]
         indexes = [
             models.Index(fields=["casino", "-occurred_at", "-id"], name="finding_newest"),
@@ -288,7 +295,26 @@ class Finding(_Found):
                 name="finding_by_player",
                 condition=Q(status="standing") & ~Q(player=""),
             ),
+            models.Index(fields=["number", "year"], name="finding_by_reference", condition=Q(number__isnull=False)),
         ]
+
+
+class FindingCounter(models.Model):
+    """The last number that a finding of a casino was given in a year of gaming days. A function of the database counts:
+    migration 0043.
+    """
+
+    pk = models.CompositePrimaryKey("casino_id", "year")
+    casino = models.ForeignKey(Casino, on_delete=models.PROTECT, db_index=False, related_name="+")
+    year = models.SmallIntegerField(_("year"))
+    last = models.BigIntegerField(_("last number"))
+
+    class Meta:
+        verbose_name = _("counter of findings")
+        verbose_name_plural = _("counters of findings")
+
+    def __str__(self) -> str:
+        return f"{self.casino_id}, {self.year}: {self.last}"
 
 
 class WhatIfFinding(_Found):

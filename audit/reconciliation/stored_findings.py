@@ -13,9 +13,9 @@ from django.utils import timezone
 
 from audit import task_queue
 from audit.adjudication.findings import IDENTITY
-from audit.models import Finding, FindingStatus
+from audit.models import Finding, FindingStatus, LoggedStream
 from audit.models.adjudication import not_before_found
-from audit.transparency import kept_findings
+from audit.transparency import finding_numbers, kept_findings
 
 UPDATED_FIELDS = ("severity", "evidence", "expected", "recorded", "facts", "currency", "occurred_at", "player")
 """What a finding that is raised again takes from the new run."""
@@ -24,12 +24,15 @@ UPDATED_FIELDS = ("severity", "evidence", "expected", "recorded", "facts", "curr
 def replace_findings(findings: Iterable[Finding], *, streams: Collection[int], rules: Collection[str]) -> int:
     """Store findings, supersede those of ``rules`` on ``streams`` that are not among them; return how many stand."""
     current = {_identity(finding): finding for finding in findings}
+    casino_ids = LoggedStream.objects.filter(pk__in=streams).values_list("casino_id", flat=True)
     with transaction.atomic():
+        finding_numbers.hold(casino_ids)
         before = kept_findings.roots_of(streams, rules)
         stored = Finding.objects.filter(stream_id__in=streams, rule__in=rules).select_for_update()
         outdated = [row.pk for row in stored.standing() if _identity(row) not in current]
         now = not_before_found(timezone.now())
         Finding.objects.filter(pk__in=outdated).update(status=FindingStatus.SUPERSEDED, superseded_at=now)
+        finding_numbers.number(current.values())
         Finding.objects.bulk_create(
             current.values(),
             update_conflicts=True,

@@ -44,6 +44,9 @@ _STATED = (
     *("status", "opened_at", "stood_at", "superseded_at"),
 )
 
+_NUMBERED = ("year", "number")
+"""What a leaf also has, where the finding has a number: entries from before there were numbers stay true."""
+
 _OF_OTHERS = {
     "run_number": F("run__number"),
     "run_stream": F("run__stream_id"),
@@ -97,10 +100,12 @@ def contents_of(findings: FindingQuerySet) -> Iterable[bytes]:
 
 def _contents(findings: FindingQuerySet) -> Iterable[tuple[int, dict[str, Any], bytes]]:
     found = findings.order_by("stream_id", *ORDER).annotate(**_OF_OTHERS)
-    names = ("stream_id", *_STATED, *_OF_OTHERS)
+    names = ("stream_id", *_STATED, *_NUMBERED, *_OF_OTHERS)
     for values in found.values_list(*names).iterator(chunk_size=2_000):
         row = dict(zip(names, values, strict=True))
         stream_id = row.pop("stream_id")
+        if row["number"] is None:
+            row = {name: value for name, value in row.items() if name not in _NUMBERED}
         yield stream_id, row, _canonical({name: _plain(value) for name, value in row.items()})
 
 

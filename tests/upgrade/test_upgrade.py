@@ -155,6 +155,18 @@ def test_the_migrated_record_answers_as_0_1_0_did(before: Answers, after: Answer
         assert after["record"][part] == answer, part
 
 
+def test_references_of_0_1_0_stay_and_are_not_given_again(migrated: str) -> None:
+    with psycopg.connect(migrated) as connection:
+        found = connection.execute("select casino_id, id, year, number from audit_finding where stood_at is not null")
+        rows = found.fetchall()
+        assert rows
+        assert all((year, number) == (None, None) for _casino, _id, year, number in rows)
+        [[year]] = connection.execute("select distinct extract(year from opened_at) from audit_finding").fetchall()
+        counters = connection.execute("select casino_id, year, last from audit_findingcounter").fetchall()
+    largest = {casino: max(each for of, each, *_ in rows if of == casino) for casino in {row[0] for row in rows}}
+    assert sorted(counters) == sorted((casino, int(year), last) for casino, last in largest.items())
+
+
 def test_the_log_verifies_and_is_protected(after: Answers) -> None:
     assert after["verify"]["holds"], after["verify"]["lines"]
     assert after["deploy"] == []

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import re
-
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 
 from audit.access.capabilities import Capability
 from audit.desk.scoped_admin import scope_of
 from audit.models import Finding, GamingTable, LoggedStream, Person, PersonKind
+from audit.presentation import REFERENCE, referred_to
 
 MAX_PERSONS = 200
 """Persons whose names hold what is searched; of more, the officer types more of the name."""
 
 MAX_TERM = 100
-
-REFERENCE = re.compile(r"f-(?P<year>\d\d)-(?P<number>\d{4,15})", re.IGNORECASE)
-"""What ``audit.presentation.reference`` writes, as somebody types it: “F-26-0143”, “f-26-0143”."""
-
-CENTURY = 2_000
 
 
 def search(request: HttpRequest, findings: QuerySet[Finding], term: str) -> QuerySet[Finding]:
@@ -36,7 +30,7 @@ def search(request: HttpRequest, findings: QuerySet[Finding], term: str) -> Quer
     named = Q(wager=term) | Q(stream_id__in=list(streams)) | Q(table_id__in=list(tables))
     named |= Q(player=term) | Q(croupier=term)
     if (referred := REFERENCE.fullmatch(term)) is not None:
-        named |= Q(pk=int(referred["number"]), opened_at__year=CENTURY + int(referred["year"]))
+        named |= referred_to(referred)
     for person in _named(request, term):
         field = "player" if person.kind == PersonKind.PLAYER else "croupier"
         named |= Q(casino_id=person.casino_id, **{field: person.code})

@@ -9,12 +9,9 @@ from dataclasses import dataclass
 from datetime import date, time
 
 from audit.desk.tables.moment import CLOCK, clock_in
-from audit.presentation import MONTHS_EN, MONTHS_FR
+from audit.presentation import MONTHS_EN, MONTHS_FR, REFERENCE
 
 MAX_TEXT = 100
-
-REFERENCE = re.compile(r"\bF-(\d\d)-(\d{1,12})\b", re.IGNORECASE)
-"""The name of a finding: its year and its number."""
 
 ISO_DAY = re.compile(r"\b(20\d\d)-(\d\d)-(\d\d)\b")
 
@@ -30,11 +27,8 @@ class Query:
     words: Sequence[str]
     clock: time | None
     day: date | None
-    number: int | None
-    """The number of a finding's reference."""
-
-    year: int | None
-    """The year of a finding's reference, two digits."""
+    reference: re.Match[str] | None
+    """The reference of a finding."""
 
     @property
     def marked(self) -> Sequence[str]:
@@ -52,9 +46,7 @@ def query_of(text: str, *, today: date) -> Query:
     clock = clock_in(rest)
     rest = CLOCK.sub(" ", rest)
     words = tuple(word for word in (each.strip(".,;:").lower() for each in rest.split()) if word)
-    return Query(
-        text, words, clock, day, number=int(found[2]) if found else None, year=int(found[1]) if found else None
-    )
+    return Query(text, words, clock, day, reference=found)
 
 
 def folded(text: str) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
-from django.db.models import Q, QuerySet
+from django.db.models import Case, Q, QuerySet, When
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.functional import Promise
@@ -32,10 +32,19 @@ from audit.desk.navigation import Link, navigation
 from audit.desk.palette.query import Query, folded
 from audit.desk.scoped_admin import in_record, scope_of
 from audit.desk.tables.moment import moments_of
-from audit.models import Finding, GamingTable, LoggedStream, NightReport, Person, PersonKind
+from audit.models import Finding, FindingStatus, GamingTable, LoggedStream, NightReport, Person, PersonKind
 from audit.models.cases import State
 from audit.persons.directory import Directory, players
-from audit.presentation import date_time, finding_title, initials, language, reference, stake_of, time_left
+from audit.presentation import (
+    date_time,
+    finding_title,
+    initials,
+    language,
+    reference,
+    referred_to,
+    stake_of,
+    time_left,
+)
 from audit.presentation import day as written_day
 from settlement.catalogue import RULES
 
@@ -125,11 +134,13 @@ def _moments(request: HttpRequest, query: Query, tables: Sequence[GamingTable]) 
 def _findings(
     request: HttpRequest, query: Query, tables: Sequence[GamingTable], persons: Sequence[Person]
 ) -> Iterator[Result]:
-    """Yield standing findings, of the table and the persons, the newest first; or the one of the reference, which may
-    be superseded: a letter that names it stays valid."""
+    """Yield standing findings, of the table and the persons, the newest first; or those of the reference, one a casino.
+
+    The latter may be superseded: a letter that names it stays valid.
+    """
     standing = in_record(Finding.objects.standing(), request)
-    if query.number is not None:
-        found = in_record(Finding.objects.stood_once(), request).filter(pk=query.number)
+    if query.reference is not None:
+        found = _current(in_record(Finding.objects.stood_once(), request).filter(referred_to(query.reference)))
     else:
         named = [Q(casino_id=each.casino_id, **{_field(each): each.code}) for each in persons]
         named += [Q(player=word) | Q(croupier=word) | Q(wager=word) for word in query.words]
@@ -144,7 +155,7 @@ def _findings(
         if not (tables or named):
             return
     shown = with_priority(found.select_related("case", "casino", "table", "stream").order_by("-occurred_at", "-pk"))
-    rows = [each for each in shown[:SHOWN] if query.year is None or each.opened_at.year % 100 == query.year]
+    rows = list(shown[:SHOWN])
     named_at: dict[int, list[str]] = defaultdict(list)
     for each in rows:
         named_at[each.casino_id].append(each.player)
@@ -152,10 +163,18 @@ def _findings(
     yield from (_finding(query, finding, names[finding.casino_id]) for finding in rows)
 
 
+def _current(referred: QuerySet[Finding]) -> QuerySet[Finding]:
+    """Return of the findings of a reference the one of each casino that stands, or else the last that did."""
+    is_superseded = Case(When(status=FindingStatus.STANDING, then=0), default=1)
+    current = referred.order_by("casino_id", is_superseded, "-pk").distinct("casino_id").values("pk")
+    return Finding.objects.filter(pk__in=current)
+
+
 def _finding(query: Query, finding: Finding, names: Directory) -> Result:
     stake = stake_of(finding, names.player(finding.player) if finding.player else "")
     facts = [
         reference(finding),
+        str(finding.casino) if query.reference is not None else "",
         finding.table.code if finding.table else "",
         date_time(finding.occurred_at, finding.casino),
         gettext("superseded") if finding.superseded_at is not None else "",

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
+from django.utils import timezone
 
 from audit.adjudication.replay import advance
 from audit.models import ApiKey, Finding, KeyScope, LoggedStream
+from audit.transparency.integrity_findings import integrity_finding
 from settlement import adjudicate
 from settlement.catalogue import RULES
 from tests.audit.conftest import make_tenant
@@ -100,6 +102,18 @@ def test_findings_are_filtered_and_each_has_its_address(tenant: Tenant, stream: 
     assert one == every[0]
     assert (one["rule"], one["expected"], one["recorded"]) == ("payout-overpaid", 1_000, 5_000)
     assert one["message"]["fr"]
+
+
+def test_a_finding_is_found_by_its_reference(tenant: Tenant, stream: str) -> None:
+    tenant.send(stream, tenant.session(stream, 1))
+    finding = integrity_finding(
+        LoggedStream.objects.get(name=stream), "log-tampered", 1, occurred_at=timezone.now(), facts={}
+    )
+    finding.save()
+    [one] = tenant.ask("findings?reference=f-26-0001").json()["results"]
+    assert (one["id"], one["reference"]) == (finding.pk, "F-26-0001")
+    for other in ("F-25-0001", "F-26-0002", "F-26-0001x", "7"):
+        assert tenant.ask(f"findings?reference={other}").json()["results"] == [], other
 
 
 @pytest.mark.parametrize("query", ["rule=none", "severity=x", "gaming_day=yesterday", "status=odd"])

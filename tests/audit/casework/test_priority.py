@@ -39,6 +39,7 @@ def found(
     """Store one more standing finding, with ``euros`` of difference, due in ``hours``."""
     finding = Finding.objects.get(pk=desk.findings[0].pk)
     finding.pk, finding.case, finding.status, finding.superseded_at = None, None, "standing", None
+    finding.year, finding.number = None, None
     finding.wager, finding.rule, finding.severity = f"w{Finding.objects.count()}", rule, severity
     finding.difference = None if euros is None else round(100 * euros)
     finding.croupier, finding.currency = "", "EUR"

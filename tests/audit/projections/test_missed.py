@@ -149,6 +149,8 @@ FINDINGS = {
     "opened_at": "'2020-01-01'",
     "stood_at": "'2020-01-01'",
     "put_right_by": "2",
+    "year": "2020",
+    "number": "number + 1",
 }
 
 

@@ -11,7 +11,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from audit.models import Finding, FindingStatus, GamingTable, Person, PersonKind, Role
+from audit.models import Finding, FindingStatus, GamingTable, Membership, Person, PersonKind, Role
 from audit.presentation import reference
 from tests.audit.casework.test_actions import Desk, client_of, hired
 from tests.audit.tables import Tenant
@@ -46,6 +46,19 @@ def test_a_reference_leads_to_its_finding_and_to_no_other() -> None:
     assert name in words
     other_year = f"F-{int(name[2:4]) - 1:02}{name[4:]}"
     assert "Findings" not in found(client_of(desk.first), other_year)
+
+
+def test_a_reference_leads_to_one_finding_at_each_casino_that_has_it() -> None:
+    desk, other = Desk(), Desk()
+    name = reference(desk.findings[0])
+    assert name == reference(other.findings[0]), "each casino counts by itself"
+    assert len(found(client_of(desk.first), name)["Findings"]) == 1
+    Membership.objects.create(officer=desk.first, casino=other.tenant.casino, role=Role.OFFICER)
+    of_both = found(client_of(desk.first), name)["Findings"]
+    assert {address for _words, address in of_both} == {
+        f"/admin/audit/finding/{each.findings[0].pk}/change/" for each in (desk, other)
+    }
+    assert {str(each.tenant.casino) in " ".join(words for words, _to in of_both) for each in (desk, other)} == {True}
 
 
 @pytest.mark.superuser

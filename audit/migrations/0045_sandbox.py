@@ -1,4 +1,4 @@
-"""Sandboxes: casinos for trying a table system, whose record is apart and can be emptied. See sql/0046_sandbox.sql."""
+"""Sandboxes: casinos for trying a table system, whose record is apart and can be emptied. See sql/0045_sandbox.sql."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ SQL = Path(__file__).resolve().parent / "sql"
 
 
 class Migration(migrations.Migration):
-    dependencies = [("audit", "0042_erasure_and_signatures")]
+    dependencies = [("audit", "0044_feed_and_webhooks")]
 
     operations = [
         migrations.AddField(
@@ -34,5 +34,5 @@ class Migration(migrations.Migration):
                 name="finding_stands_with_case",
             ),
         ),
-        migrations.RunSQL((SQL / "0046_sandbox.sql").read_text()),
+        migrations.RunSQL((SQL / "0045_sandbox.sql").read_text()),
     ]

@@ -10,7 +10,7 @@ SQL = Path(__file__).resolve().parent / "sql"
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("audit", "0042_erasure_and_signatures"),
+        ("audit", "0045_sandbox"),
     ]
 
     operations = [
@@ -19,7 +19,7 @@ class Migration(migrations.Migration):
             name="heads_case",
             field=models.BooleanField(default=False, editable=False, db_default=False),
         ),
-        migrations.RunSQL((SQL / "0047_heads_of_cases.sql").read_text()),
+        migrations.RunSQL((SQL / "0046_heads_of_cases.sql").read_text()),
         migrations.AddIndex(
             model_name="finding",
             index=models.Index(
