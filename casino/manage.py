@@ -35,7 +35,9 @@ def _advice(error: Exception) -> str:
     from psycopg import errors
 
     match error.__cause__:
-        case errors.UndefinedTable() | errors.UndefinedColumn() | errors.UndefinedFunction() | errors.InvalidSchemaName():
+        case (
+            errors.UndefinedTable() | errors.UndefinedColumn() | errors.UndefinedFunction() | errors.InvalidSchemaName()
+        ):
             return "The database is not migrated (manage.py migrate)"
         case errors.InsufficientPrivilege():
             return "The account of DATABASE_URL may not do this (docs/deployment.md, roles of the database)"

@@ -51,7 +51,20 @@ def test_the_compose_file_follows_the_published_schema() -> None:
 def test_every_service_of_ours_runs_without_root_on_a_read_only_disk() -> None:
     ours = services_of_ours()
     assert sorted(ours) == [
-        *("accounts", "archive", "beat", "command", "keys", "migrate", "night", "notify", "ready", "replay", "sequencer", "web")
+        *(
+            "accounts",
+            "archive",
+            "beat",
+            "command",
+            "keys",
+            "migrate",
+            "night",
+            "notify",
+            "ready",
+            "replay",
+            "sequencer",
+            "web",
+        )
     ]
     for service in ours.values():
         assert service["read_only"] is True
