@@ -11,16 +11,21 @@ from __future__ import annotations
 import structlog
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import Exists, OuterRef
 from kombu import Connection, Exchange, Producer
 from kombu.exceptions import KombuError
 
-from audit.models import FindingChange, PublishedFeed
+from audit.models import PublishedFeed
 from audit.notifications import feed
 from audit.notifications.webhook_delivery import body_of, message_id_of
 
 AT_ONCE = 200
 TIMEOUT_S = 5.0
+
+_BEHIND = """
+select c.id from audit_casino c left join audit_publishedfeed p on p.casino_id = c.id
+where (select max(position) from audit_findingchange f where f.casino_id = c.id) > coalesce(p.position, 0)
+order by c.id
+"""
 
 log = structlog.get_logger(__name__)
 
@@ -34,9 +39,9 @@ def behind() -> list[int]:
     """Return the casinos with changes that are not on the exchange; none where there is no exchange."""
     if not is_published():
         return []
-    published = PublishedFeed.objects.filter(casino=OuterRef("casino"), position__gte=OuterRef("position"))
-    waiting = FindingChange.objects.filter(~Exists(published), position__isnull=False)
-    return list(waiting.order_by("casino").values_list("casino", flat=True).distinct())
+    with connection.cursor() as cursor:
+        cursor.execute(_BEHIND)
+        return [casino_id for (casino_id,) in cursor.fetchall()]
 
 
 def publish(casino_id: int) -> int:

@@ -24,7 +24,7 @@ from typing import Any
 import msgspec
 import structlog
 from django.db import connection, transaction
-from django.db.models import Exists, F, Max, Min, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Exists, F, Min, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
 from audit import task_queue
@@ -112,8 +112,9 @@ def due(now: datetime) -> list[int]:
         cursor.execute("select distinct casino_id from audit_findingchange where position is null")
         for (casino_id,) in cursor.fetchall():
             feed.number(casino_id)
-    newest = FindingChange.objects.filter(casino=OuterRef("casino")).order_by().values("casino")
-    behind = _free(now).annotate(newest=Subquery(newest.annotate(last=Max("position")).values("last")))
+    # The newest by the index, not by an aggregate, which would read every change of the casino.
+    newest = FindingChange.objects.filter(casino=OuterRef("casino"), position__isnull=False).order_by("-position")
+    behind = _free(now).annotate(newest=Subquery(newest.values("position")[:1]))
     again = DeadLetter.objects.filter(webhook=OuterRef("pk"), again_at__isnull=False, sent_at=None)
     waiting = behind.filter(Q(newest__gt=F("position")) | Exists(again))
     healthy = waiting.filter(failures=0).order_by("pk").values_list("pk", flat=True)
