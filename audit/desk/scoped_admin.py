@@ -78,6 +78,12 @@ def chosen_casino(request: HttpRequest) -> int | None:
     return chosen if isinstance(chosen, int) and scope_of(request, *Capability).includes(chosen) else None
 
 
+def is_of_sandbox(request: HttpRequest) -> bool:
+    """Return whether the officer has chosen to see a sandbox."""
+    chosen = chosen_casino(request)
+    return chosen is not None and Casino.objects.filter(pk=chosen, is_sandbox=True).exists()
+
+
 def narrowed(rows: QuerySet[Row], request: HttpRequest, casino: str = "casino") -> QuerySet[Row]:
     """Return those of ``rows`` that a list shows: of the chosen casino and of none, or all. No page of one row uses
     it: that opens by the officer's scope alone. ``casino`` is the lookup from a row to its casino.

@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 
 from audit.access.capabilities import Capability
 from audit.desk.findings.queues import queues
-from audit.desk.scoped_admin import chosen_casino, in_record, officer_of, scope_of
+from audit.desk.scoped_admin import chosen_casino, in_record, is_of_sandbox, officer_of, scope_of
 from audit.event_store import binary_copy
 from audit.models import Finding, FindingStatus, GamingTable
 from audit.presentation import day, finding_title
@@ -26,8 +26,8 @@ HAS_CASE: Mapping[str, Any] = MappingProxyType({"case__weight__gte": 0})
 """True of every finding that stands or has stood. PostgreSQL reads the list in the order of an index once it knows."""
 
 
-_CASINOS = "unnest(coalesce(%b::bigint[], (select array_agg(id) from audit_casino)))"
-"""The casinos of a parameter, all of them where it is null."""
+_CASINOS = "unnest(coalesce(%b::bigint[], (select array_agg(id) from audit_casino where not is_sandbox)))"
+"""The casinos of a parameter, all of them but the sandboxes where it is null."""
 
 
 def _casinos(request: HttpRequest) -> list[int] | None:
@@ -150,14 +150,16 @@ class StandingFilter(admin.SimpleListFilter):
             yield {**choice, "display": _("standing")} if is_default else choice
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Finding]) -> QuerySet[Finding]:
+        # Those of a sandbox stand without a case.
+        stood = {"stood_at__isnull": False} if is_of_sandbox(request) else HAS_CASE
         match self.value():
             case "pending":
                 return queryset.filter(status=FindingStatus.PENDING)
             case "never":
                 return queryset.filter(status=FindingStatus.SUPERSEDED, stood_at=None)
             case "all":
-                return queryset.filter(**HAS_CASE)
+                return queryset.filter(**stood)
             case "superseded":
-                return queryset.filter(**HAS_CASE, status=FindingStatus.SUPERSEDED)
+                return queryset.filter(**stood, status=FindingStatus.SUPERSEDED)
             case _:
-                return queryset.filter(**HAS_CASE, status=FindingStatus.STANDING)
+                return queryset.filter(**stood, status=FindingStatus.STANDING)

@@ -231,3 +231,82 @@ def test_failures_are_counted_by_the_address_that_a_proxy_reports(tenant: Tenant
 @pytest.mark.parametrize("address", ["/api/v1/findings/1/bundle", "/api/v1/docs/"])
 def test_an_address_that_answers_with_no_json_does_not_answer_options(tenant: Tenant, address: str) -> None:
     assert tenant.client.options(address, headers=tenant.headers()).status_code == 405
+
+
+class Terminal(StringIO):
+    """A terminal at which these lines are typed."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def at_terminal(monkeypatch: pytest.MonkeyPatch, typed: str, *options: str) -> tuple[ApiKey, str]:
+    """Return the key that ``createkey`` makes at a terminal, and what it asks."""
+    monkeypatch.setattr("sys.stdin", Terminal(typed))
+    printed, asked = StringIO(), StringIO()
+    call_command("createkey", *options, stdout=printed, stderr=asked)
+    key = ApiKey.of_secret(printed.getvalue().strip())
+    assert key is not None
+    return key, asked.getvalue()
+
+
+def days_of(key: ApiKey) -> int | None:
+    return None if key.expires_at is None else round((key.expires_at - timezone.now()) / timedelta(days=1))
+
+
+def test_createkey_asks_at_a_terminal_for_what_no_option_gives(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    key, asked = at_terminal(monkeypatch, "1, 3\n90\n", "--casino", "trouville")
+    assert key.scopes == [KeyScope.EVENTS_WRITE, KeyScope.STREAMS_READ]
+    assert days_of(key) == 90
+    assert "The key may, by number [1,3,4,5]: " in asked
+    assert "Days until it expires [365]: " in asked
+    key, asked = at_terminal(monkeypatch, "9\nall\n\nnever\n\n", "--casino", "trouville")
+    assert (key.scopes, days_of(key)) == (DEFAULT_SCOPES, 365)
+    assert "'9' is not numbers from 1 to 5" in asked
+    assert "'never' is not a whole number" in asked
+    options = ("--casino", "trouville", "--scope", "streams:read", "--no-expiry")
+    key, asked = at_terminal(monkeypatch, "", *options)
+    assert (key.scopes, days_of(key)) == ([KeyScope.STREAMS_READ], None)
+    assert "[" not in asked
+    monkeypatch.setattr("sys.stdin", Terminal("1\n"))
+    with pytest.raises(CommandError, match="the answer is missing"):
+        call_command("createkey", "--casino", "nowhere", stderr=StringIO())
+    assert not Casino.objects.filter(code="nowhere").exists()
+
+
+def test_no_key_is_valid_for_ever_unless_it_is_asked_for(db: None) -> None:
+    def made(*options: str) -> int | None:
+        key = ApiKey.of_secret(created_key(*options))
+        assert key is not None
+        return days_of(key)
+
+    assert made("--casino", "trouville") == 365
+    assert made("--sandbox", "--casino", "trouville-sandbox") == 30
+    assert made("--casino", "trouville", "--no-expiry") is None
+    with pytest.raises(CommandError, match="not both"):
+        created_key("--casino", "trouville", "--no-expiry", "--days", "3")
+
+
+def test_a_key_that_follows_another_lives_as_long(db: None) -> None:
+    for options, days in ((("--days", "90"), 90), (("--no-expiry",), None)):
+        secret = created_key("--casino", "trouville", *options)
+        with time_machine.travel(timezone.now() + timedelta(days=80)):
+            following = ApiKey.of_secret(created_key("--rotate", secret.split("_")[1]))
+            assert following is not None
+            assert days_of(following) == days
+    secret = created_key("--casino", "trouville")
+    following = ApiKey.of_secret(created_key("--rotate", secret.split("_")[1], "--days", "7"))
+    assert following is not None
+    assert days_of(following) == 7
+
+
+@pytest.mark.parametrize("named", ["{prefix}", "cab_{prefix}", "{secret}"])
+def test_a_key_is_named_by_its_prefix_with_cab_or_without(db: None, named: str) -> None:
+    def name(secret: str) -> str:
+        return named.format(prefix=secret.split("_")[1], secret=secret)
+
+    first = created_key("--casino", "trouville")
+    second = created_key("--rotate", name(first))
+    assert ApiKey.of_secret(second) is not None
+    call_command("revokekey", name(second), stdout=StringIO())
+    assert ApiKey.of_secret(second) is None
