@@ -100,6 +100,7 @@ class Streams(KeyedView):
     parameters = frozenset({"gaming_day", "limit"})
 
     @extend_schema(
+        operation_id="streams_list",
         summary="The newest streams",
         parameters=[
             OpenApiParameter("gaming_day", OpenApiTypes.DATE, description="Those of one gaming day."),

@@ -42,6 +42,7 @@ NEED_DATABASE: dict[str, tuple[str, ...]] = {
     "register": ("list",),
     "replay": ("--stream", "s"),
     "revokekey": ("x",),
+    "sandbox": ("--empty", "c"),
     "sequence": ("--once",),
     "tiles": ("--output", "tiles"),
     "verify": (),

@@ -16,7 +16,14 @@ from tests.test_docs import documented
 
 ROOT = Path(__file__).parent.parent.parent
 UNITS = ROOT / "deploy" / "systemd"
-PROCESSES = {"web": "web", "replay": "worker", "night": "worker", "beat": "beat", "sequencer": "sequencer"}
+PROCESSES = {
+    "web": "web",
+    "replay": "worker",
+    "night": "worker",
+    "notify": "worker",
+    "beat": "beat",
+    "sequencer": "sequencer",
+}
 """Each process, and whose account and environment it has."""
 
 MOST_EXPOSED = 1.1

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from django.contrib import admin
 from django.test import Client
 from django.urls import reverse
 
-from audit.models import Membership, Role
+from audit.models import Membership, Officer, Role
 from tests.audit.casework.test_actions import Desk, client_of, hired
 
 pytestmark = pytest.mark.django_db
@@ -99,3 +100,14 @@ def test_it_leads_to_no_other_site(desks: tuple[Desk, Desk], client: Client, bac
     answer = client.post(CHOOSE, {"casino": desks[0].tenant.casino.pk, "next": back})
     assert answer.headers["Location"] == "/admin/"
     assert client.get(CHOOSE).status_code == 405
+
+
+@pytest.mark.superuser
+def test_every_list_opens_with_a_casino_chosen(desks: tuple[Desk, Desk]) -> None:
+    root = Officer.objects.create_superuser("root-of-lists", password=None)
+    client = client_of(root)
+    client.post(CHOOSE, {"casino": desks[0].tenant.casino.pk})
+    lists = [reverse(f"admin:audit_{model._meta.model_name}_changelist") for model in admin.site._registry]
+    assert len(lists) > 15
+    for address in lists:
+        assert client.get(address).status_code == 200, address
