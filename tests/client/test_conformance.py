@@ -87,8 +87,14 @@ def test_the_runner_plays_every_script_and_everything_conforms(
     assert shown.tables == shown.captions > 0
     for script in SCRIPTS:
         assert f">{script.title}</h2>" in page
-    for words in ("clock-ahead", "events-lost", "wager.placed \u00d7 2", "prefers-color-scheme: dark", "@media print"):
-        assert words in page
+    for message in (
+        "clock-ahead",
+        "events-lost",
+        "wager.placed \u00d7 2",
+        "prefers-color-scheme: dark",
+        "@media print",
+    ):
+        assert message in page
 
 
 def test_without_a_second_key_one_script_is_not_played_and_nothing_passes_for_it(
@@ -246,7 +252,7 @@ def test_a_table_system_that_is_right_conforms(sandboxed: tuple[Record, str, str
 
 
 @pytest.mark.parametrize(
-    ("plays", "script", "words"),
+    ("plays", "script", "message"),
     [
         (whole_euros, "amounts", "stake is 12, not 1250"),
         (stamped_when_sent, "offline", "occurred_at is when it happened at the table, not when it was sent"),
@@ -259,12 +265,12 @@ def test_a_table_system_that_is_right_conforms(sandboxed: tuple[Record, str, str
     ids=lambda each: each.__name__ if callable(each) else None,
 )
 def test_a_table_system_that_is_wrong_is_named_as_such(
-    sandboxed: tuple[Record, str, str], tmp_path: Path, plays: Plays, script: str, words: str
+    sandboxed: tuple[Record, str, str], tmp_path: Path, plays: Plays, script: str, message: str
 ) -> None:
     running, old, new = sandboxed
     status, printed = watch(TableSystem(running, [new, old], tmp_path), plays, [script])
     assert status == 1
-    assert words in printed
+    assert message in printed
     assert "0 of 1 sessions conform" in printed
 
 

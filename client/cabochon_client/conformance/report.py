@@ -76,7 +76,7 @@ def _summary(judged: list[Judgement]) -> Iterator[str]:
 
 def _section(number: int, judgement: Judgement) -> Iterator[str]:
     yield f"<section aria-labelledby='s{number}'>\n<h2 id='s{number}'>{escape(judgement.script.title)}</h2>"
-    yield f"<p class='soft'>{escape(judgement.script.disturbance)}</p>"
+    yield f"<p class='soft'>{escape(judgement.script.what_happens)}</p>"
     yield f"<p class='{_class_of(judgement)}'>{word_of(judgement).capitalize()}{_because(judgement)}</p>"
     if judgement.checks:
         yield "<h3>What was looked at</h3>\n<ul>"

@@ -109,7 +109,7 @@ def _judged(reader: Reader, script: Script, stream: str, sent: list[Check], orde
 
 def _watched(reader: Reader, script: Script, order: Order, seen: set[str], say: Say) -> Judgement:
     """Wait until the table system has played a script: for the next session that is new and has its end."""
-    say(f"\n{script.title} ({script.name})\n  {script.disturbance}\n  At a table of {order.game.name}:")
+    say(f"\n{script.title} ({script.name})\n  {script.what_happens}\n  At a table of {order.game.name}:")
     for step in steps_of(order.game):
         say(f"    {step.what}")
     say(f"  Waiting for the next new session, for {order.timeout_s / 60:.0f} min.")

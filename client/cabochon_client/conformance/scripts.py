@@ -78,13 +78,13 @@ GAMES: Mapping[str, Game] = {
 class Script:
     """What is played and what is expected. ``findings`` have to be there, ``allowed`` may be; any other is a fault.
 
-    ``disturbance`` says what is done to the table system while it plays. ``checks`` names what is looked
+    ``what_happens`` says what is done to the table system while it plays, None for nothing. ``checks`` names what is looked
     at beyond the steps: see ``judge``.
     """
 
     name: str
     title: str
-    disturbance: str
+    what_happens: str
     findings: frozenset[str] = frozenset()
     allowed: frozenset[str] = frozenset()
     checks: tuple[str, ...] = ()

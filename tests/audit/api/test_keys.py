@@ -243,11 +243,11 @@ class Terminal(StringIO):
 def at_terminal(monkeypatch: pytest.MonkeyPatch, typed: str, *options: str) -> tuple[ApiKey, str]:
     """Return the key that ``createkey`` makes at a terminal, and what it asks."""
     monkeypatch.setattr("sys.stdin", Terminal(typed))
-    printed, asked = StringIO(), StringIO()
-    call_command("createkey", *options, stdout=printed, stderr=asked)
+    printed, prompts = StringIO(), StringIO()
+    call_command("createkey", *options, stdout=printed, stderr=prompts)
     key = ApiKey.of_secret(printed.getvalue().strip())
     assert key is not None
-    return key, asked.getvalue()
+    return key, prompts.getvalue()
 
 
 def days_of(key: ApiKey) -> int | None:
@@ -255,26 +255,26 @@ def days_of(key: ApiKey) -> int | None:
 
 
 def test_createkey_asks_at_a_terminal_for_what_no_option_gives(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    key, asked = at_terminal(monkeypatch, "1, 3\n90\n", "--casino", "trouville")
+    key, prompts = at_terminal(monkeypatch, "1, 3\n90\n", "--casino", "trouville")
     assert key.scopes == [KeyScope.EVENTS_WRITE, KeyScope.STREAMS_READ]
     assert days_of(key) == 90
-    assert "The key may, by number [1,3,4,5]: " in asked
-    assert "Days until it expires [365]: " in asked
-    key, asked = at_terminal(monkeypatch, "9\nall\n\nnever\n\n", "--casino", "trouville")
+    assert "The key may, by number [1,3,4,5]: " in prompts
+    assert "Days until it expires [365]: " in prompts
+    key, prompts = at_terminal(monkeypatch, "9\nall\n\nnever\n\n", "--casino", "trouville")
     assert (key.scopes, days_of(key)) == (DEFAULT_SCOPES, 365)
-    assert "'9' is not numbers from 1 to 5" in asked
-    assert "'never' is not a whole number" in asked
+    assert "'9' is not numbers from 1 to 5" in prompts
+    assert "'never' is not a whole number" in prompts
     options = ("--casino", "trouville", "--scope", "streams:read", "--no-expiry")
-    key, asked = at_terminal(monkeypatch, "", *options)
+    key, prompts = at_terminal(monkeypatch, "", *options)
     assert (key.scopes, days_of(key)) == ([KeyScope.STREAMS_READ], None)
-    assert "[" not in asked
+    assert "[" not in prompts
     monkeypatch.setattr("sys.stdin", Terminal("1\n"))
     with pytest.raises(CommandError, match="the answer is missing"):
         call_command("createkey", "--casino", "nowhere", stderr=StringIO())
     assert not Casino.objects.filter(code="nowhere").exists()
 
 
-def test_no_key_is_valid_for_ever_unless_it_is_asked_for(db: None) -> None:
+def test_no_key_is_valid_for_ever_unless_requested(db: None) -> None:
     def made(*options: str) -> int | None:
         key = ApiKey.of_secret(created_key(*options))
         assert key is not None
