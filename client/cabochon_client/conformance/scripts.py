@@ -78,10 +78,8 @@ GAMES: Mapping[str, Game] = {
 class Script:
     """What is played and what is expected. ``findings`` have to be there, ``allowed`` may be; any other is a fault.
 
-
-
-    ``what_happens`` says what is done to the table system while it plays, None for nothing. ``checks`` names what is looked
-    at beyond the steps: see ``judge``.
+    ``what_happens`` says what is done to the table system while it plays. ``checks`` names what is looked at beyond the
+    steps: see ``judge``.
     """
 
     name: str
