@@ -113,7 +113,11 @@ class OfChosenCasino(ChangeList):
         rows = super().get_queryset(request, *args, **kwargs)
         section = self.model_admin
         assert isinstance(section, ScopedAdmin), "each section of the desk is scoped"
-        return narrowed(rows, request, section.casino) if section.casino != "pk" else rows
+        try:
+            section.opts.get_field(section.casino.partition("__")[0])
+        except FieldDoesNotExist:  # of casinos themselves, and of officers, who may be of several
+            return rows
+        return narrowed(rows, request, section.casino)
 
 
 def demands(*capabilities: Capability) -> Callable[[Callable[P, HttpResponse]], Callable[P, HttpResponse]]:
