@@ -9,6 +9,7 @@
 #            coups of human nights of each game, twenty table years of the ledger
 #   search   the property tests with examples drawn anew; SEED=1 repeats a draw
 #   check    everything that is checked without running a test
+#   docs     the documentation site on localhost:8001, with its search; nothing is loaded from elsewhere
 #   pictures a picture of every page of the desk, for docs/desk.md; ONLY=queue, ALL=1, OUT=FOLDER
 #   mutants  mutation testing; ONLY=settlement/night/value.py, SAMPLE=200, SEED=1
 
@@ -24,7 +25,7 @@ QUICK = tests/test_*.py tests/conformance tests/settlement tests/audit/event_sto
 # Modules are compiled once, not by each of the many processes of a run.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run quick test faults soak search setup check pictures mutants lock bench clean
+.PHONY: run quick test faults soak search setup check docs pictures mutants lock bench clean
 
 run: setup
 	@exec $(BIN)/python -m casino.up
@@ -69,6 +70,10 @@ check: setup
 	@PYTHONPATH=client $(BIN)/lint-imports --no-cache
 	@$(BIN)/vulture
 	@$(BIN)/python -W ignore::RuntimeWarning manage.py makemigrations --check --dry-run  # which warns without a database
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict 2>.venv/site.log || { cat .venv/site.log; exit 1; }  # --quiet would not count warnings
+
+docs: setup
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs serve --dev-addr localhost:8001
 
 pictures: setup
 	@$(BIN)/python .ci/pictures.py $(if $(ONLY),--only $(ONLY)) $(if $(ALL),--all) $(if $(OUT),--out $(OUT))

@@ -9,6 +9,6 @@ Page, print and PDF share one drawing. The page switches the states of chips tha
 """
 
 from audit.felt.drawing import draw, standalone
-from audit.felt.frames import Frame, Playback, Stake, playback_of, table_at
+from audit.felt.frames import Frame, Playback, Stake, playback_of, playback_of_events, table_at
 
-__all__ = ["Frame", "Playback", "Stake", "draw", "playback_of", "standalone", "table_at"]
+__all__ = ["Frame", "Playback", "Stake", "draw", "playback_of", "playback_of_events", "standalone", "table_at"]

@@ -142,7 +142,11 @@ def playback_from(state: State, stream_id: int, first_seq: int, last_seq: int) -
     Events are as the corrections of the state leave them.
     """
     raw = read.slice_of(stream_id, after=first_seq - 1, limit=MAX_FRAMES)
-    events = [decode_one_stored(envelope) for seq, envelope in raw if seq <= last_seq]
+    return playback_of_events(state, [decode_one_stored(envelope) for seq, envelope in raw if seq <= last_seq])
+
+
+def playback_of_events(state: State, events: Sequence[Event]) -> Playback:
+    """Return the frames of ``events`` from ``state``, which is that before the first of them and goes on."""
     table = state.table
     shown = dict.fromkeys((*table.live, *table.due, *table.swept))
     shown.update(dict.fromkeys(sorted(mentioned(events))))
