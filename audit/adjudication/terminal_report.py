@@ -12,7 +12,7 @@ from rich.text import Text
 
 from settlement import Adjudication, Finding
 from settlement.catalogue import BET_LABELS, RULES
-from settlement.catalogue.sentences import amount
+from settlement.catalogue.sentences import amount, format_fact
 from settlement.catalogue.templates import agree
 from settlement.provisions import PROVISIONS
 
@@ -119,7 +119,7 @@ def _wagers(answer: Adjudication, language: Language) -> Table:
             Text(wager_id),
             Text(label[language] if label else wager.bet),
             amount(wager.stake, answer.currency, language),
-            wager.status,
+            format_fact(wager.status, "status", language, answer.currency) or wager.status,
             due,
             Text(paid, style="" if paid == due else "yellow"),
             f"#{wager.decided_by}" if wager.decided_by else "",

@@ -80,9 +80,9 @@ Not checked, because the table does not report it: calls, collections, custody
 """,
     "fr": """\
 s  fr-craps  7 événements
-mise  chance                  enjeu  sort  dû (gain + enjeu)  payé (gain + enjeu)  décidée par
-w1    win (ligne de passe)  10,00 €  won   10,00 € + 10,00 €    10,00 € + 10,00 €  #5
-w2    on_the_croupier        0,70 €  void    0,00 € + 0,70 €      0,00 € + 0,00 €
+mise  chance                  enjeu  sort      dû (gain + enjeu)  payé (gain + enjeu)  décidée par
+w1    win (ligne de passe)  10,00 €  gagnante  10,00 € + 10,00 €    10,00 € + 10,00 €  #5
+w2    on_the_croupier        0,70 €  nulle       0,00 € + 0,70 €      0,00 € + 0,00 €
 #3 corrigé par l’événement #7 (chef-4 : misread [bold]chip)
 3 constats
 ╭─ #3 wager-not-permitted  majeur · Chance non autorisée ──────────────────────────────────────────────────────────────╮
@@ -111,14 +111,14 @@ Non vérifié, faute d’être transmis par la table : calls, collections, cust
 REGULAR: dict[Language, str] = {
     "en": """\
 s  fr-craps  2 events
-wager  bet               stake  status  due (winnings + stake)  paid (winnings + stake)  decided by
-w1     win — pass line  €10.00  open             €0.00 + €0.00            €0.00 + €0.00
+wager  bet               stake  status      due (winnings + stake)  paid (winnings + stake)  decided by
+w1     win — pass line  €10.00  still open           €0.00 + €0.00            €0.00 + €0.00
 Nothing irregular was found.
 """,
     "fr": """\
 s  fr-craps  2 événements
-mise  chance                  enjeu  sort  dû (gain + enjeu)  payé (gain + enjeu)  décidée par
-w1    win (ligne de passe)  10,00 €  open    0,00 € + 0,00 €      0,00 € + 0,00 €
+mise  chance                  enjeu  sort           dû (gain + enjeu)  payé (gain + enjeu)  décidée par
+w1    win (ligne de passe)  10,00 €  encore en jeu    0,00 € + 0,00 €      0,00 € + 0,00 €
 Rien d’irrégulier n’a été constaté.
 """,
 }
