@@ -5,7 +5,8 @@ Migration 0043 has the functions that count. What is stored without a number tak
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
+from typing import Any
 
 from django.db import connection
 
@@ -28,14 +29,14 @@ def number(findings: Collection[Finding]) -> None:
     rows = list(findings)
     if not rows:
         return
-    columns: Sequence[Sequence[object]] = (
+    columns: list[Any] = [
         [row.casino_id for row in rows],
         [row.gaming_day.year for row in rows],
         [row.stream_id for row in rows],
         [row.seq for row in rows],
         [row.rule for row in rows],
         [row.wager for row in rows],
-    )
+    ]
     with connection.cursor() as cursor:
         cursor.execute(
             "select year, number from audit_number_findings("
