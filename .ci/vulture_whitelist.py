@@ -80,7 +80,7 @@ _.authentication_classes, _.filter_backends, _.filterset_class, _.pagination_cla
 _.allow_request, _.authenticate, _.authenticate_header, _.has_permission, _.to_representation
 _.KeyScheme, _.target_class, _.get_security_definition, _.auto_schema, _.add_problems
 _.http_method_names  # of a view
-_.with_status  # a filter's method, by name
+_.with_status, _.with_reference  # methods of a filter, by name
 
 # Signals and signal handlers: parameters that the caller gives.
 _.sender, _.frame, _.trace, _.using, _.keep_parents, _._save_officer, _.apply_database_roles
@@ -189,3 +189,5 @@ _.clean_public_key, _.__instancecheck__
 _.optionxform, _.addheaders
 # A parser of pages in a test: html.parser calls them.
 _.handle_starttag, _.handle_endtag
+# Single sign-on: hooks of mozilla-django-oidc, what a session is kept by, and since when, for whoever looks at the row.
+_.retrieve_matching_jwk, _.get_payload_data, _.get_settings, _.get_extra_params, _.modified, _.linked_at

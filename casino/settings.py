@@ -57,6 +57,7 @@ AUTH_USER_MODEL = "audit.Officer"
 AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
     "django.contrib.auth.backends.ModelBackend",
+    "audit.desk.sign_in.provider.ProviderBackend",
 ]
 
 # Sign-in: locked for a while after too many failures. A second factor is offered to all officers, and may be required.
@@ -83,6 +84,18 @@ AXES_LOCKOUT_TEMPLATE = "admin/locked.html"
 CABOCHON_SECOND_FACTOR = env.str("CABOCHON_SECOND_FACTOR", default="offered")
 OTP_TOTP_ISSUER = "Cabochon"
 OTP_ADMIN_HIDE_SENSITIVE_DATA = True
+
+# Single sign-on by OpenID Connect: docs/sign-on.md.
+
+CABOCHON_OIDC_ISSUER = env.str("CABOCHON_OIDC_ISSUER", default="")  # "": there is none
+CABOCHON_OIDC_NAME = env.str("CABOCHON_OIDC_NAME", default="") or _("the single sign-on of the house")
+CABOCHON_OIDC_CLIENT_ID = env.str("CABOCHON_OIDC_CLIENT_ID", default="")
+CABOCHON_OIDC_CLIENT_SECRET = env.str("CABOCHON_OIDC_CLIENT_SECRET", default="")
+CABOCHON_OIDC_SCOPES = env.str("CABOCHON_OIDC_SCOPES", default="openid email")
+CABOCHON_OIDC_ALGORITHM = env.str("CABOCHON_OIDC_ALGORITHM", default="RS256")
+CABOCHON_OIDC_GROUPS = env.str("CABOCHON_OIDC_GROUPS", default="")  # "": groups are not looked at
+CABOCHON_OIDC_SECOND_FACTOR = frozenset(env.list("CABOCHON_OIDC_SECOND_FACTOR", default=[]))
+CABOCHON_LOCAL_SIGN_IN = env.bool("CABOCHON_LOCAL_SIGN_IN", default=True)
 
 # Application
 

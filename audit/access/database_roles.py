@@ -148,7 +148,8 @@ TABLES: Mapping[str, Mapping[str, str]] = {
         " revoked_at)",
         WEB: "select",
     },
-    "audit_accountrequest": _READ,
+    **{f"audit_{name}": _READ for name in ("accountrequest", "grouprole")},
+    "audit_provideraccount": {WEB: "select"},
     "audit_signinrefusal": {WEB: _ALL, WORKER: "select, update, delete"},
     # The house register, decisions on corrections, epochs and archived months of the log: written by functions.
     **{f"audit_{name}": _READ for name in ("registerentry", "correctiondecision", "logepoch", "archivedmonth")},
@@ -177,7 +178,7 @@ TABLES: Mapping[str, Mapping[str, str]] = {
 
 _ACCOUNT_ENTRIES = (
     *("invited", "link_issued", "link_used", "renamed", "deactivated", "second_factor"),
-    *("role_narrowed", "role_removed", "first_administrator"),
+    *("role_narrowed", "role_removed", "role_by_groups", "first_administrator", "linked", "unlinked"),
 )
 _REQUEST_ENTRIES = tuple(
     f"{kind}_{verb}"
@@ -185,7 +186,7 @@ _REQUEST_ENTRIES = tuple(
     for verb in ("proposed", "approved", "declined", "withdrawn")
 )
 _OF_ACCOUNTS = (
-    *("officer_of", "casinos_of", "keeps", "keeps_at", "is_in_own_trail", "role_is_within"),
+    *("officer_of", "own_account", "casinos_of", "keeps", "keeps_at", "is_in_own_trail", "role_is_within"),
     *("demand_keeper", "demand_keeper_at", "demand_own_trail", "demand_command"),
     *("set_superuser", "set_role", "revoke_links", "propose_request", "decide_request", "carry_out_request"),
 )
@@ -209,7 +210,7 @@ FUNCTIONS: Mapping[str, tuple[str, ...]] = {
     "audit_perform_command": (OPERATOR,),
     "audit_perform": (),
     **{f"audit_act_officer_{verb}": () for verb in ("added", "made_superuser", "unmade_superuser", "password_changed")},
-    **{f"audit_act_membership_{verb}": () for verb in ("given", "removed")},
+    **{f"audit_act_{of}_{verb}": () for of in ("membership", "group") for verb in ("given", "removed")},
     **{f"audit_act_officer_{verb}": () for verb in (*_ACCOUNT_ENTRIES, *_REQUEST_ENTRIES)},
     **{f"audit_act_night_{verb}": () for verb in ("reviewed", "closed", "reserved")},
     "audit_active_officer": (),

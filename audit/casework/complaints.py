@@ -105,7 +105,7 @@ def answer(
         if outcome != Answer.FOUNDED:
             amount = paid = None
         elif amount is None or amount < 0:
-            raise ActionRefused(_("Enter the amount for which it is founded; 0 if no money is at issue."))
+            raise ActionRefused(_("Enter the amount for which it is upheld; 0 if no money is at issue."))
         elif paid is not None and payment_of(complaint, paid) is None:
             raise ActionRefused(
                 _("That event neither pays a player goodwill nor settles a dispute in a player’s favour.")

@@ -18,6 +18,7 @@ OPEN_TO_EVERY_OFFICER = frozenset(
     {
         *("index", "login", "logout", "password_change", "password_change_done", "jsi18n", "app_list", "second_factor"),
         "sign_in_code",  # asks for what one has before one is signed in
+        *("single_sign_on", "single_sign_on_callback"),  # lead to the provider and back, before one is signed in
         "access_link",  # holds its own: the token, and no session
         "autocomplete",  # asks the ScopedAdmin of the model for its rows
     }

@@ -27,7 +27,7 @@ from audit.desk.record import state_page
 from audit.desk.rules import law_page
 from audit.desk.rules import page as rules
 from audit.desk.settings.page import settings_context
-from audit.desk.sign_in import access_link, own_password, pages, second_factor
+from audit.desk.sign_in import access_link, own_password, pages, second_factor, single_sign_on
 
 
 class DeskSite(admin.AdminSite):
@@ -42,6 +42,8 @@ class DeskSite(admin.AdminSite):
             path("audit-trail/", view(audit_trail.day_view), name="audit_trail"),
             path("audit-trail/export/<slug:format>/", view(audit_trail.export_view), name="audit_trail_export"),
             path("login/code/", pages.code_view, name="sign_in_code"),
+            path("login/provider/", single_sign_on.begin_view, name="single_sign_on"),
+            path("login/provider/callback/", single_sign_on.callback_view, name="single_sign_on_callback"),
             path("link/<str:token>/", access_link.access_link_view, name="access_link"),
             path("casino/", view(choose_casino_view), name="choose_casino"),
             path("first-run/", view(first_run.first_run_view), name="first_run"),

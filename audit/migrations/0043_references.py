@@ -1,8 +1,9 @@
-"""References of findings: counted for each casino and year."""
+"""References of findings, counted for each casino and year; single sign-on."""
 
 from pathlib import Path
 
 import django.db.models.deletion
+from django.conf import settings
 from django.db import migrations, models
 
 SQL = Path(__file__).resolve().parent / "sql"
@@ -14,6 +15,29 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        migrations.AlterField(
+            model_name="complaint",
+            name="came",
+            field=models.CharField(
+                choices=[
+                    ("table", "at the table"),
+                    ("cage", "at the cage"),
+                    ("letter", "by letter"),
+                    ("mail", "by e-mail"),
+                ],
+                max_length=16,
+                verbose_name="how it came",
+            ),
+        ),
+        migrations.AlterField(
+            model_name="complaintanswer",
+            name="outcome",
+            field=models.CharField(
+                choices=[("founded", "upheld"), ("unfounded", "not upheld"), ("withdrawn", "withdrawn")],
+                max_length=16,
+                verbose_name="outcome",
+            ),
+        ),
         migrations.CreateModel(
             name="FindingCounter",
             fields=[
@@ -68,4 +92,74 @@ class Migration(migrations.Migration):
             ),
         ),
         migrations.RunSQL((SQL / "0043_references.sql").read_text()),
+        migrations.CreateModel(
+            name="ProviderAccount",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("issuer", models.CharField(max_length=255)),
+                ("subject", models.CharField(max_length=255)),
+                ("linked_at", models.DateTimeField()),
+                (
+                    "officer",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="provider_account",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+            ],
+            options={
+                "verbose_name": "account at the provider",
+                "verbose_name_plural": "accounts at the provider",
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("issuer", "subject"), name="one_officer_an_account_at_the_provider"
+                    )
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="GroupRole",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "role",
+                    models.CharField(
+                        choices=[
+                            ("officer", "officer"),
+                            ("second", "second officer"),
+                            ("director", "director"),
+                            ("auditor", "auditor"),
+                            ("administrator", "administrator"),
+                        ],
+                        max_length=16,
+                        verbose_name="role",
+                    ),
+                ),
+                ("group", models.CharField(max_length=255, verbose_name="group")),
+                (
+                    "casino",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="audit.casino",
+                        verbose_name="casino",
+                    ),
+                ),
+            ],
+            options={
+                "verbose_name": "role of a group",
+                "verbose_name_plural": "roles of groups",
+                "constraints": [
+                    models.UniqueConstraint(fields=("casino", "role", "group"), name="one_role_of_a_group"),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("role__in", ["officer", "second", "director", "auditor", "administrator"])
+                        ),
+                        name="group_role_is_one",
+                    ),
+                ],
+            },
+        ),
+        migrations.RunSQL((SQL / "0043_single_sign_on.sql").read_text()),
     ]

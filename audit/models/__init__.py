@@ -46,6 +46,7 @@ from audit.models.quarantine import Quarantined
 from audit.models.register import RegisterEntry
 from audit.models.replay_queue import CasinoTurn, Heartbeat, LeafCursor, WaitingStream
 from audit.models.runs import AdjudicationRun, FailedRun, RunCause, RunState, WhatIf
+from audit.models.sign_on import GroupRole, ProviderAccount
 from audit.models.slips import SlipUse
 from audit.models.webhooks import DeadLetter, Webhook, WebhookSecret
 from audit.models.witnesses import Cosignature, WitnessState
@@ -85,6 +86,7 @@ __all__ = [
     "FindingCounter",
     "FindingStatus",
     "GamingTable",
+    "GroupRole",
     "Heartbeat",
     "Job",
     "JobKind",
@@ -114,6 +116,7 @@ __all__ = [
     "Person",
     "PersonKind",
     "PublishedFeed",
+    "ProviderAccount",
     "Quarantined",
     "RegisterEntry",
     "RequestKind",

@@ -17,14 +17,14 @@ class Came(models.TextChoices):
     TABLE = "table", _("at the table")
     CAGE = "cage", _("at the cage")
     LETTER = "letter", _("by letter")
-    MAIL = "mail", _("by mail")
+    MAIL = "mail", _("by e-mail")
 
 
 class Answer(models.TextChoices):
     """How a complaint ends."""
 
-    FOUNDED = "founded", _("founded")
-    UNFOUNDED = "unfounded", _("unfounded")
+    FOUNDED = "founded", _("upheld")
+    UNFOUNDED = "unfounded", _("not upheld")
     WITHDRAWN = "withdrawn", _("withdrawn")
 
 

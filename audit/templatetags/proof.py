@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django import template
+from django.conf import settings
 
 from audit.desk.sign_in import proof
 
@@ -20,6 +21,9 @@ def proof_fields(context: Any, form: str) -> dict[str, Any]:
         "form": form,
         "is_needed": is_needed,
         "has_second_factor": is_needed and proof.has_second_factor(request),
+        "is_by_provider": proof.is_by_provider(request),
+        "provider": settings.CABOCHON_OIDC_NAME,
+        "here": request.get_full_path() if request.method == "GET" else "",
         "password": proof.PASSWORD,
         "code": proof.CODE,
     }

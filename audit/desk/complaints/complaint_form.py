@@ -108,7 +108,7 @@ class AnswerForm(forms.Form):
     """The answer to a complaint. The amount has no more decimals than the currency of the table."""
 
     outcome = forms.ChoiceField(label=gettext_lazy("Outcome"), choices=Answer)
-    amount = forms.DecimalField(label=gettext_lazy("Amount, if founded"), required=False, min_value=0, max_digits=15)
+    amount = forms.DecimalField(label=gettext_lazy("Amount, if upheld"), required=False, min_value=0, max_digits=15)
     paid = forms.IntegerField(
         label=gettext_lazy("Event that paid it, by its number, if there is one"),
         required=False,

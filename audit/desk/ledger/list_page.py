@@ -31,7 +31,7 @@ SHOWN = 20
 
 THINGS, PERSONS = "equipment", "persons"
 HALVES: Mapping[str, str | Promise] = MappingProxyType(
-    {THINGS: gettext_lazy("Wheels, dice, tables"), PERSONS: gettext_lazy("Persons")}
+    {THINGS: gettext_lazy("Wheels, dice, tables"), PERSONS: gettext_lazy("People")}
 )
 """The halves of the budget, as the page calls them."""
 

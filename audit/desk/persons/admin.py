@@ -18,6 +18,7 @@ from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils import timezone
+from django.utils.html import format_html
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
@@ -35,7 +36,7 @@ from audit.exports.sheets import Column, Sheet
 from audit.models import Casino, Person, PersonKind
 from audit.persons.directory_file import COLUMNS, MAX_BYTES, FileRefused, import_file
 from audit.persons.erasure import MAX_REASON, Erased, ErasureRefused, erase
-from audit.presentation import MISSING, count, day
+from audit.presentation import MISSING, count, day, labelled
 
 SHOWN_REFUSALS = 200
 """Refused rows that the page lists."""
@@ -46,6 +47,13 @@ class ImportForm(forms.Form):
 
     casino = forms.ModelChoiceField(Casino.objects.none(), label=_("casino"), empty_label=None)
     file = forms.FileField(label=_("file"))
+
+
+def _in_card(label: str, text: str) -> str:
+    """Return a cell of the list, with what it is about: on a phone a row is a card, without the heads of columns."""
+    if not text:
+        return format_html('<span class="none">{}</span>', MISSING)
+    return format_html('<span class="label">{}</span>{}', labelled(label, ""), text)
 
 
 @admin.register(Person)
@@ -82,30 +90,32 @@ class PersonAdmin(SubjectPages, PersonPages, AuditedAdmin[Person]):
     def incidents(self, person: Person) -> str:
         tally = _tally(person)
         if tally is None or not tally.incidents:
-            return MISSING
-        if not tally.open:
-            return count(tally.incidents)
-        return gettext("%(number)s, %(open)s open") % {"number": count(tally.incidents), "open": count(tally.open)}
+            return _in_card(gettext("incidents"), "")
+        text = count(tally.incidents)
+        if tally.open:
+            text = gettext("%(number)s, %(open)s open") % {"number": text, "open": count(tally.open)}
+        return _in_card(gettext("incidents"), text)
 
     @admin.display(description=_("owed to players"), ordering="by_owed")
     def owed_to_players(self, person: Person) -> str:
-        return self._amount(person, "player")
+        return _in_card(gettext("owed to players"), self._amount(person, "player"))
 
     @admin.display(description=_("paid too much"), ordering="by_overpaid")
     def paid_too_much(self, person: Person) -> str:
-        return self._amount(person, "bank")
+        return _in_card(gettext("paid too much"), self._amount(person, "bank"))
 
     @admin.display(description=_("nights with incidents"))
     def nights(self, person: Person) -> str:
         tally = _tally(person)
         if tally is None or not tally.days:
-            return MISSING
-        return gettext("%(number)s, last %(day)s") % {"number": count(len(tally.days)), "day": day(max(tally.days))}
+            return _in_card(gettext("nights with incidents"), "")
+        text = gettext("%(number)s, last %(day)s") % {"number": count(len(tally.days)), "day": day(max(tally.days))}
+        return _in_card(gettext("nights with incidents"), text)
 
     @staticmethod
     def _amount(person: Person, side: str) -> str:
         tally = _tally(person)
-        return (tally.amount_of(side) if tally is not None else "") or MISSING
+        return tally.amount_of(side) if tally is not None else ""
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Person]:
         return orderable(super().get_queryset(request))
@@ -163,7 +173,7 @@ class PersonAdmin(SubjectPages, PersonPages, AuditedAdmin[Person]):
         ]
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        context = {"title": _("Persons"), "formats": list(FORMATS), "may_change": self.has_add_permission(request)}
+        context = {"title": _("People"), "formats": list(FORMATS), "may_change": self.has_add_permission(request)}
         response = super().changelist_view(request, {**context, **(extra_context or {})})
         shown = getattr(response, "context_data", None) or {}
         if "cl" in shown:
@@ -195,7 +205,7 @@ class PersonAdmin(SubjectPages, PersonPages, AuditedAdmin[Person]):
         _record_each(request, "persons.exported", persons)
         rows = [[getattr(person, name) for name in COLUMNS] for person in persons]
         sheet = Sheet("persons", [Column(name) for name in COLUMNS], rows)
-        return list_response(sheet, format, title=gettext("Persons"), filters=(), day=timezone.now().date())
+        return list_response(sheet, format, title=gettext("People"), filters=(), day=timezone.now().date())
 
     @demands(Capability.KEEP_EQUIPMENT)
     def import_view(self, request: HttpRequest) -> HttpResponse:

@@ -27,7 +27,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django_otp import match_token, user_has_device
 
-from audit.desk.sign_in import gate, half_way, last_sign_in
+from audit.desk.sign_in import gate, half_way, last_sign_in, provider
 from audit.models import Officer
 
 CODE_PERIOD_S = 30
@@ -41,6 +41,12 @@ class PasswordForm(AdminAuthenticationForm):
         **AdminAuthenticationForm.error_messages,
         "invalid_login": gettext_lazy("The name or the password is wrong. Capital letters count."),
     }
+
+    def confirm_login_allowed(self, user: Any) -> None:
+        """Refuse all but superusers where everybody else signs in with the provider."""
+        super().confirm_login_allowed(user)
+        if provider.is_configured() and not settings.CABOCHON_LOCAL_SIGN_IN and not user.is_superuser:
+            raise self.get_invalid_login_error()
 
 
 class CodeForm(forms.Form):
@@ -87,7 +93,10 @@ class PasswordView(LoginView):
         return reverse("admin:index")
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        return super().get_context_data(**gate.context_of(self.request, title=_("Sign in")), **kwargs)
+        context = gate.context_of(self.request, title=_("Sign in"))
+        context |= {"provider": settings.CABOCHON_OIDC_NAME if provider.is_configured() else ""}
+        context |= {"is_local": settings.CABOCHON_LOCAL_SIGN_IN or not provider.is_configured()}
+        return super().get_context_data(**context, **kwargs)
 
     def form_valid(self, form: Any) -> HttpResponse:
         officer = form.get_user()

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, ParamSpec
 
+from django.conf import settings
 from django.contrib import admin
 from django.contrib.auth import authenticate
 from django.contrib.auth.signals import user_logged_in, user_login_failed
@@ -21,6 +22,7 @@ from django.template.response import TemplateResponse
 from django.utils.translation import gettext as _
 from django_otp import match_token, user_has_device
 
+from audit.desk.sign_in import provider
 from audit.models import Officer
 
 P = ParamSpec("P")
@@ -31,6 +33,8 @@ PROOF_S = 5 * 60
 PASSWORD, CODE = "proof_password", "proof_code"
 _NOT_SENT_AGAIN = {PASSWORD, CODE, "csrfmiddlewaretoken"}
 _PROVED_AT = "proved_at"
+_BY_PROVIDER, _PROVIDER_FACTOR = "signed_in_by_provider", "provider_second_factor"
+_HALF_WAY_AT = "provider_proved_at"
 
 
 def fresh_proof(view: Callable[P, HttpResponse]) -> Callable[P, HttpResponse]:
@@ -62,6 +66,8 @@ def ask_for_proof(request: HttpRequest) -> HttpResponse | None:
             (name, value) for name, values in request.POST.lists() for value in values if name not in _NOT_SENT_AGAIN
         ],
         "address": request.get_full_path(),
+        "is_by_provider": is_by_provider(request),
+        "provider": settings.CABOCHON_OIDC_NAME,
     }
     response = TemplateResponse(request, "admin/audit/sign_in/proof.html", context, status=403)
     response["Cache-Control"] = "no-store"
@@ -72,6 +78,32 @@ def is_fresh(request: HttpRequest) -> bool:
     """Return whether the officer has signed in, or given a proof, in this session within the last ``PROOF_S``."""
     proved_at = request.session.get(_PROVED_AT)
     return isinstance(proved_at, float) and abs(time.time() - proved_at) < PROOF_S
+
+
+def note_provider(request: HttpRequest, proved_at: float | None, *, has_second_factor: bool = False) -> None:
+    """Note of a session that the provider of single sign-on lets in when they proved there who they are.
+
+    A sign-in that the provider answered by a session of its own, begun hours ago, is no fresh proof; nor is one of
+    which the provider does not say when (``proved_at`` None).
+    """
+    request.session[_BY_PROVIDER] = True
+    request.session[_PROVIDER_FACTOR] = has_second_factor
+    request.session[_PROVED_AT] = proved_at
+
+
+def note_half_way(request: HttpRequest, proved_at: float | None) -> None:
+    """Keep the same until the code of the second factor is given, which signs in."""
+    request.session[_HALF_WAY_AT] = proved_at
+
+
+def is_by_provider(request: HttpRequest) -> bool:
+    """Return whether the session was begun by the provider, which then gives the proof, too."""
+    return request.session.get(_BY_PROVIDER) is True
+
+
+def has_provider_factor(request: HttpRequest) -> bool:
+    """Return whether the provider has said that the officer of this session used a second factor there."""
+    return is_by_provider(request) and request.session.get(_PROVIDER_FACTOR) is True
 
 
 def has_second_factor(request: HttpRequest) -> bool:
@@ -106,4 +138,9 @@ def _remember(request: HttpRequest) -> None:
 
 @receiver(user_logged_in)
 def _on_sign_in(sender: Any, request: HttpRequest, user: Any, **kwargs: Any) -> None:
+    """A password, and a code, were given just now; what the provider's answer proves is noted by who has read it."""
+    if getattr(user, "backend", "") == provider.BACKEND:
+        note_provider(request, request.session.pop(_HALF_WAY_AT, None))
+        return
+    request.session.pop(_BY_PROVIDER, None)
     _remember(request)

@@ -24,6 +24,7 @@ from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from audit.access import accounts
 from audit.desk.scoped_admin import officer_of
+from audit.desk.sign_in import proof
 
 RECOVERY_CODES = 10
 """Recovery codes of an officer, each of which is good once."""
@@ -88,8 +89,9 @@ class SecondFactorRequired:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if settings.CABOCHON_SECOND_FACTOR == "required" and request.path_info.startswith(reverse("admin:index")):
             officer = request.user
-            exempt = {reverse(f"admin:{name}") for name in ("login", "logout", "jsi18n", "second_factor")}
-            is_verified = getattr(officer, "is_verified", lambda: False)()
+            names = ("login", "logout", "jsi18n", "second_factor", "single_sign_on", "single_sign_on_callback")
+            exempt = {reverse(f"admin:{name}") for name in names}
+            is_verified = getattr(officer, "is_verified", lambda: False)() or proof.has_provider_factor(request)
             if officer.is_authenticated and not is_verified and request.path_info not in exempt:
                 return redirect("admin:second_factor")
         return self.get_response(request)
