@@ -85,7 +85,7 @@ CABOCHON_SECOND_FACTOR = env.str("CABOCHON_SECOND_FACTOR", default="offered")
 OTP_TOTP_ISSUER = "Cabochon"
 OTP_ADMIN_HIDE_SENSITIVE_DATA = True
 
-# Single sign-on by OpenID Connect: docs/sign-on.md.
+# Single sign-on by OpenID Connect: docs/deployment.md.
 
 CABOCHON_OIDC_ISSUER = env.str("CABOCHON_OIDC_ISSUER", default="")  # "": there is none
 CABOCHON_OIDC_NAME = env.str("CABOCHON_OIDC_NAME", default="") or _("the single sign-on of the house")
