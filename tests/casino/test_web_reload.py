@@ -6,6 +6,7 @@ The application is a line of WSGI that can be slow to load, or fail to; the serv
 from __future__ import annotations
 
 import http.client
+import logging
 import signal
 import socket
 import subprocess
@@ -14,10 +15,12 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 
 import psutil
 import pytest
 
+from casino.web_reload import STARTS_WITHIN_S, keep_serving
 from tests.casino.processes import ENVIRONMENT, until
 
 ROOT = Path(__file__).parents[2]
@@ -140,3 +143,38 @@ def test_a_request_in_the_middle_of_a_reload_is_answered_on_its_open_connection(
             connection.close()
         time.sleep(0.05)
     assert set(answers) == {"one", "two"}
+
+
+class _Arbiter:
+    """Stands for gunicorn's main process: two old workers, and two new ones that never serve."""
+
+    num_workers = 2
+    log = logging.getLogger("tests")
+
+    def __init__(self, forked_s: float) -> None:
+        forked_at = time.monotonic() - forked_s
+        self.WORKERS = {
+            age: SimpleNamespace(age=age, is_serving=age < 3, forked_at=forked_at if age > 2 else 0.0)
+            for age in (1, 2, 3, 4)
+        }
+        self.killed: set[int] = set()
+        self.has_stopped_surplus = False
+
+    def manage_workers(self) -> None:
+        self.has_stopped_surplus = True
+
+    def reap_workers(self) -> None:
+        raise AssertionError("nobody calls this here")
+
+    def kill_worker(self, pid: int, number: int) -> None:
+        assert number == signal.SIGKILL
+        self.killed.add(pid)
+
+
+@pytest.mark.parametrize(("forked_s", "killed"), [(1.0, set()), (STARTS_WITHIN_S + 1, {3, 4})])
+def test_new_workers_that_hang_are_given_up_after_a_while(forked_s: float, killed: set[int]) -> None:
+    arbiter = _Arbiter(forked_s)
+    keep_serving(arbiter)
+    arbiter.manage_workers()
+    assert arbiter.killed == killed
+    assert not arbiter.has_stopped_surplus
