@@ -11,7 +11,6 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
-from django.contrib.admin.views.main import ChangeList
 from django.contrib.auth.models import Group
 from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
@@ -85,10 +84,6 @@ class OfficerAdmin(RecordAdmin[Officer]):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Officer]:
         kept = keepers.kept_by(officer_of(request))
         return kept.order_by("username").prefetch_related("memberships__casino")
-
-    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
-        """Return a list that is not narrowed to the chosen casino: an officer belongs to several."""
-        return ChangeList
 
     def _is_within(self, scope: Scope, row: Model | None) -> bool:
         """Whether every casino of an officer is in ``scope``; a superuser is in the scope of superusers alone."""
