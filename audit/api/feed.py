@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from threading import Lock
 from typing import Any
 
@@ -203,7 +203,7 @@ class _Stream:
             self._casino_id = None
 
 
-def _events(key: ApiKey, cursor: Cursor, limit: int, *, ends_at: float) -> Any:
+def _events(key: ApiKey, cursor: Cursor, limit: int, *, ends_at: float) -> Generator[bytes, None, None]:
     """Yield the changes after ``cursor`` as they come, until ``ends_at`` of the monotonic clock."""
     yield b"retry: 2000\n\n"
     heard_at = time.monotonic()

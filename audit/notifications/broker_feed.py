@@ -54,12 +54,13 @@ def publish(casino_id: int) -> int:
         connect_timeout=TIMEOUT_S,
         transport_options={"confirm_publish": True, "read_timeout": TIMEOUT_S, "write_timeout": TIMEOUT_S},
     )
+    broken: tuple[type[Exception], ...] = (OSError, KombuError, *broker.connection_errors, *broker.channel_errors)
     try:
         with broker:
             producer = Producer(broker, exchange=Exchange(settings.CABOCHON_AMQP_EXCHANGE, type="topic", durable=True))
             while count := _publish_next(producer, casino_id, newest):
                 published += count
-    except (OSError, KombuError, *broker.connection_errors, *broker.channel_errors) as error:
+    except broken as error:
         log.warning("feed not published", casino=casino_id, error=type(error).__name__)
     return published
 

@@ -69,11 +69,11 @@ class WebhookForm(forms.Form):
         help_text=gettext_lazy("An inactive one is sent nothing, and goes on where it was once it is active again."),
     )
 
-    def __init__(self, scope: Scope, webhook: Webhook | None, *args: Any) -> None:
+    def __init__(self, scope: Scope, webhook: Webhook | None, data: Any = None) -> None:
         initial = None
         if webhook is not None:
             initial = {name: getattr(webhook, name) for name in ("name", "url", "severities", "is_active")}
-        super().__init__(*args, initial=initial)
+        super().__init__(data, initial=initial)
         if webhook is not None:
             del self.fields["casino"]
             return
