@@ -36,6 +36,7 @@ RATE = 10
 def workers(tmp_path: Path, settings: Any) -> Iterator[None]:
     """A broker, and a worker of the queues ``replay`` and ``notify``, in threads of this process."""
     settings.CABOCHON_WEBHOOK_NETWORKS = ["127.0.0.0/8"]
+    settings.CABOCHON_STREAMS_A_DAY = 10_000  # each post is a session of its own
     valkey = EmbeddedValkey(tmp_path)
     before = (
         app.conf.broker_url,
