@@ -54,7 +54,7 @@ def publish(casino_id: int) -> int:
         connect_timeout=TIMEOUT_S,
         transport_options={"confirm_publish": True, "read_timeout": TIMEOUT_S, "write_timeout": TIMEOUT_S},
     )
-    broken: tuple[type[Exception], ...] = (OSError, KombuError, *broker.connection_errors, *broker.channel_errors)
+    broken: tuple[type[BaseException], ...] = (OSError, KombuError, *broker.connection_errors, *broker.channel_errors)
     try:
         with broker:
             producer = Producer(broker, exchange=Exchange(settings.CABOCHON_AMQP_EXCHANGE, type="topic", durable=True))
