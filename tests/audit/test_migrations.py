@@ -46,6 +46,13 @@ LANDED = {
     "0033_shifts.py": "a3176b91551faaf16edf1eb18e82fb60416f4cc04015b1b9219db38f37c8c906",
     "0034_video_requests.py": "d2d426aaf399f4c5f30ffd69710360871074896f92893d7a1907ea1ce930f55b",
     "0035_complaints.py": "a41e3f284eb5f5964f612e1da77e74aa9ce3c80b33309f4839d5c87782e2107d",
+    "0036_table_names.py": "7b8e6a322754f6d30547872b4d6412ecb313de9eb45e2f1f58583ff852ec7085",
+    "0037_mail_failures.py": "acf5ef57232268e92b04797c2e2310ae2f35311ca1f8cc3badecca3f30f46bfe",
+    "0038_witnesses.py": "657ccb143193d9f8c5a255c749d864dc9f57ca81fc09d57bdaa799b639126b7c",
+    "0039_recovery.py": "f022fbc59805f581d7252a98cbe1179f0de599051ed420b60998a9792216d260",
+    "0040_received_at.py": "ed687c2ac0010e855daee7b0576150076ce2c7f49a5e40884e0261f214cfc343",
+    "0041_archive.py": "c4a0058920d0add226d39ac764438846dd29d1f7730d406f57d4d7bdcaf12cd6",
+    "0042_erasure_and_signatures.py": "80d82d9f13724de1922218e911044f0486ecef0830383a6237fc429b93c3a046",
     "sql/0002_guard.sql": "e5c441cb97f6d4608008cd72fce00e21355a616a9e8cc50fb677d810f06537fe",
     "sql/0002_log.sql": "c1eb668a38a3780d1a9259c8c0ed66c026f57c79a0a32bbdfc0e3c944ebe5e36",
     "sql/0002_roles.sql": "d638857251b8dd794b78cb367745af9b93a5fae7d064d71da4678602519ed37e",
@@ -68,6 +75,11 @@ LANDED = {
     "sql/0029_thresholds.sql": "52dd49203aa564e8cb3bc1ff591cbe74c0efef812060a39634bcc0b2299a9500",
     "sql/0030_questions.sql": "88219dbe222120355e2d4459e9fa85508da13cf5a3e1ca84845eaeee2c05d134",
     "sql/0033_shifts.sql": "e198640c927dbcc01bd339f69aec8931c07f9a0d26dc21840c6d9fa6121a313b",
+    "sql/0039_recovery.sql": "5304bf8848ad8a7bc2d11e0434eafa3c962e0be1674903072dec6e58547f5696",
+    "sql/0040_received_at.sql": "de99de30da7604d83c9a0165dfe80efbe691af49c32c489aef21830ba64b5cac",
+    "sql/0041_archive.sql": "da9710e25bafa7f712231af31880bc135e9e3a5a7de1a7fc8f3dd8d0d23f10bd",
+    "sql/0042_erasure.sql": "61b4f738d0dde48784050939b955d93381c71d93f327db6c910127a3f059e8ed",
+    "sql/0042_signed_batches.sql": "ae6932bfd0c3da00bc0aa9f28c620c3aedb87f35257fecfc0a70980d5158db77",
 }
 """SHA-256 of each migration that somebody may have run, and of the SQL that it runs. Each release adds its own."""
 

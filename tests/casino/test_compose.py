@@ -80,7 +80,7 @@ def test_no_secret_has_a_default() -> None:
         value
         for service in services.values()
         for key, value in service.get("environment", {}).items()
-        if ("PASS" in key and not key.endswith("__FILE")) or "SECRET" in key
+        if value is not None and (("PASS" in key and not key.endswith("__FILE")) or "SECRET" in key)
     ]
     of_web = [value for value in secrets if value != "signs-nothing-in-this-process"]
     assert len(of_web) >= 8

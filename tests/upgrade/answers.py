@@ -26,6 +26,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime, time
 from hashlib import sha256
+from inspect import signature
 from io import StringIO
 from itertools import pairwise
 from pathlib import Path
@@ -53,6 +54,9 @@ from audit.ingest.receipts import receipt
 from audit.transparency import proofs, signing_keys, tree
 from casino.celery import app
 from settlement import ENGINE_VERSION
+
+OF_RECEIPT = {"is_of_sandbox": False} if "is_of_sandbox" in signature(receipt).parameters else {}
+"""What a receipt needs beside stream and batch: a release before sandboxes has no such word."""
 
 FOUND = {
     "casino": "casino__code",
@@ -360,7 +364,7 @@ def _proofs_of(stream_id: int, name: str, seq: int) -> dict[str, Any]:
     index = tree.index_of(stream_id, batch.first_seq)
     first = tree.first_checkpoint_holding(index) if index is not None else None
     return {
-        "receipt": receipt(name, batch),
+        "receipt": receipt(name, batch, **OF_RECEIPT),
         "newest": proofs.prove(stream_id, seq, tree.newest_checkpoint()),
         "first": proofs.prove(stream_id, seq, first),
     }
