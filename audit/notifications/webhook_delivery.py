@@ -42,7 +42,7 @@ RUN_S = 15.0
 AT_ONCE = 50
 """Changes that are read at once."""
 
-QUICK_TRIES = 10
+QUICK_TRIES = 20
 QUICK_PAUSE_S = 0.03
 QUICK_S = 1.0
 """A receiver that fails within ``QUICK_S`` is tried again ``QUICK_TRIES`` times, some ``QUICK_PAUSE_S`` apart."""

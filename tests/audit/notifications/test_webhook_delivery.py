@@ -157,15 +157,15 @@ def test_a_receiver_that_keeps_failing_waits_longer_and_longer(tenant: Tenant, r
     found(tenant, 2)
     deliver(webhook.pk)
     webhook.refresh_from_db()
-    assert (len(receiver.came), webhook.failures, webhook.error) == (11, 11, "HTTP 500 Internal Server Error")
+    assert (len(receiver.came), webhook.failures, webhook.error) == (21, 21, "HTTP 500 Internal Server Error")
     assert webhook.next_try_at is not None
     assert due(timezone.now()) == []
     assert deliver(webhook.pk) == 0
-    assert len(receiver.came) == 11
-    pauses = [webhook_delivery.pause_after(failures).total_seconds() for failures in (11, 13, 16, 60, 1000)]
+    assert len(receiver.came) == 21
+    pauses = [webhook_delivery.pause_after(failures).total_seconds() for failures in (21, 23, 26, 60, 1000)]
     for pause, middle in zip(pauses, (2, 8, 64, 3_600, 3_600), strict=True):
         assert middle / 2 <= pause <= middle * 1.5
-    assert len({webhook_delivery.pause_after(12) for _ in range(20)}) > 10, "jitter"
+    assert len({webhook_delivery.pause_after(22) for _ in range(20)}) > 10, "jitter"
     due_again(webhook)
     receiver.behaviour = failing()
     assert deliver(webhook.pk) == 2
