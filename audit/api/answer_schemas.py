@@ -17,7 +17,7 @@ from settlement.events.envelope import MAX_INTEGER
 Schema = dict[str, Any]
 
 OF_THE_RECORD = frozenset(
-    "id stream table gaming_day occurred_at ruleset engine_version status priority superseded_at superseded_by "
+    "id reference stream table gaming_day occurred_at ruleset engine_version status priority superseded_at superseded_by "
     "correction".split()
 )
 """What ``Finding`` has beyond the finding of an adjudication (section 6 of the event contract)."""
@@ -94,6 +94,7 @@ ANSWERS: Mapping[str, Schema] = {
         {
             "stream": TEXT,
             "casino": TEXT,
+            "sandbox": {"type": "boolean", "description": "Whether the casino is for trying a table system."},
             "table": {**NULLABLE, "description": "null in the count room."},
             "next_seq": {**SEQ, "description": "The number of the event to send next."},
             "chain": {**HASH, "description": "The stream's chain value, hexadecimal."},

@@ -44,6 +44,7 @@ NEED_DATABASE: dict[str, tuple[str, ...]] = {
     "revokekey": ("x",),
     "sandbox": ("--empty", "c"),
     "sequence": ("--once",),
+    "signon": (),
     "tiles": ("--output", "tiles"),
     "verify": (),
     "welcome": (),

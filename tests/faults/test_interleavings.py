@@ -137,7 +137,9 @@ def test_they_find_a_receipt_of_another_instant(world: World, monkeypatch: pytes
     """As if the web server read its own clock: asked for again, it says another instant."""
     whole = fast_path.receipt
     monkeypatch.setattr(
-        fast_path, "receipt", lambda stream, batch: whole(stream, replace(batch, received_at=datetime.now(UTC)))
+        fast_path,
+        "receipt",
+        lambda stream, batch, **of: whole(stream, replace(batch, received_at=datetime.now(UTC)), **of),
     )
     assert broken_rules(world, range(20)) <= {"receipt-changed", "receipt-unsealed"}
     assert broken_rules(world, range(20)) != set()

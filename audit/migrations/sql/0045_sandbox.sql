@@ -179,6 +179,8 @@ begin
   delete from audit_adjudication a where a.stream_id = any (ids);
   delete from audit_retiredwagers w using audit_adjudicationrun r where r.id = w.run_id and r.casino_id = casino;
   delete from audit_whatiffinding f where f.casino_id = casino;
+  delete from audit_deadletter d using audit_findingchange c where c.id = d.change_id and c.casino_id = casino;
+  delete from audit_findingchange c where c.casino_id = casino;
   delete from audit_finding f where f.casino_id = casino;
   get diagnostics found_findings = row_count;
   delete from audit_adjudicationrun r where r.casino_id = casino;

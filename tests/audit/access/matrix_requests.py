@@ -587,6 +587,10 @@ ANYWHERE["GET", "api/v1/findings", ""] = lambda world, who: [
 AT["GET", "api/v1/log/inclusion", ""] = lambda world, site, who: Ask(
     f"/api/v1/log/inclusion?stream={site.stream.name}&seq=1"
 )
+for _end in ("", "callback/"):
+    one(
+        "GET", f"admin/login/provider/{_end}", "where single sign-on is configured", path=f"admin/login/provider/{_end}"
+    )
 one("GET", "api/v1/log/consistency", path="api/v1/log/consistency?from=1")
 one("GET", "api/v1/^(?!schema/|docs/)", "an address that there is not", path="api/v1/nothing")
 

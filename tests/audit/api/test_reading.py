@@ -195,7 +195,7 @@ def test_each_address_has_its_scope(tenant: Tenant, path: str, scope: str) -> No
 
 
 @pytest.mark.parametrize(
-    "path", ["", "nowhere", "streams", "streams/", "streams/s/", "streams/s/table/x", "findings/x"]
+    "path", ["", "nowhere", "streamz", "streams/", "streams/s/", "streams/s/table/x", "findings/x"]
 )
 def test_an_unknown_address_is_a_problem(tenant: Tenant, path: str) -> None:
     answer = tenant.ask(path)
