@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gettext
 import re
 import tomllib
 from functools import cache
@@ -84,6 +85,102 @@ def test_every_package_of_audit_is_in_a_layer() -> None:
     found = {path.parent.name for path in (ROOT / "audit").glob("*/__init__.py")} - {"migrations"}
     found |= {path.stem for path in (ROOT / "audit").glob("*.py")} - {"__init__"}
     assert found <= drawn
+
+
+# Chapters in French, beside the English page of the same name
+
+CHAPTERS = [
+    page for page in sorted((ROOT / "docs").glob("*.fr.md")) if Path(str(page).replace(".fr.md", ".md")).exists()
+]
+FRENCH_STATES = {
+    "[*]": "–",
+    "new": "nouveau",
+    "investigating": "en cours",
+    "second": "second agent",
+    "closed": "clos",
+    "running": "en cours",
+    "complete": "complet",
+    "failed": "en échec",
+    "pending": "en attente",
+    "standing": "en vigueur",
+    "superseded": "remplacé",
+}
+_DIAGRAM = re.compile(r"```mermaid\n.*?```", re.S)
+_TRANSITION = re.compile(r"^ *(\S+) --> (\S+): ", re.M)
+_LABEL = re.compile(r"(?<![*\w])\*([^*\n]+)\*(?![*\w])|^#+ (.+)$", re.M)
+_QUOTED = re.compile(r"```.*?```|^    [^\n]*$|`[^`\n]*`|\]\([^)]*\)", re.S | re.M)
+
+
+def english_of(page: Path) -> Path:
+    return page.with_name(page.name.replace(".fr.md", ".md"))
+
+
+def shape(text: str) -> list[str]:
+    """Return the outline of a page: each heading by its level, each row of a table by its cells, lists and pictures."""
+    outline = re.findall(r"^#+ |^\|.*\|$|^ *(?:\*|\d+\.) |^!\[[^\]]*\]\([^)]*\)$", text, re.M)
+    return [
+        f"{each.count('|')} cells" if each.startswith("|") else re.sub(r"!\[[^\]]*\]", "", each) for each in outline
+    ]
+
+
+def labels(text: str) -> list[str]:
+    """Return what a page has as a heading or in italics, in order; among it what the desk calls its buttons."""
+    return [" ".join((italic or heading).split()) for italic, heading in _LABEL.findall(_DIAGRAM.sub("", text))]
+
+
+def test_the_chapters_for_officers_are_in_both_languages() -> None:
+    assert {"desk.fr.md"} <= {page.name for page in CHAPTERS}
+
+
+@pytest.mark.parametrize("page", CHAPTERS, ids=lambda page: page.name)
+class TestFrenchChapter:
+    def test_each_says_at_its_head_where_the_other_is(self, page: Path) -> None:
+        english = english_of(page)
+        assert page.read_text().split("\n\n")[1] == f"[This page in English]({english.name})"
+        assert english.read_text().split("\n\n")[1] == f"[Cette page en français]({page.name})"
+
+    def test_it_has_the_outline_of_the_english_page(self, page: Path) -> None:
+        diagrams = _DIAGRAM.findall(english_of(page).read_text())
+        rows_of = ["\n".join(["| | | |"] * (2 + len(_TRANSITION.findall(each)))) for each in diagrams]
+        english = _DIAGRAM.sub(lambda _: rows_of.pop(0), english_of(page).read_text())
+        assert shape(page.read_text()) == shape(english)
+
+    def test_its_tables_of_transitions_are_the_diagrams(self, page: Path) -> None:
+        drawn = [way for each in _DIAGRAM.findall(english_of(page).read_text()) for way in _TRANSITION.findall(each)]
+        tables = re.findall(r"^\| de \| vers \| par \|\n\|[-|]+\|\n((?:\|.*\|\n)*)", page.read_text(), re.M)
+        written = [tuple(re.split(r" *\| *", row)[1:3]) for table in tables for row in table.splitlines()]
+        assert [tuple(each.strip("*") for each in way) for way in written] == [
+            tuple(FRENCH_STATES[state] for state in way) for way in drawn
+        ]
+
+    def test_it_names_the_same_files_codes_and_commands(self, page: Path) -> None:
+        codes = re.compile(r"`([^`\n]+)`")
+        french, english = (
+            sorted(codes.findall(_DIAGRAM.sub("", each.read_text()))) for each in (page, english_of(page))
+        )
+        assert [each.replace("DOSSIER", "FOLDER").replace("NOM", "NAME") for each in french] == english
+
+    def test_it_leads_to_the_french_page_where_there_is_one(self, page: Path) -> None:
+        def links(text: str) -> list[str]:
+            return sorted(link for link in re.findall(r"\]\(([^)\s]+)\)", text.split("\n\n", 2)[2]))
+
+        def led(link: str) -> str:
+            french = link.replace(".md", ".fr.md")
+            return french if (page.parent / french.split("#")[0]).exists() else link
+
+        assert links(page.read_text()) == sorted(led(link) for link in links(english_of(page).read_text()))
+
+    def test_it_calls_a_button_what_the_desk_calls_it_in_french(self, page: Path) -> None:
+        desk = gettext.translation("django", ROOT / "locale", ["fr"])
+        called = {label: " ".join(desk.gettext(label).split()) for label in labels(english_of(page).read_text())}
+        on_the_page = set(labels(page.read_text()))
+        assert {
+            label: french for label, french in called.items() if french not in on_the_page and french != label
+        } == {}
+
+    def test_its_spaces_are_those_of_french(self, page: Path) -> None:
+        prose = _QUOTED.sub("``", page.read_text())
+        assert re.findall(r".{0,20}(?: [;?!»]|« | :(?=\s)|\d (?:\d{3}\b|€|%)|').{0,10}", prose) == []
 
 
 # Environment variables
