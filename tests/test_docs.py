@@ -129,7 +129,7 @@ def labels(text: str) -> list[str]:
 
 
 def test_the_chapters_for_officers_are_in_both_languages() -> None:
-    assert {"desk.fr.md", "casework.fr.md", "night.fr.md"} <= {page.name for page in CHAPTERS}
+    assert {"desk.fr.md", "casework.fr.md", "night.fr.md", "standing.fr.md"} <= {page.name for page in CHAPTERS}
 
 
 @pytest.mark.parametrize("page", CHAPTERS, ids=lambda page: page.name)
