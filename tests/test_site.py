@@ -77,8 +77,12 @@ def test_a_rule_has_a_page_with_its_message_and_a_table_that_breaks_it(site: Pat
 
 
 def test_a_french_page_is_in_french(site: Path) -> None:
-    assert '<html lang="fr"' in (site / "pour-les-inspecteurs.fr.html").read_text(encoding="utf-8")
-    assert '<html lang="en"' in (site / "desk.html").read_text(encoding="utf-8")
+    french = [path.with_suffix(".html").name for path in (ROOT / "docs").glob("*.fr.md")]
+    assert len(french) > 4
+    for name in french:
+        assert '<html lang="fr"' in (site / name).read_text(encoding="utf-8"), name
+        english = site / name.replace(".fr.html", ".html")
+        assert not english.exists() or '<html lang="en"' in english.read_text(encoding="utf-8"), name
 
 
 def test_a_link_that_leads_nowhere_stops_the_build(tmp_path: Path) -> None:
