@@ -17,8 +17,8 @@ from settlement.events.envelope import MAX_INTEGER
 Schema = dict[str, Any]
 
 OF_THE_RECORD = frozenset(
-    "id reference stream table gaming_day occurred_at ruleset engine_version status priority superseded_at superseded_by "
-    "correction".split()
+    "id reference stream table gaming_day occurred_at ruleset engine_version status priority superseded_at "
+    "superseded_by correction".split()
 )
 """What ``Finding`` has beyond the finding of an adjudication (section 6 of the event contract)."""
 

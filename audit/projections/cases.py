@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, F, OuterRef
 
 from audit.casework.state_machine import TRANSITIONS, Transition
 from audit.models import Case, CaseAction, Finding
@@ -77,6 +77,19 @@ def wrong_cases(casino_id: int | None) -> Iterator[WrongRow]:
         yield from _wrong_actions(case, of_case, actions.pop(case.pk, []))
     for pk, of_case in by_case.items():
         yield WrongRow("case", f"case {pk} is missing, of which {of_case[0].name} says something")
+    yield from _wrong_heads(casino_id)
+
+
+def _wrong_heads(casino_id: int | None) -> Iterator[WrongRow]:
+    """Yield the findings that a queue shows for a case that is of another, or does not show for their own."""
+    own = Exists(
+        Case.objects.filter(pk=OuterRef("case"), seq=OuterRef("seq"), rule=OuterRef("rule"), wager=OuterRef("wager"))
+    )
+    found = Finding.objects.all() if casino_id is None else Finding.objects.filter(casino=casino_id)
+    wrong = found.annotate(is_own=own).exclude(heads_case=F("is_own"))
+    for name, seq, rule, heads in wrong.values_list("stream__name", "seq", "rule", "heads_case"):
+        what = "is marked as what its case is of, and is not" if heads else "is what its case is of, and is not marked"
+        yield WrongRow("finding", f"finding of {rule} {what}", name, seq)
 
 
 def _wrong_case(case: Any, of_case: Iterable[Entry], names: dict[int, str]) -> Iterator[WrongRow]:
