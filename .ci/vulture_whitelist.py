@@ -191,3 +191,4 @@ _.optionxform, _.addheaders
 _.handle_starttag, _.handle_endtag
 # Single sign-on: hooks of mozilla-django-oidc, what a session is kept by, and since when, for whoever looks at the row.
 _.retrieve_matching_jwk, _.get_payload_data, _.get_settings, _.get_extra_params, _.modified, _.linked_at
+_.receives_reports, _.receives_alerts

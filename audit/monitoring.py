@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import connection, transaction
+from django.db.models import Count
 
 from audit.event_store import read
-from audit.models import FailedRun, LeftBatch, LogFork, LoggedStream, RunState
+from audit.models import Alert, AlertKind, Casino, FailedRun, LeftBatch, LogFork, LoggedStream, RunState
 from audit.transparency.signed_notes import BadNote
 from audit.transparency.witnesses import configured
 from settlement import ENGINE_VERSION
@@ -33,7 +34,7 @@ PERIODS, PERIOD_S = 24, 300
 """The periods of time in which arriving events are counted: of the last two hours."""
 
 SILENT_S = 3_600
-"""How long nothing may come of an open session before its table is marked."""
+"""How long nothing may come of an open session before its table is marked, at a casino that says no other time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +96,15 @@ class TableState:
     last_seq: int | None
     received_at: datetime | None
     is_open: bool
-    is_silent: bool  # a session is open, and nothing has come of it for ``SILENT_S``
+    table_id: int
+    expected_since: datetime | None = None
+    """The beginning of the hours in which it is expected to report; None out of them, and of an exempt table."""
+    silent_since: datetime | None = None
+    """Since when it is silent; None if it is not: see ``silent_since``."""
+
+    @property
+    def is_silent(self) -> bool:
+        return self.silent_since is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,9 +192,9 @@ group by 1, 2 order by 1, 2
 
 _TABLES = """
 select t.casino_id, t.code, s.stream_id, s.name, nullif(h.next_seq - 1, 0), b.received_at,
-       s.stream_id is not null and not coalesce(a.closed, false),
-       s.stream_id is not null and not coalesce(a.closed, false)
-         and b.received_at < clock_timestamp() - make_interval(secs => %(silent)s)
+       s.stream_id is not null and not exists (
+         select from audit_adjudication a where a.stream_id = s.stream_id and a.what_if_id is null and a.closed),
+       t.id, t.does_not_report, clock_timestamp()
 from audit_gamingtable t join audit_casino c on c.id = t.casino_id
 left join lateral (
   select stream_id, name from log.stream where casino_id = t.casino_id and table_id = t.id
@@ -193,7 +202,6 @@ left join lateral (
 left join log.stream_head h on h.stream_id = s.stream_id
 left join lateral (
   select received_at from log.batch where stream_id = s.stream_id order by first_seq desc limit 1) b on true
-left join audit_adjudication a on a.stream_id = s.stream_id and a.engine_version = %(engine)s and a.what_if_id is null
 where %(casinos)s::bigint[] is null or t.casino_id = any (%(casinos)s::bigint[])
 order by c.code, t.code
 """
@@ -301,10 +309,44 @@ def refused() -> list[Refused]:
     return [Refused(*row) for row in _rows(_REFUSED, {"most": MAX_REFUSALS})]
 
 
-def tables(casinos: Collection[int] | None = None) -> list[TableState]:
-    """Return every table with its last event, by casino and code."""
-    params = {**_params(casinos), "silent": SILENT_S}
-    return [TableState(*row) for row in _rows(_TABLES, params)]
+def tables(casinos: Collection[int] | None = None, *, now: datetime | None = None) -> list[TableState]:
+    """Return every table with its last event, by casino and code: two queries. ``now``: None is now, by the database.
+
+    A session is open until some version of the engine has read that it was closed.
+    """
+    found = _rows(_TABLES, {"casinos": list(casinos) if casinos is not None else None})
+    of = Casino.objects.in_bulk({row[0] for row in found})
+    return [_table(row, of[row[0]], now or row[-1]) for row in found]
+
+
+def _table(row: tuple[Any, ...], casino: Casino, now: datetime) -> TableState:
+    state = TableState(*row[:8])
+    state = replace(state, expected_since=None if row[8] else casino.reports_since(now))
+    return replace(state, silent_since=silent_since(state, casino, now))
+
+
+def silent_since(table: TableState, casino: Casino, now: datetime) -> datetime | None:
+    """Return since when a table is silent at an instant; None if it is not. This is the rule, for pages and alerts.
+
+    It is silent if a session is open, it is expected to report, and nothing has come of it for as long as its casino
+    says (``SILENT_S`` if that says nothing). What was before the hours in which it is to report does not count.
+    """
+    if not table.is_open or table.received_at is None or table.expected_since is None:
+        return None
+    since = max(table.received_at, table.expected_since)
+    return since if since < now - silent_after(casino) else None
+
+
+def silent_after(casino: Casino) -> timedelta:
+    """Return how long nothing may come of an open session of a casino."""
+    minutes = casino.silent_after_min
+    return timedelta(seconds=SILENT_S) if minutes is None else timedelta(minutes=minutes)
+
+
+def open_alerts() -> dict[str, int]:
+    """Return how many alerts last, of all casinos, by kind: each kind is there."""
+    counted = Alert.objects.filter(ended_at=None).order_by().values_list("kind").annotate(Count("pk"))
+    return dict.fromkeys(AlertKind.values, 0) | dict(counted)
 
 
 def arrivals(stream_ids: Collection[int]) -> dict[int, list[int]]:

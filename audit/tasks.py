@@ -26,7 +26,7 @@ from audit.ingest import quarantine
 from audit.jobs import runner
 from audit.ledger import feeding
 from audit.models import Casino, LoggedStream, NightReport, NightRun
-from audit.notifications import broker_feed, case_mail, mail, webhook_delivery
+from audit.notifications import alert_mail, alerts, broker_feed, case_mail, mail, webhook_delivery
 from audit.reconciliation import runs, schedule, sessions
 from audit.reconciliation.gaming_days import last_ended
 from audit.register import touched
@@ -191,6 +191,26 @@ def notify_sweep(**kwargs: Any) -> int:
     for casino_id in broker_feed.behind():
         broker_feed.publish(casino_id)
     return len(webhooks)
+
+
+@shared_task(ignore_result=True)
+def notify_alerts(**kwargs: Any) -> tuple[int, int]:
+    """Open and end the alerts of tables that should report, and mail what was not mailed.
+
+    Return how many were opened and ended. The task is on the queue of the webhooks: what stands still on the others is
+    what an alert may be about.
+    """
+    now = timezone.now()
+    opened, ended = alerts.sweep(now)
+    for officer_id, casino_id in alert_mail.officers_to_mail(now):
+        notify_alert_mail.delay(officer_id=officer_id, casino_id=casino_id)
+    return opened, ended
+
+
+@shared_task(ignore_result=True)
+def notify_alert_mail(*, officer_id: int, casino_id: int, **kwargs: Any) -> int:
+    """Mail an officer the alerts of a casino that they were not mailed. Return how many the message lists."""
+    return alert_mail.send(officer_id, casino_id)
 
 
 # Cases

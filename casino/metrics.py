@@ -50,7 +50,7 @@ class _Figures(Collector):
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         errors = 0
-        for figures in (_dirty, _sealing, _witnesses, _jobs, _webhooks, _heartbeats, _refused, _queues):
+        for figures in (_dirty, _sealing, _witnesses, _jobs, _webhooks, _alerts, _heartbeats, _refused, _queues):
             try:
                 with monitoring.statement_limit(STATEMENT_S):
                     yield from list(figures())
@@ -105,6 +105,13 @@ def _webhooks() -> Iterator[GaugeMetricFamily]:
     yield _gauge("webhooks_failing", "Active webhooks whose receivers fail", webhooks.failing)
     yield _gauge("webhooks_unsent_changes", "Changes of findings that the slowest webhook lacks", webhooks.unsent)
     yield _gauge("webhooks_dead_letters", "Messages that were given up and not sent again", webhooks.dead_letters)
+
+
+def _alerts() -> Iterator[GaugeMetricFamily]:
+    family = GaugeMetricFamily("cabochon_open_alerts", "Tables that should report, by what is wrong", labels=["kind"])
+    for kind, number in monitoring.open_alerts().items():
+        family.add_metric([kind], number)
+    yield family
 
 
 def _heartbeats() -> Iterator[GaugeMetricFamily]:

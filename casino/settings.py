@@ -344,6 +344,11 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": env.float("CABOCHON_NOTIFY_S", default=2.0),
         "options": {"queue": "notify", "expires": 10},
     },
+    "alerts": {
+        "task": "audit.tasks.notify_alerts",
+        "schedule": env.float("CABOCHON_ALERTS_S", default=30.0),
+        "options": {"queue": "notify", "expires": 30},
+    },
     "cases": {
         "task": "audit.tasks.sweep_cases",
         "schedule": env.float("CABOCHON_CASES_S", default=60.0),
@@ -356,7 +361,7 @@ CELERY_BEAT_SCHEDULE = {
     },
 }
 
-# Mail: night reports, requests to video rooms, late cases. Without a mail server it goes to the worker's log.
+# Mail: night reports, alerts, requests to video rooms, late cases. Without a mail server it goes to the worker's log.
 
 vars().update(env.email_url("CABOCHON_EMAIL_URL", default="consolemail://"))
 DEFAULT_FROM_EMAIL = env.str("CABOCHON_EMAIL_FROM", default="cabochon@localhost")

@@ -90,6 +90,9 @@ TABLES: Mapping[str, Mapping[str, str]] = {
     "audit_videorequest": {**_READ, WEB: "insert", WORKER: f"update ({_DELIVERY})"},
     "audit_escalationnotice": {**_READ, WORKER: f"insert, update ({_DELIVERY})"},
     "audit_deadline": {**_READ, WEB: "insert, update (hours), delete"},
+    # Alerts: a sweep opens and ends them; what one says never changes.
+    "audit_alert": {**_READ, WORKER: "insert, update (ended_at, ended_by)"},
+    "audit_alertnotice": {**_READ, WORKER: f"insert, update ({_DELIVERY})"},
     "audit_savedview": {**_READ, WEB: "insert, update, delete"},
     "audit_slipuse": {**_READ, WORKER: "insert, delete"},  # nights: a worker writes a version, signed by functions
     **{f"audit_{name}": _INSERTED for name in ("escalation", "sessionfigures", "streammoney", "streamevidence")},

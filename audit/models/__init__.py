@@ -2,6 +2,7 @@
 
 from audit.models.accounts import AccessLink, AccountRequest, RequestKind, RequestState, SignInRefusal
 from audit.models.adjudication import Adjudication, Finding, FindingCounter, FindingStatus, RetiredWagers, WhatIfFinding
+from audit.models.alerts import Alert, AlertEnd, AlertKind, AlertNotice
 from audit.models.api_keys import DEFAULT_SCOPES, ApiKey, KeyScope
 from audit.models.archive import ArchivedMonth, ArchiveState
 from audit.models.case_messages import CaseContacts, Escalation, EscalationNotice, VideoRequest
@@ -59,6 +60,10 @@ __all__ = [
     "AccountRequest",
     "Adjudication",
     "AdjudicationRun",
+    "Alert",
+    "AlertEnd",
+    "AlertKind",
+    "AlertNotice",
     "ApiKey",
     "ArchiveState",
     "ArchivedMonth",

@@ -57,6 +57,28 @@ class Casino(models.Model):
         ),
     )
 
+    reports_from = models.TimeField(
+        _("tables report from"),
+        null=True,
+        blank=True,
+        help_text=_("In the casino’s own time. Without both hours its tables report around the clock."),
+    )
+    reports_until = models.TimeField(
+        _("tables report until"),
+        null=True,
+        blank=True,
+        help_text=_("An hour that is not after the first is one of the next day."),
+    )
+    silent_after_min = models.PositiveSmallIntegerField(
+        _("minutes without an event until an alert"),
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1), MaxValueValidator(1_440)],
+        help_text=_(
+            "Of a table with an open session, within those hours; and how late its events may come. Empty: no alert."
+        ),
+    )
+
     is_sandbox = models.BooleanField(
         _("sandbox"),
         default=False,
@@ -68,6 +90,18 @@ class Casino(models.Model):
         verbose_name = _("casino")
         verbose_name_plural = _("casinos")
         ordering = ["code"]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(reports_from=None, reports_until=None)
+                | models.Q(reports_from__isnull=False, reports_until__isnull=False),
+                name="casino_reports_between_two_hours",
+                violation_error_message=_("Enter both hours between which tables report, or neither."),
+            ),
+            models.CheckConstraint(
+                condition=models.Q(silent_after_min=None) | models.Q(silent_after_min__range=(1, 1_440)),
+                name="casino_silent_after_minutes",
+            ),
+        ]
 
     def __str__(self) -> str:
         name = self.name or self.code
@@ -84,6 +118,29 @@ class Casino(models.Model):
         day = moment.astimezone(ZoneInfo(self.time_zone)).date()
         return day if moment >= self.cutoff_at(day) else day - timedelta(days=1)
 
+    def reports_since(self, moment: datetime) -> datetime | None:
+        """Return since when the tables are expected to report at an instant; None while they are not.
+
+        The hours are of the casino's clock. An hour that a clock change repeats begins them when it is first there, and
+        ends them when it is there for the second time. Without hours, or with two that are the same, tables report
+        always.
+        """
+        first, last = self.reports_from, self.reports_until
+        if first is None or last is None or first == last:
+            return datetime.min.replace(tzinfo=UTC)
+        zone = ZoneInfo(self.time_zone)
+        today = moment.astimezone(zone).date()
+        for day in (today, today - timedelta(days=1)):
+            last_day = day if last > first else day + timedelta(days=1)
+            begin = datetime.combine(day, first, zone).astimezone(UTC)
+            end = datetime.combine(last_day, last, zone)
+            # What is skipped has no second time: the offset of before the change moves it past the gap, as it does the
+            # beginning.
+            is_skipped = end.astimezone(UTC).astimezone(zone).replace(tzinfo=None) != end.replace(tzinfo=None)
+            if begin <= moment < end.replace(fold=0 if is_skipped else 1).astimezone(UTC):
+                return begin
+        return None
+
 
 class GamingTable(models.Model):
     """A table that a table system may report on. It is registered before its first session."""
@@ -97,6 +154,12 @@ class GamingTable(models.Model):
         default="",
         db_default="",
         help_text=_("What the casino calls it, such as “Roulette by the window”. Table systems send the code."),
+    )
+    does_not_report = models.BooleanField(
+        _("does not report"),
+        default=False,
+        db_default=False,
+        help_text=_("Nothing is expected of this table: it never counts as silent, and has no alert."),
     )
 
     class Meta:

@@ -180,11 +180,18 @@ class SignoffException(models.Model):
 
 
 class NightSubscriber(models.Model):
-    """An officer who receives a casino's reports by mail."""
+    """An officer who receives a casino's reports by mail, or its alerts, or both."""
 
     casino = models.ForeignKey(Casino, on_delete=models.CASCADE, related_name="subscribers", verbose_name=_("casino"))
     officer = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, verbose_name=_("officer"))
     language = models.CharField(_("language"), max_length=2, choices=settings.LANGUAGES, default="fr")
+    receives_reports = models.BooleanField(_("receives the nights"), default=True, db_default=True)
+    receives_alerts = models.BooleanField(
+        _("receives alerts"),
+        default=False,
+        db_default=False,
+        help_text=_("When a table that should report is silent, or its events come late; and when that ends."),
+    )
 
     class Meta:
         verbose_name = _("subscriber")

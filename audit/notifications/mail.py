@@ -33,8 +33,8 @@ def send(report: NightReport) -> int:
     again.
     """
     sent = 0
-    subscribers = NightSubscriber.objects.select_related("officer").filter(casino=report.casino).order_by("pk")
-    for subscriber in subscribers.exclude(delivered__report=report):
+    subscribers = NightSubscriber.objects.select_related("officer").filter(casino=report.casino, receives_reports=True)
+    for subscriber in subscribers.exclude(delivered__report=report).order_by("pk"):
         officer = subscriber.officer
         if not officer.email or not Scope.of(officer, Capability.RECEIVE_REPORTS).includes(report.casino_id):
             continue

@@ -340,7 +340,7 @@ class SubscriberForm(forms.ModelForm):  # type: ignore[type-arg]  # Django’s o
 class NightSubscriberAdmin(AuditedAdmin[NightSubscriber]):
     sees = changes = (Capability.KEEP_EQUIPMENT,)
     form = SubscriberForm
-    list_display = ("casino", "officer", "language")
+    list_display = ("casino", "officer", "language", "receives_reports", "receives_alerts")
     list_filter = ("casino",)
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:

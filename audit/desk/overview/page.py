@@ -11,7 +11,7 @@ from django.utils import timezone
 from audit.access.capabilities import Capability
 from audit.corrections.waiting import waiting
 from audit.desk.findings.queues import HEADS, OPEN, can_work_cases
-from audit.desk.overview import feed, nights, waits
+from audit.desk.overview import alerts, feed, nights, waits
 from audit.desk.scoped_admin import casinos_in_record, chosen_casino, in_record, narrowed, scope_of
 from audit.models import (
     Case,
@@ -39,6 +39,7 @@ def overview_context(request: HttpRequest) -> dict[str, Any] | None:
     open_incidents = standing.filter(HEADS, case__state__in=OPEN)
     lines = waits.incidents(open_incidents, names)
     last = nights.last_nights(in_record(NightReport.objects.select_related("casino"), request), standing, names)
+    shown = scope.casino_ids if chosen_casino(request) is None else {casinos[0].pk}
     closed = None
     if not lines:
         closed = in_record(Case.objects.exclude(closed_at=None).select_related("casino"), request).order_by(
@@ -55,7 +56,8 @@ def overview_context(request: HttpRequest) -> dict[str, Any] | None:
         "chart": waits.chart(lines) if lines else None,
         "last_closed": closed.first() if closed is not None else None,
         "last": last,
-        "feeds": feed.feeds(scope.casino_ids if chosen_casino(request) is None else {casinos[0].pk}),
+        "feeds": feed.feeds(shown),
+        "alerts": alerts.lasting(shown).count(),
         "verified": in_record(Job.objects.filter(kind=JobKind.VERIFY, state=JobState.DONE), request)
         .order_by("-ended_at")
         .first(),

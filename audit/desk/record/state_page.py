@@ -16,6 +16,7 @@ from audit import monitoring
 from audit.access.capabilities import Capability
 from audit.access.scope import Scope
 from audit.desk.jobs.job_form import EVERY_CASINO
+from audit.desk.overview import alerts
 from audit.desk.overview.feed import feeds_of
 from audit.desk.record import latest
 from audit.desk.scoped_admin import demands, scope_of
@@ -81,6 +82,7 @@ def state_view(request: HttpRequest) -> HttpResponse:
             "feeds": feeds_of(tables),
             "tables": [_table_row(table, casinos) for table in tables],
             "silent": sum(table.is_silent for table in tables),
+            "alerts": alerts.lines(scope.casino_ids),
             "behind": [_behind_row(stream, casinos) for stream in behind],
         }
     return TemplateResponse(request, "admin/audit/record/state.html", context)

@@ -17,7 +17,7 @@ from audit.models import Casino, GamingTable
 
 @admin.register(Casino)
 class CasinoAdmin(AuditedAdmin[Casino]):
-    """Casinos. A superuser alone adds one, and changes more of one than the hour at which its gaming day turns."""
+    """Casinos. A superuser alone adds one, and changes more of one than its hours and when a table counts as silent."""
 
     sees = (Capability.SEE_RECORD, Capability.KEEP_EQUIPMENT)
     changes = (Capability.KEEP_EQUIPMENT,)
@@ -39,10 +39,10 @@ class GamingTableAdmin(AuditedAdmin[GamingTable]):
 
     sees = (Capability.SEE_RECORD, Capability.KEEP_EQUIPMENT)
     changes = (Capability.KEEP_EQUIPMENT,)
-    list_display = ("code", "name", "casino")
+    list_display = ("code", "name", "casino", "does_not_report")
     list_filter = ("casino",)
     search_fields = ("code", "name")
-    fields = ("casino", "code", "name")
+    fields = ("casino", "code", "name", "does_not_report")
     change_form_template = "admin/audit/settings/table.html"
 
     def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> tuple[str, ...]:

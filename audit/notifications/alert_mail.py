@@ -1,0 +1,110 @@
+"""Mail about alerts: to a casino's subscribers, several in one message, when one was opened and when it has ended."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from django.core.mail import EmailMessage
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils import timezone, translation
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from audit.access.capabilities import Capability
+from audit.access.scope import Scope
+from audit.casework.escalation import AT_ONCE, is_due
+from audit.event_store import audit_trail
+from audit.models import AlertKind, AlertNotice, NightSubscriber
+from audit.notifications.delivery import GIVEN_UP_AFTER, NotTaken, hand_over, note_failure
+from audit.presentation import date_time, labelled
+
+
+def officers_to_mail(now: datetime) -> list[tuple[int, int]]:
+    """Return the officers to whom something is to be mailed now, each with the casino of it."""
+    both = ("officer", "alert__casino")
+    return list(_due(now).order_by(*both).values_list(*both).distinct()[:AT_ONCE])
+
+
+def send(officer_id: int, casino_id: int) -> int:
+    """Mail an officer the alerts of a casino of which they were not mailed. Return how many the message lists.
+
+    Left out are those of officers who have no address, subscription or role at the casino any more, and those of
+    before the last days.
+    """
+    now = timezone.now()
+    try:
+        with transaction.atomic():
+            notices = _to_mail(officer_id, casino_id, now)
+            if not notices:
+                return 0
+            for each in notices:
+                each.sent_at = now
+            AlertNotice.objects.bulk_update(notices, ["sent_at"])
+            hand_over(message(notices))
+    except NotTaken as error:
+        with transaction.atomic():
+            for failed in note_failure(_to_mail(officer_id, casino_id, now), error, now):
+                data = {"alert": failed.alert_id, "to": failed.officer.get_username()}
+                audit_trail.record("system", "alert.not_mailed", casino_id=casino_id, data=data)
+        return 0
+    return len(notices)
+
+
+def _due(now: datetime) -> QuerySet[AlertNotice]:
+    subscribed = NightSubscriber.objects.filter(
+        casino=OuterRef("alert__casino"), officer=OuterRef("officer"), receives_alerts=True
+    )
+    newest = now - GIVEN_UP_AFTER
+    is_new = Q(is_of_end=False, alert__opened_at__gt=newest) | Q(is_of_end=True, alert__ended_at__gt=newest)
+    waiting = AlertNotice.objects.filter(is_due(now), is_new, Exists(subscribed), officer__is_active=True)
+    return waiting.exclude(officer__email="")
+
+
+def _to_mail(officer_id: int, casino_id: int, now: datetime) -> list[AlertNotice]:
+    theirs = _due(now).filter(officer=officer_id, alert__casino=casino_id)
+    locked = theirs.select_for_update(skip_locked=True, of=("self",)).select_related(
+        "alert__casino", "alert__table", "officer"
+    )
+    notices = list(locked.order_by("pk")[:AT_ONCE])
+    if notices and not Scope.of(notices[0].officer, Capability.RECEIVE_REPORTS).includes(casino_id):
+        return []
+    return notices
+
+
+def message(notices: Sequence[AlertNotice]) -> EmailMessage:
+    """Return alerts of one casino as a message to their officer, in the language of their subscription."""
+    casino, officer = notices[0].alert.casino, notices[0].officer
+    language = NightSubscriber.objects.values_list("language", flat=True).get(casino=casino, officer=officer)
+    with translation.override(language):
+        named = casino.name or casino.code
+        if len(notices) == 1:
+            subject = f"{headline(notices[0])}, {named}"
+        else:
+            subject = ngettext("%(number)d alert, %(casino)s", "%(number)d alerts, %(casino)s", len(notices)) % {
+                "number": len(notices),
+                "casino": named,
+            }
+        body = "\n".join([labelled(_("Casino"), named), "", "\n\n".join(map(_paragraph, notices)), ""])
+    return EmailMessage(" ".join(subject.split()), body, to=[officer.email])
+
+
+def headline(notice: AlertNotice) -> str:
+    """Return what a notice is about, in a line."""
+    if notice.alert.kind == AlertKind.TABLE_SILENT:
+        text = _("Over: table %(table)s was silent") if notice.is_of_end else _("Table %(table)s is silent")
+    elif notice.is_of_end:
+        text = _("Over: the feed of table %(table)s was behind")
+    else:
+        text = _("The feed of table %(table)s is behind")
+    return text % {"table": notice.alert.table.code}
+
+
+def _paragraph(notice: AlertNotice) -> str:
+    alert = notice.alert
+    lines = [headline(notice), labelled(_("Since"), date_time(alert.since, alert.casino, with_year=True))]
+    if notice.is_of_end and alert.ended_at is not None:
+        lines.append(labelled(_("Ended"), date_time(alert.ended_at, alert.casino, with_year=True)))
+        lines.append(labelled(_("Why"), alert.get_ended_by_display()))
+    return "\n".join(lines)
