@@ -194,7 +194,7 @@ _TABLES = """
 select t.casino_id, t.code, s.stream_id, s.name, nullif(h.next_seq - 1, 0), b.received_at,
        s.stream_id is not null and not exists (
          select from audit_adjudication a where a.stream_id = s.stream_id and a.what_if_id is null and a.closed),
-       t.id, t.does_not_report, clock_timestamp()
+       t.id, t.does_not_report, c.time_zone, c.reports_from, c.reports_until, c.silent_after_min, clock_timestamp()
 from audit_gamingtable t join audit_casino c on c.id = t.casino_id
 left join lateral (
   select stream_id, name from log.stream where casino_id = t.casino_id and table_id = t.id
@@ -310,18 +310,19 @@ def refused() -> list[Refused]:
 
 
 def tables(casinos: Collection[int] | None = None, *, now: datetime | None = None) -> list[TableState]:
-    """Return every table with its last event, by casino and code: two queries. ``now``: None is now, by the database.
+    """Return every table with its last event, by casino and code. ``now``: None is now, by the database.
 
     A session is open until some version of the engine has read that it was closed.
     """
     found = _rows(_TABLES, {"casinos": list(casinos) if casinos is not None else None})
-    of = Casino.objects.in_bulk({row[0] for row in found})
-    return [_table(row, of[row[0]], now or row[-1]) for row in found]
+    return [_table(row, now or row[-1]) for row in found]
 
 
-def _table(row: tuple[Any, ...], casino: Casino, now: datetime) -> TableState:
-    state = TableState(*row[:8])
-    state = replace(state, expected_since=None if row[8] else casino.reports_since(now))
+def _table(row: tuple[Any, ...], now: datetime) -> TableState:
+    state, does_not_report = TableState(*row[:8]), row[8]
+    hours = dict(zip(("time_zone", "reports_from", "reports_until", "silent_after_min"), row[9:13], strict=True))
+    casino = Casino(pk=state.casino_id, **hours)  # without a query: pages have one for all tables
+    state = replace(state, expected_since=None if does_not_report else casino.reports_since(now))
     return replace(state, silent_since=silent_since(state, casino, now))
 
 

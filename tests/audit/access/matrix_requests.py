@@ -391,11 +391,19 @@ posted(
         "file": SimpleUploadedFile("persons.csv", b"code,kind,name\np78,player,Carl\n"),
     },
 )
-CASINO = {"time_zone": "Europe/Paris", "cutoff": "06:00", "priority_threshold": "100", "false_questions": "1"}
+CASINO = {
+    "time_zone": "Europe/Paris",
+    "cutoff": "06:00",
+    "priority_threshold": "100",
+    "false_questions": "1",
+    "reports_from": "15:00",
+    "reports_until": "04:00",
+    "silent_after_min": "30",
+}
 one("POST", f"{DESK}casino/add/", code="third", name="Third", **CASINO)
 posted(f"{DESK}casino/{CHANGE}", lambda world, site: {"name": "Renamed", **CASINO})
 posted(f"{DESK}gamingtable/add/", lambda world, site: {"casino": str(site.casino.pk), "code": "T9"})
-posted(f"{DESK}gamingtable/{CHANGE}", lambda world, site: {"name": "By the window"})
+posted(f"{DESK}gamingtable/{CHANGE}", lambda world, site: {"name": "By the window", "does_not_report": "on"})
 posted(f"{DESK}apikey/{CHANGE}", lambda world, site: {})
 posted(
     f"{DESK}apikey/add/",
@@ -440,6 +448,7 @@ def _subscriber(officer: Callable[[Site], Officer]) -> Callable[[World, Site], F
         "casino": str(site.casino.pk),
         "officer": str(officer(site).pk),
         "language": "en",
+        "receives_alerts": "on",
     }
 
 

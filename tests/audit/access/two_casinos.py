@@ -28,6 +28,7 @@ from audit.adjudication.replay import advance
 from audit.casework import actions, complaints
 from audit.event_store import audit_trail
 from audit.models import (
+    Alert,
     ApiKey,
     CaseContacts,
     Casino,
@@ -243,6 +244,8 @@ class Site:
         self.dead_letter = DeadLetter.objects.create(webhook=self.webhook, change=change, given_up_at=timezone.now())
         self.deadline = Deadline.objects.create(casino=casino, severity="critical", hours=12)
         self.subscriber = NightSubscriber.objects.create(casino=casino, officer=self.colleague, language="fr")
+        now = timezone.now()
+        Alert.objects.create(casino=casino, table=self.table, kind="table-silent", since=now, opened_at=now)
         address = f"{self.mark(Mark.MAIL, 'video')}@x.example"
         self.contacts = CaseContacts.objects.create(casino=casino, video_room=address, deputy=self.colleague)
         what_if = what_if_runs.Selection(casino.code)
