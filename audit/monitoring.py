@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import Count
 
@@ -74,6 +75,12 @@ class WitnessSeen:
     cosigned_s: float | None
     is_refused: bool
     error: str
+    vkey: str = ""
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether it has cosigned nothing for ``CABOCHON_WITNESS_STALE_S``, or never."""
+        return self.cosigned_s is None or self.cosigned_s > settings.CABOCHON_WITNESS_STALE_S
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,8 +282,10 @@ def witnesses() -> list[WitnessSeen]:
         return [WitnessSeen("CABOCHON_WITNESSES", 0, None, False, str(error))]
     seen = {row[0]: row[1:] for row in _rows(_WITNESSES, {"vkeys": list(names)})}
     nothing = (0, None, False, "")
-    rows = [(name, *seen.get(vkey, nothing)) for vkey, name in names.items()]
-    return [WitnessSeen(name, size, _seconds(age), refused, error) for name, size, age, refused, error in rows]
+    rows = [(vkey, name, *seen.get(vkey, nothing)) for vkey, name in names.items()]
+    return [
+        WitnessSeen(name, size, _seconds(age), refused, error, vkey) for vkey, name, size, age, refused, error in rows
+    ]
 
 
 def webhooks() -> WebhooksSeen:

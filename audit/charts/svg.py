@@ -20,6 +20,8 @@ text.name { fill: #161a17; font-weight: 600; font-size: 12px; }
 .gr { stroke: #e9e9e2; } .ax { stroke: #d3d4ca; } text.l { fill: #4c534e; } .beyond { fill: #fbf2dc; }
 .level { stroke: #d9a53a; stroke-dasharray: 4 3; } .raised { fill: #d9a53a; }
 .evidence .line { stroke: #0b5d46; } .evidence .area, .moved { fill: #0b5d46; } .tick { stroke: #a5aaa3; }
+.timeline circle { fill: #0b5d46; } .timeline .newest { fill: #d9a53a; } .track { stroke: #d3d4ca; }
+.timeline .silent { fill: #fbe7e4; } .timeline text.silent { fill: #b0231c; }
 .tall { stroke: #161a17; stroke-width: 2; }
 """
 """The colours on paper: those of the light page."""

@@ -11,10 +11,10 @@ A worker that takes over a job starts it again, except a what-if run, whose stre
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Any, TypeAlias
+from typing import Any, Protocol
 
 from django.utils import timezone, translation
 from django.utils.translation import gettext
@@ -31,14 +31,23 @@ from audit.models import Job, JobKind, JobState, LoggedStream, WhatIf
 from audit.models.event_store import in_gaming_days
 from audit.projections.verify import verify_derived
 from audit.transparency import signing_keys
-from audit.transparency.outcome import Outcome
+from audit.transparency.outcome import Outcome, Phase
 from audit.transparency.verify import one_snapshot, verify
 
 MAX_FAULTS = 200
 """Faults that a page lists; ``manage.py verify`` lists more."""
 
-Progress: TypeAlias = Callable[[int, int], None]
-"""Called with how much is done and how much there is in all; raises to stop the job."""
+COUNTED = ("streams", "batches", "events", "leaves", "checkpoints")
+"""What a verification counts, by the names of ``Outcome``."""
+
+
+class Progress(Protocol):
+    """Called with how much is done and how much there is in all; raises to stop the job.
+
+    ``so_far`` says more, by kind: it is kept as ``so_far`` of the result while the job runs.
+    """
+
+    def __call__(self, done: int, total: int, so_far: Mapping[str, Any] | None = None) -> None: ...
 
 
 @dataclass(slots=True)
@@ -61,22 +70,38 @@ def _verify(job: Job, report: Progress) -> JobResult:
         streams = streams.filter(casino_id=job.casino_id)
     stream_ids = list(streams.values_list("stream_id", flat=True))
     total = sum(read.last_seqs(stream_ids).values())
-    is_whole = job.casino_id is None and not any(params.values())
+    is_whole = _is_whole(job)
+
+    def report_phase(outcome: Outcome) -> None:
+        counts = {name: getattr(outcome, name) for name in COUNTED}
+        report(outcome.events, total, {"phase": str(outcome.phase), **counts})
+
     with one_snapshot():
         result = verify(
             signing_keys.verifiers("checkpoint"),
             streams=None if is_whole else stream_ids,
             with_tree=is_whole,
             decisions=[job.casino_id],
-            progress=lambda so_far: report(so_far.events, total),
+            progress=report_phase,
         )
+        result.phase = Phase.TABLES
+        report_phase(result)
         for fault in verify_derived(job.casino_id, result).faults:
             result.add(fault)
     return JobResult(total=result.events, result=_as_json(result))
 
 
+def phases_of(job: Job) -> Sequence[Phase]:
+    """Return the phases that a verification has: the tree and its signatures are of all casinos and all days."""
+    return [each for each in Phase if _is_whole(job) or each not in (Phase.SIGNATURES, Phase.TREE)]
+
+
+def _is_whole(job: Job) -> bool:
+    return job.casino_id is None and not any(job.params.values())
+
+
 def _as_json(result: Outcome) -> dict[str, Any]:
-    counts = {name: getattr(result, name) for name in ("streams", "batches", "events", "leaves", "checkpoints")}
+    counts = {name: getattr(result, name) for name in COUNTED}
     unlisted = result.unlisted + max(0, len(result.faults) - MAX_FAULTS)
     return {**counts, "faults": [str(fault) for fault in result.faults[:MAX_FAULTS]], "unlisted": unlisted}
 

@@ -11,8 +11,10 @@ thread with a connection of its own does both, and extends the lease (heartbeat)
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from datetime import timedelta
 from types import TracebackType
+from typing import Any
 from uuid import UUID, uuid4
 
 import structlog
@@ -45,6 +47,7 @@ class ProgressReporter:
     def __init__(self, job: Job, runner: UUID) -> None:
         self._held_job = Job.objects.filter(pk=job.pk, runner=runner, state=JobState.RUNNING)
         self._done, self._total = 0, 0
+        self._so_far: Mapping[str, Any] | None = None
         self._is_stopped = False
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._store_until_ended, name=f"job {job.pk}", daemon=True)
@@ -59,9 +62,9 @@ class ProgressReporter:
         self._ended.set()
         self._thread.join()
 
-    def report(self, done: int, total: int) -> None:
+    def report(self, done: int, total: int, so_far: Mapping[str, Any] | None = None) -> None:
         """Note that ``done`` of ``total`` is done. Raise ``Stopped`` if the job is to go no further."""
-        self._done, self._total = done, total
+        self._done, self._total, self._so_far = done, total, so_far
         if self._is_stopped:
             raise Stopped
 
@@ -77,8 +80,9 @@ class ProgressReporter:
             connection.close()
 
     def _store(self) -> None:
+        result = {} if self._so_far is None else {"so_far": dict(self._so_far)}
         try:
-            is_held = self._held_job.update(heartbeat_at=timezone.now(), **self.counts())
+            is_held = self._held_job.update(heartbeat_at=timezone.now(), result=result, **self.counts())
             if not is_held or self._held_job.exclude(stopped_by=None).exists():
                 self._is_stopped = True
         except Exception as error:  # the job goes on; if this lasts, its lease expires
@@ -126,7 +130,7 @@ def _lease(job_id: int, runner: UUID) -> Job | None:
     now = timezone.now()
     free = Q(state=JobState.WAITING) | Q(state=JobState.RUNNING, heartbeat_at__lt=now - LEASE)
     is_leased = Job.objects.filter(free, pk=job_id).update(
-        state=JobState.RUNNING, runner=runner, started_at=now, heartbeat_at=now, done=0, total=0
+        state=JobState.RUNNING, runner=runner, started_at=now, heartbeat_at=now, done=0, total=0, result={}
     )
     return Job.objects.select_related("officer", "casino").get(pk=job_id) if is_leased else None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import TypeAlias
 
 from audit.event_store.archived import Month
@@ -11,6 +12,16 @@ from audit.transparency.epochs import Epoch
 
 MAX_FAULTS = 1_000
 """Faults listed; further ones are only counted."""
+
+
+class Phase(StrEnum):
+    """The phases of a verification, in their order. The last is of the job at the desk, after the log itself."""
+
+    EVENTS = "events"  # with their batches and the chains of their streams
+    DECISIONS = "decisions"
+    SIGNATURES = "signatures"  # of checkpoints and of witnesses
+    TREE = "tree"
+    TABLES = "tables"  # what follows from the log
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +68,7 @@ class Archived:
 
 @dataclass(slots=True)
 class Outcome:
-    """What was verified, in numbers, and what did not hold, in the order of the log."""
+    """What was verified, in numbers, and what did not hold, in the order of the log. ``phase`` is what it is at."""
 
     streams: int = 0
     batches: int = 0
@@ -69,6 +80,7 @@ class Outcome:
     archived: dict[int, Archived] = field(default_factory=dict)  # by the first stream id of the month
     faults: list[Fault] = field(default_factory=list)
     unlisted: int = 0
+    phase: Phase = Phase.EVENTS
 
     def add(self, fault: Fault) -> None:
         """List a fault, or count it as ``unlisted`` if there are too many."""

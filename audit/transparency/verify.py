@@ -30,7 +30,7 @@ from audit.event_store.streams import StreamRow
 from audit.models import FIRST_SANDBOX_ID
 from audit.transparency import envelopes, tree
 from audit.transparency.decisions import wrong_decisions
-from audit.transparency.outcome import Archived, Fault, Outcome, Progress
+from audit.transparency.outcome import Archived, Fault, Outcome, Phase, Progress
 from audit.transparency.received_order import HEAD_INSTANT, INSTANT, ReceivedOrder
 from audit.transparency.signed_notes import Checkpoint, Verifier
 from audit.transparency.verify_tree import TreeVerification
@@ -89,19 +89,21 @@ def verify(
     ``verifiers`` are the keys that may sign checkpoints. ``streams`` limits the events to
     those of some streams, by id; ``since`` to batches that this checkpoint does not cover. ``outside`` are exported
     checkpoints: a name to report, and the note. If ``with_tree`` is False, leaves and checkpoints are not verified.
-    ``progress`` is called with the outcome so far, about every ``CHUNK_EVENTS`` events. ``decisions`` are the casinos
-    whose decisions about corrections are verified, None among them for every one. Of a month in an archive the batches
-    are verified; the outcome says where its events are. Streams of sandboxes are left out: they prove nothing.
+    ``progress`` is called with the outcome so far, about every ``CHUNK_EVENTS`` events and where a phase begins.
+    ``decisions`` are the casinos whose decisions about corrections are verified, None among them for every one. Of a
+    month in an archive the batches are verified; the outcome says where its events are. Streams of sandboxes are left
+    out: they prove nothing.
     """
     outcome = Outcome()
     with one_snapshot():
         _Streams(outcome, progress, since.size if since else 0).verify(streams)
+        outcome.phase = Phase.DECISIONS
         progress(outcome)
         for casino_id in decisions:
             for wrong in wrong_decisions(casino_id):
                 outcome.add(Fault("decision", wrong.what, wrong.session, wrong.seq))
         if with_tree:
-            TreeVerification(outcome, list(verifiers)).verify(since, outside)
+            TreeVerification(outcome, list(verifiers), progress).verify(since, outside)
         progress(outcome)
     return outcome
 

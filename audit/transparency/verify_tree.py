@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from audit.event_store import binary_copy, merkle
 from audit.transparency import cosignatures, epochs, tree
-from audit.transparency.outcome import Fault, Outcome
+from audit.transparency.outcome import Fault, Outcome, Phase, Progress
 from audit.transparency.received_order import INSTANT, ReceivedOrder
 from audit.transparency.signed_notes import BadNote, Checkpoint, Verifier, open_checkpoint, open_note
 
@@ -15,13 +15,15 @@ from audit.transparency.signed_notes import BadNote, Checkpoint, Verifier, open_
 class TreeVerification:
     """The leaves in the order of the log, and the checkpoints over them."""
 
-    def __init__(self, outcome: Outcome, verifiers: list[Verifier]) -> None:
+    def __init__(self, outcome: Outcome, verifiers: list[Verifier], progress: Progress) -> None:
         self.outcome = outcome
+        self.progress = progress
         self.verifiers = verifiers
         self.epochs = epochs.epochs()
         self.frontier = merkle.Frontier()
 
     def verify(self, since: Checkpoint | None, outside: Sequence[tuple[str, str]]) -> None:
+        self._begin(Phase.SIGNATURES)
         expected = self._stored_checkpoints()
         if since is not None:
             expected.append(("the given checkpoint", since))
@@ -43,6 +45,7 @@ class TreeVerification:
         for name, checkpoint in (*expected, *(each for each in elsewhere if not self._is_lost(each[1]))):
             by_size.setdefault(checkpoint.size, []).append((name, checkpoint))
         self.outcome.lost = sum(self._is_lost(checkpoint) for _, checkpoint in elsewhere)
+        self._begin(Phase.TREE)
         self._verify_leaves(by_size)
         for size in sorted(by_size):
             for name, _ in by_size[size]:
@@ -112,10 +115,15 @@ class TreeVerification:
                     if self.frontier.root() != checkpoint.root:
                         self._fault("checkpoint", f"{name} is not of this tree of {checkpoint.size} leaves", index)
             after = rows[-1][0]
+            self.progress(self.outcome)
         if wrong := order.wrong_clock():
             self._fault("leaf", wrong)
         for height, position in subtrees:
             self._fault("leaf", f"a root is stored for subtree {position} of height {height}, which the tree has not")
+
+    def _begin(self, phase: Phase) -> None:
+        self.outcome.phase = phase
+        self.progress(self.outcome)
 
     def _fault(self, part: str, what: str, batch: int | None = None) -> None:
         self.outcome.add(Fault(part, what, batch=batch))

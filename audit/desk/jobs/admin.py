@@ -20,7 +20,7 @@ from audit.access.scope import Scope
 from audit.desk.audited_admin import record_entry
 from audit.desk.downloads import file_response
 from audit.desk.jobs.job_form import EVERY_CASINO, InvalidRequest, cleaned, job_params
-from audit.desk.jobs.progress import percentage, progress_text
+from audit.desk.jobs.progress import percentage, phases, progress_text
 from audit.desk.scoped_admin import RecordAdmin, demands, officer_of, scope_of
 from audit.event_store import audit_trail
 from audit.exports.lists import FORMATS
@@ -135,6 +135,7 @@ class JobAdmin(RecordAdmin[Job]):
             "job": job,
             "state": JobState(job.state),
             "progress": progress_text(job),
+            "phases": phases(job),
             "may_stop": job.is_open and job.stopped_by_id is None and self._may_stop(request, job),
             "params": [
                 (PARAM_LABELS[name], _param_text(name, value))
@@ -188,7 +189,15 @@ class JobAdmin(RecordAdmin[Job]):
     def progress_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Answer with the progress of a job as JSON, for the script of its page."""
         job = self.row_or_404(request, pk)
-        return JsonResponse({"state": job.state, "done": job.done, "total": job.total, "text": progress_text(job)})
+        return JsonResponse(
+            {
+                "state": job.state,
+                "done": job.done,
+                "total": job.total,
+                "text": progress_text(job),
+                "phases": [{"state": each.state, "text": each.text} for each in phases(job)],
+            }
+        )
 
     @demands(Capability.SEE_RECORD)
     def file_view(self, request: HttpRequest, pk: int) -> HttpResponse:

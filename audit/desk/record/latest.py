@@ -15,11 +15,12 @@ from django.utils.translation import gettext, ngettext
 
 from audit.access.capabilities import Capability
 from audit.corrections import waiting
-from audit.desk.jobs.progress import percentage, progress_text
+from audit.desk.jobs.progress import PhaseLine, percentage, phase_of, phases, progress_text
 from audit.desk.scoped_admin import scope_of
 from audit.models import Correction, FailedRun, Job, JobKind, JobState, Quarantined
 from audit.models.jobs import OPEN
 from audit.presentation import count, date_time, day, duration, finding_title, officer_name
+from audit.transparency.outcome import Phase
 
 SHOWN = 4
 """Rows of each list on the page."""
@@ -53,6 +54,7 @@ class Running:
     of: str
     text: str
     percentage: str
+    phases: list[PhaseLine]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +103,9 @@ def running(request: HttpRequest) -> Running | None:
     if job is None:
         return None
     # The states in the order of the alphabet: running, waiting.
-    done = percentage(job) if job.state == JobState.RUNNING and job.total else ""
-    return Running(job, str(job.casino or gettext("all casinos")), progress_text(job), done)
+    has_share = job.state == JobState.RUNNING and job.total and phase_of(job) == Phase.EVENTS
+    done = percentage(job) if has_share else ""
+    return Running(job, str(job.casino or gettext("all casinos")), progress_text(job), done, phases(job))
 
 
 def exports(request: HttpRequest) -> list[JobLine]:

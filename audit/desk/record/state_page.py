@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from django.conf import settings
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
@@ -19,6 +18,7 @@ from audit.desk.jobs.job_form import EVERY_CASINO
 from audit.desk.overview import alerts
 from audit.desk.overview.feed import feeds_of
 from audit.desk.record import latest
+from audit.desk.record.timeline import timeline
 from audit.desk.scoped_admin import demands, scope_of
 from audit.models import Casino
 from audit.presentation import MISSING, count, date_time, duration
@@ -72,6 +72,7 @@ def state_view(request: HttpRequest) -> HttpResponse:
             "sealing": _sealing(),
             "fork": monitoring.fork(),
             "left": _left(scope.casino_ids),
+            "timeline": timeline(witnesses, next(iter(casinos.values())) if len(casinos) == 1 else None),
             "witnesses": [_witness(each) for each in witnesses],
             "refused_by": ", ".join(each.name for each in witnesses if each.is_refused),
             "signs_here": signing_keys.is_readable_here("checkpoint"),
@@ -153,11 +154,10 @@ def _sealing() -> list[Line]:
 
 def _witness(witness: monitoring.WitnessSeen) -> Line:
     """Return what a witness cosigned last, and why it gave nothing or refuses."""
-    cosigned_s = witness.cosigned_s
     return Line(
         witness.name,
-        f"{_batches(witness.size)} · {_ago(cosigned_s)}" if witness.size else MISSING,
-        is_marked=witness.is_refused or cosigned_s is None or cosigned_s > settings.CABOCHON_WITNESS_STALE_S,
+        f"{_batches(witness.size)} · {_ago(witness.cosigned_s)}" if witness.size else MISSING,
+        is_marked=witness.is_refused or witness.is_silent,
         note=_note_of(witness),
     )
 

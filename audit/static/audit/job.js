@@ -21,6 +21,14 @@
     }
     bar.max = status.total || 1;
     bar.value = status.done;
+    status.phases.forEach((phase, index) => {
+      const line = job.querySelectorAll(".phases li")[index];
+      if (!line) return;
+      line.className = phase.state;
+      line.querySelector(".s").textContent = phase.text;
+      const own = line.querySelector("progress");
+      if (index > 0) own.value = phase.state === "done" ? 1 : 0;
+    });
     if (text.textContent !== status.text) text.textContent = status.text;
   };
 
