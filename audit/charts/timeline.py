@@ -1,9 +1,12 @@
 """Checkpoints by time: a row of dots for the log, one for each witness, and a band where a witness is silent.
 
-The log   ●●●●●●●●●●●●●●●●●●●◉
-Authority ●●●●●●●●●●●●●●●●●●●●
-Group     ●●●●●●▒▒▒ silent since 16:12 ▒▒
-          15:00     16:00     17:00
+The log
+●●●●●●●●●●●●●●●●●●●◉
+Authority
+●●●●●●▒▒ silent since 16:12 ▒▒
+15:00     16:00     17:00
+
+The names stand above the rows, so that the whole of it fits a phone.
 """
 
 from __future__ import annotations
@@ -14,12 +17,12 @@ from html import escape
 
 from audit.charts.svg import drawing, line, n, text
 
-WIDTH, ROW, TOP = 700, 34, 18
-LEFT, RIGHT = 150, 690
-LONGEST_NAME = 22
-BAND = 20
-HALF_LABEL = 0.16
-"""Half of the room that the words of a band need, as a share of the time."""
+WIDTH, ROW, TOP = 700, 58, 6
+LEFT, RIGHT = 6, 692
+LONGEST_NAME = 48
+BAND = 26
+HALF_LABEL, HALF_CLOCK = 0.22, 0.05
+"""Half of the room that the words of a band need, as a share of the time; that of a clock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +48,11 @@ def draw_timeline(rows: Sequence[Row], ticks: Sequence[tuple[float, str]], *, ti
     bottom = TOP + ROW * max(len(rows), 1)
     parts = []
     for share, clock in ticks:
-        parts += [line("gr", _x(share), TOP - 8, _x(share), bottom), text(_x(share), bottom + 16, clock)]
+        x, anchor = _x(share), "start" if share < HALF_CLOCK else "end" if share > 1 - HALF_CLOCK else "middle"
+        parts += [line("gr", x, TOP, x, bottom + 4), text(x, bottom + 22, clock, anchor=anchor)]
     for number, row in enumerate(rows):
-        parts += _row(row, TOP + ROW * number + ROW / 2)
-    return drawing("timeline", WIDTH, bottom + 24, title, description, *parts)
+        parts += _row(row, TOP + ROW * number + ROW - BAND / 2)
+    return drawing("timeline", WIDTH, bottom + 30, title, description, *parts)
 
 
 def _x(share: float) -> float:
@@ -58,7 +62,7 @@ def _x(share: float) -> float:
 def _row(row: Row, y: float) -> list[str]:
     name = row.name if len(row.name) <= LONGEST_NAME else f"{row.name[: LONGEST_NAME - 1]}…"
     parts = [
-        f"<g><title>{escape(row.name)}</title>{text(0, y + 4, name, 'l', anchor='start')}</g>",
+        f"<g><title>{escape(row.name)}</title>{text(LEFT, y - BAND / 2 - 7, name, 'l', anchor='start')}</g>",
         line("track", LEFT, y, RIGHT, y),
     ]
     if row.silent is not None:
@@ -67,7 +71,7 @@ def _row(row: Row, y: float) -> list[str]:
         parts += [
             f'<rect class="silent" x="{n(x)}" y="{n(y - BAND / 2)}" width="{n(max(RIGHT - x, 3))}" height="{BAND}"'
             ' rx="3"/>',
-            text(_x(middle), y + 4, words, "silent"),
+            text(_x(middle), y + 6, words, "silent"),
         ]
     for index, mark in enumerate(row.marks):
         is_newest = row.is_log and index == len(row.marks) - 1

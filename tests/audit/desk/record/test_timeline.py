@@ -141,7 +141,7 @@ def test_the_axis_has_the_full_hours_of_the_time(english: None, monkeypatch: pyt
 
 
 def test_names_are_escaped_and_long_ones_are_cut_but_said_whole() -> None:
-    name = "<witness> & of a long name.example"
+    name = "<witness> & of a name that is as long as nobody would write it.example"
     svg = ElementTree.fromstring(draw_timeline([Row(name, [Mark(2.0, "a<b")])], [], title="<t>", description="d"))
     label = svg.find(f"{SVG}g")
     assert label is not None
