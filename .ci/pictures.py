@@ -2,8 +2,8 @@
 
     a desk of its own, with three simulated nights ─► a browser signs in ─► each page, at each width ─► docs/images/desk
 
-The folder is written anew. ``ALL=1`` adds the dark theme and French, for whoever looks at a change; those are not kept
-with the documents: ``OUT=FOLDER`` says where they go.
+The folder is written anew. ``ALL=1`` adds the dark theme, French and the pages that the documents do not show, for
+whoever looks at a change; those are not kept with the documents: ``OUT=FOLDER`` says where they go.
 """
 
 from __future__ import annotations
@@ -57,6 +57,7 @@ def linked(listed: Way, link: str, nth: int = 0) -> Callable[[Page], str]:
 
 
 FINDING = linked(f"{DESK}/finding/?queue=open&owed=player", "#content table a[href*='/change/']")
+PLAYER = linked(FINDING, "#content a[href*='/player/']")
 MOMENT = linked(FINDING, "a[href*='/table/?at=']")
 
 PAGES: Mapping[str, Way] = MappingProxyType(
@@ -77,7 +78,7 @@ PAGES: Mapping[str, Way] = MappingProxyType(
         "law-in-a-session": lambda page: f"{MOMENT(page).split('/table/')[0]}/coverage/",
         "people": f"{DESK}/person/",
         "croupier": linked(FINDING, "#content a[href*='/croupier/']"),
-        "player": linked(FINDING, "#content a[href*='/player/']"),
+        "player": PLAYER,
         "rules": "/admin/rules/",
         "rule": "/admin/rules/payout-missing/",
         "law": "/admin/rules/law/fr-art-55-7/",
@@ -93,6 +94,25 @@ PAGES: Mapping[str, Way] = MappingProxyType(
 )
 """The pages, in the order of ``docs/desk.md``."""
 
+PERSON = linked(f"{DESK}/person/", "#result_list a[href*='/change/']")
+
+MORE: Mapping[str, Way] = MappingProxyType(
+    {
+        "complaints": f"{DESK}/complaint/",
+        "held-of-a-person": lambda page: PLAYER(page).replace("/player/", "/held/player/"),
+        "erase-a-person": lambda page: PERSON(page).replace("/change/", "/delete/"),
+        "verification": f"{DESK}/job/",
+        "failed-runs": f"{DESK}/failedrun/",
+        "quarantine": f"{DESK}/quarantined/",
+        "corrections": f"{DESK}/correction/",
+        "new-key": f"{DESK}/apikey/add/",
+        "webhooks": f"{DESK}/webhook/",
+        "new-webhook": f"{DESK}/webhook/add/",
+        "dead-letters": f"{DESK}/deadletter/",
+    }
+)
+"""Pages that the documents do not show: taken with ``ALL=1``, or one by its name."""
+
 BEFORE = ("sign-in", "sign-in-code")
 """The pages that are seen before one is signed in."""
 
@@ -101,7 +121,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="make pictures", description="A picture of every page of the desk.")
     parser.add_argument("--out", type=Path, default=ROOT / "docs" / "images" / "desk")
     parser.add_argument("--all", action="store_true", help="dark and French as well")
-    parser.add_argument("--only", metavar="NAME", choices=[*BEFORE, *PAGES], help="one page")
+    parser.add_argument("--only", metavar="NAME", choices=[*BEFORE, *PAGES, *MORE], help="one page")
     args = parser.parse_args()
     if CHROMIUM is None:
         parser.error("a browser is needed: Debian's package chromium")
@@ -127,6 +147,7 @@ def main() -> int:
 def take(browser: Browser, stack: Stack, out: Path, *, with_all: bool, only: str | None) -> list[str]:
     """Take the pictures, and return which pages could not be found or were no page."""
     missing: list[str] = []
+    ways = {**PAGES, **MORE}
     themes, locales = (("light", "dark"), ("en-GB", "fr-FR")) if with_all else (("light",), ("en-GB",))
     addresses: dict[str, str] = {}
     for locale in locales:
@@ -138,10 +159,10 @@ def take(browser: Browser, stack: Stack, out: Path, *, with_all: bool, only: str
         if only in (None, "sign-in"):
             _pictures(page, out, "sign-in", themes, locale)
         _give_password(page, stack)
-        for name in PAGES if only is None else [only] * (only in PAGES):
+        for name in [only] * (only in ways) if only is not None else ways if with_all else PAGES:
             page.set_viewport_size({"width": WIDTHS[0], "height": 900})
             try:
-                address = addresses.get(name) or addresses.setdefault(name, _address(page, PAGES[name]))
+                address = addresses.get(name) or addresses.setdefault(name, _address(page, ways[name]))
                 answer = page.goto(address)
             except Exception as error:
                 missing.append(f"{name}: {str(error).splitlines()[0]}")
