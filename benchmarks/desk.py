@@ -261,13 +261,14 @@ def _casino_id() -> int:
 def _of_decisions(finding: Any) -> dict[str, str]:
     from django.urls import reverse
 
-    from audit.models import Correction
+    from audit.models import Correction, Finding
 
     complaint = desk_record.propose(finding)
+    proposed = Finding.objects.standing().filter(heads_case=True, case__state="second")[0]
     correction = Correction.objects.filter(status="standing", facts__waits="waits").order_by("pk").first()
     pages = {
         "to approve": reverse("admin:approve"),
-        "a closing to approve": reverse("admin:approve_closing", args=(finding.pk,)),
+        "a closing to approve": reverse("admin:approve_closing", args=(proposed.pk,)),
         "corrections": f"{DESK}/correction/",
         "complaints": f"{DESK}/complaint/?answered=no",
         "a complaint": f"{DESK}/complaint/{complaint.pk}/change/",
