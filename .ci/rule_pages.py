@@ -1,7 +1,8 @@
 """The catalogue of rules as pages of the documentation: each rule with its clauses and, drawn, a table that breaks it.
 
-The examples are the conformance cases: for each rule the shortest whose adjudication has it. Nothing is kept: the pages
-are made whenever the site is built, from the catalogue and the drawing that the desk has.
+The examples are the conformance cases: for each rule the shortest whose adjudication has it; for rules that no case
+has, ``docs/rule-examples.jsonl``. Nothing is kept: the pages are made whenever the site is built, from the catalogue
+and the drawing that the desk has.
 """
 
 from __future__ import annotations
@@ -17,11 +18,15 @@ from typing import Any
 import settlement
 from audit.desk.rules.catalogue import groups
 from audit.felt import draw, playback_of_events
+from settlement.arrival import NeedsReplay
 from settlement.catalogue import RULES, Rule
 from settlement.provisions import PROVISIONS
 
 ROOT = Path(__file__).resolve().parent.parent
 CASES = ROOT / "tests" / "conformance" / "cases.jsonl"
+OTHERS = ROOT / "docs" / "rule-examples.jsonl"
+"""A stream for each rule that no conformance case has, and the house register's readings where it needs one."""
+
 LAST_EVENTS = 12
 """Events of an example that are shown, up to the one that completes the finding."""
 
@@ -49,6 +54,11 @@ def examples() -> dict[str, Example]:
             before = found.get(finding.rule)
             if before is None or len(events) < len(before.events):
                 found[finding.rule] = Example(events, finding)
+    for line in OTHERS.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        answer = settlement.adjudicate(map(json.dumps, row["events"]), readings=row.get("readings"))
+        (finding, *_) = (each for each in answer.findings if each.rule == row["rule"])
+        found.setdefault(row["rule"], Example(row["events"], finding))
     return found
 
 
@@ -105,11 +115,13 @@ def _example(rule: Rule) -> Iterator[str]:
         if rule.raised_by == "record":
             yield "No single stream shows it: the record raises it.\n"
         else:
-            yield "No conformance case shows it yet.\n"
+            yield "No stream of a sound engine shows it.\n"
         return
     finding = example.finding
-    if drawn := drawing(example):
+    if drawn := drawing(example, finding.seq):
         yield f'<figure class="felt-figure">{drawn}<figcaption>After event {finding.seq}</figcaption></figure>\n'
+    elif drawn := drawing(example, finding.seq - 1):  # a correction changes what was before it
+        yield f'<figure class="felt-figure">{drawn}<figcaption>Before event {finding.seq}</figcaption></figure>\n'
     yield "| event | type | data |\n|---|---|---|"
     for event in [each for each in example.events if each["seq"] <= finding.seq][-LAST_EVENTS:]:
         mark = " ◄" if event["seq"] == finding.seq else ""
@@ -124,10 +136,16 @@ def _data(event: dict[str, Any]) -> str:
     return shown or values
 
 
-def drawing(example: Example) -> str:
-    """Return the felt just after the finding's event as SVG, "" where the rules have no layout."""
-    events = [settlement.decode(json.dumps(event)) for event in example.events]
-    playback = playback_of_events(settlement.State(), [each for each in events if each.seq <= example.finding.seq])
+def drawing(example: Example, last: int) -> str:
+    """Return the felt just after event ``last`` as SVG, "" where the rules have no layout or that event reads others
+    anew. Of two contents of one number the first counts."""
+    events = {each["seq"]: each for each in reversed(example.events) if each["seq"] <= last}
+    try:
+        playback = playback_of_events(
+            settlement.State(), [settlement.decode(json.dumps(events[seq])) for seq in sorted(events)]
+        )
+    except NeedsReplay:
+        return ""
     disputed = {example.finding.wager} if example.finding.wager else set()
     svg = draw(playback, len(playback.frames) - 1, language="en", disputed=disputed)
     return re.sub(r"\s*\n\s*", " ", svg)
