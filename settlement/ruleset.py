@@ -10,7 +10,7 @@ from __future__ import annotations
 import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
@@ -121,7 +121,4 @@ def kind_of(table: Table, wager: Wager) -> Kind | None:
 
 def resolved(named: Named) -> Any:
     """Return the object that ``named`` is, or names."""
-    return _resolve_name(named) if isinstance(named, str) else named
-
-
-_resolve_name = lru_cache(pkgutil.resolve_name)
+    return pkgutil.resolve_name(named) if isinstance(named, str) else named

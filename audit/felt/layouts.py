@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from audit.felt.frames import Frame, Stake
 from audit.felt.geometry import Spot
@@ -31,6 +32,9 @@ def felt_of(ruleset: str | None) -> Felt | None:
     known = RULESETS.get(ruleset or "")
     if known is None:
         return None
-    felt = resolved(known.felt)
+    felt = _named(known.felt) if isinstance(known.felt, str) else resolved(known.felt)
     assert isinstance(felt, Felt)
     return felt
+
+
+_named = lru_cache(resolved)  # a page asks for the felt of each stake at each of its events

@@ -24,7 +24,15 @@ from typing import Any
 from audit.adjudication import clocks, replay, stream_reader
 from audit.adjudication.findings import as_row, instants_of
 from audit.event_store import archived, binary_copy
-from audit.models import FIRST_SANDBOX_ID, Adjudication, AdjudicationRun, Finding, FindingStatus, WitnessState
+from audit.models import (
+    FIRST_SANDBOX_ID,
+    Adjudication,
+    AdjudicationRun,
+    Finding,
+    FindingStatus,
+    LoggedStream,
+    WitnessState,
+)
 from audit.models.runs import CURRENT
 from audit.projections.entries import Entry, entries
 from audit.projections.faults import WrongRow
@@ -79,7 +87,11 @@ def wrong_findings(
     began = 0 if any(entries(None, (TAKEN_OVER,))) else _keeping_began()
     is_refused = WitnessState.objects.exclude(refused_at=None).exists()
     for stream_id, rows in _by_stream(casino_id, ids):
-        name, of_casino, opened_us = ids.get(stream_id, (f"stream {stream_id}", 0, 0))
+        if stream_id not in ids:
+            figures.findings += len(rows)
+            yield from _of_no_session(stream_id, rows)
+            continue
+        name, of_casino, opened_us = ids[stream_id]
         of_stream = kept.get((of_casino, name), _Kept())
         figures.findings += len(rows)
         is_older = began is None or opened_us < began
@@ -140,6 +152,16 @@ def _by_stream(casino_id: int | None, ids: Mapping[int, tuple[str, int, int]]) -
         yield stream_id, list(rows)
     for stream_id in sorted(without):
         yield stream_id, []
+
+
+def _of_no_session(stream_id: int, rows: list[KeptRow]) -> Iterator[WrongRow]:
+    """Name the findings of a stream that officers' entries are in, or that has no first batch. The sequencer may find
+    that such a stream was altered; verification names that itself."""
+    stream = LoggedStream.objects.filter(pk=stream_id).first()
+    name = stream.name if stream is not None else f"stream {stream_id}"
+    for row in rows:
+        if row.rule != TAMPERED:
+            yield WrongRow("finding", f"{row.rule} is stored of a stream that is no session", name, row.seq)
 
 
 # What runs found

@@ -19,10 +19,10 @@ from tests.audit.tables import Tenant
 from tests.faults.crash_points import CrashPoint
 from tests.faults.schedule import ACTORS, STEP_EVENTS, Schedule, crash_points, steps_of
 
-SCHEDULES = int(os.environ.get("CABOCHON_SCHEDULES", "1040"))
+SCHEDULES = int(os.environ.get("CABOCHON_SCHEDULES", "1120"))
 CHUNKS = 8
 
-QUICK_SEEDS = range(0, SCHEDULES, 130)
+QUICK_SEEDS = range(0, SCHEDULES, 140)
 """Eight of the seeds, each with another crash point."""
 
 OFTEN = 4

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from io import StringIO
@@ -10,6 +11,7 @@ from typing import Any
 from django.core.management import call_command
 from django.db import connection
 
+import settlement
 from audit.adjudication.replay import advance
 from audit.casework import actions
 from audit.ledger import feeding
@@ -48,7 +50,7 @@ class Years:
     def play(self, day: date = PLAYED, *, coups: int = 4) -> int:
         """Play a night of one table, count it, read it, feed it, close its cases, sign it. Return the stream's id."""
         code = f"R{day:%Y%m%d}"
-        events = session(self.casino, code, day=day, coups=coups, irregularities=["payout-overpaid"])
+        events = self._irregular(code, day, coups)
         stream_id = record(self.casino, events)
         counted = record(self.casino, count(self.casino, {events[0]["stream"]: buy_ins(events)}, day=day))
         self.streams.append(stream_id)
@@ -56,6 +58,15 @@ class Years:
         self.adjudicate(stream_id, counted)
         self.finish(day)
         return stream_id
+
+    def _irregular(self, code: str, day: date, coups: int) -> list[dict[str, Any]]:
+        """Return a session in which a player is paid too much: what is drawn depends on the casino's code, too."""
+        for seed in range(1, 100):
+            events = session(self.casino, code, day=day, coups=coups, seed=seed, irregularities=["payout-overpaid"])
+            found = settlement.adjudicate(map(json.dumps, events)).findings
+            if any(each.rule == "payout-overpaid" for each in found):
+                return list(events)
+        raise AssertionError("nobody is paid too much")
 
     def adjudicate(self, *streams: int) -> None:
         """Read streams to their ends."""

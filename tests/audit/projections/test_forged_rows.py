@@ -13,6 +13,7 @@ import pytest
 from django.db import transaction
 
 from audit.access.database_roles import WEB, WORKER
+from audit.models import Finding, LoggedStream
 from audit.projections.verify import verify_derived
 from audit.transparency import signing_keys
 from audit.transparency.verify import Fault, verify
@@ -129,3 +130,13 @@ def test_whatever_a_role_can_write_is_named(role: str) -> None:
     assert not missed, f"{len(missed)} of {done} attacks were not named\n" + "\n".join(missed)
     assert done == len(kinds)
     assert faults() == [], "every attack was rolled back"
+
+
+def test_a_finding_that_is_moved_into_a_stream_that_is_no_session_is_named() -> None:
+    whole_record()
+    assert faults() == []
+    unguarded()
+    finding = Finding.objects.of_runs().earliest("pk")
+    desk = LoggedStream.objects.filter(is_of_desk=True).earliest("pk")
+    Finding.objects.filter(pk=finding.pk).update(stream=desk)
+    assert any("of a stream that is no session" in str(fault) for fault in faults())
