@@ -106,7 +106,10 @@ def _database() -> list[Check]:
 
 
 def _disk() -> Check:
-    free = shutil.disk_usage(settings.DATA_DIR if settings.DATA_DIR.exists() else "/").free // MIB
+    try:
+        free = shutil.disk_usage(settings.DATA_DIR if settings.DATA_DIR.exists() else "/").free // MIB
+    except PermissionError:
+        return Check("disk", False, detail="this account may not enter CABOCHON_DATA")
     return Check("disk", free >= settings.CABOCHON_FREE_MB, detail=f"{free} MiB free")
 
 

@@ -98,6 +98,7 @@ IMPATIENT = {
     "CABOCHON_SEQUENCER_STALE_S": "14",
     "CABOCHON_REPLAY_STALE_S": "16",
     "CABOCHON_NIGHT_STALE_S": "16",
+    "CABOCHON_NOTIFY_STALE_S": "16",
 }
 """Settings under which a process that hangs is noticed in half a minute.
 

@@ -21,6 +21,7 @@ import socket
 import ssl
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import urllib.error
@@ -241,16 +242,23 @@ class Deployment:
 
 
 @pytest.fixture
-def deployment(tmp_path: Path, postgres_url: str, rabbitmq_url: str) -> Iterator[Deployment]:
+def folder() -> Iterator[Path]:
+    """A folder that every account may enter: pytest's are their owner's alone."""
+    with tempfile.TemporaryDirectory() as path:
+        folder = Path(path)
+        folder.chmod(0o755)
+        yield folder
+
+
+@pytest.fixture
+def deployment(folder: Path, postgres_url: str, rabbitmq_url: str) -> Iterator[Deployment]:
     if not shutil.which("nginx"):
         pytest.skip("there is no nginx")
-    for folder in (tmp_path, *tmp_path.parents[:2]):
-        folder.chmod(0o755)  # pytest's folders are their owner's alone
     suffix = uuid4().hex[:8]
     accounts = {name: f"cabochon_{name}_{suffix}" for name in ROLES}  # of names that no other deployment here has
-    deployment = Deployment(tmp_path, postgres_url, rabbitmq_url, accounts)
+    deployment = Deployment(folder, postgres_url, rabbitmq_url, accounts)
     deployment.data.mkdir()
-    certificate(tmp_path)
+    certificate(folder)
     with nothing_left_on(deployment.data):
         try:
             yield deployment
