@@ -7,7 +7,7 @@ from django.contrib import admin
 from django.test import Client
 from django.urls import reverse
 
-from audit.models import Membership, Officer, Role
+from audit.models import Casino, GamingTable, Membership, Officer, Role
 from tests.audit.casework.test_actions import Desk, client_of, hired
 
 pytestmark = pytest.mark.django_db
@@ -111,3 +111,21 @@ def test_every_list_opens_with_a_casino_chosen(desks: tuple[Desk, Desk]) -> None
     assert len(lists) > 15
     for address in lists:
         assert client.get(address).status_code == 200, address
+
+
+@pytest.mark.superuser
+def test_what_is_of_a_sandbox_is_listed_to_who_has_chosen_it_and_to_nobody_else(desks: tuple[Desk, Desk]) -> None:
+    sandbox = Casino.objects.create(code="tried", name="Tried here", is_sandbox=True)
+    table = GamingTable.objects.create(casino=sandbox, code="S1")
+    client = client_of(Officer.objects.create_superuser("root-of-sandboxes", password=None))
+    tables = reverse("admin:audit_gamingtable_changelist")
+
+    def shown() -> set[int]:
+        return {each.pk for each in client.get(tables).context["cl"].result_list}
+
+    assert shown()
+    assert table.pk not in shown()
+    client.post(CHOOSE, {"casino": sandbox.pk})
+    assert shown() == {table.pk}
+    client.post(CHOOSE, {"casino": desks[0].tenant.casino.pk})
+    assert table.pk not in shown()
