@@ -1,17 +1,18 @@
 """The answer to what no view answers: an error of a middleware, an address that does not exist, a refused host.
 
-Below ``/api/`` it is a problem document, whatever went wrong. A database that does not answer is 503 everywhere; the
-desk has a page of its own for it. Django calls these functions by name (``handler500`` and others of ``casino.urls``).
+Below ``/api/`` it is a problem document, whatever went wrong; elsewhere a page in the officer's language. A database
+that does not answer is 503 everywhere; the desk has a page of its own for it. Django calls these functions by name
+(``handler500`` and others of ``casino.urls``).
 """
 
 from __future__ import annotations
 
 import sys
 from functools import partial
-from typing import Any
 
 from django.http import HttpRequest, HttpResponse
-from django.views import defaults
+from django.template.loader import render_to_string
+from django.utils.translation import gettext_lazy as _
 
 from audit.api.problems import FAILED, FRAMEWORK_CODES, Problem, answer, problem_of_database
 from audit.desk.database_unavailable import unavailable_page
@@ -21,6 +22,14 @@ _DETAILS = {
     403: "The request is refused. Ask the operator which hosts and addresses may send it.",
     404: "There is nothing at this address. /api/v1/schema/ lists the addresses there are.",
 }
+
+_PAGES = {
+    400: (_("The request cannot be read"), _("Go back, load the page again, and send it again.")),
+    403: (_("This is not open to you"), _("Your role does not open this page, or does not let you do this.")),
+    404: (_("There is no such page"), _("What was here is gone, or is of a casino where you have no role.")),
+    500: (_("Something failed"), _("The error is recorded. Try again; if it fails again, tell an administrator.")),
+}
+_FORM_REFUSED = _("The form is older than your sign-in. Go back, load the page again, and send it again.")
 
 
 def _is_of_api(request: HttpRequest) -> bool:
@@ -35,15 +44,25 @@ def server_error(request: HttpRequest) -> HttpResponse:
         return answer(problem or Problem(500, "failed", FAILED))
     if problem is not None and error is not None:
         return unavailable_page(request, error)
-    return defaults.server_error(request)
+    return _page(500, None)
 
 
 def _client_error(status: int, request: HttpRequest, exception: Exception) -> HttpResponse:
     if _is_of_api(request):
         return answer(Problem(status, FRAMEWORK_CODES[status], _DETAILS[status]))
-    page: dict[int, Any] = {400: defaults.bad_request, 403: defaults.permission_denied, 404: defaults.page_not_found}
-    response: HttpResponse = page[status](request, exception)
-    return response
+    return _page(status, None if status == 400 else request)
+
+
+def _page(status: int, request: HttpRequest | None) -> HttpResponse:
+    """Return the page of an error; without a request, of which nothing may be believed, it has no form."""
+    title, why = _PAGES[status]
+    return HttpResponse(render_to_string("admin/error.html", {"title": title, "why": why}, request), status=status)
+
+
+def form_refused(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """Answer a form without the token of the officer's session; Django calls this by ``CSRF_FAILURE_VIEW``."""
+    context = {"title": _PAGES[403][0], "why": _FORM_REFUSED}
+    return HttpResponse(render_to_string("admin/error.html", context), status=403)
 
 
 bad_request = partial(_client_error, 400)

@@ -5,7 +5,7 @@ import os
 from typing import Any
 
 from casino import logs
-from casino.web_reload import keep_serving
+from casino.web_reload import keep_serving, listen_late
 
 bind = os.environ.get("CABOCHON_BIND", "127.0.0.1:8000")
 workers = int(os.environ.get("CABOCHON_WEB_WORKERS", "2"))
@@ -21,7 +21,8 @@ limit_request_line = 4_094
 
 
 def on_starting(arbiter: Any) -> None:
-    """Have a reload (HUP) keep the old workers until the new ones serve."""
+    """Have a start take no connection before a worker serves, and a reload (HUP) keep the old workers until then."""
+    listen_late()
     keep_serving(arbiter)
 
 

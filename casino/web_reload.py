@@ -1,10 +1,11 @@
-"""A reload that stops no old worker before the new ones serve.
+"""A reload that stops no old worker before the new ones serve, and a start that lets nobody wait for a worker.
 
     HUP ─► new workers load the program ─► all of them serve ─► the old ones answer what they have, and end
                                      └► one does not start, or not in time ─► the new ones end, the old ones go on
 
 gunicorn tells the old workers to stop as soon as the new ones are forked. These need seconds to load the program, and
-every request that came meanwhile waited for them.
+every request that came meanwhile waited for them. The new ones load it one after the other (``casino.web_worker``): all
+at once, they would have every core of a small machine.
 """
 
 from __future__ import annotations
@@ -14,9 +15,19 @@ import time
 from typing import Any
 
 from gunicorn.errors import HaltServer
+from gunicorn.sock import BaseSocket
 
 STARTS_WITHIN_S = 120.0
 """A new worker that does not serve after this long never will. Two that start on a busy core take half a minute."""
+
+
+def listen_late() -> None:
+    """Have gunicorn's main process bind its sockets, and leave it to the first worker that serves to listen.
+
+    It would listen seconds before a worker has loaded the program. The kernel takes connections meanwhile, and a proxy
+    that has other web servers waits for this one; refused, it asks another at once.
+    """
+    BaseSocket._is_listening = staticmethod(lambda sock: True)
 
 
 def keep_serving(arbiter: Any) -> None:

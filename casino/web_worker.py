@@ -8,20 +8,22 @@ a known length too. Until then the kernel keeps the bytes and wakes the loop onc
                                    │ HEAD_S: 408, closed      │ RECEIVE_S for a body: a thread answers 400
                                    └ more than MAX_WAITING: the oldest is closed
 
+A request like the one before it goes another way: ``web_lane.py``. Its connection stays with the main loop, which takes
+its bytes.
+
 Where the length is not known beforehand (chunked), a thread reads; no more than half of the threads do so at once, and
 ``RECEIVE_S`` after the request began nothing more is read. A request that was read in time is answered, however long
 that takes. What gunicorn itself refuses is answered with a problem document, as everything else of the API.
 """
 
-import array
 import fcntl
 import json
 import mmap
 import os
-import re
 import selectors
 import socket
-import termios
+import sys
+import tempfile
 import time
 from collections import deque
 from collections.abc import Callable
@@ -31,7 +33,10 @@ from pathlib import Path
 from typing import Any
 
 from gunicorn import util
-from gunicorn.workers.gthread import TConn, ThreadWorker
+from gunicorn.workers.gthread import STOP_KEEPALIVE_LINGER, ThreadWorker
+
+from casino.web_connection import Connection
+from casino.web_lane import MAX_REQUEST, Lane, template_of
 
 RECEIVE_S = float(os.environ.get("CABOCHON_RECEIVE_S", "20"))
 """Seconds from the first byte of a request to its last. A body of the largest size takes 20 s at 0.5 Mbit/s."""
@@ -54,13 +59,26 @@ DRAIN_S = 5.0
 MAX_WAITING = 512
 """Connections whose requests have not arrived; beyond that the oldest is closed. Below gunicorn's 1,000 in all."""
 
-MAX_HEAD = 65_536
-MAX_BODY = 1024 * 1024 + 1024 * 1024 // 64
-"""Largest body that is waited for; a larger one is refused by its announced length, without being read."""
+TURN_S = 0.1
+"""Seconds between two looks whether it is a worker's turn to load the program."""
 
-_LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*(\d{1,18})[ \t]*\r\n", re.IGNORECASE)
-_CHUNKED = re.compile(rb"\r\ntransfer-encoding:", re.IGNORECASE)
-_CONTINUE = re.compile(rb"\r\nexpect:[ \t]*100-continue[ \t]*\r\n", re.IGNORECASE)
+MAX_IN_LANE = 512
+"""Connections that the lane keeps; each further one is gunicorn's."""
+
+SWEEP_S = 0.25
+"""How often the main loop, which may turn thousands of times a second, looks for what is overdue."""
+
+_turn = tempfile.TemporaryFile()  # noqa: SIM115  (open for as long as the process is)
+"""Locked by the worker that loads the program. The main process makes it, and a worker that dies lets it go."""
+
+
+def _takes_turn() -> bool:
+    """Take the turn to load the program. Return False if another worker has it."""
+    try:
+        fcntl.lockf(_turn, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        return False
+    return True
 
 
 def write_problem(sock: socket.socket, status: int, reason: str, message: str) -> None:
@@ -77,70 +95,10 @@ def write_problem(sock: socket.socket, status: int, reason: str, message: str) -
 util.write_error = write_problem
 
 
-class Connection(TConn):  # type: ignore[misc]
-    """A connection: when it began to wait for a request, and what it waits for."""
-
-    def __init__(self, *args: Any, linger: Callable[[TConn], None]) -> None:
-        super().__init__(*args)
-        self.data_ready = True  # a thread never waits for the first byte
-        self.began_at = time.monotonic()
-        self.wanted = 0  # bytes that the socket has to hold
-        self.has_head = False
-        self.is_chunked = False
-        self.is_whole = False  # all that it says of its length is in the socket, and none of it is refused unread
-        self.has_sent_continue = False
-        self._linger = linger
-
-    def close(self, graceful: bool = False) -> None:
-        """Close the connection; gracefully without holding up the main loop, which calls this."""
-        if graceful:
-            self._linger(self)
-        else:
-            super().close()
-
-    def lacks(self) -> int:
-        """Return how many bytes the socket has to hold until the request is whole, 0 if there is nothing to wait for.
-
-        The bytes stay in the socket. Nothing is waited for if the client has sent its last byte, either.
-        """
-        if self.is_http2 or self.sock.family not in (socket.AF_INET, socket.AF_INET6):
-            return 0
-        taken: bytes = self.parser.unreader.buf.getvalue() if self.parser is not None else b""
-        try:
-            here = self.sock.recv(MAX_HEAD, socket.MSG_PEEK | socket.MSG_DONTWAIT)
-        except BlockingIOError:
-            return 1 if not taken else self._lacks(taken, 0)
-        except OSError:
-            return 0
-        if not here:
-            return 0
-        available = array.array("i", [0])
-        fcntl.ioctl(self.sock, termios.FIONREAD, available)
-        return 0 if available[0] < self.wanted else self._lacks(taken + here, available[0])
-
-    def _lacks(self, known: bytes, available: int) -> int:
-        head_end = known.find(b"\r\n\r\n")
-        if head_end < 0:
-            return 0 if len(known) >= MAX_HEAD else available + 1
-        head = known[: head_end + 2]
-        self.has_head = True
-        self.is_chunked = _CHUNKED.search(head) is not None
-        length = _LENGTH.search(head)
-        self.is_whole = not self.is_chunked and (length is None or int(length[1]) <= MAX_BODY)
-        if self.is_chunked or length is None or int(length[1]) > MAX_BODY:
-            return 0
-        taken = max(0, len(known) - min(available, MAX_HEAD))
-        whole = head_end + 4 + int(length[1]) - taken
-        if whole <= available:
-            return 0
-        if not self.has_sent_continue and _CONTINUE.search(head):
-            self.has_sent_continue = True
-            self.sock.send(b"HTTP/1.1 100 Continue\r\n\r\n")
-        return whole
-
-
 class Worker(ThreadWorker):  # type: ignore[misc]
     """A threaded worker whose main loop waits for requests, and cuts off slow connections."""
+
+    wsgi: Any  # the application, as ``load_wsgi`` loads it
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -149,6 +107,10 @@ class Worker(ThreadWorker):  # type: ignore[misc]
         self._started_at: dict[Connection, float] = {}
         self._chunked: set[Connection] = set()
         self._held: deque[Connection] = deque()  # chunked, until a thread may read one more
+        self._lane: Lane | None = None
+        self._in_lane: dict[Connection, None] = {}
+        self._usual: dict[socket.socket, Any] = {}  # by thread's connection: what the fast path has said of its request
+        self._swept_at = 0.0
         self._serving = mmap.mmap(-1, 1)  # shared with the main process, which made this object before it forked
         self.forked_at = time.monotonic()
 
@@ -157,19 +119,72 @@ class Worker(ThreadWorker):  # type: ignore[misc]
         """Whether the process has loaded the program and takes requests; true from then on."""
         return bool(self._serving[0])
 
-    def accept(self, listener: socket.socket) -> None:
-        """Accept a connection, and wait for its first request."""
+    def load_wsgi(self) -> None:
+        """Load the program, one worker after the other: who serves meanwhile has the other cores."""
+        while not _takes_turn():
+            if not self.alive:
+                sys.exit(0)
+            self.tmp.notify()  # or the main process would take it for one that hangs
+            time.sleep(TURN_S)
+        super().load_wsgi()
+        self._open_lane()
+
+    def _open_lane(self) -> None:
+        """Open the lane to an application that can answer requests together."""
+        application, together = self.wsgi, getattr(self.wsgi, "answer_together", None)
+        if together is None or self.cfg.is_ssl:
+            return
+        from audit.api.fast_path import USUAL  # the application has set Django up
+
+        defer = self.method_queue.defer
+        self._lane = Lane(
+            together,
+            leave=lambda waiting: defer(self._to_gunicorn, waiting.connection, waiting.request),
+            lose=lambda connection: defer(self._close_in_lane, connection),
+            resume=lambda connection: defer(self._resume_in_lane, connection),
+        )
+
+        def observed(environ: dict[str, Any], start_response: Callable[..., Any]) -> Any:
+            response = application(environ, start_response)
+            if USUAL in environ and "HTTP_EXPECT" not in environ and "HTTP_UPGRADE" not in environ:
+                self._usual[environ["gunicorn.socket"]] = environ[USUAL]
+            return response
+
+        self.wsgi = observed
+
+    def set_accept_enabled(self, enabled: bool) -> None:
+        """Begin or stop to accept connections. A worker that stops takes those that wait, and waits for no more.
+
+        The first worker that begins has the socket listen (``casino.web_reload.listen_late``). Where all workers stop,
+        it would keep clients waiting whom nobody answers any more; they, and a proxy above all, are to hear at once
+        that they have to ask elsewhere. Where others serve, they have the socket too.
+        """
+        if enabled:
+            for listener in self.sockets:
+                listener.listen(self.cfg.backlog)  # again, if another worker has: that changes nothing
+        super().set_accept_enabled(enabled)
+        if self.alive or enabled:
+            return
+        for listener in self.sockets:
+            while listener.sock is not None and self.nr_conns < self.worker_connections and self.accept(listener):
+                pass
+            listener.close()
+
+    def accept(self, listener: socket.socket) -> bool:
+        """Accept a connection, and wait for its first request. Return False if none was there."""
         try:
             client, address = listener.accept()
         except (BlockingIOError, ConnectionAbortedError):
-            return
+            return False
         self.nr_conns += 1
         self.enqueue_req(Connection(self.cfg, client, address, listener.getsockname(), linger=self._linger))
+        return True
 
     def enqueue_req(self, conn: Connection) -> None:
         """Hand a connection to a thread if its request has arrived; wait for the rest of it if not."""
         conn.began_at, conn.wanted = time.monotonic(), 0
         conn.has_head = conn.has_sent_continue = conn.is_whole = False
+        conn.head = b""  # what is remembered of a request is never another's
         self._look(conn)
 
     def _look(self, conn: Connection) -> None:
@@ -177,10 +192,115 @@ class Worker(ThreadWorker):  # type: ignore[misc]
         lacks = conn.lacks()
         if lacks:
             self._wait(conn, lacks)
+        elif self._enters_lane(conn):
+            return
         elif conn.is_chunked and len(self._chunked) >= max(1, self.cfg.threads // 2):
             self._held.append(conn)
         else:
             self._serve(conn)
+
+    def _enters_lane(self, conn: Connection) -> bool:
+        """Take a request that has arrived into the lane, if its head is known there."""
+        if self._lane is None or not self.alive or len(self._in_lane) >= MAX_IN_LANE:
+            return False
+        if conn.is_http2 or not conn.is_whole or (conn.parser is not None and conn.parser.unreader.buf.getvalue()):
+            return False
+        try:
+            here = conn.sock.recv(MAX_REQUEST + 1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+        except OSError:
+            return False
+        waiting = self._lane.known(conn, here) if len(here) <= MAX_REQUEST else None
+        if waiting is None:
+            return False
+        conn.sock.recv(len(here))
+        conn.sock.setblocking(False)
+        conn.is_in_lane, conn.has_sent_early = True, False
+        conn.lane_until = time.monotonic() + self.cfg.keepalive
+        self._in_lane[conn] = None
+        self.poller.register(conn.sock, selectors.EVENT_READ, partial(self._on_more_in_lane, conn))
+        self._lane.add(waiting)
+        return True
+
+    def _on_more_in_lane(self, conn: Connection, sock: socket.socket) -> None:
+        """Take what a client of the lane has sent: the next request, or something that is gunicorn's."""
+        if conn not in self._in_lane or self._lane is None:
+            return
+        if conn.is_in_lane:  # it does not wait for its answer; the rest stays in the socket until then
+            self.poller.unregister(sock)
+            conn.has_sent_early = True
+            if not conn.is_in_lane:
+                self._resume_in_lane(conn)
+            return
+        try:
+            here = sock.recv(MAX_REQUEST)
+        except BlockingIOError:
+            return
+        except OSError:
+            here = b""
+        if not here:
+            self._close_in_lane(conn)
+            return
+        waiting = self._lane.known(conn, here) if self.alive else None
+        if waiting is None:
+            self._to_gunicorn(conn, here)
+            return
+        conn.is_in_lane = True
+        conn.lane_until = time.monotonic() + self.cfg.keepalive
+        self._lane.add(waiting)
+
+    def _resume_in_lane(self, conn: Connection) -> None:
+        """Read again from a client that has sent more before its answer."""
+        if conn in self._in_lane and conn.has_sent_early:
+            conn.has_sent_early = False
+            self.poller.register(conn.sock, selectors.EVENT_READ, partial(self._on_more_in_lane, conn))
+
+    def _leave_lane(self, conn: Connection) -> None:
+        self._in_lane.pop(conn, None)
+        if not conn.has_sent_early:
+            self.poller.unregister(conn.sock)
+        conn.is_in_lane = conn.has_sent_early = False
+
+    def _to_gunicorn(self, conn: Connection, taken: bytes) -> None:
+        """Give a connection to gunicorn with the bytes that were taken of it, as if they had just come."""
+        if conn not in self._in_lane:
+            return
+        if conn.is_being_answered:  # its answers come in the order of its requests
+            conn.is_in_lane = True
+            self.method_queue.defer(self._to_gunicorn, conn, taken)
+            return
+        self._leave_lane(conn)
+        conn.init()
+        conn.parser.unreader.unread(taken)
+        self.enqueue_req(conn)
+
+    def _close_in_lane(self, conn: Connection) -> None:
+        if conn in self._in_lane:
+            self._leave_lane(conn)
+            self.nr_conns -= 1
+            conn.close()
+
+    def _sweep_lane(self, now: float) -> None:
+        """Close idle connections of the lane, as gunicorn does its own; while it is stuck, have gunicorn answer."""
+        if self._lane is None:
+            return
+        for waiting in self._lane.left_waiting():
+            self._to_gunicorn(waiting.connection, waiting.request)
+        for conn in list(self._in_lane):
+            if conn.is_in_lane or conn.is_being_answered or conn.has_sent_early:
+                continue
+            if not self.alive:  # a request that is on its way is answered, and then no other
+                self._leave_lane(conn)
+                conn.timeout = now + STOP_KEEPALIVE_LINGER
+                self.keepalived_conns.append(conn)
+                self.poller.register(conn.sock, selectors.EVENT_READ, partial(self.on_client_socket_readable, conn))
+            elif conn.lane_until < now:
+                self._close_in_lane(conn)
+
+    def wait_for_and_dispatch_events(self, timeout: float) -> None:
+        """Look at all connections once; what is stored together is what one such look has found, or more."""
+        super().wait_for_and_dispatch_events(timeout)
+        if self._lane is not None:
+            self._lane.flush()
 
     def _wait(self, conn: Connection, lacks: int) -> None:
         """Have the loop look at a connection again when its socket holds ``lacks`` bytes."""
@@ -232,6 +352,12 @@ class Worker(ThreadWorker):  # type: ignore[misc]
 
     def finish_request(self, conn: Connection, fs: Any) -> None:
         """Keep or close the connection of a request that was served; let a held one have its turn."""
+        usual = self._usual.pop(conn.sock, None)
+        if self._lane is not None and usual is not None and not fs.cancelled() and not fs.exception() and fs.result():
+            known = template_of(conn.client[0], conn.head)
+            if known is not None and known[0] == conn.last_kind:  # heads that come once would only push out others
+                self._lane.learn(known[0], usual)
+            conn.last_kind = known and known[0]
         super().finish_request(conn, fs)
         if self._held:
             self._look(self._held.popleft())
@@ -274,11 +400,17 @@ class Worker(ThreadWorker):  # type: ignore[misc]
 
     def notify(self) -> None:
         """Send the heartbeat to the arbiter, every second, and cut off what is overdue."""
+        now = time.monotonic()
+        if self.alive and now < self._swept_at + SWEEP_S:
+            return
+        self._swept_at = now
         super().notify()
-        self._serving[0] = 1
+        if not self._serving[0]:
+            self._serving[0] = 1
+            fcntl.lockf(_turn, fcntl.LOCK_UN)
         if HEARTBEAT_FILE:
             Path(HEARTBEAT_FILE).touch()
-        now = time.monotonic()
+        self._sweep_lane(now)
         for conn in list(self._waiting):
             if conn.has_head and conn.began_at < now - RECEIVE_S:
                 self._stop_waiting(conn)

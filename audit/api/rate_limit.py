@@ -122,9 +122,12 @@ class RateLimit:
     requests: int
     period_s: int
 
-    def is_spent(self, key_id: int) -> bool:
-        """Return whether another request of a key would exceed the limit, without counting one."""
-        return rate_counter(self.period_s).used(key_id) >= self.requests
+    def is_spent(self, key_id: int, uncounted: int = 0) -> bool:
+        """Return whether another request of a key would exceed the limit, without counting one.
+
+        ``uncounted`` are requests of the key that are admitted already and not counted yet.
+        """
+        return rate_counter(self.period_s).used(key_id) + uncounted >= self.requests
 
     def count(self, key_id: int, requests: int = 1) -> Usage:
         """Count a request of a key, or one that costs as much as ``requests``."""

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -27,6 +28,7 @@ ROOT = Path(__file__).parents[2]
 APPLICATION = """
 import time
 {first}
+print(file=open("{loaded}", "a"))
 def application(environ, start_response):
     start_response("200 OK", [("Content-Type", "text/plain"), ("Content-Length", "3")])
     return [b"{answer}"]
@@ -41,7 +43,9 @@ class Web:
 
     def install(self, answer: str, first: str = "") -> None:
         """Put another version in place: it answers three letters, and does ``first`` while it is loaded."""
-        (self.folder / "installed.py").write_text(APPLICATION.format(first=first, answer=answer))
+        (self.folder / "installed.py").write_text(
+            APPLICATION.format(first=first, answer=answer, loaded=self.folder / "loaded")
+        )
 
     def ask(self) -> str:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
@@ -62,9 +66,18 @@ class Web:
 
 @pytest.fixture
 def web(tmp_path: Path) -> Iterator[Web]:
+    with starting(tmp_path) as started:
+        until(lambda: (tmp_path / "loaded").exists() and (tmp_path / "loaded").read_text() == "\n\n", "two workers")
+        until(lambda: _answers(started), "an answer")
+        yield started
+
+
+@contextmanager
+def starting(tmp_path: Path, first: str = "") -> Iterator[Web]:
+    """Start a web server, whose application does ``first`` while it is loaded; stop it at the end."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = int(listener.getsockname()[1])
-    (tmp_path / "installed.py").write_text(APPLICATION.format(first="", answer="one"))
+    (tmp_path / "installed.py").write_text(APPLICATION.format(first=first, answer="one", loaded=tmp_path / "loaded"))
     environment = {
         **ENVIRONMENT,
         "PYTHONPATH": str(tmp_path),
@@ -76,7 +89,6 @@ def web(tmp_path: Path) -> Iterator[Web]:
         process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT)
     started = Web(tmp_path, port, psutil.Process(process.pid))
     try:
-        until(lambda: len(started.workers) == 2 and _answers(started), "two workers")
         yield started
     finally:
         process.terminate()
@@ -143,6 +155,62 @@ def test_a_request_in_the_middle_of_a_reload_is_answered_on_its_open_connection(
             connection.close()
         time.sleep(0.05)
     assert set(answers) == {"one", "two"}
+
+
+def test_new_workers_load_the_program_one_after_the_other(web: Web) -> None:
+    loads = web.folder / "loads"
+    note = f"import os; note = lambda what: print(os.getpid(), what, file=open({str(loads)!r}, 'a'))"
+    old = web.workers
+    web.install("two", first=f"{note}; note('begins'); time.sleep(1); note('ends')")
+    web.reload()
+    until(lambda: not old & web.workers and web.ask() == "two", "the new workers")
+    assert len(web.workers) == 2
+    lines = [line.split() for line in loads.read_text().splitlines()]
+    assert [what for _pid, what in lines] == ["begins", "ends"] * 2
+    assert [lines[0][0], lines[2][0]] == [lines[1][0], lines[3][0]]
+    assert {int(pid) for pid, _what in lines} == web.workers
+
+
+def test_a_worker_that_dies_while_it_loads_holds_up_no_other(web: Web) -> None:
+    loader = web.folder / "loader"
+    note = f"import os; print(os.getpid(), file=open({str(loader)!r}, 'a'), flush=True)"
+    web.install("two", first=f"{note}; time.sleep(600)")
+    web.reload()
+    until(lambda: len(web.workers) == 4 and loader.exists() and loader.read_text().strip(), "one that loads")
+    web.install("two")
+    psutil.Process(int(loader.read_text())).kill()
+    until(lambda: web.ask() == "two", "the one that has waited")
+
+
+def test_a_server_that_starts_refuses_connections_until_a_worker_serves(tmp_path: Path) -> None:
+    """Which is how a proxy with other web servers knows: nobody waits in a queue that is not served yet."""
+    gate = tmp_path / "open"
+    first = f"import pathlib; wait = pathlib.Path({str(gate)!r})\nwhile not wait.exists(): time.sleep(0.05)"
+    with starting(tmp_path, first=first) as web:
+        until(lambda: len(web.workers) == 2, "two workers")
+        assert _refuses(web)
+        gate.touch()
+        until(lambda: _answers(web), "an answer")
+        assert web.ask() == "one"
+
+
+def test_a_server_that_stops_refuses_whom_it_will_not_answer_and_answers_whom_it_knows(web: Web) -> None:
+    known = http.client.HTTPConnection("127.0.0.1", web.port, timeout=30)
+    known.request("GET", "/")
+    assert known.getresponse().read() == b"one"
+    web.arbiter.terminate()
+    until(lambda: _refuses(web), "a refusal")
+    known.request("GET", "/")
+    answer = known.getresponse()
+    assert (answer.read(), answer.getheader("Connection")) == (b"one", "close")
+
+
+def _refuses(web: Web) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", web.port), timeout=30).close()
+    except ConnectionRefusedError:
+        return True
+    return False
 
 
 class _Arbiter:

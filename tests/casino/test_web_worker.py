@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 from gunicorn.config import Config
 
-from casino.web_worker import Connection, Worker
+from casino.web_connection import Connection
+from casino.web_worker import Worker
 from tests.casino.processes import ENVIRONMENT, is_ready, nothing_left_on, until
 from tests.conftest import _new_database, _server
 

@@ -27,10 +27,12 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.cookiejar import CookieJar
 from ipaddress import ip_address
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -93,6 +95,7 @@ class Deployment:
     broker: str
     accounts: dict[str, str]  # of the database, by the name of the environment file
     ports: list[int] = field(default_factory=free_ports)
+    more_web_ports: list[int] = field(default_factory=list)  # of further web servers, beside the one of the unit
     running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
 
     @property
@@ -164,18 +167,20 @@ class Deployment:
         for each in [path, *path.rglob("*")] if not os.getuid() else []:
             os.chown(each, NAMELESS[account], NAMELESS[account])
 
-    def start(self, process: str) -> None:
-        """Start a process by its unit."""
+    def start(self, process: str, *, port: int | None = None) -> None:
+        """Start a process by its unit; a further web server with a port of its own."""
+        name = f"{process}-{port}" if port else process
         account = PROCESSES[process]
         unit = section(process)["ExecStart"].replace("%%", "%").replace("${CABOCHON_CONCURRENCY}", "1")
         program, *arguments = shlex.split(unit.replace("/opt/cabochon/.venv/bin", str(Path(sys.executable).parent)))
         kind = {"web": "web", "replay": "worker", "night": "night"}.get(process)
         assert kind is None or f"CABOCHON_PROCESS={kind}" in (UNITS / f"cabochon-{process}.service").read_text()
-        self.running[process] = subprocess.Popen(
+        own = {"CABOCHON_BIND": f"127.0.0.1:{port}"} if port else {}
+        self.running[name] = subprocess.Popen(
             [*self.as_nobody(account), program, *arguments],
             cwd=ROOT,
-            env=self.environment(account) | ({"CABOCHON_PROCESS": kind} if kind else {}),
-            stdout=(self.folder / f"{process}.log").open("wb"),
+            env=self.environment(account) | own | ({"CABOCHON_PROCESS": kind} if kind else {}),
+            stdout=(self.folder / f"{name}.log").open("ab"),
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
@@ -189,6 +194,9 @@ class Deployment:
             "CABOCHON_LISTEN": "127.0.0.1:",
         }
         text = (ROOT / "deploy" / "nginx" / "cabochon.conf.template").read_text()
+        [server] = re.findall(r"^ +server \$\{CABOCHON_UPSTREAM\}.*;\n", text, re.MULTILINE)
+        others = [server.replace("${CABOCHON_UPSTREAM}", f"127.0.0.1:{port}") for port in self.more_web_ports]
+        text = text.replace(server, server + "".join(others))
         for name, value in values.items():
             text = text.replace(f"${{{name}}}", value)
         assert "${" not in "".join(line for line in text.splitlines() if not line.startswith("#"))
@@ -284,6 +292,8 @@ def install(deployment: Deployment) -> str:
     deployment.manage("operator", "check", "--deploy", "--database", "default")
     for process in PROCESSES:
         deployment.start(process)
+    for port in deployment.more_web_ports:
+        deployment.start("web", port=port)
     deployment.start_nginx()
     deployment.manage(
         *("operator", "createsuperuser", "--noinput", "--username", "dora", "--email", "dora@desk.example"),
@@ -390,34 +400,58 @@ def _report(deployment: Deployment, key: str, stream: Stream, scheme: str) -> No
 
 
 MOST_S = 3.0
-"""What a request may take during a reload, in which new processes load the program on the same cores."""
+"""What a request may take while processes load the program on the same cores."""
 
 
-def _reload_under_load(deployment: Deployment, key: str, streams: list[Stream]) -> None:
-    """Six table systems send without a second try, half of them past nginx, while gunicorn is told to reload, twice."""
-    stop, took, lost = threading.Event(), [], []
+@dataclass
+class Load:
+    """What became of the requests of table systems that try nothing twice."""
 
-    def table(number: int, stream: Stream) -> None:
-        link, (name, lines) = Link(deployment, key, "https" if number % 2 else "http"), stream
+    took: list[float] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)
+
+    def assert_nobody_noticed(self) -> None:
+        assert self.lost == []
+        assert len(self.took) > 100
+        assert max(self.took) < MOST_S, json.dumps(sorted(self.took)[-10:])
+
+
+@contextmanager
+def under_load(deployment: Deployment, key: str, streams: list[Stream], schemes: Sequence[str]) -> Iterator[Load]:
+    """Have a table system send each stream without a second try, each by one of ``schemes`` (http: past nginx)."""
+    load, stop = Load(), threading.Event()
+
+    def table(stream: Stream, scheme: str) -> None:
+        link, (name, lines) = Link(deployment, key, scheme), stream
         low = 0
         while not stop.is_set():
             began = time.monotonic()
             try:
                 status = link.post(name, lines[low : low + 1])  # the last again and again: it is stored once
             except (OSError, http.client.HTTPException) as error:
-                lost.append(f"{link.scheme}: {error!r}")
+                load.lost.append(f"{link.scheme}: {error!r}")
                 link.connection = None
                 continue
-            took.append(time.monotonic() - began)
+            load.took.append(time.monotonic() - began)
             if status not in (200, 201):
-                lost.append(f"{link.scheme}: {status}")
+                load.lost.append(f"{link.scheme}: {status}")
             low = min(low + 1, len(lines) - 1)
             time.sleep(0.02)
 
-    tables = [threading.Thread(target=table, args=(number, stream)) for number, stream in enumerate(streams)]
+    tables = [threading.Thread(target=table, args=each) for each in zip(streams, cycle(schemes), strict=False)]
     for each in tables:
         each.start()
     try:
+        yield load
+    finally:
+        stop.set()
+        for each in tables:
+            each.join()
+
+
+def _reload_under_load(deployment: Deployment, key: str, streams: list[Stream]) -> None:
+    """Six table systems send, half of them past nginx, while gunicorn is told to reload, twice."""
+    with under_load(deployment, key, streams, ("http", "https")) as load:
         arbiter = psutil.Process(deployment.running["web"].pid)
         for _ in range(2):
             old = arbiter.children()
@@ -425,13 +459,7 @@ def _reload_under_load(deployment: Deployment, key: str, streams: list[Stream]) 
             arbiter.send_signal(signal.SIGHUP)
             until(lambda old=old: not any(_runs(each) for each in old), "new workers only", timeout_s=STARTS_WITHIN_S)  # type: ignore[misc]
             until(lambda: len(arbiter.children()) == 2, "as many as before")
-    finally:
-        stop.set()
-        for each in tables:
-            each.join()
-    assert lost == []
-    assert len(took) > 100
-    assert max(took) < MOST_S, json.dumps(sorted(took)[-10:])
+    load.assert_nobody_noticed()
 
 
 def _runs(process: psutil.Process) -> bool:
