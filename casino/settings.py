@@ -30,6 +30,7 @@ SECRET_KEY = env.str("CABOCHON_SECRET_KEY", default="") or secret_key(DATA_DIR)
 ALLOWED_HOSTS = [*env.list("CABOCHON_ALLOWED_HOSTS", default=[]), "localhost", "127.0.0.1", "[::1]"]
 HTTPS = env.bool("CABOCHON_HTTPS", default=False)
 CSRF_TRUSTED_ORIGINS = env.list("CABOCHON_TRUSTED_ORIGINS", default=[])
+CSRF_FAILURE_VIEW = "casino.errors.form_refused"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SESSION_COOKIE_AGE = 12 * 60 * 60  # one shift, in seconds
 SECURE_SSL_REDIRECT = HTTPS

@@ -10,6 +10,9 @@ connection is a superuser's.
 Hypothesis draws the same examples in every run, so that a run says something of a change and not of a draw. ``make
 search`` draws others: ``CABOCHON_EXAMPLES=drawn``.
 
+With the address of a Citus coordinator in ``CABOCHON_TEST_CITUS``, Django's database is on that cluster: see
+``tests/citus.py``.
+
 With a name in ``CABOCHON_TEST_RUN`` the server's data, and so the template, are kept for the next run of that name.
 """
 
@@ -43,6 +46,7 @@ from pytest_django import DjangoDbBlocker
 
 from casino.celery import app
 from casino.embedded.postgres import DATABASE, EmbeddedPostgres
+from tests import citus
 from tests.roles import ACCOUNT, make_accounts, signed_in_as
 from tests.settings import MIGRATED, RUN
 
@@ -94,6 +98,16 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """On a cluster every test commits: Citus writes and reads a shard under one role in a transaction."""
+    for item in items if citus.COORDINATOR else ():
+        marker = item.get_closest_marker("django_db")
+        if marker or "db" in getattr(item, "fixturenames", ()):
+            given = marker.kwargs if marker else {}
+            item.add_marker(pytest.mark.django_db(**{**given, "transaction": True}), append=False)
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     _sign_in(is_superuser=item.get_closest_marker("superuser") is not None)
 
@@ -109,7 +123,7 @@ def _sign_in(*, is_superuser: bool) -> None:
 
 
 @pytest.fixture(autouse=True, scope="session")
-def _tables_are_emptied_by_a_superuser() -> Iterator[None]:
+def _tables_are_emptied_by_a_superuser(request: pytest.FixtureRequest) -> Iterator[None]:
     """After a test that commits, bring the tables back to what the migrations left.
 
     By a superuser: no account of ours may, and Django signs in as one of ours. Rows that a migration wrote, such as
@@ -122,7 +136,8 @@ def _tables_are_emptied_by_a_superuser() -> Iterator[None]:
     def migrated() -> dict[str, bytes]:
         """Return the rows of each table of the template, which are the same throughout a run."""
         tables = sorted(set(connection.introspection.django_table_names(only_existing=True)) - kept)
-        with psycopg.connect(_address_of(MIGRATED), autocommit=True) as template:
+        at = connection.settings_dict["NAME"] if citus.COORDINATOR else MIGRATED
+        with psycopg.connect(_address_of(at), autocommit=True) as template:
             return {table: _copied(template, f"copy {table} to stdout") for table in tables}
 
     def empty(self: TransactionTestCase) -> None:
@@ -139,6 +154,10 @@ def _tables_are_emptied_by_a_superuser() -> Iterator[None]:
                 "insert into audit_leafcursor (id, next_leaf) select 1, coalesce(max(log_index) + 1, 0) from log.leaf"
             )
 
+    if citus.COORDINATOR:
+        request.getfixturevalue("django_db_setup")
+        with request.getfixturevalue("django_db_blocker").unblock():
+            migrated()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(TransactionTestCase, "_fixture_teardown", empty)
         yield
@@ -187,6 +206,8 @@ def _server() -> str:
 @pytest.fixture(scope="session")
 def migrated_template() -> str:
     """The name of the template, which the first worker that needs it makes."""
+    if citus.COORDINATOR:
+        pytest.skip("a cluster's database cannot be copied")
     with psycopg.connect(_server(), autocommit=True) as server:
         server.execute("select pg_advisory_lock(hashtext(%s))", (MIGRATED,))  # until the connection is closed
         if not server.execute("select 1 from pg_database where datname = %s", (MIGRATED,)).fetchone():
@@ -212,10 +233,14 @@ def address_of_template(migrated_template: str) -> str:
 
 @pytest.fixture(scope="session")
 def django_db_setup(
-    django_test_environment: None, django_db_blocker: DjangoDbBlocker, migrated_template: str
+    django_test_environment: None, django_db_blocker: DjangoDbBlocker, request: pytest.FixtureRequest
 ) -> Iterator[None]:
     """Django's database: a copy of the template, with the log's signing keys, which a deployment makes once."""
-    for url in _new_database(_server(), template=migrated_template):
+    if citus.COORDINATOR:
+        new = citus.new_database(ROOT, kept=MIGRATED if IS_KEPT else "")
+    else:
+        new = _new_database(_server(), template=request.getfixturevalue("migrated_template"))
+    for url in new:
         settings.DATABASES["default"]["NAME"] = connection.settings_dict["NAME"] = urlsplit(url).path[1:]
         with django_db_blocker.unblock():
             call_command("logkey", "--make", stdout=StringIO())

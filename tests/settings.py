@@ -10,6 +10,8 @@ RUN = os.environ.setdefault("CABOCHON_TEST_RUN", str(os.getpid()))
 """The process id of the run's leader, which its workers inherit; or a name, and then its data are kept."""
 
 os.environ["CABOCHON_DATA"] = str(ROOT / ".data" / f"test-{RUN}")
+if os.environ.get("CABOCHON_TEST_CITUS"):  # tests/citus.py
+    os.environ["DATABASE_URL"] = os.environ["CABOCHON_TEST_CITUS"]
 os.environ["SPT_NOENV"] = "1"  # a process that sets its title leaves its environment legible: see ``running_on``
 
 from casino.settings import *  # noqa: E402, F403

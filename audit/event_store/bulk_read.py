@@ -11,12 +11,13 @@ import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import repeat
 
 import psycopg
 from django.db import OperationalError, connection
 from psycopg.pq import ExecStatus
 
-from audit.event_store import archived
+from audit.event_store import archived, cluster
 
 # The rows are put in order once, by the index; an "order by" in the aggregates would sort them again in each.
 _SELECT_RANGES = """
@@ -27,6 +28,18 @@ lateral (select array_agg(e.seq) as seqs, array_agg(e.occurred_at) as instants,
                 string_agg(e.envelope::text, E',\\n') as envelopes
          from (select seq, occurred_at, envelope from log.event
                where stream_id = b.stream_id and seq between b.first_seq and b.last_seq order by seq) e) a
+"""
+
+# Of a cluster: each node gathers what it has. A range that has no event has no row.
+_SELECT_RANGES_OF_NODES = """
+select b.position, array_agg(e.seq order by e.seq), array_agg(e.occurred_at order by e.seq),
+       string_agg(e.envelope::text, E',\\n' order by e.seq)
+from log.event e
+join unnest('{{{streams}}}'::bigint[], '{{{firsts}}}'::bigint[], '{{{lasts}}}'::bigint[])
+  with ordinality as b (stream_id, first_seq, last_seq, position)
+  on e.stream_id = b.stream_id and e.seq between b.first_seq and b.last_seq
+where e.stream_id = any ('{{{streams}}}'::bigint[])
+group by e.stream_id, b.position order by b.position
 """
 
 _HEADER = 19  # bytes before the first row: signature, flags, length of an extension
@@ -69,14 +82,19 @@ def events_in(ranges: Sequence[SeqRange]) -> Iterator[Events]:
     """Yield the stored events of each range, in the order given. Raise ``OperationalError`` if the copy fails."""
     if not ranges:
         return
-    statement = _SELECT_RANGES.format(
+    statement = (_SELECT_RANGES_OF_NODES if cluster.is_distributed() else _SELECT_RANGES).format(
         streams=",".join(str(each.stream_id) for each in ranges),
         firsts=",".join(str(each.first_seq) for each in ranges),
         lasts=",".join(str(each.last_seq) for each in ranges),
     )
-    for position, row in enumerate(_copy_rows(statement), start=1):
-        assert _int64(row, 6)[0] == position, "an ordinality is read in its order"
+    following = 1
+    for row in _copy_rows(statement):
+        [position] = _int64(row, 6)
+        assert position >= following, "an ordinality is read in its order"
+        yield from repeat(Events(), position - following)
         yield _unpack(row)
+        following = position + 1
+    yield from repeat(Events(), len(ranges) + 1 - following)
 
 
 def _copy_rows(statement: str) -> Iterator[bytes]:

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
-from audit.event_store import archived, binary_copy
+from audit.event_store import archived, binary_copy, cluster
 from settlement.events import VOIDS
 
 PAGE = 1_000
@@ -55,6 +55,8 @@ class Batch:
 
 def head_of(casino_id: int, name: str) -> StreamHead | None:
     """Return the head of a casino's stream, or None if no stream of that name was opened."""
+    if cluster.is_distributed():
+        return _head_on_its_node(casino_id, name)
     rows = binary_copy.execute(
         "select s.stream_id, s.table_id, h.next_seq, h.chain, s.is_of_desk, s.game, s.ruleset"
         " from log.stream s join log.stream_head h using (stream_id)"
@@ -62,6 +64,21 @@ def head_of(casino_id: int, name: str) -> StreamHead | None:
         (casino_id, name),
     )
     return StreamHead(*rows[0]) if rows else None
+
+
+def _head_on_its_node(casino_id: int, name: str) -> StreamHead | None:
+    """Return the same from a cluster, where a name says of no stream on which node it is: two queries of one node."""
+    found = binary_copy.execute(
+        "select stream_id, table_id, is_of_desk, game, ruleset from log.stream"
+        " where casino_id = %b::bigint and name = %b::text",
+        (casino_id, name),
+    )
+    for stream_id, table_id, is_of_desk, game, ruleset in found:
+        [(next_seq, chain)] = binary_copy.execute(
+            "select next_seq, chain from log.stream_head where stream_id = %b::bigint", (stream_id,)
+        )
+        return StreamHead(stream_id, table_id, next_seq, chain, is_of_desk, game, ruleset)
+    return None
 
 
 def next_seq_of(stream_id: int) -> int:
@@ -209,18 +226,30 @@ def firsts_of(stream_ids: list[int]) -> list[tuple[int, bytes]]:
     )
 
 
+_CHANGED_LATER = (
+    "exists (select from log.event c where c.stream_id = l.stream_id and c.seq > l.seq"
+    f" and {_IS_CHANGE.replace('envelope', 'c.envelope')})"
+)
+
+_LAST_OF_TYPE = (
+    f"select s.stream_id, e.envelope, {_CHANGED_LATER.replace('l.stream_id', 's.stream_id').replace('l.seq', 'e.seq')}"
+    " from unnest(%b::bigint[]) as s (stream_id) cross join lateral (select seq, envelope from log.event l"
+    " where l.stream_id = s.stream_id and l.envelope ->> 'type' = %b::text order by seq desc limit 1) e"
+)
+
+_LAST_OF_TYPE_ON_NODES = (
+    f"select distinct on (l.stream_id) l.stream_id, l.envelope, {_CHANGED_LATER} from log.event l"
+    " where l.stream_id = any (%b::bigint[]) and l.envelope ->> 'type' = %b::text order by l.stream_id, l.seq desc"
+)
+
+
 def last_of_type_in(stream_ids: list[int], type: str) -> dict[int, tuple[bytes, bool]]:
     """Return the last event of a type in each of some streams, by stream id; one that has none is not there.
 
     With each, whether an event after it may change it: a correction, an annulment, a result voided.
     """
-    rows = binary_copy.execute(
-        "select s.stream_id, e.envelope, exists (select from log.event c where c.stream_id = s.stream_id"
-        f" and c.seq > e.seq and {_IS_CHANGE.replace('envelope', 'c.envelope')})"
-        " from unnest(%b::bigint[]) as s (stream_id) cross join lateral (select seq, envelope from log.event l"
-        " where l.stream_id = s.stream_id and l.envelope ->> 'type' = %b::text order by seq desc limit 1) e",
-        ([kind.type for kind in VOIDS], stream_ids, type),
-    )
+    statement = _LAST_OF_TYPE if not cluster.is_distributed() else _LAST_OF_TYPE_ON_NODES
+    rows = binary_copy.execute(statement, ([kind.type for kind in VOIDS], stream_ids, type))
     archived.demand_all_here(set(stream_ids) - {row[0] for row in rows})
     return {stream_id: (envelope, is_changed) for stream_id, envelope, is_changed in rows}
 
@@ -378,9 +407,11 @@ def dirty_streams(engine_version: str, *, limit: int) -> list[int]:
     The casinos take turns, each with its newest stream first, so that none fills the limit.
     """
     rows = binary_copy.execute(
-        f"select h.stream_id from {DIRTY}"
-        " order by row_number() over (partition by s.casino_id order by h.stream_id desc), h.stream_id desc"
-        " limit %(limit)s",
+        cluster.readable(
+            f"select h.stream_id from {DIRTY}"
+            " order by row_number() over (partition by s.casino_id order by h.stream_id desc), h.stream_id desc"
+            " limit %(limit)s"
+        ),
         {**dirty_params(engine_version), "limit": limit},
     )
     return [stream_id for (stream_id,) in rows]

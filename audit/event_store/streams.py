@@ -36,6 +36,13 @@ def opened_by(key_id: int, casino_id: int, gaming_day: date) -> int:
     return int(count)
 
 
+def hold_day(gaming_day: date) -> None:
+    """Take the lock with which streams of a gaming day are opened one after the other, in this transaction."""
+    binary_copy.execute(
+        "select pg_advisory_xact_lock(hashtext('log.open_stream'), %b::date - date '2020-01-01')", (gaming_day,)
+    )
+
+
 def has_month(day: date) -> bool:
     """Return whether the partitions of a day's month exist; if not, opening a stream of that day creates them."""
     [(exists,)] = binary_copy.execute(

@@ -1,0 +1,253 @@
+"""The log on a Citus cluster, as ``manage.py distribute`` leaves it: what is where, who is refused, what moves."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+import pytest
+from django.db import connection, connections
+
+from audit.event_store import cluster, read
+from audit.transparency import signing_keys
+from audit.transparency.outcome import Outcome
+from audit.transparency.verify import verify
+from tests import citus
+from tests.audit.sessions import unique_name
+from tests.audit.tables import Tenant
+from tests.audit.transparency.sealed import seal
+
+pytestmark = [citus.ON_A_CLUSTER, pytest.mark.django_db(transaction=True)]
+
+COLOCATED = ("event", "batch", "stream_head", "outbox")
+APPEND_ONLY, OUTSIDE_MAINTENANCE = "ES001", "ES002"
+
+
+@contextmanager
+def superuser_at(node: str) -> Iterator[psycopg.Connection[Any]]:
+    """Connect to the tests' database on a node, as somebody who wants to change a shard there."""
+    address = citus.database_of(node, connection.settings_dict["NAME"])
+    with psycopg.connect(address, autocommit=True) as superuser:
+        superuser.execute("set citus.enable_manual_changes_to_shards = on")
+        superuser.execute("set citus.override_table_visibility = off")
+        yield superuser
+
+
+def recorded(tenant: Tenant, *, batches: int = 2) -> int:
+    """Record a session in batches of five. Return its stream's id."""
+    name = unique_name()
+    events = tenant.session(name, 5 * batches)
+    for first in range(0, 5 * batches, 5):
+        assert tenant.send(name, events[first : first + 5]).status_code == 201
+    head = read.head_of(tenant.casino.pk, name)
+    assert head is not None
+    return head.stream_id
+
+
+def shard(table: str, stream_id: int) -> tuple[str, str, int]:
+    """Return the shard of a table that has a stream: its name, and host and port of its worker."""
+    with superuser_at(citus.COORDINATOR) as coordinator:
+        [found] = coordinator.execute(
+            "select 'log.' || %s || '_' || s.id, p.nodename, p.nodeport"
+            " from (select get_shard_id_for_distribution_column(%s::regclass, %s) as id) s"
+            " join pg_dist_shard_placement p on p.shardid = s.id",
+            (table, f"log.{table}", stream_id),
+        ).fetchall()
+    name, host, port = found
+    return str(name), str(host), int(port)
+
+
+@contextmanager
+def worker_of(stream_id: int) -> Iterator[psycopg.Connection[Any]]:
+    _name, _host, port = shard("event", stream_id)
+    [node] = [each for each in citus.nodes() if f":{port}/" in each]
+    with superuser_at(node) as worker:
+        yield worker
+
+
+def faults_of(stream_id: int) -> list[str]:
+    return [fault.what for fault in verified(stream_id).faults]
+
+
+def verified(stream_id: int) -> Outcome:
+    return verify(signing_keys.verifiers("checkpoint"), streams=[stream_id], with_tree=False)
+
+
+def refused(worker: psycopg.Connection[Any], statement: str) -> str | None:
+    """Run a statement and roll it back. Return the SQLSTATE that it was refused with, None if it was not."""
+    try:
+        with worker.transaction(force_rollback=True):
+            worker.execute(statement)
+    except psycopg.Error as error:
+        return error.sqlstate
+    return None
+
+
+def test_a_stream_is_whole_on_one_worker(tenant: Tenant) -> None:
+    for _ in range(3):
+        stream_id = recorded(tenant)
+        placed = {shard(table, stream_id)[1:] for table in COLOCATED}
+        assert len(placed) == 1
+        assert len(list(read.whole(stream_id))) == 10
+
+
+def test_every_node_takes_an_append_and_none_takes_it_twice(tenant: Tenant) -> None:
+    name = unique_name()
+    events = tenant.session(name, 3)
+    assert tenant.send(name, events).status_code == 201
+    append = (
+        "select appended from log.append_named(%s, %s, null, %s, %s, sha256('x'), 0, %s::bigint[],"
+        " array[now()], array['{}'])"
+    )
+    for turn, node in enumerate(citus.nodes()):
+        with superuser_at(node) as there:
+            there.execute("set role cabochon_web")
+            seq = 4 + turn
+            parameters = (tenant.casino.pk, name, seq, seq + 1, [seq])
+            assert there.execute(append, parameters).fetchone() == (True,)
+            assert there.execute(append, parameters).fetchone() == (False,)
+    head = read.head_of(tenant.casino.pk, name)
+    assert head is not None
+    assert head.next_seq == 4 + len(citus.nodes())
+
+
+def test_a_worker_refuses_every_change_of_a_shard(tenant: Tenant) -> None:
+    stream_id = recorded(tenant)
+    [month] = [name for (name,) in _partitions(stream_id)]
+    with worker_of(stream_id) as worker:
+        for table in (month, month.replace("event", "batch"), "stream_head"):
+            name = shard(table, stream_id)[0]
+            row = f"where stream_id = {stream_id}"
+            changed = "next_seq = next_seq - 1" if table == "stream_head" else "stream_id = stream_id"
+            assert refused(worker, f"update {name} set {changed} {row}") == APPEND_ONLY, name
+            assert refused(worker, f"delete from {name} {row}") == APPEND_ONLY, name
+            assert refused(worker, f"truncate {name}") == APPEND_ONLY, name
+            assert refused(worker, f"alter table {name} disable trigger all") == OUTSIDE_MAINTENANCE, name
+            assert refused(worker, f"drop table {name}") == OUTSIDE_MAINTENANCE, name
+            worker.execute("set session_replication_role = replica")
+            assert refused(worker, f"delete from {name} {row}") == APPEND_ONLY, name
+            worker.execute("reset session_replication_role")
+
+
+def _partitions(stream_id: int) -> list[tuple[str]]:
+    with superuser_at(citus.COORDINATOR) as coordinator:
+        return coordinator.execute(
+            "select 'event' || to_char(gaming_day, '_YYYYMM') from log.stream where stream_id = %s", (stream_id,)
+        ).fetchall()
+
+
+def test_what_is_changed_on_a_worker_is_found(tenant: Tenant) -> None:
+    stream_id = recorded(tenant)
+    assert faults_of(stream_id) == []
+    [month] = [name for (name,) in _partitions(stream_id)]
+    name = shard(month, stream_id)[0]
+    with worker_of(stream_id) as worker:
+        change = "update {} set envelope = replace(envelope::text, '{}', '{}')::json where stream_id = {} and seq = 3"
+        for was, becomes in (("wager.placed", "wager.forged"), ("wager.forged", "wager.placed")):
+            with worker.transaction():
+                worker.execute("insert into log_guard.maintenance (reason) values ('an attack of the tests')")
+                worker.execute(f"alter table {name} disable trigger user")
+                assert worker.execute(change.format(name, was, becomes, stream_id)).rowcount == 1
+                for (trigger,) in worker.execute(
+                    "select tgname from pg_trigger where tgrelid = %s::regclass and not tgisinternal", (name,)
+                ).fetchall():
+                    worker.execute(f'alter table {name} enable always trigger "{trigger}"')
+            found = faults_of(stream_id)
+            assert any("root differs" in what for what in found) == (becomes == "wager.forged")
+    assert cluster.unprotected() == []
+
+
+def test_a_shard_without_its_trigger_is_named(tenant: Tenant) -> None:
+    stream_id = recorded(tenant)
+    [month] = [name for (name,) in _partitions(stream_id)]
+    name = shard(month, stream_id)[0]
+    with worker_of(stream_id) as worker:
+        [trigger] = [
+            trigger
+            for (trigger,) in worker.execute(
+                "select tgname from pg_trigger where tgrelid = %s::regclass and tgname like 'no_truncate%%'", (name,)
+            ).fetchall()
+        ]
+        for firing in ("disable", "enable always"):
+            with worker.transaction():
+                worker.execute("insert into log_guard.maintenance (reason) values ('a trigger of the tests')")
+                worker.execute(f'alter table {name} {firing} trigger "{trigger}"')
+            named = " ".join(what for _node, what in cluster.unprotected())
+            assert (name.removeprefix("log.") in named) == (firing == "disable")
+
+
+def test_a_month_that_opens_later_is_protected_on_every_shard(tenant: Tenant) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "select log.open_stream(%s, null, %s, '2031-05-07', null, null, 'EUR')", (tenant.casino.pk, unique_name())
+        )
+        cursor.execute("select count(*) from pg_dist_shard where logicalrelid = 'log.event_203105'::regclass")
+        assert cursor.fetchone() == (32,)
+    assert cluster.unprotected() == []
+
+
+def test_two_that_open_one_stream_at_once_open_it_once(tenant: Tenant) -> None:
+    name = unique_name()
+    events = tenant.session(name, 3)
+    statuses: list[int] = []
+
+    def send() -> None:
+        statuses.append(tenant.send(name, events).status_code)
+        connections.close_all()
+
+    _at_once(*[send] * 4)
+    assert sorted(statuses) == [200, 200, 200, 201]
+
+
+def test_a_shard_that_moves_while_its_table_reports_loses_nothing(tenant: Tenant) -> None:
+    name = unique_name()
+    events = tenant.session(name, 60)
+    assert tenant.send(name, events[:1]).status_code == 201
+    head = read.head_of(tenant.casino.pk, name)
+    assert head is not None
+    _table, host, port = shard("event", head.stream_id)
+    [(to_host, to_port)] = [
+        (host, int(node.rpartition(":")[2].partition("/")[0])) for node in citus.nodes()[1:] if f":{port}/" not in node
+    ][:1]
+
+    def move() -> None:
+        with superuser_at(citus.COORDINATOR) as coordinator:
+            cluster_moves(coordinator, head.stream_id, (host, port), (to_host, to_port))
+
+    mover = threading.Thread(target=move)
+    mover.start()
+    for event in events[1:]:
+        while tenant.send(name, [event]).status_code not in {200, 201}:
+            continue
+    mover.join()
+    assert shard("event", head.stream_id)[1:] == (to_host, to_port)
+    assert [seq for seq, _envelope in read.whole(head.stream_id)] == list(range(1, 61))
+    assert faults_of(head.stream_id) == []
+    assert cluster.unprotected() == []
+    seal()
+
+
+def cluster_moves(
+    coordinator: psycopg.Connection[Any], stream_id: int, source: tuple[str, int], target: tuple[str, int]
+) -> None:
+    """Move the shards of a stream to another worker, as docs/scaling.md says."""
+    coordinator.execute("select log_node.allow_moves(true)")
+    try:
+        coordinator.execute(
+            "select citus_move_shard_placement(get_shard_id_for_distribution_column('log.event', %s), %s, %s, %s, %s,"
+            " shard_transfer_mode => 'block_writes')",
+            (stream_id, *source, *target),
+        )
+    finally:
+        coordinator.execute("select log_node.allow_moves(false)")
+
+
+def _at_once(*calls: Any) -> None:
+    threads = [threading.Thread(target=call) for call in calls]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
