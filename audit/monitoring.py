@@ -16,7 +16,7 @@ from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import Count
 
-from audit.event_store import read
+from audit.event_store import cluster, read
 from audit.models import Alert, AlertKind, Casino, FailedRun, LeftBatch, LogFork, LoggedStream, RunState
 from audit.transparency.signed_notes import BadNote
 from audit.transparency.witnesses import configured
@@ -148,7 +148,7 @@ from looked_at d
 _UNSEALED = """
 select count(*), extract(epoch from clock_timestamp() - min(b.received_at))
 from log.outbox o join log.batch b using (stream_id, first_seq) join log.stream s using (stream_id)
-where not exists (select from audit_leftbatch l where l.stream_id = o.stream_id and l.first_seq = o.first_seq)
+where not exists (select from audit_leftbatch l where l.stream_id = b.stream_id and l.first_seq = b.first_seq)
   and (%(casinos)s::bigint[] is null or s.casino_id = any (%(casinos)s::bigint[]))
 """
 
@@ -388,5 +388,5 @@ def _seconds(age: Any) -> float | None:
 
 def _rows(query: str, params: dict[str, Any] | None = None) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
-        cursor.execute(query, params)
+        cursor.execute(cluster.readable(query), params)
         return list(cursor.fetchall())

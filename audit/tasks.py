@@ -26,7 +26,7 @@ from audit.ingest import quarantine
 from audit.jobs import runner
 from audit.ledger import feeding
 from audit.models import Casino, LoggedStream, NightReport, NightRun
-from audit.notifications import alert_mail, alerts, broker_feed, case_mail, mail, webhook_delivery
+from audit.notifications import alert_mail, alert_messages, alerts, broker_feed, case_mail, mail, webhook_delivery
 from audit.reconciliation import runs, schedule, sessions
 from audit.reconciliation.gaming_days import last_ended
 from audit.register import touched
@@ -195,7 +195,7 @@ def notify_sweep(**kwargs: Any) -> int:
 
 @shared_task(ignore_result=True)
 def notify_alerts(**kwargs: Any) -> tuple[int, int]:
-    """Open and end the alerts of tables that should report, and mail what was not mailed.
+    """Open and end the alerts of tables that should report; mail, send and publish what was not.
 
     Return how many were opened and ended. The task is on the queue of the webhooks: what stands still on the others is
     what an alert may be about.
@@ -204,7 +204,16 @@ def notify_alerts(**kwargs: Any) -> tuple[int, int]:
     opened, ended = alerts.sweep(now)
     for officer_id, casino_id in alert_mail.officers_to_mail(now):
         notify_alert_mail.delay(officer_id=officer_id, casino_id=casino_id)
+    for webhook_id in alert_messages.webhooks_to_send(now):
+        notify_alert_webhook.delay(webhook_id=webhook_id)
+    alert_messages.publish()
     return opened, ended
+
+
+@shared_task(ignore_result=True)
+def notify_alert_webhook(*, webhook_id: int, **kwargs: Any) -> int:
+    """Send a webhook the alerts that it was not sent. Return how many it took."""
+    return alert_messages.send(webhook_id)
 
 
 @shared_task(ignore_result=True)

@@ -7,6 +7,7 @@ from typing import Any
 
 from audit.api.answer_schemas import answer_schemas, ref
 from audit.api.event_schemas import PERSON, event_schemas
+from audit.api.webhook_schemas import webhook_schemas, webhooks
 from settlement.codec import MAX_EXT_BYTES, STREAM_NAME
 from settlement.events import TYPES
 from settlement.events.envelope import MAX_INTEGER
@@ -141,9 +142,11 @@ RATE = {
 
 
 def add_problems(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
-    """Add the default problem response and the rate-limit headers to each operation (a drf-spectacular hook)."""
+    """Add problems, rate-limit headers, events, answers and webhooks to the document (a drf-spectacular hook)."""
     schemas = result["components"]["schemas"]
     schemas.update({**envelope_schemas(), **answer_schemas(schemas["Finding"]), "Problem": PROBLEM})
+    schemas.update(webhook_schemas())
+    result["webhooks"] = webhooks()
     problem: dict[str, Any] = {
         "description": "A problem: 400, 401, 403, 404, 405, 406, 408, 409, 411, 413, 415, 422, 429, 500 or 503.",
         "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}},

@@ -2,7 +2,7 @@
 
 from audit.models.accounts import AccessLink, AccountRequest, RequestKind, RequestState, SignInRefusal
 from audit.models.adjudication import Adjudication, Finding, FindingCounter, FindingStatus, RetiredWagers, WhatIfFinding
-from audit.models.alerts import Alert, AlertEnd, AlertKind, AlertNotice
+from audit.models.alerts import Alert, AlertEnd, AlertKind, AlertMessage, AlertNotice
 from audit.models.api_keys import DEFAULT_SCOPES, ApiKey, KeyScope
 from audit.models.archive import ArchivedMonth, ArchiveState
 from audit.models.case_messages import CaseContacts, Escalation, EscalationNotice, VideoRequest
@@ -63,6 +63,7 @@ __all__ = [
     "Alert",
     "AlertEnd",
     "AlertKind",
+    "AlertMessage",
     "AlertNotice",
     "ApiKey",
     "ArchiveState",

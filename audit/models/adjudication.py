@@ -290,6 +290,11 @@ class Finding(_Found):
                 name="finding_by_croupier",
                 condition=Q(status="standing") & ~Q(croupier=""),
             ),
+            models.Index(  # the errors of the last nights, by croupier and kind: audit.desk.overview.nights
+                fields=["casino", "gaming_day", "croupier", "rule"],
+                name="finding_of_nights",
+                condition=Q(status="standing") & ~Q(croupier=""),
+            ),
             models.Index(  # what a player's name stands beside: audit.desk.persons.tallies
                 fields=["casino", "player", "gaming_day"],
                 name="finding_by_player",

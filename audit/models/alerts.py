@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from audit.models.case_messages import Delivery
 from audit.models.casinos import Casino, GamingTable
 from audit.models.officers import Officer
+from audit.models.webhooks import Webhook
 
 
 class AlertKind(models.TextChoices):
@@ -77,3 +78,25 @@ class AlertNotice(Delivery):
 
     def __str__(self) -> str:
         return f"{self.alert_id} → {self.officer_id}"
+
+
+class AlertMessage(Delivery):
+    """A webhook, or the broker's exchange, that is to be sent that an alert was opened, or that it has ended."""
+
+    alert = models.ForeignKey(Alert, on_delete=models.PROTECT, related_name="messages")
+    webhook = models.ForeignKey(Webhook, null=True, on_delete=models.PROTECT, related_name="+")  # None: the exchange
+    is_of_end = models.BooleanField(default=False)
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["alert", "webhook", "is_of_end"], nulls_distinct=False, name="one_alert_message_a_receiver"
+            )
+        ]
+        indexes = [
+            models.Index(fields=["webhook"], condition=Q(sent_at=None, given_up_at=None), name="alert_messages_to_send")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.alert_id} → {self.webhook_id}"

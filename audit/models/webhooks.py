@@ -18,7 +18,7 @@ def every_severity() -> list[str]:
 
 
 class Webhook(models.Model):
-    """An address that is sent every change of a casino's findings, in their order.
+    """An address that is sent every change of a casino's findings, in their order, and its alerts if it wants them.
 
     The outbox is the feed itself: ``position`` is the last change that was delivered, or given up as a dead letter.
     ``failures`` counts since the last success; ``leased_until`` is while a worker sends.
@@ -30,6 +30,7 @@ class Webhook(models.Model):
     severities = ArrayField(
         models.CharField(max_length=16, choices=Severity), default=every_severity, verbose_name=_("severities")
     )
+    receives_alerts = models.BooleanField(_("alerts"), default=False, db_default=False)
     is_active = models.BooleanField(_("active"), default=True)
     created_at = models.DateTimeField(_("created"), default=timezone.now)
 

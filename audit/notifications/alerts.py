@@ -17,8 +17,9 @@ from typing import NamedTuple
 from django.db import connection, transaction
 
 from audit import monitoring
-from audit.event_store import audit_trail
+from audit.event_store import audit_trail, cluster
 from audit.models import Alert, AlertEnd, AlertKind, AlertNotice, Casino, NightSubscriber
+from audit.notifications import alert_messages
 
 BEHIND_AT_MOST = 5_000
 """Streams that wait for the law and are looked at, the longest waiting first."""
@@ -82,7 +83,7 @@ def _behind(
         if now - since > monitoring.silent_after(casinos[table.casino_id]):
             found[waiting.stream_id] = since
     with connection.cursor() as cursor:
-        cursor.execute(_NEWEST, {"streams": list(reporting)})
+        cursor.execute(cluster.readable(_NEWEST), {"streams": list(reporting)})
         rows = cursor.fetchall()
     for stream_id, received_at, occurred_at in rows:
         after = monitoring.silent_after(casinos[reporting[stream_id].casino_id])
@@ -128,12 +129,13 @@ def _reason(alert: Alert, table: monitoring.TableState | None) -> AlertEnd:
 
 
 def _announce(alert: Alert, entry: str, *, is_of_end: bool) -> None:
-    """Record an alert in the audit trail, and have its casino's subscribers mailed."""
+    """Record an alert in the audit trail, and have its casino's subscribers mailed and its webhooks called."""
     subscribers = NightSubscriber.objects.filter(casino=alert.casino_id, receives_alerts=True).order_by("pk")
     AlertNotice.objects.bulk_create(
         AlertNotice(alert=alert, officer_id=officer_id, is_of_end=is_of_end)
         for officer_id in subscribers.values_list("officer", flat=True)
     )
+    alert_messages.enqueue(alert, is_of_end=is_of_end)
     data = {"alert": alert.pk, "table": alert.table.code, "kind": alert.kind, "since": alert.since.isoformat()}
     if is_of_end:
         data["ended_by"] = alert.ended_by

@@ -1,6 +1,7 @@
 """The feed on the broker: a durable topic exchange, where the broker is RabbitMQ. Routing key: casino and severity.
 
     findings.deauville.critical    a message for each change, persistent, confirmed by the broker
+    sandbox.tried.critical         the same of a sandbox, which nobody gets who has bound what is of casinos
 
 Whoever wants them binds a queue of their own; without a queue the broker drops a message, and the feed has it still.
 The outbox is the feed: a casino's position moves on when the broker has confirmed, so a message comes at least once.
@@ -76,7 +77,9 @@ def _publish_next(producer: Producer, casino_id: int, newest: int) -> int:
         for change, document in zip(found, feed.documents(found), strict=True):
             producer.publish(
                 body_of(document),
-                routing_key=routing_key(document["casino"], change.finding.severity),
+                routing_key=routing_key(
+                    document["casino"], change.finding.severity, is_of_sandbox="sandbox" in document
+                ),
                 content_type="application/json",
                 content_encoding="utf-8",
                 delivery_mode=2,
@@ -100,6 +103,9 @@ def _beginning(casino_id: int) -> int:
         return int(cursor.fetchone()[0])
 
 
-def routing_key(casino: str, severity: str) -> str:
-    """Return ``findings.<casino>.<severity>``; a dot in the code of the casino becomes a hyphen, for it parts words."""
-    return f"findings.{casino.replace('.', '-')}.{severity}"
+def routing_key(casino: str, severity: str, *, is_of_sandbox: bool = False) -> str:
+    """Return ``findings.<casino>.<severity>``, or ``sandbox.<casino>.<severity>``.
+
+    A dot in the code of the casino becomes a hyphen, for it parts words.
+    """
+    return f"{'sandbox' if is_of_sandbox else 'findings'}.{casino.replace('.', '-')}.{severity}"

@@ -72,7 +72,7 @@ def video_message(request: VideoRequest) -> EmailMessage:
             (_("Gaming day"), day(finding.gaming_day, with_weekday=True, with_year=True)),
             (_("Video from"), date_time(request.begins_at, casino, seconds=True, with_year=True)),
             (_("Video to"), date_time(request.ends_at, casino, seconds=True, with_year=True)),
-            (_("Persons, by their ids alone"), ", ".join(persons)),
+            (_("People, by their ids alone"), ", ".join(persons)),
             (_("Asked for by"), officer_name(request.requested_by)),
             (_("Video kept until"), date_time(request.kept_until, casino, with_year=True)),
         ]

@@ -93,7 +93,10 @@ def changes(
 
 
 def documents(found: Sequence[FindingChange]) -> list[dict[str, Any]]:
-    """Return changes as the feed, webhooks and the broker have them; the finding as it is now."""
+    """Return changes as the feed, webhooks and the broker have them; the finding as it is now.
+
+    Only those of a sandbox have ``sandbox``: whoever takes findings of several casinos can tell them from real ones.
+    """
     epoch = epochs.current().number
     return [
         {
@@ -101,6 +104,7 @@ def documents(found: Sequence[FindingChange]) -> list[dict[str, Any]]:
             "type": TYPES[change.kind],
             "at": instant(change.at),
             "casino": change.casino.code,
+            **({"sandbox": True} if change.casino.is_sandbox else {}),
             "finding": finding_document(change.finding),
         }
         for change in found

@@ -91,7 +91,7 @@ def headers_of(secrets: Sequence[str], message_id: str, timestamp: int, body: by
 def body_of(document: Mapping[str, Any]) -> bytes:
     """Return the body of a message about a change, as ``feed.documents`` has it."""
     finding = document["finding"]
-    data = {"cursor": document["cursor"], "casino": document["casino"], "finding": finding}
+    data = {name: document[name] for name in ("cursor", "casino", "sandbox", "finding") if name in document}
     message = {"type": document["type"], "timestamp": document["at"], "data": data}
     body = _encode(message)
     if len(body) > MAX_BODY:

@@ -18,6 +18,7 @@ from audit.event_store import audit_trail
 from audit.models import Casino, DeadLetter, Webhook, WebhookSecret
 from audit.notifications import feed
 from audit.notifications.webhook_http import target_of
+from audit.projections.feed import address_mark
 
 OVERLAP = timedelta(hours=24)
 """How long a message is signed with the secret before, too, once a webhook has another."""
@@ -35,24 +36,43 @@ def new_secret() -> str:
     return f"whsec_{base64.b64encode(secrets.token_bytes(32)).decode()}"
 
 
-def create(actor: str, *, casino: Casino, name: str, url: str, severities: list[str]) -> tuple[Webhook, str]:
+def create(
+    actor: str, *, casino: Casino, name: str, url: str, severities: list[str], receives_alerts: bool = False
+) -> tuple[Webhook, str]:
     """Create a webhook, which is sent what becomes known from now on. Return it and its secret.
 
     Raise ``AddressRefused`` for an address that can never be sent to, and ``TooMany``.
     """
-    host = target_of(url).host
+    host = target_of(url).host  # the address itself may have a secret in it
     newest = feed.number(casino.pk)
     with transaction.atomic():
         _check_number(casino)
-        webhook = Webhook.objects.create(casino=casino, name=name, url=url, severities=severities, position=newest)
+        webhook = Webhook.objects.create(
+            casino=casino,
+            name=name,
+            url=url,
+            severities=severities,
+            receives_alerts=receives_alerts,
+            position=newest,
+        )
         secret = new_secret()
         WebhookSecret.objects.create(webhook=webhook, secret=secret)
-        data = {"id": webhook.pk, "named": name, "host": host, "severities": severities}
+        data = {"id": webhook.pk, "named": name, "host": host, "address": address_mark(url)}
+        data |= {"severities": severities, "alerts": int(receives_alerts)}
         audit_trail.record(actor, "webhook.created", casino_id=casino.pk, data=data)
     return webhook, secret
 
 
-def change(actor: str, webhook: Webhook, *, name: str, url: str, severities: list[str], is_active: bool) -> None:
+def change(
+    actor: str,
+    webhook: Webhook,
+    *,
+    name: str,
+    url: str,
+    severities: list[str],
+    is_active: bool,
+    receives_alerts: bool = False,
+) -> None:
     """Change a webhook. One that was inactive goes on after what it was sent last. Raise as ``create`` does."""
     host = target_of(url).host
     with transaction.atomic():
@@ -60,9 +80,15 @@ def change(actor: str, webhook: Webhook, *, name: str, url: str, severities: lis
             _check_number(webhook.casino)
         # It is tried at once: whoever changes an address has mended something.
         Webhook.objects.filter(pk=webhook.pk).update(
-            name=name, url=url, severities=severities, is_active=is_active, next_try_at=None
+            name=name,
+            url=url,
+            severities=severities,
+            receives_alerts=receives_alerts,
+            is_active=is_active,
+            next_try_at=None,
         )
-        data = {"id": webhook.pk, "named": name, "host": host, "severities": severities, "active": int(is_active)}
+        data = {"id": webhook.pk, "named": name, "host": host, "address": address_mark(url)}
+        data |= {"severities": severities, "active": int(is_active), "alerts": int(receives_alerts)}
         audit_trail.record(actor, "webhook.changed", casino_id=webhook.casino_id, data=data)
         task_queue.notify_on_commit(webhook.casino_id)
 

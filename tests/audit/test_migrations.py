@@ -53,6 +53,11 @@ LANDED = {
     "0040_received_at.py": "ed687c2ac0010e855daee7b0576150076ce2c7f49a5e40884e0261f214cfc343",
     "0041_archive.py": "c4a0058920d0add226d39ac764438846dd29d1f7730d406f57d4d7bdcaf12cd6",
     "0042_erasure_and_signatures.py": "80d82d9f13724de1922218e911044f0486ecef0830383a6237fc429b93c3a046",
+    "0043_references.py": "8836960712b2c24c807e574a2141fa390ab5675cb77cc42233dcac7c5ef1d5c7",
+    "0044_feed_and_webhooks.py": "0fc967f2d4fa73809102d165d4511e01e7279fb46cd2f573fe6c6cadf4307af7",
+    "0045_sandbox.py": "1088cc6f15579aed09de74ce85743fd49d1d20ace5d17330002ad13d22a80788",
+    "0046_heads_of_cases.py": "a98f9c7d0825252f37063b0c69a203325f5e5ba74d8e5a46f6917b0d6ecb71df",
+    "0047_alerts.py": "b14a67760e23386403105a386c523a4b4e1c4730ab653ee6f38706b892372f11",
     "sql/0002_guard.sql": "e5c441cb97f6d4608008cd72fce00e21355a616a9e8cc50fb677d810f06537fe",
     "sql/0002_log.sql": "c1eb668a38a3780d1a9259c8c0ed66c026f57c79a0a32bbdfc0e3c944ebe5e36",
     "sql/0002_roles.sql": "d638857251b8dd794b78cb367745af9b93a5fae7d064d71da4678602519ed37e",
@@ -80,6 +85,11 @@ LANDED = {
     "sql/0041_archive.sql": "da9710e25bafa7f712231af31880bc135e9e3a5a7de1a7fc8f3dd8d0d23f10bd",
     "sql/0042_erasure.sql": "61b4f738d0dde48784050939b955d93381c71d93f327db6c910127a3f059e8ed",
     "sql/0042_signed_batches.sql": "ae6932bfd0c3da00bc0aa9f28c620c3aedb87f35257fecfc0a70980d5158db77",
+    "sql/0043_references.sql": "bbef333cc64b60045e94dd42233ba46c932fa8c646afb59898b4e99aeae716fd",
+    "sql/0043_single_sign_on.sql": "75336ac37d07ebd3d79d426b8ef2e09e33efcd981863b643faa8411c24fe3942",
+    "sql/0044_feed.sql": "0e857c6a582c5449f4dd8accad9efa04eedc9902d7bf18d1d34c227bd9d81389",
+    "sql/0045_sandbox.sql": "ffe33bd3bebc07fa27931161907f321af4aba69a1774e36993937016ff28816a",
+    "sql/0046_heads_of_cases.sql": "ee5ea24495182bf43d4d9b98007d9f398985ef766cbdf43ebac30e8ba71b756f",
 }
 """SHA-256 of each migration that somebody may have run, and of the SQL that it runs. Each release adds its own."""
 

@@ -63,6 +63,19 @@ def test_each_change_is_published_by_casino_and_severity(rabbitmq: str, settings
     assert not {tenant.casino.pk, neighbour.casino.pk} & set(behind())
 
 
+def test_what_is_of_a_sandbox_reaches_no_queue_for_casinos_and_says_what_it_is(rabbitmq: str, settings: Any) -> None:
+    sandbox = Tenant(tables=("C1",), is_sandbox=True)
+    with Connection(rabbitmq) as broker:
+        casinos = bound(broker, settings.CABOCHON_AMQP_EXCHANGE, "findings.#")
+        tried = bound(broker, settings.CABOCHON_AMQP_EXCHANGE, f"sandbox.{sandbox.code}.critical")
+        replayed(sandbox, overpaid(unique_name(), sandbox))
+        feed.number(sandbox.casino.pk)
+        with acting_as(WORKER):
+            assert publish(sandbox.casino.pk) == 1
+        assert casinos.get() is None
+        assert json.loads(tried.get().body)["data"]["sandbox"] is True
+
+
 def test_a_broker_that_is_away_is_published_to_later(settings: Any, tenant: Tenant) -> None:
     settings.CELERY_BROKER_URL = "amqp://guest:guest@127.0.0.1:9//"
     replayed(tenant, overpaid(unique_name(), tenant))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import random
 import time
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -19,23 +18,12 @@ from audit.notifications import feed, webhook_delivery, webhooks
 from audit.notifications.webhook_delivery import deliver, due, signature
 from tests.audit.api.test_reading import overpaid, replayed
 from tests.audit.conftest import make_tenant
-from tests.audit.notifications.receivers import Handler, Message, Receiver, is_genuine, receiving
+from tests.audit.notifications.receivers import Handler, Message, Receiver, is_genuine
 from tests.audit.sessions import unique_name
 from tests.audit.tables import Tenant
 from tests.roles import acting_as
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def this_machine_may_be_sent_to(settings: Any) -> None:
-    settings.CABOCHON_WEBHOOK_NETWORKS = ["127.0.0.0/8"]
-
-
-@pytest.fixture
-def receiver() -> Iterator[Receiver]:
-    with receiving() as found:
-        yield found
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("this_machine_may_be_sent_to")]
 
 
 def hooked(tenant: Tenant, receiver: Receiver, **changed: Any) -> tuple[Webhook, str]:
@@ -94,6 +82,22 @@ def test_a_finding_is_sent_signed_and_once(tenant: Tenant, receiver: Receiver) -
     assert message.headers["host"] == receiver.url.split("/")[2]
     webhook.refresh_from_db()
     assert (webhook.position, webhook.failures, webhook.leased_until) == (1, 0, None)
+
+
+def test_a_message_about_a_sandbox_says_so_and_one_about_a_casino_nothing_of_it(
+    tenant: Tenant, receiver: Receiver
+) -> None:
+    sandbox = Tenant(tables=("C1",), is_sandbox=True)
+    for each in (sandbox, tenant):
+        webhook, _secret = hooked(each, receiver)
+        found(each, 1)
+        with acting_as(WORKER):
+            assert deliver(webhook.pk) == 1
+    tried, real = receiver.taken
+    assert tried.content["data"]["sandbox"] is True
+    assert "sandbox" not in real.content["data"]
+    assert sandbox.ask("findings/feed").json()["changes"][0]["sandbox"] is True
+    assert "sandbox" not in tenant.ask("findings/feed").json()["changes"][0]
 
 
 def test_a_forged_message_and_one_that_is_played_again_are_not_genuine(tenant: Tenant, receiver: Receiver) -> None:
