@@ -55,7 +55,7 @@ _REFUSALS: Mapping[str, Promise] = {
     "active": _("This account is active."),
     "no-such-role": _("Choose a role."),
     "has-role": _("The officer has this role already."),
-    "same-address": _("Give a mail address other than the present one."),
+    "same-address": _("Give an e-mail address other than the present one."),
     "waiting-already": _("Such a request is waiting already."),
     "decided": _("The request has been decided in the meantime."),
     "own-proposal": _("You proposed this. Another administrator must decide."),

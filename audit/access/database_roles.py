@@ -2,7 +2,7 @@
 
 | role | who is a member | may |
 |---|---|---|
-| ``cabochon_owner`` | nobody; it never signs in | owns every table and the functions below |
+| ``cabochon_owner`` | nobody; it signs in between nodes alone | owns every table and the functions below |
 | ``cabochon_web`` | web servers | what the desk and the API need, in addition to reading and appending |
 | ``cabochon_worker`` | workers and beat | what replay, nights and jobs need, in addition to reading and appending |
 | ``cabochon_sequencer`` | the sequencer | seal batches, register keys, keep cosignatures, report tampering; reads |
@@ -92,7 +92,7 @@ TABLES: Mapping[str, Mapping[str, str]] = {
     "audit_deadline": {**_READ, WEB: "insert, update (hours), delete"},
     # Alerts: a sweep opens and ends them; what one says never changes.
     "audit_alert": {**_READ, WORKER: "insert, update (ended_at, ended_by)"},
-    "audit_alertnotice": {**_READ, WORKER: f"insert, update ({_DELIVERY})"},
+    **{f"audit_alert{name}": {**_READ, WORKER: f"insert, update ({_DELIVERY})"} for name in ("notice", "message")},
     "audit_savedview": {**_READ, WEB: "insert, update, delete"},
     "audit_slipuse": {**_READ, WORKER: "insert, delete"},  # nights: a worker writes a version, signed by functions
     **{f"audit_{name}": _INSERTED for name in ("escalation", "sessionfigures", "streammoney", "streamevidence")},
@@ -127,7 +127,7 @@ TABLES: Mapping[str, Mapping[str, str]] = {
     "audit_publishedfeed": {**_READ, WORKER: "insert, update"},
     "audit_webhook": {
         **_READ,
-        WEB: "insert, update (name, url, severities, is_active, test_requested_at, next_try_at)",
+        WEB: "insert, update (name, url, severities, receives_alerts, is_active, test_requested_at, next_try_at)",
         WORKER: "update (position, failures, failing_since, next_try_at, error, delivered_at, leased_until, is_active,"
         " test_requested_at, tested_at, test_result)",
     },
@@ -152,7 +152,7 @@ TABLES: Mapping[str, Mapping[str, str]] = {
         WEB: "select",
     },
     **{f"audit_{name}": _READ for name in ("accountrequest", "grouprole")},
-    "audit_provideraccount": {WEB: "select"},
+    "audit_provideraccount": {READER: "select (id, officer_id, issuer, linked_at)", WEB: "select"},
     "audit_signinrefusal": {WEB: _ALL, WORKER: "select, update, delete"},
     # The house register, decisions on corrections, epochs and archived months of the log: written by functions.
     **{f"audit_{name}": _READ for name in ("registerentry", "correctiondecision", "logepoch", "archivedmonth")},

@@ -5,6 +5,7 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -20,8 +21,9 @@ DEFAULT_DAYS, SANDBOX_DAYS = 365, 30
 """Days until a key expires unless it is said, of a casino and of a sandbox: one that is forgotten ends by itself."""
 
 
-MADE, ROTATED = "key.made", "key.rotated"
-"""The entries of a key that begins. One that has to sign its batches says its ``public_key``, in base64."""
+MADE, ROTATED, REVOKED = "key.made", "key.rotated", "key.revoked"
+"""The entries of a key. The first two, with which one begins, say its scopes and the codes of its tables, and of one
+that has to sign its batches the ``public_key``, in base64."""
 
 
 class NotActive(Exception):
@@ -45,7 +47,7 @@ def make(
     """
     key, secret = ApiKey.make(casino=casino, name=name, scopes=scopes, expires_at=expires_at, public_key=public_key)
     key.tables.set(tables)
-    audit_trail.record(actor, MADE, casino_id=casino.pk, data={"id": key.pk, "prefix": key.prefix, **_signing(key)})
+    audit_trail.record(actor, MADE, casino_id=casino.pk, data=stated_of(key))
     return key, secret
 
 
@@ -83,8 +85,7 @@ def rotate(
     key.tables.set(before.tables.all())
     before.expires_at = min(before.expires_at or now + overlap, now + overlap)
     before.save(update_fields=["expires_at"])
-    rotated = {"id": key.pk, "prefix": key.prefix, "follows": before.prefix, "until": before.expires_at.isoformat()}
-    rotated |= _signing(key)
+    rotated = {**stated_of(key), "follows": before.prefix, "until": before.expires_at.isoformat()}
     audit_trail.record(actor, ROTATED, casino_id=before.casino_id, data=rotated)
     return before, key, secret
 
@@ -96,8 +97,14 @@ def revoke(actor: str, keys: Iterable[int], *, reason: str = "") -> list[ApiKey]
     ApiKey.objects.filter(pk__in=[key.pk for key in revoked]).update(revoked_at=timezone.now())
     for key in revoked:
         data = {"id": key.pk, "prefix": key.prefix}
-        audit_trail.record(actor, "key.revoked", casino_id=key.casino_id, data=data, reason=reason)
+        audit_trail.record(actor, REVOKED, casino_id=key.casino_id, data=data, reason=reason)
     return revoked
+
+
+def stated_of(key: ApiKey) -> dict[str, Any]:
+    """Return what the entry says of a key that begins, or is kept."""
+    tables = sorted(key.tables.values_list("code", flat=True))
+    return {"id": key.pk, "prefix": key.prefix, "scopes": sorted(key.scopes), "tables": tables, **_signing(key)}
 
 
 def _signing(key: ApiKey) -> dict[str, str]:

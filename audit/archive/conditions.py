@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from audit.casework.holds import held
 from audit.corrections.waiting import waiting
-from audit.event_store import binary_copy
+from audit.event_store import binary_copy, cluster
 from audit.event_store.read import DIRTY, dirty_params
 from audit.models import Case, Complaint, Finding, Job, NightReport, NightRun
 from audit.models.cases import State
@@ -33,7 +33,7 @@ def reasons_to_stay(month: date, low: int, high: int) -> list[str]:
         return ["the month is not over"]
     kinds = (
         ("not sealed", (name for (name,) in binary_copy.execute(_UNSEALED, (low, high)))),
-        ("session open", (name for (name,) in binary_copy.execute(_OPEN_SESSIONS, (low, high)))),
+        ("session open", (name for (name,) in binary_copy.execute(cluster.readable(_OPEN_SESSIONS), (low, high)))),
         ("not read to its end", _unread(low, high)),
         ("correction undecided", _undecided(low, high)),
         *of_cases(low, high),
@@ -95,7 +95,9 @@ order by 1
 
 def _unread(low: int, high: int) -> Iterator[str]:
     rows = binary_copy.execute(
-        f"select s.name from {DIRTY} and s.stream_id >= %(low)s and s.stream_id < %(high)s order by s.stream_id",
+        cluster.readable(
+            f"select s.name from {DIRTY} and s.stream_id >= %(low)s and s.stream_id < %(high)s order by s.stream_id"
+        ),
         {**dirty_params(ENGINE_VERSION), "low": low, "high": high},
     )
     return (name for (name,) in rows)

@@ -14,7 +14,7 @@ them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -66,21 +66,28 @@ class _Kept:
 @dataclass(slots=True)
 class Figures:
     """How much was held against the log: rows, sessions adjudicated again, those that are in an archive and were not,
-    rows that no entry keeps.
+    rows that no entry keeps, casinos, tables and roles of which none says what they are.
     """
 
     findings: int = 0
     again: int = 0
     away: int = 0
     unkept: int = 0
+    unstated: int = 0
 
 
 def wrong_findings(
-    casino_id: int | None, tampered: frozenset[tuple[str, int]], figures: Figures, *, deep: bool = False
+    casino_id: int | None,
+    tampered: frozenset[tuple[str, int]],
+    figures: Figures,
+    *,
+    deep: bool = False,
+    progress: Callable[[Figures], None] = lambda figures: None,
 ) -> Iterator[WrongRow]:
     """Yield what does not hold about a casino's findings, every casino's for None.
 
-    ``tampered`` are the batches that verification found altered, as session and first number.
+    ``tampered`` are the batches that verification found altered, as session and first number. ``progress`` is called
+    after each session; the events of one are in memory, and no more.
     """
     kept = _kept(casino_id)
     ids = _stream_ids(casino_id)
@@ -101,6 +108,7 @@ def wrong_findings(
         yield from _of_others(name, others, of_stream, figures, is_older=is_older)
         if not is_refused:  # a witness's refusal is such a finding, too
             yield from _of_sequencer(name, [row for row in rows if row.rule == TAMPERED], tampered)
+        progress(figures)
 
 
 def _kept(casino_id: int | None) -> dict[tuple[int, str], _Kept]:
@@ -131,11 +139,11 @@ def _keeping_began() -> int | None:
     When this version was installed, or when the first of them was kept, if somebody has moved the first.
     """
     [(us,)] = binary_copy.execute(
-        "select (extract(epoch from least(min(b.received_at), (select min(m.applied) from django_migrations m"
+        "select (extract(epoch from least(kept.first_at, (select min(m.applied) from django_migrations m"
         " where m.app = 'audit' and m.name = '0039_recovery'))) * 1000000)::bigint"
-        " from log.stream s join log.event e using (stream_id)"
+        " from (select min(b.received_at) as first_at from log.stream s join log.event e using (stream_id)"
         " join log.batch b on b.stream_id = e.stream_id and e.seq between b.first_seq and b.last_seq"
-        " where s.is_of_desk and e.envelope ->> 'type' = any(%b::text[])",
+        " where s.is_of_desk and e.envelope ->> 'type' = any(%b::text[])) kept",
         ([ADJUDICATED, KEPT],),
     )
     return None if us is None else int(us)

@@ -1,7 +1,11 @@
-"""Taking over what an earlier version found: before 0.2.0 the log did not keep the roots of findings.
+"""Taking over what an earlier version left outside the log.
 
-What stands now is entered as it is. Whether it was right when it was stored, ``verify --deep`` shows, as far as this
-version of the engine has found it; of earlier versions and of nights nobody can say it any more.
+Before 0.2.0 the log did not keep the roots of findings. What stands now is entered as it is. Whether it was right when
+it was stored, ``verify --deep`` shows, as far as this version of the engine has found it; of earlier versions and of
+nights nobody can say it any more.
+
+Before 0.3.0 it did not keep what casinos and tables are set to, what keys may do, nor since when its clock
+holds; and before 0.2.0, not every role.
 """
 
 from __future__ import annotations
@@ -10,9 +14,15 @@ from collections.abc import Collection
 
 from django.db import transaction
 
+from audit.access import casino_settings
+from audit.access.keys import stated_of
 from audit.event_store import audit_trail
-from audit.models import FIRST_SANDBOX_ID, Adjudication, Finding, LoggedStream
+from audit.event_store.audit_trail import INSTALLATION
+from audit.models import FIRST_SANDBOX_ID, Adjudication, ApiKey, Casino, Finding, GamingTable, LoggedStream, Membership
 from audit.models.runs import CURRENT
+from audit.projections.access import KEY_KEPT, ROLE_KEPT, keys_stated, roles_stated
+from audit.projections.casinos import SETTINGS_KEPT
+from audit.projections.clock import clock
 from audit.projections.entries import entries
 from audit.projections.found import TAKEN_OVER
 from audit.reconciliation.findings import NIGHT_RULES
@@ -33,6 +43,36 @@ def keep_earlier() -> int:
         kept += _keep(stream, covered.get((stream.casino_id, stream.name), set()))
     audit_trail.record(audit_trail.account_name(), TAKEN_OVER, data={"sessions": kept})
     return kept
+
+
+@transaction.atomic
+def keep_settings() -> int:
+    """Enter what casinos, tables, roles and keys are of which no entry says it, once; return how many.
+
+    Enter also that the log keeps them from now on, and since when its clock holds. After that nothing is taken over any
+    more: a row without an entry is one that somebody has written past the desk.
+    """
+    if any(entries(INSTALLATION, (SETTINGS_KEPT,))):
+        return 0
+    actor, entered = audit_trail.account_name(), 0
+    for model, types in ((Casino, casino_settings.CASINOS), (GamingTable, casino_settings.TABLES)):
+        stated = {entry.number("id") for entry in entries(None, types) if "code" in entry.data}
+        for row in model.objects.exclude(pk__in=stated).order_by("pk"):
+            casino_settings.record(actor, "kept", row)
+            entered += 1
+    given = roles_stated(None)
+    for membership in Membership.objects.select_related("officer").order_by("pk"):
+        if (membership.casino_id, name := membership.officer.get_username()) not in given:
+            data = {"officer": name, "role": membership.role}
+            audit_trail.record(actor, ROLE_KEPT, casino_id=membership.casino_id, data=data)
+            entered += 1
+    for key in ApiKey.objects.exclude(pk__in=keys_stated(None)).order_by("pk"):
+        audit_trail.record(actor, KEY_KEPT, casino_id=key.casino_id, data=stated_of(key))
+        entered += 1
+    kept = clock()
+    began = {} if kept is None else {"since": kept[0], "began_at": kept[1].isoformat()}
+    audit_trail.record(actor, SETTINGS_KEPT, data={"rows": entered, **began})
+    return entered
 
 
 def _keep(stream: LoggedStream, covered: set[str]) -> bool:

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from audit.event_store import archived, binary_copy
+from audit.event_store import archived, binary_copy, cluster
 
 COUNTERSIGNED, REFUSED = "countersigned", "refused"
 
@@ -80,6 +80,16 @@ where d.is_of_desk and (%b::bigint is null or d.casino_id = %b::bigint)
 order by e.occurred_at, d.stream_id, e.seq
 """
 
+# Of a cluster, where the entry and the correction are on different nodes: the correction is read by itself.
+_ENTRIES_OF_NODES = _ENTRIES.replace(
+    "c.envelope ->> 'type', c.envelope ->> 'actor', c.envelope #>> '{data,approved_by}', ", ""
+).replace("left join log.event c on c.stream_id = s.stream_id and c.seq::text = e.envelope #>> '{data,correction}'", "")
+
+_CORRECTION = """
+select envelope ->> 'type', envelope ->> 'actor', envelope #>> '{data,approved_by}' from log.event
+where stream_id = %b::bigint and seq::text = %b::text
+"""
+
 _ROWS = """
 select r.casino_id, r.entry_stream, r.entry_seq, r.stream_id, coalesce(s.name, ''), r.seq, r.number::bigint, r.verdict,
        coalesce(o.username, ''), r.reason, r.decided_at
@@ -126,7 +136,7 @@ def _entries(casino_id: int | None) -> list[_Entry]:
     """Return the entries that decide, in order, each with the number that its decision has about its correction."""
     counted: dict[tuple[int, str, int], int] = {}
     entries = []
-    for row in binary_copy.execute(_ENTRIES, (casino_id, casino_id)):
+    for row in _entry_rows(casino_id):
         of_casino, desk, entry_seq, stream_id, session, seq, verdict, actor, reason, at, *about = row
         correction = int(seq) if (seq or "").isdecimal() else 0
         number = counted[of_casino, session, correction] = counted.get((of_casino, session, correction), 0) + 1
@@ -135,6 +145,16 @@ def _entries(casino_id: int | None) -> list[_Entry]:
         persons = (recorded_by, approved_by)
         entries.append(_Entry((of_casino, desk, entry_seq), decision, kind, persons, officer_id, email))
     return entries
+
+
+def _entry_rows(casino_id: int | None) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of ``_ENTRIES``."""
+    if not cluster.is_distributed():
+        yield from binary_copy.execute(_ENTRIES, (casino_id, casino_id))
+        return
+    for row in binary_copy.execute(_ENTRIES_OF_NODES, (casino_id, casino_id)):
+        correction = binary_copy.execute(_CORRECTION, (row[3], row[5]))
+        yield (*row[:10], *(correction[0] if correction else (None, None, None)), *row[10:])
 
 
 def _rows(casino_id: int | None) -> list[tuple[EntryId, Decision]]:

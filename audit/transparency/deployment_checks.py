@@ -11,6 +11,7 @@ from django.db import connection
 
 from audit.access import applied_roles
 from audit.access.database_roles import OWNER
+from audit.event_store import cluster
 from audit.transparency import signing_keys, witnesses
 from audit.transparency.signed_notes import BadNote
 from audit.transparency.signing_keys import NoSigningKey, Purpose
@@ -108,6 +109,12 @@ def _guards() -> Iterator[CheckMessage]:
             "Nothing refuses DDL that would weaken the log.",
             hint="Run audit/migrations/sql/0002_guard.sql as a superuser, or enable the event triggers again.",
             id="audit.W003",
+        )
+    for node, what in cluster.unprotected() if cluster.is_distributed() else ():
+        yield Error(
+            f"The worker {node} has unprotected: {what}",
+            hint="Run manage.py distribute as a superuser, and manage.py verify: some may be changed already.",
+            id="audit.E009",
         )
     for relation, trigger in _rows(_UNPROTECTED, list(APPEND_ONLY)):
         yield Error(

@@ -20,10 +20,11 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import DatabaseError, connection, transaction
 
-from audit.event_store import binary_copy, merkle
+from audit.event_store import binary_copy, cluster, merkle
 from audit.event_store.read import Batch
 from audit.event_store.streams import StreamRow
 from audit.models import LeftBatch
@@ -64,6 +65,34 @@ lateral (select array_agg(seq) as seqs, array_agg((extract(epoch from occurred_a
          from (select seq, case when isfinite(occurred_at) then occurred_at end as occurred_at, envelope from log.event
                where stream_id = b.stream_id and seq between b.first_seq and b.last_seq order by seq) e) e
 order by b.position
+"""
+
+# Of a cluster, where the transactions of a node have numbers of their own, which say nothing here: 0.
+_PENDING_OF_NODES = """
+select s.stream_id, s.name, s.casino_id, s.table_id,
+       b.first_seq, b.last_seq, b.next_seq, b.count, b.root, b.chain,
+       case when b.received_at > '2000-01-01' and b.received_at < '3000-01-01' then b.received_at end, b.key_id,
+       b.signature,
+       (select p.chain from log.batch p where p.stream_id = b.stream_id and p.first_seq < b.first_seq
+        order by p.first_seq desc limit 1),
+       (select p.received_at from log.batch p where p.stream_id = b.stream_id and p.first_seq < b.first_seq
+        order by p.first_seq desc limit 1) > b.received_at, 0, o.stream_id, o.first_seq
+from log.outbox o
+left join log.batch b on b.stream_id = o.stream_id and b.first_seq = o.first_seq
+left join log.stream s on s.stream_id = b.stream_id
+order by o.received_at, o.stream_id, o.first_seq limit %b::bigint
+"""
+
+_EVENTS_OF_NODES = """
+select b.position, array_agg(e.seq order by e.seq),
+       array_agg(case when isfinite(e.occurred_at) then (extract(epoch from e.occurred_at) * 1000000)::bigint end
+                 order by e.seq),
+       array_agg(e.envelope order by e.seq)
+from log.event e
+join unnest(%b::bigint[], %b::bigint[], %b::bigint[]) with ordinality as b (stream_id, first_seq, last_seq, position)
+  on e.stream_id = b.stream_id and e.seq between b.first_seq and b.last_seq
+where e.stream_id = any (%b::bigint[])
+group by e.stream_id, b.position
 """
 
 _CLOCK = """
@@ -138,7 +167,7 @@ class SealedClock:
         if not self.sealed:
             return False
         received_at = pending.batch.received_at
-        looks = bisect_right(self.xmax, self._full(pending.written_by))
+        looks = bisect_right(self.xmax, self._full(pending.written_by)) if pending.written_by else 0
         return received_at < self.sealed[-1] - LATE or (looks > 0 and received_at < self.sealed[looks - 1])
 
     def is_of_the_future(self, pending: PendingBatch) -> bool:
@@ -153,7 +182,7 @@ class SealedClock:
 
 def pending_batches(limit: int) -> Iterator[PendingBatch | Left]:
     """Yield the first ``limit`` batches of the outbox, as they were received, those of a stream in their order."""
-    for row in binary_copy.execute(_PENDING, (limit,)):
+    for row in binary_copy.execute(_PENDING_OF_NODES if cluster.is_distributed() else _PENDING, (limit,)):
         *_, is_before_previous, written_by, stream_id, first_seq = row
         if row[0] is None:
             yield Left((stream_id, first_seq), Cause.MISSING)
@@ -178,7 +207,7 @@ def stored_events(pending: Sequence[PendingBatch]) -> list[Stored | None]:
     )
     try:
         with transaction.atomic():
-            rows = binary_copy.execute(_EVENTS, keys)
+            rows = _of_nodes(keys) if cluster.is_distributed() else binary_copy.execute(_EVENTS, keys)
     except DatabaseError as error:
         if not binary_copy.sqlstate_of(error).startswith(_UNREADABLE) or not connection.is_usable():
             raise
@@ -190,6 +219,13 @@ def stored_events(pending: Sequence[PendingBatch]) -> list[Stored | None]:
         Stored(seqs or (), [-1 if each is None else each - _EPOCH_US for each in instants or ()], bodies or ())
         for seqs, instants, bodies in rows
     ]
+
+
+def _of_nodes(keys: tuple[list[int], list[int], list[int]]) -> list[tuple[Any, ...]]:
+    """Return the rows of ``_EVENTS`` from a cluster, where a batch without events has none."""
+    streams = keys[0]
+    rows = {row[0]: row[1:] for row in binary_copy.execute(_EVENTS_OF_NODES, (*keys, sorted(set(streams))))}
+    return [rows.get(position, (None, None, None)) for position in range(1, len(streams) + 1)]
 
 
 def wrong_with(pending: PendingBatch, stored: Stored | None, clock: SealedClock) -> Left | None:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from audit.event_store import binary_copy
+from audit.event_store import binary_copy, cluster
 from audit.transparency.received_order import INSTANT
 
 DOTS = 60
@@ -72,7 +72,7 @@ def checkpoints(since: datetime, until: datetime, vkeys: Sequence[str]) -> list[
     """Return the checkpoints from ``since`` to ``until``, ``DOTS`` at most, and the cosignatures of ``vkeys``."""
     found: dict[int, SealedAt] = {}
     for size, received_at, vkey, cosigned, cosigned_at in binary_copy.execute(
-        _CHECKPOINTS, (since, until, since, list(vkeys))
+        cluster.readable(_CHECKPOINTS), (since, until, since, list(vkeys))
     ):
         if received_at is None:  # somebody else has written its date
             continue

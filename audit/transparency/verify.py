@@ -18,12 +18,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from django.db import connection, transaction
 
-from audit.event_store import archived, binary_copy, merkle
+from audit.event_store import archived, audit_trail, binary_copy, cluster, merkle
 from audit.event_store.bulk_read import Events, SeqRange, events_in
 from audit.event_store.read import Batch
 from audit.event_store.streams import StreamRow
@@ -53,6 +54,21 @@ select s.stream_id, s.name, s.casino_id, s.table_id,
 from log.stream s join log.batch b using (stream_id)
 left join log.leaf l using (stream_id, first_seq) left join log.outbox o using (stream_id, first_seq)
 where s.stream_id > %b::bigint and s.stream_id <= %b::bigint order by 1, 5
+"""
+
+# Of a cluster, where leaves are on one node and batches on others: the leaves are read by themselves.
+_BATCHES_OF_NODES = f"""
+select s.stream_id, s.name, s.casino_id, s.table_id,
+       b.first_seq, b.last_seq, b.next_seq, b.count, b.root, b.chain, {INSTANT}, b.key_id, b.signature,
+       null, null, o.first_seq is not null
+from log.stream s join log.batch b on b.stream_id = s.stream_id
+left join log.outbox o on o.stream_id = b.stream_id and o.first_seq = b.first_seq
+where s.stream_id > %b::bigint and s.stream_id <= %b::bigint order by 1, 5
+"""
+
+_LEAVES_BETWEEN = """
+select stream_id, first_seq, log_index, hash from log.leaf
+where stream_id > %b::bigint and stream_id <= %b::bigint
 """
 
 _STREAMS = f"""
@@ -108,6 +124,16 @@ def verify(
     return outcome
 
 
+def _batches_between(low: int, high: int) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of ``_BATCHES``."""
+    if not cluster.is_distributed():
+        yield from binary_copy.execute(_BATCHES, (low, high))
+        return
+    leaves = {row[:2]: row[2:] for row in binary_copy.execute(_LEAVES_BETWEEN, (low, high))}
+    for row in binary_copy.execute(_BATCHES_OF_NODES, (low, high)):
+        yield (*row[:13], *leaves.get((row[0], row[4]), (None, None)), row[15])
+
+
 @contextmanager
 def one_snapshot() -> Iterator[None]:
     """Read the log as it is at one instant; inside a transaction, as that transaction sees it."""
@@ -117,8 +143,18 @@ def one_snapshot() -> Iterator[None]:
     # Before the snapshot: a month that goes into the archive meanwhile would be in neither.
     binary_copy.execute("select pg_advisory_lock_shared(hashtext(%b::text))", (VERIFYING,))
     try:
-        with transaction.atomic(), connection.cursor() as cursor:
+        with ExitStack() as looking:
+            if cluster.is_distributed():
+                looking.enter_context(still := ExitStack())
+                still.enter_context(cluster.nothing_half_committed())
+            looking.enter_context(transaction.atomic())
+            cursor = looking.enter_context(connection.cursor())
             cursor.execute("set transaction isolation level repeatable read read only")
+            if cluster.is_distributed():
+                # A connection to a node sees what there is when it is first used: one to each node, all of them now.
+                cursor.execute("set local citus.max_adaptive_executor_pool_size = 1")
+                cursor.execute("select count(*) from log.stream_head")
+                still.close()
             yield
     finally:
         binary_copy.execute("select pg_advisory_unlock_shared(hashtext(%b::text))", (VERIFYING,))
@@ -157,7 +193,7 @@ class _Streams:
     def _verify_ids(self, low: int, high: int) -> None:
         """Verify the streams whose ids are above ``low`` and at most ``high``."""
         batches: dict[int, list[StoredBatch]] = {}
-        for row in binary_copy.execute(_BATCHES, (low, high)):
+        for row in _batches_between(low, high):
             stored = StoredBatch(StreamRow(*row[:4]), Batch(*row[4:13]), row[13], row[14], row[15])
             batches.setdefault(row[0], []).append(stored)
         streams = [
@@ -321,6 +357,10 @@ class _OneStream:
         _, _, day, game, ruleset, currency, is_of_desk, next_seq, chain, received_at = row
         if (next_seq, chain) != (self.next_seq, self.chain) or received_at not in (None, self.received_at):
             self.outcome.add(Fault("head", "is not where the last batch ends", self.name))
+        if is_of_desk and any(each.batch.key_id != audit_trail.NO_KEY for each in self.batches):
+            self.outcome.add(
+                Fault("stream", "is said to be of officers' entries, and a table system sent it", self.name)
+            )
         if self.opener is None or is_of_desk:
             return
         if envelopes.opened(self.opener) != (str(day), game, ruleset, currency):

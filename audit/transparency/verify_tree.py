@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from audit.event_store import binary_copy, merkle
+from audit.models import FIRST_SANDBOX_ID
 from audit.transparency import cosignatures, epochs, tree
 from audit.transparency.outcome import Fault, Outcome, Phase, Progress
 from audit.transparency.received_order import INSTANT, ReceivedOrder
@@ -105,6 +106,8 @@ class TreeVerification:
                     self._fault(
                         "leaf", f"leaf {index} is of a batch that does not exist: {stream_id}/{first_seq}", index
                     )
+                if stream_id >= FIRST_SANDBOX_ID:
+                    self._fault("leaf", f"leaf {index} is of a sandbox, and no batch of one is ever sealed", index)
                 if wrong := order.wrong_leaf(index, received_at):
                     self._fault("leaf", wrong, index)
                 for height, position, root in self.frontier.add(bytes(hash)):

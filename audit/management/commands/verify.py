@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -91,7 +92,14 @@ class Command(BaseCommand):
                 )
                 duration_s = time.monotonic() - started
                 status.update("Holding the tables against the log …")
-                figures = self._verify_derived(casino_id, outcome, deep=options["deep"]) if streams is None else None
+
+                def show_derived(figures: Figures) -> None:
+                    again = f", {counted(figures.again, 'session')} adjudicated again" if figures.again else ""
+                    status.update(f"{counted(figures.findings, 'finding')} held against the log{again}")
+
+                figures = None
+                if streams is None:
+                    figures = self._verify_derived(casino_id, outcome, show_derived, deep=options["deep"])
                 if options["archive"]:
                     status.update("Reading the archive …")
                     for fault in wrong_files(options["archive"], outcome, verifiers):
@@ -102,8 +110,10 @@ class Command(BaseCommand):
                 f"{counted(len(outcome.faults) + outcome.unlisted, 'fault')}. The first: {outcome.faults[0]}"
             )
 
-    def _verify_derived(self, casino_id: int | None, outcome: Outcome, *, deep: bool) -> Figures:
-        derived = verify_derived(casino_id, outcome, deep=deep)
+    def _verify_derived(
+        self, casino_id: int | None, outcome: Outcome, progress: Callable[[Figures], None], *, deep: bool
+    ) -> Figures:
+        derived = verify_derived(casino_id, outcome, deep=deep, progress=progress)
         for fault in derived.faults:
             outcome.add(fault)
         return derived.figures
@@ -140,6 +150,12 @@ class Command(BaseCommand):
             if figures.unkept:
                 self.stdout.write(
                     f"The log does not keep {counted(figures.unkept, 'finding')} of an earlier version yet: "
+                    "run manage.py keep."
+                )
+            if figures.unstated:
+                self.stdout.write(
+                    "The log does not keep what "
+                    f"{counted(figures.unstated, 'casino, table or role is', 'casinos, tables and roles are')} yet: "
                     "run manage.py keep."
                 )
         if not outcome.faults:

@@ -26,7 +26,7 @@ from rich.console import Console
 from rich.panel import Panel
 
 from audit import task_queue
-from audit.access import keys
+from audit.access import casino_settings, keys
 from audit.casework.actions import perform
 from audit.casework.priority import by_urgency
 from audit.event_store import audit_trail, read
@@ -163,9 +163,14 @@ class Command(BaseCommand):
     def _casinos(self, plan: first_run.Plan) -> None:
         for venue in VENUES:
             defaults = {"name": venue.name, "time_zone": venue.zone}
-            casino, _created = Casino.objects.get_or_create(code=venue.code, defaults=defaults)
+            casino = Casino.objects.filter(code=venue.code).first()
+            if casino is None:
+                casino = Casino(code=venue.code, **defaults)
+                casino_settings.add(audit_trail.account_name(), casino)
+            registered = set(GamingTable.objects.filter(casino=casino).values_list("code", flat=True))
             for code in codes_of(venue, plan.tables):
-                GamingTable.objects.get_or_create(casino=casino, code=code)
+                if code not in registered:
+                    casino_settings.add(audit_trail.account_name(), GamingTable(casino=casino, code=code))
 
     def _load(
         self, console: Console, url: str, plan: first_run.Plan, nights: list[tuple[Venue, date]], *, at_once: int
@@ -211,7 +216,7 @@ class Command(BaseCommand):
 
     def _post(self, casino: Casino, url: str) -> tuple[ApiKey, Post]:
         scopes = [KeyScope.EVENTS_WRITE, KeyScope.EVENTS_BACKFILL]  # most nights are of other days than today
-        key, secret = ApiKey.make(casino=casino, name=KEY_NAME, scopes=list(map(str, scopes)))
+        key, secret = keys.make(audit_trail.account_name(), casino=casino, name=KEY_NAME, scopes=list(map(str, scopes)))
         return key, Post(url, secret)
 
     def _revoke(self, key: ApiKey) -> None:

@@ -25,6 +25,8 @@ TABLES = {
     "audit_signoffexception": "exception",
     "audit_registerentry": "register",
     "audit_correctiondecision": "decision",
+    "audit_casino": "casino",
+    "audit_gamingtable": "table",
 }
 
 CHOICES: Mapping[str, tuple[str, ...]] = {
@@ -64,6 +66,8 @@ COPIED = {
     "audit_signoffexception": ("code",),
     "audit_registerentry": ("proposed_at", "reading", "first_day", "value"),
     "audit_correctiondecision": ("seq", "officer_id", "entry_seq"),
+    "audit_casino": ("code", "name"),
+    "audit_gamingtable": ("code", "name"),
 }
 """What an added row has otherwise than the one that it is copied from: one of these."""
 
@@ -116,6 +120,8 @@ class Forger:
         if table == "audit_correctiondecision":
             of = "from audit_correctiondecision d join log.stream s using (stream_id) where d.id = %s"
             return frozenset(self.rows(f"select s.name, d.seq {of}", pk)), ()
+        if table in ("audit_casino", "audit_gamingtable"):
+            return frozenset(), (f"{TABLES[table]} {pk} ",)
         return self._night(table, pk)
 
     def _findings(self, where: str, pk: int) -> list[Any]:
@@ -215,6 +221,10 @@ class Forger:
                 f"select (coalesce(%s::{type}, now()::{type}) + %s::interval)::{type}::text", now, step
             )
             return str(moved)
+        if type in ("time", "numeric"):
+            return self.rng.choice(
+                [each for each in ("01:30:00", "07:00:00") if each != now] if type == "time" else ["7"]
+            )
         if type == "bool":
             return "false" if now == "true" else "true"
         if type == "_int8":

@@ -279,6 +279,36 @@ def test_everything_around_events_and_batches_is_verified_too(streams: list[str]
     assert outcome.faults
 
 
+def test_a_session_that_is_moved_into_the_space_of_sandboxes_is_named(streams: list[str]) -> None:
+    """There nothing is verified and all can be deleted. The leaf is moved with it, so that it has its batch."""
+
+    def move(cursor: CursorWrapper) -> None:
+        cursor.execute("set local session_replication_role = replica")
+        cursor.execute("select stream_id from log.stream where name = %s", [streams[0]])
+        [stream_id] = cursor.fetchone()
+        cursor.execute("alter table log.stream_head drop constraint stream_head_stream_id_fkey")
+        for table in ("stream", "stream_head", "event", "batch", "leaf"):
+            cursor.execute(
+                f"update log.{table} set stream_id = stream_id + (1::bigint << 52) where stream_id = %s", [stream_id]
+            )
+            assert cursor.rowcount > 0, table
+        cursor.execute("set local session_replication_role = origin")
+
+    _, outcome = verified_after(move)
+    assert any("is of a sandbox, and no batch of one is ever sealed" in fault.what for fault in outcome.faults)
+
+
+def test_a_session_that_is_said_to_be_of_the_desk_is_named(streams: list[str]) -> None:
+    """What is of the desk has no findings, and is in no list of sessions."""
+
+    def hide(cursor: CursorWrapper) -> None:
+        cursor.execute("update log.stream set is_of_desk = true where name = %s", [streams[0]])
+
+    _, outcome = verified_after(hide)
+    found = [fault.what for fault in outcome.faults if fault.stream == streams[0]]
+    assert found == ["is said to be of officers' entries, and a table system sent it"]
+
+
 def test_a_restored_older_log_shows_against_exported_checkpoints(
     tenant: Tenant, streams: list[str], tmp_path: Path
 ) -> None:
