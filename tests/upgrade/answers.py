@@ -1,6 +1,7 @@
 """Questions to this tree's code about the record in ``DATABASE_URL``; the answers are JSON.
 
     python -m tests.upgrade.answers record                  everything that an upgrade must not change; reads only
+    python -m tests.upgrade.answers later                   the same of what 0.1.0 had not
     python -m tests.upgrade.answers log                     the part of it that is the log
     python -m tests.upgrade.answers verify deploy tasks     does the log verify, is it guarded, are its tasks known?
     python -m tests.upgrade.answers check=FILE              the lines that the evidence verifier prints for a bundle
@@ -10,10 +11,10 @@
     python -m tests.upgrade.answers post=SECRET adjudicate  sends an event to the open stream; replays what waits
     python -m tests.upgrade.answers append=SECRET           sends an event to the open stream, replays it and seals it
 
-``make_0_1_0.py`` asked 0.1.0; ``test_upgrade.py`` asks the head, by the same names. **After renaming a model, a field
-or a module, edit the first part of this file and nothing else of the fixture**: the names on the left of the tables are
-those of the answers and stay; the right says where today's code has them. The schema ``log`` is read by SQL, because
-its names do not change.
+``make_0_1_0.py`` asked 0.1.0, ``make_0_2_0.py`` 0.2.0; ``test_upgrade.py`` asks the head, by the same names. **After
+renaming a model, a field or a module, edit the first part of this file and nothing else of the fixture**: the names on
+the left of the tables are those of the answers and stay; the right says where today's code has them. The schema ``log``
+is read by SQL, because its names do not change.
 """
 
 # ruff: noqa: E402 - Django is set up before its models are imported
@@ -25,6 +26,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime, time
+from decimal import Decimal
 from hashlib import sha256
 from inspect import signature
 from io import StringIO
@@ -48,6 +50,7 @@ from audit import models
 from audit.adjudication.replay import advance
 from audit.adjudication.what_if import Selection, begin, difference, end, replay_one, streams_of
 from audit.event_store import read
+from audit.event_store.archived import StreamArchived, month_of
 from audit.evidence.gather import evidence_of
 from audit.evidence.verify import checks, files_in
 from audit.ingest.receipts import receipt
@@ -224,6 +227,56 @@ TABLES: Mapping[str, tuple[type[Any], Mapping[str, str]]] = {
     ),
 }
 
+LATER: Mapping[str, tuple[type[Any], Mapping[str, str]]] = {
+    "casinos_later": (
+        models.Casino,
+        {"code": "code", "priority_threshold": "priority_threshold", "false_questions": "false_questions"}
+        | {"is_sandbox": "is_sandbox", "silent_after_min": "silent_after_min", "reports_from": "reports_from"},
+    ),
+    "references": (
+        models.Finding,
+        {"id": "pk", "year": "year", "number": "number", "heads_case": "heads_case", "status": "status"}
+        | {"difference": "difference", "owed": "owed", "player": "player", "put_right_by": "put_right_by"},
+    ),
+    "register": (
+        models.RegisterEntry,
+        {"casino": "casino__code", "reading": "reading", "value": "value", "state": "state", "version": "version"}
+        | {"proposed_by": "proposed_by__username", "decided_by": "decided_by__username", "reason": "reason"},
+    ),
+    "corrections": (
+        models.CorrectionDecision,
+        {"stream": "stream__name", "seq": "seq", "officer": "officer__username", "verdict": "verdict"},
+    ),
+    "complaints": (
+        models.Complaint,
+        {"casino": "casino__code", "stream": "stream__name", "seq": "seq", "words": "words", "came": "came"},
+    ),
+    "webhooks": (
+        models.Webhook,
+        {"casino": "casino__code", "name": "name", "url": "url", "severities": "severities", "position": "position"}
+        | {"is_active": "is_active"},
+    ),
+    "webhook_secrets": (models.WebhookSecret, {"webhook": "webhook__name", "secret": "secret"}),
+    "feed": (
+        models.FindingChange,
+        {"casino": "casino__code", "finding": "finding__pk", "kind": "kind", "at": "at", "position": "position"},
+    ),
+    "signing_keys": (models.ApiKey, {"id": "pk", "prefix": "prefix", "public_key": "public_key"}),
+    "persons": (models.Person, {"casino": "casino__code", "code": "code", "name": "name"}),
+    "erased": (models.ErasedPerson, {"casino": "casino__code", "code": "code", "reason": "reason"}),
+    "groups": (models.GroupRole, {"casino": "casino__code", "role": "role", "group": "group"}),
+    "archived": (
+        models.ArchivedMonth,
+        {"month": "month", "file": "file", "digest": "digest", "events": "events", "state": "state"},
+    ),
+    "ledger": (
+        models.LedgerProcess,
+        {"casino": "casino__code", "name": "name", "state": "state", "wealth": "wealth", "year": "year"}
+        | {"alpha": "alpha", "sessions": "sessions", "draws": "draws"},
+    ),
+}
+"""What 0.1.0 had not, and later releases have."""
+
 VALUES = {("jobs", "kind", "what_if"): "what-if", ("findings", "run", "None"): 0}
 """Stored values that a later version renamed: table, name and value of today, and the value in the answers."""
 
@@ -253,7 +306,7 @@ def standing() -> list[dict[str, Any]]:
 
 def rows_of(table: str, fields: Mapping[str, str], **filters: Any) -> list[dict[str, Any]]:
     """Return rows by the names of the answers, ordered by their content alone."""
-    rows = models_of(table).filter(**filters).order_by("pk").values_list(*fields.values())
+    rows = _model_of(table).objects.filter(**filters).order_by("pk").values_list(*fields.values())
     named = [{name: _plain(value) for name, value in zip(fields, row, strict=True)} for row in rows]
     for row in named:
         row.update({name: VALUES.get((table, name, str(value)), value) for name, value in row.items()})
@@ -261,7 +314,11 @@ def rows_of(table: str, fields: Mapping[str, str], **filters: Any) -> list[dict[
 
 
 def models_of(table: str) -> Any:
-    return TABLES[table][0].objects.all()
+    return _model_of(table).objects.all()
+
+
+def _model_of(table: str) -> Any:
+    return (TABLES.get(table) or LATER[table])[0]
 
 
 def _plain(value: Any) -> Any:
@@ -271,6 +328,8 @@ def _plain(value: Any) -> Any:
             return f"sha256:{sha256(value).hexdigest()}"
         case datetime() | date() | time():
             return value.isoformat()
+        case Decimal():
+            return str(value)
         case _:
             return value
 
@@ -298,6 +357,11 @@ def record() -> dict[str, Any]:
     return tables | {"what_if_differences": differences, "log": log(), "proofs": proofs_of_the_log()}
 
 
+def later() -> dict[str, Any]:
+    """Return what an upgrade must leave as it was, of what 0.1.0 had not."""
+    return {name: rows_of(name, fields) for name, (_model, fields) in LATER.items()}
+
+
 def log() -> dict[str, Any]:
     """Return the log: head and digest of each stream, every batch, every entry of the audit trail in full."""
     streams = _select(
@@ -323,9 +387,12 @@ def log() -> dict[str, Any]:
 def _digest_of(stream_id: int) -> list[Any]:
     """Return how many events a stream has, and the SHA-256 over length and bytes of each."""
     digest, count = sha256(), 0
-    for _seq, raw in read.whole(stream_id):
-        digest.update(len(raw).to_bytes(4, "big") + raw)
-        count += 1
+    try:
+        for _seq, raw in read.whole(stream_id):
+            digest.update(len(raw).to_bytes(4, "big") + raw)
+            count += 1
+    except StreamArchived as archived:
+        return [0, str(archived)]
     return [count, digest.hexdigest()]
 
 
@@ -351,10 +418,11 @@ def proofs_of_the_log() -> dict[str, Any]:
 
 
 def _sampled() -> Iterable[tuple[int, str, int]]:
-    """Return the first, a middle and the last event of each stream, sealed or not."""
+    """Return the first, a middle and the last event of each stream, sealed or not, but of no sandbox."""
     return _select(
         "select stream_id, name, unnest(array[min(seq), percentile_disc(0.5) within group (order by seq), max(seq)])"
-        " from log.event join log.stream using (stream_id) group by 1, 2 order by 1, 3"
+        " from log.event join log.stream using (stream_id) where stream_id < 1::bigint << 51"
+        " group by 1, 2 order by 1, 3"
     )
 
 
@@ -403,7 +471,8 @@ def check(path: str) -> list[str]:
 
 def evidence(path: str) -> dict[str, Any]:
     """Make the bundle of the first finding of ``SHOWN``. Return its id and the lines of the verifier."""
-    finding = models_of("findings").filter(**SHOWN).order_by("stream_id", "seq", "pk")[0]
+    shown = models_of("findings").filter(**SHOWN).order_by("stream_id", "seq", "pk")
+    finding = next(each for each in shown if month_of(each.stream_id) is None)
     Path(path).write_bytes(evidence_of(finding).raw)
     return {"finding": finding.pk, "lines": check(path)}
 
@@ -442,6 +511,7 @@ def _post(secret: str) -> tuple[int, int, Any]:
     stream_id, name, next_seq, moment = _select(
         "select stream_id, name, next_seq, (select max(occurred_at) from log.event e where e.stream_id = s.stream_id)"
         " from log.stream s join log.stream_head using (stream_id) where not is_of_desk and game is not null"
+        " and exists (select from log.event e where e.stream_id = s.stream_id)"
         " and not exists (select from log.event e where e.stream_id = s.stream_id"
         "   and envelope ->> 'type' = 'session.closed') order by 1 limit 1"
     )[0]
@@ -499,7 +569,7 @@ def append(secret: str) -> dict[str, Any]:
 
 QUESTIONS: Mapping[str, Callable[..., Any]] = {
     each.__name__: each
-    for each in (record, log, verify, deploy, tasks, check, evidence, replay, promote, append, post, adjudicate)
+    for each in (record, later, log, verify, deploy, tasks, check, evidence, replay, promote, append, post, adjudicate)
 }
 
 

@@ -1,12 +1,15 @@
-"""The files of the 0.1.0 record: where they are, how they are loaded, and how a process reads the record."""
+"""The files of the records of releases: where they are, how they are loaded, and how a process reads a record."""
 
 from __future__ import annotations
 
 import json
 import lzma
 import os
+import re
+import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +18,9 @@ import psycopg
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 
+RELEASES = ("0.1.0", "0.2.0")
+"""The releases of which there is a record, the earliest first."""
+
 DUMP = HERE / "record-0.1.0.sql.xz"
 ANSWERS = HERE / "record-0.1.0.json.xz"
 BUNDLE = HERE / "evidence-0.1.0.zip"
@@ -22,6 +28,36 @@ KEYS = HERE / "keys"
 
 ORIGIN = "upgrade.cabochon.example/log"
 ROLES = ("cabochon_owner", "cabochon_writer", "cabochon_reader", "cabochon_sequencer")
+LATER_ROLES = ("cabochon_web", "cabochon_worker", "cabochon_operator")
+"""Roles that 0.1.0 had not: one of them is what its documentation called an account."""
+
+
+def path_of(version: str, ending: str) -> Path:
+    return HERE / f"record-{version}.{ending}"
+
+
+def bundle_of(version: str) -> Path:
+    return HERE / f"evidence-{version}.zip"
+
+
+def keys_of(version: str) -> Path:
+    """Return the folder of the private keys of a record. That of 0.1.0 is the first."""
+    return KEYS if version == "0.1.0" else HERE / f"keys-{version}"
+
+
+def archive_of(version: str) -> Path:
+    """Return the folder of the months that are in the archive; 0.1.0 had none."""
+    return HERE / f"archive-{version}"
+
+
+def lay_out(data: Path, version: str) -> None:
+    """Put what belongs to the record of a release into a data folder: its keys, archive and exported checkpoints."""
+    shutil.copytree(keys_of(version), data / "keys")
+    if archive_of(version).is_dir():
+        shutil.copytree(archive_of(version), data / "archive")
+    (data / "checkpoints").mkdir()
+    for size, note in answered_by(version)["record"]["proofs"]["checkpoints"].items():
+        (data / "checkpoints" / f"checkpoint-{int(size):020}").write_text(note)
 
 
 def environment(database_url: str, data: Path) -> dict[str, str]:
@@ -34,7 +70,8 @@ def environment(database_url: str, data: Path) -> dict[str, str]:
         "CABOCHON_DATA": str(data),
         "CABOCHON_SECRET_KEY": "the secret key of a test",
         "CABOCHON_ORIGIN": ORIGIN,
-        "CABOCHON_KEYS": str(KEYS),
+        "CABOCHON_KEYS": str(data / "keys" if (data / "keys").is_dir() else KEYS),
+        "CABOCHON_ARCHIVE": str(data / "archive"),
         "CABOCHON_CHECKPOINTS": str(data / "checkpoints"),
         "CABOCHON_EMAIL_URL": "dummymail://",
     }
@@ -61,18 +98,44 @@ def ask(*questions: str, database_url: str, data: Path) -> dict[str, Any]:
     return answers
 
 
-def load(database_url: str) -> None:
-    """Load the dump into an empty database, as a superuser."""
+def load(database_url: str, version: str = "0.1.0") -> None:
+    """Load the dump of a release into an empty database, as a superuser."""
     with psycopg.connect(database_url, autocommit=True) as connection:
-        for role in ROLES:
+        for role in ROLES if version == "0.1.0" else ROLES + LATER_ROLES:
             try:
                 connection.execute(f"create role {role} nologin")
             except (psycopg.errors.DuplicateObject, psycopg.errors.UniqueViolation):  # roles belong to the server
                 continue
-        connection.execute(lzma.decompress(DUMP.read_bytes()))
+        connection.execute(lzma.decompress(path_of(version, "sql.xz").read_bytes()))
+
+
+def answered_by(version: str) -> dict[str, Any]:
+    """Return the answers of a release about its own record."""
+    answers: dict[str, Any] = json.loads(lzma.decompress(path_of(version, "json.xz").read_bytes()))
+    return answers
 
 
 def answered_by_0_1_0() -> dict[str, Any]:
     """Return the answers of 0.1.0 about its own record."""
-    answers: dict[str, Any] = json.loads(lzma.decompress(ANSWERS.read_bytes()))
-    return answers
+    return answered_by("0.1.0")
+
+
+def dumped(database_url: str) -> str:
+    """Return a database as SQL that a superuser of any name loads, on PostgreSQL 15 and later."""
+    sql = subprocess.run(
+        [os.environ.get("PG_DUMP", "pg_dump"), "--inserts", "--rows-per-insert=200", "--dbname", database_url],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    return "\n".join(_loadable(sql)) + "\n"
+
+
+def _loadable(sql: str) -> Iterator[str]:
+    """Leave off what is for psql, for a later server, or about who owned this database."""
+    for line in sql.splitlines():
+        if re.match(r"\\(un)?restrict |SET transaction_timeout|-- Dumped ", line):
+            continue
+        if re.fullmatch(r"ALTER .* OWNER TO (?!cabochon_).*;", line):
+            continue
+        yield line
