@@ -181,16 +181,16 @@ def stake_of(finding: Finding, player: str = "") -> Stake:
     if not finding.difference:
         return Stake("", money(0, finding.currency), gettext("put right"))
     text = money(abs(finding.difference), finding.currency)
-    owed = finding.as_value().owed
-    if owed is None:
+    if not finding.owed:
         return Stake("", text, gettext("owed by nobody"))
-    if owed.by == "house":
+    is_to_player = finding.owed["by"] == "house"
+    if is_to_player:
         words = gettext("owed to %(player)s") if who else gettext("owed to an unknown player")
     elif finding.rule in PAID:
         words = gettext("overpaid to %(player)s") if who else gettext("overpaid")
     else:
         words = gettext("owed by %(player)s") if who else gettext("owed by an unknown player")
-    return Stake("player" if owed.by == "house" else "bank", text, words % {"player": who})
+    return Stake("player" if is_to_player else "bank", text, words % {"player": who})
 
 
 def reference(finding: Finding) -> str:

@@ -25,7 +25,7 @@ from typing import Any
 from django.conf import settings
 from django.db import connection, transaction
 
-from audit.event_store import read
+from audit.event_store import cluster, read
 from settlement import ENGINE_VERSION
 
 RECENT_S = 10
@@ -178,6 +178,6 @@ def _end(turn: Turn, *, through: int) -> None:
 
 def _count(query: str, params: dict[str, Any]) -> int:
     with connection.cursor() as cursor:
-        cursor.execute(query, params)
+        cursor.execute(cluster.readable(query), params)
         [(count,)] = cursor.fetchall()
     return int(count)

@@ -20,7 +20,7 @@ from psycopg import errors
 
 from audit import task_queue
 from audit.corrections.decisions import approved_in
-from audit.event_store import audit_trail
+from audit.event_store import audit_trail, cluster
 from audit.models import Adjudication, AdjudicationRun, Finding, FindingStatus, LoggedStream, RunCause, RunState
 from audit.models.adjudication import not_before_found
 from audit.models.runs import CURRENT
@@ -80,7 +80,9 @@ def begin_first(stream_id: int, engine_version: str, what_if_id: int | None) -> 
     may go on with the first step. If that step fails the run is gone with it, until ``record_failure`` begins it anew.
     """
     with connection.cursor() as cursor:
-        cursor.execute(BEGIN_FIRST, {"stream": stream_id, "engine": engine_version, "what_if": what_if_id})
+        cursor.execute(
+            cluster.readable(BEGIN_FIRST), {"stream": stream_id, "engine": engine_version, "what_if": what_if_id}
+        )
         return cursor.fetchone() is not None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from types import MappingProxyType
 
 from django.db import transaction
@@ -96,18 +97,38 @@ def perform(
     return case
 
 
-def is_allowed(case: Case, officer: Officer, name: str) -> bool:
+class Known:
+    """What decides whether transitions of a case are allowed, looked up once where a page shows all of them."""
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+
+    @cached_property
+    def hold(self) -> CaseAction | None:
+        return holds.hold_of(self.case)
+
+    @cached_property
+    def is_of_a_table(self) -> bool:
+        return video.is_of_a_table(self.case)
+
+    @cached_property
+    def no_video(self) -> Promise | None:
+        """Why no video can be asked for; None if it can."""
+        return video.why_not(self.case, is_of_a_table=self.is_of_a_table)
+
+
+def is_allowed(case: Case, officer: Officer, name: str, known: Known | None = None) -> bool:
     """Return whether an officer may perform a transition on a case now, given a reason or outcome if it needs one."""
-    transition = TRANSITIONS[name]
+    transition, known = TRANSITIONS[name], known or Known(case)
     return (
         case.state in transition.sources
         and Scope.of(officer, transition.capability).includes(case.casino_id)
         and not (transition.by_another and case.proposed_by_id == officer.pk)
         and not (name == "take" and case.assigned_to_id == officer.pk)
-        and not (name == "ask_video" and video.why_not(case) is not None)
+        and not (name == "ask_video" and known.no_video is not None)
         and not (transition.by_another and _is_in_same_hands(case, officer))
         and not (transition.by_proposer and case.proposed_by_id != officer.pk)
-        and not (name in _OF_HOLDS and _why_no_hold(case, officer, name))
+        and not (name in _OF_HOLDS and _why_no_hold(known.hold, officer, name))
     )
 
 
@@ -144,7 +165,7 @@ def _check(
         )
     if transition.by_proposer and case.proposed_by_id != officer.pk:
         raise ActionRefused(_("Only the officer who proposed closing this case can withdraw that."))
-    if transition.name in _OF_HOLDS and (refusal := _why_no_hold(case, officer, transition.name)):
+    if transition.name in _OF_HOLDS and (refusal := _why_no_hold(holds.hold_of(case), officer, transition.name)):
         raise ActionRefused(refusal)
     if transition.needs_reason and not reason:
         raise ActionRefused(_("Give a reason."))
@@ -152,16 +173,15 @@ def _check(
         raise ActionRefused(_("Choose an outcome."))
     if transition.name == "assign" and not _is_caseworker(case, assignee):
         raise ActionRefused(_("No officer of that name works on cases at this casino."))
-    if transition.name == "ask_video" and (lacking := video.why_not(case)) is not None:
+    if transition.name == "ask_video" and (lacking := Known(case).no_video) is not None:
         raise ActionRefused(lacking)
 
 
 _OF_HOLDS = ("hold", "lift_hold")
 
 
-def _why_no_hold(case: Case, officer: Officer, name: str) -> Promise | None:
-    """Return why an officer may not place or lift a hold on a case, None if they may. Two officers lift it."""
-    hold = holds.hold_of(case)
+def _why_no_hold(hold: CaseAction | None, officer: Officer, name: str) -> Promise | None:
+    """Return why an officer may not place or lift a hold on a case with ``hold``, None if they may: two lift it."""
     if name == "hold":
         return _("The case is held already.") if hold is not None else None
     if hold is None:

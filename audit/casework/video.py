@@ -23,7 +23,7 @@ NO_ROOM = _("The video room has no address. An administrator of the casino sets 
 
 
 def video_room(casino_id: int) -> str:
-    """Return the mail address of a casino's video room, "" if none is set."""
+    """Return the e-mail address of a casino's video room, "" if none is set."""
     return CaseContacts.objects.filter(casino=casino_id).values_list("video_room", flat=True).first() or ""
 
 
@@ -33,9 +33,9 @@ def is_of_a_table(case: Case) -> bool:
     return finding is not None and finding.table_id is not None
 
 
-def why_not(case: Case) -> Promise | None:
-    """Return why no video can be asked for; None if it can."""
-    if not is_of_a_table(case):
+def why_not(case: Case, *, is_of_a_table: bool) -> Promise | None:
+    """Return why no video can be asked for, of a case that is of a table or not; None if it can."""
+    if not is_of_a_table:
         return _("This finding is not about one table: there is no video to ask for.")
     return None if video_room(case.casino_id) else NO_ROOM
 

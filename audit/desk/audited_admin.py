@@ -14,7 +14,7 @@ from audit.access import refusals
 from audit.access.client_address import UNKNOWN, network_address
 from audit.desk.scoped_admin import ScopedAdmin
 from audit.event_store import audit_trail
-from audit.models import Casino, Officer
+from audit.models import Officer
 
 Row = TypeVar("Row", bound=Model)
 
@@ -23,17 +23,24 @@ class AuditedAdmin(ScopedAdmin[Row]):
     """A section that records every change in the audit trail, in the transaction of the change itself."""
 
     def log_addition(self, request: HttpRequest, obj: Row, message: Any) -> Any:
-        _record_row(request, "added", obj, message)
+        self.record_row(request, "added", obj, message)
         return super().log_addition(request, obj, message)
 
     def log_change(self, request: HttpRequest, obj: Row, message: Any) -> Any:
-        _record_row(request, "changed", obj, message)
+        self.record_row(request, "changed", obj, message)
         return super().log_change(request, obj, message)
 
     def log_deletions(self, request: HttpRequest, queryset: QuerySet[Row]) -> Any:
         for row in queryset:
-            _record_row(request, "deleted", row, [])
+            self.record_row(request, "deleted", row, [])
         return super().log_deletions(request, queryset)
+
+    def record_row(self, request: HttpRequest, verb: str, row: Row, message: Any) -> None:
+        """Record that a row was ``added``, ``changed`` or ``deleted``, and which fields by ``message``, Django's."""
+        fields = sorted(changed_fields(message))
+        casino_id = int(getattr(row, "casino_id", None) or audit_trail.INSTALLATION)
+        entry = {"id": row.pk, "named": str(row), "fields": fields}
+        record_entry(request, f"{row._meta.model_name}.{verb}", casino_id=casino_id, **entry)
 
 
 def record_entry(request: HttpRequest, type: str, *, casino_id: int = audit_trail.INSTALLATION, **data: Any) -> None:
@@ -46,24 +53,7 @@ def actor(request: HttpRequest) -> str:
     return str(request.user.get_username())
 
 
-def _record_row(request: HttpRequest, verb: str, row: Model, message: Any) -> None:
-    record_entry(
-        request,
-        f"{row._meta.model_name}.{verb}",
-        casino_id=_casino_id_of(row),
-        id=row.pk,
-        named=str(row),
-        fields=sorted(_changed_fields(message)),
-    )
-
-
-def _casino_id_of(row: Model) -> int:
-    if isinstance(row, Casino):
-        return int(row.pk)
-    return int(getattr(row, "casino_id", None) or audit_trail.INSTALLATION)
-
-
-def _changed_fields(message: Any) -> set[str]:
+def changed_fields(message: Any) -> set[str]:
     """Return the names of the fields in Django's change message. Their values never enter the audit trail."""
     if not isinstance(message, list):
         return set()

@@ -10,7 +10,8 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST
 
 from audit.access.capabilities import Capability
-from audit.desk.scoped_admin import CHOSEN_CASINO, chosen_casino, demands, scope_of
+from audit.desk.scoped_admin import CHOSEN_CASINO, casino_of_page, chosen_casino, demands, scope_of
+from audit.models import Casino
 
 SHOWN = 50
 """Casinos offered, at most."""
@@ -20,7 +21,7 @@ SHOWN = 50
 class Choice:
     """The name of the officer's only casino, "" for several; those that may be chosen, and the chosen one.
 
-    ``is_sandbox``: what is shown is a sandbox's.
+    ``is_sandbox``: what is shown is a sandbox's, by the choice or by the page.
     """
 
     only: str
@@ -30,13 +31,15 @@ class Choice:
 
 
 def choice_of(request: HttpRequest) -> Choice:
-    """Return what the switch shows the signed-in officer: one query."""
+    """Return what the switch shows the signed-in officer: one query, and another for what the page is of."""
     found = scope_of(request, *Capability).casinos()[:SHOWN]
     casinos = [(casino.pk, str(casino)) for casino in found]
     if len(casinos) == 1 and not found[0].is_sandbox:
         return Choice(casinos[0][1], [], None)
     chosen = chosen_casino(request)
-    return Choice("", casinos, chosen, any(casino.pk == chosen and casino.is_sandbox for casino in found))
+    shown = {each for each in (chosen, casino_of_page(request)) if each is not None}
+    is_sandbox = bool(shown) and Casino.objects.filter(pk__in=shown, is_sandbox=True).exists()
+    return Choice("", casinos, chosen, is_sandbox)
 
 
 @require_POST

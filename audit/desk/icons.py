@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from types import MappingProxyType
 
 from django.utils.html import format_html
@@ -47,6 +48,7 @@ _STROKES: Mapping[str, str] = MappingProxyType(
 )
 
 
+@cache
 def icon(name: str, *, is_small: bool = False) -> SafeString:
     """Return an icon, which says nothing to who does not see it: the words are beside it."""
     drawn = mark_safe(_STROKES[name])  # constants of this module

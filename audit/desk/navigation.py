@@ -8,21 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cache
 from typing import Any
 
 from django.contrib import admin
 from django.db.models import Exists, IntegerField, OuterRef, QuerySet, Subquery
 from django.http import HttpRequest
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from audit.access.capabilities import Capability
+from audit.desk.addresses import fixed
 from audit.desk.approve import waiting as proposed
 from audit.desk.chosen_casino import Choice, choice_of
 from audit.desk.findings.queues import HEADS, OPEN
+from audit.desk.prepared import key_of, prepared
 from audit.desk.scoped_admin import in_record, narrowed, officer_of, scope_of
+from audit.desk.typed_admin import ModelAdmin
 from audit.models import Finding, NightReport, NightState, Officer, Role
 
 
@@ -68,13 +72,23 @@ class Navigation:
     choice: Choice
     role: str | Promise
     waits: int
+    late: int
     nights: int
-    """How many incidents are open, and how many nights wait for a signature."""
+    """How many incidents are open, how many of them are late, and how many nights wait for a signature."""
 
     @property
     def tabs(self) -> list[Link]:
         """The links below the page on a phone; the rest is behind the last of them."""
         return [link for _title, links in self.groups for link in links if link.is_tab]
+
+    @property
+    def path(self) -> tuple[Link, ...]:
+        """The links that lead to the open page, the outermost first."""
+        for link in (link for _title, links in self.groups for link in links):
+            below = tuple(child for child in link.children if child.is_current)
+            if below or link.is_current:
+                return (link, *below)
+        return ()
 
 
 SEE = (Capability.SEE_RECORD,)
@@ -153,7 +167,9 @@ def navigation(request: HttpRequest) -> Navigation | None:
     counts = _counts(request)
     found = ((title, tuple(_links(request, pages, current, counts))) for title, pages in PAGES)
     groups = tuple((title, links) for title, links in found if links)
-    return Navigation(groups, choice_of(request), _role(request), counts.get("open", 0), counts.get("nights", 0))
+    return Navigation(
+        groups, choice_of(request), _role(request), counts.get("open", 0), counts["late"], counts.get("nights", 0)
+    )
 
 
 def _links(request: HttpRequest, pages: Iterable[Page], current: str, counts: Mapping[str, int]) -> Iterator[Link]:
@@ -164,7 +180,7 @@ def _links(request: HttpRequest, pages: Iterable[Page], current: str, counts: Ma
         is_current = current == page.name or any(current.startswith(name) for name in page.covers)
         is_open = (is_current and not page.is_contents) or any(child.is_current for child in children)
         count = counts.get(page.count, 0)
-        address = reverse(f"admin:{page.name}", args=("audit",) if page.name == "app_list" else ()) + page.query
+        address = fixed(page.name, *(("audit",) if page.name == "app_list" else ())) + page.query
         link = Link(
             page.title, page.icon, address, is_current, count, page.count == "open" and counts["late"] > 0, page.is_tab
         )
@@ -178,9 +194,13 @@ def _may_open(request: HttpRequest, page: Page) -> bool:
         return bool(scope_of(request, *page.needs))
     if not page.name.endswith("_changelist"):
         return True
-    models = {each._meta.model_name: each for each in admin.site._registry}
-    model = models[page.name.split("_")[1]]
-    return bool(admin.site._registry[model].has_module_permission(request))
+    return bool(_section(page.name.split("_")[1]).has_module_permission(request))
+
+
+@cache
+def _section(model: str) -> ModelAdmin[Any]:
+    """Return the section of the desk over a model, by the model's name."""
+    return next(section for each, section in admin.site._registry.items() if each._meta.model_name == model)
 
 
 def _month(request: HttpRequest, current: str) -> Iterator[Link]:
@@ -205,6 +225,18 @@ def _counts(request: HttpRequest) -> Mapping[str, int]:
     """Return how much waits in the sections that say it: one query."""
     if not scope_of(request, *SEE, *DECIDE):
         return {"late": 0}
+    ((_officer, *numbers),) = prepared("waits", key_of(request), lambda now: _waits(request, now))
+    # A query that can find nothing counts None.
+    found = {name: number or 0 for name, number in zip(WAITS, numbers, strict=True)}
+    return {**found, "to_approve": sum(found[kind] for kind in ("closings", "corrections", "entries", "accounts"))}
+
+
+WAITS = ("open", "late", "closings", "corrections", "entries", "accounts", "nights")
+"""What is counted, in the order of the columns of ``_waits``."""
+
+
+def _waits(request: HttpRequest, now: datetime) -> QuerySet[Any]:
+    """Return the query of what waits, as one row: the officer's id, then ``WAITS``."""
     standing = in_record(Finding.objects.standing(), request)
     open_cases = standing.filter(HEADS, case__state__in=OPEN)
     newer = NightReport.objects.filter(
@@ -214,19 +246,15 @@ def _counts(request: HttpRequest) -> Mapping[str, int]:
     unsigned = NightReport.objects.filter(state__in=(NightState.PROVISIONAL, NightState.REVIEWED))
     waits: dict[str, QuerySet[Any]] = {
         "open": open_cases,
-        "late": open_cases.filter(case__deadline__lt=timezone.now()),
+        "late": open_cases.filter(case__deadline__lt=now),
         "closings": narrowed(proposed.closings(request), request),
         "corrections": narrowed(proposed.corrections(request), request),
         "entries": narrowed(proposed.entries(request), request),
         "accounts": proposed.accounts(request),
         "nights": in_record(unsigned.filter(~Exists(newer)), request),
     }
-    counts = Officer.objects.filter(pk=officer_of(request).pk).values(
-        **{name: _Rows(rows.order_by().values("pk")) for name, rows in waits.items()}
-    )
-    # A query that can find nothing is not sent: None.
-    found: dict[str, int] = {name: number or 0 for name, number in dict[str, Any](counts[0]).items()}
-    return {**found, "to_approve": sum(found[kind] for kind in ("closings", "corrections", "entries", "accounts"))}
+    counts = {name: _Rows(waits[name].order_by().values("pk")) for name in WAITS}
+    return Officer.objects.filter(pk=officer_of(request).pk).values_list("pk").annotate(**counts)
 
 
 def _role(request: HttpRequest) -> str | Promise:

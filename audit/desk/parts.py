@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from types import MappingProxyType
 
-from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from audit.casework.priority import HIGHEST, reasons
+from audit.desk.addresses import fixed
 from audit.desk.icons import icon
 from audit.models import Finding, Officer
 from audit.models.cases import Case, State
@@ -28,6 +29,11 @@ ROUND = "31.4"
 def priority_bars(finding: Finding) -> SafeString:
     """Return four bars, as many of them filled as the priority is high; what it comes from is on hovering."""
     level: int = finding.priority or 1  # type: ignore[attr-defined]  # annotated
+    return _bars(level, " · ".join(reasons(finding)))
+
+
+@lru_cache(maxsize=500)
+def _bars(level: int, title: str) -> SafeString:
     rects = format_html_join(
         "",
         '<rect x="{}" y="{}" width="2.6" height="{}" rx=".8" class="{}"/>',
@@ -37,7 +43,7 @@ def priority_bars(finding: Finding) -> SafeString:
         '<span class="sev s{}" title="{}"><svg viewBox="0 0 14 14" aria-hidden="true">{}</svg>'
         '<span class="vh">{}/{}</span></span>',
         level,
-        " · ".join(reasons(finding)),
+        title,
         rects,
         level,
         HIGHEST,
@@ -67,7 +73,7 @@ def due_ring(left: TimeLeft) -> SafeString:
 
 def person_address(role: str, casino_id: int, code: str, *, month: str = "") -> str:
     """Return the address of the page of somebody; ``role`` and ``month`` are those of ``person``."""
-    address = reverse(f"admin:audit_person_{role}", args=(casino_id, code))
+    address = fixed(f"audit_person_{role}", casino_id, code)
     return f"{address}?month={month}" if month else address
 
 
@@ -111,11 +117,16 @@ def officer_square(officer: Officer | None) -> SafeString:
 
 def state_pie(case: Case) -> SafeString:
     """Return the state of a case: a circle that fills, and its word."""
+    return _pie(case.state, str(State(case.state).label))
+
+
+@lru_cache(maxsize=100)
+def _pie(state: str, words: str) -> SafeString:
     return format_html(
         '<span class="st {}"><svg viewBox="0 0 14 14" aria-hidden="true"><circle cx="7" cy="7" r="5" fill="none"'
         ' stroke="currentColor" stroke-width="1.6"/><circle cx="7" cy="7" r="2.5" fill="none" stroke="currentColor"'
         ' stroke-width="5" stroke-dasharray="{} 31.4" transform="rotate(-90 7 7)"/></svg>{}</span>',
-        case.state,
-        f"{float(PIES.get(case.state, ROUND)) / 2:.1f}",
-        case.get_state_display(),
+        state,
+        f"{float(PIES.get(state, ROUND)) / 2:.1f}",
+        words,
     )

@@ -10,17 +10,23 @@ The rows, the choices in forms and filters, what actions reach, and the objects 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 from django.contrib.admin.filters import RelatedFieldListFilter
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.views.main import ChangeList
+from django.contrib.admin.widgets import RelatedFieldWidgetWrapper
 from django.core.exceptions import FieldDoesNotExist, PermissionDenied
 from django.db.models import ForeignKey, Model, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import register_converter
 from django.urls.converters import IntConverter
+from django.utils.functional import Promise
+from django.utils.html import format_html
+from django.utils.http import urlencode
+from django.utils.safestring import SafeString
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
@@ -84,6 +90,16 @@ def is_of_sandbox(request: HttpRequest) -> bool:
     return chosen is not None and Casino.objects.filter(pk=chosen, is_sandbox=True).exists()
 
 
+def note_casino(request: HttpRequest, casino_id: int | None) -> None:
+    """Have the page of one row say so if the row is of a sandbox, whichever casino the officer has chosen."""
+    request._casino_of_page = casino_id  # type: ignore[attr-defined]
+
+
+def casino_of_page(request: HttpRequest) -> int | None:
+    """Return the casino that a page noted; None for a list, or what belongs to no casino."""
+    return getattr(request, "_casino_of_page", None)
+
+
 def narrowed(rows: QuerySet[Row], request: HttpRequest, casino: str = "casino") -> QuerySet[Row]:
     """Return those of ``rows`` that a list shows: of the chosen casino and of none, or all. No page of one row uses
     it: that opens by the officer's scope alone. ``casino`` is the lookup from a row to its casino.
@@ -118,6 +134,27 @@ class OfChosenCasino(ChangeList):
         except FieldDoesNotExist:  # of casinos themselves, and of officers, who may be of several
             return rows
         return narrowed(rows, request, section.casino)
+
+    def get_query_string(self, new_params: Mapping[str, Any] | None = None, remove: Iterable[str] | None = None) -> str:
+        """Return the query of this list, changed: as Django does, which writes all of it anew for each of the some
+        hundred choices of its filters."""
+        parts = dict(self._kept(tuple(remove or ())))
+        for name, value in (new_params or {}).items():
+            parts.pop(name, None)
+            if value is not None:
+                parts[name] = urlencode([(name, value)], doseq=True)
+        return "?" + "&".join(parts[name] for name in sorted(parts))
+
+    def _kept(self, removed: tuple[str, ...]) -> Mapping[str, str]:
+        """Return the parameters whose name begins with none of ``removed``, each as the query has it, by name."""
+        kept: dict[tuple[str, ...], Mapping[str, str]] = self.__dict__.setdefault("_kept_parameters", {})
+        if removed not in kept:
+            kept[removed] = {
+                name: urlencode([(name, value)], doseq=True)
+                for name, value in self.filter_params.items()
+                if not name.startswith(removed)
+            }
+        return kept[removed]
 
 
 def demands(*capabilities: Capability) -> Callable[[Callable[P, HttpResponse]], Callable[P, HttpResponse]]:
@@ -161,6 +198,8 @@ class ScopedAdmin(ModelAdmin[Row]):
     changes: tuple[Capability, ...] = ()
     casino = "casino"
     counted: Any = None
+    listed_as: str | Promise = ""
+    """What the navigation calls the list, where that is not the name of the model."""
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         return self.has_view_permission(request)
@@ -182,9 +221,18 @@ class ScopedAdmin(ModelAdmin[Row]):
         return OfChosenCasino
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """Show the list under the name of the model; Django's own title invites to select a row."""
-        title = capfirst(self.opts.verbose_name_plural)
+        """Show the list under its name in the navigation; Django's own title invites to select a row."""
+        title = capfirst(str(self.listed_as or self.opts.verbose_name_plural))
         return super().changelist_view(request, {"title": title, **(extra_context or {})})
+
+    def action_checkbox(self, obj: Row) -> SafeString:
+        """Return the box that selects a row: as Django's, without a widget and a template for each."""
+        return format_html(
+            '<input type="checkbox" name="{}" value="{}" class="action-select" aria-label="{}">',
+            ACTION_CHECKBOX_NAME,
+            str(obj.pk),
+            _("Select %(reference)s") % {"reference": obj},
+        )
 
     def add_view(
         self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
@@ -192,6 +240,28 @@ class ScopedAdmin(ModelAdmin[Row]):
         """Show the form under a title without an article, which French would have to elide before a vowel."""
         title = _("Add: %(what)s") % {"what": self.opts.verbose_name}
         return super().add_view(request, form_url, {"title": title, **(extra_context or {})})
+
+    def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
+        """Show a form under the name of its row, with the one button to save it, if there is anything to save."""
+        row = context.get("original")
+        if row is not None:
+            context |= {"title": capfirst(str(row)), "subtitle": None}
+        no_others = {"show_save_and_add_another": False, "show_save_and_continue": False}
+        context |= {**no_others, "show_save": bool(context["adminform"].form.fields)}
+        return super().render_change_form(request, context, *args, **kwargs)
+
+    def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> HttpResponse:
+        """Answer that there is no such page: what was changed, and by whom, is in the officers' trail."""
+        raise Http404
+
+    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        """Choose a row from a list alone: without the icons that would add, change or view one in a window."""
+        field = super().formfield_for_dbfield(db_field, request, **kwargs)
+        if field is not None and isinstance(field.widget, RelatedFieldWidgetWrapper):
+            choices = field.widget.choices
+            field.widget = field.widget.widget
+            field.widget.choices = choices
+        return field
 
     def _is_within(self, scope: Scope, row: Model | None) -> bool:
         return bool(scope) if row is None else scope.includes(self.casino_id_of(row))
@@ -247,6 +317,13 @@ class ScopedAdmin(ModelAdmin[Row]):
         if not self._is_within(scope_of(request, *self.changes), obj):
             raise PermissionDenied
         super().save_model(request, obj, form, change)
+
+    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Row | None:
+        """Return the row of a page, None if the officer does not see it, and note its casino."""
+        row = super().get_object(request, object_id, from_field)
+        if row is not None:
+            note_casino(request, self.casino_id_of(row))
+        return row
 
     def row_or_404(self, request: HttpRequest, object_id: str | int, *capabilities: Capability) -> Row:
         """Return the row of a page. Raise ``Http404`` if the officer does not see it, and ``PermissionDenied`` if

@@ -28,10 +28,12 @@ from audit.desk.rules import law_page
 from audit.desk.rules import page as rules
 from audit.desk.settings.page import settings_context
 from audit.desk.sign_in import access_link, own_password, pages, second_factor, single_sign_on
+from audit.presentation import MISSING
 
 
 class DeskSite(admin.AdminSite):
     site_url = None  # there is no other site to view
+    empty_value_display = MISSING
     enable_nav_sidebar = False  # Django's own list of all models: ours is ``navigation``
 
     def get_urls(self) -> list[URLPattern | URLResolver]:
@@ -62,6 +64,10 @@ class DeskSite(admin.AdminSite):
     def each_context(self, request: HttpRequest) -> dict[str, Any]:
         """Return what every page has, with the navigation: it is put together where a page shows it."""
         return {**super().each_context(request), "navigation": SimpleLazyObject(lambda: navigation(request))}
+
+    def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[Any]:
+        """Return no models: no page shows Django's own list of them, which would be put together for every page."""
+        return []
 
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         """Ask for name and password, on a page of its own."""

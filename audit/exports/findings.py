@@ -19,6 +19,8 @@ from audit.corrections.superseding import look_up_corrections
 from audit.corrections.wording import look_up_decided
 from audit.exports.sheets import Column, Dated, Sheet
 from audit.models import Finding
+from audit.models.adjudication import Severity
+from audit.models.cases import State
 from audit.persons.directory import Directory, named_facts, players, players_of_facts, staff
 from audit.presentation import (
     date_time,
@@ -67,6 +69,12 @@ def _at(moment: datetime, finding: Finding) -> Dated:
 
 def _message(finding: Finding) -> str:
     return f"{finding.as_value().message(language())} {finding.decided}".strip()
+
+
+def _casino(finding: Finding) -> str:
+    """Return the code of the casino; of a sandbox, with that: no file of findings may pass for one of a casino."""
+    casino = finding.casino
+    return gettext("%(name)s (sandbox)") % {"name": casino.code} if casino.is_sandbox else casino.code
 
 
 def _value(finding: Finding, name: Literal["expected", "recorded"]) -> str | Decimal | None:
@@ -118,11 +126,11 @@ COLUMNS: Mapping[str, FindingColumn] = MappingProxyType(
     {
         "id": FindingColumn(_("id"), lambda finding: finding.pk, "pk"),
         "reference": FindingColumn(_("reference"), reference, "pk"),
-        "severity": FindingColumn(_("severity"), lambda finding: finding.get_severity_display(), "severity"),
+        "severity": FindingColumn(_("severity"), lambda finding: str(Severity(finding.severity).label), "severity"),
         "priority": FindingColumn(_("priority"), lambda finding: finding.priority, "priority"),  # type: ignore[attr-defined]
         "rule": FindingColumn(_("rule"), lambda finding: finding.rule, "rule"),
         "title": FindingColumn(_("finding"), lambda finding: finding_title(finding.rule), "rule"),
-        "casino": FindingColumn(_("casino"), lambda finding: finding.casino.code, "casino"),
+        "casino": FindingColumn(_("casino"), _casino, "casino"),
         "table": FindingColumn(_("table"), lambda finding: finding.table.code if finding.table else "", "table"),
         "gaming_day": FindingColumn(_("gaming day"), _gaming_day, "gaming_day"),
         "occurred": FindingColumn(_("occurred"), lambda finding: _at(finding.occurred_at, finding), "occurred_at"),
@@ -142,7 +150,7 @@ COLUMNS: Mapping[str, FindingColumn] = MappingProxyType(
         "caused_by": FindingColumn(_("caused by"), _caused_by),
         "state": FindingColumn(
             _("state"),
-            lambda finding: finding.case.get_state_display() if finding.case else "",
+            lambda finding: str(State(finding.case.state).label) if finding.case else "",
             "case__state",
         ),
         "officer": FindingColumn(
@@ -219,10 +227,11 @@ def names_of(finding: Finding, directory: Directory) -> dict[str, str]:
 
 def findings_sheet(findings: Iterable[Finding], on_progress: Callable[[int], None] = lambda rows: None) -> Sheet:
     """Return findings as a table in the active language. ``on_progress`` receives the number of rows so far."""
-    rows = []
+    rows, is_of_sandbox = [], False
     for finding in findings:
+        is_of_sandbox = is_of_sandbox or finding.casino.is_sandbox
         rows.append([column.cell(finding) for column in COLUMNS.values()])
         if len(rows) % BATCH_ROWS == 0:
             on_progress(len(rows))
     columns = [Column(str(column.heading), key=name) for name, column in COLUMNS.items()]
-    return Sheet("findings", columns, rows, PRINTED)
+    return Sheet("findings", columns, rows, PRINTED, is_of_sandbox)

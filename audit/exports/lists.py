@@ -7,7 +7,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from django.utils.translation import ngettext
+from django.utils.translation import gettext, ngettext
 
 from audit.exports.pdf import PDF, render_pdf
 from audit.exports.sheets import CSV, JSON, XLSX, Sheet, as_csv, as_json, workbook
@@ -26,9 +26,12 @@ def render_list(sheet: Sheet, format: str, *, title: str, filters: Sequence[str]
     """Return the name and the bytes of a table as a file.
 
     ``format`` is a key of ``FORMATS``; ``filters`` describe the selection, each as text; ``day`` dates the file. A list
-    has amounts in several currencies, so none of its columns is ``money``.
+    has amounts in several currencies, so none of its columns is ``money``. A file with something of a sandbox is named
+    so, and what has a title says it.
     """
     name = f"{sheet.name}-{day.isoformat()}.{format}"
+    if sheet.is_of_sandbox:
+        name, title = f"sandbox-{name}", gettext("%(name)s (sandbox)") % {"name": title}
     match format:
         case "csv":
             return name, as_csv(sheet, "")

@@ -58,12 +58,16 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """One table. A cell of None is empty. ``printed`` are the keys of the columns for paper, () for all."""
+    """One table. A cell of None is empty. ``printed`` are the keys of the columns for paper, () for all.
+
+    ``is_of_sandbox``: something in it is of a sandbox, which the file says.
+    """
 
     name: str
     columns: Sequence[Column]
     rows: Sequence[Sequence[Any]]
     printed: Sequence[str] = ()
+    is_of_sandbox: bool = False
 
 
 def as_csv(sheet: Sheet, currency: str) -> bytes:

@@ -7,6 +7,7 @@ from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from math import floor, log10
 
 from django.db.models import QuerySet
@@ -38,6 +39,10 @@ class Given:
     given: float
 
 
+EVIDENCE = ("kind", "alpha", "wealth", "opening")
+"""What a picture of all processes needs of each: the rest of a thousand rows is most of the work of a page."""
+
+
 def budget_of(casino: Casino) -> Budget | None:
     """Return the budget of the year that the ledger is in; None before it was fed for the first time."""
     cursor = cursor_of(casino)
@@ -66,6 +71,13 @@ def given_in(casino: Casino, year: int) -> list[Given]:
 def processes_of(casino: Casino) -> QuerySet[LedgerProcess]:
     """Return the processes of a casino that go on, in the order of their kinds and subjects."""
     return LedgerProcess.objects.filter(casino=casino, ended_at=None).defer(*HEAVY)
+
+
+def in_full(processes: Iterable[LedgerProcess]) -> list[LedgerProcess]:
+    """Return processes of which only ``EVIDENCE`` was read, with the rest of them, in the same order: one query."""
+    order = [each.pk for each in processes]
+    rows = LedgerProcess.objects.defer(*HEAVY).in_bulk(order)
+    return [rows[pk] for pk in order]
 
 
 def watched(casino: Casino) -> list[LedgerProcess]:
@@ -110,6 +122,18 @@ def times(wealth: Fraction) -> str:
 
 def _log10(wealth: Fraction) -> float:
     return log10(wealth.numerator) - log10(wealth.denominator)
+
+
+def log_e_value(process: LedgerProcess) -> float:
+    """Return the decimal logarithm of a process's e-value, for a picture of all of them; −40 at least."""
+    wealth = int(process.wealth)
+    return max(-40.0, log10(wealth) - log10(int(process.opening))) if wealth > 0 else -40.0
+
+
+@lru_cache(maxsize=10_000)
+def log_threshold(alpha: str) -> float:
+    """Return the decimal logarithm of the e-value at which a process of this level asks."""
+    return -_log10(Fraction(alpha))
 
 
 def log_wealth(wealth: Fraction) -> float:

@@ -10,7 +10,7 @@ from collections.abc import Collection
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from audit.event_store import binary_copy
+from audit.event_store import binary_copy, cluster
 from audit.event_store.binary_copy import BinaryArray
 from audit.models import RegisterEntry
 from audit.reconciliation.night import Night
@@ -55,4 +55,6 @@ def _was_approved(entry: RegisterEntry, by: datetime) -> bool:
 
 def _closes(stream_ids: Collection[int]) -> dict[int, datetime]:
     """Return when each session closed first: by its table's clock, and no later than the record received it."""
-    return dict(binary_copy.execute(_CLOSES, (BinaryArray.from_integers("int8", sorted(stream_ids)),)))
+    return dict(
+        binary_copy.execute(cluster.readable(_CLOSES), (BinaryArray.from_integers("int8", sorted(stream_ids)),))
+    )

@@ -67,7 +67,7 @@ NOT_COUNTED, NOT_KNOWN = _("not counted"), _("not known")
 UNITS: Mapping[str, Any] = {
     "events": ngettext_lazy("%(number)d event", "%(number)d events", "number"),
     "slips": ngettext_lazy("%(number)d slip", "%(number)d slips", "number"),
-    "persons": ngettext_lazy("%(number)d person", "%(number)d persons", "number"),
+    "persons": ngettext_lazy("%(number)d person", "%(number)d people", "number"),
     "wagers": ngettext_lazy("%(number)d wager", "%(number)d wagers", "number"),
     "findings": ngettext_lazy("%(number)d finding", "%(number)d findings", "number"),
     "throws": ngettext_lazy("%(number)d throw", "%(number)d throws", "number"),

@@ -6,8 +6,11 @@ from datetime import date, datetime
 
 from django import template
 from django.contrib.admin.views.main import ChangeList
+from django.utils.formats import date_format
+from django.utils.text import capfirst
 
 from audit import presentation
+from audit.desk import addresses
 from audit.models import Casino, Officer
 
 register = template.Library()
@@ -27,6 +30,12 @@ def counted(listed: ChangeList) -> str:
 def labelled(text: object, label: object) -> str:
     """Return a text after what it is about, with the colon of the page's language."""
     return presentation.labelled(str(label), str(text))
+
+
+@register.filter
+def page_of(pk: int, model: str) -> str:
+    """Return the address of a row's page: ``{{ finding.pk|page_of:"finding" }}``, where a list has many of them."""
+    return addresses.page_of(model, pk)
 
 
 @register.filter
@@ -52,7 +61,8 @@ def clock_of(moment: datetime, casino: Casino | None) -> str:
 
 @register.filter
 def today(moment: datetime, casino: Casino | None) -> str:
-    return presentation.day(presentation.local(moment, casino).date(), with_weekday=True)
+    """Return the day in full: “Monday 23 November”."""
+    return capfirst(date_format(presentation.local(moment, casino).date(), "l j F"))
 
 
 @register.filter

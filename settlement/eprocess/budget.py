@@ -34,9 +34,12 @@ def watch_list(e_values: Mapping[str, Fraction], rate: Fraction = WATCHED) -> li
 
     All up to the last k whose e-value is at least n / (k × rate), n being the number of names.
     """
-    ranked = sorted(e_values, key=lambda name: (-e_values[name], name))
+    # The last k is at most n, so that nothing below 1 / rate is selected: most processes are not even put in order.
+    least = 1 / rate
+    likely = [name for name, value in e_values.items() if value >= least]
+    ranked = sorted(likely, key=lambda name: (-e_values[name], name))
     last = 0
     for rank, name in enumerate(ranked, start=1):
-        if e_values[name] * rank * rate >= len(ranked):
+        if e_values[name] * rank * rate >= len(e_values):
             last = rank
     return ranked[:last]

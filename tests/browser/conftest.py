@@ -1,4 +1,4 @@
-"""One browser for the tests of a module."""
+"""One browser for the tests of a module, and the desk that they open."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
+from tests.audit.casework.test_actions import Desk
 from tests.browser.sessions import CHROMIUM
 
 
@@ -18,3 +19,9 @@ def browser(django_db_setup: None) -> Iterator[Browser]:
         launched = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield launched
         launched.close()
+
+
+@pytest.fixture
+def desk(browser: Browser, transactional_db: None) -> Desk:
+    """A desk with cases, made within the event loop of the browser."""
+    return Desk()

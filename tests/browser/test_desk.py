@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from datetime import date, timedelta
 
 import pytest
@@ -11,7 +12,7 @@ from django.contrib.admin import site
 from django.contrib.admin.templatetags.admin_urls import admin_urlname
 from django.http import HttpRequest
 from django.test import RequestFactory
-from django.urls import reverse
+from django.urls import resolve, reverse
 from django.utils import timezone
 from playwright.sync_api import Browser, Page, expect
 from pytest_django.live_server_helper import LiveServer
@@ -24,13 +25,17 @@ from audit.jobs import runner
 from audit.jobs.queue import enqueue
 from audit.ledger import feeding
 from audit.models import (
+    CaseContacts,
     DeadLetter,
+    Deadline,
     FindingChange,
     Job,
     JobKind,
     LedgerProcess,
     LedgerQuestion,
+    NightSubscriber,
     Officer,
+    Person,
     RegisterEntry,
     Webhook,
     WhatIf,
@@ -55,11 +60,6 @@ pytestmark = [
 ]
 
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"], "resultTypes": ["violations"]}
-
-
-@pytest.fixture
-def desk(browser: Browser, transactional_db: None) -> Desk:
-    return Desk()
 
 
 def address_of(desk: Desk) -> str:
@@ -195,6 +195,12 @@ def pages_of(desk: Desk) -> dict[str, str]:
         what_if_runs.replay_one(what_if, stream_id)
     verified, waiting = (enqueue(JobKind.VERIFY, desk.first, desk.tenant.casino, {}) for _ in range(2))
     runner.run(verified.pk)
+    CaseContacts.objects.get_or_create(casino=desk.tenant.casino, defaults={"video_room": "video@casino.example"})
+    Deadline.objects.get_or_create(casino=desk.tenant.casino, severity="major", defaults={"hours": 48})
+    Person.objects.get_or_create(
+        casino=desk.tenant.casino, code="p0001", defaults={"kind": "player", "name": "B. Keller"}
+    )
+    NightSubscriber.objects.get_or_create(casino=desk.tenant.casino, officer=desk.first)
     by_hand = _pages_with_content(desk, night, month, what_if, verified, waiting)
     listed = {
         f"{page} of {model._meta.model_name}": address
@@ -205,7 +211,24 @@ def pages_of(desk: Desk) -> dict[str, str]:
         )
         if address not in by_hand.values() and (page == "list" or model_admin.has_add_permission(as_superuser()))
     }
-    return by_hand | listed
+    return by_hand | listed | _pages_of_rows(by_hand)
+
+
+def _pages_of_rows(by_hand: Mapping[str, str]) -> dict[str, str]:
+    """Return the page of a row of every model, and the one that asks before it is deleted, if not there already."""
+    known = {resolve(address.split("?")[0]).url_name for address in by_hand.values()}
+    root = as_superuser()
+    found = {}
+    for model, model_admin in site._registry.items():
+        rows = [row for row in model.objects.all()[:20] if model_admin.has_view_permission(root, row)]  # type: ignore[attr-defined]
+        for page, chosen in (
+            ("change", rows),
+            ("delete", [row for row in rows if model_admin.has_delete_permission(root, row)]),
+        ):
+            name = f"{model._meta.app_label}_{model._meta.model_name}_{page}"
+            if chosen and name not in known:
+                found[f"{page} of {model._meta.model_name}"] = reverse(f"admin:{name}", args=(chosen[0].pk,))
+    return found
 
 
 def as_superuser() -> HttpRequest:
@@ -309,6 +332,8 @@ def _pages_of_people_and_rules(desk: Desk) -> dict[str, str]:
     return {
         "croupier": reverse("admin:audit_person_croupier", args=(finding.casino_id, "croupier-1")) + month,
         "player": reverse("admin:audit_person_player", args=(finding.casino_id, "p0001")) + month,
+        "money of a night": reverse("admin:audit_person_money", args=(finding.casino_id, f"{DAY}", "p0001")),
+        "what is held": reverse("admin:audit_person_subject", args=("player", finding.casino_id, "p0001")),
         "rules": reverse("admin:rules"),
         "rule": reverse("admin:rule", args=(finding.rule,)),
         "law": reverse("admin:law", args=(next(iter(LAW_TEXTS)),)),
@@ -407,7 +432,7 @@ def test_axe_finds_nothing_on_any_page(
     options = {"viewport": {"width": width, "height": 900}, "reduced_motion": "reduce"}
     session = Session(browser, live_server, chief, **options)
     pages = pages_of(desk)
-    faults = [f"{name}: {fault}" for name in names or pages for fault in _faults(session, session.open(pages[name]))]
+    faults = [f"{name}: {fault}" for name in names or pages for fault in faults_of(session, session.open(pages[name]))]
     # The page that asks for a proof, and that of a one-time link, which is shown once.
     session.open(f"/admin/audit/officer/{desk.first.pk}/change/")
     page = session.page
@@ -415,16 +440,16 @@ def test_axe_finds_nothing_on_any_page(
     page.get_by_role("button", name=re.compile("New invitation link|Reset the password")).click()
     page.wait_for_load_state()
     assert "Confirm that it is you" in page.title()
-    faults += [f"proof: {fault}" for fault in _faults(session, page)]
+    faults += [f"proof: {fault}" for fault in faults_of(session, page)]
     assert not faults, "\n".join(faults)
     session.context.clear_cookies()
     link = accounts.issue_link(chief, desk.second, is_shown=True)
     for address in ("/admin/login/", reverse("admin:access_link", args=[link]), "/admin/link/nothing/"):
-        faults += [f"{address}: {fault}" for fault in _faults(session, session.open(address))]
+        faults += [f"{address}: {fault}" for fault in faults_of(session, session.open(address))]
     assert not faults, "\n".join(faults)
 
 
-def _faults(session: Session, page: Page) -> list[str]:
+def faults_of(session: Session, page: Page) -> list[str]:
     """Return what is wrong with an open page in both themes."""
     # The page that asks for a proof is a 403, and that of a link which is no good a 404: the console says so.
     faults = [error for error in session.errors if "responded with a status of 40" not in error]

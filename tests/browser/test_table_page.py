@@ -24,11 +24,6 @@ pytestmark = [
 ]
 
 
-@pytest.fixture
-def desk(browser: Browser, transactional_db: None) -> Desk:
-    return Desk()
-
-
 def pressed(page: Page, key: str, seq: int) -> None:
     """Press a key that leads to another moment, and wait until its page stands at event ``seq``, with its scripts."""
     page.keyboard.press(key)

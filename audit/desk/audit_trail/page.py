@@ -72,7 +72,7 @@ def day_view(request: HttpRequest) -> HttpResponse:
     record_entry(request, "trail.viewed", casino_id=selection.casino_id, day=day.isoformat())
     context = {
         **admin.site.each_context(request),
-        "title": _("Audit trail"),
+        "title": _("Officers’ trail"),
         "selection": selection,
         "day_before": day - timedelta(days=1) if day > FIRST_DAY else None,
         "day_after": day + timedelta(days=1) if day < datetime.now(UTC).date() else None,
@@ -98,7 +98,7 @@ def export_view(request: HttpRequest, format: str) -> HttpResponse:
     record_entry(request, "trail.exported", casino_id=casino_id, day=day.isoformat(), form=format, rows=len(rows))
     names = (_("seq"), _("at"), _("officer"), _("action"), _("about"), _("reason"))
     sheet = Sheet("trail", [Column(name) for name in names], rows)
-    return list_response(sheet, format, title=_("Audit trail"), filters=filter_texts(request.GET), day=day)
+    return list_response(sheet, format, title=_("Officers’ trail"), filters=filter_texts(request.GET), day=day)
 
 
 def _selection(request: HttpRequest) -> Selection:

@@ -24,9 +24,8 @@ from django.utils.translation import ngettext
 
 from audit.access.capabilities import Capability
 from audit.access.scope import officers_with
-from audit.casework import actions, video
+from audit.casework import actions
 from audit.casework.escalation import escalations_of
-from audit.casework.holds import hold_of
 from audit.casework.priority import ALIKE_DAYS
 from audit.casework.state_machine import TRANSITIONS
 from audit.desk.downloads import file_response
@@ -246,16 +245,17 @@ def case_context(request: HttpRequest, finding: Finding) -> dict[str, Any] | Non
     )
     colleagues = officers_with(Capability.WORK_CASES, [case.casino_id]).exclude(pk=case.assigned_to_id or 0)
     outcomes = dict(Outcome.choices)
+    known = actions.Known(case)
     return {
         "case": case,
         "states": [{"title": title, "is_current": state == case.state} for state, title in STEPS.items()],
         "pie": state_pie(case),
         "due": due_ring(time_left(case.deadline, since=case.opened_at)) if case.state != State.CLOSED else "",
         "late": _late_words(case),
-        "asks_video": _video_of(case),
+        "asks_video": _video_of(known),
         "video": countdown(finding.occurred_at + timedelta(days=settings.CABOCHON_VIDEO_DAYS)),
-        "may": {name: actions.is_allowed(case, officer, name) for name in TRANSITIONS},
-        "hold": hold_of(case),
+        "may": {name: actions.is_allowed(case, officer, name, known) for name in TRANSITIONS},
+        "hold": known.hold,
         "undo": _undo(case, officer),
         "is_own_proposal": case.state == State.SECOND and case.proposed_by_id == officer.pk,
         "outcomes": Outcome.choices,
@@ -281,12 +281,11 @@ def case_context(request: HttpRequest, finding: Finding) -> dict[str, Any] | Non
     }
 
 
-def _video_of(case: Case) -> dict[str, Any]:
+def _video_of(known: actions.Known) -> dict[str, Any]:
     """Return what the page says of asking for the video: whether a camera saw it, what is lacking, by whom and when."""
-    requests = list(case.video_requests.select_related("requested_by"))
-    is_of_a_table = video.is_of_a_table(case)
-    lacking = video.why_not(case) if is_of_a_table else None
-    return {"is_of_a_table": is_of_a_table, "lacking": lacking, "requests": requests}
+    requests = list(known.case.video_requests.select_related("requested_by"))
+    lacking = known.no_video if known.is_of_a_table else None
+    return {"is_of_a_table": known.is_of_a_table, "lacking": lacking, "requests": requests}
 
 
 def _late_words(case: Case) -> dict[str, Any] | None:

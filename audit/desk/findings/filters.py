@@ -26,43 +26,48 @@ HAS_CASE: Mapping[str, Any] = MappingProxyType({"case__weight__gte": 0})
 """True of every finding that stands or has stood. PostgreSQL reads the list in the order of an index once it knows."""
 
 
-_CASINOS = "unnest(coalesce(%b::bigint[], (select array_agg(id) from audit_casino where not is_sandbox)))"
-"""The casinos of a parameter, all of them but the sandboxes where it is null."""
+_CHOSEN = "unnest(%b::bigint[])"
+_THEIRS = (
+    "unnest((select array_agg(id) from audit_casino"
+    " where not is_sandbox and id = any (coalesce(%b::bigint[], array[id]))))"
+)
+"""The casinos of a parameter: the chosen one; else all of them, or where it is null every one, but the sandboxes."""
 
 
-def _casinos(request: HttpRequest) -> list[int] | None:
-    """Return the casinos that a list of findings shows; None for all."""
+def _casinos(request: HttpRequest) -> tuple[str, list[int] | None]:
+    """Return the casinos that a list of findings shows: their SQL and its parameter."""
     chosen = chosen_casino(request)
     if chosen is not None:
-        return [chosen]
+        return _CHOSEN, [chosen]
     ids = scope_of(request, Capability.SEE_RECORD).casino_ids
-    return None if ids is None else list(ids)
+    return _THEIRS, None if ids is None else list(ids)
 
 
 def used_rules(request: HttpRequest) -> frozenset[str]:
     """Return the rules that have findings at the officer's casinos: one look into the index for each."""
+    casinos, ids = _casinos(request)
     rows = binary_copy.execute(
-        f"select r from unnest(%b::text[]) r where exists (select from {_CASINOS} c cross join lateral ("
+        f"select r from unnest(%b::text[]) r where exists (select from {casinos} c cross join lateral ("
         "select from audit_finding f where f.casino_id = c and f.rule = r limit 1) found)",
-        (list(RULES), _casinos(request)),
+        (list(RULES), ids),
     )
     return frozenset(rule for (rule,) in rows)
 
 
 def newest_days(request: HttpRequest) -> list[date]:
     """Return the last gaming days that have findings at the officer's casinos: one look into the index for each."""
-    casinos = _casinos(request)
+    casinos, ids = _casinos(request)
     rows = binary_copy.execute(
         "with recursive days (day) as ("
-        f" select max(newest.day) from {_CASINOS} c cross join lateral ("
+        f" select max(newest.day) from {casinos} c cross join lateral ("
         "  select max(f.gaming_day) as day from audit_finding f where f.casino_id = c) newest"
         " union all"
-        f" select (select max(newest.day) from {_CASINOS} c cross join lateral ("
+        f" select (select max(newest.day) from {casinos} c cross join lateral ("
         "  select max(f.gaming_day) as day from audit_finding f"
         "  where f.casino_id = c and f.gaming_day < days.day) newest)"
         " from days where days.day is not null"
         ") select day from days where day is not null limit %b::int",
-        (casinos, casinos, MAX_DAYS),
+        (ids, ids, MAX_DAYS),
     )
     return [day for (day,) in rows]
 

@@ -15,14 +15,26 @@ from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from audit.casework.escalation import escalations_of
 from audit.desk import parts
+from audit.desk.addresses import page_of
 from audit.desk.findings.person_filters import OWED
 from audit.desk.findings.queues import OPEN_QUEUES
 from audit.models import Finding
-from audit.presentation import Stake, finding_title, money, money_in_prose, passed_to, reference, stake_of, time_left
+from audit.presentation import (
+    Stake,
+    date_time,
+    finding_title,
+    money,
+    money_in_prose,
+    passed_to,
+    reference,
+    stake_of,
+    time_left,
+)
 
 GROUPS: tuple[str | Promise, ...] = (
     _("Late"),
@@ -54,8 +66,17 @@ class Consequences:
     count: int = 0
 
     @property
+    def words(self) -> str:
+        words = ngettext("and %(number)s consequence", "and %(number)s consequences", self.count)
+        return words % {"number": self.count}
+
+    @property
     def more(self) -> int:
         return self.count - len(self.first)
+
+    @property
+    def more_words(self) -> str:
+        return gettext("and %(number)s more") % {"number": self.more}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +90,22 @@ class Row:
     consequences: Consequences
     passed_to: str
     """To whom the case passed when it became late, "" if it did not."""
+
+    @property
+    def address(self) -> str:
+        return page_of("finding", self.finding.pk)
+
+    @property
+    def select(self) -> str:
+        return gettext("Select %(reference)s") % {"reference": self.reference}
+
+    @property
+    def occurred(self) -> str:
+        return date_time(self.finding.occurred_at, self.finding.casino)
+
+    @property
+    def occurred_iso(self) -> str:
+        return self.finding.occurred_at.isoformat()
 
     @property
     def bars(self) -> SafeString:

@@ -29,7 +29,7 @@ MAX_QUERY = 500
 """Characters of a saved query string."""
 
 MAX_NAME = 60
-MAX_GROUPS = 500
+MAX_GROUPS = 100
 
 
 def urls() -> list[URLPattern]:

@@ -59,6 +59,7 @@ OF_THE_TREE = ("leaves", "checkpoints")
 
 @admin.register(Job)
 class JobAdmin(RecordAdmin[Job]):
+    listed_as = _("Exports")
     list_display = ("title", "casino_name", "requester", "requested", "state_badge", "percentage")
     change_list_template = "admin/audit/jobs/list.html"
     list_display_links = ("title",)

@@ -75,6 +75,7 @@ class EndedFilter(admin.SimpleListFilter):
 
 @admin.register(LedgerProcess)
 class LedgerAdmin(RecordAdmin[LedgerProcess]):
+    listed_as = _("Questions")
     counted = ngettext_lazy("%(number)d process", "%(number)d processes", "number")
     change_list_template = "admin/audit/ledger/list.html"
     list_display = ("title", "subject", "casino", "first_day", "sessions", "now", "of_the_year", "asks_at")

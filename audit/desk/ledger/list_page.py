@@ -57,8 +57,8 @@ def casino_context(casino: Casino, about: str, names: Names) -> dict[str, Any] |
         return None
     questions = listing.questions_of(casino, cursor.year)
     raised = sorted((each.process for each in questions.values()), key=lambda process: -process.e_value)
-    going_on = list(listing.processes_of(casino).filter(year=cursor.year))
-    watched = listing.watched_among(going_on, questions.keys())
+    going_on = list(listing.processes_of(casino).filter(year=cursor.year).defer(None).only(*listing.EVIDENCE))
+    watched = listing.in_full(listing.watched_among(going_on, questions.keys()))
     quiet = len(going_on) - len(watched) - sum(process.ended_at is None for process in raised)
     listed = [*_about(about, raised)[:SHOWN], *_about(about, watched)[:SHOWN]]
     directory = names(persons_in([*listed, *raised[:NAMED], *watched[:NAMED]]))
@@ -125,8 +125,8 @@ def _dots(
     kinds: dict[int, DotKind] = {each.pk: "watched" for each in watched}
     kinds.update((each.pk, "raised") for each in raised)
     dots = []
-    for process in {each.pk: each for each in (*going_on, *raised)}.values():
-        way = listing.log_wealth(process.e_value) / listing.log_wealth(process.threshold)
+    for process in {each.pk: each for each in (*going_on, *raised, *watched)}.values():
+        way = listing.log_e_value(process) / listing.log_threshold(process.alpha)
         kind = kinds.get(process.pk, "quiet")
         name = "" if kind == "quiet" else links_of(process, directory=directory)[0].text
         dots.append(Dot(way, kind, name))

@@ -197,7 +197,7 @@ class NightAdmin(RecordAdmin[NightReport]):
             **self.admin_site.each_context(request),
             **page.figure_page(report, figure),
             "opts": self.opts,
-            "title": str(report),
+            "title": f"{night_of(report.gaming_day)} · {report.casino} · {report.currency}",
             "report": report,
         }
         return TemplateResponse(request, "admin/audit/night/figure.html", context)

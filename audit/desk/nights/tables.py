@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, TypeAlias
 
-from django.urls import reverse
 from django.utils.html import conditional_escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext
 
+from audit.desk.addresses import fixed
 from audit.desk.parts import person_address
 from audit.reconciliation.columns import Column
 
@@ -140,4 +140,4 @@ def _cell(column: Column, row: Row, currency: str, addresses: Addresses) -> Cell
 
 def events_address(stream_id: int, seq: int) -> str:
     """Return the address of an event, on the page of its stream with some events before it."""
-    return reverse("admin:audit_loggedstream_events", args=(stream_id,)) + f"?after={max(0, seq - 8)}#e{seq}"
+    return f"{fixed('audit_loggedstream_changelist')}{stream_id}/events/?after={max(0, seq - 8)}#e{seq}"

@@ -123,10 +123,10 @@ def _rows(findings: QuerySet[Finding], tallies: Mapping[str, Assessment], names:
         return []
     day, casino_id = last
     of_nights = findings.filter(casino=casino_id, gaming_day__gt=day - timedelta(days=NIGHTS)).exclude(croupier="")
-    busiest = of_nights.order_by().values("croupier").annotate(count=Count("pk")).order_by("-count", "croupier")
+    busiest = of_nights.order_by().values("croupier").annotate(count=Count("*")).order_by("-count", "croupier")
     chosen = [each["croupier"] for each in busiest[:CROUPIERS]]
     counted = (
-        of_nights.filter(croupier__in=chosen).order_by().values_list("croupier", "rule").annotate(count=Count("pk"))
+        of_nights.filter(croupier__in=chosen).order_by().values_list("croupier", "rule").annotate(count=Count("*"))
     )
     table: dict[str, Counter[int]] = {}
     for croupier, rule, count in counted:

@@ -12,7 +12,7 @@ from audit.access.capabilities import Capability
 from audit.corrections.waiting import waiting
 from audit.desk.findings.queues import HEADS, OPEN, can_work_cases
 from audit.desk.overview import alerts, feed, nights, waits
-from audit.desk.scoped_admin import casinos_in_record, chosen_casino, in_record, narrowed, scope_of
+from audit.desk.scoped_admin import casinos_in_record, in_record, narrowed, scope_of
 from audit.models import (
     Case,
     Complaint,
@@ -31,7 +31,7 @@ from audit.models import (
 
 def overview_context(request: HttpRequest) -> dict[str, Any] | None:
     """Return what the first page shows; None for an officer who reads no casino's record."""
-    scope, names = scope_of(request, Capability.SEE_RECORD), scope_of(request, Capability.SEE_NAMES)
+    names = scope_of(request, Capability.SEE_NAMES)
     casinos = list(casinos_in_record(request))
     if not casinos:
         return None
@@ -39,7 +39,7 @@ def overview_context(request: HttpRequest) -> dict[str, Any] | None:
     open_incidents = standing.filter(HEADS, case__state__in=OPEN)
     lines = waits.incidents(open_incidents, names)
     last = nights.last_nights(in_record(NightReport.objects.select_related("casino"), request), standing, names)
-    shown = scope.casino_ids if chosen_casino(request) is None else {casinos[0].pk}
+    shown = {casino.pk for casino in casinos}
     closed = None
     if not lines:
         closed = in_record(Case.objects.exclude(closed_at=None).select_related("casino"), request).order_by(
@@ -51,7 +51,6 @@ def overview_context(request: HttpRequest) -> dict[str, Any] | None:
         "can_work_cases": can_work_cases(request),
         "losses": waits.losses(open_incidents),
         "lines": lines,
-        "late": sum(line.left.css_class == "late" for line in lines),
         "next": lines[: waits.NEXT],
         "chart": waits.chart(lines) if lines else None,
         "last_closed": closed.first() if closed is not None else None,

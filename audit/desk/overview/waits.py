@@ -35,7 +35,7 @@ from audit.presentation import (
 
 NEXT = 5
 
-DOTS = 120
+DOTS = 60
 """Incidents that are drawn, the most urgent ones; beyond that, a dot says nothing."""
 
 SPANS = (timedelta(0), timedelta(hours=6), timedelta(days=1), timedelta(days=3))

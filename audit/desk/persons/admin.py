@@ -201,10 +201,11 @@ class PersonAdmin(SubjectPages, PersonPages, AuditedAdmin[Person]):
         """
         if request.method != "POST" or format not in FORMATS:
             return HttpResponseNotAllowed(["POST"])
-        persons = list(self.get_changelist_instance(request).get_queryset(request))
+        persons = list(self.get_changelist_instance(request).get_queryset(request).select_related("casino"))
         _record_each(request, "persons.exported", persons)
         rows = [[getattr(person, name) for name in COLUMNS] for person in persons]
-        sheet = Sheet("persons", [Column(name) for name in COLUMNS], rows)
+        of_sandbox = any(person.casino.is_sandbox for person in persons)
+        sheet = Sheet("persons", [Column(name) for name in COLUMNS], rows, is_of_sandbox=of_sandbox)
         return list_response(sheet, format, title=gettext("People"), filters=(), day=timezone.now().date())
 
     @demands(Capability.KEEP_EQUIPMENT)
@@ -224,7 +225,7 @@ class PersonAdmin(SubjectPages, PersonPages, AuditedAdmin[Person]):
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
-            "title": _("Import persons"),
+            "title": _("Import people"),
             "form": form,
             "report": report,
             "is_check": is_check,

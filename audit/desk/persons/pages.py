@@ -21,7 +21,7 @@ from audit.desk.persons.concerning import newest_month
 from audit.desk.persons.croupier_page import croupier_context
 from audit.desk.persons.money_page import money_context
 from audit.desk.persons.player_page import player_context
-from audit.desk.scoped_admin import demands, scope_of
+from audit.desk.scoped_admin import demands, note_casino, scope_of
 from audit.models import Casino, Person, PersonKind
 from audit.models.persons import is_person_id
 from audit.presentation import local
@@ -114,6 +114,7 @@ class PersonPages(AuditedAdmin[Person]):
         casino = scope_of(request, needed).casinos().filter(pk=casino_id).first()
         if casino is None or len(code) > MAX_CODE or "\0" in code:
             raise Http404
+        note_casino(request, casino.pk)
         return casino
 
 

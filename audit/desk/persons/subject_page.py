@@ -11,7 +11,7 @@ from django.utils.translation import gettext
 
 from audit.access.capabilities import Capability
 from audit.desk.audited_admin import AuditedAdmin
-from audit.desk.scoped_admin import demands, officer_of, scope_of
+from audit.desk.scoped_admin import demands, note_casino, officer_of, scope_of
 from audit.jobs.queue import enqueue
 from audit.models import JobKind, Person
 from audit.models.persons import is_person_id
@@ -36,6 +36,7 @@ class SubjectPages(AuditedAdmin[Person]):
             raise Http404
         if not scope_of(request, Capability.SEE_RECORD).includes(casino.pk):
             raise PermissionDenied
+        note_casino(request, casino.pk)
         if request.method == "POST":
             params = {"family": str(ROLES[role]), "code": code}
             return redirect("admin:audit_job_change", enqueue(JobKind.SUBJECT, officer_of(request), casino, params).pk)

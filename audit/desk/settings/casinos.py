@@ -7,16 +7,26 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
+from audit.access import casino_settings
 from audit.access.capabilities import Capability
-from audit.desk.audited_admin import AuditedAdmin
+from audit.desk.audited_admin import AuditedAdmin, Row, actor, changed_fields
 from audit.desk.scoped_admin import officer_of, scope_of
 from audit.desk.settings.tables import known_of
 from audit.models import Casino, GamingTable
 
 
+class StatedAdmin(AuditedAdmin[Row]):
+    """A section whose entries say all that a row is set to: ``verify`` holds the row against the newest."""
+
+    def record_row(self, request: HttpRequest, verb: Any, row: Any, message: Any) -> None:
+        casino_settings.record(actor(request), verb, row, fields=sorted(changed_fields(message)))
+
+
 @admin.register(Casino)
-class CasinoAdmin(AuditedAdmin[Casino]):
+class CasinoAdmin(StatedAdmin[Casino]):
     """Casinos. A superuser alone adds one, and changes more of one than its hours and when a table counts as silent."""
 
     sees = (Capability.SEE_RECORD, Capability.KEEP_EQUIPMENT)
@@ -29,16 +39,25 @@ class CasinoAdmin(AuditedAdmin[Casino]):
 
     def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> tuple[str, ...]:
         if not officer_of(request).is_superuser:
-            return ("code", "name", "time_zone", "priority_threshold", "false_questions", "is_sandbox")
-        return ("code", "is_sandbox") if obj else ()
+            return ("code", "name", "time_zone", "priority_threshold", "false_questions", "sandbox")
+        return ("code", "sandbox") if obj else ()
+
+    def get_exclude(self, request: HttpRequest, obj: Model | None = None) -> tuple[str, ...]:
+        """Leave out the box to tick where a word says whether it is a sandbox: it never changes."""
+        return ("is_sandbox",) if obj or not officer_of(request).is_superuser else ()
+
+    @admin.display(description=_("sandbox"))
+    def sandbox(self, casino: Casino) -> str:
+        return gettext("yes") if casino.is_sandbox else gettext("no")
 
 
 @admin.register(GamingTable)
-class GamingTableAdmin(AuditedAdmin[GamingTable]):
+class GamingTableAdmin(StatedAdmin[GamingTable]):
     """Tables. Their names may change; the code is what events have."""
 
     sees = (Capability.SEE_RECORD, Capability.KEEP_EQUIPMENT)
     changes = (Capability.KEEP_EQUIPMENT,)
+    listed_as = _("Gaming tables")
     list_display = ("code", "name", "casino", "does_not_report")
     list_filter = ("casino",)
     search_fields = ("code", "name")

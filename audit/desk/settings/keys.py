@@ -151,7 +151,11 @@ class ApiKeyAdmin(AuditedAdmin[ApiKey]):
             return page
         form = KeyForm(scope_of(request, Capability.KEEP_EQUIPMENT), request.POST or None)
         if request.method != "POST" or not form.is_valid():
-            return self._page(request, "make.html", title=gettext("Create a key"), form=form)
+            purpose = gettext(
+                "A table system sends events and reads answers with it. It is shown once, and only its digest is kept."
+            )
+            title = gettext("Create a key")
+            return self._page(request, "admin/audit/parts/create.html", title=title, purpose=purpose, form=form)
         values = form.cleaned_data
         key, secret = keys.make(
             actor(request),
@@ -179,13 +183,13 @@ class ApiKeyAdmin(AuditedAdmin[ApiKey]):
         return self._shown_once(request, after, secret, until=self.expires(before))
 
     def _shown_once(self, request: HttpRequest, key: ApiKey, secret: str, **context: Any) -> HttpResponse:
-        response = self._page(request, "once.html", title=key.name, key=key, secret=secret, **context)
+        response = self._page(request, "admin/audit/keys/once.html", title=key.name, key=key, secret=secret, **context)
         response["Cache-Control"] = "no-store"
         return response
 
     def _page(self, request: HttpRequest, template: str, **context: Any) -> TemplateResponse:
         context = {**self.admin_site.each_context(request), "opts": self.opts, **context}
-        return TemplateResponse(request, f"admin/audit/keys/{template}", context)
+        return TemplateResponse(request, template, context)
 
     @admin.action(description=gettext_lazy("Revoke the selected keys"), permissions=["change"])
     def revoke(self, request: HttpRequest, chosen: QuerySet[ApiKey]) -> HttpResponse | None:

@@ -7,7 +7,7 @@ themselves and never a superuser. The use cases are in ``audit.access.accounts``
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import admin, messages
@@ -53,6 +53,7 @@ class InvitationForm(forms.ModelForm):  # type: ignore[type-arg]  # Django’s o
     class Meta:
         model = Officer
         fields = ("username", "first_name", "last_name", "email")
+        labels: ClassVar = {"username": gettext_lazy("User name"), "email": gettext_lazy("E-mail address")}
 
     def __init__(self, casinos: QuerySet[Casino], *args: Any) -> None:
         super().__init__(*args)
@@ -91,6 +92,9 @@ class OfficerAdmin(RecordAdmin[Officer]):
             return bool(scope)
         assert isinstance(row, Officer)
         return not row.is_superuser and all(scope.includes(each) for each in keepers.casino_ids_of(row))
+
+    def casino_id_of(self, row: Model) -> None:
+        """Return None: an officer may be of several casinos."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return self.has_view_permission(request)
@@ -196,7 +200,7 @@ class OfficerAdmin(RecordAdmin[Officer]):
         except OSError:
             messages.error(request, _("The mail server did not accept the link. Issue another one later."))
         else:
-            messages.success(request, _("A link has been mailed to %(address)s.") % {"address": officer.email})
+            messages.success(request, _("A link has been sent by e-mail to %(address)s.") % {"address": officer.email})
         return self._back(request, officer)
 
     def _officer_page(self, request: HttpRequest, officer: Officer) -> HttpResponse:

@@ -62,6 +62,11 @@ class WebhookForm(forms.Form):
         initial=every_severity,
         widget=forms.CheckboxSelectMultiple,
     )
+    receives_alerts = forms.BooleanField(
+        label=gettext_lazy("Alerts"),
+        required=False,
+        help_text=gettext_lazy("That a table should report and is silent or behind, and when that is over."),
+    )
     is_active = forms.BooleanField(
         label=gettext_lazy("Active"),
         required=False,
@@ -72,7 +77,8 @@ class WebhookForm(forms.Form):
     def __init__(self, scope: Scope, webhook: Webhook | None, data: Any = None) -> None:
         initial = None
         if webhook is not None:
-            initial = {name: getattr(webhook, name) for name in ("name", "url", "severities", "is_active")}
+            fields = ("name", "url", "severities", "receives_alerts", "is_active")
+            initial = {name: getattr(webhook, name) for name in fields}
         super().__init__(data, initial=initial)
         if webhook is not None:
             del self.fields["casino"]
@@ -143,7 +149,12 @@ class WebhookAdmin(AuditedAdmin[Webhook]):
                 form.add_error(None, forms.ValidationError(TOO_MANY))
             else:
                 return self._shown_once(request, webhook, secret)
-        return self._page(request, "make.html", title=gettext("Create a webhook"), form=form)
+        purpose = gettext(
+            "It is sent every change of the casino’s findings, in order, signed with a secret. "
+            "The secret is shown once."
+        )
+        title = gettext("Create a webhook")
+        return self._page(request, "admin/audit/parts/create.html", title=title, purpose=purpose, form=form)
 
     @demands(Capability.KEEP_EQUIPMENT)
     def change_view(
@@ -165,7 +176,7 @@ class WebhookAdmin(AuditedAdmin[Webhook]):
         text, tag = state_of(webhook)
         return self._page(
             request,
-            "page.html",
+            "admin/audit/webhooks/page.html",
             title=webhook.name,
             webhook=webhook,
             form=form,
@@ -196,13 +207,15 @@ class WebhookAdmin(AuditedAdmin[Webhook]):
         return redirect("admin:audit_webhook_change", webhook.pk)
 
     def _shown_once(self, request: HttpRequest, webhook: Webhook, secret: str, **context: Any) -> HttpResponse:
-        response = self._page(request, "once.html", title=webhook.name, webhook=webhook, secret=secret, **context)
+        response = self._page(
+            request, "admin/audit/webhooks/once.html", title=webhook.name, webhook=webhook, secret=secret, **context
+        )
         response["Cache-Control"] = "no-store"
         return response
 
     def _page(self, request: HttpRequest, template: str, **context: Any) -> TemplateResponse:
         context = {**self.admin_site.each_context(request), "opts": self.opts, **context}
-        return TemplateResponse(request, f"admin/audit/webhooks/{template}", context)
+        return TemplateResponse(request, template, context)
 
 
 @admin.register(DeadLetter)

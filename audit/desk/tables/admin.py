@@ -50,6 +50,7 @@ AROUND = 80
 
 @admin.register(LoggedStream)
 class StreamAdmin(RecordAdmin[LoggedStream]):
+    listed_as = _("Tables")
     list_display = ("name", "table", "gaming_day", "ruleset", "opened", "findings_count")
     list_filter = (TableFilter, "ruleset")
     search_fields = ("=name",)

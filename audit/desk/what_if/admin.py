@@ -38,6 +38,7 @@ MAX_CHANGES = 500
 
 @admin.register(WhatIf)
 class WhatIfAdmin(RecordAdmin[WhatIf]):
+    listed_as = _("What if")
     list_display = ("name", "of_casino", "engine_version", "started", "started_by", "progress", "ended", "promoted")
     list_select_related = ("casino",)
     change_list_template = "admin/audit/what_if/list.html"

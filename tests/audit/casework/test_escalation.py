@@ -127,7 +127,7 @@ def test_without_a_mail_address_nothing_is_lost_and_the_page_says_so(
     client = client_of(desk.first)
     page = client.get(f"/admin/audit/finding/{desk.findings[0].pk}/change/").content.decode()
     assert f"Late since {since}, passed to {deputy}." in page
-    assert f"Not mailed, because there is no mail address: {deputy}" in page
+    assert f"Not sent, because there is no e-mail address: {deputy}" in page
     queue = client.get("/admin/audit/finding/?queue=open").content.decode()
     assert f"passed to {deputy}" in queue
     sent: list[Any] = []

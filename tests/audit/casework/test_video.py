@@ -186,13 +186,13 @@ def test_a_request_that_is_taken_later_is_no_failure_any_more(desk: Desk, monkey
         patched.setattr("django.core.mail.EmailMessage.send", refused_for_good)
         assert not case_mail.send_video_request(request.pk)
     settings_page = client_of(desk.administrator).get("/admin/audit/").content.decode()
-    assert "not mailed yet" in settings_page
+    assert "not sent yet" in settings_page
     assert "it is tried again" in page_of(desk).content.decode()
     other = Desk()
     assert ROOM not in client_of(other.administrator).get("/admin/audit/").content.decode()
     with time_machine.travel(timezone.now() + timedelta(minutes=2), tick=False):
         assert case_mail.send_video_request(request.pk)
-    assert "not mailed yet" not in client_of(desk.administrator).get("/admin/audit/").content.decode()
+    assert "not sent yet" not in client_of(desk.administrator).get("/admin/audit/").content.decode()
 
 
 def test_officers_of_another_casino_and_auditors_do_not_ask(desk: Desk) -> None:

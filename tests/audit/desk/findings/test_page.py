@@ -112,6 +112,19 @@ def test_the_page_leads_to_the_finding_before_and_after_in_the_list_it_was_opene
         assert client.get(f"{address}?_changelist_filters={wrong}").status_code == 200
 
 
+def test_the_neighbours_in_the_open_queue_are_those_of_the_list(desk: Desk) -> None:
+    for number in range(4):  # the later found, the earlier due
+        found(desk, "minor", euros=500 + number, hours=110 - number)
+    client = client_of(desk.first)
+    listed = [row.pk for row in client.get("/admin/audit/finding/?queue=open").context["cl"].result_list]
+    assert listed != sorted(listed)
+    for number, pk in enumerate(listed):
+        kept = client.get(f"/admin/audit/finding/{pk}/change/").context["neighbours"]
+        assert (kept.position, kept.of) == (number + 1, len(listed))
+        assert kept.previous == (listed[number - 1] if number else None)
+        assert kept.next == (listed[number + 1] if number + 1 < len(listed) else None)
+
+
 def test_an_act_returns_to_the_page_with_its_list(desk: Desk) -> None:
     finding = found(desk, "minor", euros=500)
     client = client_of(desk.first)

@@ -40,6 +40,7 @@ class NamedNight:
     """A simulated night whose people are in the directory, with its findings and its report."""
 
     tenant: Tenant = field(default_factory=Tenant)
+    irregularities: tuple[str, ...] = ("payout-overpaid", "colour-shared")
 
     def __post_init__(self) -> None:
         self.casino: Casino = self.tenant.casino
@@ -51,7 +52,7 @@ class NamedNight:
             gaming_day=DAY,
             seed=1,
             coups=45,
-            irregularities=["payout-overpaid", "colour-shared"],
+            irregularities=self.irregularities,
         )
         self.stream_id = record(self.casino, self.played.events)
         record(self.casino, count(self.casino, {self.played.stream: buy_ins(self.played.events)}))

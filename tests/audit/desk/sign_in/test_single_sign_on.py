@@ -8,6 +8,7 @@ import sys
 import time
 from base64 import urlsafe_b64encode
 from collections.abc import Iterator
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
@@ -296,6 +297,31 @@ def test_a_role_of_administrator_that_no_group_could_stand_for_stays(issuer: str
     officer.refresh_from_db()
     assert signed_on(known(issuer, officer, groups=[]))[1].status_code == 302
     assert role_of(officer, tenant) == "administrator"
+
+
+@pytest.mark.parametrize(
+    ("held", "mapped", "refused"),
+    [
+        (Role.OFFICER, "", True),
+        (Role.ADMINISTRATOR, "", True),
+        (Role.ADMINISTRATOR, "officer", True),
+        (Role.ADMINISTRATOR, "administrator", False),
+        (Role.OFFICER, "second", False),
+    ],
+)
+def test_the_database_takes_no_role_away_where_no_operator_mapped_a_group(
+    officer: Officer, tenant: Tenant, issuer: str, held: Role, mapped: str, refused: bool
+) -> None:
+    assert signed_on(known(issuer, officer))[1].status_code == 302
+    Membership.objects.filter(officer=officer).delete()
+    Membership.objects.create(officer=officer, casino=tenant.casino, role=held)
+    GroupRoleOf(Tenant()).add("administrator", "admins")
+    if mapped:
+        GroupRoleOf(tenant).add(mapped, "a-group")
+    data = {"id": officer.pk, "officer": officer.username, "role": "", "before": str(held), "group": ""}
+    with pytest.raises(EntryRefused, match="not-allowed") if refused else nullcontext():
+        audit_trail.perform(officer.username, "officer.role_by_groups", casino_id=tenant.casino.pk, data=data)
+    assert role_of(officer, tenant) == (held if refused else "")
 
 
 def test_the_database_gives_no_role_that_no_operator_mapped_and_none_to_another(

@@ -1,0 +1,70 @@
+"""Statements that are compiled once: each officer's own, at every moment anew; what the first page counts by them."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+import time_machine
+from django.db.models import QuerySet
+from django.test import Client
+
+from audit.desk.overview import waits
+from audit.desk.prepared import prepared
+from audit.models import Case, Finding, Role
+from tests.audit.casework.test_actions import Desk, client_of, hired
+from tests.audit.tables import Tenant
+
+pytestmark = pytest.mark.django_db
+
+
+def waiting(client: Client) -> int:
+    """Return how many incidents the navigation counts beside *Findings*."""
+    page = client.get("/admin/", headers={"accept-language": "en"}).content.decode()
+    menu = page[page.index('id="menu"') : page.index("</aside>")]
+    counted = re.search(r"Findings(?:<b[^>]*>(\d+)</b>)?</a>", menu)
+    assert counted is not None
+    return int(counted[1] or 0)
+
+
+def test_a_statement_is_built_once_and_asks_about_the_moment_at_which_it_runs() -> None:
+    desk = Desk()
+    built: list[datetime] = []
+
+    def soon(now: datetime) -> QuerySet[Any]:
+        built.append(now)
+        due = Case.objects.filter(pk=desk.case.pk, deadline__gte=now, deadline__lt=now + timedelta(hours=1))
+        return due.values_list("pk")
+
+    found = []
+    for left in (timedelta(hours=2), timedelta(minutes=30), timedelta(hours=-1)):
+        with time_machine.travel(desk.case.deadline - left, tick=False):
+            found.append(prepared("due soon", desk.case.pk, soon))
+    assert found == [[], [(desk.case.pk,)], []]
+    assert len(built) == 1
+
+
+def test_each_officer_has_statements_of_their_own() -> None:
+    desk, other = Desk(), Tenant()
+    own = Finding.objects.filter(casino=desk.tenant.casino, heads_case=True, status="standing").count()
+    assert own > 0
+    assert waiting(client_of(desk.first)) == own
+    assert waiting(client_of(hired(other, Role.OFFICER, "elsewhere"))) == 0
+    both = hired(desk.tenant, Role.OFFICER, "both")
+    assert waiting(client_of(both)) == own
+    both.memberships.all().delete()
+    hired_there = type(both).objects.get(pk=both.pk)
+    hired_there.memberships.create(casino=other.casino, role=Role.OFFICER)
+    assert waiting(client_of(hired_there)) == 0, "who has another role is asked for anew"
+
+
+def test_how_many_are_late_counts_those_that_are_not_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waits, "DOTS", 1)
+    desk = Desk()
+    deadlines = Case.objects.filter(casino=desk.tenant.casino).values_list("deadline", flat=True)
+    assert len(deadlines) > 1
+    with time_machine.travel(max(deadlines) + timedelta(minutes=1), tick=False):
+        page = client_of(desk.first).get("/admin/", headers={"accept-language": "en"}).content.decode()
+    assert f"{len(deadlines)} are past their deadline." in page
