@@ -2,8 +2,9 @@
 
     a desk of its own, with three simulated nights ─► a browser signs in ─► each page, at each width ─► docs/images/desk
 
-The folder is written anew. ``ALL=1`` adds the dark theme, French and the pages that the documents do not show, for
-whoever looks at a change; those are not kept with the documents: ``OUT=FOLDER`` says where they go.
+The folder is written anew, in English and, as ``fr-NAME.png``, in French. ``ALL=1`` adds the dark theme and the pages
+that the documents do not show, for whoever looks at a change; those are not kept with the documents: ``OUT=FOLDER``
+says where they go.
 """
 
 from __future__ import annotations
@@ -56,6 +57,16 @@ def linked(listed: Way, link: str, nth: int = 0) -> Callable[[Page], str]:
     return find
 
 
+def _webhook(page: Page) -> str:
+    """Create a webhook, whose secret the next page shows, and return its page."""
+    page.goto(page.url.split("/admin/")[0] + f"{DESK}/webhook/add/")
+    page.locator("#id_name").fill("Duty desk")
+    page.locator("#id_url").fill("https://hooks.example/cabochon")
+    page.locator("#content form [type=submit]").click()
+    page.locator("#secret").wait_for()
+    return linked(f"{DESK}/webhook/", FIRST_ROW)(page)
+
+
 FINDING = linked(f"{DESK}/finding/?queue=open&owed=player", "#content table a[href*='/change/']")
 PLAYER = linked(FINDING, "#content a[href*='/player/']")
 MOMENT = linked(FINDING, "a[href*='/table/?at=']")
@@ -73,7 +84,7 @@ PAGES: Mapping[str, Way] = MappingProxyType(
         "month": linked(f"{DESK}/nightreport/", "a[href*='/month/']:not([href*='xlsx'])"),
         "questions": f"{DESK}/ledgerprocess/",
         "process": linked(f"{DESK}/ledgerprocess/", FIRST_ROW),
-        "tables": f"{DESK}/gamingtable/",
+        "tables": f"{DESK}/loggedstream/",
         "table-at-a-moment": MOMENT,
         "law-in-a-session": lambda page: f"{MOMENT(page).split('/table/')[0]}/coverage/",
         "people": f"{DESK}/person/",
@@ -88,6 +99,7 @@ PAGES: Mapping[str, Way] = MappingProxyType(
         "settings": f"{DESK}/",
         "casino": linked(f"{DESK}/casino/", FIRST_ROW),
         "keys": f"{DESK}/apikey/",
+        "webhook": _webhook,
         "officers": f"{DESK}/officer/",
         "search": "/admin/search/?q=R1",
     }
@@ -96,19 +108,63 @@ PAGES: Mapping[str, Way] = MappingProxyType(
 
 PERSON = linked(f"{DESK}/person/", "#result_list a[href*='/change/']")
 
+NIGHT = linked(f"{DESK}/nightreport/", FIRST_ROW)
+
+
+def _under(way: Way, ending: str) -> Callable[[Page], str]:
+    """Return the address of a page of the same row: ``ending`` in the place of ``change/``."""
+    return lambda page: _address(page, way).split("change/")[0] + ending
+
+
+def _of(model: str, ending: str = "change/") -> Callable[[Page], str]:
+    return _under(linked(f"{DESK}/{model}/", FIRST_ROW), ending)
+
+
 MORE: Mapping[str, Way] = MappingProxyType(
     {
+        "queue-late": f"{DESK}/finding/?queue=overdue",
+        "queue-found": f"{DESK}/finding/?q=R1",
+        "findings": f"{DESK}/finding/",
+        "groups": f"{DESK}/finding/groups/",
         "complaints": f"{DESK}/complaint/",
+        "new-complaint": f"{DESK}/complaint/add/",
+        "session-of-a-night": linked(NIGHT, "#content a[href*='/session/']"),
+        "figure-of-a-night": _under(NIGHT, "figure/D/"),
+        "exchanges": linked("/admin/", "a[href*='/exchanges/']"),
+        "gaming-tables": f"{DESK}/gamingtable/",
+        "events": lambda page: f"{MOMENT(page).split('/table/')[0]}/events/",
+        "person": PERSON,
+        "new-person": f"{DESK}/person/add/",
+        "import-people": f"{DESK}/person/import/",
         "held-of-a-person": lambda page: PLAYER(page).replace("/player/", "/held/player/"),
         "erase-a-person": lambda page: PERSON(page).replace("/change/", "/delete/"),
+        "money-of-a-player": linked(PLAYER, "#content a[href*='/money/']"),
+        "register": f"{DESK}/registerentry/",
+        "new-entry": f"{DESK}/registerentry/add/",
         "verification": f"{DESK}/job/",
         "failed-runs": f"{DESK}/failedrun/",
         "quarantine": f"{DESK}/quarantined/",
         "corrections": f"{DESK}/correction/",
+        "casinos": f"{DESK}/casino/",
+        "new-casino": f"{DESK}/casino/add/",
+        "gaming-table": _of("gamingtable"),
+        "new-table": f"{DESK}/gamingtable/add/",
+        "key": _of("apikey"),
         "new-key": f"{DESK}/apikey/add/",
         "webhooks": f"{DESK}/webhook/",
         "new-webhook": f"{DESK}/webhook/add/",
         "dead-letters": f"{DESK}/deadletter/",
+        "subscribers": f"{DESK}/nightsubscriber/",
+        "new-subscriber": f"{DESK}/nightsubscriber/add/",
+        "deadlines": f"{DESK}/deadline/",
+        "deadline": _of("deadline"),
+        "contacts": f"{DESK}/casecontacts/",
+        "new-contacts": f"{DESK}/casecontacts/add/",
+        "officer": _of("officer"),
+        "new-officer": f"{DESK}/officer/add/",
+        "password": "/admin/password_change/",
+        "second-factor": "/admin/second-factor/",
+        "search-of-nothing": "/admin/search/?q=zzzz",
     }
 )
 """Pages that the documents do not show: taken with ``ALL=1``, or one by its name."""
@@ -120,7 +176,7 @@ BEFORE = ("sign-in", "sign-in-code")
 def main() -> int:
     parser = argparse.ArgumentParser(prog="make pictures", description="A picture of every page of the desk.")
     parser.add_argument("--out", type=Path, default=ROOT / "docs" / "images" / "desk")
-    parser.add_argument("--all", action="store_true", help="dark and French as well")
+    parser.add_argument("--all", action="store_true", help="the dark theme and every page as well")
     parser.add_argument("--only", metavar="NAME", choices=[*BEFORE, *PAGES, *MORE], help="one page")
     args = parser.parse_args()
     if CHROMIUM is None:
@@ -148,7 +204,7 @@ def take(browser: Browser, stack: Stack, out: Path, *, with_all: bool, only: str
     """Take the pictures, and return which pages could not be found or were no page."""
     missing: list[str] = []
     ways = {**PAGES, **MORE}
-    themes, locales = (("light", "dark"), ("en-GB", "fr-FR")) if with_all else (("light",), ("en-GB",))
+    themes, locales = ("light", "dark") if with_all else ("light",), ("en-GB", "fr-FR")
     addresses: dict[str, str] = {}
     for locale in locales:
         context = browser.new_context(
@@ -172,8 +228,10 @@ def take(browser: Browser, stack: Stack, out: Path, *, with_all: bool, only: str
                 continue
             _pictures(page, out, name, themes, locale)
             if name == "first-run":  # the overview is what an officer sees from then on
-                page.locator("form[action*='dismiss'] button").click()
-                page.wait_for_load_state()
+                dismiss = page.locator("form[action*='dismiss'] button")
+                if dismiss.count():
+                    dismiss.click()
+                    page.wait_for_load_state()
         context.close()
     if only in (None, "sign-in-code"):
         _code_step(browser, stack, out, themes, locales)
@@ -226,13 +284,13 @@ def _pictures(page: Page, out: Path, name: str, themes: tuple[str, ...], locale:
 
 
 def _parts(name: str, width: int, theme: str, locale: str) -> Iterator[str]:
+    if locale.startswith("fr"):
+        yield "fr"
     yield name
     if width != WIDTHS[0]:
         yield str(width)
     if theme == "dark":
         yield theme
-    if locale.startswith("fr"):
-        yield "fr"
 
 
 if __name__ == "__main__":
