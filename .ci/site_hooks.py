@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Collection
 from pathlib import Path
 
 import django
@@ -33,6 +34,9 @@ STYLES = ("felt.css",)
 FONTS = ("inter-latin-wght-normal.woff2", "jetbrains-mono-latin-wght-normal.woff2")
 STATIC = ROOT / "audit" / "static" / "audit"
 
+DESK_PICTURES = "images/desk/"
+
+_PICTURE = re.compile(re.escape(DESK_PICTURES) + r"(?!fr-)([\w-]+\.png)")
 _LINK = re.compile(r"(!?\[[^\]]*\])\(([^)#\s]+)(#[^)\s]*)?\)")
 _STATES = re.compile(r"```mermaid\nstateDiagram-v2\n(.*?)```", re.S)
 _TRANSITION = re.compile(r"\s*(\S+) --> (\S+): (.*)")
@@ -52,12 +56,24 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Lead links to pages of the site, and name files of the checkout; draw states as a table (a hook of MkDocs)."""
+    """Lead links to pages of the site, name files of the checkout, draw states as a table (a hook of MkDocs)."""
     sources = {path: source for source, path in OF_THE_CHECKOUT.items()}
     folder = Path(sources[page.file.src_uri]).parent if page.file.src_uri in sources else Path("docs")
     if page.file.src_uri.startswith("rules/"):
         return markdown
+    if ".fr." in page.file.src_uri:
+        markdown = in_french(markdown, {file.src_uri for file in files})
     return _LINK.sub(lambda link: _led(link, folder), _STATES.sub(_as_table, markdown))
+
+
+def in_french(markdown: str, files: Collection[str]) -> str:
+    """Show the French picture of a page of the desk where there is one: ``fr-queue.png`` for ``queue.png``."""
+
+    def picture(link: re.Match[str]) -> str:
+        french = f"{DESK_PICTURES}fr-{link[1]}"
+        return french if french in files else link[0]
+
+    return _PICTURE.sub(picture, markdown)
 
 
 def _led(link: re.Match[str], folder: Path) -> str:

@@ -18,6 +18,9 @@ _.X_FRAME_OPTIONS
 _.ArchivedStreams, _.ContentSecurityPolicy, _.DatabaseUnavailable, _.RefuseNul, _.SecondFactorRequired
 _.process_exception
 
+# gunicorn.
+_._is_listening
+
 # Django: app configurations, commands, URL modules.
 _.AuditConfig, _.DeskConfig, _.DeskSite, _.default_auto_field, _.default_site, _.check_log, _.urlpatterns
 _.Command, _.help, _.add_arguments, _.requires_system_checks
@@ -192,3 +195,9 @@ _.handle_starttag, _.handle_endtag
 # Single sign-on: hooks of mozilla-django-oidc, what a session is kept by, and since when, for whoever looks at the row.
 _.retrieve_matching_jwk, _.get_payload_data, _.get_settings, _.get_extra_params, _.modified, _.linked_at
 _.receives_reports, _.receives_alerts
+# Django's admin and URL configuration: what they call, or read, by name; what a template of the queue shows.
+_.get_query_string, _.action_checkbox, _.history_view, _.get_exclude, _.get_app_list, _.empty_value_display
+_.server_error, _.form_refused, _.bad_request, _.permission_denied
+_.more_words, _.occurred_iso
+# pytest.
+_.pytest_collection_modifyitems

@@ -26,8 +26,14 @@ class AuditConfig(AppConfig):
 
 
 def apply_database_roles(**kwargs: Any) -> None:
-    """Own and grant what this migrate has left: no upgrade leaves a table that its processes cannot use."""
+    """Own and grant what this migrate has left: no upgrade leaves a table that its processes cannot use.
+
+    A log that is on a cluster stays there: what a migration has made of its functions, every node gets.
+    """
     from audit.access import applied_roles
+    from audit.event_store import cluster
 
     if kwargs["using"] == "default":
+        if cluster.is_distributed():
+            cluster.distribute()
         applied_roles.apply()

@@ -111,6 +111,9 @@ _LABEL = re.compile(r"(?<![*\w])\*([^*\n]+)\*(?![*\w])|^#+ (.+)$", re.M)
 _QUOTED = re.compile(r"```.*?```|^    [^\n]*$|`[^`\n]*`|\]\([^)]*\)", re.S | re.M)
 
 
+_FRENCH_PICTURE = re.compile(r"(images/desk/)fr-")
+
+
 def english_of(page: Path) -> Path:
     return page.with_name(page.name.replace(".fr.md", ".md"))
 
@@ -143,7 +146,12 @@ class TestFrenchChapter:
         diagrams = _DIAGRAM.findall(english_of(page).read_text())
         rows_of = ["\n".join(["| | | |"] * (2 + len(_TRANSITION.findall(each)))) for each in diagrams]
         english = _DIAGRAM.sub(lambda _: rows_of.pop(0), english_of(page).read_text())
-        assert shape(page.read_text()) == shape(english)
+        assert shape(_FRENCH_PICTURE.sub(r"\1", page.read_text())) == shape(english)
+
+    def test_its_pictures_are_of_the_desk_in_french(self, page: Path) -> None:
+        pictures = re.findall(r"\]\((images/desk/[^)]*)\)", page.read_text())
+        assert [each for each in pictures if not _FRENCH_PICTURE.match(each)] == []
+        assert [each for each in pictures if not (page.parent / each).exists()] == []
 
     def test_its_tables_of_transitions_are_the_diagrams(self, page: Path) -> None:
         drawn = [way for each in _DIAGRAM.findall(english_of(page).read_text()) for way in _TRANSITION.findall(each)]
@@ -168,7 +176,8 @@ class TestFrenchChapter:
             french = link.replace(".md", ".fr.md")
             return french if (page.parent / french.split("#")[0]).exists() else link
 
-        assert links(page.read_text()) == sorted(led(link) for link in links(english_of(page).read_text()))
+        french = _FRENCH_PICTURE.sub(r"\1", page.read_text())
+        assert links(french) == sorted(led(link) for link in links(english_of(page).read_text()))
 
     def test_it_calls_a_button_what_the_desk_calls_it_in_french(self, page: Path) -> None:
         desk = gettext.translation("django", ROOT / "locale", ["fr"])

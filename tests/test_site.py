@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import importlib
 import re
 import shutil
 import subprocess
@@ -75,6 +76,16 @@ def test_a_french_page_is_in_french(site: Path) -> None:
         assert '<html lang="fr"' in (site / name).read_text(encoding="utf-8"), name
         english = site / name.replace(".fr.html", ".html")
         assert not english.exists() or '<html lang="en"' in english.read_text(encoding="utf-8"), name
+
+
+def test_a_french_page_shows_the_french_picture_where_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / ".ci"))
+    hooks = importlib.import_module("site_hooks")
+    page = "![Constats](images/desk/queue.png)\n\n[Sur un téléphone](images/desk/queue-390.png)\n"
+    assert hooks.in_french(page, {"images/desk/queue.png", "images/desk/queue-390.png"}) == page
+    shown = hooks.in_french(page, {"images/desk/queue.png", "images/desk/fr-queue.png"})
+    assert shown == page.replace("queue.png", "fr-queue.png")
+    assert hooks.in_french(shown, {"images/desk/fr-queue.png"}) == shown
 
 
 def test_a_link_that_leads_nowhere_stops_the_build(tmp_path: Path) -> None:

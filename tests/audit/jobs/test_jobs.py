@@ -87,10 +87,13 @@ def test_a_changed_event_is_named_on_the_page(desk: Desk, no_progress: None) -> 
     assert any(desk.stream.name in fault for fault in job.result["faults"])
     assert desk.stream.name in page
     assert "Everything verified" not in page
+
+
+def test_a_verification_of_days_without_events_does_not_say_that_all_is_verified(desk: Desk, no_progress: None) -> None:
     none = enqueue(JobKind.VERIFY, desk.first, desk.tenant.casino, {"last_day": "2026-11-18"})
     runner.run(none.pk)
     none.refresh_from_db()
-    assert none.result["events"] == 0
+    assert (none.result["events"], none.result["faults"]) == (0, [])
     for language, says in (("en", "Nothing was checked yet"), ("fr", "Rien n’a encore été vérifié")):
         page = client_of(desk.first).get(address(none), headers={"accept-language": language}).content.decode()
         assert says in page

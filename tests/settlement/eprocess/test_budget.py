@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import combinations
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from settlement.catalogue import RULES
@@ -121,6 +121,7 @@ def by_definition(e_values: dict[str, Fraction], rate: Fraction) -> set[str]:
 
 @settings(deadline=None)
 @given(st.dictionaries(st.sampled_from("abcdef"), st.fractions(0, 100), max_size=6), st.fractions(Fraction(1, 20), 1))
+@example({"a": Fraction(10)}, Fraction(1, 10))  # exactly as much as it takes
 def test_the_watch_list_is_the_largest_self_consistent_set(e_values: dict[str, Fraction], rate: Fraction) -> None:
     assert set(watch_list(e_values, rate)) >= by_definition(e_values, rate)
     size = len(watch_list(e_values, rate))
