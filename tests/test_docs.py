@@ -67,6 +67,14 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
     assert [link for link in _LINK.findall(page.read_text()) if not (page.parent / link).exists()] == []
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_row_of_a_table_follows_its_heading(page: Path) -> None:
+    """A blank line ends a table in Markdown; what follows it is printed with its bars."""
+    lines = page.read_text().splitlines()
+    for above, line, below in zip(["", *lines], lines, [*lines[1:], ""], strict=False):
+        assert not line.startswith("|") or above.startswith("|") or below.startswith("|-"), line
+
+
 def test_every_page_is_linked_from_the_readme_or_from_another() -> None:
     linked = {(page.parent / link).resolve() for page in PAGES for link in _LINK.findall(page.read_text())}
     assert [page.name for page in PAGES if page.parent == ROOT / "docs" and page not in linked] == []

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import argparse
 import logging
+import os
 import sys
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from cabochon_client import Client
 
 CASINO = "harbour"
-DAY = datetime.now(UTC).date()
+DAY_VARIABLE = "TABLE_SYSTEM_DAY"
+DAY = date.fromisoformat(os.environ.get(DAY_VARIABLE) or datetime.now(UTC).date().isoformat())
+"""Of every session. A process gets it from whoever starts it, because midnight may have passed."""
 TOGETHER = 20
 """Events that a table reports in one write."""
 

@@ -16,6 +16,7 @@ import random
 import subprocess
 import sys
 import time
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -23,9 +24,10 @@ from cabochon_client.events import canonical
 from cabochon_client.spool import Spool
 
 from tests.casino.processes import ENVIRONMENT
+from tests.client import table_system
 from tests.client.proxy import FAULTS, Proxy, proxy
 from tests.client.record import ROOT, Record, record
-from tests.client.table_system import event_at, stream_name
+from tests.client.table_system import DAY_VARIABLE, event_at, stream_name
 
 
 def start_table_system(
@@ -37,7 +39,7 @@ def start_table_system(
         return subprocess.Popen(
             [sys.executable, "-m", "tests.client.table_system", *words],
             cwd=ROOT,
-            env={**ENVIRONMENT, "PYTHONPATH": str(ROOT / "client")},
+            env={**ENVIRONMENT, "PYTHONPATH": str(ROOT / "client"), DAY_VARIABLE: table_system.DAY.isoformat()},
             stdout=output,
             stderr=subprocess.STDOUT,
         )
@@ -103,6 +105,15 @@ def test_two_thousand_events_each_once_through_a_proxy_that_cuts_and_lies(
     check_each_once_and_in_order(tmp_path, shared_record, sessions=sessions, events=events)
     assert killed >= 1
     assert sum(through.done.values()) > through.done["pass"] > 0
+
+
+def test_a_table_system_that_is_started_after_midnight_goes_on_with_the_day_before(
+    shared_record: Record, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(table_system, "DAY", table_system.DAY - timedelta(days=1))
+    with proxy(shared_record.port, seed=3) as through:
+        send_while_killing(tmp_path, shared_record, through, sessions=1, events=20, kills=0, seed=3)
+    check_each_once_and_in_order(tmp_path, shared_record, sessions=1, events=20)
 
 
 @pytest.mark.parametrize(
