@@ -18,10 +18,11 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from audit.presentation import money
-from audit.register import shifts
+from audit.register import amounts, shifts
 from audit.register.shifts import SHIFTS
 from settlement import Finding, ShapeError, State, adjudicate
 from settlement.catalogue.rule import RULESET_NAMES
+from settlement.catalogue.sentences import exponent
 from settlement.provisions import PROVISIONS
 from settlement.readings import READINGS
 from settlement.register import Register
@@ -61,9 +62,9 @@ def _reading(name: str, title: Promise, hint: Promise, *, is_amount: bool = Fals
     return Kind(name, title, hint, READINGS[name].rulesets, is_amount=is_amount)
 
 
-_AMOUNT = _("an amount, in minor units: 100 is one euro")
+_AMOUNT = _("an amount, such as 2.50")
 _YES_OR_NO = _("yes or no")
-_BY_CURRENCY = _("currency=amount, …, in minor units, of the whole casino")
+_BY_CURRENCY = _("currency=amount, …, of the whole casino: EUR=2000")
 
 KINDS: Mapping[str, Kind] = {
     kind.name: kind
@@ -78,7 +79,7 @@ KINDS: Mapping[str, Kind] = {
         _reading("commission_refunded_on_withdrawal", _("Commission of a withdrawn wager refunded"), _YES_OR_NO),
         _reading("seat_limit", _("Players at a table"), _("a number; 7 at most, 14 at a double table")),
         Kind("minimum", _("Cap on the minimum stake"), _AMOUNT, is_amount=True),
-        _reading("maximum", _("Cap on stakes"), _("bet=amount, …, in minor units"), is_amount=True),
+        _reading("maximum", _("Cap on stakes"), _("bet=amount, …: plein=25, cheval=50"), is_amount=True),
         Kind("identification_from", _("Identification: exchanges from"), _BY_CURRENCY, is_amount=True),
         Kind("reportable_cash_from", _("Cash to be reported: from"), _BY_CURRENCY, is_amount=True),
         Kind(DOUBLE_TABLE, _("Double table"), _YES_OR_NO, READINGS["seat_limit"].rulesets, is_of_table=True),
@@ -114,15 +115,16 @@ def rulesets_of(name: str, ruleset: str) -> tuple[str, ...]:
     return tuple(each for each in kind.rulesets if ruleset in ("", each))
 
 
-def parse(name: str, text: str) -> Any:
+def parse(name: str, text: str, currency: str | None = None) -> Any:
     """Return the value that somebody wrote. Raise ``ValueRefused``.
 
-    Beside JSON: ``yes`` and ``no``, families with commas between them, ``BET=AMOUNT, …``, ``SHIFT=TIME, …``.
+    Beside JSON: ``yes`` and ``no``, families with commas between them, ``BET=AMOUNT, …``, ``SHIFT=TIME, …``. Amounts
+    are in units of ``currency``, "" for the one that each names, and in minor units if it is None or in JSON's objects.
     """
     text = text.encode(errors="ignore").decode().replace("\0", "").strip()
     if not text:
         raise ValueRefused(_("Give a value."))
-    value = _parsed(name, text)
+    value = _parsed(name, text) if currency is None else _parsed_in(name, text, currency)
     check(name, value)
     return value
 
@@ -150,6 +152,27 @@ def _parsed(name: str, text: str) -> Any:
             return {"yes": True, "oui": True, "no": False, "non": False}.get(text.lower(), text)
         case _:
             return text
+
+
+def _parsed_in(name: str, text: str, currency: str) -> Any:
+    """Return what somebody wrote with its amounts in units of a currency."""
+    kind = KINDS.get(name)
+    if kind is None or not kind.is_amount or text.startswith("{"):
+        return _parsed(name, text)
+    if (name in READINGS and name != "maximum") or name == "minimum":
+        return _minor(text, currency)
+    by_currency = name != "maximum"
+    return {each: _minor(amount, each if by_currency else currency) for each, amount in amounts.pairs(text)}
+
+
+def _minor(text: str, currency: str) -> int:
+    minor = amounts.minor_units(text, currency)
+    if minor is not None:
+        return minor
+    if not currency:
+        raise ValueRefused(_("Not an amount with its currency: write it as 2.50 EUR."))
+    example = {"amount": money(250 if exponent(currency) else 2, currency)}
+    raise ValueRefused(_("Not an amount in the currency of the casino: write it as %(amount)s.") % example)
 
 
 def check(name: str, value: Any) -> None:
@@ -246,7 +269,31 @@ def written(name: str, value: Any, currency: str = "") -> str:
         case "throw_delay_s":
             return f"{value} s"
         case _:
-            return str(value)
+            return str(_WORDS.get(value, value))
+
+
+def written_default(name: str, default: str, currency: str) -> str:
+    """Return a default of the engine, as its catalogue has it, as a page shows it."""
+    if default == "none":
+        return gettext("nothing")
+    try:
+        value = msgspec.json.decode(default.encode())
+    except msgspec.DecodeError:
+        value = default
+    return written(name, value, currency)
+
+
+_WORDS: Mapping[Any, Promise] = {
+    "choice": _("the player chooses: half, or prison"),
+    "half": _("half of it is lost"),
+    "lose": _("all of it is lost"),
+    "halving": _("halved by each further zero"),
+    "full": _("in full"),
+    "ceil": _("up"),
+    "floor": _("down"),
+    "nearest": _("to the nearest"),
+}
+"""What the values of a reading mean."""
 
 
 def _amount(value: int, currency: str) -> str:

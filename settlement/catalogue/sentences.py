@@ -43,8 +43,8 @@ EXPONENTS: Mapping[str, int] = {
 }
 """ISO 4217 currencies whose minor unit is not a hundredth, by the number of their decimals."""
 
-# The signs that readers of each language expect.
-_SIGNS: Mapping[Language, Mapping[str, str]] = {
+# The signs that readers of each language expect, by currency.
+SIGNS: Mapping[Language, Mapping[str, str]] = {
     "en": {"EUR": "€", "GBP": "£", "JPY": "¥", "USD": "$", "CAD": "CA$"},
     "fr": {"EUR": "€", "GBP": "£", "JPY": "¥", "USD": "$ US", "CAD": "$ CA"},
 }
@@ -79,7 +79,7 @@ def amount(minor: int, currency: str, language: Language) -> str:
     """Return an amount of money in the format of its language: “€1,234.50”, « 1 234,50 € »."""
     digits_after = exponent(currency)
     whole, fraction = divmod(abs(minor), 10**digits_after)
-    sign = _SIGNS[language].get(currency, currency)
+    sign = SIGNS[language].get(currency, currency)
     decimals = f"{fraction:0{digits_after}}" if digits_after else ""
     minus = _MINUS if minor < 0 else ""
     if language == "fr":

@@ -29,7 +29,7 @@ from audit.presentation import day, labelled, language
 from audit.register import entries, in_force, touched
 from audit.register.currency import currency_of
 from audit.register.entries import Proposal, RegisterRefused
-from audit.register.readings import KINDS, ValueRefused, parse, rulesets_of, written
+from audit.register.readings import KINDS, ValueRefused, parse, rulesets_of, written, written_default
 from settlement import RULESETS
 from settlement.readings import READINGS
 
@@ -94,7 +94,9 @@ class ProposalForm(forms.Form):
         values = self.cleaned_data
         return Proposal(
             reading=values["reading"],
-            value=None if values["takes_back"] else parse(values["reading"], values["value"]),
+            value=None
+            if values["takes_back"]
+            else parse(values["reading"], values["value"], currency_of(values["casino"])),
             first_day=values["first_day"],
             last_day=values["last_day"],
             table=values["table"],
@@ -304,17 +306,20 @@ def _in_force_today(casino: Casino) -> dict[str, Any]:
         "day": today,
         "version": in_force.newest_version(casino.pk),
         "lines": [entry_line(each) for each in decided],
-        "defaults": list(_defaults(named)),
+        "defaults": list(_defaults(named, currency_of(casino))),
     }
 
 
-def _defaults(named: set[str]) -> Iterator[dict[str, Any]]:
+def _defaults(named: set[str], currency: str) -> Iterator[dict[str, Any]]:
     """Yield the readings that are not ``named``, each with the engine's default and where the law leaves it open."""
     for name, reading in READINGS.items():
         if name in KINDS and name not in named:
             default = reading.default
-            if default is not None and not isinstance(default, str):
-                default = ", ".join(labelled(ruleset_label(ruleset), str(value)) for ruleset, value in default.items())
+            if isinstance(default, str):
+                default = written_default(name, default, currency)
+            elif default is not None:
+                by_ruleset = {ruleset: written_default(name, each, currency) for ruleset, each in default.items()}
+                default = ", ".join(labelled(ruleset_label(ruleset), words) for ruleset, words in by_ruleset.items())
             yield {
                 "name": name,
                 "title": KINDS[name].title,

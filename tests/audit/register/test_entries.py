@@ -12,7 +12,7 @@ from audit.access.capabilities import Capability, roles_with
 from audit.models import Casino, Membership, Officer, RegisterEntry, Role
 from audit.register import entries
 from audit.register.entries import Proposal, RegisterRefused
-from audit.register.readings import CLAUSES, KINDS, TAKEN, ValueRefused, parse
+from audit.register.readings import CLAUSES, KINDS, TAKEN, ValueRefused, parse, written_default
 from tests.audit.access.test_accounts import Accounts
 from tests.audit.casework.test_actions import hired
 from tests.audit.register.register_desk import LONG_AGO, RegisterDesk
@@ -332,6 +332,74 @@ def test_a_value_is_read_as_it_is_written(reading: str, text: str, value: Any) -
 def test_an_invalid_value_is_refused(reading: str, text: str) -> None:
     with pytest.raises(ValueRefused):
         parse(reading, text)
+
+
+@pytest.mark.parametrize(
+    ("reading", "text", "currency", "value"),
+    [
+        ("payout_unit", "2.50", "EUR", 250),
+        ("payout_unit", "2,50", "EUR", 250),
+        ("payout_unit", "€2.50", "EUR", 250),
+        ("payout_unit", "2,5\N{NO-BREAK SPACE}€", "EUR", 250),
+        ("payout_unit", "2 500 eur", "EUR", 250_000),
+        ("payout_unit", "$2", "CAD", 200),
+        ("payout_unit", "25", "JPY", 25),
+        ("payout_unit", "2.50 CAD", "", 250),
+        ("minimum", "€5", "", 500),
+        ("maximum", "cheval=50, plein = 12,50", "EUR", {"cheval": 5_000, "plein": 1_250}),
+        ("maximum", "plein=12,50; cheval=€50", "EUR", {"cheval": 5_000, "plein": 1_250}),
+        ("maximum", '{"cheval": 1}', "EUR", {"cheval": 1}),
+        ("identification_from", "EUR=2000, CAD=10 000", "EUR", {"EUR": 200_000, "CAD": 1_000_000}),
+        ("seat_limit", "7", "EUR", 7),
+    ],
+)
+def test_an_amount_is_in_units_of_its_currency_at_the_desk(reading: str, text: str, currency: str, value: Any) -> None:
+    assert parse(reading, text, currency) == value
+
+
+@pytest.mark.parametrize(
+    ("reading", "text", "currency", "reason"),
+    [
+        ("payout_unit", "2.505", "EUR", "write it as €2.50"),
+        ("payout_unit", "2,000", "EUR", "write it as €2.50"),
+        ("payout_unit", "2.50", "JPY", "write it as ¥2"),
+        ("payout_unit", "2 CAD", "EUR", "write it as €2.50"),
+        ("payout_unit", "€2€", "EUR", "write it as €2.50"),
+        ("payout_unit", "-2", "EUR", "write it as €2.50"),
+        ("payout_unit", "२", "EUR", "write it as €2.50"),
+        ("payout_unit", "2.50", "", "write it as 2.50 EUR"),
+        ("payout_unit", "2.50 euros", "", "write it as 2.50 EUR"),
+        ("maximum", "cheval", "EUR", "write it as €2.50"),
+        ("maximum", "cheval=5=6", "EUR", "write it as €2.50"),
+    ],
+)
+def test_what_is_no_amount_of_the_currency_is_refused_with_an_example(
+    reading: str, text: str, currency: str, reason: str
+) -> None:
+    with pytest.raises(ValueRefused, match=reason):
+        parse(reading, text, currency)
+
+
+def test_a_default_is_written_as_a_page_shows_it() -> None:
+    shown = {name: written_default(name, default, "EUR") for name, default in SHOWN_DEFAULTS.items()}
+    assert shown == {
+        "payout_unit": "€0.01",
+        "call_tolerance_ms": "500 ms",
+        "zero_rule": "the player chooses: half, or prison",
+        "commission_refunded_on_withdrawal": "no",
+        "seat_limit": "7, 14",
+        "maximum": "nothing",
+    }
+
+
+SHOWN_DEFAULTS = {
+    "payout_unit": "1",
+    "call_tolerance_ms": "500",
+    "zero_rule": "choice",
+    "commission_refunded_on_withdrawal": "false",
+    "seat_limit": "7, 14",
+    "maximum": "none",
+}
 
 
 def test_the_days_of_an_entry_are_both_included() -> None:
