@@ -28,6 +28,8 @@ TILE_BITS = 8
 NO_CHAIN = bytes(32)
 """The chain of a stream before its first batch."""
 
+_begun_node = sha256(b"\x01").copy  # a copy takes OpenSSL four fifths of the time of a new hash
+
 _two_int64 = struct.Struct(">qq").pack
 
 
@@ -52,9 +54,12 @@ def root(leaves: Iterable[bytes]) -> bytes:
     assert level, "an empty batch has no root"
     while len(level) > 1:
         # Pairing from the left and carrying an odd node up gives the tree of RFC 6962: its left side is always full.
-        pairs, odd = b"".join(level), level[len(level) & ~1 :]
-        level = [sha256(b"\x01" + pairs[at : at + 64]).digest() for at in range(0, len(pairs) & ~63, 64)]
-        level += odd
+        nodes, left_to_right = [], iter(level)
+        for left, right in zip(left_to_right, left_to_right, strict=False):
+            hashed = _begun_node()
+            hashed.update(left + right)
+            nodes.append(hashed.digest())
+        level = nodes + level[len(level) & ~1 :]
     return level[0]
 
 
