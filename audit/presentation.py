@@ -231,8 +231,8 @@ def payment_error(minor: int, currency: str, *, of_several: bool = False) -> str
 
 
 def officer_name(officer: Officer | None) -> str:
-    """Return an officer's name; “—” if there is none."""
-    return str(officer) if officer is not None else MISSING
+    """Return an officer's name, that of the account if no other is known; “—” if there is no officer."""
+    return (officer.get_full_name() or officer.get_username()) if officer is not None else MISSING
 
 
 def passed_to(escalation: Escalation) -> str:

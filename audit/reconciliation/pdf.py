@@ -21,7 +21,7 @@ from audit.felt import draw, playback_of, standalone
 from audit.felt.frames import range_around
 from audit.models import NightReport
 from audit.models.nights import NightState
-from audit.presentation import MISSING, date_time, finding_title, labelled, night_of
+from audit.presentation import MISSING, date_time, finding_title, labelled, night_of, officer_name
 from audit.reconciliation import director
 from audit.reconciliation.columns import Column
 from audit.reconciliation.presentation import (
@@ -179,7 +179,7 @@ def _signatures(report: NightReport) -> list[dict[str, str]]:
     return [
         {
             "label": label,
-            "name": (officer.get_full_name() or officer.get_username()) if officer else "",
+            "name": officer_name(officer) if officer else "",
             "at": _local(at, report) if at else "",
         }
         for label, officer, at in signatures

@@ -20,7 +20,7 @@ from django.utils.translation import gettext_lazy as _
 from audit.exports import sheets
 from audit.models import NightReport, SignoffException
 from audit.persons.directory import Directory, staff
-from audit.presentation import signed_money
+from audit.presentation import officer_name, signed_money
 from audit.reconciliation import wording
 from audit.reconciliation.columns import Column, Row, money_columns, sheet_of
 from audit.reconciliation.content import (
@@ -135,7 +135,7 @@ def _signoff_exception(exception: SignoffException) -> dict[str, Any]:
         "code": code,
         "what": wording.NEEDS.get(code, code),
         "reason": exception.reason,
-        "officer": exception.officer.get_username(),
+        "officer": officer_name(exception.officer),
     }
 
 

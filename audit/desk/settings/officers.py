@@ -32,7 +32,7 @@ from audit.desk.scoped_admin import RecordAdmin, demands, officer_of, scope_of
 from audit.desk.sign_in.proof import ask_for_proof, fresh_proof
 from audit.models import AccountRequest, Casino, Officer, Role
 from audit.notifications import access_links
-from audit.presentation import request_title
+from audit.presentation import officer_name, request_title
 
 # Officers have roles, not groups; second factors are secret; the schedule follows the settings and casinos' cutoffs.
 admin.site.unregister([Group, StaticDevice, TOTPDevice])
@@ -209,7 +209,7 @@ class OfficerAdmin(RecordAdmin[Officer]):
         return self._page(
             request,
             "officer.html",
-            title=officer.get_full_name() or officer.get_username(),
+            title=officer_name(officer),
             officer=officer,
             memberships=list(held.values()),
             other_casinos=[each for each in casinos if each.pk not in held],

@@ -25,7 +25,7 @@ from audit.access.scope import Scope
 from audit.desk.scoped_admin import RecordAdmin, demands, officer_of, scope_of
 from audit.desk.sign_in.proof import fresh_proof
 from audit.models import Casino, GamingTable, RegisterEntry, RequestState
-from audit.presentation import day, labelled, language
+from audit.presentation import day, labelled, language, officer_name
 from audit.register import entries, in_force, touched
 from audit.register.currency import currency_of
 from audit.register.entries import Proposal, RegisterRefused
@@ -138,7 +138,7 @@ class RegisterAdmin(RecordAdmin[RegisterEntry]):
 
     @admin.display(description=gettext_lazy("officers"))
     def officers(self, entry: RegisterEntry) -> str:
-        return ", ".join(each.get_username() for each in (entry.proposed_by, entry.decided_by) if each is not None)
+        return ", ".join(officer_name(each) for each in (entry.proposed_by, entry.decided_by) if each is not None)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return bool(scope_of(request, Capability.KEEP_REGISTER))

@@ -33,7 +33,7 @@ def form(desk: RegisterDesk, **other: Any) -> dict[str, Any]:
     return {
         "casino": desk.casino.pk,
         "reading": "payout_unit",
-        "value": "100",
+        "value": "1.00 EUR",
         "table": "",
         "ruleset": "",
         "first_day": "2026-01-01",
@@ -102,7 +102,8 @@ def test_approving_asks_again_for_a_password_after_a_while(desk: RegisterDesk) -
 @pytest.mark.parametrize(
     ("other", "words"),
     [
-        ({"value": "nothing"}, "Not a value of this reading"),
+        ({"value": "nothing"}, "Not an amount with its currency"),
+        ({"reading": "zero_rule", "value": "nothing"}, "Not a value of this reading"),
         ({"value": ""}, "Give a value."),
         ({"reading": "luck"}, "Select a valid choice"),
         ({"reading": "double_table", "value": "yes"}, "Choose the table."),
