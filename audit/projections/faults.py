@@ -9,7 +9,7 @@ from dataclasses import dataclass
 class WrongRow:
     """A row that differs from what the log says, is missing, or is too many.
 
-    ``part`` is what the row is of: ``finding``, ``case``, ``action``, ``register``, ``night``,
+    ``part`` is what the row is of: ``finding``, ``session``, ``case``, ``action``, ``register``, ``night``,
     ``signature``, ``complaint``, ``request``, ``what-if``, ``ledger``, ``person``, ``key``, ``batch`` (its signature),
     ``casino``, ``table``, ``role``, ``group``, ``link``, ``feed``, ``counter``, ``webhook``, ``clock`` or ``epoch``.
     ``stream`` and ``seq`` say where, as far as it is of a session.

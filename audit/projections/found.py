@@ -36,6 +36,7 @@ from audit.models import (
 from audit.models.runs import CURRENT
 from audit.projections.entries import Entry, entries
 from audit.projections.faults import WrongRow
+from audit.projections.unread import wrong_places
 from audit.transparency.kept_findings import ADJUDICATED, KEPT, KeptRow, root_of, rows_of
 from settlement import ENGINE_VERSION, State
 from settlement import Finding as Found
@@ -92,6 +93,11 @@ def wrong_findings(
     kept = _kept(casino_id)
     ids = _stream_ids(casino_id)
     began = 0 if any(entries(None, (TAKEN_OVER,))) else _keeping_began()
+    yield from wrong_places(
+        ids,
+        {each: own.adjudicated for each, own in _of_ids(ids, kept) if own.adjudicated is not None},
+        older={each for each, (_name, _casino, us) in ids.items() if began is None or us < began},
+    )
     is_refused = WitnessState.objects.exclude(refused_at=None).exists()
     for stream_id, rows in _by_stream(casino_id, ids):
         if stream_id not in ids:
@@ -109,6 +115,12 @@ def wrong_findings(
         if not is_refused:  # a witness's refusal is such a finding, too
             yield from _of_sequencer(name, [row for row in rows if row.rule == TAMPERED], tampered)
         progress(figures)
+
+
+def _of_ids(
+    ids: Mapping[int, tuple[str, int, int]], kept: Mapping[tuple[int, str], _Kept]
+) -> Iterator[tuple[int, _Kept]]:
+    return ((stream_id, kept.get((casino, name), _Kept())) for stream_id, (name, casino, _us) in ids.items())
 
 
 def _kept(casino_id: int | None) -> dict[tuple[int, str], _Kept]:

@@ -250,6 +250,8 @@ def test_the_first_fault_names_stream_event_and_batch(streams: list[str]) -> Non
         "update log.stream set currency = 'USD'",
         "update log.stream set ruleset = 'qc-craps'",
         "update log.stream set casino_id = -casino_id",
+        "update log.stream set opened_at = opened_at - interval '2 hours'",
+        "update log.stream set opened_at = 'infinity'",
         "update log.stream_head set chain = sha256(chain)",
         "update log.stream_head set next_seq = next_seq + 1",
         "delete from log.stream_head",
