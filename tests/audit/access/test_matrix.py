@@ -17,6 +17,7 @@ import subprocess
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from http.cookies import SimpleCookie
 from io import BytesIO
 from pathlib import Path
@@ -33,6 +34,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from pytest_django import DjangoDbBlocker
 
 from audit import task_queue
+from audit.models import api_keys
 from tests.audit.access.matrix_requests import DAY, Ask, Row, is_known, requests_of
 from tests.audit.access.two_casinos import MARKED, World
 
@@ -341,6 +343,8 @@ def world(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator
 @pytest.fixture(autouse=True)
 def _metrics(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings, "CABOCHON_METRICS_TOKEN", TOKEN)
+    # Each request is rolled back, and with it that the key was used: on a slow machine that would be stored again.
+    monkeypatch.setattr(api_keys, "USE_STORED_AFTER", timedelta.max)
 
 
 def patterns(found: list[Any], prefix: str = "") -> Iterator[str]:
