@@ -5,6 +5,7 @@ from django.urls import include, path
 from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSplitView
 
+from audit.desk import sections  # noqa: F401  (registers the models of the desk with the admin site)
 from casino import health, metrics
 
 handler400 = "casino.errors.bad_request"

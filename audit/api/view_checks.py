@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from django.core.checks import CheckMessage, Error, Tags, register
+from django.core.checks import CheckMessage, Error
 
 from audit.api.authentication import HasScope
 from audit.api.keyed_view import NoSuchAddress
@@ -15,7 +15,6 @@ PUBLIC = frozenset({Keys, NoSuchAddress})
 """The views that need no key: the public keys of the log, and the answer that there is no such address."""
 
 
-@register(Tags.security)
 def check_views(*, app_configs: Sequence[Any] | None = None, **kwargs: Any) -> list[CheckMessage]:
     """Report views of the API that demand no scope of a key."""
     from audit.api.urls import urlpatterns

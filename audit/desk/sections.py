@@ -1,4 +1,5 @@
-"""Registers the models of every section with the admin site. ``audit.apps`` imports this module once models exist."""
+"""Registers the models of every section with the admin site. The addresses of the pages, ``casino.urls``,
+and the check of the pages import this module."""
 
 # ruff: noqa: F401
 import audit.desk.complaints.admin

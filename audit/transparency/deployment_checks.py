@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, get_args
 
-from django.core.checks import CheckMessage, Error, Tags, Warning, register
+from django.core.checks import CheckMessage, Error, Warning
 from django.db import connection
 
 from audit.access import applied_roles
@@ -42,7 +42,6 @@ order by 1, 2
 _GUARDS = "select evtname from pg_event_trigger where evtname in ('log_no_change', 'log_no_drop') and evtenabled = 'A'"
 
 
-@register(Tags.security, deploy=True)
 def check_log(*, databases: Sequence[str] | None = None, **kwargs: Any) -> list[CheckMessage]:
     """Report privileges on the log that the application does not need, missing guards, and missing keys."""
     if "default" not in (databases or ()):

@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import admin, messages
-from django.contrib.auth.models import Group
 from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import get_object_or_404, redirect
@@ -19,10 +18,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django_celery_beat.models import ClockedSchedule, CrontabSchedule, IntervalSchedule, PeriodicTask, SolarSchedule
 from django_otp import user_has_device
-from django_otp.plugins.otp_static.models import StaticDevice
-from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from audit.access import accounts, keepers
 from audit.access.accounts import AccountRefused
@@ -35,8 +31,6 @@ from audit.notifications import access_links
 from audit.presentation import officer_name, request_title
 
 # Officers have roles, not groups; second factors are secret; the schedule follows the settings and casinos' cutoffs.
-admin.site.unregister([Group, StaticDevice, TOTPDevice])
-admin.site.unregister([PeriodicTask, ClockedSchedule, CrontabSchedule, IntervalSchedule, SolarSchedule])
 
 MAX_EMAIL = Officer._meta.get_field("email").max_length
 """Characters of a mail address, as ``Officer`` stores it."""
