@@ -186,23 +186,24 @@ else:
             "NAME": DATABASE,
         }
     }
-# Each thread of the web server keeps its connection open: opening one costs more than most requests.
-if PROCESS == "web":
-    DATABASES["default"]["CONN_MAX_AGE"] = 600
-    DATABASES["default"]["CONN_HEALTH_CHECKS"] = True  # replaces connections that died with the database
-    # The server cancels a query whose client has long given up.
-    options = DATABASES["default"].setdefault("OPTIONS", {})
-    limit = f"-c statement_timeout={env.int('CABOCHON_STATEMENT_S', default=20)}s"
-    options["options"] = f"{options.get('options', '')} {limit}".strip()
-if PROCESS == "worker":
-    # The server cancels what a worker has long given up; before the task's own limit, which is the last resort.
-    options = DATABASES["default"].setdefault("OPTIONS", {})
-    limit = f"-c statement_timeout={env.int('CABOCHON_WORKER_STATEMENT_S', default=240)}s"
-    options["options"] = f"{options.get('options', '')} {limit}".strip()
-elif PROCESS == "night":
-    options = DATABASES["default"].setdefault("OPTIONS", {})
-    limit = f"-c statement_timeout={env.int('CABOCHON_NIGHT_STATEMENT_S', default=600)}s"
-    options["options"] = f"{options.get('options', '')} {limit}".strip()
+if env.str("CABOCHON_NEAR_URL", default=""):  # any node of a cluster: docs/scaling.md
+    DATABASES["near"] = env.db_url("CABOCHON_NEAR_URL")
+    DATABASES["near"]["HOST"] = unquote(DATABASES["near"].get("HOST", ""))
+# The server cancels a query whose client has long given up; before a task's own limit, which is the last resort.
+STATEMENT_S = {
+    "web": env.int("CABOCHON_STATEMENT_S", default=20),
+    "worker": env.int("CABOCHON_WORKER_STATEMENT_S", default=240),
+    "night": env.int("CABOCHON_NIGHT_STATEMENT_S", default=600),
+}
+for _database in DATABASES.values():
+    # Each thread of the web server keeps its connection open: opening one costs more than most requests.
+    if PROCESS == "web":
+        _database["CONN_MAX_AGE"] = 600
+        _database["CONN_HEALTH_CHECKS"] = True  # replaces connections that died with the database
+    if PROCESS in STATEMENT_S:
+        _options = _database.setdefault("OPTIONS", {})
+        _limit = f"-c statement_timeout={STATEMENT_S[PROCESS]}s"
+        _options["options"] = f"{_options.get('options', '')} {_limit}".strip()
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # The API of table systems

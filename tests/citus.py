@@ -19,6 +19,7 @@ from uuid import uuid4
 
 import psycopg
 import pytest
+from django.db.backends.utils import CursorWrapper
 
 from audit.access.database_roles import ROLES
 from tests.roles import make_accounts
@@ -65,6 +66,13 @@ def new_database(root: Path, *, kept: str = "", is_distributed: bool = True) -> 
                 server = stack.enter_context(psycopg.connect(node, autocommit=True))
                 server.execute("set citus.enable_create_database_propagation = off")
                 server.execute(f"drop database {name} with (force)")
+
+
+def let_a_superuser_attack(cursor: CursorWrapper) -> None:
+    """On a cluster, let a superuser change triggers of shards through the coordinator, in this transaction."""
+    if COORDINATOR:
+        cursor.execute("set local citus.enable_unsafe_triggers = on")
+        cursor.execute("set local citus.multi_shard_modify_mode = 'sequential'")
 
 
 def _make(name: str, addresses: list[str]) -> None:

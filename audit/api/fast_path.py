@@ -32,7 +32,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 import structlog
-from django.db import Error, connection
+from django.db import Error, connections
 from rest_framework.exceptions import Throttled
 
 from audit import task_queue
@@ -146,7 +146,7 @@ class FastPath:
         except Exception as error:  # whatever it is, Django says it in a problem document
             # If the events were stored all the same, Django finds them there and gives the same receipt.
             log.warning("fast path failed", error=str(error))
-            connection.close()
+            connections.close_all()
             answer = None
         if answer is None:
             environ["wsgi.input"] = io.BytesIO(body)
@@ -180,7 +180,7 @@ class FastPath:
         except Exception as error:  # whatever it is, the requests go on by themselves, and each is told its own
             log.warning("requests not stored together", requests=len(requests), error=str(error))
             if isinstance(error, Error) and not binary_copy.sqlstate_of(error):
-                connection.close()
+                connections.close_all()
             return answers
         for index, each in zip(singles, stored, strict=True):
             if each is not None:
@@ -318,11 +318,12 @@ _limited = threading.local()
 
 def _limit_waits() -> None:
     """Have this thread's connection wait for no stream for long: all who are stored together would wait with it."""
-    connection.ensure_connection()
-    if getattr(_limited, "connection", None) is not connection.connection:
-        with connection.cursor() as cursor:
+    used = binary_copy.nearest()
+    used.ensure_connection()
+    if getattr(_limited, "connection", None) is not used.connection:
+        with used.cursor() as cursor:
             cursor.execute(f"set lock_timeout = {LOCK_MS}")
-        _limited.connection = connection.connection
+        _limited.connection = used.connection
 
 
 def _is_usual(environ: dict[str, Any]) -> bool:

@@ -198,6 +198,7 @@ def append_named(
             "select stream_id, appended, chain, received_at from log.append_named(%b::bigint, %b::text, %b::bigint[],"
             " %b::bigint, %b::bigint, %b::bytea, %b::bigint, %b::bigint[], %b::timestamptz[], %b::text[])",
             (casino_id, name, list(tables) or None, first_seq, next_seq, root, key_id, *columns.arrays()),
+            nearby=True,
         )
     if not appended:
         return None
@@ -240,7 +241,7 @@ def append_singles(batches: Sequence[SingleEvent]) -> list[tuple[int, Batch] | N
         texts("text", [each.event.envelope for each in sent]),
     )
     with _closed_months():
-        rows = binary_copy.execute(_APPEND_SINGLES, parameters)
+        rows = binary_copy.execute(_APPEND_SINGLES, parameters, nearby=True)
     stored: list[tuple[int, Batch] | None] = [None] * len(batches)
     for number, stream_id, appended, chain, received_at in rows:
         if appended:

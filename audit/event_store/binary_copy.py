@@ -7,13 +7,16 @@ is four times as slow as an array sent in binary; and they parse JSON, where the
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
 import psycopg
-from django.db import connection
+from django.conf import settings
+from django.db import connection, connections
 from psycopg import postgres
 from psycopg.adapt import Buffer, Dumper, Loader, PyFormat
 from psycopg.pq import Format
@@ -90,18 +93,53 @@ def microseconds(instants: Sequence[datetime]) -> list[int]:
     return [first_us + (each.days * 86_400 + each.seconds) * 1_000_000 + each.microseconds for each in since_first]
 
 
-def execute(statement: str, parameters: tuple[Any, ...] | Mapping[str, Any]) -> list[tuple[Any, ...]]:
+NEAR = "near"
+"""Django's name of the database that ``CABOCHON_NEAR_URL`` gives: the same one, by another node of its cluster."""
+
+
+_rewrite: ContextVar[Callable[[str], str]] = ContextVar("rewrite", default=str)
+
+
+@contextmanager
+def rewriting(rewrite: Callable[[str], str]) -> Iterator[None]:
+    """Run each statement of this block as ``rewrite`` returns it."""
+    before = _rewrite.set(rewrite)
+    try:
+        yield
+    finally:
+        _rewrite.reset(before)
+
+
+def rewritten(statement: str) -> str:
+    """Return a statement in the form in which it is run here."""
+    return _rewrite.get()(statement)
+
+
+def nearest(*, reads_committed: bool = False) -> Any:
+    """Return the connection by which one stream is appended to and read: the node nearby, if there is one.
+
+    In a transaction it is Django's own, which sees what the transaction wrote and rolls back what fails, unless what is
+    read was committed before (``reads_committed``).
+    """
+    has_own = connection.in_atomic_block and (not reads_committed or _rewrite.get() is not str)
+    return connection if has_own or NEAR not in settings.DATABASES else connections[NEAR]
+
+
+def execute(
+    statement: str, parameters: tuple[Any, ...] | Mapping[str, Any], *, nearby: bool = False
+) -> list[tuple[Any, ...]]:
     """Run one statement, its parameters marked ``%b``, and return its rows; a ``json`` column comes as bytes.
 
-    Outside ``transaction.atomic`` the statement is a transaction of its own, in one round trip. Raise Django's database
-    errors.
+    Outside ``transaction.atomic`` the statement is a transaction of its own, in one round trip; ``nearby`` then runs it
+    on the node nearby. Raise Django's database errors.
     """
-    connection.ensure_connection()
-    connection.validate_no_broken_transaction()
-    with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as cursor:
+    used = nearest() if nearby else connection
+    used.ensure_connection()
+    used.validate_no_broken_transaction()
+    with used.wrap_database_errors, psycopg.Cursor(used.connection) as cursor:
         cursor.adapters.register_loader("json", _RawLoader)
         cursor.adapters.register_dumper(BinaryArray, _ArrayDumper)
-        return cursor.execute(statement, parameters, binary=True).fetchall()
+        return cursor.execute(rewritten(statement), parameters, binary=True).fetchall()
 
 
 def sqlstate_of(error: BaseException) -> str:

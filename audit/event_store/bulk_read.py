@@ -12,12 +12,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import repeat
+from typing import Any
 
 import psycopg
 from django.db import OperationalError, connection
 from psycopg.pq import ExecStatus
 
-from audit.event_store import archived, cluster
+from audit.event_store import archived, binary_copy, cluster
 
 # The rows are put in order once, by the index; an "order by" in the aggregates would sort them again in each.
 _SELECT_RANGES = """
@@ -88,7 +89,7 @@ def events_in(ranges: Sequence[SeqRange]) -> Iterator[Events]:
         lasts=",".join(str(each.last_seq) for each in ranges),
     )
     following = 1
-    for row in _copy_rows(statement):
+    for row in _copy_rows(statement, connection):
         [position] = _int64(row, 6)
         assert position >= following, "an ordinality is read in its order"
         yield from repeat(Events(), position - following)
@@ -97,12 +98,12 @@ def events_in(ranges: Sequence[SeqRange]) -> Iterator[Events]:
     yield from repeat(Events(), len(ranges) + 1 - following)
 
 
-def _copy_rows(statement: str) -> Iterator[bytes]:
-    """Yield the rows of a query in the binary format of COPY."""
-    connection.ensure_connection()
-    assert isinstance(connection.connection, psycopg.Connection)
-    pgconn = connection.connection.pgconn
-    started = pgconn.exec_(f"copy ({statement}) to stdout (format binary)".encode())
+def _copy_rows(statement: str, used: Any) -> Iterator[bytes]:
+    """Yield the rows of a query in the binary format of COPY, by a connection of Django's."""
+    used.ensure_connection()
+    assert isinstance(used.connection, psycopg.Connection)
+    pgconn = used.connection.pgconn
+    started = pgconn.exec_(f"copy ({binary_copy.rewritten(statement)}) to stdout (format binary)".encode())
     if started.status != ExecStatus.COPY_OUT:
         raise OperationalError(started.get_error_message()) from psycopg.errors.error_from_result(started)
     length, block = pgconn.get_copy_data(0)
@@ -202,7 +203,7 @@ def arrays_between(stream_id: int, first_seq: int, last_seq: int, *, max_events:
         limit="all" if max_events is None else max_events // part,
     )
     before = 0
-    for row in _copy_rows(statement):
+    for row in _copy_rows(statement, binary_copy.nearest(reads_committed=True)):
         [low] = _int64(row, 6)
         assert low > before, "pages are read in their order"
         before = low

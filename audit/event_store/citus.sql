@@ -267,6 +267,12 @@ begin
   return query select * from log.event e where e.stream_id = p_stream;
 end $$;
 
+create or replace function log_node.head_of(p_stream bigint) returns setof log.stream_head
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  return query select * from log.stream_head h where h.stream_id = p_stream;
+end $$;
+
 -- Whether a row of a sandbox may go is said by a transaction of the coordinator, which no shard knows.
 create or replace function log.empty_sandbox(p_casino bigint, out streams bigint, out events bigint)
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
@@ -306,7 +312,8 @@ grant execute on function log.ensure_month to cabochon_owner;
 grant execute on function log.append, log.hold, log.open_stream, log.open_sandbox_stream, log.open_desk to cabochon_writer;
 grant execute on function log.seal to cabochon_sequencer;
 grant usage on schema log_node to cabochon_reader;
-grant execute on function log_node.streams, log_node.stream_of, log_node.heads, log_node.unsealed, log_node.batches_of, log_node.events_of
+grant execute on function log_node.streams, log_node.stream_of, log_node.heads, log_node.unsealed, log_node.batches_of, log_node.events_of,
+  log_node.head_of
   to cabochon_reader;
 
 do $$

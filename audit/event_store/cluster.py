@@ -91,11 +91,22 @@ _READ_THROUGH = (
     (r"\bjoin log\.batch (\w) on \1\.stream_id = (\w\.stream_id)", r"join log_node.batches_of(\2) \1 on true"),
     (r"\bjoin log\.event (\w) on \1\.stream_id = (\w\.stream_id)", r"join log_node.events_of(\2) \1 on true"),
 )
+_READ_AS_THE_OWNER = (
+    (r"\blog\.event where stream_id = (%b::bigint|\d+)", r"log_node.events_of(\1) event where true"),
+    (r"\blog\.event e\s+where e\.stream_id = (%b::bigint|\d+)", r"log_node.events_of(\1) e where true"),
+    (r"\blog\.batch b where b\.stream_id = (%b::bigint|\d+)", r"log_node.batches_of(\1) b where true"),
+    (r"\blog\.batch where stream_id = (%b::bigint|\d+)", r"log_node.batches_of(\1) batch where true"),
+    (r"\blog\.stream_head where stream_id = (%b::bigint|\d+)", r"log_node.head_of(\1) stream_head where true"),
+)
+"""The same for a transaction that has written to the stream it reads."""
 _READ_THROUGH_TO_WRITE = (
     (r"\blog\.stream s\s+where s\.stream_id = (%\(stream\)s)", r"log_node.stream_of(\1) s where true"),
     (r"\blog\.stream (?=[a-z])", "log_node.streams() "),
 )
 """How a statement reads the log that also reads tables of the coordinator: what it has, and what it gets instead."""
+
+
+_WRITES = re.compile(r"\b(insert into|update) audit_")
 
 
 class NotCitus(Exception):
@@ -153,12 +164,31 @@ def unprotected() -> list[tuple[str, str]]:
 
 def readable(statement: str) -> str:
     """Return a statement about the log and tables of the coordinator in the form in which this database can run it."""
-    return _read_through(statement) if is_distributed() else statement
+    if not is_distributed():
+        return statement
+    return _through(statement, _READ_THROUGH + (_READ_THROUGH_TO_WRITE if _WRITES.search(statement) else ()))
+
+
+@contextmanager
+def reading_what_it_wrote() -> Iterator[None]:
+    """Read streams of a cluster here under the role that writes to them: Citus demands one role in a transaction.
+
+    Each statement reads all of its stream. That is for a transaction that appends and then reads.
+    """
+    if not is_distributed():
+        yield
+        return
+    with binary_copy.rewriting(_as_the_owner):
+        yield
+
+
+def _as_the_owner(statement: str) -> str:
+    return _through(statement, _READ_AS_THE_OWNER)
 
 
 @cache
-def _read_through(statement: str) -> str:
-    for pattern, function in _READ_THROUGH + (_READ_THROUGH_TO_WRITE if "insert into" in statement else ()):
+def _through(statement: str, patterns: tuple[tuple[str, str], ...]) -> str:
+    for pattern, function in patterns:
         statement = re.sub(pattern, function, statement)
     return statement
 

@@ -101,6 +101,7 @@ def slice_of(stream_id: int, *, after: int = 0, limit: int) -> list[tuple[int, b
         "select seq, envelope from log.event where stream_id = %b::bigint and seq > %b::bigint"
         " order by seq limit %b::bigint",
         (stream_id, after, limit),
+        nearby=True,
     )
     return rows or _nothing(stream_id)
 
@@ -111,6 +112,7 @@ def before(stream_id: int, *, seq: int, limit: int) -> list[tuple[int, bytes]]:
         "select seq, envelope from log.event where stream_id = %b::bigint and seq < %b::bigint"
         " order by seq desc limit %b::bigint",
         (stream_id, seq, limit),
+        nearby=True,
     )
     return rows[::-1] or _nothing(stream_id)
 
@@ -152,6 +154,7 @@ def events_at(stream_id: int, seqs: list[int]) -> dict[int, bytes]:
     rows = binary_copy.execute(
         "select seq, envelope from log.event where stream_id = %b::bigint and seq = any (%b::bigint[])",
         (stream_id, seqs),
+        nearby=True,
     )
     return dict(rows or _nothing(stream_id))
 

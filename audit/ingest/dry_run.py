@@ -12,7 +12,7 @@ from typing import Any
 from django.db import transaction
 
 from audit.adjudication.preview import TooManyEvents, Unsettled, new_findings
-from audit.event_store import read
+from audit.event_store import cluster, read
 from audit.ingest.bodies import Body
 from audit.ingest.record import IngestResult, RecordUnavailable, record
 from audit.ingest.refusals import EventsRefused
@@ -49,7 +49,8 @@ def dry_record(key: ApiKey, stream: str, body: Body, signature: str | None = Non
     Raise ``EventsRefused`` as ``record`` would, ``TooFarBehind`` if too many events wait, ``RecordUnavailable`` if
     the stream cannot be adjudicated now.
     """
-    with transaction.atomic():  # a refusal rolls back what it has put into quarantine
+    # A refusal rolls back what it has put into quarantine.
+    with transaction.atomic(), cluster.reading_what_it_wrote():
         ingested = record(key, stream, body, signature=signature, is_dry=True)
         head = read.head_of(key.casino_id, stream)
         findings: list[Finding] = []

@@ -20,6 +20,7 @@ from typing import Any, TextIO
 import msgspec
 from django.db import transaction
 
+from audit.event_store import cluster
 from audit.ingest.bodies import Body
 from audit.ingest.mapping import MappingFile, Row, RowRefused, event_of, stream_of
 from audit.ingest.record import RecordUnavailable, record
@@ -170,7 +171,7 @@ def _record(key: ApiKey, stream: str, pending: _Pending, *, is_dry: bool) -> Out
         outcome.refused.append(Refused(stream, 0, "", reason))
         return outcome
     try:
-        with transaction.atomic():
+        with transaction.atomic(), cluster.reading_what_it_wrote():
             for low in range(0, len(pending.events), BATCH):
                 events = [json.dumps(event).encode() for event in pending.events[low : low + BATCH]]
                 rows = pending.rows[low : low + BATCH]

@@ -8,6 +8,7 @@ from datetime import date
 from django.db import connection
 from django.db.models import QuerySet
 
+from audit.event_store import cluster
 from audit.models import LoggedStream, NightReport, RegisterEntry
 from audit.register.in_force import Place
 from audit.register.readings import KINDS, as_json, rulesets_of
@@ -61,7 +62,7 @@ def agree() -> int:
     """
     of_casino = [kind.name for kind in KINDS.values() if kind.is_of_casino]
     with connection.cursor() as cursor:
-        cursor.execute(_AGREE, {"most": AGREED_AT_ONCE, "of_casino": of_casino})
+        cursor.execute(cluster.readable(_AGREE), {"most": AGREED_AT_ONCE, "of_casino": of_casino})
         return int(cursor.rowcount)
 
 

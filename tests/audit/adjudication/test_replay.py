@@ -16,7 +16,7 @@ from django.utils import timezone
 from audit.adjudication import findings, replay, retired_wagers, runs
 from audit.adjudication.replay import advance
 from audit.adjudication.results import wager_of
-from audit.event_store import read
+from audit.event_store import cluster, read
 from audit.models import Adjudication, AdjudicationRun, Finding, RetiredWagers, WaitingStream
 from audit.tasks import replay_stream, sweep
 from settlement import ENGINE_VERSION, adjudicate
@@ -125,7 +125,7 @@ def test_a_worker_leaves_a_stream_whose_first_step_another_has_in_hand_without_w
     other.set_autocommit(False)
     try:
         with other.cursor() as worker, connection.cursor() as own:
-            worker.execute(runs.BEGIN_FIRST, {"stream": stream_id, "engine": ENGINE_VERSION, "what_if": None})
+            worker.execute(cluster.readable(runs.BEGIN_FIRST), {"stream": stream_id, "engine": ENGINE_VERSION, "what_if": None})
             assert worker.fetchone() is not None
             own.execute("set lock_timeout = '1s'")
             assert advance(stream_id) is None

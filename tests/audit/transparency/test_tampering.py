@@ -22,6 +22,7 @@ from audit.transparency.checkpoint_export import export
 from audit.transparency.outcome import Outcome
 from audit.transparency.signed_notes import Signer
 from audit.transparency.verify import verify
+from tests import citus
 from tests.audit.tables import Tenant
 from tests.audit.transparency.sealed import seal, several_streams, verified
 
@@ -54,6 +55,7 @@ def verified_after(attack: Callable[[CursorWrapper], str | None], **options: Any
     description, outcome = None, Outcome()
     try:
         with transaction.atomic(), connection.cursor() as cursor:
+            citus.let_a_superuser_attack(cursor)
             for guard in ("log_no_change", "log_no_drop"):
                 cursor.execute(f"alter event trigger {guard} disable")
             for table in (
