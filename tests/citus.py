@@ -28,6 +28,10 @@ COORDINATOR = os.environ.get("CABOCHON_TEST_CITUS", "")
 
 ON_A_CLUSTER = pytest.mark.skipif(not COORDINATOR, reason="needs a Citus cluster: CABOCHON_TEST_CITUS")
 
+NEEDS_A_ROLLBACK = pytest.mark.skipif(
+    bool(COORDINATOR), reason="leaves the log damaged unless it is rolled back, and tests on a cluster commit"
+)
+
 _NODES = (
     "select nodename, nodeport from pg_dist_node where isactive and noderole = 'primary' and groupid > 0 order by 2"
 )

@@ -22,6 +22,7 @@ from audit.transparency.checkpoint_export import export, name_of
 from audit.transparency.integrity_findings import report_tampering
 from audit.transparency.pending import Left
 from audit.transparency.sequencer import Fenced, Forked, Sequencer, catch_up
+from tests import citus
 from tests.audit.tables import Tenant
 from tests.audit.transparency.sealed import seal, several_streams, verified
 
@@ -157,6 +158,7 @@ def test_the_command_that_is_fenced_says_so_in_one_line_and_fails(
     assert printed.getvalue() == f"sealed: {counted(tree.size(), 'batch', 'batches')}\n"
 
 
+@citus.NEEDS_A_ROLLBACK
 @pytest.mark.superuser
 def test_a_batch_that_was_changed_before_its_seal_is_not_sealed_and_a_finding_opens(
     tenant: Tenant, stream: str, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
@@ -181,6 +183,7 @@ def test_a_batch_that_was_changed_before_its_seal_is_not_sealed_and_a_finding_op
     assert verified().faults[0].stream == stream
 
 
+@citus.NEEDS_A_ROLLBACK
 @pytest.mark.superuser
 def test_nothing_is_signed_on_a_tree_that_lost_leaves_under_a_checkpoint(tenant: Tenant, tmp_path: Path) -> None:
     several_streams(tenant, sizes=[[1, 1, 1]])

@@ -28,8 +28,8 @@ from tests.audit.transparency.sealed import seal, several_streams, verified
 
 pytestmark = pytest.mark.superuser
 
-ATTACKS = 640
-"""Forty of each kind on each table."""
+ATTACKS = 640 if not citus.COORDINATOR else 96
+"""Forty of each kind on each table; six on a cluster, where a verification takes far longer."""
 
 SIZES = [[3, 4, 1], [1, 1, 1, 1, 6], [12], [2, 9], [5, 5]]
 
@@ -97,7 +97,16 @@ class Superuser:
         self.rng = rng
 
     def rows(self, table: str) -> list[str]:
-        self.cursor.execute(f"select tableoid::regclass || ' where ctid = ''' || ctid || '''' from log.{table}")
+        if citus.COORDINATOR:  # which gives no place of a row that is elsewhere
+            by = {"event": "seq", "batch": "first_seq", "leaf": "first_seq", "checkpoint": "number"}[table]
+            key = (
+                f"{by} = ' || {by}"
+                if table == "checkpoint"
+                else f"stream_id = ' || stream_id || ' and {by} = ' || {by}"
+            )
+            self.cursor.execute(f"select 'log.{table} where {key} from log.{table} order by 1")
+        else:
+            self.cursor.execute(f"select tableoid::regclass || ' where ctid = ''' || ctid || '''' from log.{table}")
         return [row for (row,) in self.cursor.fetchall()]
 
     def value(self, row: str, column: str) -> Any:
@@ -216,7 +225,7 @@ def test_every_random_attack_is_found(streams: list[str], seed: int) -> None:
             continue
         done += 1
         assert outcome.faults, f"{name} was not found: {description}"
-    assert done >= 500
+    assert done >= (500 if not citus.COORDINATOR else 40)
     assert verified().faults == [], "every attack was rolled back"
 
 
