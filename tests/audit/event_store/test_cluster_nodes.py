@@ -17,6 +17,7 @@ from django.conf import settings
 from django.core.handlers.wsgi import WSGIHandler
 from django.db import connection, connections
 
+from audit.access import sandboxes
 from audit.api.fast_path import FastPath
 from audit.event_store import binary_copy, read
 from audit.models import Finding
@@ -114,3 +115,9 @@ def test_a_process_replays_by_the_node_nearby(tenant: Tenant) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert Finding.objects.filter(stream_id=head.stream_id).exists()
+
+
+def test_a_sandbox_on_a_cluster_is_not_emptied_and_it_is_said_why() -> None:
+    sandbox = Tenant(is_sandbox=True)
+    with pytest.raises(sandboxes.NotEmptied, match="on a cluster"):
+        sandboxes.empty(sandbox.casino)
