@@ -36,9 +36,7 @@ def empty(casino: Casino, *, reason: str = "") -> Emptied:
     if not casino.is_sandbox:
         raise NotEmptied(f"'{casino.code}' is a casino and not a sandbox: nothing of its record is ever deleted.")
     if cluster.is_distributed():
-        raise NotEmptied(
-            "The log is on a cluster, where nothing is deleted, of a sandbox neither. Open another sandbox."
-        )
+        raise NotEmptied("The log is on a cluster, where nothing is deleted: open another sandbox.")
     try:
         deleted = audit_trail.perform_command(EMPTIED, casino_id=casino.pk, data={}, reason=reason)
     except EntryRefused as refused:

@@ -125,7 +125,9 @@ def test_a_worker_leaves_a_stream_whose_first_step_another_has_in_hand_without_w
     other.set_autocommit(False)
     try:
         with other.cursor() as worker, connection.cursor() as own:
-            worker.execute(cluster.readable(runs.BEGIN_FIRST), {"stream": stream_id, "engine": ENGINE_VERSION, "what_if": None})
+            worker.execute(
+                cluster.readable(runs.BEGIN_FIRST), {"stream": stream_id, "engine": ENGINE_VERSION, "what_if": None}
+            )
             assert worker.fetchone() is not None
             own.execute("set lock_timeout = '1s'")
             assert advance(stream_id) is None

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import DatabaseError, connection, transaction
+from django.db import DatabaseError, NotSupportedError, connection, transaction
 from django.db.backends.utils import CursorWrapper
 from pytest_django import Settings
 
@@ -71,7 +71,10 @@ def verified_after(attack: Callable[[CursorWrapper], str | None], **options: Any
                 "clock",
             ):
                 cursor.execute(f"alter table log.{table} disable trigger user")
-            description = attack(cursor)
+            try:
+                description = attack(cursor)
+            except NotSupportedError as error:
+                pytest.skip(f"a cluster's coordinator does not run it: {error}")
             outcome = verify(signing_keys.verifiers("checkpoint"), **options)
             raise RollBack
     except RollBack:
@@ -285,7 +288,7 @@ def test_the_first_fault_names_stream_event_and_batch(streams: list[str]) -> Non
 )
 def test_everything_around_events_and_batches_is_verified_too(streams: list[str], statement: str) -> None:
     def attack(cursor: CursorWrapper) -> None:
-        cursor.execute("alter table log.stream_head drop constraint stream_head_stream_id_fkey")
+        cursor.execute("alter table log.stream_head drop constraint if exists stream_head_stream_id_fkey")
         cursor.execute(statement)
 
     _, outcome = verified_after(attack)
@@ -299,7 +302,7 @@ def test_a_session_that_is_moved_into_the_space_of_sandboxes_is_named(streams: l
         cursor.execute("set local session_replication_role = replica")
         cursor.execute("select stream_id from log.stream where name = %s", [streams[0]])
         [stream_id] = cursor.fetchone()
-        cursor.execute("alter table log.stream_head drop constraint stream_head_stream_id_fkey")
+        cursor.execute("alter table log.stream_head drop constraint if exists stream_head_stream_id_fkey")
         for table in ("stream", "stream_head", "event", "batch", "leaf"):
             cursor.execute(
                 f"update log.{table} set stream_id = stream_id + (1::bigint << 52) where stream_id = %s", [stream_id]
