@@ -60,19 +60,19 @@ def main() -> int:
 @contextmanager
 def _started(events: int) -> Iterator[dict[str, subprocess.Popen[str]]]:
     """Start a process of each kind, each with a database of its own; drop them at the end."""
-    made, processes = [], {}
+    created, processes = [], {}
     with tempfile.TemporaryDirectory() as data:
         try:
             for kind in KINDS:
                 new = citus.new_database(ROOT, is_distributed=kind != KINDS[0])
                 url = next(new)
-                made.append(new)
+                created.append(new)
                 processes[kind] = _process(url, data, events, is_near=kind == KINDS[2])
             yield processes
         finally:
             for process in processes.values():
                 process.communicate()
-            for new in made:
+            for new in created:
                 next(new, None)
 
 
