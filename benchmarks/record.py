@@ -28,6 +28,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.database import ROOT, database
+from benchmarks.replay_parts import counted_per_s, parts_of_replay
 from casino.gunicorn import post_worker_init
 
 COUPS = {"fr-craps": 9, "qc-craps": 7, "fr-roulette": 17, "fr-american-roulette": 22}
@@ -126,7 +127,7 @@ class Run:
         verify = self._verify()
         one = self._replay(streams, processes=1)
         two = self._replay(streams, processes=2)
-        decoding, folding = self._parts_of_replay(streams)
+        decoding, folding = parts_of_replay(self._ids(streams))
         return {
             "A, rows/s": base,
             "accept, one process": accept,
@@ -324,7 +325,7 @@ class Run:
         ours = sum(len(lines) for _, lines in streams) / _timed(lambda: self._accept(streams))
         one_of_each_ruleset = streams[: len(COUPS)]
         replayed = replayed_per_s(self.environment["DATABASE_URL"], one_of_each_ruleset)
-        counted = self._counted_per_s(one_of_each_ruleset)
+        counted = counted_per_s(self._ids(one_of_each_ruleset))
         return {
             "eventsourcing, events/s": stored,
             "accept over eventsourcing": ours / stored,
@@ -332,40 +333,6 @@ class Run:
             "replay over eventsourcing, both counting": counted / replayed,
             "replay by the law over eventsourcing counting": figures["replay, one process, events/s"] / replayed,
         }
-
-    def _counted_per_s(self, streams: Sequence[Stream]) -> float:
-        """Return the events a second that are read, decoded and counted: what eventsourcing's aggregate does."""
-        from audit.adjudication.stream_reader import gc_paused, pages
-        from audit.event_store.read import next_seq_of
-
-        ids, counted = self._ids(streams), 0
-        started = time.perf_counter()
-        with gc_paused():
-            for stream_id in ids:
-                for page in pages(stream_id, 1, next_seq_of(stream_id) - 1):
-                    for _ in page:
-                        counted += 1
-        took = time.perf_counter() - started
-        assert counted == sum(len(lines) for _, lines in streams)
-        return counted / took
-
-    def _parts_of_replay(self, streams: Sequence[Stream]) -> tuple[float, float]:
-        """Return the seconds that reading and decoding take of a replay in one process, and those of folding."""
-        from audit.adjudication.replay import fold
-        from audit.adjudication.stream_reader import gc_paused, pages
-        from audit.event_store.read import next_seq_of
-        from settlement import State
-
-        decoding = folding = 0.0
-        for stream_id in self._ids(streams):
-            with gc_paused():
-                started = time.perf_counter()
-                events = [event for page in pages(stream_id, 1, next_seq_of(stream_id) - 1) for event in page]
-                decoded = time.perf_counter()
-                fold(State(), events)
-                decoding += decoded - started
-                folding += time.perf_counter() - decoded
-        return decoding, folding
 
     def _memory(self, longest: int) -> dict[str, float]:
         """Return a worker's peak resident memory in MiB, by the number of events in the one stream it replays."""

@@ -36,7 +36,7 @@ from audit.models import (
 from audit.models.runs import CURRENT
 from audit.projections.entries import Entry, entries
 from audit.projections.faults import WrongRow
-from audit.projections.unread import wrong_places
+from audit.projections.unread import unread_sessions
 from audit.transparency.kept_findings import ADJUDICATED, KEPT, KeptRow, root_of, rows_of
 from settlement import ENGINE_VERSION, State
 from settlement import Finding as Found
@@ -93,7 +93,7 @@ def wrong_findings(
     kept = _kept(casino_id)
     ids = _stream_ids(casino_id)
     began = 0 if any(entries(None, (TAKEN_OVER,))) else _keeping_began()
-    yield from wrong_places(
+    yield from unread_sessions(
         ids,
         {each: own.adjudicated for each, own in _of_ids(ids, kept) if own.adjudicated is not None},
         older={each for each, (_name, _casino, us) in ids.items() if began is None or us < began},

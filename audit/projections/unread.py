@@ -25,7 +25,7 @@ from audit.transparency.received_order import HEAD_INSTANT
 READ_WITHIN = timedelta(days=1)
 """How long after its last batch, or after a run began anew, a session is to have been read to its end."""
 
-_PLACES = f"""
+_READ = f"""
 select h.stream_id, s.name, h.next_seq, {HEAD_INSTANT}, coalesce(max(a.next_seq), 1)
 from log.stream_head h join log.stream s using (stream_id)
 left join audit_adjudication a on a.stream_id = h.stream_id and a.what_if_id is null
@@ -42,23 +42,23 @@ class _Type(msgspec.Struct):
 _type_of = msgspec.json.Decoder(_Type).decode
 
 
-def wrong_places(
+def unread_sessions(
     stream_ids: Collection[int], adjudicated: Mapping[int, Entry], *, older: Collection[int]
 ) -> Iterator[WrongRow]:
     """Yield what does not hold about how far sessions were read.
 
     ``adjudicated`` has the newest entry of each session; ``older`` are those from before there were such entries.
     """
-    rows = binary_copy.execute(cluster.readable(_PLACES), (sorted(stream_ids),))
+    rows = binary_copy.execute(cluster.readable(_READ), (sorted(stream_ids),))
     now = timezone.now()
-    for stream_id, name, end, received_at, place in rows:
+    for stream_id, name, end, received_at, reached in rows:
         entry = adjudicated.get(stream_id)
-        if place > end:
-            what = f"it is said to be adjudicated to event {place - 1}, and ends at event {end - 1}"
+        if reached > end:
+            what = f"it is said to be adjudicated to event {reached - 1}, and ends at event {end - 1}"
             yield WrongRow("session", what, name, end - 1)
-        elif place < end and _is_overdue(received_at, entry, now):
-            yield WrongRow("session", "nobody has adjudicated it from here on, for more than a day", name, place)
-        elif place == end and entry is None and stream_id not in older and _is_closed(stream_id, end):
+        elif reached < end and _is_overdue(received_at, entry, now):
+            yield WrongRow("session", "nobody has adjudicated it from here on, for more than a day", name, reached)
+        elif reached == end and entry is None and stream_id not in older and _is_closed(stream_id, end):
             yield WrongRow("session", "it is said to be adjudicated to its end, and no entry says so", name, end - 1)
 
 

@@ -20,7 +20,6 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from django.db import connection, transaction
@@ -33,7 +32,6 @@ from audit.models import FIRST_SANDBOX_ID
 from audit.transparency import envelopes, tree
 from audit.transparency.decisions import wrong_decisions
 from audit.transparency.outcome import Archived, Fault, Outcome, Phase, Progress
-from audit.transparency.pending import LATE
 from audit.transparency.received_order import HEAD_INSTANT, INSTANT, ReceivedOrder
 from audit.transparency.signed_notes import Checkpoint, Verifier
 from audit.transparency.verify_tree import TreeVerification
@@ -75,7 +73,7 @@ where stream_id > %b::bigint and stream_id <= %b::bigint
 
 _STREAMS = f"""
 select s.stream_id, s.name, s.gaming_day, s.game, s.ruleset, s.currency, s.is_of_desk, h.next_seq, h.chain,
-       {HEAD_INSTANT}, {INSTANT.replace("b.received_at", "s.opened_at")}
+       {HEAD_INSTANT}
 from log.stream s left join log.stream_head h using (stream_id)
 where s.stream_id > %b::bigint and s.stream_id <= %b::bigint order by 1
 """
@@ -278,9 +276,7 @@ class _OneStream:
             self._check_leaf(each)
         for at, wrong in order.wrong_in_stream([(each.index, each.batch.received_at) for each in stored]):
             self._fault(stored[at], wrong)
-        self.first_received_at, self.received_at = None, None
-        if stored:
-            self.first_received_at, self.received_at = stored[0].batch.received_at, stored[-1].batch.received_at
+        self.received_at = stored[-1].batch.received_at if stored else None
 
     def blocks(self) -> Iterator[list[StoredBatch]]:
         """Yield the batches to verify, several small ones together."""
@@ -358,11 +354,9 @@ class _OneStream:
 
     def end(self, row: Sequence[object]) -> None:
         """Compare the stream's row, with its head, to the batches and the first event."""
-        _, _, day, game, ruleset, currency, is_of_desk, next_seq, chain, received_at, opened_at = row
+        _, _, day, game, ruleset, currency, is_of_desk, next_seq, chain, received_at = row
         if (next_seq, chain) != (self.next_seq, self.chain) or received_at not in (None, self.received_at):
             self.outcome.add(Fault("head", "is not where the last batch ends", self.name))
-        if self.first_received_at is not None and not _is_near(opened_at, self.first_received_at):
-            self.outcome.add(Fault("stream", "was not opened when its first batch came", self.name, 1))
         if is_of_desk and any(each.batch.key_id != audit_trail.NO_KEY for each in self.batches):
             self.outcome.add(
                 Fault("stream", "is said to be of officers' entries, and a table system sent it", self.name)
@@ -384,8 +378,3 @@ class _OneStream:
     def _fault(self, stored: StoredBatch, what: str) -> None:
         batch = stored.batch
         self.outcome.add(Fault("batch", what, self.name, batch.first_seq, batch.last_seq, stored.index))
-
-
-def _is_near(opened_at: object, first_received_at: datetime) -> bool:
-    """Whether a stream was opened with its first batch: in one transaction, each by the clock at its own instant."""
-    return isinstance(opened_at, datetime) and abs(opened_at - first_received_at) <= LATE
