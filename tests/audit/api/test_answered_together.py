@@ -91,9 +91,9 @@ def test_they_are_one_statement(fast: FastPath, monkeypatch: pytest.MonkeyPatch)
     execute = binary_copy.execute
     answers(fast, *[each.request() for each in senders])  # keys are looked up
 
-    def noted(text: str, params: Any) -> Any:
+    def noted(text: str, params: Any, **options: Any) -> Any:
         statements.append(text)
-        return execute(text, params)
+        return execute(text, params, **options)
 
     monkeypatch.setattr(append.binary_copy, "execute", noted)
     assert None not in answers(fast, *[each.request() for each in senders])
@@ -113,10 +113,10 @@ def test_streams_are_locked_in_one_order_whichever_came_first(fast: FastPath, mo
     senders = [Sender(fast) for _ in range(4)]
     execute, names = binary_copy.execute, list[bytes]()
 
-    def noted(text: str, params: Any) -> Any:
+    def noted(text: str, params: Any, **options: Any) -> Any:
         if "append_named" in text:
             names.append(params[1].data)
-        return execute(text, params)
+        return execute(text, params, **options)
 
     monkeypatch.setattr(append.binary_copy, "execute", noted)
     for order in (senders, senders[::-1], senders[2:] + senders[:2]):

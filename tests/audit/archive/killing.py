@@ -44,9 +44,10 @@ def dying(die_at: int, die: Callable[[], object]) -> Iterator[list[str]]:
 
     execute = binary_copy.execute
 
-    def of_partitions(statement: str, parameters: Any) -> Any:
+    def of_partitions(statement: str, parameters: Any, **options: Any) -> Any:
         name = next((each for each in ("stage_month", "swap_month") if each in statement), None)
-        return counted(name, execute)(statement, parameters) if name else execute(statement, parameters)
+        run = counted(name, execute) if name else execute
+        return run(statement, parameters, **options)
 
     with (
         patch.object(files, "write", counted("write", files.write)),

@@ -39,9 +39,9 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], int]]:
     binary: list[str] = []
     execute = binary_copy.execute
 
-    def counts(statement: str, parameters: Any) -> list[tuple[Any, ...]]:
+    def counts(statement: str, parameters: Any, **options: Any) -> list[tuple[Any, ...]]:
         binary.append(statement)
-        return execute(statement, parameters)
+        return execute(statement, parameters, **options)
 
     with monkeypatch.context() as patched, CaptureQueriesContext(connection) as captured:
         patched.setattr(binary_copy, "execute", counts)
