@@ -14,7 +14,7 @@ import gc
 import json
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
@@ -26,6 +26,8 @@ from audit import task_queue
 from audit.event_store import bulk_read
 
 Side: TypeAlias = Literal["before", "after"]
+
+SIDES: Sequence[Side] = ("before", "after")
 
 _inherited: list[Any] = []
 """In a child, its parent's connection: kept, so that it is neither used nor closed."""

@@ -1,8 +1,9 @@
 """An interleaving: clients, workers and sequencers of one record, step by step in an order that a seed chooses.
 
     clients ────►  send, send again, send something else      ┐
-    workers ────►  replay a stream                            ├─ up to three at once, stopped at any statement
-    sequencers ─►  seal, two at once                          ┘  killed, cut off, timed out; clocks step, keys rotate
+              └─►  single events, stored in one commit        ├─ up to three at once, stopped at any statement
+    workers ────►  replay a stream                            │  killed, cut off, timed out; clocks step, keys rotate
+    sequencers ─►  seal, two at once                          ┘
 
 Everything runs in this process and against a real PostgreSQL: each actor has a thread and a connection, and one of them
 runs at a time (``turns.py``). In the end whoever has no answer sends again, everything is replayed and sealed, and the
@@ -18,6 +19,7 @@ import json
 import random
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
@@ -26,8 +28,8 @@ from typing import Any
 from django.core.handlers.wsgi import WSGIHandler
 
 from audit.adjudication import replay
-from audit.api import key_lookup
-from audit.api.fast_path import FastPath
+from audit.api import fast_path, key_lookup
+from audit.api.fast_path import POLICY_HEADERS, FastPath, Usual
 from audit.event_store import binary_copy, read
 from audit.transparency import signing_keys, tree
 from audit.transparency.sequencer import Sequencer, catch_up
@@ -41,6 +43,14 @@ from tests.faults.turns import FAULTS, Actor, Fault, Stage, uncounted
 
 STAGES = 3
 """Actors at once."""
+
+MANY = 1_000
+"""Steps: more than any actor has."""
+
+MAX_RESENDS = 20
+"""How often a client sends all that is not acknowledged before the schedule is given up.
+
+Nothing fails any more then, so one request is enough, and a few where another stream's lock is waited for."""
 
 STEP_EVENTS = 8
 """For ``replay.STEP_EVENTS``: a worker takes one or two steps for a stream."""
@@ -125,7 +135,37 @@ class World:
     def ask(self, method: str, stream: str, events: list[Event] | None, server: Callable[..., Any]) -> tuple[int, Any]:
         """Send a request as a web server passes it on."""
         raw = b"" if events is None else json.dumps(events).encode()
-        environ = {
+        started: list[str] = []
+        environ = self._environ(method, stream, raw)
+        content = b"".join(server(environ, lambda status, headers, *rest: started.append(status)))
+        return int(started[-1][:3]), json.loads(content)
+
+    def ask_together(
+        self, requests: list[tuple[str, Event]], server: FastPath, answers: dict[int, tuple[int, Any]]
+    ) -> None:
+        """Send events of a stream each as a web server does whose requests wait at once.
+
+        What is answered is added to ``answers`` as soon as it is, by the index of its request.
+        """
+        with suppress(AttributeError):  # what was played before on this connection counts for nothing
+            del fast_path._limited.connection
+        bodies = [(stream, json.dumps([event]).encode()) for stream, event in requests]
+        usual = [(self._usual(stream), body) for stream, body in bodies]
+        for index, answer in enumerate(server.answer_together(usual)):
+            if answer is not None:
+                answers[index] = 201, json.loads(answer.content)
+        self.trace.append(f"lane: {len(answers)} of {len(requests)} are stored together")
+        for index, (stream, event) in enumerate(requests):
+            if index not in answers:
+                answers[index] = self.ask("POST", stream, [event], server)
+
+    def _usual(self, stream: str) -> Usual:
+        environ = self._environ("POST", stream, b"")
+        sender = {"HTTP_AUTHORIZATION": environ["HTTP_AUTHORIZATION"]}
+        return Usual(stream, tuple(map(environ.get, POLICY_HEADERS)), sender)
+
+    def _environ(self, method: str, stream: str, raw: bytes) -> dict[str, Any]:
+        return {
             "REQUEST_METHOD": method,
             "PATH_INFO": f"/api/v1/streams/{stream}" + ("/events" if method == "POST" else ""),
             "SERVER_NAME": "localhost",
@@ -143,9 +183,6 @@ class World:
             "wsgi.multiprocess": True,
             "wsgi.run_once": False,
         }
-        started: list[str] = []
-        content = b"".join(server(environ, lambda status, headers, *rest: started.append(status)))
-        return int(started[-1][:3]), json.loads(content)
 
 
 def replay_whole(stream_id: int) -> None:
@@ -165,6 +202,11 @@ class Client:
     @property
     def is_done(self) -> bool:
         return self.acknowledged == len(self.events)
+
+    def acknowledge(self, event: Event) -> None:
+        """Note that an event, and so all before it, was acknowledged."""
+        assert event in self.events, f"acknowledged, though it had to be refused: {event}"
+        self.acknowledged = max(self.acknowledged, self.events.index(event) + 1)
 
 
 class Interleaving:
@@ -190,6 +232,7 @@ class Interleaving:
         finally:  # whoever stands when it fails is killed
             for stage, _ended in self.running.values():
                 stage.go_on(1, "killed before")
+            self.world.next_tenant()  # what this one leaves, broken or not, is in no other's streams
 
     def _play(self) -> list[Violation]:
         for number in range(self.rng.choice((1, 1, 2))):
@@ -201,18 +244,20 @@ class Interleaving:
             if all(client.is_done for client in self.clients):
                 break
             self._turn()
+        self._replay_ends()
         self.fault_rate = 0.0
         while self.running:
-            self._go_on(self.rng.choice(sorted(self.running)), steps=1_000)
+            self._go_on(self.rng.choice(sorted(self.running)), steps=MANY)
         self._set_clocks(0, AHEAD_H)  # or what was received while the server's clock was ahead is not sealed yet
         for client in self.clients:
-            while not client.is_done:
+            for _ in range(MAX_RESENDS):
+                if client.is_done:
+                    break
                 self._send(client, client.events[client.acknowledged :])
                 self._finish()
+            assert client.is_done, f"{client.stream}: sends again and again, and is never done"
         self._recover()
-        history = self._collect()
-        self.world.next_tenant()
-        return violations(history)
+        return violations(self._collect())
 
     # Turns
 
@@ -229,7 +274,7 @@ class Interleaving:
         elif len(self.running) < STAGES and (not self.running or chance < 0.45):
             self._begin()
         else:
-            self._go_on(self.rng.choice(sorted(self.running)), steps=self.rng.choice((1, 2, 3, 5, 8, 100)))
+            self._go_on_somewhere()
 
     def _set_clocks(self, of_processes_h: int, of_server_h: int) -> None:
         self.world.trace.append(f"clocks {of_processes_h} {of_server_h}")
@@ -237,24 +282,43 @@ class Interleaving:
 
     def _begin(self) -> None:
         client = self.rng.choice(self.clients)
-        match self.rng.choices(("send", "other", "ask", "replay", "seal", "publish"), (50, 8, 4, 16, 18, 4))[0]:
+        kinds = {"send": 36, "together": 14, "other": 8, "ask": 4, "replay": 16, "seal": 18, "publish": 4}
+        match self.rng.choices(list(kinds), list(kinds.values()))[0]:
             case "send":
                 low = client.acknowledged
                 if self.rng.random() < 0.15:  # again, and perhaps in another cut
                     low = self.rng.randint(0, low)
                 self._send(client, client.events[low : low + self.rng.randint(2, 9)])
+            case "together":
+                self._send_together()
             case "other":
                 self._send(client, self._wrong(client))
             case "ask":
                 self._request(client, ())
             case "replay":
-                stream_id = self._stream_id(client.stream)
-                if stream_id is not None:
-                    self._start("worker", lambda number: replay_whole(stream_id), lambda actor: None)
+                self._replay(client)
             case "seal":
                 self._start("sequencer", self.world.seal, lambda actor: None)
             case "publish":
                 self._publish()
+
+    def _replay(self, client: Client) -> None:
+        stream_id = self._stream_id(client.stream)
+        if stream_id is not None:
+            self._start("worker", lambda number: replay_whole(stream_id), lambda actor: None)
+
+    def _replay_ends(self) -> None:
+        """Have workers replay the ends of streams, where the findings are; where anything fails, every other time."""
+        self.fault_rate = 0.5 if self.fault_rate else 0.0
+        for client in self.clients * 2:
+            while len(self.running) == STAGES:
+                self._go_on_somewhere()
+            self._replay(client)
+        while self.running:
+            self._go_on_somewhere()
+
+    def _go_on_somewhere(self) -> None:
+        self._go_on(self.rng.choice(sorted(self.running)), steps=self.rng.choice((1, 2, 3, 5, 8, 100)))
 
     def _wrong(self, client: Client) -> list[Event]:
         """Return what is to be refused: other content under a number that was acknowledged, a gap, a wrong shape."""
@@ -279,7 +343,7 @@ class Interleaving:
             status, answer = actor.answer or (None, {})
             self.history.requests.append(Request(client.stream, events, began, self._now(), status, answer or {}))
             if events and status in (200, 201):
-                client.acknowledged = max(client.acknowledged, client.events.index(events[-1]) + 1)
+                client.acknowledge(events[-1])
 
         method, sent = ("POST", list(events)) if events else ("GET", None)
 
@@ -287,6 +351,31 @@ class Interleaving:
             return self.world.ask(method, client.stream, sent, self.world.servers[number])
 
         self._start(f"client {client.stream[-1]}", send, ended)
+
+    def _send_together(self) -> None:
+        """Send some events of some clients, each by itself and all of them at once."""
+        sent: list[tuple[Client, Event]] = []
+        for client in self.clients:
+            low = max(0, client.acknowledged - self.rng.choice((0, 0, 0, 1)))
+            sent += [(client, event) for event in client.events[low : low + self.rng.randint(1, 3)]]
+            if self.rng.random() < 0.1:
+                sent.append((client, self._wrong(client)[0]))
+        if self.rng.random() < 0.2:
+            self.rng.shuffle(sent)
+        began, answers = self._now(), dict[int, tuple[int, Any]]()
+
+        def ended(actor: Actor) -> None:
+            for index, (client, event) in enumerate(sent):
+                status, answer = answers.get(index, (None, {}))
+                self.history.requests.append(Request(client.stream, (event,), began, self._now(), status, answer))
+                if status in (200, 201):
+                    client.acknowledge(event)
+
+        def send(number: int) -> None:
+            requests = [(client.stream, event) for client, event in sent]
+            self.world.ask_together(requests, self.world.servers[number], answers)
+
+        self._start("client lane", send, ended)
 
     def _start(self, name: str, function: Callable[[int], Any], ended: Callable[[Actor], None]) -> None:
         """Begin an actor on a stage that is free; it is given the number of the stage, which is its process's."""
@@ -298,7 +387,10 @@ class Interleaving:
     def _go_on(self, number: int, *, steps: int) -> None:
         stage, ended = self.running[number]
         fault: Fault = self.rng.choice(FAULTS) if self.rng.random() < self.fault_rate else ""
-        actor = stage.go_on(steps, fault)
+        # Commits are few among the steps, and the most is at stake there: a worker's are its cursor and its findings.
+        is_worker = stage.actor is not None and stage.actor.name.endswith("worker")
+        at = "commit" if fault and self.rng.random() < (0.75 if is_worker else 0.25) else ""
+        actor = stage.go_on(MANY if at else steps, fault, at=at)
         if actor.is_done:
             del self.running[number]
             if actor.was_killed:
@@ -308,7 +400,7 @@ class Interleaving:
 
     def _finish(self) -> None:
         while self.running:
-            self._go_on(min(self.running), steps=1_000)
+            self._go_on(min(self.running), steps=MANY)
 
     def _now(self) -> int:
         self.moment += 1

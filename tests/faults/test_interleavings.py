@@ -21,10 +21,10 @@ from audit.transparency import signing_keys
 from audit.transparency.verify import verify
 from tests.faults.clocks import Clocks
 from tests.faults.interleaving import STEP_EVENTS, Interleaving, World
-from tests.faults.turns import FAULTS, taking_turns
+from tests.faults.turns import FAULTS, LOCK_TIMEOUT_MS, taking_turns
 
 QUICK = 20
-OFTEN = 100
+OFTEN = 60
 SCHEDULES = int(os.environ.get("CABOCHON_SCHEDULES", "10000"))
 FIRST = int(os.environ.get("CABOCHON_SEED", "0"))
 CHUNKS = 8
@@ -42,6 +42,7 @@ def world(django_on_its_own_database: str) -> Iterator[World]:
         patch.setattr(replay, "STEP_EVENTS", STEP_EVENTS)
         # A process keeps what it has looked up for as long as it lives: what a schedule does depends on no clock.
         patch.setattr(fast_path, "KEY_CACHE_S", 1e9)
+        patch.setattr(fast_path, "LOCK_MS", LOCK_TIMEOUT_MS)
         patch.setattr(key_lookup, "KNOWN_S", 1e9)
         patch.setattr(api_keys, "USE_STORED_AFTER", timedelta.min)  # at every look-up
         patch.setattr(signing_keys, "RELOAD_EVERY_S", 1e9)
@@ -80,6 +81,7 @@ def test_the_usual_schedules_break_no_rule(world: World) -> None:
     assert {f"statement {fault}" for fault in FAULTS} <= world.seen
     assert {f"commit {fault}" for fault in FAULTS if fault != "timeout"} <= world.seen
     assert {"copy", "message", "commit"} <= world.seen
+    assert {f"{stored} of 3 are stored together" for stored in range(4)} <= world.seen
 
 
 @pytest.mark.soak
@@ -126,11 +128,31 @@ def test_they_find_an_answer_that_is_given_before_the_commit(world: World, monke
     assert broken_rules(world, range(20)) & {"next-seq", "lost", "receipt-changed", "an assertion"}
 
 
-@pytest.mark.faults
 def test_they_find_findings_that_are_written_after_the_cursor(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = findings.add_findings
     monkeypatch.setattr(findings, "add_findings", lambda *args: transaction.on_commit(partial(whole, *args)))
-    assert broken_rules(world, range(200)) & {"findings", "an assertion"}
+    assert broken_rules(world, range(60)) & {"findings", "an assertion"}
+
+
+def test_they_find_events_that_are_answered_together_before_the_commit(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = fast_path.append_singles
+
+    def undone(*args: Any) -> Any:
+        with transaction.atomic():
+            stored = whole(*args)
+            transaction.set_rollback(True)
+        return stored
+
+    monkeypatch.setattr(fast_path, "append_singles", undone)
+    assert broken_rules(world, range(20)) & {"next-seq", "lost", "receipt-changed", "an assertion"}
+
+
+def test_they_find_receipts_of_one_commit_that_are_mixed_up(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = fast_path.append_singles
+    monkeypatch.setattr(fast_path, "append_singles", lambda singles: whole(singles)[::-1])
+    assert broken_rules(world, range(20)) != set()
 
 
 def test_they_find_a_receipt_of_another_instant(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

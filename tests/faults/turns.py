@@ -60,6 +60,7 @@ class Actor:
     function: Callable[[], Any]
     budget: int = 0
     fault: Fault = ""
+    at: str = ""
     is_done: bool = False
     was_killed: bool = False
     answer: Any = None
@@ -81,11 +82,14 @@ class Stage:
         assert self.actor is None, "one actor at a time"
         self.actor = actor
 
-    def go_on(self, steps: int, fault: Fault = "") -> Actor:
-        """Let the actor do ``steps`` steps, at least one; the last of them has the fault. Return the actor."""
+    def go_on(self, steps: int, fault: Fault = "", *, at: str = "") -> Actor:
+        """Let the actor do ``steps`` steps, at least one; the last of them has the fault. Return the actor.
+
+        A step with the name ``at`` is the last.
+        """
         actor = self.actor
         assert actor is not None
-        actor.budget, actor.fault = steps, fault
+        actor.budget, actor.fault, actor.at = steps, fault, at
         self._go.release()
         assert self._stands.acquire(timeout=STUCK_S), f"{actor.name} waits for something that is no lock"
         if actor.is_done:
@@ -95,7 +99,8 @@ class Stage:
     def close(self) -> None:
         self._is_closing = True
         self._go.release()
-        self._thread.join()
+        self._thread.join(STUCK_S)
+        assert not self._thread.is_alive(), "an actor waits for something that is no lock"
 
     def _run(self) -> None:
         while True:
@@ -127,7 +132,7 @@ class Stage:
         if actor.budget == 0:
             self._stands.release()
             self._go.acquire()
-        actor.budget -= 1
+        actor.budget = 0 if name == actor.at else actor.budget - 1
         fault = actor.fault if actor.budget == 0 else ""
         self.trace.append(f"{actor.name}: {name} {fault}".rstrip())
         _local.stage = None  # what a fault does to the connection is no step
@@ -168,7 +173,7 @@ def _end_connection(*, is_noticed_later: bool = False) -> None:
     _killer().execute("select pg_terminate_backend(%s)", (pgconn.backend_pid,))
     # A process of the server closes its socket after it has released its locks.
     with socket.socket(fileno=os.dup(pgconn.socket)) as end:
-        end.setblocking(True)
+        end.settimeout(STUCK_S)
         with suppress(ConnectionError):
             while end.recv(8192):
                 pass
