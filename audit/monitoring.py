@@ -104,6 +104,8 @@ class TableState:
     received_at: datetime | None
     is_open: bool
     table_id: int
+    ruleset: str = ""
+    """What that stream plays; "" for a table without one, and where it does not say."""
     expected_since: datetime | None = None
     """The beginning of the hours in which it is expected to report; None out of them, and of an exempt table."""
     silent_since: datetime | None = None
@@ -201,10 +203,11 @@ _TABLES = """
 select t.casino_id, t.code, s.stream_id, s.name, nullif(h.next_seq - 1, 0), b.received_at,
        s.stream_id is not null and not exists (
          select from audit_adjudication a where a.stream_id = s.stream_id and a.what_if_id is null and a.closed),
-       t.id, t.does_not_report, c.time_zone, c.reports_from, c.reports_until, c.silent_after_min, clock_timestamp()
+       t.id, t.does_not_report, c.time_zone, c.reports_from, c.reports_until, c.silent_after_min,
+       coalesce(s.ruleset, ''), clock_timestamp()
 from audit_gamingtable t join audit_casino c on c.id = t.casino_id
 left join lateral (
-  select stream_id, name from log.stream where casino_id = t.casino_id and table_id = t.id
+  select stream_id, name, ruleset from log.stream where casino_id = t.casino_id and table_id = t.id
   order by gaming_day desc, stream_id desc limit 1) s on true
 left join log.stream_head h on h.stream_id = s.stream_id
 left join lateral (
@@ -331,7 +334,7 @@ def _table(row: tuple[Any, ...], now: datetime) -> TableState:
     state, does_not_report = TableState(*row[:8]), row[8]
     hours = dict(zip(("time_zone", "reports_from", "reports_until", "silent_after_min"), row[9:13], strict=True))
     casino = Casino(pk=state.casino_id, **hours)  # without a query: pages have one for all tables
-    state = replace(state, expected_since=None if does_not_report else casino.reports_since(now))
+    state = replace(state, ruleset=row[13], expected_since=None if does_not_report else casino.reports_since(now))
     return replace(state, silent_since=silent_since(state, casino, now))
 
 

@@ -32,6 +32,9 @@ NOTIFY_CASINO = "audit.tasks.notify_casino"
 NOTIFY_WEBHOOK = "audit.tasks.notify_webhook"
 NOTIFY_TEST = "audit.tasks.notify_test"
 
+BEAT = "beat"
+"""The actor of a run that the schedule started."""
+
 PAUSE_S = 5.0
 """How long nothing is sent after the broker failed."""
 

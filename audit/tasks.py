@@ -256,9 +256,6 @@ BUSY_AGAIN_S = 10
 
 MAX_ERROR = 2_000
 
-BEAT = "beat"
-"""The actor of a run that the schedule started."""
-
 
 @shared_task(ignore_result=True)
 def night_close(*, stream_id: int, **kwargs: Any) -> None:
@@ -278,7 +275,7 @@ def night_close(*, stream_id: int, **kwargs: Any) -> None:
 
 
 @shared_task(ignore_result=True)
-def night_reconcile(*, casino_id: int, day: str | None = None, actor: str = BEAT, **kwargs: Any) -> None:
+def night_reconcile(*, casino_id: int, day: str | None = None, actor: str = task_queue.BEAT, **kwargs: Any) -> None:
     """Start or resume the reconciliation of a gaming day (ISO 8601); None is the last that has ended."""
     casino = Casino.objects.get(pk=casino_id)
     if casino.is_sandbox:  # a task that an operator has scheduled by hand

@@ -21,6 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import psutil
 import psycopg
@@ -278,7 +279,7 @@ class Run:
             _until_up(port)
             load_clients = []
             for number in range(clients):
-                name = f"load-{batch}-{number}-{os.getpid()}"
+                name = f"load-{batch}-{number}-{uuid4().hex[:8]}"
                 arguments = (str(port), self.secret, "bench", name, str(batch), str(self.options.seconds))
                 load_clients.append(
                     subprocess.Popen(

@@ -24,6 +24,8 @@ from django.db.backends.utils import CursorWrapper
 from audit.access.database_roles import ROLES
 from tests.roles import make_accounts
 
+ROOT = Path(__file__).parent.parent
+
 COORDINATOR = os.environ.get("CABOCHON_TEST_CITUS", "")
 
 ON_A_CLUSTER = pytest.mark.skipif(not COORDINATOR, reason="needs a Citus cluster: CABOCHON_TEST_CITUS")
@@ -79,16 +81,23 @@ def let_a_superuser_attack(cursor: CursorWrapper) -> None:
         cursor.execute("set local citus.multi_shard_modify_mode = 'sequential'")
 
 
+def new_empty_database(name: str, node: str) -> None:
+    """Make a database on one node, in the place of the one of that name there, with nothing but the extension."""
+    with psycopg.connect(node, autocommit=True) as server:
+        server.execute("set citus.enable_create_database_propagation = off")
+        server.execute(f"drop database if exists {name} with (force)")
+        server.execute(f"create database {name}")
+    with psycopg.connect(database_of(node, name), autocommit=True) as database:
+        database.execute("create extension citus")
+
+
 def _make(name: str, addresses: list[str]) -> None:
     for node in addresses:
         with psycopg.connect(node, autocommit=True) as server:
             make_accounts(server)
-            server.execute("set citus.enable_create_database_propagation = off")
             for role in ROLES:
                 server.execute(f"alter role {role} login")
-            server.execute(f"create database {name}")
-        with psycopg.connect(database_of(node, name), autocommit=True) as database:
-            database.execute("create extension citus")
+        new_empty_database(name, node)
     url = database_of(COORDINATOR, name)
     at = urlsplit(url)
     with psycopg.connect(url, autocommit=True) as database:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.db import transaction
@@ -22,8 +22,9 @@ DEFAULT_DAYS, SANDBOX_DAYS = 365, 30
 
 
 MADE, ROTATED, REVOKED = "key.made", "key.rotated", "key.revoked"
-"""The entries of a key. The first two, with which one begins, say its scopes and the codes of its tables, and of one
-that has to sign its batches the ``public_key``, in base64."""
+"""The entries of a key. The first two, with which one begins, say its scopes, the codes of its tables and when it
+expires, "" for never, and of one that has to sign its batches the ``public_key``, in base64. The second says until
+when the key is valid that it ``follows``, by its prefix."""
 
 
 class NotActive(Exception):
@@ -104,7 +105,9 @@ def revoke(actor: str, keys: Iterable[int], *, reason: str = "") -> list[ApiKey]
 def stated_of(key: ApiKey) -> dict[str, Any]:
     """Return what the entry says of a key that begins, or is kept."""
     tables = sorted(key.tables.values_list("code", flat=True))
-    return {"id": key.pk, "prefix": key.prefix, "scopes": sorted(key.scopes), "tables": tables, **_signing(key)}
+    expires = key.expires_at.astimezone(UTC).isoformat() if key.expires_at is not None else ""
+    stated = {"id": key.pk, "prefix": key.prefix, "scopes": sorted(key.scopes), "tables": tables, "expires": expires}
+    return stated | _signing(key)
 
 
 def _signing(key: ApiKey) -> dict[str, str]:

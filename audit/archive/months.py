@@ -28,7 +28,7 @@ from audit.archive import files, notes, proof
 from audit.archive.conditions import first_of_next, listed_cases, reasons_to_stay
 from audit.archive.files import BadArchive, FiledBatch, FiledStream, Opened
 from audit.archive.notes import Filed
-from audit.event_store import archived, audit_trail, binary_copy, durable_files
+from audit.event_store import archived, audit_trail, binary_copy, cluster, durable_files
 from audit.event_store.append import EntryRefused
 from audit.event_store.archived import Month
 from audit.models import FIRST_SANDBOX_ID, Officer
@@ -83,6 +83,7 @@ def archive(month: date) -> Month:
     A file that a run before this one has written is used if it proves to be the month's. Raise ``ArchiveRefused``,
     ``BadArchive``, ``NoSigningKey``, ``OSError``: the month is in place.
     """
+    _demand_one_server()
     _demand_owner()
     if reasons := why_it_stays(month):
         raise ArchiveRefused(*reasons)
@@ -101,6 +102,7 @@ def attach(month: date) -> Month:
 
     Raise ``ArchiveRefused``, ``BadArchive`` or ``OSError``: nothing was changed.
     """
+    _demand_one_server()
     _demand_owner()
     row = _demand(month, "archived")
     filed = _proved(row)
@@ -114,6 +116,7 @@ def attach(month: date) -> Month:
 
 def detach(month: date) -> Month:
     """Take an attached month out again. Its file is proved first. Raise as ``attach``."""
+    _demand_one_server()
     _demand_owner()
     row = _demand(month, "attached")
     if reasons := listed_cases(row.low, row.high):
@@ -249,6 +252,12 @@ def _demand_owner() -> None:
     )
     if not owns:
         raise ArchiveRefused("the account of the database does not own the log: CABOCHON_PROCESS=migrate, or its URL")
+
+
+def _demand_one_server() -> None:
+    """Raise ``ArchiveRefused`` on a cluster, where the partition of a month is many tables on other nodes."""
+    if cluster.is_distributed():
+        raise ArchiveRefused("the log is on a cluster: its months stay in the database")
 
 
 @contextmanager

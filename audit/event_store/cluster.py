@@ -20,6 +20,9 @@ _SQL = Path(__file__).parent / "citus.sql"
 
 _HAS_CITUS = "select to_regclass('pg_catalog.pg_dist_partition') is not null"
 _HAS_WORKERS = "select exists (select from pg_dist_node where isactive and noderole = 'primary' and groupid > 0)"
+_COORDINATOR = """
+select nodename || ':' || nodeport from pg_dist_node where groupid = 0 and not citus_is_coordinator()
+"""
 _IS_DISTRIBUTED = "select exists (select from pg_dist_partition where logicalrelid = to_regclass('log.event'))"
 
 _GUARD_PARTS = """
@@ -91,7 +94,17 @@ _READ_THROUGH = (
     (r"\bjoin log\.batch (\w) on \1\.stream_id = (\w\.stream_id)", r"join log_node.batches_of(\2) \1 on true"),
     (r"\bjoin log\.event (\w) on \1\.stream_id = (\w\.stream_id)", r"join log_node.events_of(\2) \1 on true"),
 )
+_OF_ALL = r"unnest(\1) as u (u_id) cross join lateral log_node.{}(u.u_id) {} where true"
 _READ_AS_THE_OWNER = (
+    (r"\blog\.event where stream_id = any \((%b::bigint\[\])\)", _OF_ALL.format("events_of", "event")),
+    (r"\blog\.event l where l\.stream_id = any \((%b::bigint\[\])\)", _OF_ALL.format("events_of", "l")),
+    (r"\blog\.batch where stream_id = any \((%b::bigint\[\])\)", _OF_ALL.format("batches_of", "batch")),
+    (r"\blog\.stream_head where stream_id = any \((%b::bigint\[\])\)", _OF_ALL.format("head_of", "stream_head")),
+    (
+        r"\bjoin log\.event e using \(stream_id, seq\)",
+        "join lateral log_node.events_of(s.stream_id) e using (stream_id, seq)",
+    ),
+    (r"\blog\.event c where c\.stream_id = l\.stream_id", "log_node.events_of(l.stream_id) c where true"),
     (r"\blog\.event where stream_id = (%b::bigint|\d+)", r"log_node.events_of(\1) event where true"),
     (r"\blog\.event e\s+where e\.stream_id = (%b::bigint|\d+)", r"log_node.events_of(\1) e where true"),
     (r"\blog\.batch b where b\.stream_id = (%b::bigint|\d+)", r"log_node.batches_of(\1) b where true"),
@@ -124,6 +137,15 @@ def _is_distributed(*database: object) -> bool:
     return _is(_HAS_CITUS) and _is(_IS_DISTRIBUTED)
 
 
+def coordinator_elsewhere() -> str:
+    """Return the host and port of the coordinator, if this node is a worker of a cluster; otherwise ''.
+
+    A worker has none of Django's tables, so ``DATABASE_URL`` is the coordinator's.
+    """
+    found = binary_copy.execute(_COORDINATOR, ()) if _is(_HAS_CITUS) else []
+    return str(found[0][0]) if found else ""
+
+
 def distribute() -> bool:
     """Distribute the log over the workers of the cluster, guarded on each. Return whether it was not yet.
 
@@ -132,6 +154,8 @@ def distribute() -> bool:
     """
     if not _is(_HAS_CITUS):
         raise NotCitus("This database has no extension citus.")
+    if coordinator := coordinator_elsewhere():
+        raise NotCitus(f"This node is a worker. DATABASE_URL is to be the coordinator's, {coordinator}.")
     if not _is(_HAS_WORKERS):
         raise NotCitus("The cluster has no worker: citus_add_node comes first.")
     was = _is(_IS_DISTRIBUTED)
@@ -183,7 +207,7 @@ def reading_what_it_wrote() -> Iterator[None]:
 
 
 def _as_the_owner(statement: str) -> str:
-    return _through(statement, _READ_AS_THE_OWNER)
+    return _through(statement, _READ_AS_THE_OWNER + _READ_THROUGH)
 
 
 @cache

@@ -7,9 +7,9 @@ place, whatever its gaming day, its currency or the engine that reads it: it is 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from audit.event_store import binary_copy
+from audit.event_store import binary_copy, cluster
 
 LEAVES_AT_ONCE = 5_000
 """Leaves that one statement looks through."""
@@ -36,6 +36,24 @@ where l.log_index >= %b::bigint and l.log_index < %b::bigint and s.casino_id = %
 group by l.log_index, l.stream_id order by l.log_index limit 1
 """
 
+# The same on a cluster, which joins no tables of its coordinator with those of its workers: two queries.
+_LEAVES_NOT_FED = """
+select l.log_index, l.stream_id, l.first_seq
+from log.leaf l join log.stream s on s.stream_id = l.stream_id
+where l.log_index >= %b::bigint and l.log_index < %b::bigint and s.casino_id = %b::bigint
+  and s.table_id is not null and not s.is_of_desk
+  and not exists (select from audit_ledgerbatch f where f.stream_id = l.stream_id and f.kind = 'draws')
+"""
+_CLOSES_OF_NODES = """
+select l.log_index, b.stream_id, min(e.seq), min(b.received_at)
+from log.batch b
+join unnest(%(indexes)b::bigint[], %(streams)b::bigint[], %(firsts)b::bigint[]) as l (log_index, stream_id, first_seq)
+  on b.stream_id = l.stream_id and b.first_seq = l.first_seq
+join log.event e on e.stream_id = b.stream_id and e.seq between b.first_seq and b.last_seq
+where b.stream_id = any (%(streams)b::bigint[]) and e.envelope ->> 'type' = 'session.closed'
+group by l.log_index, b.stream_id order by l.log_index limit 1
+"""
+
 
 def next_close(casino_id: int, first_leaf: int) -> tuple[Close | None, int]:
     """Return the first close of a session that was not fed, from ``first_leaf`` on, and the leaf to go on from.
@@ -44,8 +62,19 @@ def next_close(casino_id: int, first_leaf: int) -> tuple[Close | None, int]:
     """
     [(size,)] = binary_copy.execute("select coalesce(max(log_index) + 1, 0) from log.leaf", ())
     for first in range(first_leaf, size, LEAVES_AT_ONCE):
-        rows = binary_copy.execute(_CLOSES, (first, min(size, first + LEAVES_AT_ONCE), casino_id))
+        rows = _first_close(first, min(size, first + LEAVES_AT_ONCE), casino_id)
         if rows:
             close = Close(*rows[0])
             return close, close.log_index + 1
     return None, max(first_leaf, size)
+
+
+def _first_close(first: int, end: int, casino_id: int) -> list[tuple[Any, ...]]:
+    """Return the row of ``_CLOSES`` of the leaves from ``first`` to before ``end``, if there is one."""
+    if not cluster.is_distributed():
+        return binary_copy.execute(_CLOSES, (first, end, casino_id))
+    leaves = binary_copy.execute(_LEAVES_NOT_FED, (first, end, casino_id))
+    if not leaves:
+        return []
+    indexes, streams, firsts = map(list, zip(*leaves, strict=True))
+    return binary_copy.execute(_CLOSES_OF_NODES, {"indexes": indexes, "streams": streams, "firsts": firsts})

@@ -3,7 +3,7 @@
     membership.given, officer.role_approved, … in order ─► the role of each officer at each casino
     group.given, group.removed ────────────────────────► what a group of the provider stands for
     officer.linked, officer.unlinked ──────────────────► whose account at the provider an officer's is
-    key.made, key.rotated, key.revoked ────────────────► scopes and tables of a key, and that it is revoked
+    key.made, key.rotated, key.revoked ────────────────► scopes, tables and end of a key, and that it is revoked
 
 A role that nobody gave lets its holder sign a night; a key that is no longer revoked lets its holder send. Both are
 named. Entries of 0.1.0 do not say every role: ``manage.py keep`` enters those that stand.
@@ -12,6 +12,8 @@ named. Entries of 0.1.0 do not say every role: ``manage.py keep`` enters those t
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC
+from typing import Any
 
 from audit.access.keys import MADE, REVOKED, ROTATED
 from audit.event_store.audit_trail import INSTALLATION
@@ -113,26 +115,44 @@ def keys_stated(casino_id: int | None) -> dict[int, Entry]:
 def wrong_keys(casino_id: int | None) -> Iterator[WrongRow]:
     """Yield what does not hold about what the API keys of a casino may do, of every one for None.
 
-    Entries of 0.2.0 and before say neither scopes nor tables, until ``manage.py keep``; that a key was revoked they all
-    say. The digest of a secret is in no entry.
+    Entries of 0.2.0 and before say neither scopes nor tables, until ``manage.py keep``, nor when a key expires; those
+    of 0.1.0 not each that was revoked. The digest of a secret is in no entry.
     """
     is_kept = any(entries(INSTALLATION, (SETTINGS_KEPT,)))
     begun = keys_stated(casino_id)
-    revoked = {entry.number("id"): entry for entry in entries(casino_id, (REVOKED,))}
+    stating = entries(casino_id, (REVOKED, KEY_KEPT))
+    revoked = {entry.number("id"): entry for entry in stating if entry.type == REVOKED or entry.number("revoked")}
+    until = {(entry.casino_id, entry.text("follows")): entry.text("until") for entry in entries(casino_id, (ROTATED,))}
     codes: dict[int, list[str]] = {}
     through = ApiKey.tables.through.objects.all()
     tables = dict(GamingTable.objects.values_list("pk", "code"))
     for key_id, table_id in through.values_list("apikey_id", "gamingtable_id"):
         codes.setdefault(key_id, []).append(tables.get(table_id, ""))
-    keys = ApiKey.objects.order_by("pk")
-    rows = keys if casino_id is None else keys.filter(casino=casino_id)
-    for pk, prefix, scopes, revoked_at in rows.values_list("pk", "prefix", "scopes", "revoked_at"):
-        entry = begun.get(pk)
+    keys = ApiKey.objects.defer("digest").order_by("pk")
+    for key in keys if casino_id is None else keys.filter(casino=casino_id):
+        entry = begun.pop(key.pk, None)
         if entry is not None:
-            stated = (entry.data.get("scopes"), entry.data.get("tables"))
-            if (sorted(scopes), sorted(codes.get(pk, []))) != stated:
-                yield WrongRow("key", f"API key {prefix} has not the scopes and tables that {entry.name} says")
+            expires = until.get((entry.casino_id, entry.text("prefix")), entry.data.get("expires"))
+            altered = _altered(key, sorted(codes.get(key.pk, [])), entry, expires)
+            if altered:
+                yield WrongRow("key", f"API key {key.prefix} has not the {altered} that {entry.name} says")
         elif is_kept:
-            yield WrongRow("key", f"API key {prefix} is stored, and no entry says what it may do")
-        if pk in revoked and revoked_at is None:
-            yield WrongRow("key", f"API key {prefix} is not revoked, and {revoked[pk].name} says so")
+            yield WrongRow("key", f"API key {key.prefix} is stored, and no entry says what it may do")
+        if key.pk in revoked and key.revoked_at is None:
+            yield WrongRow("key", f"API key {key.prefix} is not revoked, and {revoked[key.pk].name} says so")
+        elif is_kept and key.pk not in revoked and key.revoked_at is not None:
+            yield WrongRow("key", f"API key {key.prefix} is revoked, and no entry says so")
+    for pk, entry in begun.items():
+        yield WrongRow("key", f"API key {pk} ({entry.text('prefix')}) is missing, of which {entry.name} says something")
+
+
+def _altered(key: ApiKey, tables: list[str], entry: Entry, expires: Any) -> str:
+    """Return what of a key is not as its entry says; ``expires`` is None where none says it."""
+    stated = entry.data
+    holds = {
+        "casino": key.casino_id == entry.casino_id,
+        "prefix": key.prefix == stated.get("prefix"),
+        "scopes and tables": (sorted(key.scopes), tables) == (stated.get("scopes"), stated.get("tables")),
+        "expiry": expires is None or (key.expires_at.astimezone(UTC).isoformat() if key.expires_at else "") == expires,
+    }
+    return ", ".join(name for name, is_right in holds.items() if not is_right)

@@ -120,6 +120,7 @@ def _altered(row: Webhook, entry: Entry, *, is_stopped: bool) -> list[str]:
         "address": _is_address(row.url, stated),
         "severities": sorted(row.severities) == sorted(map(str, stated.get("severities", []))),
         "active": row.is_active == is_active,
+        "alerts": row.receives_alerts == bool(stated.get("alerts", 0)),
     }
     return [name for name, is_right in holds.items() if not is_right]
 

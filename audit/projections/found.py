@@ -23,7 +23,8 @@ from typing import Any
 
 from audit.adjudication import clocks, replay, stream_reader
 from audit.adjudication.findings import as_row, instants_of
-from audit.event_store import archived, binary_copy
+from audit.adjudication.witness import WholeSession
+from audit.event_store import archived, binary_copy, read
 from audit.models import (
     FIRST_SANDBOX_ID,
     Adjudication,
@@ -36,11 +37,16 @@ from audit.models import (
 from audit.models.runs import CURRENT
 from audit.projections.entries import Entry, entries
 from audit.projections.faults import WrongRow
+from audit.projections.figures import wrong_figures
+from audit.projections.runs import wrong_runs
 from audit.projections.unread import unread_sessions
+from audit.reconciliation.sessions import OnePass
 from audit.transparency.kept_findings import ADJUDICATED, KEPT, KeptRow, root_of, rows_of
 from settlement import ENGINE_VERSION, State
 from settlement import Finding as Found
+from settlement.codec import next_seq_after
 from settlement.corrections import changes_in
+from settlement.engine import NOT_INTERCEPTED, Interceptors
 from settlement.streams import with_held
 
 TAKEN_OVER = "findings.taken_over"
@@ -93,9 +99,11 @@ def wrong_findings(
     kept = _kept(casino_id)
     ids = _stream_ids(casino_id)
     began = 0 if any(entries(None, (TAKEN_OVER,))) else _keeping_began()
+    adjudicated = {each: own.adjudicated for each, own in _of_ids(ids, kept) if own.adjudicated is not None}
+    yield from wrong_runs({each: ids[each][0] for each in adjudicated}, adjudicated)
     yield from unread_sessions(
         ids,
-        {each: own.adjudicated for each, own in _of_ids(ids, kept) if own.adjudicated is not None},
+        adjudicated,
         older={each for each, (_name, _casino, us) in ids.items() if began is None or us < began},
     )
     is_refused = WitnessState.objects.exclude(refused_at=None).exists()
@@ -205,7 +213,9 @@ def _of_runs(
         figures.away += 1
     else:
         figures.again += 1
-        yield from _against_the_law(stream_id, name, run)
+        one_pass = OnePass()
+        yield from _against_the_law(stream_id, name, run, one_pass)
+        yield from wrong_figures(LoggedStream.objects.get(pk=stream_id), one_pass)
 
 
 def _standing_run(stream_id: int) -> AdjudicationRun | None:
@@ -251,9 +261,12 @@ def _same_place(text: str, row: KeptRow) -> bool:
     return (seq, rule, " ".join(wager)) == (str(row.seq), row.rule, row.wager)
 
 
-def _against_the_law(stream_id: int, name: str, run: AdjudicationRun) -> Iterator[WrongRow]:
-    """Adjudicate a session again as far as its run has read, and name the rows that stand and say something else."""
-    found = again(stream_id, run)
+def _against_the_law(stream_id: int, name: str, run: AdjudicationRun, one_pass: OnePass) -> Iterator[WrongRow]:
+    """Adjudicate a session again as far as its run has read, and name the rows that stand and say something else.
+
+    ``one_pass`` reads along.
+    """
+    found = again(stream_id, run, one_pass)
     instants = instants_of(stream_id, list(found.values()))
     standing = Finding.objects.filter(stream=stream_id).of_runs().standing()
     for row in standing.order_by("seq", "rule", "wager", "pk"):
@@ -270,10 +283,11 @@ def _against_the_law(stream_id: int, name: str, run: AdjudicationRun) -> Iterato
         yield WrongRow("finding", f"{rule} does not stand, and the law finds it", name, seq)
 
 
-def again(stream_id: int, run: AdjudicationRun) -> dict[tuple[int, str, str], Found]:
+def again(stream_id: int, run: AdjudicationRun, one_pass: OnePass) -> dict[tuple[int, str, str], Found]:
     """Return what the law finds in a session as far as ``run`` has read it, by number, rule and wager.
 
-    By the corrections, approvals and readings that the run knows; nothing is stored.
+    By the corrections, approvals and readings that the run knows; nothing is stored. ``one_pass`` reads along where the
+    run has read a session that is closed to its end, and the session is not long.
     """
     adjudication = Adjudication.objects.filter(run=run).select_related("what_if").first()
     cursor = adjudication.cursor if adjudication is not None else 0
@@ -283,13 +297,26 @@ def again(stream_id: int, run: AdjudicationRun) -> dict[tuple[int, str, str], Fo
         # Read to the end before anything else is queried: the connection answers one statement at a time.
         events = [event for page in pages for event in page]
     known, readings = changes_in(events), replay.readings_of(adjudication, run)
-    return with_held(known, lambda held: _found(stream_id, State(known, readings, run.approved, held=held), events))
+    last_seq = next_seq_after(events[-1]) - 1
+    is_whole = len(events) <= replay.STEP_EVENTS and last_seq == read.next_seq_of(stream_id) - 1
+    session = WholeSession(stream_id, last_seq, readings or {}, tuple(run.approved or ()))
+
+    def folded(held: frozenset[int]) -> dict[tuple[int, str, str], Found]:
+        state = State(known, readings, run.approved, held=held)
+        interceptors = one_pass.begins(session, state) if is_whole else NOT_INTERCEPTED
+        return _found(stream_id, state, events, interceptors, one_pass if is_whole else None)
+
+    return with_held(known, folded)
 
 
-def _found(stream_id: int, state: State, events: list[Any]) -> dict[tuple[int, str, str], Found]:
+def _found(
+    stream_id: int, state: State, events: list[Any], interceptors: Interceptors, one_pass: OnePass | None
+) -> dict[tuple[int, str, str], Found]:
     found: dict[tuple[int, str, str], Found] = {}
     for event_page in _pages(events):
-        raised = replay.fold(state, event_page)
+        raised = replay.fold(state, event_page, interceptors)
+        if one_pass is not None and state.table.closed_by:
+            one_pass.ends()
         state.forget_findings()
         clocks.find_ahead(state.table, stream_id, event_page)
         for finding in (*raised, *state.table.findings):

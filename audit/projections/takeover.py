@@ -5,7 +5,7 @@ it was stored, ``verify --deep`` shows, as far as this version of the engine has
 nights nobody can say it any more.
 
 Before 0.3.0 it did not keep what casinos and tables are set to, what keys may do, nor since when its clock
-holds; and before 0.2.0, not every role.
+holds; and before 0.2.0, not every role, nor who may do everything.
 """
 
 from __future__ import annotations
@@ -18,13 +18,24 @@ from audit.access import casino_settings
 from audit.access.keys import stated_of
 from audit.event_store import audit_trail
 from audit.event_store.audit_trail import INSTALLATION
-from audit.models import FIRST_SANDBOX_ID, Adjudication, ApiKey, Casino, Finding, GamingTable, LoggedStream, Membership
+from audit.models import (
+    FIRST_SANDBOX_ID,
+    Adjudication,
+    ApiKey,
+    Casino,
+    Finding,
+    GamingTable,
+    LoggedStream,
+    Membership,
+    Officer,
+)
 from audit.models.runs import CURRENT
 from audit.projections.access import KEY_KEPT, ROLE_KEPT, keys_stated, roles_stated
 from audit.projections.casinos import SETTINGS_KEPT
 from audit.projections.clock import clock
 from audit.projections.entries import entries
 from audit.projections.found import TAKEN_OVER
+from audit.projections.officers import SUPERUSER_KEPT, superusers_stated
 from audit.reconciliation.findings import NIGHT_RULES
 from audit.reconciliation.persons import RULES_OF_PERSONS
 from audit.transparency import kept_findings
@@ -67,7 +78,12 @@ def keep_settings() -> int:
             audit_trail.record(actor, ROLE_KEPT, casino_id=membership.casino_id, data=data)
             entered += 1
     for key in ApiKey.objects.exclude(pk__in=keys_stated(None)).order_by("pk"):
-        audit_trail.record(actor, KEY_KEPT, casino_id=key.casino_id, data=stated_of(key))
+        of_key = {**stated_of(key), "revoked": int(key.revoked_at is not None)}
+        audit_trail.record(actor, KEY_KEPT, casino_id=key.casino_id, data=of_key)
+        entered += 1
+    known = superusers_stated()
+    for officer in Officer.objects.filter(is_superuser=True).exclude(username__in=known).order_by("pk"):
+        audit_trail.record(actor, SUPERUSER_KEPT, data={"id": officer.pk, "officer": officer.get_username()})
         entered += 1
     kept = clock()
     began = {} if kept is None else {"since": kept[0], "began_at": kept[1].isoformat()}

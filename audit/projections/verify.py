@@ -23,7 +23,9 @@ from audit.projections.epochs import wrong_epochs
 from audit.projections.faults import WrongRow
 from audit.projections.feed import wrong_counters, wrong_feed, wrong_webhooks
 from audit.projections.found import Figures, wrong_findings
+from audit.projections.ledger import wrong_ledger
 from audit.projections.nights import wrong_nights
+from audit.projections.officers import wrong_officers
 from audit.projections.register import wrong_register
 from audit.projections.signers import wrong_signers
 from audit.transparency.outcome import Fault, Outcome
@@ -80,9 +82,12 @@ def _wrong_rows(
     yield from wrong_groups(casino_id)
     yield from wrong_feed(casino_id)
     yield from wrong_counters(casino_id)
+    if deep:
+        yield from wrong_ledger(casino_id)
     yield from wrong_webhooks(casino_id)
     if casino_id is None:
         yield from wrong_requests()
+        yield from wrong_officers(figures)
         yield from wrong_links()
         yield from wrong_clock()
         yield from wrong_epochs()

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from typing import Any
 
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from audit.exports.sheets import Sheet
@@ -114,8 +115,9 @@ def month_after(first: date) -> date:
 
 
 def around(first: date) -> list[date]:
-    """Return the first days of the month before, of this one and of the next."""
-    return [(first - timedelta(days=1)).replace(day=1), first, month_after(first)]
+    """Return the first days of the month before, of this one, and of the next unless that is still to come."""
+    before, after = (first - timedelta(days=1)).replace(day=1), month_after(first)
+    return [before, first, *([after] if after <= timezone.now().date() else [])]
 
 
 def month_of(casino: Casino, first: date, currency: str) -> Month:

@@ -67,10 +67,10 @@ def money_of(stream: LoggedStream, last_seq: int) -> StreamMoney:
     if stream.table_id is not None:
         return sessions.money_of(stream.stream_id, last_seq)
     key = sessions.key_of(stream.stream_id, last_seq, "")
-    return sessions.stored_money(key) or sessions.keep_money(key, _read_cash_desk(stream.stream_id, last_seq))
+    return sessions.stored_money(key) or sessions.keep_money(key, read_cash_desk(stream.stream_id, last_seq))
 
 
-def _read_cash_desk(stream_id: int, last_seq: int) -> StreamMoney:
+def read_cash_desk(stream_id: int, last_seq: int) -> StreamMoney:
     corrections = stream_reader.corrections_of(stream_id, known_through=last_seq)
     desk = CashDesk(corrections, held=stream_reader.held_in(stream_id, corrections) if corrections else ())
     for page in stream_reader.pages(stream_id, 1, last_seq):

@@ -17,7 +17,7 @@ from django.db import transaction
 from django.db.models import Max, Min
 from django.utils import timezone
 
-from audit.event_store import audit_trail, read
+from audit.event_store import audit_trail, cluster, read
 from audit.models import (
     AdjudicationRun,
     Casino,
@@ -111,7 +111,7 @@ def finish(run: NightRun, *, now: datetime | None = None) -> list[NightReport]:
         is_of_day = stream.gaming_day == run.gaming_day
         if str(stream.stream_id) in run.through and (is_of_day or read.corrections_of(stream.stream_id)):
             sessions.bring_up_to_date(stream.stream_id)
-    with transaction.atomic():
+    with transaction.atomic(), cluster.reading_what_it_wrote():
         locked = NightRun.objects.select_for_update(of=("self",)).select_related("casino").get(pk=run.pk)
         if locked.ended_at is not None:
             return []

@@ -7,7 +7,7 @@ decided about its corrections, so they are stored under these and computed once.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import transaction
 
@@ -35,6 +35,15 @@ from settlement.state import Wager
 
 Key = dict[str, Any]
 """What names a result that is kept of a stream; see ``key_of``."""
+
+
+class Sums(NamedTuple):
+    """What is kept of a stream, as it is stored: see ``SessionFigures``, ``StreamMoney`` and ``StreamEvidence``."""
+
+    figures: bytes
+    waiting: dict[str, Any]
+    money: bytes
+    observations: bytes
 
 
 class StreamLocked(Exception):
@@ -75,6 +84,20 @@ def _keep(key: Key, readings: Mapping[str, Any], projection: PersonsProjection, 
     return row
 
 
+def _sums(key: Key, readings: Mapping[str, Any], projection: PersonsProjection) -> Sums:
+    with stream_reader.gc_paused():
+        figures, money, evidence = projection.figures(), projection.money(), projection.evidence
+    waiting = waiting_of(key["stream_id"], key["last_seq"], readings, figures)
+    return Sums(night.encode(figures), waiting, stream_money.encode(money), observations.encode(evidence))
+
+
+def sums_again(stream_id: int, last_seq: int) -> tuple[Key, Sums]:
+    """Return what is to be kept of a stream through an event, read anew whatever is stored; nothing is."""
+    readings = newest_readings(stream_id)
+    key = key_of(stream_id, last_seq, digest_of(readings))
+    return key, _sums(key, readings, _read(stream_id, last_seq, readings, follows_luck=True))
+
+
 class OnePass:
     """Reads a session for its figures, money and evidence while replay folds it whole for its findings.
 
@@ -111,6 +134,11 @@ class OnePass:
         """Store what was read. Only after the step was committed, and only if there is a ``last_seq``."""
         assert self._projection is not None, "a session was read whole"
         return _keep(self._key, self._readings, self._projection, _faults_of(self._key["stream_id"]))
+
+    def sums(self) -> tuple[Key, Sums]:
+        """Return what ``keep`` would store. Only if there is a ``last_seq``."""
+        assert self._projection is not None, "a session was read whole"
+        return self._key, _sums(self._key, self._readings, self._projection)
 
 
 def bring_up_to_date(stream_id: int, witness: Witness | None = None) -> None:

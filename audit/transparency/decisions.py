@@ -21,6 +21,7 @@ from datetime import datetime
 from typing import Any, TypeAlias
 
 from audit.event_store import archived, binary_copy, cluster
+from audit.models import FIRST_SANDBOX_ID
 
 COUNTERSIGNED, REFUSED = "countersigned", "refused"
 
@@ -66,16 +67,16 @@ class _Entry:
     email: str | None
 
 
-_ENTRIES = """
-select d.casino_id, d.name, e.seq, s.stream_id, e.envelope #>> '{data,session}', e.envelope #>> '{data,correction}',
+_ENTRIES = f"""
+select d.casino_id, d.name, e.seq, s.stream_id, e.envelope #>> '{{data,session}}', e.envelope #>> '{{data,correction}}',
        substr(e.envelope ->> 'type', 12), coalesce(e.envelope ->> 'actor', ''),
-       trim(coalesce(e.envelope #>> '{data,reason}', '')), e.occurred_at,
-       c.envelope ->> 'type', c.envelope ->> 'actor', c.envelope #>> '{data,approved_by}', o.id, o.email
+       trim(coalesce(e.envelope #>> '{{data,reason}}', '')), e.occurred_at,
+       c.envelope ->> 'type', c.envelope ->> 'actor', c.envelope #>> '{{data,approved_by}}', o.id, o.email
 from log.stream d join log.event e using (stream_id)
-left join log.stream s on s.casino_id = d.casino_id and s.name = e.envelope #>> '{data,session}' and not s.is_of_desk
-left join log.event c on c.stream_id = s.stream_id and c.seq::text = e.envelope #>> '{data,correction}'
+left join log.stream s on s.casino_id = d.casino_id and s.name = e.envelope #>> '{{data,session}}' and not s.is_of_desk
+left join log.event c on c.stream_id = s.stream_id and c.seq::text = e.envelope #>> '{{data,correction}}'
 left join audit_officer o on o.username = e.envelope ->> 'actor'
-where d.is_of_desk and (%b::bigint is null or d.casino_id = %b::bigint)
+where d.is_of_desk and d.stream_id < {FIRST_SANDBOX_ID} and (%b::bigint is null or d.casino_id = %b::bigint)
   and e.envelope ->> 'type' in ('correction.countersigned', 'correction.refused')
 order by e.occurred_at, d.stream_id, e.seq
 """

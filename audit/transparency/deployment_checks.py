@@ -46,6 +46,14 @@ def check_log(*, databases: Sequence[str] | None = None, **kwargs: Any) -> list[
     """Report privileges on the log that the application does not need, missing guards, and missing keys."""
     if "default" not in (databases or ()):
         return []
+    if coordinator := cluster.coordinator_elsewhere():
+        return [
+            Error(
+                "This database is a worker of a cluster, which has none of Django's tables.",
+                hint=f"DATABASE_URL is the coordinator's, {coordinator}; a worker's may be CABOCHON_NEAR_URL.",
+                id="audit.E010",
+            )
+        ]
     return [*_privileges(), *_manifest(), *_guards(), *_keys(), *_disk()]
 
 

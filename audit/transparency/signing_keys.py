@@ -34,6 +34,9 @@ Purpose: TypeAlias = Literal["checkpoint", "receipt"]
 ROTATION_LEAD = timedelta(seconds=90)
 """A key that follows another is valid this long after it was made, so that every process has loaded it by then."""
 
+MOMENT = timedelta(microseconds=1)
+"""The smallest time that the log knows."""
+
 RELOAD_EVERY_S = 30.0
 """How long a process uses the keys it has loaded: well below ``ROTATION_LEAD``."""
 
@@ -85,12 +88,16 @@ def create(purpose: Purpose, *, reason: str, at_once: bool = False, of_origin: s
     The first of its purpose is valid at once, one that follows another after ``ROTATION_LEAD`` unless ``at_once``. Its
     name is that of the log in its epoch, or ``of_origin``: the epoch that it opens.
     """
-    is_rotation = bool(public_keys(purpose))
+    earlier = {key.valid_from for key in public_keys(purpose)}
     seed = secrets.token_bytes(32)
     signer = Signer((of_origin or origin()) + NAMES[purpose], seed)
     valid_from = datetime.now(UTC)
-    if is_rotation and not at_once:
+    if earlier and not at_once:
         valid_from += ROTATION_LEAD
+    if earlier and purpose == "receipt":
+        valid_from = max(valid_from, _newest_receipt() + MOMENT)
+    while valid_from in earlier:  # of another rotation while the clock is behind
+        valid_from += MOMENT
     _store(purpose, signer, seed)  # before it is registered: a registered key without its file could sign nothing
     [(valid_from,)] = binary_copy.execute(
         "select log.register_key(%b::bytea, %b::text, %b::text, %b::bytea, %b::timestamptz, %b::text)",
@@ -98,6 +105,20 @@ def create(purpose: Purpose, *, reason: str, at_once: bool = False, of_origin: s
     )
     _keyring.forget()
     return PublicKey(signer.verifier, purpose, valid_from, None, reason)
+
+
+def _newest_receipt() -> datetime:
+    """Return the newest instant of a receipt, which is ahead of a clock that was set back since.
+
+    A key that was valid at that instant would give a batch that has its receipt another one.
+    """
+    [(sealed, waiting)] = binary_copy.execute(
+        "select case when isfinite(c.received_at) then c.received_at end, (select max(o.received_at) from log.outbox o)"
+        " from log.clock c",
+        (),
+    )
+    instants: list[datetime] = [each for each in (sealed, waiting) if each is not None]
+    return max(instants, default=datetime.min.replace(tzinfo=UTC))
 
 
 def signer(purpose: Purpose, at: datetime) -> Signer:

@@ -20,6 +20,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.db import connection, transaction
@@ -43,6 +44,13 @@ BLOCK_EVENTS = 1_000
 """Events of a stream that are one row of that query; a batch is never divided."""
 
 MAX_STREAM_ID = 2**63 - 1
+
+WRITTEN_WITHIN = timedelta(days=3)
+"""How far the instant of an officer's entry may be from when the log received it: as far as two hosts' clocks may be
+apart. An entry that says an earlier day is one that somebody has dated back."""
+
+YEAR_2000, MICROSECOND = datetime(2000, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
+"""What the instants of events are counted from and in."""
 
 VERIFYING = "log.verify"
 """The advisory lock that a verification shares: no month goes into the archive while one reads it."""
@@ -175,6 +183,9 @@ class _Streams:
         for low, high in id_ranges:
             self._verify_ids(low, high)
             self.progress(self.outcome)
+        if streams is None:
+            for (name,) in binary_copy.execute(_HIDDEN, (FIRST_SANDBOX_ID,)):
+                self.outcome.add(Fault("stream", "is among those of sandboxes, and is none of a sandbox's", name))
 
     def _id_ranges(self) -> Iterator[tuple[int, int]]:
         """Yield ranges of stream ids, low excluded, that together cover every possible id but those of sandboxes."""
@@ -197,7 +208,7 @@ class _Streams:
             stored = StoredBatch(StreamRow(*row[:4]), Batch(*row[4:13]), row[13], row[14], row[15])
             batches.setdefault(row[0], []).append(stored)
         streams = [
-            (row, _OneStream(self.outcome, row[0], row[1], batches.get(row[0], []), self.after, self.order))
+            (row, _OneStream(self.outcome, row, batches.get(row[0], []), self.after, self.order))
             for row in binary_copy.execute(_STREAMS, (low, high))
         ]
         here = [one for row, one in streams if row[6] or not self._is_away(one)]
@@ -240,6 +251,12 @@ class _Streams:
             self.outcome.add(Fault("event", f"{in_batches} are in batches, and {stored} are stored"))
 
 
+# Nothing of a sandbox is sealed: whoever puts a stream there hides it from verification.
+_HIDDEN = """
+select s.name from log.stream s left join audit_casino c on c.id = s.casino_id
+where s.stream_id >= %b::bigint and (s.is_of_desk or not coalesce(c.is_sandbox, true)) order by s.stream_id
+"""
+
 _COUNT = "select count(*) from log.event where stream_id > %b::bigint and stream_id <= %b::bigint"
 
 _UNBATCHED = """
@@ -257,15 +274,13 @@ class _OneStream:
     def __init__(
         self,
         outcome: Outcome,
-        stream_id: int,
-        name: str,
+        row: Sequence[Any],
         stored: list[StoredBatch],
         after: int,
         order: ReceivedOrder,
     ) -> None:
         self.outcome = outcome
-        self.stream_id = stream_id
-        self.name = name
+        self.stream_id, self.name, self.is_of_desk = row[0], row[1], row[6]
         self.chain = merkle.NO_CHAIN
         self.next_seq = 1
         self.opener: bytes | None = None
@@ -303,6 +318,8 @@ class _OneStream:
         for each in block:
             high = bisect_right(events.seqs, each.batch.last_seq)
             self._check_batch(each, events.seqs[low:high], leaves[low:high], events.envelopes[high - 1 : high])
+            if self.is_of_desk and each.batch.key_id == audit_trail.NO_KEY:
+                self._check_written(each, events.instants_us[low:high])
             low = max(low, high)
 
     def _are_in_place(self, events: Events) -> bool:
@@ -342,6 +359,15 @@ class _OneStream:
             self._fault(stored, "the number after it is not the one that its last event says")
         self.check_chain(stored)
 
+    def _check_written(self, stored: StoredBatch, instants_us: Sequence[int]) -> None:
+        """Compare when officers' entries say that they were written to when they were received."""
+        received_at = stored.batch.received_at
+        if received_at is None or not instants_us:
+            return
+        received_us, apart_us = ((received_at - YEAR_2000) / MICROSECOND, WRITTEN_WITHIN / MICROSECOND)
+        if not received_us - apart_us <= min(instants_us) <= max(instants_us) <= received_us + apart_us:
+            self._fault(stored, "its entries are dated days from when they were received")
+
     def check_chain(self, stored: StoredBatch) -> None:
         """Compare a batch with the one before it."""
         batch = stored.batch
@@ -361,6 +387,8 @@ class _OneStream:
             self.outcome.add(
                 Fault("stream", "is said to be of officers' entries, and a table system sent it", self.name)
             )
+        elif is_of_desk and self.name.rstrip(":") != f"desk:{day}":
+            self.outcome.add(Fault("stream", "is not of the day that its name says", self.name))
         if self.opener is None or is_of_desk:
             return
         if envelopes.opened(self.opener) != (str(day), game, ruleset, currency):

@@ -21,7 +21,7 @@ from audit.archive.verify import wrong_files
 from audit.event_store import audit_trail, merkle
 from audit.event_store.append import EntryRefused
 from audit.models import ArchivedMonth
-from audit.transparency import signing_keys
+from audit.transparency import signing_keys, tree
 from audit.transparency.outcome import Outcome
 from tests.audit.archive.years import MONTH, Years, archived, verified
 from tests.roles import acting_as
@@ -139,6 +139,23 @@ def _a_stream_less(lines: list[bytes]) -> list[bytes]:
     return [*lines[: streams[1]], *lines[end:-1], msgspec.json.encode(counted) + b"\n"]
 
 
+def _a_stream_less_and_proved(lines: list[bytes]) -> list[bytes]:
+    """The same, and the proof is that of the leaves that are left: only the log knows that there is one more."""
+    left = _a_stream_less(lines)
+    indexes = sorted(msgspec.json.decode(left[at])["index"] for at in _batches(left))
+    size = int(msgspec.json.decode(left[0])["checkpoint"].split("\n")[1])
+    hashes = [each.hex() for each in merkle.inclusion_of_many(indexes, size, tree.cached_root_of())]
+    without = _no_proof(left)
+    return [*without[:-1], msgspec.json.encode({"proof": hashes}) + b"\n", without[-1]]
+
+
+def _a_stream_that_ends_elsewhere(lines: list[bytes]) -> list[bytes]:
+    at = next(at for at, line in enumerate(lines) if line.startswith(b'{"stream"'))
+    content = msgspec.json.decode(lines[at])
+    content["stream"]["next_seq"] += 1
+    return [*lines[:at], msgspec.json.encode(content) + b"\n", *lines[at + 1 :]]
+
+
 def _no_proof(lines: list[bytes]) -> list[bytes]:
     return [line for line in lines if not line.startswith(b'{"proof"')]
 
@@ -171,6 +188,8 @@ def _another_checkpoint(lines: list[bytes]) -> list[bytes]:
         (_a_leaf_twice, "is there twice"),
         (_another_time, "its leaf is not the hash of its entry"),
         (_a_stream_less, "the leaves are not those of the signed tree"),
+        (_a_stream_less_and_proved, "of the month is not in the file"),
+        (_a_stream_that_ends_elsewhere, "does not end where its stream does"),
         (_no_proof, "the leaves are not those of the signed tree"),
         (_more_proof, "the leaves are not those of the signed tree"),
         (_another_month, "the file is of 1992-02"),

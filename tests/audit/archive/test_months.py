@@ -340,7 +340,8 @@ def test_a_row_that_was_altered_is_not_what_its_entry_says(years: Years) -> None
     years.play()
     archived("--before", "1992-04")
     seal()
-    for change in ({"file": "elsewhere.gz"}, {"digest": "0" * 64}, {"events": 1}, {"state": "attached"}):
+    further = {"high": ArchivedMonth.objects.get(month=MONTH).high + 1}
+    for change in ({"file": "elsewhere.gz"}, {"digest": "0" * 64}, {"events": 1}, {"state": "attached"}, further):
         before = ArchivedMonth.objects.filter(month=MONTH).values(*change).get()
         with without_triggers():
             ArchivedMonth.objects.filter(month=MONTH).update(**change)

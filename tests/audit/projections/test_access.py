@@ -38,6 +38,9 @@ class Kept:
         self.stranger = hired(Tenant(), Role.AUDITOR, "stranger")
         self.webhook, _secret = webhooks.create("ada", casino=self.casino, name="g", url=HOOK, severities=["major"])
         self.key, _secret = keys.make("ada", casino=self.casino, name="k", scopes=["streams:read"])
+        self.rotated, _new, _secret = keys.rotate(
+            "ada", keys.make("ada", casino=self.casino, name="o", scopes=["streams:read"])[0].pk
+        )
         [self.revoked] = keys.revoke("ada", [keys.make("ada", casino=self.casino, name="r", scopes=[])[0].pk])
         call_command("signon", add=[self.casino.code, "auditor", "inspectors"])
         linked = {"id": self.second.pk, "officer": self.second.get_username(), "issuer": "https://id.example"}
@@ -60,6 +63,7 @@ class Kept:
             "webhook": self.webhook.pk,
             "key": self.key.pk,
             "revoked": self.revoked.pk,
+            "rotated": self.rotated.pk,
             "table": self.record.tenant.table.pk,
             "finding": self.finding.pk,
         }
@@ -103,6 +107,25 @@ FORGED = {
         "update audit_apikey set revoked_at = null where id = {revoked}",
         "is not revoked, and entry",
     ),
+    "a key of another casino": (
+        "update audit_apikey set casino_id = -1 where id = {key}",
+        "has not the casino that entry",
+    ),
+    "a key of another prefix": (
+        "update audit_apikey set prefix = 'aaaabbbbcccc' where id = {key}",
+        "has not the prefix",
+    ),
+    "a key that is valid for longer": (
+        "update audit_apikey set expires_at = now() + interval '9 years' where id = {key}",
+        "has not the expiry",
+    ),
+    "a key that never ends": ("update audit_apikey set expires_at = null where id = {rotated}", "has not the expiry"),
+    "a key that was revoked by nobody": (
+        "update audit_apikey set revoked_at = now() where id = {key}",
+        "is revoked, and no entry says so",
+    ),
+    "a key deleted": ("delete from audit_apikey where id = {revoked}", "is missing, of which entry"),
+    "a webhook that gets alerts": ("update audit_webhook set receives_alerts = true where id = {webhook}", "alerts"),
     "a key added": (
         "insert into audit_apikey (casino_id, name, prefix, digest, scopes, created_at)"
         " values ({casino}, 'x', 'aaaabbbbcccc', sha256('x'), array['events:write'], now())",

@@ -45,19 +45,19 @@ def forge(statement: str, **names: Any) -> None:
         cursor.execute("set local session_replication_role = origin")
 
 
-def named_after(attack: Callable[[], object]) -> str:
+def named_after(attack: Callable[[], object], *, deep: bool = False) -> str:
     """Return what verification names after an attack, which is rolled back."""
     try:
         with transaction.atomic():
             attack()
-            found = named()
+            found = named(deep=deep)
             raise RollBack
     except RollBack:
         return found
 
 
-def named() -> str:
-    return "\n".join(str(fault) for fault in faults())
+def named(*, deep: bool = False) -> str:
+    return "\n".join(str(fault) for fault in faults(deep=deep))
 
 
 class Kept:

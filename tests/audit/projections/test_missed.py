@@ -14,6 +14,7 @@ from django.db import connection, transaction
 
 from audit.access.database_roles import WORKER
 from audit.adjudication import replay
+from audit.event_store import audit_trail
 from audit.models import AdjudicationRun, Finding, SignoffException
 from audit.register import entries
 from audit.register.readings import DOUBLE_TABLE
@@ -21,6 +22,7 @@ from audit.transparency import kept_findings
 from tests.audit.corrections.corrections_desk import replayed
 from tests.audit.projections.forgers import unguarded
 from tests.audit.projections.record import Casino, faults, whole_record
+from tests.audit.reconciliation.played import record, session
 from tests.audit.register.register_desk import LONG_AGO
 from tests.audit.tables import Tenant
 from tests.audit.transparency.sealed import seal
@@ -151,6 +153,7 @@ FINDINGS = {
     "put_right_by": "2",
     "year": "2020",
     "number": "number + 1",
+    "heads_case": "not heads_case",
 }
 
 
@@ -198,6 +201,11 @@ COMBINED = {
     "a finding given to the closed case of another, and its own case deleted": [
         "update audit_finding set case_id = {going_on_worked} where id = {going_on}",
         "delete from audit_case where id = {going_on_case}",
+    ],
+    "an integrity finding added of a batch that is as it was": [
+        f"insert into audit_finding ({COPIED}, severity, status, stood_at, heads_case)"
+        f" select {COPIED.replace('rule', 'varchar %slog-tampered%s' % (2 * (chr(39),)), 1)}, 'critical', 'standing',"
+        " now(), false from audit_finding where id = {going_on}"
     ],
     "a superseded integrity finding added": [
         f"insert into audit_finding ({COPIED}, severity, status, stood_at, superseded_at)"
@@ -370,6 +378,36 @@ def test_a_second_signoff_exception_of_the_same_code_is_named(reason: str) -> No
     codes = SignoffException.objects.filter(pk__gt=0).values_list("code", flat=True)
     found = " ".join(map(str, faults()))
     assert [code for code in codes if f"exception {code} " not in found] == []
+
+
+def test_a_night_that_one_signs_twice_and_otherwise_than_it_was_made_is_named() -> None:
+    """The database refuses it; whoever is above that writes the entries."""
+    casino = Casino()
+    record(casino.casino, session(casino.casino, "R1", coups=2))
+    report = casino.reconciled()
+    night = {"gaming_day": report.gaming_day.isoformat(), "currency": report.currency, "version": report.version}
+    for type in ("night.reviewed", "night.closed"):
+        audit_trail.record(
+            casino.second.get_username(), type, casino_id=casino.casino.pk, data={**night, "digest": report.digest}
+        )
+    found = " ".join(map(str, faults()))
+    assert f"{casino.second.get_username()} signed twice" in found
+    assert "signs another digest" not in found
+    audit_trail.record(
+        casino.second.get_username(), "night.reviewed", casino_id=casino.casino.pk, data={**night, "digest": "00"}
+    )
+    assert "it is signed more than twice" in " ".join(map(str, faults()))
+
+
+def test_a_night_whose_first_signature_is_of_another_digest_is_named() -> None:
+    casino = Casino()
+    record(casino.casino, session(casino.casino, "R1", coups=2))
+    report = casino.reconciled()
+    night = {"gaming_day": report.gaming_day.isoformat(), "currency": report.currency, "version": report.version}
+    audit_trail.record(
+        casino.second.get_username(), "night.reviewed", casino_id=casino.casino.pk, data={**night, "digest": "00"}
+    )
+    assert "signs another digest" in " ".join(map(str, faults()))
 
 
 INSTANTS = {

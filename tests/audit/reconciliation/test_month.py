@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.utils import translation
+from django.utils import timezone, translation
 
 from audit.models import Casino, NightReport, Person, PersonKind
 from audit.reconciliation import runs
-from audit.reconciliation.month import Month, croupier_rows, month_of, sheets
+from audit.reconciliation.month import Month, around, croupier_rows, month_of, sheets
 from tests.audit.reconciliation.played import DAY, MORNING, buy_ins, count, record, session
 from tests.audit.transparency.sealed import seal
 
@@ -96,3 +97,10 @@ def test_croupiers_have_their_names_for_who_may_see_them_and_always_their_ids(mo
     assert croupier_rows(month)[0]["croupier"] == code
     assert as_rows(month, "croupiers", with_names=True)[0]["croupier"] == f"Ada Moreau ({code})"
     assert as_rows(month, "croupiers")[0]["croupier"] == code
+
+
+def test_no_month_that_is_still_to_come_is_offered() -> None:
+    this = timezone.now().date().replace(day=1)
+    before = (this - timedelta(days=1)).replace(day=1)
+    assert around(this)[1:] == [this]
+    assert around(before)[1:] == [before, this]

@@ -11,7 +11,7 @@ from django.db import DatabaseError, connection, transaction
 from pytest_django import Settings
 
 from audit.event_store import binary_copy
-from audit.transparency import tree
+from audit.transparency import signing_keys, tree
 from tests.audit.tables import Tenant
 from tests.audit.transparency.forger import rebuild, unguard
 from tests.audit.transparency.sealed import seal, several_streams, verified
@@ -139,3 +139,20 @@ def test_nobody_sets_the_log_s_clock_back(tenant: Tenant) -> None:
     ):
         with pytest.raises(DatabaseError, match="not allowed"), transaction.atomic(), connection.cursor() as cursor:
             cursor.execute(statement)
+
+
+@pytest.mark.parametrize("is_sealed", [False, True])
+def test_a_key_that_is_rotated_after_the_clock_was_set_back_gives_no_batch_another_receipt(
+    tenant: Tenant, is_sealed: bool
+) -> None:
+    name = f"s-{tenant.code}"
+    events = tenant.session(name, 3)
+    set_clock(HOUR)
+    receipt = tenant.send(name, events).json()
+    set_clock(timedelta())
+    if is_sealed:
+        seal()
+    for _ in range(2):
+        signing_keys.create("receipt", reason="stolen", at_once=True)
+    again = tenant.send(name, events)
+    assert (again.status_code, again.json()) == (200, receipt)

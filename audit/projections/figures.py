@@ -1,0 +1,64 @@
+"""What is kept of sessions for nights and the ledger, held against their events: ``verify --deep`` reads them again.
+
+    events of a session ─► figures, what waits, money of its players, observations ─┐
+    audit_sessionfigures, audit_streammoney, audit_streamevidence ──────────────────┤ the same, or a fault
+
+Of each session what is kept of it now: through its last event, by what the house register says of it and what officers
+have decided about its corrections. A night's report and the ledger are made of these rows; earlier ones serve nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from audit.event_store import read
+from audit.models import LoggedStream, SessionFigures, StreamEvidence, StreamMoney
+from audit.projections.faults import WrongRow
+from audit.reconciliation.persons import read_cash_desk
+from audit.reconciliation.sessions import Key, OnePass, Sums, key_of, sums_again
+from audit.register.in_force import digest_of, newest_readings
+from settlement.persons import stream_money
+
+FIGURES, WAITING, MONEY, OBSERVATIONS = "figures", "corrections that wait", "sums of money", "observations"
+"""What is kept of a session, as a fault names it."""
+
+
+def wrong_figures(stream: LoggedStream, one_pass: OnePass) -> Iterator[WrongRow]:
+    """Yield what does not hold about what is kept of a session or a count; ``one_pass`` may have read it."""
+    key, sums = one_pass.sums() if one_pass.last_seq else (_key_of(stream.stream_id), None)
+    stored = _stored(key)
+    if not stored:
+        return
+    if stream.table_id is None:
+        again = {MONEY: stream_money.encode(read_cash_desk(stream.stream_id, key["last_seq"]))}
+    else:
+        again = _of(sums if sums is not None else sums_again(stream.stream_id, key["last_seq"])[1])
+    for what, value in stored.items():
+        if again.get(what) != value:
+            yield WrongRow("figures", f"its {what} are not what its events give", stream.name, key["last_seq"])
+
+
+def _key_of(stream_id: int) -> Key:
+    return key_of(stream_id, read.next_seq_of(stream_id) - 1, digest_of(newest_readings(stream_id)))
+
+
+def _stored(key: Key) -> dict[str, Any]:
+    """Return what is kept under a key, by what it is."""
+    stored: dict[str, Any] = {}
+    if (figures := SessionFigures.objects.filter(**key).first()) is not None:
+        stored |= {FIGURES: bytes(figures.figures), WAITING: figures.waiting}
+    if (money := StreamMoney.objects.filter(**key).first()) is not None:
+        stored[MONEY] = bytes(money.money)
+    if (evidence := StreamEvidence.objects.filter(**key).first()) is not None:
+        stored[OBSERVATIONS] = bytes(evidence.observations)
+    return stored
+
+
+def _of(sums: Sums) -> dict[str, Any]:
+    return {
+        FIGURES: sums.figures,
+        WAITING: sums.waiting,
+        MONEY: sums.money,
+        OBSERVATIONS: sums.observations,
+    }

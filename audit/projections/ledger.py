@@ -1,0 +1,147 @@
+"""The evidence ledger, held against what fed it: ``verify --deep`` feeds every process again.
+
+    closes of sessions in the tree, up to the cursor ─► each has fed the ledger, or a fault
+    audit_streamevidence ─► the content of each session's batch, or a fault
+    audit_ledgerbatch, in order ─► processes, points, levels, questions ─► the same as are stored, or a fault
+
+``figures`` holds the observations of sessions against their events. What a night fed, payouts and variances, is taken
+as it is stored, and so is which process a batch fed: an officer's entry ends one, and another begins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import msgspec
+
+from audit.ledger import order
+from audit.ledger.feeding import batches_of
+from audit.models import (
+    BatchKind,
+    Casino,
+    LedgerBatch,
+    LedgerCursor,
+    LedgerLevel,
+    LedgerPoint,
+    LedgerProcess,
+    LedgerQuestion,
+    LedgerYear,
+    LoggedStream,
+    StreamEvidence,
+)
+from audit.models.ledger import kept
+from audit.projections.faults import WrongRow
+from settlement.eprocess.budget import level
+from settlement.eprocess.channels import Fed
+from settlement.eprocess.kinds import KINDS
+from settlement.eprocess.ledger import name_of
+from settlement.eprocess.process import Process
+
+
+def wrong_ledger(casino_id: int | None) -> Iterator[WrongRow]:
+    """Yield what does not hold about the ledger of a casino, of every one for None."""
+    cursors = LedgerCursor.objects.select_related("casino").order_by("casino")
+    for cursor in cursors if casino_id is None else cursors.filter(casino=casino_id):
+        ledger = _Again(cursor.casino)
+        for what in (*_unfed(cursor), *ledger.feed(), *ledger.compare(cursor)):
+            yield WrongRow("ledger", f"{cursor.casino.code}: {what}")
+
+
+def _unfed(cursor: LedgerCursor) -> Iterator[str]:
+    """Yield the session that the cursor has passed and that was not fed, the first of them."""
+    close, _next_leaf = order.next_close(cursor.casino_id, 0)
+    if close is not None and close.log_index < cursor.next_leaf:
+        stream = LoggedStream.objects.get(pk=close.stream_id)
+        yield f"session {stream.name} was closed at leaf {close.log_index}, and has fed nothing"
+
+
+@dataclass(slots=True)
+class _Again:
+    """The ledger of a casino, fed again from its batches."""
+
+    casino: Casino
+    processes: dict[int, Process] = field(default_factory=dict)
+    levels: set[tuple[Any, ...]] = field(default_factory=set)
+    questions: set[tuple[Any, ...]] = field(default_factory=set)
+    ranks: dict[str, int] = field(default_factory=dict)
+    sessions: dict[int, int] = field(default_factory=dict)
+    year: int = 0
+    number: int = 0
+
+    def feed(self) -> Iterator[str]:
+        """Feed every batch again; yield what does not hold about it."""
+        budgets = dict(LedgerYear.objects.filter(casino=self.casino).values_list("year", "budget"))
+        rows = {row.pk: row for row in LedgerProcess.objects.filter(casino=self.casino)}
+        for batch in (
+            LedgerBatch.objects.filter(casino=self.casino).select_related("stream").order_by("number").iterator()
+        ):
+            self.number += 1
+            if batch.number != self.number or batch.year < self.year:
+                yield f"batch {batch.number} does not follow batch {self.number - 1}"
+            if batch.year > self.year:
+                self.year, self.ranks = batch.year, {}
+            if batch.kind == BatchKind.DRAWS and not batch.error and not _was_observed(batch):
+                yield f"batch {batch.number} is not what session {batch.stream} gave"
+            points = {rows[point.process_id].name: point for point in batch.points.all() if point.process_id in rows}
+            for fed in () if batch.error else sorted(batches_of(batch), key=name_of):
+                point = points.pop(name_of(fed), None)
+                if point is None:
+                    yield f"batch {batch.number} has not fed the process {name_of(fed)}"
+                elif not self._is_fed(batch, fed, point, budgets.get(batch.year, "0")):
+                    yield f"what batch {batch.number} did to the process {name_of(fed)} is not what is stored"
+            for name in points:
+                yield f"batch {batch.number} is said to have fed the process {name}, and has nothing of it"
+
+    def _is_fed(self, batch: LedgerBatch, fed: Fed, point: LedgerPoint, budget: str) -> bool:
+        """Feed a process, and return whether its point is what that gives."""
+        pk = point.process_id
+        process = self.processes.setdefault(pk, Process(fed.kind, fed.subject, fed.variant))
+        if process.year != batch.year:
+            rank = self.ranks[fed.kind] = self.ranks.get(fed.kind, 0) + 1
+            process.begin_year(batch.year, level(Fraction(budget), KINDS[fed.kind].share, rank))
+            self.levels.add((pk, batch.year, process.alpha, kept(process.opening)))
+        before = process.draws
+        session = batch.stream.name if batch.stream is not None else batch.gaming_day.isoformat()
+        crossing = process.feed(KINDS[fed.kind].mixture(fed.variant), fed.seen, draws=fed.draws, session=session)
+        if crossing is not None:
+            raised = (crossing.year, crossing.alpha, crossing.draws, kept(crossing.evidence))
+            self.questions.add((pk, batch.pk, *raised))
+        self.sessions[pk] = self.sessions.get(pk, 0) + 1
+        return (point.draws, point.wealth) == (process.draws - before, kept(process.evidence))
+
+    def compare(self, cursor: LedgerCursor) -> Iterator[str]:
+        """Yield what is stored and is not what was fed."""
+        if (cursor.number, cursor.year, cursor.ranks) != (self.number, self.year, self.ranks):
+            yield f"it is said to have been fed {cursor.number} batches, and was {self.number}"
+        for row in LedgerProcess.objects.filter(casino=self.casino).order_by("pk"):
+            process = self.processes.get(row.pk)
+            if process is None or _stored(row) != _given(process, self.sessions[row.pk]):
+                yield f"process {row.pk} ({row.name}) is not what its batches give"
+        own = {"process__casino": self.casino}
+        levels = set(LedgerLevel.objects.filter(**own).values_list("process", "year", "alpha", "opening"))
+        questions = LedgerQuestion.objects.filter(**own)
+        raised = set(questions.values_list("process", "batch", "year", "alpha", "draws", "evidence"))
+        for what, stored, given in (("level", levels, self.levels), ("question", raised, self.questions)):
+            for process, *_rest in sorted(stored ^ given):
+                yield f"a {what} of process {process} is missing, altered or too many"
+
+
+def _was_observed(batch: LedgerBatch) -> bool:
+    """Whether the content of a session's batch is kept of the session, as it was read at its close or is read now."""
+    kept_of = StreamEvidence.objects.filter(stream=batch.stream_id, last_seq=batch.last_seq)
+    return kept_of.filter(observations=bytes(batch.content)).exists()
+
+
+def _stored(row: LedgerProcess) -> tuple[Any, ...]:
+    numbers = (row.wealth, row.highest, row.opening, row.year, row.alpha, row.draws, row.sessions)
+    return (row.kind, row.subject, row.variant, bytes(row.state), *numbers)
+
+
+def _given(process: Process, sessions: int) -> tuple[Any, ...]:
+    state = msgspec.json.encode(process, order="sorted")
+    numbers = (kept(process.evidence), kept(process.highest), kept(process.opening))
+    year = (process.year, process.alpha, process.draws, sessions)
+    return (process.kind, process.subject, process.variant, state, *numbers, *year)

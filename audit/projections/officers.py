@@ -1,0 +1,169 @@
+"""Accounts of officers, held against the audit trail: what gives one power, and what shows that two are one person's.
+
+    officer.made_superuser, officer.unmade_superuser ──► who may do everything at every casino
+    officer.deactivated, officer.reactivation_approved ─► who may sign in no more
+    officer.invited, officer.added ─────────────────────► who opened an account for whom
+    officer.link_issued, officer.link_used ─────────────► with whose link a password was chosen
+
+The last two decide whether two accounts are in the same hands, and so whether they are four eyes: whoever takes such a
+row away signs twice. Names of persons and mail addresses are in no entry. An entry about an account is in the trail
+of each of its casinos.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from audit.event_store.audit_trail import INSTALLATION
+from audit.models import AccessLink, Officer
+from audit.projections.casinos import SETTINGS_KEPT
+from audit.projections.entries import Entry, entries, is_same_instant, officer_names
+from audit.projections.faults import WrongRow
+from audit.projections.found import Figures
+
+SUPERUSER_KEPT = "officer.kept"
+"""The entry of ``manage.py keep`` about an account that may do everything, of which no entry of 0.1.0 says so."""
+
+MADE, UNMADE = "officer.made_superuser", "officer.unmade_superuser"
+DEACTIVATED, REACTIVATED = "officer.deactivated", "officer.reactivation_approved"
+INVITED, ADDED = "officer.invited", "officer.added"
+ISSUED, USED = "officer.link_issued", "officer.link_used"
+
+TYPES = (
+    MADE,
+    UNMADE,
+    SUPERUSER_KEPT,
+    DEACTIVATED,
+    REACTIVATED,
+    INVITED,
+    ADDED,
+    ISSUED,
+    USED,
+    "officer.password_changed",
+)
+
+CLOCKS_APART = timedelta(hours=1)
+"""How far the clock of the database, which dates the use of a link, may be from that of the entry."""
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """That an officer chose a password with a link: whose, when, and whether it was shown and to choose another.
+
+    ``trail`` is the casino in whose trail the entry is, 0 of a row.
+    """
+
+    issuer: str
+    at: datetime
+    is_shown: bool
+    is_reset: bool
+    trail: int = 0
+
+
+@dataclass(slots=True)
+class _Account:
+    """An account as its entries leave it. ``invited_by`` is "" if a command has opened it."""
+
+    invited_by: str = ""
+    is_superuser: bool = False
+    is_active: bool = True
+    has_password: bool = False
+    is_shown: bool = False
+    uses: list[Use] = field(default_factory=list)
+
+    def apply(self, entry: Entry) -> None:
+        """Do what an entry says."""
+        match entry.type:
+            case "officer.made_superuser" | "officer.unmade_superuser" | "officer.kept":
+                self.is_superuser = entry.type != UNMADE
+            case "officer.deactivated" | "officer.reactivation_approved":
+                self.is_active = entry.type == REACTIVATED
+            case "officer.invited":
+                self.invited_by = entry.actor
+            case "officer.link_issued":
+                self.is_shown = entry.text("delivery") == "shown"
+            case "officer.link_used" if not self._is_copy(entry):
+                self.uses.append(
+                    Use(entry.text("issued_by"), entry.at, self.is_shown, self.has_password, entry.casino_id)
+                )
+                self.has_password = True
+            case "officer.password_changed":
+                self.has_password = True
+
+    def _is_copy(self, entry: Entry) -> bool:
+        """Whether an entry is that of the use before it, in the trail of another of the officer's casinos."""
+        last = self.uses[-1] if self.uses else None
+        return (
+            last is not None
+            and last.trail != entry.casino_id
+            and last.issuer == entry.text("issued_by")
+            and is_same_instant(last.at, entry.at)
+        )
+
+
+def superusers_stated() -> list[str]:
+    """Return the names of the accounts of which entries say that they may do everything."""
+    return [name for name, account in _stated().items() if account.is_superuser]
+
+
+def wrong_officers(figures: Figures) -> Iterator[WrongRow]:
+    """Yield what does not hold about the accounts of officers, of every casino: accounts belong to several."""
+    is_kept = any(entries(INSTALLATION, (SETTINGS_KEPT,)))
+    accounts = _stated()
+    names = officer_names()
+    rows = Officer.objects.order_by("pk").values_list("pk", "username", "is_superuser", "is_active", "created_by")
+    for _pk, name, is_superuser, is_active, created_by in rows:
+        account = accounts.get(name, _Account())
+        if is_superuser and not account.is_superuser and not is_kept:
+            figures.unstated += 1
+        elif is_superuser and not account.is_superuser:
+            yield WrongRow("officer", f"{name} may do everything at every casino, and no entry says so")
+        if is_active and not account.is_active:
+            yield WrongRow("officer", f"{name} may sign in, and was deactivated")
+        if account.invited_by and names.get(created_by or 0) != account.invited_by:
+            what = f"{name} was invited by {account.invited_by}, and {names.get(created_by or 0, 'nobody')} is stored"
+            yield WrongRow("officer", what)
+    yield from _wrong_links(accounts, names)
+
+
+def _stated() -> dict[str, _Account]:
+    """Return the accounts by name, as their entries leave them in the order of time."""
+    accounts: dict[str, _Account] = {}
+    for entry in sorted(entries(None, TYPES), key=lambda each: each.at):
+        name = entry.text("officer") or entry.text("named")
+        if entry.type in (INVITED, ADDED):  # a name is given again where the first was never an officer's
+            accounts[name] = _Account()
+        accounts.setdefault(name, _Account()).apply(entry)
+    return accounts
+
+
+def _wrong_links(accounts: dict[str, _Account], names: dict[int, str]) -> Iterator[WrongRow]:
+    """Yield what does not hold about the links with which passwords were chosen."""
+    rows = AccessLink.objects.exclude(used_at=None).order_by("pk")
+    used: dict[str, list[Use]] = {}
+    for officer, issuer, at, is_shown, is_invitation in rows.values_list(
+        "officer", "issued_by", "used_at", "is_shown", "is_invitation"
+    ):
+        assert at is not None, "those that were not used are left out"
+        used.setdefault(names.get(officer, ""), []).append(Use(names.get(issuer, ""), at, is_shown, not is_invitation))
+    for name in sorted({*names.values()}):
+        stated = accounts[name].uses if name in accounts else []
+        stored = used.get(name, [])
+        for use in stored:
+            if not any(_is_same(use, each) for each in stated):
+                yield WrongRow("officer", f"a link of {use.issuer} is said to be used by {name}, and no entry says so")
+        for use in stated:
+            if not any(_is_same(each, use) for each in stored):
+                yield WrongRow("officer", f"the link of {use.issuer} that {name} used is missing or altered")
+
+
+def _is_same(stored: Use, stated: Use) -> bool:
+    """Whether a row is the use that an entry says; what the entries of before do not say is not compared."""
+    return (
+        stored.issuer == stated.issuer
+        and stored.is_shown == stated.is_shown
+        and (stored.is_reset or not stated.is_reset)
+        and abs(stored.at - stated.at) <= CLOCKS_APART
+    )

@@ -1,0 +1,109 @@
+"""What ``verify --deep`` reads again: it cannot be kept from it, and finds what nights and the ledger are made of."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+from django.db import transaction
+
+from audit.ledger.feeding import feed
+from audit.models import LedgerBatch, LedgerProcess, SessionFigures, StreamEvidence, StreamMoney
+from audit.projections.ledger import wrong_ledger
+from tests.audit.projections.record import faults, whole_record
+from tests.audit.projections.test_casinos import RollBack, forge, named, named_after
+from tests.audit.transparency.sealed import seal
+
+pytestmark = [pytest.mark.django_db, pytest.mark.superuser]
+
+RUN = "update audit_adjudicationrun set {} where stream_id = {{session}}"
+
+KEPT_FROM_IT = {
+    "a run of another engine": RUN.format("engine_version = '1'"),
+    "a run that was superseded": RUN.format("state = 'superseded', ended_at = now()"),
+    "a run of another session": RUN.format("stream_id = 1"),
+    "a run of another number": RUN.format("number = 7"),
+    "no run": "delete from audit_adjudicationrun where stream_id = {session}",
+    "a newer run": "insert into audit_adjudicationrun (stream_id, casino_id, number, cause, engine_version, state,"
+    " register_version, corrections_through, approved, began_at, completed_at, tries, error_type, error)"
+    " select stream_id, casino_id, 9, cause, '1', 'running', register_version, corrections_through, approved, now(),"
+    " null, 0, '', '' from audit_adjudicationrun where stream_id = {session}",
+}
+"""Each keeps a session from being adjudicated again. That is named without ``--deep``."""
+
+BYTES = "set_byte({0}, octet_length({0}) / 2, (get_byte({0}, octet_length({0}) / 2) + 1) % 256)"
+
+FIGURES = {
+    "figures": "audit_sessionfigures set figures = " + BYTES.format("figures"),
+    "corrections that wait": "audit_sessionfigures set waiting = '{{\"seqs\": [3]}}'",
+    "sums of money": "audit_streammoney set money = " + BYTES.format("money"),
+    "observations": "audit_streamevidence set observations = " + BYTES.format("observations"),
+}
+
+LEDGER = {
+    "a process that is poorer": "update audit_ledgerprocess set wealth = wealth / 2 where id = {process}",
+    "a state of nothing": "update audit_ledgerprocess set state = (select state from audit_ledgerprocess o"
+    " where o.id <> {process} order by id limit 1) where id = {process}",
+    "a level out of reach": "update audit_ledgerprocess set alpha = '1/1000000000' where id = {process}",
+    "levels out of reach": "update audit_ledgerlevel set alpha = '1/1000000000' where process_id = {process}",
+    "a budget of nothing": "update audit_ledgeryear set budget = '1/1000000000' where casino_id = {casino}",
+    "a point": "update audit_ledgerpoint set wealth = wealth + 1 where process_id = {process}",
+    "a point that is gone": "delete from audit_ledgerpoint where process_id = {process}",
+    "a process that is gone": "delete from audit_ledgerprocess where id = {process}",
+    "a question that was never asked": "insert into audit_ledgerquestion (process_id, batch_id, year, alpha, draws,"
+    " evidence, finding_id, raised_at) values ({process}, {batch}, 2026, '1/2', 1, 1, 1, now())",
+    "a session that fed nothing": "with gone as (delete from audit_ledgerpoint where batch_id = {batch})"
+    " delete from audit_ledgerbatch where id = {batch}",
+    "what a session fed": "update audit_ledgerbatch set content = (select content from audit_ledgerbatch o"
+    " where o.kind = 'draws' and o.content <> audit_ledgerbatch.content order by id limit 1) where id = {batch}",
+    "what could not be read": "update audit_ledgerbatch set error = 'broken' where id = {batch}",
+    "a cursor that has passed nothing": "update audit_ledgercursor set number = number + 1 where casino_id = {casino}",
+}
+
+
+class Fed:
+    """A casino with nights and a ledger that its sessions have fed."""
+
+    def __init__(self) -> None:
+        self.record = whole_record()
+        self.casino = self.record.casino
+        feed(self.casino)
+        seal()
+        stream = self.record.tenant.stream(self.record.name("dice"))
+        self.batch = LedgerBatch.objects.filter(casino=self.casino, kind="draws").earliest("number")
+        self.names = {
+            "session": stream.pk,
+            "casino": self.casino.pk,
+            "batch": self.batch.pk,
+            "process": LedgerProcess.objects.filter(points__batch=self.batch).earliest("pk").pk,
+        }
+
+    def forge(self, statement: str) -> None:
+        forge(statement, **self.names)
+
+
+def fed_wrong(fed: Fed, statement: str) -> str:
+    """Return what is wrong with the ledger after an attack, which is rolled back."""
+    try:
+        with transaction.atomic():
+            fed.forge(statement)
+            found = "\n".join(wrong.what for wrong in wrong_ledger(fed.casino.pk))
+            raise RollBack
+    except RollBack:
+        return found
+
+
+def test_what_is_kept_of_sessions_is_read_again() -> None:
+    fed = Fed()
+    assert faults(deep=True) == []
+    for model in (SessionFigures, StreamMoney, StreamEvidence):
+        assert model.objects.filter(stream__casino=fed.casino).exists()
+    kept = {what: named_after(partial(fed.forge, statement)) for what, statement in KEPT_FROM_IT.items()}
+    assert [what for what, found in kept.items() if "run of " not in found] == []
+    ledger = {what: fed_wrong(fed, statement) for what, statement in LEDGER.items()}
+    assert [what for what, found in ledger.items() if not found] == []
+    own = " where stream_id in (select stream_id from log.stream where casino_id = {casino})"
+    for change in FIGURES.values():
+        fed.forge(f"update {change}{own}")
+    found = named(deep=True)
+    assert [what for what in FIGURES if f"its {what} are not what its events give" not in found] == []

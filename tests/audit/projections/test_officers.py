@@ -1,0 +1,143 @@
+"""Accounts are what the audit trail says: power, and whose hands they are in, forged by SQL as a superuser."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+
+from audit.access import accounts
+from audit.access.keepers import same_hands
+from audit.models import AccessLink, Officer, Role
+from audit.projections.takeover import keep_settings
+from tests.audit.casework.test_actions import hired
+from tests.audit.projections.record import Casino, faults
+from tests.audit.projections.test_casinos import forge, named, named_after
+from tests.audit.tables import Tenant
+from tests.audit.transparency.sealed import seal
+
+pytestmark = [pytest.mark.django_db, pytest.mark.superuser]
+
+PASSWORD = "correct horse battery staple"
+
+
+class Accounts:
+    """A keeper who has invited one officer, reset the passwords of two others, and deactivated a third."""
+
+    def __init__(self) -> None:
+        self.record = Casino()
+        self.casino, tenant = self.record.casino, self.record.tenant
+        self.keeper = hired(tenant, Role.ADMINISTRATOR, "keeper")
+        self.other = hired(tenant, Role.ADMINISTRATOR, "second-keeper")
+        self.invited = self._invited()
+        self.reset = hired(tenant, Role.OFFICER, "reset")
+        self.alike = hired(tenant, Role.SECOND, "alike")
+        for officer in (self.reset, self.alike):
+            accounts.choose_password(accounts.issue_link(self.keeper, officer, is_shown=False), PASSWORD)
+            accounts.choose_password(accounts.issue_link(self.keeper, officer, is_shown=True), PASSWORD)
+        self.gone = hired(tenant, Role.AUDITOR, "gone")
+        accounts.deactivate(self.keeper, self.gone, reason="has left")
+        keep_settings()
+        seal()
+        assert faults() == []
+
+    def _invited(self) -> Officer:
+        invitation = accounts.invite(
+            self.keeper,
+            username=f"invited-{self.casino.code}",
+            first_name="In",
+            last_name="Vited",
+            email="i@example.org",
+            casino=self.casino,
+            role=Role.OFFICER,
+            is_shown=False,
+        )
+        assert accounts.choose_password(invitation.token, PASSWORD) is not None
+        assert invitation.request is not None
+        accounts.approve(self.other, invitation.request.pk)
+        return invitation.officer
+
+    def forge(self, statement: str) -> None:
+        forge(statement, other=self.other.pk, invited=self.invited.pk, reset=self.reset.pk, gone=self.gone.pk)
+
+
+OF_RESET = "officer_id = {reset} and is_shown"
+
+FORGED = {
+    "an officer who may do everything": (
+        "update audit_officer set is_superuser = true where id = {reset}",
+        "may do everything at every casino, and no entry says so",
+    ),
+    "an officer who may sign in again": (
+        "update audit_officer set is_active = true where id = {gone}",
+        "may sign in, and was deactivated",
+    ),
+    "an account that nobody has opened": (
+        "update audit_officer set created_by_id = null where id = {invited}",
+        "was invited by keeper",
+    ),
+    "an account that somebody else has opened": (
+        "update audit_officer set created_by_id = {other} where id = {invited}",
+        "was invited by keeper",
+    ),
+    "a link that is gone": (f"delete from audit_accesslink where {OF_RESET}", "is missing or altered"),
+    "a link of somebody else": (
+        f"update audit_accesslink set issued_by_id = {{other}} where {OF_RESET}",
+        "and no entry says so",
+    ),
+    "a link of another officer": (
+        f"update audit_accesslink set officer_id = {{gone}} where {OF_RESET}",
+        "is missing or altered",
+    ),
+    "a link that was mailed": (
+        f"update audit_accesslink set is_shown = false where {OF_RESET}",
+        "is missing or altered",
+    ),
+    "a link of an invitation": (
+        f"update audit_accesslink set is_invitation = true where {OF_RESET}",
+        "is missing or altered",
+    ),
+    "a link that was not used": (
+        f"update audit_accesslink set used_at = null where {OF_RESET}",
+        "is missing or altered",
+    ),
+    "a link that was used later": (
+        f"update audit_accesslink set used_at = used_at + interval '2 hours' where {OF_RESET}",
+        "is missing or altered",
+    ),
+}
+
+
+def test_an_account_that_is_forged_is_named() -> None:
+    kept = Accounts()
+    assert same_hands(kept.reset, kept.alike)
+    missed = {}
+    for what, (statement, expected) in FORGED.items():
+        found = named_after(partial(kept.forge, statement))
+        if expected not in found or "officer: " not in found:
+            missed[what] = found
+    assert not missed
+    assert faults() == []
+
+
+def test_a_link_that_is_used_at_two_casinos_is_one() -> None:
+    """The entry of its use is in the trail of each."""
+    first, second = Tenant(), Tenant()
+    keeper = hired(first, Role.ADMINISTRATOR, "keeper")
+    officer = hired(first, Role.OFFICER, "officer")
+    for each in (keeper, officer):
+        role = Role.ADMINISTRATOR if each is keeper else Role.OFFICER
+        each.memberships.create(casino=second.casino, role=role)
+    accounts.choose_password(accounts.issue_link(keeper, officer, is_shown=True), PASSWORD)
+    seal()
+    assert AccessLink.objects.filter(officer=officer).count() == 1
+    assert [fault for fault in named().splitlines() if "officer: " in fault] == []
+
+
+def test_an_officer_who_is_invited_deactivated_and_taken_back_holds() -> None:
+    kept = Accounts()
+    request = accounts.propose_reactivation(kept.keeper, kept.gone, reason="is back")
+    accounts.approve(kept.other, request.pk)
+    seal()
+    assert Officer.objects.get(pk=kept.gone.pk).is_active
+    assert faults() == []
