@@ -16,13 +16,14 @@ from msgspec import inspect
 
 from settlement.codec import MAX_EVENT_BYTES, ShapeError, escaped
 from settlement.events import TYPES, ExtensionEvent
-from settlement.events.envelope import MAX_INTEGER, Amount, Envelope, Stake
+from settlement.events.envelope import MAX_INTEGER, Amount, Currency, Envelope, Stake
 from settlement.spelling import likely_word
 
 LONGEST_QUOTED = 40
 """Characters of what was sent that a message repeats."""
 
 _AMOUNT, _POSITIVE = inspect.type_info(Amount), inspect.type_info(Stake)
+_CURRENCY = cast(inspect.StrType, inspect.type_info(Currency))
 _NUMBERS = frozenset(("seq", "voids", "corrects", "annuls", "opened", "through"))
 """Fields whose type is that of a stake and whose values are no money."""
 _DECIMAL = re.compile(r"(\d{1,12})[.,](\d{1,2})")
@@ -140,6 +141,8 @@ def _expected(info: inspect.Type) -> str:
     match info:
         case inspect.IntType(ge=low, le=int(high)):
             return "an integer" + (f" from {low} on" if low is not None and low > -MAX_INTEGER else f" within ±{high}")
+        case inspect.StrType(pattern=str(pattern)) if pattern == _CURRENCY.pattern:
+            return "a currency of three capital letters, as EUR,"
         case inspect.StrType(pattern=str(pattern)):
             return f"text that fits {pattern}"
         case inspect.StrType(min_length=int(low), max_length=int(high)):

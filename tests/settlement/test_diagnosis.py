@@ -86,6 +86,11 @@ def test_of_an_event_in_order_nothing_is_said(event: dict[str, Any]) -> None:
             "'lights.out' is no type of event; an integrator's own begin with 'x.'",
         ),
         (WAGER | {"data": 5}, "/data", "is 5, and an object is expected"),
+        (
+            OPENED | {"data": OPENED["data"] | {"currency": "eur"}},
+            "/data/currency",
+            "is the text 'eur', and a currency of three capital letters, as EUR, is expected",
+        ),
         (WAGER | {"v": 2}, "/v", "is 2, and 1 is expected"),
         (THROWN | {"data": {"faces": [1, 2, 3]}}, "/data/faces", "is a list of 3, and a list of 2 is expected"),
         (

@@ -1,0 +1,106 @@
+"""What a process holds for each explanation that its gamblers bet on, and what its learners have counted.
+
+    a process = cash + Σ gamblers          an explanation = some of the gamblers, who have a share s of the mixture
+                                           its evidence   = cash + their wealth / s
+
+The cash is staked by a fixed schedule and divided by the weights alone: so this is the wealth that the process had, if
+it had been of these gamblers and no others. It describes a process. None is asked about by it, and which one is the
+largest is known afterwards only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Literal, NamedTuple, TypeAlias
+
+from settlement.eprocess.bets import ArcBets, Bets, CellBets, Learner
+from settlement.eprocess.kinds import KINDS
+from settlement.eprocess.process import UNIT, Process
+
+Name: TypeAlias = Literal["one", "sector", "wide", "wave", "any"]
+
+CIRCULAR = frozenset({"wheel", "wheel-displacement", "croupier-displacement"})
+"""Kinds whose gamblers bet on a circle: on arcs of pockets, or of distances from the last pocket."""
+
+SECTOR = 5
+"""Pockets of the widest arc that is called a sector."""
+
+
+class Explanation(NamedTuple):
+    """Gamblers who bet on one kind of thing, and what they hold: 1 is what they began with."""
+
+    name: Name
+    evidence: Fraction
+
+
+class Arc(NamedTuple):
+    """Cells of a circle that follow each other: ``width`` of them from ``start`` on."""
+
+    start: int
+    width: int
+
+    def cells(self, of: int) -> tuple[int, ...]:
+        """Return the indexes of its cells on a circle of ``of``."""
+        return tuple((self.start + each) % of for each in range(self.width))
+
+
+def explanations_of(process: Process) -> list[Explanation]:
+    """Return the explanations of a process about a circle, that with the most evidence first; none of another one."""
+    if process.kind not in CIRCULAR or not process.wealth:
+        return []
+    mixture = KINDS[process.kind].mixture(process.variant)
+    held: dict[Name, int] = {}
+    shares: dict[Name, int] = {}
+    first = 0
+    for family in mixture.families:
+        last = first + family.bets.bettors
+        name = _name_of(family.bets)
+        held[name] = held.get(name, 0) + sum(process.wealth[first:last])
+        shares[name] = shares.get(name, 0) + sum(mixture.shares[first:last])
+        first = last
+    found = [Explanation(name, Fraction(process.cash + held[name] * UNIT // shares[name], UNIT)) for name in held]
+    return sorted(found, key=lambda each: -each.evidence)
+
+
+def best_arc(process: Process) -> Arc | None:
+    """Return the arc whose gambler holds the most for his share: what fits best, of all that was bet on."""
+    if process.kind not in CIRCULAR or not process.wealth:
+        return None
+    mixture = KINDS[process.kind].mixture(process.variant)
+    best: tuple[int, Arc] | None = None
+    first = 0
+    for family in mixture.families:
+        last = first + family.bets.bettors
+        if isinstance(family.bets, ArcBets):
+            share = mixture.shares[first]
+            start = max(range(family.bets.cells), key=lambda cell: process.wealth[first + cell])
+            holds = process.wealth[first + start] * UNIT // share
+            if best is None or holds > best[0]:
+                best = holds, Arc(start, family.bets.width)
+        first = last
+    return best[1] if best is not None else None
+
+
+def counts_of(process: Process) -> Sequence[int]:
+    """Return how often each cell of the circle came, as its finest learner counted; nothing of another process."""
+    if process.kind not in CIRCULAR or not process.wealth:
+        return ()
+    families = KINDS[process.kind].mixture(process.variant).families
+    return next(
+        memory
+        for family, memory in zip(families, process.memory, strict=True)
+        if isinstance(family.bets, Learner) and len(family.bets.sizes) == process.variant
+    )
+
+
+def _name_of(bets: Bets) -> Name:
+    match bets:
+        case ArcBets(width=1):
+            return "one"
+        case ArcBets(width=width):
+            return "sector" if width <= SECTOR else "wide"
+        case CellBets():
+            return "wave"
+        case _:
+            return "any"

@@ -1,0 +1,79 @@
+"""What a process holds for each explanation: together the process, each alone what it would be, counts as they came."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from settlement.eprocess.explanations import CIRCULAR, best_arc, counts_of, explanations_of
+from settlement.eprocess.kinds import KINDS
+from settlement.eprocess.process import UNIT, Mixture, Process
+
+CELLS = 37
+CHANNELS = {"wheel": "pocket", "wheel-displacement": "displacement", "croupier-displacement": "displacement"}
+TILTED = [[14 if 20 <= cell < 29 else 9 for cell in range(CELLS)] for _session in range(4)]
+EVEN = [[10] * CELLS for _session in range(4)]
+
+
+def fed(kind: str, sessions: list[list[int]], mixture: Mixture | None = None) -> Process:
+    process = Process(kind, "W1", CELLS)
+    for number, seen in enumerate(sessions):
+        of = mixture or KINDS[kind].mixture(CELLS)
+        process.feed(of, {CHANNELS[kind]: seen}, draws=sum(seen), session=f"s{number}")
+    return process
+
+
+@pytest.mark.parametrize("kind", sorted(CIRCULAR))
+@pytest.mark.parametrize("sessions", [TILTED, EVEN], ids=["tilted", "even"])
+def test_the_explanations_are_the_process_by_their_shares(kind: str, sessions: list[list[int]]) -> None:
+    process, mixture = fed(kind, sessions), KINDS[kind].mixture(CELLS)
+    alone = {each.name: each.evidence for each in explanations_of(process)}
+    shares: dict[str, Fraction] = dict.fromkeys(alone, Fraction(0))
+    names = {"ArcBets": {1: "one", 3: "sector", 5: "sector"}, "CellBets": {}, "Learner": {}}
+    whole = sum(family.weight for family in mixture.families)
+    for family in mixture.families:
+        bets = type(family.bets).__name__
+        usual = {"ArcBets": "wide", "CellBets": "wave", "Learner": "any"}[bets]
+        shares[names[bets].get(getattr(family.bets, "width", 0), usual)] += Fraction(family.weight, whole)
+    assert sum(shares.values()) == 1
+    together = sum(shares[name] * alone[name] for name in alone)
+    assert float(together) == pytest.approx(process.evidence / UNIT, rel=1e-9)
+
+
+def test_an_explanation_has_what_a_process_of_its_gamblers_alone_had() -> None:
+    families = KINDS["wheel"].mixture(CELLS).families
+    waves = Mixture(*(family for family in families if type(family.bets).__name__ == "CellBets"))
+    alone = fed("wheel", TILTED, waves)
+    (of_all,) = (each.evidence for each in explanations_of(fed("wheel", TILTED)) if each.name == "wave")
+    assert float(of_all) == pytest.approx(alone.evidence / UNIT, rel=1e-9)
+
+
+@pytest.mark.parametrize("kind", sorted(CIRCULAR))
+def test_the_arc_that_fits_best_is_the_one_that_came_more_often(kind: str) -> None:
+    arc = best_arc(fed(kind, TILTED))
+    assert arc is not None
+    assert arc.cells(CELLS) == tuple(range(20, 29))
+    over_the_end = [[14 if cell in (36, 0, 1) else 9 for cell in range(CELLS)]] * 6
+    arc = best_arc(fed(kind, over_the_end))
+    assert arc is not None
+    assert arc.cells(CELLS) == (36, 0, 1)
+
+
+@pytest.mark.parametrize("kind", sorted(CIRCULAR))
+def test_what_was_counted_is_what_came(kind: str) -> None:
+    assert list(counts_of(fed(kind, TILTED))) == [56 if 20 <= cell < 29 else 36 for cell in range(CELLS)]
+
+
+def test_the_largest_explanation_is_the_first() -> None:
+    found = explanations_of(fed("wheel", TILTED))
+    assert [each.evidence for each in found] == sorted((each.evidence for each in found), reverse=True)
+    assert found[0].name == "wide"
+    assert found[-1].name in ("one", "any")
+
+
+@pytest.mark.parametrize("process", [Process("player-luck", "p1"), Process("wheel", "W1", CELLS)], ids=["luck", "new"])
+def test_a_process_about_no_circle_or_that_has_seen_nothing_has_none(process: Process) -> None:
+    assert explanations_of(process) == []
+    assert best_arc(process) is None
+    assert not counts_of(process)
