@@ -34,6 +34,7 @@ from typing import Any
 
 from gunicorn import util
 from gunicorn.workers.gthread import STOP_KEEPALIVE_LINGER, ThreadWorker
+from structlog.contextvars import clear_contextvars
 
 from casino.web_connection import Connection
 from casino.web_lane import MAX_REQUEST, Lane, template_of
@@ -83,7 +84,10 @@ def _takes_turn() -> bool:
 
 def write_problem(sock: socket.socket, status: int, reason: str, message: str) -> None:
     """Answer a request that gunicorn refuses: as ``gunicorn.util.write_error``, with a problem document."""
-    code = "unavailable" if status == 503 else "failed" if status >= 500 else "malformed"
+    if status == HTTPStatus.NOT_IMPLEMENTED:  # a transfer coding that the client chose
+        code, reason = "malformed", HTTPStatus(status).phrase
+    else:
+        code = "unavailable" if status == 503 else "failed" if status >= 500 else "malformed"
     detail = message or ("Something failed here. Send the request again." if status >= 500 else reason)
     problem = {"type": "about:blank", "title": reason, "status": status, "code": code, "detail": detail}
     body = json.dumps(problem).encode()
@@ -340,6 +344,12 @@ class Worker(ThreadWorker):  # type: ignore[misc]
             conn.close()
         else:
             conn.close(graceful=True)
+
+    def handle_error(self, req: Any, client: socket.socket, addr: Any, exc: Exception) -> None:
+        """Answer what could not be read or failed. What was never a request is logged without the one before it."""
+        if req is None:
+            clear_contextvars()
+        super().handle_error(req, client, addr, exc)
 
     def handle(self, conn: Connection) -> Any:
         """Serve one request of a connection, in a thread."""

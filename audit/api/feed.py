@@ -155,8 +155,8 @@ def _cursor(text: str, newest: int) -> Cursor:
         raise Problem(
             410,
             "cursor-expired",
-            "The record was restored from a backup since this cursor, and its positions are given anew. Read the feed "
-            "from its beginning, and compare findings by stream, seq, rule and wager.",
+            "This cursor is of another record, or of this one before it was restored from a backup: positions are "
+            "given anew since. Read the feed from its beginning, and compare findings by stream, seq, rule and wager.",
         ) from None
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import msgspec
 
 from audit.ingest.refusals import EventsRefused, Fault
+from settlement.spelling import likely_word
 
 MAX_EVENTS = 1_000
 """Most events accepted in one request."""
@@ -21,6 +22,8 @@ JSON, NDJSON = "application/json", "application/x-ndjson"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _WHITE_SPACE = b" \t\r\n"
 _WRAPPED = re.compile(rb'\{[ \t\r\n]*"events"[ \t\r\n]*:(.*)\}', re.DOTALL)
+
+_WANTED = '[event, …] or {"events": [event, …]}'
 
 _decode_array = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
@@ -81,5 +84,37 @@ def _events_in_json(raw: bytes, text: bytes) -> Body:
     try:
         events = _decode_array(array)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise MalformedBody(f'The body is neither [event, …] nor {{"events": [event, …]}}: {error}.', raw) from None
+        raise MalformedBody(_why_no_list(text, error), raw) from None
     return Body(raw, [bytes(event) for event in events], "/events" if wrapped else "", array)
+
+
+def _why_no_list(text: bytes, error: Exception) -> str:
+    """Return why a JSON document is no list of events, and what was probably meant."""
+    if not text:
+        return f"The body is empty, and {_WANTED} is expected."
+    if not text.startswith(b"{"):
+        return f"The body is not {_WANTED}: {error}."
+    try:
+        names = list(msgspec.json.decode(text, type=dict[str, msgspec.Raw]))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as inside:
+        first = text.partition(b"\n")[0].strip(_WHITE_SPACE)
+        if first != text and _is_object(first):
+            return f"The body has one event a line: send it as {NDJSON}."
+        return f"The body is not {_WANTED}: {inside}."
+    if "type" in names or "seq" in names:
+        return f"The body is one event, and {_WANTED} is expected: put it into a list."
+    if "events" in names:
+        others = len(names) > 1
+        return (
+            f"The body has {'names beside' if others else 'no list of events as'} 'events', and {_WANTED} is expected."
+        )
+    meant = "; did you mean 'events'?" if any(likely_word(name, ["events"]) for name in names) else "."
+    return f"The body is an object without 'events', and {_WANTED} is expected{meant}"
+
+
+def _is_object(line: bytes) -> bool:
+    try:
+        msgspec.json.decode(line, type=dict[str, msgspec.Raw])
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return False
+    return True

@@ -11,9 +11,12 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from gunicorn.config import Config
+from gunicorn.workers.gthread import ThreadWorker
+from structlog.contextvars import bound_contextvars, get_contextvars
 
 from casino.web_connection import Connection
 from casino.web_worker import Worker
@@ -209,7 +212,19 @@ def test_what_the_web_server_itself_refuses_is_a_problem_document(
     head, _, body = answer(send(port, request_head)).partition(b"\r\n\r\n")
     assert head.split()[1] == status
     assert b"Content-Type: application/problem+json" in head
-    assert json.loads(body)["status"] == int(status)
+    problem = json.loads(body)
+    assert (problem["status"], problem["code"]) == (int(status), "malformed")
+    assert head.split(b"\r\n")[0].endswith(problem["title"].encode())
+
+
+def test_what_was_no_request_is_logged_without_the_request_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    logged_with: list[dict[str, Any]] = []
+    monkeypatch.setattr(ThreadWorker, "handle_error", lambda *_: logged_with.append(get_contextvars()))
+    worker = object.__new__(Worker)
+    with bound_contextvars(request_id="before"), socket.socket() as client:
+        worker.handle_error(object(), client, None, ValueError())  # a request that failed
+        worker.handle_error(None, client, None, ValueError())
+    assert logged_with == [{"request_id": "before"}, {}]
 
 
 class _Parser:

@@ -109,5 +109,5 @@ class _Totals:
 
     def __str__(self) -> str:
         known = f", {self.known:,} of them there already" if self.known else ""
-        refused = f"; {counted(self.refused, 'refusal')}" if self.refused else ""
+        refused = f"; {counted(self.refused, 'stream')} refused" if self.refused else ""
         return f"{counted(self.streams, 'stream')}, {counted(self.new + self.known, 'event')}{known}{refused}"
