@@ -11,7 +11,7 @@ never changes by this.
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from django.db.models import (
@@ -31,7 +31,7 @@ from django.db.models import (
 )
 from django.db.models.functions import Abs, Coalesce, Greatest, Least
 from django.utils import timezone
-from django.utils.translation import gettext
+from django.utils.translation import get_language, gettext
 
 from audit.models import Case as CaseRow
 from audit.models import Finding
@@ -78,12 +78,17 @@ DUE = (timedelta(0), timedelta(hours=6), timedelta(days=1), timedelta(days=3))
 """Where a group of the queue ends, from now: late, within six hours, within a day, within three days, later."""
 
 
+def units_of_currency() -> Func:
+    """Return the minor units in one unit of a finding's currency."""
+    return Func(F("currency"), template=_MINOR_UNITS, output_field=IntegerField())
+
+
 def with_priority(findings: QuerySet[Finding]) -> QuerySet[Any]:
     """Return ``findings``, each with what its priority comes from, and the priority: None where there is no case.
 
     ``priority_money`` is -1, 0 or 1, ``priority_repeated`` whether others are like it.
     """
-    described = findings.annotate(priority_money=_money_step(), priority_repeated=_is_repeated())
+    described = findings.annotate(priority_money=_money_step(), priority_repeated=is_repeated())
     return described.annotate(priority=_priority())
 
 
@@ -109,9 +114,7 @@ def _money_step() -> Subquery:
 
     One look into an index: the threshold is that of the finding outside, whose casino and currency are its case's.
     """
-    threshold = OuterRef("casino__priority_threshold") * Func(
-        F("currency"), template=_MINOR_UNITS, output_field=IntegerField()
-    )
+    threshold = OuterRef("casino__priority_threshold") * units_of_currency()
     step = Case(
         When(size__gte=threshold, then=Value(1)),
         When(size__lt=threshold / Value(SHARE_OF_THRESHOLD), then=Value(-1)),
@@ -123,22 +126,22 @@ def _money_step() -> Subquery:
 
 
 @cache
-def _is_repeated() -> Case:
-    """Return whether enough other findings of the same rule are the same croupier's."""
-    others = (
-        Finding.objects.standing()
-        .filter(
-            casino=OuterRef("casino"),
-            rule=OuterRef("rule"),
-            croupier=OuterRef("croupier"),
-            gaming_day__gte=OuterRef("gaming_day") - Value(ALIKE_DAYS, DurationField()),
-            gaming_day__lte=OuterRef("gaming_day") + Value(ALIKE_DAYS, DurationField()),
-        )
-        .exclude(croupier="")
-        .exclude(case=OuterRef("case"))
-    )
+def is_repeated() -> Case:
+    """Return the condition that enough other findings of the same rule are the same croupier's: a pattern."""
+    others = alike_of().exclude(croupier="").exclude(case=OuterRef("case"))
     enough = Exists(others.order_by()[ALIKE - 2 : ALIKE - 1])
     return Case(When(Q(croupier=""), then=Value(False)), default=enough, output_field=BooleanField())
+
+
+def alike_of() -> QuerySet[Finding]:
+    """Return the standing findings of the outer one's rule, by its croupier, within ``ALIKE_DAYS``: itself included."""
+    return Finding.objects.standing().filter(
+        casino=OuterRef("casino"),
+        rule=OuterRef("rule"),
+        croupier=OuterRef("croupier"),
+        gaming_day__gte=OuterRef("gaming_day") - Value(ALIKE_DAYS, DurationField()),
+        gaming_day__lte=OuterRef("gaming_day") + Value(ALIKE_DAYS, DurationField()),
+    )
 
 
 @cache
@@ -166,17 +169,31 @@ def reasons(finding: Finding) -> list[str]:
     case: CaseRow | None = finding.case
     if case is None:
         return []
-    if case.rule in UNFAIR:
-        return [gettext("unfair, whatever the sum")]
-    severity = Severity.values[case.weight]
-    parts = [str(Severity(severity).label)]
-    threshold = finding.casino.priority_threshold
     money: int | None = finding.priority_money  # type: ignore[attr-defined]  # annotated
+    is_repeated = bool(finding.priority_repeated)  # type: ignore[attr-defined]  # annotated
+    threshold = minor_units(finding.casino.priority_threshold, finding.currency) if money == 1 else 0
+    is_unfair = case.rule in UNFAIR
+    return list(_reasons(case.weight, threshold, finding.currency, money, is_repeated, is_unfair, get_language()))
+
+
+@lru_cache(maxsize=1_000)
+def _reasons(
+    weight: int,
+    threshold: int,
+    currency: str,
+    money: int | None,
+    is_repeated: bool,
+    is_unfair: bool,
+    active: str | None,
+) -> tuple[str, ...]:
+    """Return the reasons in the language that is ``active``; ``threshold`` is in minor units, of large sums alone."""
+    if is_unfair:
+        return (gettext("unfair, whatever the sum"),)
+    parts = [str(Severity(Severity.values[weight]).label)]
     if money == 1:
-        amount = written(minor_units(threshold, finding.currency), finding.currency)
-        parts.append(gettext("%(amount)s or more") % {"amount": amount})
+        parts.append(gettext("%(amount)s or more") % {"amount": written(threshold, currency)})
     elif money == -1:
         parts.append(gettext("a small sum"))
-    if finding.priority_repeated:  # type: ignore[attr-defined]  # annotated
+    if is_repeated:
         parts.append(gettext("repeated by the same croupier"))
-    return parts
+    return tuple(parts)

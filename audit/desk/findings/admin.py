@@ -15,7 +15,8 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from audit.access.capabilities import Capability
-from audit.casework.priority import URGENCY, with_due_group, with_priority
+from audit.casework.priority import with_due_group, with_priority
+from audit.casework.recurrence import came_back
 from audit.desk.archived import where_words
 from audit.desk.audited_admin import actor, record_entry
 from audit.desk.complaints.about import about_finding, entry_address
@@ -23,7 +24,16 @@ from audit.desk.downloads import file_response, filter_texts, filters_in_words, 
 from audit.desk.findings import saved_views
 from audit.desk.findings.casework import CaseworkAdmin, case_context
 from audit.desk.findings.columns import LIST_COLUMNS
-from audit.desk.findings.filters import DayFilter, QueueFilter, RuleFilter, StandingFilter, TableFilter
+from audit.desk.findings.filters import (
+    AmountFilter,
+    DayFilter,
+    LosesFilter,
+    QueueFilter,
+    RuleFilter,
+    StandingFilter,
+    TableOrGameFilter,
+)
+from audit.desk.findings.grouping import GroupedBy, choices_of, grouping_of
 from audit.desk.findings.neighbours import neighbours_of
 from audit.desk.findings.page import finding_context
 from audit.desk.findings.person_filters import (
@@ -38,6 +48,7 @@ from audit.desk.findings.queue_page import queue_of
 from audit.desk.findings.queues import OPEN_QUEUES, can_work_cases, tabs
 from audit.desk.findings.search import search
 from audit.desk.findings.todo import steps_of
+from audit.desk.icons import icon
 from audit.desk.names import sees_names
 from audit.desk.scoped_admin import demands, officer_of, scope_of
 from audit.event_store.archived import StreamArchived
@@ -60,9 +71,19 @@ class FindingAdmin(CaseworkAdmin):
     list_display = tuple(LIST_COLUMNS.values())
     list_display_links = (LIST_COLUMNS["title"],)
     list_filter = (
-        *(QueueFilter, "severity", RuleFilter, TableFilter, DayFilter, StandingFilter),
-        *(CroupierFilter, PlayerFilter, MonthFilter, OwedFilter),
+        *(
+            QueueFilter,
+            DayFilter,
+            AmountFilter,
+            LosesFilter,
+            TableOrGameFilter,
+            CroupierFilter,
+            PlayerFilter,
+            RuleFilter,
+        ),
+        *("severity", StandingFilter, MonthFilter, OwedFilter, GroupedBy),
     )
+    show_facets = admin.ShowFacets.NEVER
     list_select_related = ("table", "casino", "case__assigned_to")
     change_list_template = "admin/audit/findings/list.html"
     ordering = ("case__weight", "case__deadline", "-pk")
@@ -71,13 +92,15 @@ class FindingAdmin(CaseworkAdmin):
     search_help_text = _("a reference, a table, a person, or the exact id of a wager or of a stream")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Finding]:
-        return with_due_group(with_priority(super().get_queryset(request)))
+        findings: QuerySet[Finding] = with_due_group(with_priority(super().get_queryset(request)))
+        return findings.annotate(has_come_back=came_back())
 
     def get_ordering(self, request: HttpRequest) -> Any:
         """Return the order of amounts or of the queue where the list is one; else one that is read from an index."""
         if request.GET.get("owed") in OWED:
             return LARGEST_FIRST
-        return URGENCY if request.GET.get("queue") in OPEN_QUEUES else super().get_ordering(request)
+        in_queue = request.GET.get("queue") in OPEN_QUEUES
+        return grouping_of(request).order if in_queue else super().get_ordering(request)
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Finding], search_term: str
@@ -97,19 +120,28 @@ class FindingAdmin(CaseworkAdmin):
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         officer = officer_of(request)
+        views = list(saved_views.saved_views_of(officer))
+        filter_query = saved_views.filter_query(request.GET.urlencode())
+        view_shown = next((view.pk for view in views if view.query == filter_query and filter_query), None)
         context = {
             "tabs": tabs(request),
             "queue": request.GET.get("queue"),
             "can_work_cases": can_work_cases(request),
             "formats": list(FORMATS),
-            "views": saved_views.saved_views_of(officer),
-            "filter_query": saved_views.filter_query(request.GET.urlencode()),
+            "views": views,
+            "view_shown": view_shown,
+            "filter_query": filter_query,
+            "is_narrowed": any(request.GET.get(each) for each in saved_views.NARROWING),
+            "player_icon": icon("player", is_small=True),
+            "bank_icon": icon("bank", is_small=True),
         }
         page = super().changelist_view(request, {**context, **(extra_context or {})})
         listed = getattr(page, "context_data", {}).get("cl")
         if listed is not None:
             add_names(listed.result_list, scope_of(request, Capability.SEE_NAMES))
-            page.context_data["listed"] = queue_of(request, listed.result_list, listed.queryset)  # type: ignore[attr-defined]
+            queue = queue_of(request, listed.result_list, listed.queryset)
+            grouped = choices_of(request, listed) if queue is not None and not request.GET.get("owed") else ()
+            page.context_data |= {"listed": queue, "grouped": grouped}  # type: ignore[attr-defined]
         return page
 
     def change_view(

@@ -88,7 +88,7 @@ ACTION_TITLES = {
 class CaseActionForm(ActionForm):
     """Outcome and reason for all selected cases."""
 
-    outcome = forms.ChoiceField(label=_("Outcome"), required=False, choices=[("", "—"), *Outcome.choices])
+    outcome = forms.ChoiceField(label=_("Outcome"), required=False, choices=[("", _("choose")), *Outcome.choices])
     reason = forms.CharField(label=_("Reason"), required=False, max_length=actions.MAX_REASON)
 
 
@@ -171,7 +171,7 @@ class CaseworkAdmin(RecordAdmin[Finding]):
         back = shown.address if shown is not None else address_of(request, pk)
         assignee = Officer.objects.filter(username=request.POST.get("assignee", ""), is_active=True).first()
         try:
-            actions.perform(
+            case = actions.perform(
                 finding.case_id,
                 officer_of(request),
                 name,
@@ -186,6 +186,8 @@ class CaseworkAdmin(RecordAdmin[Finding]):
             return redirect(back)
         if shown is not None:
             messages.success(request, _("The video was asked for, in case %(case)s.") % {"case": reference(finding)})
+        elif actions.undoable(case, officer_of(request)) is None:  # what can be taken back is said beside its button
+            messages.success(request, str(MESSAGES[TRANSITIONS[name].event]))
         return file or redirect(back)
 
     def _payment_order(self, request: HttpRequest, finding: Finding) -> HttpResponse:
@@ -312,6 +314,25 @@ DONE: Mapping[str, Promise] = MappingProxyType(
     {"case.taken": _("You took this case."), "case.proposed": _("You proposed closing. A second officer decides.")}
 )
 """What an officer has just done that can be taken back, by its event type in the audit trail."""
+
+MESSAGES: Mapping[str, Promise] = MappingProxyType(
+    {
+        **DONE,
+        "case.assigned": _("The case was assigned."),
+        "case.released": _("The case was released. No officer has it."),
+        "case.commented": _("The note was added."),
+        "case.answered": _("The croupier’s answer was added."),
+        "case.withdrawn": _("The proposal was withdrawn."),
+        "case.payment_ordered": _("The payment order was made."),
+        "case.video_asked": _("The video was asked for."),
+        "case.closed": _("The case was closed."),
+        "case.sent_back": _("The case was sent back."),
+        "case.reopened": _("The case was reopened."),
+        "case.held": _("The legal hold was placed."),
+        "case.hold_lifted": _("The legal hold was lifted."),
+    }
+)
+"""What is said after an act, by its event type in the audit trail."""
 
 
 def _undo(case: Case, officer: Officer) -> dict[str, Any] | None:

@@ -4,10 +4,12 @@ here is how a cell looks on screen where it is more than its text."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from types import MappingProxyType
 
 from django.contrib import admin
 from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
 from audit.casework.priority import reasons
 from audit.exports.findings import COLUMNS
@@ -20,7 +22,12 @@ SHOWN = ("priority", "severity", "title", "money", "deadline", "state", "table",
 
 
 def _severity(finding: Finding) -> str:
-    return format_html('<span class="severity {}">{}</span>', finding.severity, COLUMNS["severity"].cell(finding))
+    return _mark("severity", finding.severity, COLUMNS["severity"].cell(finding))
+
+
+@lru_cache(maxsize=2_000)
+def _mark(kind: str, css_class: str, words: str) -> SafeString:
+    return format_html('<span class="{} {}">{}</span>', kind, css_class, words)
 
 
 def _priority(finding: Finding) -> str:
@@ -28,8 +35,13 @@ def _priority(finding: Finding) -> str:
     priority = COLUMNS["priority"].cell(finding)
     if priority is None:
         return MISSING
+    return _bars(priority, " · ".join(reasons(finding)))
+
+
+@lru_cache(maxsize=500)
+def _bars(priority: int, title: str) -> SafeString:
     text = '<span class="priority p{}" title="{}"><i></i><i></i><i></i><i></i><b class="visually-hidden">{}</b></span>'
-    return format_html(text, priority, " · ".join(reasons(finding)), priority)
+    return format_html(text, priority, title, priority)
 
 
 def _occurred(finding: Finding) -> str:
@@ -38,14 +50,14 @@ def _occurred(finding: Finding) -> str:
 
 def _state(finding: Finding) -> str:
     state = finding.case.state if finding.case else ""
-    return format_html('<span class="state {}">{}</span>', state, COLUMNS["state"].cell(finding) or MISSING)
+    return _mark("state", state, COLUMNS["state"].cell(finding) or MISSING)
 
 
 def _deadline(finding: Finding) -> str:
     if finding.case is None or finding.case.state == State.CLOSED:
         return MISSING
     left = countdown(finding.case.deadline)
-    return format_html('<span class="due {}">{}</span>', left.css_class, left.text)
+    return _mark("due", left.css_class, left.text)
 
 
 ON_SCREEN: Mapping[str, Callable[[Finding], str]] = MappingProxyType(

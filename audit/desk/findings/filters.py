@@ -8,19 +8,27 @@ from types import MappingProxyType
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet, Value
+from django.db.models.functions import Abs
 from django.http import HttpRequest
+from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 
 from audit.access.capabilities import Capability
+from audit.casework.priority import units_of_currency
 from audit.desk.findings.queues import queues
 from audit.desk.scoped_admin import chosen_casino, in_record, is_of_sandbox, officer_of, scope_of
 from audit.event_store import binary_copy
 from audit.models import Finding, FindingStatus, GamingTable
-from audit.presentation import day, finding_title
+from audit.presentation import count, day, finding_title, ruleset_label
 from settlement.catalogue import RULES
+from settlement.law import LAW_TEXTS
+from settlement.ruleset import RULESETS
 
 MAX_DAYS = 30
+
+AMOUNTS = (10, 100, 1_000)
+"""From how many units of its currency an amount may be asked for."""
 
 HAS_CASE: Mapping[str, Any] = MappingProxyType({"case__weight__gte": 0})
 """True of every finding that stands or has stood. PostgreSQL reads the list in the order of an index once it knows."""
@@ -88,17 +96,22 @@ class QueueFilter(admin.SimpleListFilter):
 
 
 class RuleFilter(admin.SimpleListFilter):
-    """By rule, under its title, in the order of the catalogue. Rules without a finding are left out."""
+    """By article, or by rule under its title in the order of the catalogue. Rules without a finding are left out."""
 
-    title = _("rule")
+    title = _("rule or article")
     parameter_name = "rule"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         used = used_rules(request)
-        return [(name, finding_title(name)) for name in RULES if name in used]
+        articles = [(name, f"{capfirst(text.article)} · {text.title}") for name, text in LAW_TEXTS.items()]
+        return articles + [(name, finding_title(name)) for name in RULES if name in used]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Finding]) -> QuerySet[Finding]:
-        return queryset.filter(rule=self.value()) if self.value() else queryset
+        value = self.value() or ""
+        if value in LAW_TEXTS:
+            article = LAW_TEXTS[value].article
+            return queryset.filter(Q(provision=article) | Q(provision__startswith=f"{article} "))
+        return queryset.filter(rule=value) if value else queryset
 
 
 class TableFilter(admin.SimpleListFilter):
@@ -116,6 +129,20 @@ class TableFilter(admin.SimpleListFilter):
         return queryset.filter(table_id=int(value)) if value and value.isdigit() else queryset
 
 
+class TableOrGameFilter(TableFilter):
+    """By game, or by table."""
+
+    title = _("table or game")
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        games = [(name, capfirst(ruleset_label(name))) for name in RULESETS]
+        return games + super().lookups(request, model_admin)
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        value = self.value()
+        return queryset.filter(ruleset=value) if value in RULESETS else super().queryset(request, queryset)
+
+
 class DayFilter(admin.SimpleListFilter):
     """By gaming day: the last thirty that have findings."""
 
@@ -130,6 +157,47 @@ class DayFilter(admin.SimpleListFilter):
         if chosen is None or chosen not in {known for known, _label in self.lookup_choices}:
             return queryset
         return queryset.filter(gaming_day=chosen)
+
+
+class AmountFilter(admin.SimpleListFilter):
+    """By the money concerned, in units of its currency, whoever loses it."""
+
+    title = _("amount")
+    parameter_name = "amount"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        least = [(str(units), _("%(number)s or more") % {"number": count(units)}) for units in AMOUNTS]
+        return [*least, ("none", _("no amount"))]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Finding]) -> QuerySet[Finding]:
+        value = self.value() or ""
+        if value == "none":
+            return queryset.filter(difference=None)
+        if value not in map(str, AMOUNTS):
+            return queryset
+        least = Value(int(value)) * units_of_currency()
+        return queryset.alias(size=Abs("difference")).filter(size__gte=least)
+
+
+class LosesFilter(admin.SimpleListFilter):
+    """By who loses: the players or the house. Unlike ``OwedFilter``, it leaves the order as it is."""
+
+    title = _("who loses")
+    parameter_name = "loses"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return [("players", _("players")), ("house", _("the house")), ("nobody", _("nobody"))]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Finding]) -> QuerySet[Finding]:
+        match self.value():
+            case "players":
+                return queryset.filter(owed__by="house").exclude(difference=0)
+            case "house":
+                return queryset.filter(owed__by="player").exclude(difference=0)
+            case "nobody":
+                return queryset.filter(Q(owed__isnull=True) | Q(difference=0))
+            case _:
+                return queryset
 
 
 class StandingFilter(admin.SimpleListFilter):

@@ -1,12 +1,14 @@
-"""Filters of the findings list that other pages lead to: by person, month and who is owed. Without a sidebar."""
+"""Filters of the findings list that other pages lead to: by person, whose id or name can be typed too, by month and who
+is owed."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import date
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import BigIntegerField, QuerySet
+from django.db.models import BigIntegerField, Q, QuerySet
 from django.db.models.fields.json import KT
 from django.db.models.functions import Cast
 from django.http import HttpRequest
@@ -14,15 +16,16 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.utils.translation import gettext_lazy as _
 
-from audit.models import Finding
+from audit.access.capabilities import Capability
+from audit.desk.findings.search import MAX_PERSONS, MAX_TERM
+from audit.desk.scoped_admin import scope_of
+from audit.models import Finding, Person, PersonKind
 from audit.presentation import month_of
 from audit.reconciliation.month import month_after
 
 
 class _LedTo(admin.SimpleListFilter):
     """A filter that only a link sets: its one choice is what the address says."""
-
-    template = "admin/audit/parts/empty.html"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
         value = request.GET.get(self.parameter_name or "", "")
@@ -33,20 +36,56 @@ class _LedTo(admin.SimpleListFilter):
         return value
 
 
-class CroupierFilter(_LedTo):
+class _Typed(_LedTo):
+    """By somebody whose id, or a part of whose name, is typed; a name only where the officer sees names.
+
+    An id of the directory is that person alone. Without somebody in it, what is typed is an id.
+    """
+
+    template = "admin/audit/findings/typed_filter.html"
+    kinds: Q
+    shown = ""
+    """Who is chosen, as the page names them."""
+
+    def has_output(self) -> bool:
+        return True
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Finding]) -> QuerySet[Finding]:
+        typed = _text(self.value()).strip()[:MAX_TERM]
+        if not typed:
+            return queryset
+        role = str(self.parameter_name)
+        known = scope_of(request, Capability.SEE_NAMES).rows(Person.objects.filter(self.kinds))
+        found = list(known.filter(Q(code=typed) | Q(name__icontains=typed)).order_by("pk")[:MAX_PERSONS])
+        where, named = Q(**{role: typed}), [each for each in found if each.code == typed]
+        self.shown = named[0].name if named else typed
+        if not named:
+            for each in found:
+                where |= Q(casino=each.casino_id, **{role: each.code})
+        return queryset.filter(where)
+
+    def choices(self, changelist: Any) -> Iterator[Any]:
+        """Yield that everybody is chosen, whoever is typed, and what of the address the form keeps."""
+        yield {
+            "selected": not self.shown,
+            "query_string": changelist.get_query_string(remove=[self.parameter_name]),
+            "display": _("All"),
+            "kept": [pair for pair in changelist.params.items() if pair[0] not in ("p", self.parameter_name)],
+        }
+        if self.shown:
+            yield {"selected": True, "query_string": "", "display": self.shown}
+
+
+class CroupierFilter(_Typed):
     title = _("croupier")
     parameter_name = "croupier"
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Finding]) -> QuerySet[Finding]:
-        return queryset.filter(croupier=_text(self.value())) if self.value() else queryset
+    kinds = ~Q(kind=PersonKind.PLAYER)
 
 
-class PlayerFilter(_LedTo):
+class PlayerFilter(_Typed):
     title = _("player")
     parameter_name = "player"
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Finding]) -> QuerySet[Finding]:
-        return queryset.filter(player=_text(self.value())) if self.value() else queryset
+    kinds = Q(kind=PersonKind.PLAYER)
 
 
 class MonthFilter(_LedTo):

@@ -1,4 +1,4 @@
-"""A queue as officers work on it: incidents in groups by deadline, each group with what is owed to whom in it."""
+"""A queue as officers work on it: incidents in groups, by deadline or otherwise, each with what is owed to whom."""
 
 from __future__ import annotations
 
@@ -8,24 +8,26 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
-from django.db.models import BigIntegerField, Count, F, QuerySet, Sum, Window
+from django.db.models import BigIntegerField, Count, F, OuterRef, QuerySet, Subquery, Sum, Window
 from django.db.models.fields.json import KT
-from django.db.models.functions import Cast, RowNumber
+from django.db.models.functions import Cast, Coalesce, RowNumber
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, ngettext
-from django.utils.translation import gettext_lazy as _
 
 from audit.casework.escalation import escalations_of
+from audit.casework.priority import UNFAIR, alike_of
 from audit.desk import parts
 from audit.desk.addresses import page_of
-from audit.desk.findings.person_filters import OWED
+from audit.desk.findings.grouping import Grouping, Key, grouping_of
+from audit.desk.findings.person_filters import OWED, findings_address
 from audit.desk.findings.queues import OPEN_QUEUES
 from audit.models import Finding
 from audit.presentation import (
     Stake,
+    count,
     date_time,
     finding_title,
     money,
@@ -35,15 +37,22 @@ from audit.presentation import (
     stake_of,
     time_left,
 )
+from settlement.catalogue import RULES
 
-GROUPS: tuple[str | Promise, ...] = (
-    _("Late"),
-    _("Within 6 hours"),
-    _("Within a day"),
-    _("Within 3 days"),
-    _("Later"),
+INCOMPLETE = frozenset(
+    {
+        "sequence-gap",
+        "events-lost",
+        "sequence-conflict",
+        "late-after-close",
+        "unknown-ruleset",
+        "observes-less-than-owed",
+        "count-missing",
+        "slip-number-missing",
+        "fill-unmatched",
+    }
 )
-"""The titles of the groups, by ``due_group``."""
+"""Rules about what the record does not have."""
 
 CONSEQUENCES_SHOWN = 4
 """Consequences of an incident that have a line in the queue; the page of the incident has all."""
@@ -90,6 +99,8 @@ class Row:
     consequences: Consequences
     passed_to: str
     """To whom the case passed when it became late, "" if it did not."""
+    alike: int
+    """How many other incidents are of the same pattern; 0 where the finding is of none."""
 
     @property
     def address(self) -> str:
@@ -140,18 +151,59 @@ class Row:
         """Whether the same croupier has made the same error again and again."""
         return bool(self.finding.priority_repeated)  # type: ignore[attr-defined]  # annotated
 
+    @property
+    def alike_words(self) -> str:
+        return gettext("and %(number)s like it") % {"number": self.alike}
+
+    @property
+    def alike_address(self) -> str:
+        """Return the address of the list of the same croupier's incidents of the same rule."""
+        return findings_address(rule=self.finding.rule, croupier=self.finding.croupier)
+
+    @property
+    def has_come_back(self) -> bool:
+        """Whether another of the rule at its table had been closed before."""
+        return bool(self.finding.has_come_back)  # type: ignore[attr-defined]  # annotated
+
+    @property
+    def without_money(self) -> str:
+        """Return what an incident without an amount is about; "" for a question of a night."""
+        rule = self.finding.rule
+        if rule in INCOMPLETE:
+            return gettext("record incomplete")
+        if rule in UNFAIR:
+            return gettext("fairness")
+        return gettext("no money moved") if rule in RULES and RULES[rule].raised_by == "engine" else ""
+
 
 @dataclass(slots=True)
 class Sums:
-    """What a group, or the queue, is about: how many incidents, and the money by who loses it, in each currency."""
+    """What a group, or the queue, is about: how many incidents, and the money by who loses it, in each currency.
+
+    ``findings`` is of how many findings they consist, of the queue only.
+    """
 
     count: int = 0
+    findings: int = 0
     owed: dict[tuple[str, str], int] = field(default_factory=lambda: defaultdict(int))
 
     def add(self, count: int, by: str | None, currency: str, total: int | None) -> None:
         self.count += count
         if by and total:
             self.owed["player" if by == "house" else "bank", currency] += total
+
+    @property
+    def words(self) -> str:
+        """Return how many incidents there are, and of how many findings they consist."""
+        numbers = {"number": count(self.count), "findings": count(self.findings)}
+        if self.findings > self.count:
+            folded = ngettext(
+                "%(number)s incident folds %(findings)s findings.",
+                "%(number)s incidents fold %(findings)s findings.",
+                self.count,
+            )
+            return folded % numbers
+        return ngettext("%(number)s incident.", "%(number)s incidents.", self.count) % numbers
 
     @property
     def to_players(self) -> str:
@@ -192,29 +244,37 @@ def queue_of(request: HttpRequest, rows: Iterable[Finding], everything: QuerySet
     """
     if request.GET.get("queue") not in OPEN_QUEUES or request.GET.get("o"):
         return None
-    rows = list(rows)
-    sums = _sums(everything)
-    consequences = _consequences(rows)
-    passed = _passed(rows)
-    whole = Sums(sum(each.count for each in sums.values()))
+    rows, grouping = list(rows), grouping_of(request)
+    sums = _sums(everything, grouping)
+    lines = _lines(rows)
+    whole = Sums(sum(each.count for each in sums.values()), _findings(everything))
     for each in sums.values():
         for key, total in each.owed.items():
             whole.owed[key] += total
     if (side := request.GET.get("owed")) in OWED and rows:  # by amount, not by deadline
-        shown = [_row(finding, consequences, passed) for finding in rows]
-        return Queue([Group(OWED[side], False, whole, shown)], whole)
-    groups = [
-        Group(GROUPS[number], number == 0, sums[number], [_row(finding, consequences, passed) for finding in of_group])
-        for number, of_group in groupby(rows, key=lambda finding: finding.due_group)  # type: ignore[attr-defined]
-    ]
+        return Queue([Group(OWED[side], False, whole, lines)], whole)
+    groups = []
+    for group, of_group in groupby(lines, key=lambda line: grouping.key_of(line.finding)):
+        shown = list(of_group)
+        first = shown[0].finding
+        groups.append(Group(grouping.heading(first), grouping.is_late(first), sums[group], shown))
     return Queue(groups, whole)
 
 
-def _row(finding: Finding, consequences: Mapping[int, Consequences], passed: Mapping[int, str]) -> Row:
-    stake = stake_of(finding, finding.named.get("player", ""))
-    own = consequences.get(finding.case_id or 0, Consequences())
-    to = passed.get(finding.case_id or 0, "")
-    return Row(finding, finding_title(finding.rule), reference(finding), stake, own, to)
+def _lines(rows: Sequence[Finding]) -> list[Row]:
+    consequences, passed, alike = _consequences(rows), _passed(rows), _alike(rows)
+    return [
+        Row(
+            finding,
+            finding_title(finding.rule),
+            reference(finding),
+            stake_of(finding, finding.named.get("player", "").removesuffix(f" ({finding.player})")),
+            consequences.get(finding.case_id or 0, Consequences()),
+            passed.get(finding.case_id or 0, ""),
+            alike.get(finding.pk, 0),
+        )
+        for finding in rows
+    ]
 
 
 def _passed(rows: Sequence[Finding]) -> Mapping[int, str]:
@@ -224,16 +284,32 @@ def _passed(rows: Sequence[Finding]) -> Mapping[int, str]:
     return {case: passed_to(each) for case, each in escalations_of(late).items()} if late else {}
 
 
-def _sums(everything: QuerySet[Any]) -> dict[int, Sums]:
+def _alike(rows: Sequence[Finding]) -> Mapping[int, int]:
+    """Return how many other incidents are like those of the rows that are of a pattern: no query without one."""
+    repeated = [each.pk for each in rows if each.priority_repeated]  # type: ignore[attr-defined]  # annotated
+    if not repeated:
+        return {}
+    others = alike_of().exclude(case=OuterRef("case")).order_by().values("croupier")
+    count = Coalesce(Subquery(others.annotate(cases=Count("case", distinct=True)).values("cases")), 0)
+    return dict(Finding.objects.filter(pk__in=repeated).annotate(alike=count).values_list("pk", "alike"))
+
+
+def _findings(everything: QuerySet[Any]) -> int:
+    """Return of how many findings the incidents consist: one query."""
+    return Finding.objects.standing().filter(case__in=everything.order_by().values("case")).count()
+
+
+def _sums(everything: QuerySet[Any], grouping: Grouping) -> dict[Key, Sums]:
     """Return the sums by group: one query. An incident counts once, with what its cause owes."""
     found = (
         everything.order_by()
-        .values("due_group", "currency", by=KT("owed__by"))
+        .values(*grouping.fields, "currency", by=KT("owed__by"))
         .annotate(count=Count("pk"), total=Sum(Cast(KT("owed__amount"), BigIntegerField())))
     )
-    sums: dict[int, Sums] = defaultdict(Sums)
+    sums: dict[Key, Sums] = defaultdict(Sums)
     for row in found:
-        sums[row["due_group"]].add(row["count"], row["by"], row["currency"], row["total"])
+        key = tuple(row[each] for each in grouping.fields)
+        sums[key].add(row["count"], row["by"], row["currency"], row["total"])
     return sums
 
 

@@ -1,4 +1,4 @@
-"""The queues of findings: open, unassigned, mine, for a second officer, overdue, closed."""
+"""The queues of findings: the open ones, by who has them and by what they have in common, and the closed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from audit.access.capabilities import Capability
-from audit.desk.prepared import key_of, prepared
+from audit.casework.priority import is_repeated
+from audit.casework.recurrence import came_back
+from audit.desk.prepared import Rows, key_of, prepared
 from audit.desk.scoped_admin import in_record, officer_of, scope_of
 from audit.models import Finding, Officer
 from audit.models.cases import State
@@ -23,7 +25,10 @@ HEADS = Q(heads_case=True)
 
 OPEN = (State.NEW, State.INVESTIGATING, State.SECOND)
 
-OPEN_QUEUES = ("open", "unassigned", "mine", "second", "overdue")
+RECURRING = ("patterns", "returned")
+"""The queues of what has happened before. Each finding of them is compared with others, so they are counted apart."""
+
+OPEN_QUEUES = ("open", "mine", "unassigned", "second", "overdue", *RECURRING)
 """The queues of open cases: they are in the order of urgency."""
 
 
@@ -43,10 +48,12 @@ def queues(officer: Officer, now: datetime | None = None) -> dict[str, tuple[Pro
     now = now or timezone.now()
     return {
         "open": (_("Open"), HEADS & Q(case__state__in=OPEN)),
-        "unassigned": (_("Unassigned"), HEADS & Q(case__state=State.NEW)),
         "mine": (_("Mine"), HEADS & Q(case__assigned_to=officer, case__state__in=OPEN)),
+        "unassigned": (_("No officer"), HEADS & Q(case__state=State.NEW)),
         "second": (_("Second officer"), HEADS & Q(case__state=State.SECOND)),
-        "overdue": (_("Overdue"), HEADS & Q(case__state__in=OPEN, case__deadline__lt=now)),
+        "overdue": (_("Late"), HEADS & Q(case__state__in=OPEN, case__deadline__lt=now)),
+        "patterns": (_("Patterns"), HEADS & Q(case__state__in=OPEN) & Q(is_repeated())),
+        "returned": (_("Came back"), HEADS & Q(case__state__in=OPEN) & Q(came_back())),
         "closed": (_("Closed"), HEADS & Q(case__state=State.CLOSED)),
     }
 
@@ -66,11 +73,14 @@ def tabs(request: HttpRequest) -> list[Tab]:
 def _numbers(request: HttpRequest, now: datetime) -> QuerySet[Any]:
     """Return the query of how many standing findings are in each queue: one row, in the order of ``queues``; none
     without a finding."""
-    standing = in_record(Finding.objects.standing().filter(HEADS), request)
+    standing = in_record(Finding.objects.standing().filter(HEADS), request).order_by()
     wanted = queues(officer_of(request), now)
-    counts = {f"in_{name}": Count("pk", filter=where) for name, (_title, where) in wanted.items()}
+    counts = {f"in_{name}": Count("pk", filter=wanted[name][1]) for name in wanted if name not in RECURRING}
+    # As queries of their own: those that compare, PostgreSQL may then answer by a join and not row by row.
+    compared = {f"in_{name}": Rows(standing.filter(wanted[name][1]).values("pk")) for name in RECURRING}
     # Of one group of all rows: without a group, Django would count at once.
-    return standing.order_by().annotate(all=Value(1)).values("all").annotate(**counts).values_list(*counts)
+    grouped = standing.annotate(all=Value(1)).values("all").annotate(**counts).annotate(**compared)
+    return grouped.values_list(*(f"in_{name}" for name in wanted))
 
 
 def can_work_cases(request: HttpRequest) -> bool:

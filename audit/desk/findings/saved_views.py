@@ -18,11 +18,17 @@ from audit.access.capabilities import Capability
 from audit.access.scope import Scope, officers_with
 from audit.desk.findings.queues import OPEN
 from audit.desk.scoped_admin import demands, in_record, officer_of
-from audit.models import Finding, Officer, SavedView
+from audit.models import Casino, Finding, GamingTable, Officer, SavedView
 from audit.models.adjudication import Severity
 from audit.presentation import finding_title
 
-FILTER_PARAMETERS = ("queue", "severity__exact", "rule", "table", "day", "standing", "q", "o")
+NARROWING = (
+    *("day", "amount", "loses", "table", "croupier", "player", "rule"),
+    *("severity__exact", "standing", "month", "owed", "q"),
+)
+"""The query parameters that leave a part of a list."""
+
+FILTER_PARAMETERS = ("queue", *NARROWING, "by", "o")
 """The query parameters of the list that a view saves."""
 
 MAX_QUERY = 500
@@ -69,6 +75,7 @@ def delete_view(request: HttpRequest, pk: int) -> HttpResponse:
     if request.method != "POST":
         return HttpResponseNotAllowed(["POST"])
     get_object_or_404(SavedView, pk=pk, officer=officer_of(request)).delete()
+    messages.success(request, _("The view has been deleted."))
     return redirect("admin:audit_finding_changelist")
 
 
@@ -86,14 +93,18 @@ def filter_query(query: str) -> str:
 def groups_view(request: HttpRequest) -> HttpResponse:
     """Show open findings by rule, table and night, so that what happened many times is looked at once."""
     open_findings = in_record(Finding.objects.standing().filter(case__state__in=OPEN), request)
-    groups = (
-        open_findings.values("rule", "severity", "table", "table__code", "casino__code", "gaming_day")
+    groups = list(  # without names, which PostgreSQL would look up for every finding
+        open_findings.values("rule", "severity", "table", "casino", "gaming_day")
         .annotate(count=Count("pk"), weight=Max("case__weight"))
         .order_by("weight", "-count", "-gaming_day", "rule")[:MAX_GROUPS]
     )
+    tables = dict(GamingTable.objects.filter(pk__in={each["table"] for each in groups}).values_list("pk", "code"))
+    casinos = dict(Casino.objects.filter(pk__in={each["casino"] for each in groups}).values_list("pk", "code"))
     rows = [
         {
             **group,
+            "casino": casinos[group["casino"]],
+            "table": tables.get(group["table"], ""),
             "title": finding_title(group["rule"]),
             "severity_label": Severity(group["severity"]).label,
             "query": _query_of(group),

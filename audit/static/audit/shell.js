@@ -5,6 +5,9 @@ for (const select of document.querySelectorAll("select[data-sends]")) {
   select.addEventListener("change", () => select.form.requestSubmit(button));
 }
 
+// The open tab of a row that scrolls is in sight.
+for (const tab of document.querySelectorAll(".views [aria-current]")) tab.parentElement.scrollLeft = tab.offsetLeft - tab.parentElement.offsetLeft - 24;
+
 // The shell of the desk: Ctrl K opens the palette, arrows choose in it, Enter opens. Without it the field leads to its page.
 (() => {
   const palette = document.getElementById("palette");

@@ -127,8 +127,8 @@ def test_a_printed_list_has_the_columns_that_a_page_has_room_for() -> None:
 @pytest.mark.parametrize(
     ("language", "day", "says"),
     [
-        ("en", "Thu 19 Nov 2026", ["Queue: Open", "Rule: Paid too much", "Search: w2"]),
-        ("fr", "jeudi 19 nov. 2026", ["File : Ouverts", "Règle : Paiement excessif", "Recherche : w2"]),
+        ("en", "Thu 19 Nov 2026", ["Queue: Open", "Rule or article: Paid too much", "Search: w2"]),
+        ("fr", "jeudi 19 nov. 2026", ["File : Ouverts", "Règle ou article : Paiement excessif", "Recherche : w2"]),
     ],
 )
 def test_a_file_has_dates_and_filters_in_words_and_json_has_dates_as_machines_read_them(
@@ -190,12 +190,33 @@ def test_a_value_from_a_table_is_no_formula_in_a_spreadsheet(desk: Desk) -> None
     assert not any(each.startswith(("=", "+", "-", "@")) for each in values)
 
 
+def test_what_the_audit_trail_quotes_is_no_markup(desk: Desk) -> None:
+    data = {"search": "<i>1</i>", "words": ["<i>2</i>"]}
+    audit_trail.record("<i>3</i>", "a.<i>4</i>", casino_id=desk.tenant.casino.pk, data=data, reason="<i>5</i>")
+    page = client_of(desk.auditor).get("/admin/audit-trail/").content.decode()
+    assert [f"&lt;i&gt;{number}&lt;/i&gt;" in page for number in range(1, 6)] == [True] * 5
+    assert not any(f"<i>{number}</i>" in page for number in range(1, 6))
+
+
+def test_the_audit_trail_writes_days_and_digests_as_the_desk_does_and_to_a_machine_as_they_are(desk: Desk) -> None:
+    data = {"gaming_day": "2026-11-19", "digest": "ab" * 32, "at": "2026-11-19T22:41:00+00:00"}
+    audit_trail.record("anna", "a.b", casino_id=desk.tenant.casino.pk, data=data)
+    client = client_of(desk.auditor)
+    rows = client.get("/admin/audit-trail/?type=a.b").context["rows"]
+    assert "at 19 Nov, 23:41 CET · digest abababab…abab · gaming day 19 Nov" in rows
+    [row] = rows_of(client.post("/admin/audit-trail/export/csv/?type=a.b").content)
+    assert row["about"] == f"at 19 Nov, 23:41 CET · digest {'ab' * 32} · gaming day 19 Nov"
+    [as_json] = json.loads(client.post("/admin/audit-trail/export/json/?type=a.b").content)
+    assert "gaming_day 2026-11-19" in as_json["about"]
+
+
 def test_the_audit_trail_of_a_day_is_for_readers_of_the_casino_alone(desk: Desk) -> None:
     client = client_of(desk.auditor)
     client.get(f"/admin/audit/finding/{desk.findings[0].pk}/change/")
     page = client.get("/admin/audit-trail/?type=finding.viewed")
-    assert [each["entry"].actor for each in page.context["entries"]] == [desk.auditor.username]
-    assert client.get("/admin/audit-trail/?actor=nobody").context["entries"] == []
+    assert page.context["rows"].count("<tr>") == 1
+    assert f"<td>{desk.auditor.username}</td><td><code>finding.viewed</code></td>" in page.context["rows"]
+    assert client.get("/admin/audit-trail/?actor=nobody").context["rows"] == ""
     assert client.get("/admin/audit-trail/?day=nonsense").status_code == 200
     rows = rows_of(client.post("/admin/audit-trail/export/csv/?type=finding.viewed").content)
     assert [row["action"] for row in rows] == ["finding.viewed"]
@@ -211,7 +232,7 @@ def test_the_audit_trail_of_a_day_is_for_readers_of_the_casino_alone(desk: Desk)
     assert datetime.fromisoformat(as_json["at"]) == entry.at
     other = client_of(hired(Tenant(), Role.AUDITOR, "other"))
     page = other.get(f"/admin/audit-trail/?casino={desk.tenant.code}&type=finding.viewed")
-    assert page.context["entries"] == []
+    assert page.context["rows"] == ""
     assert client_of(desk.administrator).get("/admin/audit-trail/").status_code == 403
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from datetime import date
+from typing import Any
 
 import pytest
+from django.utils import timezone
 
+from audit.casework import actions
 from audit.desk.findings.filters import newest_days, used_rules
-from audit.models import Finding
+from audit.models import Case, Finding, Person
 from tests.audit.casework.test_actions import Desk, client_of
 from tests.audit.casework.test_priority import found
 
@@ -98,3 +101,136 @@ def test_the_filters_offer_the_rules_and_the_last_days_of_the_officers_own_casin
     assert used_rules(request) == set(own.values_list("rule", flat=True))
     assert newest_days(request) == sorted(set(own.values_list("gaming_day", flat=True)), reverse=True)
     assert newest_days(request)[0] == date(2031, 1, 2)
+
+
+def listed(desk: Desk, **query: str) -> Any:
+    page = client_of(desk.first).get(LIST, {"queue": "open", **query}, headers={"accept-language": "en"})
+    return page.context["listed"]
+
+
+def shown(desk: Desk, **query: str) -> set[int]:
+    """Return the incidents of a queue that are not those with which every desk begins."""
+    rows = (row for group in listed(desk, **query).groups for row in group.rows)
+    return {row.finding.pk for row in rows} - {finding.pk for finding in desk.findings}
+
+
+def counts(desk: Desk) -> dict[str, int]:
+    return {tab.name: tab.count for tab in client_of(desk.first).get(LIST).context["tabs"]}
+
+
+@pytest.mark.superuser
+def test_patterns_are_a_queue_of_their_own_each_a_group_with_its_incidents() -> None:
+    desk = Desk()
+    repeated = {found(desk, "minor", rule="payout-missing", croupier="c-9").pk for _ in range(3)}
+    found(desk, "minor", rule="payout-missing", croupier="c-8")
+    assert shown(desk, queue="patterns") == repeated
+    (group,) = listed(desk, queue="patterns").groups
+    assert group.title == "c-9: Payout missing"
+    assert [row.alike_words for row in group.rows] == ["and 2 like it"] * 3
+    assert counts(desk)["patterns"] == 3
+    page = client_of(desk.first).get(LIST, {"queue": "patterns"}).content.decode()
+    assert f"{LIST}?rule=payout-missing&amp;croupier=c-9" in page
+
+
+@pytest.mark.superuser
+def test_an_incident_comes_back_once_one_of_its_rule_at_its_table_was_closed_before() -> None:
+    desk = Desk()
+    closed, before = (found(desk, "minor", rule="payout-missing") for _ in range(2))
+    actions.perform(closed.case_id, desk.first, "take")
+    actions.perform(closed.case_id, desk.first, "propose", reason="seen", outcome="explained")
+    actions.perform(closed.case_id, desk.second, "approve")
+    assert counts(desk)["returned"] == 0, "the other had been opened before"
+    again = found(desk, "minor", rule="payout-missing", stood_at=timezone.now())
+    found(desk, "minor", rule="payout-underpaid", stood_at=timezone.now())
+    assert counts(desk)["returned"] == 1
+    assert shown(desk, queue="returned") == {again.pk} != {before.pk}
+    assert (
+        "came back"
+        in client_of(desk.first).get(LIST, {"queue": "returned"}, headers={"accept-language": "en"}).content.decode()
+    )
+
+
+@pytest.mark.superuser
+def test_a_queue_is_grouped_by_night_by_croupier_or_not_at_all() -> None:
+    desk = Desk()
+    Case.objects.filter(findings__in=desk.findings).update(assigned_to=desk.second, state="investigating")
+    Person.objects.create(casino=desk.tenant.casino, code="c-9", kind="croupier", name="Inès Carpentier")
+    for croupier, day, number in (("c-9", 2, 1), ("c-8", 3, 3), ("", 3, 1)):
+        for _ in range(number):
+            found(desk, "minor", rule="payout-missing", croupier=croupier, gaming_day=date(2031, 1, day))
+
+    def groups(by: str) -> list[tuple[str, int]]:
+        return [(str(group.title), group.sums.count) for group in listed(desk, queue="unassigned", by=by).groups]
+
+    assert groups("night") == [("Night of Fri 3 Jan 2031", 4), ("Night of Thu 2 Jan 2031", 1)]
+    assert groups("croupier")[0] == ("c-8", 3)
+    assert {*groups("croupier")[1:]} == {("No croupier", 1), ("Inès Carpentier", 1)}
+    assert groups("nothing") == [("", 5)]
+    assert groups("what-is-this") == groups("deadline") == [("Later", 5)]
+    page = client_of(desk.first).get(LIST, {"queue": "unassigned", "by": "night"})
+    assert [choice.is_current for choice in page.context["grouped"]] == [False, True, False, False]
+
+
+@pytest.mark.superuser
+def test_incidents_are_narrowed_by_amount_by_who_loses_by_game_and_by_article() -> None:
+    desk = Desk()
+    to_player, to_bank = {"by": "house", "to": "p1", "amount": 1}, {"by": "player", "to": None, "amount": 1}
+    large = found(desk, "minor", euros=-864, owed=to_player, provision="art. 55-8 A 1°").pk
+    small = found(desk, "minor", euros=12, owed=to_bank, provision="art. 55-80").pk
+    yen = found(desk, "minor", euros=5, owed=to_bank, currency="JPY", ruleset="fr-roulette").pk  # ¥500
+    none = found(desk, "minor", rule="payout-missing").pk
+    assert shown(desk, amount="10") == {large, small, yen}
+    assert shown(desk, amount="100") == {large, yen}
+    assert shown(desk, amount="1000") == set()
+    assert shown(desk, amount="none") == {none}
+    assert shown(desk, loses="players") == {large}
+    assert shown(desk, loses="house") == {small, yen}
+    assert shown(desk, loses="nobody") == {none}
+    assert shown(desk, table="fr-roulette") == {yen}
+    assert shown(desk, rule="fr-art-55-8") >= {large}
+    assert small not in shown(desk, rule="fr-art-55-8")
+
+
+@pytest.mark.superuser
+def test_somebody_is_found_by_an_id_or_by_a_part_of_the_name_where_names_are_seen() -> None:
+    desk, other = Desk(), Desk()
+    for each in (desk, other):
+        Person.objects.create(casino=each.tenant.casino, code="p-7", kind="player", name="Bruno Keller")
+        Person.objects.create(casino=each.tenant.casino, code="c-9", kind="croupier", name="Ada Keller")
+        Person.objects.create(casino=each.tenant.casino, code="p-8", kind="player", name="Player p-7 bis")
+    of_player, of_croupier = found(desk, "minor", player="p-7").pk, found(desk, "minor", croupier="c-9").pk
+    found(desk, "minor", player="p-8")
+    unlisted = found(desk, "minor", player="p-unlisted").pk
+    found(other, "minor", player="p-7")
+    assert shown(desk, player="keller") == shown(desk, player="p-7") == {of_player}
+    assert shown(desk, croupier="Keller") == {of_croupier}
+    assert shown(desk, player="p-unlisted") == {unlisted}
+    assert shown(desk, player="nobody of this name") == set()
+    page = client_of(desk.first).get(LIST, {"queue": "open", "player": "p-7", "amount": "10"}).content.decode()
+    assert "<b>Bruno Keller</b>" in page
+    assert '<input type="hidden" name="amount" value="10">' in page, "what else is filtered stays"
+
+
+@pytest.mark.superuser
+def test_the_head_says_how_many_findings_the_incidents_fold() -> None:
+    desk = Desk()
+    cause = found(desk, "major", euros=50, rule="payout-missing", gaming_day=date(2031, 1, 2))
+    for _ in range(4):
+        found(desk, "minor", rule="payout-missing", case=cause.case)
+    assert listed(desk, day="2031-01-02").sums.words == "1 incident folds 5 findings."
+    Finding.objects.filter(case=cause.case).exclude(pk=cause.pk).update(
+        status="superseded", superseded_at=timezone.now()
+    )
+    assert listed(desk, day="2031-01-02").sums.words == "1 incident."
+
+
+@pytest.mark.superuser
+@pytest.mark.parametrize("queue", ["open", "patterns"])
+def test_a_queue_asks_no_query_for_a_row(queue: str, django_assert_max_num_queries: Any) -> None:
+    desk = Desk()
+    client = client_of(desk.first)
+    for _ in range(20):
+        found(desk, "minor", rule="payout-missing", croupier="c-9", player="p-7")
+    client.get(LIST, {"queue": queue})  # fills what later pages find in caches
+    with django_assert_max_num_queries(16):
+        client.get(LIST, {"queue": queue})

@@ -46,6 +46,8 @@ def test_a_group_of_open_findings_at_ones_own_casinos_opens_as_its_list(desk: De
     client = client_of(desk.first)
     rows = client.get("/admin/audit/finding/groups/").context["rows"]
     assert sum(row["count"] for row in rows) == len(desk.findings)
+    tables = {(finding.casino.code, finding.table.code if finding.table else "") for finding in desk.findings}
+    assert {(row["casino"], row["table"]) for row in rows} == tables
     for row in rows:
         listed = client.get(f"/admin/audit/finding/?{row['query']}").context["cl"].result_list
         assert len(listed) == row["count"]

@@ -1,0 +1,72 @@
+"""The lines of a queue, written without a template, which would look up sixty names for each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.text import capfirst
+from django.utils.translation import gettext
+
+from audit.desk.addresses import page_of
+from audit.desk.findings.queue_page import Consequences, Row
+from audit.desk.parts import on_two_lines
+from audit.presentation import ruleset_label
+
+
+def lines_of(rows: Iterable[Row], preserved_filters: str, *, can_work_cases: bool) -> SafeString:
+    """Return the lines of one group. ``preserved_filters`` is the query that leads back from a finding to the list."""
+    kept = escape(preserved_filters)
+    tags = (_tag(gettext("pattern")), _tag(gettext("came back")))
+    return mark_safe("\n".join(_line(row, kept, tags, can_work_cases=can_work_cases) for row in rows))
+
+
+def _tag(words: str) -> str:
+    return f'<span class="tag gold">{escape(words)}</span>'
+
+
+def _line(row: Row, kept: str, tags: tuple[str, str], *, can_work_cases: bool) -> str:
+    finding, address = row.finding, f"{row.address}?{kept}"
+    box = passed_to = alike = ""
+    marks = tags[0] * row.is_pattern + tags[1] * row.has_come_back
+    if can_work_cases:
+        box = (
+            f'<td class="ck"><input type="checkbox" name="_selected_action" value="{finding.pk}" class="action-select"'
+            f' aria-label="{escape(row.select)}"></td>'
+        )
+    if row.passed_to:
+        words = escape(gettext("passed to %(to)s")) % {"to": escape(row.passed_to)}
+        passed_to = f'<br><small class="dim">{words}</small>'
+    if row.alike:
+        alike = f'<a class="alike" href="{escape(row.alike_address)}">{escape(row.alike_words)}</a>'
+    if row.stake.amount:
+        money = f'<span class="money">{escape(row.stake.amount)}</span><br>{row.who}'
+    else:
+        about = f'<span class="who none">{escape(row.without_money)}</span>'
+        money = f'<span class="dim">{escape(row.stake.words)}</span><br>{about}'
+    table = escape(finding.table.code) if finding.table is not None else ""
+    if finding.ruleset:
+        table += f"<small>{escape(capfirst(ruleset_label(finding.ruleset)))}</small>"
+    return (
+        f'<tr data-row>{box}\n<td class="pr">{row.bars}</td>\n'
+        f'<td class="ti"><div class="l1"><a href="{address}">{escape(row.title)}</a>{marks}</div>'
+        f'<div class="l2"><span class="ref">{escape(row.reference)}</span>'
+        f"{alike}{_folded(row.consequences, address)}</div></td>\n"
+        f'<td class="am">{money}</td>\n<td class="tb two">{table}</td>\n<td class="cr">{row.croupier}</td>\n'
+        f'<td class="at two"><time datetime="{row.occurred_iso}">{on_two_lines(row.occurred)}</time></td>\n'
+        f'<td class="du">{row.due}{passed_to}</td>\n<td class="st-c"><span class="of">{row.state}</span></td></tr>'
+    )
+
+
+def _folded(consequences: Consequences, address: str) -> str:
+    """Return what follows from an incident, folded; "" for nothing."""
+    if not consequences.count:
+        return ""
+    items = "".join(
+        f'<li><a href="{page_of("finding", each.pk)}">{escape(each.title)}</a> {escape(each.words)}</li>'
+        for each in consequences.first
+    )
+    if consequences.more:
+        items += f'<li><a href="{address}">{escape(consequences.more_words)}</a></li>'
+    return f'<details class="fold"><summary>{escape(consequences.words)}</summary><ul>{items}</ul></details>'
