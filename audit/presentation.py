@@ -27,8 +27,10 @@ from settlement.catalogue.rule import Kind
 from settlement.catalogue.sentences import amount, exponent, format_fact
 from settlement.catalogue.sentences import multiple as multiple_in
 from settlement.differences import PAID
+from settlement.rulesets import RULESETS
 
-MISSING = "—"
+MISSING = ""
+"""What stands where there is nothing to write: no dash, which is read as a value that is not known."""
 
 FIRST_STRONG_ISOLATE, POP_ISOLATE = "\u2068", "\u2069"
 
@@ -194,7 +196,7 @@ def stake_of(finding: Finding, player: str = "") -> Stake:
 
 
 def reference(finding: Finding) -> str:
-    """Return the name of a finding that is short enough to read out, “F-26-0143”; “—” for one that has never stood.
+    """Return the name of a finding that is short enough to read out, “F-26-0143”; "" for one that has never stood.
 
     One from before findings were numbered keeps the reference that may be printed in a letter: its id.
     """
@@ -231,7 +233,7 @@ def payment_error(minor: int, currency: str, *, of_several: bool = False) -> str
 
 
 def officer_name(officer: Officer | None) -> str:
-    """Return an officer's name, that of the account if no other is known; “—” if there is no officer."""
+    """Return an officer's name, that of the account if no other is known; "" if there is no officer."""
     return (officer.get_full_name() or officer.get_username()) if officer is not None else MISSING
 
 
@@ -247,9 +249,12 @@ def request_title(request: AccountRequest) -> str:
     return f"{request.get_kind_display()} {request.email}".strip()
 
 
+_WORD = re.compile(r"\w+")
+
+
 def initials(name: str) -> str:
     """Return the one or two letters that stand for a name in a small square."""
-    words = [word for word in re.split(r"[^\w]+", name) if word]
+    words = _WORD.findall(name)
     letters = words[0][:2] if len(words) == 1 else "".join(word[0] for word in (*words[:1], *words[-1:]))
     return letters.upper()
 
@@ -319,6 +324,11 @@ def superseded_by(finding: Finding) -> str:
 def finding_title(rule: str) -> str:
     """Return the title of the findings of a rule. ``rule`` is the rule's name in the catalogue."""
     return RULES[rule].title.in_language(language())
+
+
+def ruleset_label(name: str) -> str:
+    """Return a ruleset in words; its name if it is none of ours."""
+    return RULESETS[name].title.in_language(language()) if name in RULESETS else name
 
 
 def count(number: int) -> str:

@@ -165,6 +165,7 @@ def completed_streams(what_if: WhatIf) -> int:
     return AdjudicationRun.objects.filter(what_if=what_if, state=RunState.COMPLETE).count()
 
 
+# With "using", Citus names a column that is not there.
 _DIFFERENCE = """
 with standing as (
   select * from audit_finding
@@ -175,7 +176,8 @@ select coalesce(s.stream_id, b.stream_id), l.name, l.casino_id, s.id, coalesce(s
        coalesce(s.wager, b.wager), coalesce(s.currency, b.currency),
        s.id is not null, s.severity, s.expected, s.recorded, s.provision,
        b.id is not null, b.severity, b.expected, b.recorded, b.provision
-from standing s full join simulated b using (stream_id, seq, rule, wager)
+from standing s full join simulated b
+  on b.stream_id = s.stream_id and b.seq = s.seq and b.rule = s.rule and b.wager = s.wager
 join log.stream l on l.stream_id = coalesce(s.stream_id, b.stream_id)
 where (s.id is null or b.id is null
        or (s.severity, s.expected, s.recorded, s.provision)

@@ -14,7 +14,7 @@ def draw_share(amount: int, most: int, *, kind: str) -> str:
     width = max(2.0, WIDTH * amount / max(most, 1)) if amount else 0.0
     return (
         f'<svg class="chart share" viewBox="0 0 {WIDTH} {HEIGHT}" preserveAspectRatio="none" aria-hidden="true">'
-        f'<rect class="{kind}" width="{n(width)}" height="{HEIGHT}" rx="3"/></svg>'
+        f'<rect class="{kind}" width="{n(width)}" height="{HEIGHT}"/></svg>'
     )
 
 

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 
 from audit.charts.svg import drawing, line, n, text
 
 WIDTH, HEIGHT = 600, 260
 LEFT, RIGHT, TOP, BOTTOM = 70, 590, 20, 220
 LABELLED = 12
-"""Steps with a label; of more, hovering says each."""
+APART_X, APART_Y = 84, 13
+"""Steps with a label, and how far from the last label the next begins; of the others, hovering says each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +57,18 @@ def draw_stairs(
         ]
     path, before = [f"M{n(x(0))} {n(y(0))}"], 0
     dots = []
+    labelled = (-float(WIDTH), 0.0)
     for number, each in enumerate(steps):
         path.append(f"L{n(x(each.share))} {n(y(before))}L{n(x(each.share))} {n(y(each.so_far))}")
         before = each.so_far
         kind = "reached" if each.is_due else "step"
-        dots.append(f'<circle class="{kind}" cx="{n(x(each.share))}" cy="{n(y(each.so_far))}" r="4"/>')
-        if number < LABELLED:
+        dots.append(
+            f'<circle class="{kind}" cx="{n(x(each.share))}" cy="{n(y(each.so_far))}" r="4">'
+            f"<title>{escape(each.label)}</title></circle>"
+        )
+        is_apart = abs(x(each.share) - labelled[0]) >= APART_X or abs(y(each.so_far) - labelled[1]) >= APART_Y
+        if number < LABELLED and is_apart:
+            labelled = (x(each.share), y(each.so_far))
             is_right = each.share > 0.75
             anchor, away = ("end", -7) if is_right else ("start", 7)
             dots.append(text(x(each.share) + away, y(each.so_far) + 14, each.label, "l", anchor=anchor))

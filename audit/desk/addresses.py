@@ -7,7 +7,7 @@ from functools import lru_cache
 from django.urls import get_script_prefix, reverse
 
 
-def page_of(model: str, pk: int) -> str:
+def page_of(model: str, pk: int | str) -> str:
     """Return the address of the page of a row of ``model``, as ``admin:audit_<model>_change`` is."""
     return f"{fixed(f'audit_{model}_changelist')}{pk}/change/"
 

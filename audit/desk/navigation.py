@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import Exists, IntegerField, OuterRef, QuerySet, Subquery
+from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.functional import Promise
@@ -24,7 +24,7 @@ from audit.desk.addresses import fixed
 from audit.desk.approve import waiting as proposed
 from audit.desk.chosen_casino import Choice, choice_of
 from audit.desk.findings.queues import HEADS, OPEN
-from audit.desk.prepared import key_of, prepared
+from audit.desk.prepared import counted
 from audit.desk.scoped_admin import in_record, narrowed, officer_of, scope_of
 from audit.desk.typed_admin import ModelAdmin
 from audit.models import Finding, NightReport, NightState, Officer, Role
@@ -159,9 +159,21 @@ PAGES: tuple[tuple[str | Promise, tuple[Page, ...]], ...] = (
 
 
 def navigation(request: HttpRequest) -> Navigation | None:
-    """Return the navigation of the signed-in officer; None if nobody is."""
-    if not isinstance(request.user, Officer) or not request.user.is_active:
+    """Return the navigation of the signed-in officer; None if nobody is. It is put together once for a request."""
+    officer = request.user
+    if not isinstance(officer, Officer) or not officer.is_active:
         return None
+    kept: tuple[Officer, Navigation] | None = request.__dict__.get(_BUILT)
+    if kept is None or kept[0] is not officer:
+        kept = request.__dict__[_BUILT] = (officer, _built(request))
+    return kept[1]
+
+
+_BUILT = "_navigation"
+"""Where on a request its navigation is kept, with the officer whom it is for."""
+
+
+def _built(request: HttpRequest) -> Navigation:
     match = request.resolver_match
     current = match.url_name or "" if match is not None else ""
     counts = _counts(request)
@@ -214,29 +226,20 @@ def _month(request: HttpRequest, current: str) -> Iterator[Link]:
         yield Link(_("The month"), "", address, is_current, 0, False, False)
 
 
-class _Rows(Subquery):
-    """How many rows a query has, in a query about something else."""
-
-    template = "(SELECT count(*) FROM (%(subquery)s) _rows)"
-    output_field = IntegerField()
-
-
 def _counts(request: HttpRequest) -> Mapping[str, int]:
     """Return how much waits in the sections that say it: one query."""
     if not scope_of(request, *SEE, *DECIDE):
         return {"late": 0}
-    ((_officer, *numbers),) = prepared("waits", key_of(request), lambda now: _waits(request, now))
-    # A query that can find nothing counts None.
-    found = {name: number or 0 for name, number in zip(WAITS, numbers, strict=True)}
+    found = counted("waits", WAITS, request, lambda now: _waits(request, now))
     return {**found, "to_approve": sum(found[kind] for kind in ("closings", "corrections", "entries", "accounts"))}
 
 
 WAITS = ("open", "late", "closings", "corrections", "entries", "accounts", "nights")
-"""What is counted, in the order of the columns of ``_waits``."""
+"""What is counted."""
 
 
-def _waits(request: HttpRequest, now: datetime) -> QuerySet[Any]:
-    """Return the query of what waits, as one row: the officer's id, then ``WAITS``."""
+def _waits(request: HttpRequest, now: datetime) -> dict[str, QuerySet[Any]]:
+    """Return the queries of what waits, by ``WAITS``."""
     standing = in_record(Finding.objects.standing(), request)
     open_cases = standing.filter(HEADS, case__state__in=OPEN)
     newer = NightReport.objects.filter(
@@ -244,7 +247,7 @@ def _waits(request: HttpRequest, now: datetime) -> QuerySet[Any]:
         version__gt=OuterRef("version"),
     )  # fmt: skip
     unsigned = NightReport.objects.filter(state__in=(NightState.PROVISIONAL, NightState.REVIEWED))
-    waits: dict[str, QuerySet[Any]] = {
+    return {
         "open": open_cases,
         "late": open_cases.filter(case__deadline__lt=now),
         "closings": narrowed(proposed.closings(request), request),
@@ -253,8 +256,6 @@ def _waits(request: HttpRequest, now: datetime) -> QuerySet[Any]:
         "accounts": proposed.accounts(request),
         "nights": in_record(unsigned.filter(~Exists(newer)), request),
     }
-    counts = {name: _Rows(waits[name].order_by().values("pk")) for name in WAITS}
-    return Officer.objects.filter(pk=officer_of(request).pk).values_list("pk").annotate(**counts)
 
 
 def _role(request: HttpRequest) -> str | Promise:

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from functools import lru_cache
 from types import MappingProxyType
 
-from django.utils.html import format_html, format_html_join
-from django.utils.safestring import SafeString
+from django.utils.html import escape, format_html, format_html_join
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.text import capfirst
 
 from audit.casework.priority import HIGHEST, reasons
 from audit.desk.addresses import fixed
@@ -54,20 +55,16 @@ def who(stake: Stake, *, with_amount: bool = False) -> SafeString:
     """Return who is owed what: an icon, a colour and words, never a sign."""
     mark = icon(stake.side, is_small=True) if stake.side in ("player", "bank") else SafeString("")
     words = stake.amount if with_amount else stake.words
-    return format_html('<span class="who {}">{}{}</span>', stake.side or "none", mark, words)
+    return mark_safe(f'<span class="who {escape(stake.side) or "none"}">{mark}{escape(words)}</span>')
 
 
 def due_ring(left: TimeLeft) -> SafeString:
     """Return a ring of the time that is left, and the time in words; red only when it is late."""
-    return format_html(
-        '<span class="due {}"><svg viewBox="0 0 14 14" aria-hidden="true"><circle cx="7" cy="7" r="5" fill="none"'
-        ' stroke="currentColor" stroke-opacity=".22" stroke-width="2.4"/><circle cx="7" cy="7" r="5" fill="none"'
-        ' stroke="currentColor" stroke-width="2.4" stroke-dasharray="{} {}"'
-        ' transform="rotate(-90 7 7)"/></svg>{}</span>',
-        left.css_class,
-        f"{left.share * 31.4:.1f}",
-        ROUND,
-        left.text,
+    return mark_safe(
+        f'<span class="due {escape(left.css_class)}"><svg viewBox="0 0 14 14" aria-hidden="true"><circle cx="7" cy="7"'
+        ' r="5" fill="none" stroke="currentColor" stroke-opacity=".22" stroke-width="2.4"/><circle cx="7" cy="7" r="5"'
+        f' fill="none" stroke="currentColor" stroke-width="2.4" stroke-dasharray="{left.share * 31.4:.1f} {ROUND}"'
+        f' transform="rotate(-90 7 7)"/></svg>{escape(left.text)}</span>'
     )
 
 
@@ -84,27 +81,19 @@ def person(role: str, casino_id: int, code: str, name: str = "", *, month: str =
     the id alone. The link leads to the page of the person, in ``month`` ("2026-11") where it is given.
     """
     shown = name.removesuffix(f" ({code})") or code
-    address = person_address(role, casino_id, code, month=month)
-    return format_html(
-        '<a class="chip-p" href="{}" title="{}"><span class="av {}" aria-hidden="true">{}</span><span>{}</span></a>',
-        address,
-        name or code,
-        role[0],
-        initials(shown),
-        shown,
-    )
+    address = escape(person_address(role, casino_id, code, month=month))
+    return mark_safe(f'<a class="chip-p" href="{address}" title="{escape(name or code)}">{_named(role, shown)}</a>')
 
 
 def chip(role: str, code: str, name: str = "") -> SafeString:
     """Return somebody named as ``person`` does, without the link: inside of another one."""
     shown = name.removesuffix(f" ({code})") or code
-    return format_html(
-        '<span class="chip-p" title="{}"><span class="av {}" aria-hidden="true">{}</span><span>{}</span></span>',
-        name or code,
-        role[0],
-        initials(shown),
-        shown,
-    )
+    return mark_safe(f'<span class="chip-p" title="{escape(name or code)}">{_named(role, shown)}</span>')
+
+
+def _named(role: str, shown: str) -> str:
+    letters, name = escape(initials(shown)), escape(shown)
+    return f'<span class="av {escape(role[0])}" aria-hidden="true">{letters}</span><span>{name}</span>'
 
 
 def officer_square(officer: Officer | None) -> SafeString:
@@ -112,12 +101,12 @@ def officer_square(officer: Officer | None) -> SafeString:
     if officer is None:
         return SafeString('<span class="av none" aria-hidden="true"></span>')
     name = officer_name(officer)
-    return format_html('<span class="av o" title="{}" aria-hidden="true">{}</span>', name, initials(name))
+    return mark_safe(f'<span class="av o" title="{escape(name)}" aria-hidden="true">{escape(initials(name))}</span>')
 
 
 def state_pie(case: Case) -> SafeString:
     """Return the state of a case: a circle that fills, and its word."""
-    return _pie(case.state, str(State(case.state).label))
+    return _pie(case.state, capfirst(str(State(case.state).label)))
 
 
 @lru_cache(maxsize=100)
@@ -130,3 +119,9 @@ def _pie(state: str, words: str) -> SafeString:
         f"{float(PIES.get(state, ROUND)) / 2:.1f}",
         words,
     )
+
+
+def on_two_lines(written: str) -> SafeString:
+    """Return what ``date_time`` wrote with the clock time under the day; it is read out, and copied, as it was."""
+    day, comma, clock = written.rpartition(", ")
+    return format_html('{}<span class="vh">{}</span><small>{}</small>', day, comma, clock)

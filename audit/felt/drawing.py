@@ -27,17 +27,33 @@ class Chip:
     spot: Spot
 
 
-def chips_of(playback: Playback) -> dict[tuple[str, Spot], Chip]:
-    """Return the chips of a playback by wager and spot. Several chips at one spot are fanned out."""
-    chips: dict[tuple[str, Spot], Chip] = {}
+@dataclass(frozen=True, slots=True)
+class Chips:
+    """The chips of a playback, by wager and spot, and which of them each stake of its frames is.
+
+    A stake that does not change is the same object in frame after frame: ``of_stakes`` goes by its ``id``.
+    """
+
+    at: dict[tuple[str, Spot], Chip]
+    of_stakes: dict[int, Chip]
+
+
+def chips_of(playback: Playback) -> Chips:
+    """Return the chips of a playback. Several chips at one spot are fanned out."""
+    felt = felt_of(playback.ruleset)
+    chips = Chips({}, {})
     last_at: dict[Spot, int] = {}
-    for frame in playback.frames:
+    for frame in playback.frames if felt is not None else ():
         for stake in frame.stakes.values():
-            spot = spot_of(playback, stake)
-            if spot is None or stake.state == "off" or (stake.wager.id, spot) in chips:
+            if id(stake) in chips.of_stakes or stake.state == "off":
                 continue
-            index = last_at[spot] = last_at.get(spot, -1) + 1
-            chips[stake.wager.id, spot] = Chip(f"c{len(chips)}", stake.wager, _fanned_out(spot, index))
+            spot = felt.spot(stake) if felt is not None else None
+            if spot is None:
+                continue
+            if (stake.wager.id, spot) not in chips.at:
+                index = last_at[spot] = last_at.get(spot, -1) + 1
+                chips.at[stake.wager.id, spot] = Chip(f"c{len(chips.at)}", stake.wager, _fanned_out(spot, index))
+            chips.of_stakes[id(stake)] = chips.at[stake.wager.id, spot]
     return chips
 
 
@@ -47,20 +63,10 @@ def _fanned_out(spot: Spot, index: int) -> Spot:
     return spot[0] + (0, 13, -13, 7, -7)[step], spot[1] + (0, 3, 3, -9, -9)[step] - ring * 5
 
 
-def spot_of(playback: Playback, stake: Stake) -> Spot | None:
-    """Return where a stake is drawn, None if the game has no such bet."""
-    felt = felt_of(playback.ruleset)
-    return None if felt is None else felt.spot(stake)
-
-
-def states_at(playback: Playback, chips: dict[tuple[str, Spot], Chip], index: int) -> dict[str, str]:
+def states_at(playback: Playback, chips: Chips, index: int) -> dict[str, str]:
     """Return the state of each chip that is on the table in the frame of that index, by the chip's key."""
-    states: dict[str, str] = {}
-    for stake in playback.frames[index].stakes.values():
-        chip = chips.get((stake.wager.id, spot_of(playback, stake) or (0.0, 0.0)))
-        if chip is not None and stake.state != "off":
-            states[chip.key] = stake.state
-    return states
+    stakes = playback.frames[index].stakes.values()
+    return {chips.of_stakes[id(stake)].key: stake.state for stake in stakes if id(stake) in chips.of_stakes}
 
 
 def draw(
@@ -70,16 +76,17 @@ def draw(
     language: str,
     disputed: Collection[str] = (),
     directory: Directory = NO_NAMES,
+    chips: Chips | None = None,
 ) -> str:
     """Return the SVG of the frame of that index, "" if there is no frame or no layout for the ruleset.
 
-    ``disputed`` are the ids of wagers whose chips are marked.
+    ``disputed`` are the ids of wagers whose chips are marked; ``chips`` are those of the playback, if known.
     """
     felt = felt_of(playback.ruleset)
     if not playback.frames or felt is None:
         return ""
     frame = playback.frames[index]
-    chips = chips_of(playback)
+    chips = chips_of(playback) if chips is None else chips
     states = states_at(playback, chips, index)
     colours = players_in(playback.frames)
     drawn = [
@@ -92,7 +99,7 @@ def draw(
             state=states.get(chip.key, "off"),
             disputed=chip.wager.id in disputed,
         )
-        for chip in chips.values()
+        for chip in chips.at.values()
     ]
     table = felt.layout(frame, language)
     title = felt.title.in_language("fr" if language == "fr" else "en")

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from itertools import islice
 from typing import Any
 
 from django import template
+from django.contrib.admin.templatetags.admin_list import result_headers
+from django.contrib.admin.views.main import ChangeList
+from django.template import Context
 from django.utils.html import conditional_escape, escape
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import capfirst
-from django.utils.translation import gettext
 
+from audit.desk.findings.queue_page import Row
+from audit.desk.findings.queue_rows import lines_of
+from audit.desk.listed_rows import rows_of
 from audit.desk.navigation import Link, Navigation
-from audit.presentation import MISSING
 
 register = template.Library()
-
-_CELL = re.compile("<t[dh]")
-_TAG = re.compile("<[^>]*>")  # what Django writes escapes > in attributes; strip_tags would parse each cell
-_MARK = re.compile(r'<img src="[^"]*icon-(yes|no|unknown)\.svg"[^>]*>')
 
 
 @register.filter
@@ -46,29 +45,19 @@ def _choice(choice: dict[str, Any]) -> str:
     return f'{opening}<a href="{escape(choice["query_string"])}">{conditional_escape(choice["display"])}</a></li>'
 
 
-@register.filter
-def labels(headers: Iterable[dict[str, Any]]) -> list[str]:
-    """Return the headings of a list's columns, escaped, for the cells of a card on a phone; "" for the boxes."""
-    return [
-        "" if "action-checkbox" in str(header.get("class_attrib", "")) else escape(capfirst(str(header["text"])))
-        for header in headers
-    ]
+@register.inclusion_tag("admin/change_list_results.html")
+def rows(listed: ChangeList) -> dict[str, Any]:
+    """Show the headings and the rows of a list: as Django's ``result_list``, of which each cell costs less."""
+    headers = list(result_headers(listed))
+    return {
+        "cl": listed,
+        "result_headers": headers,
+        "num_sorted_fields": sum(bool(each["sortable"] and each["sorted"]) for each in headers),
+        "rows": rows_of(listed, headers),
+    }
 
 
-@register.filter
-def under(cells: Iterable[SafeString], labels: Iterable[str]) -> SafeString:
-    """Return the cells of a row of Django's list, each with the heading of its column as ``data-label``.
-
-    ``data-none`` is a cell with nothing in it, which a card on a phone leaves out.
-    Where Django draws a mark for yes and no, which in red looks like an error, the word stands.
-    """
-    return mark_safe("".join(_cell(drawn, label) for drawn, label in zip(cells, labels, strict=True)))
-
-
-def _cell(drawn: str, label: str) -> str:
-    if "icon-" in drawn:
-        words = {"yes": gettext("yes"), "no": gettext("no"), "unknown": MISSING}
-        drawn = _MARK.sub(lambda mark: words[mark[1]], drawn)
-    assert _CELL.match(drawn), drawn
-    is_none = bool(label) and _TAG.sub("", drawn).replace("&nbsp;", "").strip() in ("", MISSING)
-    return f'{drawn[:3]} data-label="{label}"{" data-none" * is_none}{drawn[3:]}'
+@register.simple_tag(takes_context=True)
+def queue_lines(context: Context, rows: Iterable[Row]) -> SafeString:
+    """Return the lines of a group of the queue."""
+    return lines_of(rows, context.get("preserved_filters") or "", can_work_cases=bool(context.get("can_work_cases")))

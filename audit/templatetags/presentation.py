@@ -10,10 +10,11 @@ from django.utils.formats import date_format
 from django.utils.text import capfirst
 
 from audit import presentation
-from audit.desk import addresses
+from audit.desk import addresses, parts
 from audit.models import Casino, Officer
 
 register = template.Library()
+register.filter(parts.on_two_lines)
 
 
 @register.filter
@@ -36,6 +37,16 @@ def labelled(text: object, label: object) -> str:
 def page_of(pk: int, model: str) -> str:
     """Return the address of a row's page: ``{{ finding.pk|page_of:"finding" }}``, where a list has many of them."""
     return addresses.page_of(model, pk)
+
+
+@register.filter
+def title_of(rule: str) -> str:
+    return presentation.finding_title(rule)
+
+
+@register.filter
+def ruleset(name: str) -> str:
+    return presentation.ruleset_label(name)
 
 
 @register.filter

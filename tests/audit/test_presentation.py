@@ -99,11 +99,11 @@ def test_how_many_times_a_stake_has_become_is_written_in_the_language_of_the_pag
     assert in_both(lambda: presentation.multiple(presentation.whole_times(10**15))) == ("10¹⁵", "10¹⁵")
 
 
-def test_an_officer_is_a_name_and_nobody_is_a_dash() -> None:
+def test_an_officer_is_a_name_and_nobody_is_no_dash() -> None:
     assert presentation.officer_name(Officer(username="claire")) == "claire"
     named = Officer(username="claire", first_name="Claire", last_name="Morel")
     assert presentation.officer_name(named) == "Claire Morel"
-    assert presentation.officer_name(None) == "—"
+    assert presentation.officer_name(None) == ""
 
 
 def test_a_finding_has_the_title_of_its_rule() -> None:

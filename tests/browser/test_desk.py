@@ -491,3 +491,89 @@ def test_no_word_of_a_state_or_a_heading_is_broken_within(
     assert page.locator(".states li").count() == 4
     assert page.evaluate(BROKEN_WORDS) == []
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+
+
+def test_the_queue_is_worked_by_keys_alone(browser: Browser, live_server: LiveServer, desk: Desk) -> None:
+    session = Session(browser, live_server, desk.first)
+    page = session.open("/admin/audit/finding/?queue=open")
+    rows, current = page.locator("#result_list tr[data-row]"), page.locator("#result_list tr[data-current]")
+    number = rows.count()
+    assert number > 1
+    for key, at in (("j", 0), ("j", 1), ("k", 0), ("k", 0)):
+        page.keyboard.press(key)
+        expect(current).to_have_count(1)
+        assert rows.nth(at).get_attribute("data-current") is not None
+    page.keyboard.press("x")
+    expect(page.locator("input.action-select:checked")).to_have_count(1)
+    expect(page.locator("#changelist-form .actions")).to_be_visible()
+    page.keyboard.press("x")
+    expect(page.locator("input.action-select:checked")).to_have_count(0)
+    title = current.locator(".ti a").first.inner_text()
+    page.keyboard.press("f")
+    page.keyboard.press("Enter")
+    expect(page.locator("#changelist-filter details[open] ul")).to_be_visible()
+    page.keyboard.press("Enter")
+    page.keyboard.press("a")  # of the current row: none is ticked
+    expect(page.locator(".messagelist")).to_contain_text("1 case was changed.")
+    page.wait_for_load_state()
+    expect(page.locator("#result_list .st.investigating")).to_have_count(1)
+    assert title in page.locator("tr[data-row]:has(.st.investigating)").inner_text()
+    page.keyboard.press("t")
+    expect(page.locator(".states [aria-current]")).to_have_text("Under way")
+    expect(page.locator(".undo")).to_contain_text("You took this case.")
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator(".messagelist")).to_contain_text("The case was released.")
+    expect(page.locator(".states [aria-current]")).to_have_text("New")
+    page.wait_for_load_state()
+    page.keyboard.press("c")
+    expect(page.locator("#note")).to_be_focused()
+    page.keyboard.type("go")  # typed, and no shortcut
+    expect(page.locator("#note")).to_have_value("go")
+    page.locator("h1").first.click()
+    page.keyboard.press("g")
+    page.keyboard.press("f")
+    expect(page).to_have_url(re.compile(r"/admin/audit/finding/\?queue=open$"))
+    page.wait_for_load_state()
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"/finding/\d+/change/"))
+    page.wait_for_load_state()
+    page.keyboard.press("g")
+    page.keyboard.press("o")
+    expect(page).to_have_url(re.compile(r"/admin/$"))
+    page.wait_for_load_state()
+    page.keyboard.press("?")
+    expect(page.locator("#keys")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.keyboard.press("g")
+    page.keyboard.press("n")
+    expect(page).to_have_url(re.compile(r"/nightreport/"))
+    assert session.errors == []
+
+
+@pytest.mark.superuser
+def test_what_follows_from_an_incident_unfolds_and_closing_is_proposed_by_keys(
+    browser: Browser, live_server: LiveServer, desk: Desk
+) -> None:
+    head = desk.findings[0]
+    for other in desk.findings[1:]:
+        type(other).objects.filter(pk=other.pk).update(heads_case=False, case=head.case_id)
+    session = Session(browser, live_server, desk.first)
+    page = session.open("/admin/audit/finding/?queue=open")
+    page.keyboard.press("j")
+    for key, isopen in (("ArrowRight", True), ("ArrowLeft", False)):
+        page.keyboard.press(key)
+        expect(page.locator("#result_list details[open]")).to_have_count(int(isopen))
+    page.keyboard.press("a")
+    expect(page.locator(".messagelist")).to_contain_text("1 case was changed.")
+    page.wait_for_load_state()
+    page.keyboard.press("j")
+    page.keyboard.press("p")
+    expect(page.locator("[name=outcome]")).to_be_focused()
+    page.locator("[name=outcome]").select_option("explained")
+    page.locator("[name=reason]").fill("a sleeve in the way")
+    page.locator("#changelist-form button[name=index]").click()
+    expect(page.locator(".messagelist")).to_contain_text("1 case was changed.")
+    page.wait_for_load_state()
+    assert desk.case.state == "second"
+    assert session.errors == []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -9,6 +11,8 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.template.response import TemplateResponse
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
 from audit.access.capabilities import Capability
@@ -21,6 +25,7 @@ from audit.exports.lists import FORMATS
 from audit.exports.sheets import Column, Dated, Sheet
 from audit.models import Casino
 from audit.presentation import date_time
+from audit.presentation import day as shown_day
 from audit.transparency.kept_findings import ADJUDICATED, KEPT
 
 MAX_ENTRIES = 2_000
@@ -29,6 +34,11 @@ MAX_ENTRIES = 2_000
 
 OF_THE_RECORD = (ADJUDICATED, KEPT)
 """Entries that nobody did: the roots of what was found."""
+
+ISO_DAY = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])")
+ISO_TIME = re.compile(ISO_DAY.pattern + r"T[\d:.]{5,15}(?:Z|[+-]\d\d:\d\d)")
+DIGEST = re.compile("[0-9a-f]{64}")
+"""How data of an entry are recorded that the page writes as the desk does."""
 
 FIRST_DAY = date(1990, 1, 1)
 """The first day that any stream of the record can be of; the last is today."""
@@ -76,7 +86,7 @@ def day_view(request: HttpRequest) -> HttpResponse:
         "selection": selection,
         "day_before": day - timedelta(days=1) if day > FIRST_DAY else None,
         "day_after": day + timedelta(days=1) if day < datetime.now(UTC).date() else None,
-        "entries": [{"entry": entry, "about": _about(entry)} for entry in entries[-MAX_ENTRIES:]],
+        "rows": _rows(entries[-MAX_ENTRIES:], selection.casino),
         "left_out": max(0, len(entries) - MAX_ENTRIES),
         "formats": list(FORMATS),
         "query": request.GET.urlencode(),
@@ -92,7 +102,14 @@ def export_view(request: HttpRequest, format: str) -> HttpResponse:
     selection = _selection(request)
     day, casino_id = selection.day, selection.casino_id
     rows = [
-        [entry.seq, _at(entry, selection.casino), entry.actor, entry.type, _about(entry), entry.reason]
+        [
+            entry.seq,
+            _at(entry, selection.casino),
+            entry.actor,
+            entry.type,
+            _about_in(format, entry, selection.casino),
+            entry.reason,
+        ]
         for entry in selection.entries()
     ]
     record_entry(request, "trail.exported", casino_id=casino_id, day=day.isoformat(), form=format, rows=len(rows))
@@ -114,15 +131,56 @@ def _selection(request: HttpRequest) -> Selection:
     return Selection(casinos, casino, day, actor, type)
 
 
+def _rows(entries: Iterable[AuditEntry], casino: Casino | None) -> SafeString:
+    """Return the rows of the page. There are up to two thousand, and a template takes its time for each."""
+    return mark_safe("\n".join(_row(entry, casino) for entry in entries))
+
+
+def _row(entry: AuditEntry, casino: Casino | None) -> str:
+    at, about = date_time(entry.at, casino, seconds=True), escape(_about(entry, casino, is_short=True))
+    return (
+        f'<tr><td class="number">{entry.seq}</td><td><time datetime="{entry.at.isoformat()}">{escape(at)}</time></td>'
+        f"<td>{escape(entry.actor)}</td><td><code>{escape(entry.type)}</code></td>"
+        f'<td class="about">{about}</td><td class="about">{escape(entry.reason)}</td></tr>'
+    )
+
+
 def _at(entry: AuditEntry, casino: Casino | None) -> Dated:
     """Return when an entry was recorded, by the casino’s clock; in UTC in the installation's own trail."""
     return Dated(date_time(entry.at, casino, seconds=True, with_year=True), entry.at.isoformat())
 
 
-def _about(entry: AuditEntry) -> str:
-    """Return what an entry is about, as it was recorded: its data by name."""
-    return " · ".join(f"{name} {_text(value)}" for name, value in sorted(entry.data.items()) if value not in ("", []))
+def _about_in(format: str, entry: AuditEntry, casino: Casino | None) -> str:
+    """Return what an entry is about as a file has it: to a machine, as it was recorded."""
+    if format == "json":
+        return " · ".join(f"{name} {_recorded(value)}" for name, value in _named(entry))
+    return _about(entry, casino)
 
 
-def _text(value: Any) -> str:
+def _about(entry: AuditEntry, casino: Casino | None, *, is_short: bool = False) -> str:
+    """Return what an entry is about: its data by name, days and times as the desk writes them.
+
+    ``is_short``: of a digest its ends, as on a page; a file has it whole.
+    """
+    return " · ".join(
+        f"{name.replace('_', ' ')} {_text(value, casino, is_short=is_short)}" for name, value in _named(entry)
+    )
+
+
+def _named(entry: AuditEntry) -> Iterable[tuple[str, Any]]:
+    return ((name, value) for name, value in sorted(entry.data.items()) if value not in ("", []))
+
+
+def _recorded(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _text(value: Any, casino: Casino | None, *, is_short: bool) -> str:
+    if isinstance(value, list):
+        return ", ".join(_text(each, casino, is_short=is_short) for each in value)
+    text = str(value)
+    if ISO_DAY.fullmatch(text):
+        return shown_day(date.fromisoformat(text))
+    if ISO_TIME.fullmatch(text):
+        return date_time(datetime.fromisoformat(text), casino)
+    return f"{text[:8]}…{text[-4:]}" if is_short and DIGEST.fullmatch(text) else text

@@ -62,7 +62,7 @@ class ComplaintAdmin(RecordAdmin[Complaint]):
 
     @admin.display(description=gettext_lazy("player"), ordering="player")
     def complainant(self, complaint: Complaint) -> str:
-        return complaint.player or "—"
+        return complaint.player
 
     @admin.display(description=gettext_lazy("how it came"), ordering="came")
     def how(self, complaint: Complaint) -> str:

@@ -98,5 +98,5 @@ def progress_text(job: Job) -> str:
 
 
 def percentage(job: Job) -> str:
-    """Return how much of a job is done, for a list; “—” as long as its size is not known."""
-    return f"{100 * job.done // job.total} %" if job.total else "—"
+    """Return how much of a job is done, for a list; "" as long as its size is not known."""
+    return f"{100 * job.done // job.total} %" if job.total else ""

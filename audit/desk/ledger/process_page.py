@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from audit.charts.evidence import Level, Session, draw_evidence
 from audit.charts.share import draw_share
 from audit.desk.ledger import page
+from audit.desk.ledger.fit import fit_of
 from audit.desk.ledger.subjects import Names, links_of, persons_in, subjects_of
 from audit.ledger import listing
 from audit.ledger.corrected import would_be
@@ -34,8 +35,15 @@ def process_context(process: LedgerProcess, names: Names) -> dict[str, Any]:
 
     ``names`` looks up the persons whom it and the processes beside it are about.
     """
-    points = list(LedgerPoint.objects.filter(process=process).select_related("batch__stream").order_by("batch__number"))
-    questions = list(LedgerQuestion.objects.filter(process=process).select_related("batch").order_by("year"))
+    points = list(
+        LedgerPoint.objects.filter(process=process)
+        .select_related("batch__stream")
+        .defer("batch__content")  # all that a session had for every process: much, and nothing of it is shown
+        .order_by("batch__number")
+    )
+    questions = list(
+        LedgerQuestion.objects.filter(process=process).select_related("batch").defer("batch__content").order_by("year")
+    )
     findings = Finding.objects.select_related("case").in_bulk([question.finding_id for question in questions])
     rule = RULES[KINDS[process.kind].question]
     ids = [link.text for link in links_of(process)]
@@ -71,6 +79,7 @@ def process_context(process: LedgerProcess, names: Names) -> dict[str, Any]:
             }
             for question in questions
         ],
+        "fit": fit_of(process),
         "is_equipment": equipment_of(process) is not None,
     }
 

@@ -28,7 +28,7 @@ from audit.desk.sign_in.proof import fresh_proof
 from audit.exports.pdf import PDF
 from audit.exports.sheets import CSV, XLSX, as_csv, workbook
 from audit.models import NightReport, NightRun, NightState, NightSubscriber
-from audit.presentation import date_time, month_of, night_of
+from audit.presentation import date_time, month_of, night_of, officer_name
 from audit.reconciliation import month, sheets, wording
 from audit.reconciliation.pdf import as_pdf
 from audit.reconciliation.versions import SignatureRefused, add_signoff_exception, missing_signoff_exceptions, sign
@@ -84,7 +84,16 @@ def _reconcile_again(request: HttpRequest, casino_id: int, gaming_day: date) -> 
 
 @admin.register(NightReport)
 class NightAdmin(RecordAdmin[NightReport]):
-    list_display = ("gaming_day", "casino", "currency", "version", "stage", "reviewed_by", "closed_by", "issued")
+    list_display = (
+        "gaming_day",
+        "casino",
+        "currency",
+        "version",
+        "stage",
+        "first_signature",
+        "second_signature",
+        "issued",
+    )
     list_filter = ("state", "currency", "casino", VersionFilter)
     list_select_related = ("casino", "reviewed_by", "closed_by")
     change_list_template = "admin/audit/night/list.html"
@@ -95,6 +104,14 @@ class NightAdmin(RecordAdmin[NightReport]):
     @admin.display(description=_("state"), ordering="state")
     def stage(self, report: NightReport) -> str:
         return format_html('<span class="stage {}">{}</span>', report.state, NightState(report.state).label)
+
+    @admin.display(description=_("first signature"), ordering="reviewed_by")
+    def first_signature(self, report: NightReport) -> str:
+        return officer_name(report.reviewed_by)
+
+    @admin.display(description=_("second signature"), ordering="closed_by")
+    def second_signature(self, report: NightReport) -> str:
+        return officer_name(report.closed_by)
 
     @admin.display(description=_("issued"), ordering="made_at")
     def issued(self, report: NightReport) -> str:

@@ -13,8 +13,9 @@ from urllib.parse import urlencode
 
 from django.db.models import QuerySet
 from django.urls import reverse
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext, gettext_lazy
 
+from audit import task_queue
 from audit.desk.nights import summary, wagers
 from audit.desk.nights.tables import Addresses, Link, Table, build_table, croupier_address, events_address
 from audit.desk.nights.wagers import WORTH, later, wagers_detail
@@ -83,6 +84,7 @@ def night_page(report: NightReport, *, with_names: bool = False) -> dict[str, An
     croupiers: Addresses = {"croupier": lambda row: croupier_address(report.casino_id, row, report.gaming_day)}
     return {
         "content": content,
+        "made_by": gettext("by schedule") if report.made_by == task_queue.BEAT else report.made_by,
         "bounds": [datetime.fromisoformat(content[name]) for name in ("begins", "ends")],
         "boxes": boxes(content),
         "sentence": director.sentence(content),

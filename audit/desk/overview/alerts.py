@@ -30,11 +30,6 @@ class AlertLine:
     why: str
 
 
-def lasting(casino_ids: Collection[int] | None) -> QuerySet[Alert]:
-    """Return the alerts of casinos, None for all, that have not ended."""
-    return _of(casino_ids).filter(ended_at=None)
-
-
 def lines(casino_ids: Collection[int] | None) -> list[AlertLine]:
     """Return the alerts that last, the newest first, and those that ended lately: one query."""
     shown = _of(casino_ids).filter(Q(ended_at=None) | Q(ended_at__gt=timezone.now() - SHOWN_FOR))

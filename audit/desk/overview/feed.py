@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
 from audit import monitoring
 from audit.charts.spark import draw_spark
-from audit.presentation import duration
+from audit.models import Casino
+from audit.presentation import duration, ruleset_label
 
 MAX_TABLES = 24
 """Tables shown, those that are silent first; the state of the record has them all."""
@@ -20,29 +22,30 @@ MAX_TABLES = 24
 
 @dataclass(frozen=True, slots=True)
 class Feed:
-    """One table. ``kind`` is "silent", "shut", or "" for one that sends."""
+    """One table. ``kind`` is "silent", "shut", or "" for one that sends; ``casino`` is "" where there is but one."""
 
     table: str
+    game: str
+    casino: str
     address: str
     drawing: SafeString
     words: str
     kind: str
 
 
-def feeds(casino_ids: Collection[int] | None) -> list[Feed]:
-    """Return the tables of casinos, None for all: two queries."""
-    return feeds_of(monitoring.tables(casino_ids))
+def feeds_of(tables: Iterable[monitoring.TableState], casinos: Mapping[int, Casino]) -> list[Feed]:
+    """Return the feeds of those tables that have sent something: one query.
 
-
-def feeds_of(tables: Iterable[monitoring.TableState]) -> list[Feed]:
-    """Return the feeds of those tables that have sent something: one query."""
+    Each has the name of its casino where ``casinos``, those that the page is about by their ids, are several.
+    """
     shown = sorted((each for each in tables if each.stream_id is not None), key=lambda table: not table.is_silent)
     shown = shown[:MAX_TABLES]
     came = monitoring.arrivals([table.stream_id for table in shown if table.stream_id is not None])
-    return [_feed(table, came) for table in shown]
+    several = casinos if len(casinos) > 1 else {}
+    return [_feed(table, came, several.get(table.casino_id)) for table in shown]
 
 
-def _feed(table: monitoring.TableState, came: dict[int, list[int]]) -> Feed:
+def _feed(table: monitoring.TableState, came: dict[int, list[int]], casino: Casino | None) -> Feed:
     assert table.stream_id is not None
     counts = came[table.stream_id]
     kind = "silent" if table.is_silent else "" if table.is_open else "shut"
@@ -56,4 +59,5 @@ def _feed(table: monitoring.TableState, came: dict[int, list[int]]) -> Feed:
     spoken = _("Events of the last two hours: %(count)d") % {"count": sum(counts)}
     drawing = mark_safe(draw_spark(counts, title=table.table, description=spoken, kind=kind))
     address = reverse("admin:audit_loggedstream_table", args=(table.stream_id,))
-    return Feed(table.table, address, drawing, words, kind)
+    game = capfirst(ruleset_label(table.ruleset)) if table.ruleset else ""
+    return Feed(table.table, game, str(casino or ""), address, drawing, words, kind)

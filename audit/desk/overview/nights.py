@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
 
-from django.db.models import Count, QuerySet
+from django.db.models import Case, Count, QuerySet, When
 from django.utils.formats import number_format
 from django.utils.functional import Promise
 from django.utils.safestring import SafeString, mark_safe
@@ -26,6 +26,7 @@ from audit.presentation import money, money_in_prose
 from audit.reconciliation.content import figures_of
 from audit.reconciliation.findings import add_tallies
 from audit.reconciliation.night import FALSE_NAMES, INTERVAL
+from audit.reconciliation.runs import NO_CURRENCY
 from settlement.catalogue.groups import STAKE_REFUSED
 from settlement.night.croupiers import Assessment, Tally, compare
 
@@ -83,7 +84,9 @@ class LastNights:
 
 def last_nights(reports: QuerySet[NightReport], findings: QuerySet[Finding], names: Scope) -> LastNights:
     """Return the strip and the table of the casino whose night is the newest. The queries do not grow with nights."""
-    newest = reports.order_by("-gaming_day", "casino__code", "-version").first()
+    # A casino that has never played has nights in no currency: they are drawn where there are no others.
+    is_blank = Case(When(currency=NO_CURRENCY, then=1), default=0)
+    newest = reports.order_by(is_blank, "-gaming_day", "casino__code", "-version").first()
     shown: list[NightReport] = []
     if newest is not None:
         first = newest.gaming_day - timedelta(days=NIGHTS - 1)

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import Max
+from django.db.models import Max, QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 
+from audit import monitoring
 from audit.access.capabilities import Capability
 from audit.corrections.waiting import waiting
 from audit.desk.findings.queues import HEADS, OPEN, can_work_cases
-from audit.desk.overview import alerts, feed, nights, waits
+from audit.desk.overview import feed, nights, waits
+from audit.desk.prepared import counted
 from audit.desk.scoped_admin import casinos_in_record, in_record, narrowed, scope_of
 from audit.models import (
+    Alert,
     Case,
     Complaint,
     FailedRun,
@@ -28,6 +31,9 @@ from audit.models import (
     RunState,
 )
 
+COUNTS = ("alerts", "quarantined", "register_waits", "complaints", "corrections", "failed_runs")
+"""What the page has the number of."""
+
 
 def overview_context(request: HttpRequest) -> dict[str, Any] | None:
     """Return what the first page shows; None for an officer who reads no casino's record."""
@@ -39,7 +45,8 @@ def overview_context(request: HttpRequest) -> dict[str, Any] | None:
     open_incidents = standing.filter(HEADS, case__state__in=OPEN)
     lines = waits.incidents(open_incidents, names)
     last = nights.last_nights(in_record(NightReport.objects.select_related("casino"), request), standing, names)
-    shown = {casino.pk for casino in casinos}
+    by_id = {casino.pk: casino for casino in casinos}
+    tables = monitoring.tables(list(by_id))
     closed = None
     if not lines:
         closed = in_record(Case.objects.exclude(closed_at=None).select_related("casino"), request).order_by(
@@ -49,24 +56,33 @@ def overview_context(request: HttpRequest) -> dict[str, Any] | None:
         "now": timezone.now(),
         "casino": casinos[0] if len(casinos) == 1 else None,
         "can_work_cases": can_work_cases(request),
-        "losses": waits.losses(open_incidents),
+        "tables": len(tables),
+        "playing": sum(table.is_open for table in tables),
+        "losses": waits.losses(open_incidents, by_id),
         "lines": lines,
         "next": lines[: waits.NEXT],
         "chart": waits.chart(lines) if lines else None,
         "last_closed": closed.first() if closed is not None else None,
         "last": last,
-        "feeds": feed.feeds(shown),
-        "alerts": alerts.lasting(shown).count(),
+        "feeds": feed.feeds_of(tables, by_id),
         "verified": in_record(Job.objects.filter(kind=JobKind.VERIFY, state=JobState.DONE), request)
         .order_by("-ended_at")
         .first(),
-        "quarantined": in_record(Quarantined.objects.all(), request).count(),
-        "register_waits": in_record(RegisterEntry.objects.filter(state=RequestState.WAITING), request).count(),
-        "complaints": in_record(Complaint.objects.filter(answer=None), request).count(),
-        "corrections": waiting(in_record(Finding.objects.all(), request)).count(),
-        "failed_runs": in_record(FailedRun.objects.filter(state=RunState.FAILED), request).count(),
+        **counted("overview", COUNTS, request, lambda now: _counts(request)),
         "exchanges": narrowed(NightReport.objects.filter(casino__in=names.casinos()), request)
         .values("casino_id", "casino__name")
         .annotate(day=Max("gaming_day"))
         .order_by("casino__name"),
+    }
+
+
+def _counts(request: HttpRequest) -> dict[str, QuerySet[Any]]:
+    """Return the queries of what is counted, by ``COUNTS``."""
+    return {
+        "alerts": in_record(Alert.objects.filter(ended_at=None), request),
+        "quarantined": in_record(Quarantined.objects.all(), request),
+        "register_waits": in_record(RegisterEntry.objects.filter(state=RequestState.WAITING), request),
+        "complaints": in_record(Complaint.objects.filter(answer=None), request),
+        "corrections": waiting(in_record(Finding.objects.all(), request)),
+        "failed_runs": in_record(FailedRun.objects.filter(state=RunState.FAILED), request),
     }

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from itertools import pairwise
+from types import MappingProxyType
+from typing import Any
 
 from django.db.models import BigIntegerField, Count, Min, QuerySet, Sum
 from django.db.models.fields.json import KT
@@ -20,10 +23,11 @@ from audit.casework.priority import by_urgency
 from audit.charts.scatter import Dot, Span, draw_scatter
 from audit.desk import parts
 from audit.exports.findings import add_names
-from audit.models import Finding
+from audit.models import Casino, Finding
 from audit.presentation import (
     Stake,
     TimeLeft,
+    date_time,
     finding_title,
     money,
     money_in_prose,
@@ -52,7 +56,8 @@ class Loss:
     side: str
     amount: str
     count: int
-    oldest: datetime
+    since: str
+    """When the oldest happened, on the clock of its casino, which is named where the page is about several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,19 +88,31 @@ class Incident:
         return parts.due_ring(self.left)
 
 
-def losses(open_incidents: QuerySet[Finding]) -> list[Loss]:
-    """Return what is owed by the causes of the open incidents, by side and currency: one query."""
+def losses(open_incidents: QuerySet[Finding], casinos: Mapping[int, Casino] = MappingProxyType({})) -> list[Loss]:
+    """Return what is owed by the causes of the open incidents, by side and currency: one query.
+
+    ``casinos`` are those that the page is about, by their ids; without them the oldest is on no casino's clock.
+    """
     owed = open_incidents.filter(owed__isnull=False).exclude(difference=0)
     sums = (
         owed.order_by()
-        .values("currency", by=KT("owed__by"))
+        .values("casino", "currency", by=KT("owed__by"))
         .annotate(total=Sum(Cast(KT("owed__amount"), BigIntegerField())), count=Count("pk"), oldest=Min("occurred_at"))
     )
-    return [
-        Loss("player" if row["by"] == "house" else "bank", money(row["total"], row["currency"]), row["count"],
-             row["oldest"])
-        for row in sorted(sums, key=lambda row: (row["currency"], row["by"] != "house"))
-    ]  # fmt: skip
+    by_side: dict[tuple[str, bool], list[Mapping[str, Any]]] = defaultdict(list)
+    for row in sums:
+        by_side[row["currency"], row["by"] != "house"].append(row)
+    return [_loss(currency, is_banks, rows, casinos) for (currency, is_banks), rows in sorted(by_side.items())]
+
+
+def _loss(currency: str, is_banks: bool, rows: Sequence[Mapping[str, Any]], casinos: Mapping[int, Casino]) -> Loss:
+    oldest = min(rows, key=lambda row: row["oldest"])
+    casino = casinos.get(oldest["casino"])
+    since = date_time(oldest["oldest"], casino)
+    if len(casinos) > 1 and casino is not None:
+        since = _("%(since)s, %(casino)s") % {"since": since, "casino": casino}
+    total, count = (sum(row[name] for row in rows) for name in ("total", "count"))
+    return Loss("bank" if is_banks else "player", money(total, currency), count, since)
 
 
 def incidents(open_incidents: QuerySet[Finding], names: Scope) -> list[Incident]:
@@ -113,10 +130,16 @@ def incident_of(finding: Finding) -> Incident:
         finding,
         finding_title(finding.rule),
         reference(finding),
-        stake_of(finding, finding.named.get("player", "")),
+        stake_of(finding, _name(finding, "player")),
         time_left(case.deadline, since=case.opened_at),
-        finding.named.get("croupier", finding.croupier),
+        _name(finding, "croupier"),
     )
+
+
+def _name(finding: Finding, role: str) -> str:
+    """Return who is the player or croupier of a finding: the name alone, or the id where there is no name."""
+    code = str(getattr(finding, role))
+    return finding.named.get(role, code).removesuffix(f" ({code})")
 
 
 def chart(lines: Sequence[Incident]) -> SafeString:
@@ -145,7 +168,7 @@ def _dot(line: Incident, now: datetime) -> Dot:
     amount = float(abs(units(line.finding.difference or 0, line.finding.currency))) if has_money else None
     kind = line.stake.side if has_money and line.stake.side else "none"
     text = money_in_prose(abs(line.finding.difference or 0), line.finding.currency) if has_money else ""
-    label = line.finding.named.get("player", line.finding.player) or line.title
+    label = _name(line.finding, "player") or line.title
     return Dot(_share(case.deadline - now), amount, kind, text, label)
 
 

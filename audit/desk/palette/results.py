@@ -142,12 +142,12 @@ def _findings(
     if query.reference is not None:
         found = _current(in_record(Finding.objects.stood_once(), request).filter(referred_to(query.reference)))
     else:
-        named = [Q(casino_id=each.casino_id, **{_field(each): each.code}) for each in persons]
-        named += [Q(player=word) | Q(croupier=word) | Q(wager=word) for word in query.words]
+        named = list(_about(persons))
         found = standing
         if tables:
             found = found.filter(table__in=tables)
-            named = [Q(casino_id=each.casino_id, **{_field(each): each.code}) for each in persons]
+        elif query.words:
+            named += [Q(**{f"{field}__in": query.words}) for field in ("player", "croupier", "wager")]
         if named:
             found = found.filter(reduce(operator.or_, named))
         if query.day is not None:
@@ -192,6 +192,16 @@ def _finding(query: Query, finding: Finding, names: Directory) -> Result:
         _marked(" · ".join(each for each in (words, *facts) if each), query),
         due,
     )
+
+
+def _about(persons: Iterable[Person]) -> Iterator[Q]:
+    """Yield what is true of the findings about somebody of ``persons``: a list for each casino and role, as PostgreSQL
+    looks a code up in a list once, and compares each of as many alternatives with every row."""
+    codes: dict[tuple[int, str], list[str]] = defaultdict(list)
+    for each in persons:
+        codes[each.casino_id, _field(each)].append(each.code)
+    for (casino_id, field), known in codes.items():
+        yield Q(casino_id=casino_id, **{f"{field}__in": known})
 
 
 def _field(person: Person) -> str:

@@ -80,7 +80,7 @@ def state_view(request: HttpRequest) -> HttpResponse:
             "verify_all": _verify_all(scope),
             **_latest(request),
             "processes": _processes(),
-            "feeds": feeds_of(tables),
+            "feeds": feeds_of(tables, casinos),
             "tables": [_table_row(table, casinos) for table in tables],
             "silent": sum(table.is_silent for table in tables),
             "alerts": alerts.lines(scope.casino_ids),
@@ -147,7 +147,7 @@ def _line(label: str, waiting: monitoring.Waiting, *, marked_from_s: float, addr
 def _sealing() -> list[Line]:
     checkpoint = monitoring.last_checkpoint()
     return [
-        Line(gettext("Last checkpoint"), MISSING if checkpoint is None else _checkpoint(checkpoint)),
+        Line(gettext("Last checkpoint"), gettext("nothing yet") if checkpoint is None else _checkpoint(checkpoint)),
         Line(gettext("Last export"), _ago(monitoring.heartbeats().get("export"))),
     ]
 
@@ -156,7 +156,7 @@ def _witness(witness: monitoring.WitnessSeen) -> Line:
     """Return what a witness cosigned last, and why it gave nothing or refuses."""
     return Line(
         witness.name,
-        f"{_batches(witness.size)} · {_ago(witness.cosigned_s)}" if witness.size else MISSING,
+        f"{_batches(witness.size)} · {_ago(witness.cosigned_s)}" if witness.size else gettext("nothing yet"),
         is_marked=witness.is_refused or witness.is_silent,
         note=_note_of(witness),
     )
@@ -185,7 +185,7 @@ def _processes() -> list[Line]:
 
 
 def _ago(age_s: float | None) -> str:
-    return MISSING if age_s is None else gettext("%(duration)s ago") % {"duration": duration(age_s)}
+    return gettext("not known") if age_s is None else gettext("%(duration)s ago") % {"duration": duration(age_s)}
 
 
 def _table_row(table: monitoring.TableState, casinos: dict[int, Casino]) -> dict[str, Any]:

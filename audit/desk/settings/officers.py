@@ -74,7 +74,7 @@ class OfficerAdmin(RecordAdmin[Officer]):
 
     @admin.display(description=gettext_lazy("roles"))
     def roles(self, officer: Officer) -> str:
-        return ", ".join(f"{each.get_role_display()} ({each.casino.code})" for each in officer.memberships.all()) or "—"
+        return ", ".join(f"{each.get_role_display()} ({each.casino.code})" for each in officer.memberships.all())
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Officer]:
         kept = keepers.kept_by(officer_of(request))

@@ -25,7 +25,7 @@ from audit.access.scope import Scope
 from audit.desk.scoped_admin import RecordAdmin, demands, officer_of, scope_of
 from audit.desk.sign_in.proof import fresh_proof
 from audit.models import Casino, GamingTable, RegisterEntry, RequestState
-from audit.presentation import day, labelled, language, officer_name
+from audit.presentation import day, labelled, language, officer_name, ruleset_label
 from audit.register import entries, in_force, touched
 from audit.register.currency import currency_of
 from audit.register.entries import Proposal, RegisterRefused
@@ -246,11 +246,6 @@ class RegisterAdmin(RecordAdmin[RegisterEntry]):
 
 
 # Words of an entry
-
-
-def ruleset_label(name: str) -> str:
-    """Return a ruleset in words; its name if it is none of ours."""
-    return RULESETS[name].title.in_language(language()) if name in RULESETS else name
 
 
 def where_of(entry: RegisterEntry) -> str:

@@ -15,6 +15,9 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html
+from django.utils.text import capfirst
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from audit.access.capabilities import Capability
@@ -39,8 +42,9 @@ from audit.exports.pdf import PDF
 from audit.felt.frames import playback_of
 from audit.models import Finding, GamingTable, LoggedStream
 from audit.persons.directory import mentioned_in
-from audit.presentation import date_time, language, local
+from audit.presentation import date_time, day, language, local, night_of, ruleset_label
 from settlement.codec import decode_one_stored
+from settlement.rulesets import RULESETS
 
 PAGE = 100
 
@@ -48,13 +52,26 @@ AROUND = 80
 """Events before and after the one at which a table is shown."""
 
 
+class RulesetFilter(admin.SimpleListFilter):
+    """Narrows to the sessions under one ruleset, in words."""
+
+    title = _("game")
+    parameter_name = "ruleset"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[Any, str]]:
+        return [(name, capfirst(ruleset_label(name))) for name in RULESETS]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[LoggedStream]) -> QuerySet[LoggedStream]:
+        return queryset.filter(ruleset=self.value()) if self.value() else queryset
+
+
 @admin.register(LoggedStream)
 class StreamAdmin(RecordAdmin[LoggedStream]):
     listed_as = _("Tables")
-    list_display = ("name", "table", "gaming_day", "ruleset", "opened", "findings_count")
-    list_filter = (TableFilter, "ruleset")
-    search_fields = ("=name",)
-    search_help_text = _("the exact id of a stream")
+    list_display = ("of_table", "game_played", "night", "casino", "opened", "findings_count", "stream_name")
+    list_filter = (TableFilter, RulesetFilter)
+    search_fields = ("=name", "=table__code")
+    search_help_text = _("a table, or the exact id of a session")
     ordering = ("-gaming_day", "-stream_id")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[LoggedStream]:
@@ -66,7 +83,23 @@ class StreamAdmin(RecordAdmin[LoggedStream]):
         counted = Subquery(of_stream.annotate(count=Count("pk")).values("count"))
         return streams.annotate(findings_count=Coalesce(counted, 0))
 
-    @admin.display(description=_("opened"), ordering="opened_at")
+    @admin.display(description=_("table"), ordering="table__code")
+    def of_table(self, stream: LoggedStream) -> str:
+        return stream.table.code if stream.table is not None else gettext("Count")
+
+    @admin.display(description=_("game"), ordering="ruleset")
+    def game_played(self, stream: LoggedStream) -> str:
+        return capfirst(ruleset_label(stream.ruleset)) if stream.ruleset else ""
+
+    @admin.display(description=_("night"), ordering="gaming_day")
+    def night(self, stream: LoggedStream) -> str:
+        return day(stream.gaming_day, with_weekday=True)
+
+    @admin.display(description=_("session"), ordering="name")
+    def stream_name(self, stream: LoggedStream) -> str:
+        return format_html('<span class="ref">{}</span>', stream.name)
+
+    @admin.display(description=_("received from"), ordering="opened_at")
     def opened(self, stream: LoggedStream) -> str:
         return date_time(stream.opened_at, stream.casino)
 
@@ -118,7 +151,7 @@ class StreamAdmin(RecordAdmin[LoggedStream]):
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
-            "title": stream.name,
+            "title": f"{_where(stream)} · {night_of(stream.gaming_day)}",
             "stream": stream,
             "head": head,
             "chain": head.chain.hex(),
@@ -230,6 +263,11 @@ class StreamAdmin(RecordAdmin[LoggedStream]):
             return None
         instant = instant_at(where.stream, where.seq, where.written, where.span)
         return video_menu(request, where.stream, instant) if instant is not None else None
+
+
+def _where(stream: LoggedStream) -> str:
+    """Return where a stream is of: “Table R1”, or the count."""
+    return gettext("Table %(table)s") % {"table": stream.table.code} if stream.table is not None else gettext("Count")
 
 
 def _findings_at(stream_id: int, seqs: list[int]) -> dict[int, list[Finding]]:

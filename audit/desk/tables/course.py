@@ -8,6 +8,7 @@ the stream: of the hundreds of events of an hour, these are a few.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -110,8 +111,8 @@ class Course:
 
     def coup_at(self, seq: int) -> Coup | None:
         """Return the last coup whose result is not after an event; None before the first."""
-        before = [coup for coup in self.coups if coup.seq <= seq]
-        return before[-1] if before else None
+        index = bisect_right(self.coups, seq, key=lambda coup: coup.seq)
+        return self.coups[index - 1] if index else None
 
     def around(self, seq: int) -> tuple[Coup | None, Coup | None]:
         """Return the coup before the one of an event, and the one after it."""

@@ -13,6 +13,7 @@ from django.utils.safestring import mark_safe
 from django.utils.translation import get_language
 
 from audit.desk.tables.event_sentences import sentence
+from audit.desk.tables.timeline import timeline
 from audit.felt import drawing
 from audit.felt.frames import Frame, Playback, Stake, player_label, player_of, players_in
 from audit.models import Finding, LoggedStream
@@ -62,20 +63,25 @@ def replay_context(
     findings = _finding_titles(stream, playback)
     chips = drawing.chips_of(playback)
     steps = [_step(stream, frame, findings, playback.currency, directory) for frame in playback.frames]
+    shown: dict[int, list[str]] = {}  # by the id of a stake, which is one object for as long as it does not change
     for index, step in enumerate(steps):
         step["chips"] = drawing.states_at(playback, chips, index)
         mark = marks.get(step["seq"])
         step["mark"], step["mark_kind"] = (str(mark.words), mark.kind) if mark else ("", "")
-        step["stakes"] = {
-            stake.wager.id: [stake.state, *_amounts(stake, playback.currency)]
-            for stake in drawing.stakes_at(playback, index)
-        }
-    svg = drawing.draw(playback, focus_index, language=language(), disputed=disputed, directory=directory)
+        stakes = step["stakes"] = {}
+        for stake in drawing.stakes_at(playback, index):
+            if id(stake) not in shown:
+                shown[id(stake)] = [stake.state, *_amounts(stake, playback.currency)]
+            stakes[stake.wager.id] = shown[id(stake)]
+    svg = drawing.draw(playback, focus_index, language=language(), disputed=disputed, directory=directory, chips=chips)
     return {
         "svg": mark_safe(svg),
         "focus": focus_index,
         "steps": steps,
-        "lines": [{**step, "is_payment": step["type"] in PAYMENTS, "line": lines.get(step["seq"])} for step in steps],
+        "timeline": timeline(
+            ({**step, "is_payment": step["type"] in PAYMENTS, "line": lines.get(step["seq"])} for step in steps),
+            focus_index,
+        ),
         "last": len(steps) - 1,
         "current": steps[focus_index],
         "anomalies": sum(bool(step["findings"]) for step in steps),
@@ -130,7 +136,7 @@ def _stakes(playback: Playback, disputed: Collection[str], directory: Directory)
 
 
 def _amounts(stake: Stake, currency: str) -> tuple[str, ...]:
-    """Return what stands, what is due and what was paid, “—” for nothing, and the wager's status in words."""
+    """Return what stands, what is due and what was paid of it, "" where nothing is, and the wager's status in words."""
     wager = stake.wager
     due, paid = wager.winnings_due, wager.winnings_paid
     # Where the winnings are wrong and the stake is right, the stake is in neither sum: it would look wrong as well.
@@ -145,6 +151,6 @@ def _written(standing: int, due: int, paid: int, status: str, currency: str, act
     return (
         money(standing, currency),
         money(due, currency) if due else MISSING,
-        money(paid, currency) if paid else MISSING,
+        money(paid, currency) if paid or due else MISSING,
         wager_status(status, currency),
     )

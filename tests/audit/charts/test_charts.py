@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 import pytest
 
 from audit.charts import Bar, draw_interval, draw_waterfall, draw_win_line, for_print
+from audit.charts.stairs import Step, draw_stairs
 from audit.charts.waterfall import BOTTOM, TICKS, TOP, round_step
 from audit.charts.win_line import HEIGHT, MARGIN, POINTS, thinned
 
@@ -111,3 +112,10 @@ def test_on_paper_a_chart_has_colours_of_its_own() -> None:
     assert "#" not in drawn, "the page's style sheet colours it"
     printed = ElementTree.fromstring(for_print(drawn))
     assert "#0b5d46" in (printed.findtext(f"{SVG}style") or "")
+
+
+def test_of_steps_too_near_to_the_one_before_hovering_alone_says_what_they_are() -> None:
+    steps = [Step(0.1, 100, "€1 R1"), Step(0.102, 110, "€2 R1"), Step(0.9, 120, "€3 R2")]
+    stairs = ElementTree.fromstring(draw_stairs(steps, [], due=(20_000, "line"), title="t", description="d"))
+    assert [each.text for each in stairs.findall(f"{SVG}text") if each.get("class") == "l"] == ["€1 R1", "€3 R2"]
+    assert [each.text for each in stairs.findall(f"{SVG}circle/{SVG}title")] == ["€1 R1", "€2 R1", "€3 R2"]

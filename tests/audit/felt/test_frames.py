@@ -17,7 +17,8 @@ from django.test import Client
 from audit.adjudication.replay import advance
 from audit.event_store import read
 from audit.felt import draw, playback_of, table_at
-from audit.felt.drawing import chips_of, spot_of, states_at
+from audit.felt.drawing import chips_of, states_at
+from audit.felt.layouts import felt_of
 from audit.models import Casino, GamingTable, LoggedStream, Officer
 from audit.register.in_force import digest_of
 from audit.simulation import IRREGULARITIES, RULESET_NAMES, play
@@ -83,15 +84,16 @@ def test_each_frame_shows_the_state_that_a_fold_from_the_beginning_leaves(tenant
 def test_every_stake_on_the_table_is_a_chip_and_the_drawing_is_well_formed(tenant: Tenant, ruleset: str) -> None:
     stream, events = played(tenant, ruleset)
     playback = playback_of(stream.pk, 1, min(300, len(events)))
-    chips = chips_of(playback)
+    felt, chips = felt_of(ruleset), chips_of(playback)
+    assert felt is not None
     for index, frame in enumerate(playback.frames):
-        lying = [stake for stake in frame.stakes.values() if stake.state != "off" and spot_of(playback, stake)]
+        lying = [stake for stake in frame.stakes.values() if stake.state != "off" and felt.spot(stake)]
         assert len(states_at(playback, chips, index)) == len(lying)
-    disputed = next(iter(chips.values())).wager.id
+    disputed = next(iter(chips.at.values())).wager.id
     svg = draw(playback, len(playback.frames) - 1, language="fr", disputed={disputed})
     tree = ElementTree.fromstring(svg)
     drawn = [each for each in tree.iter() if each.get("data-chip")]
-    assert {each.get("data-chip") for each in drawn} == {chip.key for chip in chips.values()}
+    assert {each.get("data-chip") for each in drawn} == {chip.key for chip in chips.at.values()}
     assert sum(each.get("data-disputed") is not None for each in drawn) >= 1
     assert not re.search(r"<script|style=|\bon\w+=", svg)
 

@@ -87,7 +87,7 @@ def test_one_bad_row_refuses_its_stream_and_no_other_and_says_where_and_why(tmp_
         ";Rot;;100,00", ";Rot;;100,005"
     )
     printed, refused = run(tmp_path, deauville.key, rows=bad)
-    assert "1 stream, 7 events; 1 refusal" in printed
+    assert "1 stream, 7 events; 1 stream refused" in printed
     assert "rows.refused.ndjson" in printed
     assert refused[0]["row"] == 11
     assert refused[0]["column"] == "Betrag"
@@ -106,7 +106,7 @@ def test_what_the_door_refuses_is_refused_here_with_the_row_and_nothing_of_the_s
 ) -> None:
     named = CSV.replace("p0413", "Jean Dupont")
     printed, refused = run(tmp_path, deauville.key, rows=named)
-    assert "0 streams, 0 events; 1 refusal" in printed
+    assert "0 streams, 0 events; 1 stream refused" in printed
     assert [(each["row"], each["column"]) for each in refused] == [(0, ""), (4, "data/player")]
     assert stored() == []
     assert not Quarantined.objects.filter(key=deauville.key).exists()
@@ -134,7 +134,7 @@ def test_ndjson_with_fields_inside_fields_and_an_invalid_row(tmp_path: Path, dea
     objects = [dict(zip(header, line, strict=True)) for line in lines]
     rows = "".join(json.dumps({**each, "geld": {"betrag": each["Betrag"]}}) + "\n" for each in objects)
     printed, refused = run(tmp_path, deauville.key, rows=rows + "{no\n[]\n", mapping=mapping)
-    assert "1 stream, 7 events; 2 refusals" in printed
+    assert "1 stream, 7 events; 2 streams refused" in printed
     assert [each["row"] for each in refused] == [8, 9]
     assert "is not JSON" in refused[0]["reason"]
 

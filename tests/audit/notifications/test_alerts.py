@@ -17,7 +17,7 @@ from django.utils import timezone
 from audit import monitoring, tasks
 from audit.access.database_roles import WORKER
 from audit.adjudication.replay import advance
-from audit.desk.overview.feed import feeds
+from audit.desk.overview.feed import feeds_of
 from audit.event_store import audit_trail
 from audit.models import Alert, AlertNotice, Casino, GamingTable, NightSubscriber, Officer, Role
 from audit.notifications import alert_mail, alerts
@@ -253,7 +253,7 @@ def test_the_desk_calls_silent_what_has_an_alert(monkeypatch: pytest.MonkeyPatch
     now = after(MINUTES + 1)
     assert [each.is_silent for each in monitoring.tables([floor.casino.pk], now=now)] == [True, False]
     monkeypatch.setattr(monitoring, "silent_after", lambda casino: timedelta(0))
-    assert [each.kind for each in feeds([floor.casino.pk])] == ["silent"]
+    assert [each.kind for each in feeds_of(monitoring.tables([floor.casino.pk]), {})] == ["silent"]
     alerts.sweep(timezone.now())
     assert ("T1", "table-silent", "") in floor.alerts()
 

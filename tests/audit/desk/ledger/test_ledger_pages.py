@@ -27,6 +27,7 @@ from audit.presentation import day, night_of
 from audit.reconciliation import sessions
 from settlement.eprocess.kinds import KINDS
 from settlement.eprocess.observations import decode, encode
+from settlement.eprocess.process import UNIT
 from tests.audit.casework.test_actions import client_of, hired
 from tests.audit.ledger.test_feeding import spun
 from tests.audit.reconciliation.played import DAY, record, session
@@ -431,3 +432,69 @@ def test_the_command_lists_processes_budget_and_watch_list(casino: Casino, capsy
     assert 0 < float(listed["spent"]) < 1
     call_command("ledger", casino=casino.code, watch=True)
     assert "budget of false questions 1, of which" in capsys.readouterr().out
+
+
+def drawn(shown: str, name: str) -> str:
+    """Return the drawing of that class on a page."""
+    (svg,) = re.findall(rf'<svg[^>]*class="chart {name}".*?</svg>', shown, re.DOTALL)
+    return str(svg)
+
+
+def test_a_process_of_a_wheel_draws_its_pockets_and_what_fits_best(tenant: Tenant, casino: Casino) -> None:
+    shown = page(client(tenant, Role.AUDITOR), f"{LIST}{process(casino).pk}/change/")
+    wheel = drawn(shown, "wheel")
+    assert wheel.count('class="pocket ') == 37
+    assert re.findall(r'class="bar fits" d="[^"]*"><title>([^<]*)', wheel) == ["17: 20 times"]
+    assert "<title>32: 0 times" in wheel
+    assert "100.0%" in wheel
+    assert "chance: 2.7%" in wheel
+    assert "20 of 20; chance expects 0.5" in shown
+    table = shown.split('id="fits"')[1].split("</table>")[0]
+    assert re.findall(r"<td>(\w+)</td><td class=\"num\">(\d+)</td><td>in gold", table) == [("17", "20")]
+    assert table.count("<tr>") == 1 + 37
+
+
+@pytest.mark.parametrize("state", [b"{}", b"", b"\x00", b'{"kind": 1}'])
+def test_a_process_whose_stored_state_is_none_is_shown_without_its_wheel(
+    tenant: Tenant, casino: Casino, state: bytes
+) -> None:
+    stored = process(casino)
+    forged = LedgerProcess.objects.create(
+        casino=casino, name=f"forged: {state!r}", kind=stored.kind, subject="forged", variant=stored.variant,
+        state=state, first_day=stored.first_day, wealth=UNIT, highest=UNIT, opening=UNIT, year=stored.year, alpha="1/16",
+    )  # fmt: skip
+    shown = page(client(tenant, Role.AUDITOR), f"{LIST}{forged.pk}/change/")
+    assert 'class="chart wheel"' not in shown
+    assert "forged" in shown
+
+
+def test_the_distances_of_a_wheel_are_drawn_as_if_the_ball_last_lay_in_0(tenant: Tenant, casino: Casino) -> None:
+    reader, about = client(tenant, Role.AUDITOR), process(casino, "wheel-displacement 37: W1")
+    shown = page(reader, f"{LIST}{about.pk}/change/")
+    assert "drawn as if the ball last lay in 0" in shown
+    assert "<title>0 pockets on: 19 times" in drawn(shown, "wheel")
+    assert re.search(r'After 0</span>(<span class="pk \w">\w+</span>)*<span class="pk z">0</span>', shown)
+
+
+def test_rival_explanations_are_drawn_by_their_evidence_with_the_level_of_the_process(
+    tenant: Tenant, casino: Casino
+) -> None:
+    shown = page(client(tenant, Role.AUDITOR), f"{LIST}{process(casino).pk}/change/")
+    rivals = drawn(shown, "rivals")
+    assert rivals.count("<rect") == 5
+    assert re.search(r'<text class="l"[^>]*>One pocket</text>', rivals)
+    assert rivals.index(">One pocket<") < rivals.index(">A bowl out of level<"), "the largest first"
+    assert '<line class="level"' in rivals
+    assert ">its level<" in rivals
+
+
+def test_a_process_about_no_wheel_draws_none(tenant: Tenant, casino: Casino) -> None:
+    reader = client(tenant, Role.AUDITOR)
+    for name in ("wheel-memory 37: W1", "table-luck: R1"):
+        found = LedgerProcess.objects.filter(casino=casino, name=name).first()
+        if found is None:
+            continue
+        shown = page(reader, f"{LIST}{found.pk}/change/")
+        assert 'class="chart wheel"' not in shown
+        assert "What moved it most" in shown
+    assert LedgerProcess.objects.filter(casino=casino, name="wheel-memory 37: W1").exists()

@@ -229,7 +229,11 @@ def test_each_witness_shows_what_it_cosigned_last_and_one_that_refuses_is_at_the
     ago = now - timedelta(minutes=3)
     WitnessState.objects.create(vkey=str(keys[0]), size=1_234, cosigned_at=ago, tried_at=now)
     text = page(desk)
-    assert re.search(r"regulator.example/w1 1,234 batches · 3 minutes ago auditor.example/w2 — away.example/w3 —", text)
+    assert re.search(
+        r"regulator.example/w1 1,234 batches · 3 minutes ago "
+        r"auditor.example/w2 nothing yet away.example/w3 nothing yet",
+        text,
+    )
     assert "by the cosignatures of witnesses" in text
     assert "refuses the log" not in text
     WitnessState.objects.create(
@@ -241,7 +245,7 @@ def test_each_witness_shows_what_it_cosigned_last_and_one_that_refuses_is_at_the
         "auditor.example/w2 refuses the log: it is not the one it has cosigned." in text.partition("Streams behind")[0]
     )
     assert "9 batches · 3 minutes ago refuses this log: it has cosigned another one" in text
-    assert "away.example/w3 — gave no cosignature at the last attempt" in text
+    assert "away.example/w3 nothing yet gave no cosignature at the last attempt" in text
     assert "auditor.example/w2 refuse le journal" in page(desk, "fr")
 
 

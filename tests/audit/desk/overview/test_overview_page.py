@@ -1,0 +1,85 @@
+"""The overview of who sees one casino, and of who sees several: whose a table is, on whose clock the oldest is."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from audit.models import Casino, Finding, Membership, NightReport, Role
+from audit.reconciliation import runs
+from tests.audit.casework.test_actions import Desk, client_of
+from tests.audit.casework.test_priority import found
+from tests.audit.tables import Tenant
+
+pytestmark = [pytest.mark.django_db, pytest.mark.superuser]
+
+OWED = {"by": "house", "to": "p1", "amount": 1_000}
+
+
+def of_two() -> tuple[Desk, Desk]:
+    """Return two casinos, the second in Québec, and make the first officer of the first one of both."""
+    here, there = Desk(), Desk()
+    Casino.objects.filter(pk=there.tenant.casino.pk).update(name="Charlevoix", time_zone="America/Toronto")
+    Membership.objects.create(officer=here.first, casino=there.tenant.casino, role=Role.OFFICER)
+    return here, there
+
+
+def overview(desk: Desk) -> tuple[dict[str, Any], str]:
+    page = client_of(desk.first).get("/admin/", headers={"accept-language": "en"})
+    return page.context["overview"], page.content.decode()
+
+
+def test_each_table_of_the_feed_has_its_game_and_where_there_are_several_its_casino() -> None:
+    here, there = of_two()
+    context, page = overview(here)
+    assert {(feed.casino, feed.game) for feed in context["feeds"]} == {
+        (str(here.tenant.casino), "Craps, France"),
+        ("Charlevoix", "Craps, France"),
+    }
+    assert '<span class="s of-casino">Charlevoix</span>' in page
+    context, page = overview(there)
+    assert {(feed.casino, feed.game) for feed in context["feeds"]} == {("", "Craps, France")}
+    assert "of-casino" not in page
+
+
+def test_the_oldest_of_several_casinos_is_on_the_clock_of_its_own_which_is_named() -> None:
+    here, there = of_two()
+    for each in (here, there):
+        Finding.objects.filter(casino=each.tenant.casino).update(status="superseded", superseded_at=timezone.now())
+    for desk, hour in ((there, 20), (here, 21)):
+        found(desk, "minor", euros=10, owed=OWED, occurred_at=datetime(2026, 11, 19, hour, tzinfo=UTC))
+    context, page = overview(here)
+    (loss,) = context["losses"]
+    assert (loss.side, loss.amount, loss.count) == ("player", "€20.00", 2)
+    assert loss.since == "19 Nov, 15:00 EST, Charlevoix"
+    assert f"the oldest since {loss.since}" in page
+    (loss,) = overview(there)[0]["losses"]
+    assert (loss.count, loss.since) == (1, "19 Nov, 15:00 EST")
+
+
+def test_the_head_says_how_many_tables_there_are_and_how_many_play() -> None:
+    desk = Desk()
+    context, page = overview(desk)
+    assert (context["tables"], context["playing"]) == (desk.tenant.casino.tables.count(), 1)
+    assert f"{context['tables']} table" in page
+    assert "1 playing." in page
+
+
+def test_what_happened_at_leads_to_the_palette() -> None:
+    assert '<a class="btn" href="/admin/search/" data-palette>' in overview(Desk())[1]
+
+
+def test_the_nights_are_those_of_a_casino_that_played_though_another_has_a_newer_one() -> None:
+    desk, idle = Desk(), Tenant()
+    Membership.objects.create(officer=desk.first, casino=idle.casino, role=Role.OFFICER)
+    played = desk.findings[0].gaming_day
+    for casino, day in ((desk.tenant.casino, played), (idle.casino, played + timedelta(days=1))):
+        runs.reconcile(casino, day, actor="test", now=datetime(2026, 11, 25, 12, tzinfo=UTC))
+    assert NightReport.objects.get(casino=idle.casino).currency == runs.NO_CURRENCY
+    context, page = overview(desk)
+    newest = context["last"].newest
+    assert (newest.casino, newest.gaming_day, newest.currency) == (desk.tenant.casino, played, "EUR")
+    assert f"<p>{desk.tenant.casino}, accounting win" in page
