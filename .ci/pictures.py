@@ -187,7 +187,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         stack = Stack(Path(folder) / "data", port=PORT)
         supervisor = stack.start(tables=TABLES, nights=NIGHTS)
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox", "--lang=en-GB"], env={**os.environ, "LANGUAGE": "en_GB"}
+        )
         try:
             missing = take(browser, stack, args.out, with_all=args.all, only=args.only)
         finally:

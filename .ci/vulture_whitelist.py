@@ -50,9 +50,16 @@ _.completes, _.css, _.is_current, _.is_evidence, _.is_heading, _.links
 
 # Django's admin: options and hooks of a ModelAdmin, an inline, a list filter, a site, a form, a middleware.
 _.action_form, _.change_list_template, _.filter_horizontal, _.inlines, _.list_display, _.list_display_links
-_.change_form_template
+_.change_form_template, _.formfield_overrides
 _.list_filter, _.list_per_page, _.list_select_related, _.readonly_fields, _.search_fields, _.search_help_text
-_.show_full_result_count, _.get_readonly_fields, _.has_add_permission, _.has_change_permission
+(
+    _.show_full_result_count,
+    _.show_facets,
+    _.has_output,
+    _.get_readonly_fields,
+    _.has_add_permission,
+    _.has_change_permission,
+)
 _.has_delete_permission, _.parameter_name, _.lookups, _.model_admin, _.form_url
 (
     _.add_view,
@@ -198,6 +205,6 @@ _.receives_reports, _.receives_alerts
 # Django's admin and URL configuration: what they call, or read, by name; what a template of the queue shows.
 _.get_query_string, _.action_checkbox, _.history_view, _.get_exclude, _.get_app_list, _.empty_value_display
 _.server_error, _.form_refused, _.bad_request, _.permission_denied
-_.more_words, _.occurred_iso
+_.more_words, _.occurred_iso, _.is_best, _.is_of_distances
 # pytest.
 _.pytest_collection_modifyitems
