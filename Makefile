@@ -43,7 +43,7 @@ quick: setup
 	@CABOCHON_TEST_RUN=kept $(BIN)/python -m pytest -n 2 --dist worksteal $(LONG) $(QUICK)
 
 faults: setup
-	@$(BIN)/python -m pytest -n 3 --dist worksteal -m faults tests
+	@$(BIN)/python -m pytest -n 4 --dist worksteal -m faults tests
 
 soak: setup
 	@$(BIN)/python -m pytest -n 3 --dist worksteal -m soak tests

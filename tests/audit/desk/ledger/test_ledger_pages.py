@@ -461,7 +461,7 @@ def test_a_process_whose_stored_state_is_none_is_shown_without_its_wheel(
     stored = process(casino)
     forged = LedgerProcess.objects.create(
         casino=casino, name=f"forged: {state!r}", kind=stored.kind, subject="forged", variant=stored.variant,
-        state=state, first_day=stored.first_day, wealth=UNIT, highest=UNIT, opening=UNIT, year=stored.year, alpha="1/16",
+        state=state, first_day=stored.first_day, wealth=UNIT, highest=UNIT, opening=UNIT, year=DAY.year, alpha="1/16",
     )  # fmt: skip
     shown = page(client(tenant, Role.AUDITOR), f"{LIST}{forged.pk}/change/")
     assert 'class="chart wheel"' not in shown
