@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -98,17 +98,28 @@ def perform(
 
 
 class Known:
-    """What decides whether transitions of a case are allowed, looked up once where a page shows all of them."""
+    """What decides whether transitions of a case are allowed, looked up once where a page shows all of them.
 
-    def __init__(self, case: Case) -> None:
+    ``finding`` is one of the case, if the page has one. All findings of a case are of one stream, and so of one table.
+    """
+
+    def __init__(self, case: Case, finding: Finding | None = None) -> None:
         self.case = case
+        self._finding = finding
+
+    @cached_property
+    def history(self) -> Sequence[CaseAction]:
+        """The actions on the case, in order, each with its officer."""
+        return list(self.case.actions.select_related("officer"))
 
     @cached_property
     def hold(self) -> CaseAction | None:
-        return holds.hold_of(self.case)
+        return holds.hold_among(self.history)
 
     @cached_property
     def is_of_a_table(self) -> bool:
+        if self._finding is not None:
+            return self._finding.table_id is not None
         return video.is_of_a_table(self.case)
 
     @cached_property
@@ -247,13 +258,14 @@ def answered_by(case: Case) -> str:
     return finding.croupier if finding is not None else ""
 
 
-def undoable(case: Case, officer: Officer) -> Undo | None:
+def undoable(case: Case, officer: Officer, known: Known | None = None) -> Undo | None:
     """Return how ``officer`` takes back the last action on ``case``; None if it is not theirs, or not of that kind."""
-    last = CaseAction.objects.filter(case=case).order_by("at", "pk").last()
+    known = known or Known(case)
+    last = known.history[-1] if known.history else None
     if last is None or last.officer_id != officer.pk or last.type not in UNDO:
         return None
     name = UNDO[last.type]
-    return Undo(last.type, name) if is_allowed(case, officer, name) else None
+    return Undo(last.type, name) if is_allowed(case, officer, name, known) else None
 
 
 def _record(case: Case, officer: Officer, event: str, reason: str, about: str, *, at: datetime | None = None) -> None:

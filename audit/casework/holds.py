@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from django.db.models import OuterRef, QuerySet, Subquery
 
 from audit.models import Case, CaseAction
@@ -17,6 +19,10 @@ def held(cases: QuerySet[Case]) -> QuerySet[Case]:
 
 def hold_of(case: Case) -> CaseAction | None:
     """Return the action that holds a case: by whom, when and why. None if it is not held."""
-    newest = CaseAction.objects.filter(case=case, type__in=(HELD, LIFTED)).select_related("officer")
-    action = newest.order_by("at", "pk").last()
-    return action if action is not None and action.type == HELD else None
+    return hold_among(CaseAction.objects.filter(case=case, type__in=(HELD, LIFTED)).select_related("officer"))
+
+
+def hold_among(actions: Iterable[CaseAction]) -> CaseAction | None:
+    """Return what ``hold_of`` does, of a case whose ``actions`` are these, in their order."""
+    about_holds = [action for action in actions if action.type in (HELD, LIFTED)]
+    return about_holds[-1] if about_holds and about_holds[-1].type == HELD else None

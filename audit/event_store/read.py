@@ -151,6 +151,8 @@ def ends_of(stream_id: int) -> tuple[int, datetime, datetime] | None:
 
 def events_at(stream_id: int, seqs: list[int]) -> dict[int, bytes]:
     """Return the canonical bytes of those of ``seqs`` that are stored, by seq."""
+    if not seqs:
+        return {}
     rows = binary_copy.execute(
         "select seq, envelope from log.event where stream_id = %b::bigint and seq = any (%b::bigint[])",
         (stream_id, seqs),

@@ -62,6 +62,9 @@ from audit.models.jobs import JobKind
 from audit.presentation import finding_title, language
 from audit.transparency.proofs import NotSealed
 
+PAGE_SELECT_RELATED = ("stream", "table", "casino", "case__assigned_to", "case__proposed_by", "case__approved_by")
+"""What the page of one finding shows of other rows, read with it."""
+
 MAX_ROWS_AT_ONCE = 2_000
 """Rows of an export that is made within the request. A larger one becomes a background job."""
 
@@ -93,6 +96,8 @@ class FindingAdmin(CaseworkAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Finding]:
         findings: QuerySet[Finding] = with_due_group(with_priority(super().get_queryset(request)))
+        if request.resolver_match is not None and "object_id" in request.resolver_match.kwargs:
+            findings = findings.select_related(*PAGE_SELECT_RELATED)
         return findings.annotate(has_come_back=came_back())
 
     def get_ordering(self, request: HttpRequest) -> Any:
@@ -149,6 +154,7 @@ class FindingAdmin(CaseworkAdmin):
     ) -> HttpResponse:
         """Show one finding: rule, clause, what was expected and recorded, and the events around it."""
         finding = self.row_or_404(request, object_id)
+        finding.stream.casino = finding.casino
         record_entry(request, "finding.viewed", casino_id=finding.casino_id, id=finding.pk, stream=finding.stream.name)
         casework = case_context(request, finding)
         try:

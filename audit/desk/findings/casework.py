@@ -247,7 +247,7 @@ def case_context(request: HttpRequest, finding: Finding) -> dict[str, Any] | Non
     )
     colleagues = officers_with(Capability.WORK_CASES, [case.casino_id]).exclude(pk=case.assigned_to_id or 0)
     outcomes = dict(Outcome.choices)
-    known = actions.Known(case)
+    known = actions.Known(case, finding)
     return {
         "case": case,
         "states": [{"title": title, "is_current": state == case.state} for state, title in STEPS.items()],
@@ -258,7 +258,7 @@ def case_context(request: HttpRequest, finding: Finding) -> dict[str, Any] | Non
         "video": countdown(finding.occurred_at + timedelta(days=settings.CABOCHON_VIDEO_DAYS)),
         "may": {name: actions.is_allowed(case, officer, name, known) for name in TRANSITIONS},
         "hold": known.hold,
-        "undo": _undo(case, officer),
+        "undo": _undo(known, officer),
         "is_own_proposal": case.state == State.SECOND and case.proposed_by_id == officer.pk,
         "outcomes": Outcome.choices,
         "colleagues": colleagues.order_by("username"),
@@ -268,7 +268,7 @@ def case_context(request: HttpRequest, finding: Finding) -> dict[str, Any] | Non
                 "title": ACTION_TITLES.get(action.type, action.type),
                 "about": outcomes.get(action.about, action.about),
             }
-            for action in case.actions.select_related("officer")
+            for action in known.history
         ],
         "similar": [
             {
@@ -335,8 +335,8 @@ MESSAGES: Mapping[str, Promise] = MappingProxyType(
 """What is said after an act, by its event type in the audit trail."""
 
 
-def _undo(case: Case, officer: Officer) -> dict[str, Any] | None:
-    undo = actions.undoable(case, officer)
+def _undo(known: actions.Known, officer: Officer) -> dict[str, Any] | None:
+    undo = actions.undoable(known.case, officer, known)
     return {"content": DONE[undo.event], "name": undo.transition} if undo is not None else None
 
 

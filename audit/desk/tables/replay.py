@@ -62,7 +62,7 @@ def replay_context(
     focus_index = playback.index_of(focus)
     findings = _finding_titles(stream, playback)
     chips = drawing.chips_of(playback)
-    steps = [_step(stream, frame, findings, playback.currency, directory) for frame in playback.frames]
+    steps = [_step(stream, frame, findings, playback.currency, directory, lines) for frame in playback.frames]
     shown: dict[int, list[str]] = {}  # by the id of a stake, which is one object for as long as it does not change
     for index, step in enumerate(steps):
         step["chips"] = drawing.states_at(playback, chips, index)
@@ -90,14 +90,20 @@ def replay_context(
 
 
 def _step(
-    stream: LoggedStream, frame: Frame, findings: dict[int, list[str]], currency: str, directory: Directory
+    stream: LoggedStream,
+    frame: Frame,
+    findings: dict[int, list[str]],
+    currency: str,
+    directory: Directory,
+    lines: Mapping[int, Any],
 ) -> dict[str, Any]:
     event = frame.event
+    line = lines.get(event.seq)
     return {
         "seq": event.seq,
         "time": clock(event.occurred_at, stream.casino),
         "at_ms": int(event.occurred_at.timestamp() * 1000),
-        "text": sentence(event, language(), currency, directory),
+        "text": sentence(event, language(), currency, directory) if line is None else line.text,
         "type": event.type,
         "findings": findings.get(event.seq, []),
         "point": frame.point,
