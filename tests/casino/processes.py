@@ -36,12 +36,16 @@ def _uses(data: Path, process: psutil.Process) -> bool:
 
 def leader(data: Path, command: str) -> psutil.Process:
     """Return the process on ``data`` whose command or title contains ``command`` and whose parent's does not."""
-    (process,) = [
-        process
-        for process in running_on(data)
-        if command in " ".join(process.cmdline()) and command not in " ".join(process.parent().cmdline())
-    ]
+    (process,) = [process for process in running_on(data) if _leads(command, process)]
     return process
+
+
+def _leads(command: str, process: psutil.Process) -> bool:
+    try:
+        parent = process.parent()
+        return command in " ".join(process.cmdline()) and (parent is None or command not in " ".join(parent.cmdline()))
+    except psutil.NoSuchProcess:  # ended since the processes were listed
+        return False
 
 
 def until(condition: Callable[[], object], what: str, *, timeout_s: float = TIMEOUT_S) -> None:
