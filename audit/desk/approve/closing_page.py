@@ -62,6 +62,7 @@ def closing_view(request: HttpRequest, pk: int) -> HttpResponse:
         if scope_of(request, Capability.APPROVE_CASES).rows(Finding.objects.filter(pk=pk)).exists():
             return redirect("admin:audit_finding_change", pk)
         raise Http404
+    finding.stream.casino = finding.casino
     record_entry(request, "finding.viewed", casino_id=finding.casino_id, id=finding.pk, stream=finding.stream.name)
     casework = case_context(request, finding)
     assert casework is not None, "a proposed closing is of a case"

@@ -99,7 +99,10 @@ class NightAdmin(RecordAdmin[NightReport]):
     change_list_template = "admin/audit/night/list.html"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        return super().get_queryset(request).defer("content", "sheet", "through")
+        rows: QuerySet[NightReport] = super().get_queryset(request)
+        if request.resolver_match is not None and "object_id" in request.resolver_match.kwargs:
+            return rows.select_related("casino", "reviewed_by", "closed_by")
+        return rows.defer("content", "sheet", "through")
 
     @admin.display(description=_("state"), ordering="state")
     def stage(self, report: NightReport) -> str:
@@ -148,7 +151,11 @@ class NightAdmin(RecordAdmin[NightReport]):
         """Show a night: its bridge, the twelve lines, signatures and sign-off exceptions."""
         report = self.row_or_404(request, object_id)
         record_entry(request, "night.viewed", casino_id=report.casino_id, report=report.pk, version=report.version)
-        newest = NightReport.newest(report.casino, report.gaming_day, report.currency)
+        same = NightReport.objects.filter(
+            casino=report.casino_id, gaming_day=report.gaming_day, currency=report.currency
+        )
+        shown = same.select_related("casino").only("pk", "version", "state", "made_at", "casino")
+        versions = list(shown.order_by("-version"))
         missing = missing_signoff_exceptions(report)
         run = page.run_of(report)
         context = {
@@ -158,13 +165,8 @@ class NightAdmin(RecordAdmin[NightReport]):
             "title": f"{night_of(report.gaming_day)} · {report.casino} · {report.currency}",
             "report": report,
             "sees_names": sees_names(request, report.casino_id),
-            "newest": newest if newest and newest.pk != report.pk else None,
-            "versions": NightReport.objects.filter(
-                casino=report.casino, gaming_day=report.gaming_day, currency=report.currency
-            )
-            .select_related("casino")
-            .only("pk", "version", "state", "made_at", "casino")
-            .order_by("-version"),
+            "newest": versions[0] if versions[0].pk != report.pk else None,
+            "versions": versions,
             **_neighbours(report),
             "signoff_exceptions": [
                 {"exception": each, "what": wording.NEEDS.get(each.code, each.code)}

@@ -35,6 +35,7 @@ _NOT_SENT_AGAIN = {PASSWORD, CODE, "csrfmiddlewaretoken"}
 _PROVED_AT = "proved_at"
 _BY_PROVIDER, _PROVIDER_FACTOR = "signed_in_by_provider", "provider_second_factor"
 _HALF_WAY_AT = "provider_proved_at"
+_HAS_DEVICE = "has_second_factor"
 
 
 def fresh_proof(view: Callable[P, HttpResponse]) -> Callable[P, HttpResponse]:
@@ -107,7 +108,12 @@ def has_provider_factor(request: HttpRequest) -> bool:
 
 
 def has_second_factor(request: HttpRequest) -> bool:
-    return isinstance(request.user, Officer) and user_has_device(request.user)
+    """Return whether the signed-in officer has one, looked up once for all forms of a page."""
+    found: bool | None = request.__dict__.get(_HAS_DEVICE)
+    if found is None:
+        found = isinstance(request.user, Officer) and user_has_device(request.user)
+        request.__dict__[_HAS_DEVICE] = found
+    return found
 
 
 def check_password(request: HttpRequest, password: str) -> bool:
