@@ -16,6 +16,9 @@ GAP = 5
 MARK, MARKS = 5, 6
 """The height of one mark, and how many are drawn one above the other."""
 
+NUMBERED = 5
+"""On a narrow screen the first day and every fifth keep their number; the others' are of the class ``minor``."""
+
 
 @dataclass(frozen=True, slots=True)
 class DayColumn:
@@ -43,6 +46,7 @@ def draw_days(days: Sequence[DayColumn], *, title: str, description: str) -> str
             f'<rect class="{mark}" x="{n(x)}" y="{n(BASE - 5 - MARK * level)}" width="{n(width)}" height="4" rx="1"/>'
             for level, mark in enumerate(day.marks[:MARKS])
         )
-        label = text(x + width / 2, HEIGHT - 4, str(day.number))
+        is_minor = day.number > 1 and day.number % NUMBERED
+        label = text(x + width / 2, HEIGHT - 4, str(day.number), "minor" if is_minor else "")
         parts.append(f"<g>{column}{marks}{label}</g>")
     return drawing("days", WIDTH, HEIGHT, title, description, *parts)

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from audit.charts.svg import drawing, line, n
+from audit.charts.svg import drawing, line, n, text
 
 WIDTH, HEIGHT = 120, 14
 EDGE = 6
@@ -36,3 +36,32 @@ def draw_interval(
         kind = "dot" if low <= value <= high else "dot outside"
         parts.append(f'<circle class="{kind}" cx="{n(x(value))}" cy="7" r="3.6"/>')
     return drawing("interval", WIDTH, HEIGHT, title, description, *parts)
+
+
+LUCK_WIDTH, LUCK_HEIGHT, LUCK_EDGE = 400, 62, 60
+
+
+def draw_luck(wide: int, luck: int, *, value: str, ends: tuple[str, str, str], title: str, description: str) -> str:
+    """Draw luck as a dot, ``value`` above it, on the bar from ``-wide`` to ``wide``, in one unit.
+
+    ``ends`` are the words under the bar's beginning, its middle and its end. What is further away is at the edge.
+    """
+
+    def x(amount: float) -> float:
+        span = LUCK_WIDTH - 2 * LUCK_EDGE
+        return min(LUCK_WIDTH - 8.0, max(8.0, LUCK_EDGE + span * (amount + wide) / (2 * wide)))
+
+    kind = "dot" if abs(luck) <= wide else "dot outside"
+    edge = 40.0
+    return drawing(
+        "luck",
+        LUCK_WIDTH,
+        LUCK_HEIGHT,
+        title,
+        description,
+        f'<rect class="range" x="{n(x(-wide))}" y="25" width="{n(x(wide) - x(-wide))}" height="6" rx="3"/>',
+        line("zero", x(0), 20, x(0), 36),
+        f'<circle class="{kind}" cx="{n(x(luck))}" cy="28" r="5"/>',
+        text(min(LUCK_WIDTH - edge, max(edge, x(luck))), 14, value, "v"),
+        *(text(x(at * wide), 52, words) for at, words in zip((-1, 0, 1), ends, strict=True)),
+    )

@@ -1,17 +1,18 @@
 """Amounts that add up through a night, as stairs, under the line from which something is due.
 
 2,000 ┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄
-            ╭──────●
-      ╭─────╯
+1,000       ╭──────●──┃
+      ╭─────╯         ┃
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 
 from audit.charts.svg import drawing, line, n, text
+from audit.charts.waterfall import round_step
 
 WIDTH, HEIGHT = 600, 260
 LEFT, RIGHT, TOP, BOTTOM = 70, 590, 20, 220
@@ -30,6 +31,18 @@ class Step:
     is_due: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Out:
+    """What went the other way, as a bar: how far right, from 0 to 1; how much; its text."""
+
+    share: float
+    amount: int
+    label: str
+
+
+BAR, TICKS = 6, 5
+
+
 def draw_stairs(
     steps: Sequence[Step],
     ticks: Sequence[tuple[float, str]],
@@ -37,9 +50,16 @@ def draw_stairs(
     due: tuple[int, str] | None,
     title: str,
     description: str,
+    outs: Sequence[Out] = (),
+    amount: Callable[[int], str] | None = None,
 ) -> str:
-    """Draw steps in the order of the clock over ``ticks`` of it. ``due`` is an amount with its words, None for none."""
-    most = max([each.so_far for each in steps] + ([due[0]] if due else []), default=0) * 1.1 or 1
+    """Draw steps in the order of the clock over ``ticks`` of it, and ``outs`` as bars among them.
+
+    ``due`` is an amount with its words, None for none; ``amount`` writes one at the scale's left, None for no scale.
+    """
+    amounts = [*(each.so_far for each in steps), *(each.amount for each in outs), *([due[0]] if due else [])]
+    highest = max(amounts, default=0)
+    most = highest * 1.1 or 1
 
     def y(amount: float) -> float:
         return BOTTOM - (BOTTOM - TOP) * amount / most
@@ -47,7 +67,14 @@ def draw_stairs(
     def x(share: float) -> float:
         return LEFT + share * (RIGHT - LEFT)
 
-    parts = [line("ax", LEFT, BOTTOM, RIGHT, BOTTOM)]
+    parts = []
+    if amount is not None and highest:
+        for each in range(0, highest + 1, round_step(highest, TICKS)):
+            parts += [
+                line("gr", LEFT, y(each), RIGHT, y(each)),
+                text(LEFT - 8, y(each) + 4, amount(each), anchor="end"),
+            ]
+    parts.append(line("ax", LEFT, BOTTOM, RIGHT, BOTTOM))
     parts += [text(x(share), BOTTOM + 18, clock) for share, clock in ticks]
     if due is not None:
         parts += [
@@ -58,21 +85,33 @@ def draw_stairs(
     path, before = [f"M{n(x(0))} {n(y(0))}"], 0
     dots = []
     labelled = (-float(WIDTH), 0.0)
-    for number, each in enumerate(steps):
-        path.append(f"L{n(x(each.share))} {n(y(before))}L{n(x(each.share))} {n(y(each.so_far))}")
-        before = each.so_far
-        kind = "reached" if each.is_due else "step"
+    for number, step in enumerate(steps):
+        path.append(f"L{n(x(step.share))} {n(y(before))}L{n(x(step.share))} {n(y(step.so_far))}")
+        before = step.so_far
+        kind = "reached" if step.is_due else "step"
         dots.append(
-            f'<circle class="{kind}" cx="{n(x(each.share))}" cy="{n(y(each.so_far))}" r="4">'
-            f"<title>{escape(each.label)}</title></circle>"
+            f'<circle class="{kind}" cx="{n(x(step.share))}" cy="{n(y(step.so_far))}" r="4">'
+            f"<title>{escape(step.label)}</title></circle>"
         )
-        is_apart = abs(x(each.share) - labelled[0]) >= APART_X or abs(y(each.so_far) - labelled[1]) >= APART_Y
+        is_apart = abs(x(step.share) - labelled[0]) >= APART_X or abs(y(step.so_far) - labelled[1]) >= APART_Y
         if number < LABELLED and is_apart:
-            labelled = (x(each.share), y(each.so_far))
-            is_right = each.share > 0.75
+            labelled = (x(step.share), y(step.so_far))
+            is_right = step.share > 0.75
             anchor, away = ("end", -7) if is_right else ("start", 7)
-            dots.append(text(x(each.share) + away, y(each.so_far) + 14, each.label, "l", anchor=anchor))
+            below = y(step.so_far) + 14
+            at = below if below < BOTTOM - 4 else y(step.so_far) - 8
+            dots.append(text(x(step.share) + away, at, step.label, "l", anchor=anchor))
     path.append(f"L{n(x(1))} {n(y(before))}")
     joined = "".join(path)
     parts.append(f'<path class="area" d="{joined}L{n(x(1))} {n(y(0))}z"/><path class="line" d="{joined}"/>')
+    parts += [_bar(x(each.share), y(each.amount), each.label) for each in outs]
     return drawing("stairs", WIDTH, HEIGHT, title, description, *parts, *dots)
+
+
+def _bar(x: float, top: float, label: str) -> str:
+    is_right, height = x > WIDTH / 2, max(2.0, BOTTOM - top)
+    return (
+        f'<rect class="out" x="{n(x - BAR / 2)}" y="{n(top)}" width="{BAR}" height="{n(height)}" rx="2">'
+        f"<title>{escape(label)}</title></rect>"
+        + text(x + (-BAR if is_right else BAR), top - 5, label, "l", anchor="end" if is_right else "start")
+    )

@@ -98,11 +98,11 @@ def _scale(low: int, high: int, y: Callable[[float], float], tick: Callable[[int
     )
 
 
-def round_step(span: int) -> int:
-    """Return 1, 2 or 5 times a power of ten that fits at most ``TICKS`` times into ``span``."""
+def round_step(span: int, ticks: int = TICKS) -> int:
+    """Return 1, 2 or 5 times a power of ten that fits at most ``ticks`` times into ``span``."""
     step = 1
     while True:
         for factor in (1, 2, 5):
-            if span <= TICKS * step * factor:
+            if span <= ticks * step * factor:
                 return step * factor
         step *= 10

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.contrib import admin
+from django.db.models import DateTimeField, F, OuterRef, Subquery
+from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
@@ -21,7 +23,7 @@ from audit.desk.approve import waiting
 from audit.desk.approve.neighbours import closing_address, correction_address
 from audit.desk.scoped_admin import demands, narrowed, scope_of
 from audit.exports.findings import add_names
-from audit.models import Casino, Finding, RegisterEntry
+from audit.models import CaseAction, Casino, Finding, RegisterEntry
 from audit.presentation import finding_title, officer_name, reference, request_title, stake_of, time_left
 from audit.register.readings import KINDS
 
@@ -73,8 +75,13 @@ def approve_view(request: HttpRequest) -> HttpResponse:
 
 
 def _closings(request: HttpRequest) -> Iterator[Line]:
+    proposals = CaseAction.objects.filter(case=OuterRef("case"), type="case.proposed").order_by("-at", "-pk")
+    proposed_at = Subquery(proposals.values("at")[:1], output_field=DateTimeField())
     rows = (
         narrowed(waiting.closings(request), request)
+        .alias(proposed=proposed_at)
+        # Of a case from before its actions were kept, nothing says when; not before it was opened.
+        .annotate(proposed_at=Coalesce("proposed", F("case__opened_at")))
         .select_related("case__proposed_by", "casino", "table")
         .order_by(*waiting.CLOSINGS_FIRST)
     )
@@ -88,7 +95,7 @@ def _closings(request: HttpRequest) -> Iterator[Line]:
             _money(finding),
             case.reason,
             officer_name(case.proposed_by),
-            case.opened_at,
+            finding.proposed_at,  # type: ignore[attr-defined]  # annotated
             finding.casino,
             parts.due_ring(time_left(case.deadline, since=case.opened_at)),
         )

@@ -1,6 +1,8 @@
 """The findings that concern one person in a month, as the pages of persons show them: one query, then another for rows.
 
-A sum counts the cause of an incident once; what follows from it owes nothing of its own.
+A sum counts the cause of an incident once; what follows from it owes nothing of its own, and has no row of its own.
+What is only for information, as an entry that was corrected within the coup, has no case: it is counted, and listed by
+the list of findings alone.
 """
 
 from __future__ import annotations
@@ -24,6 +26,8 @@ from audit.desk import parts
 from audit.desk.findings.person_filters import findings_address
 from audit.desk.findings.queues import OPEN
 from audit.desk.ledger.page import rows_of
+from audit.desk.ledger.subjects import persons_in
+from audit.desk.names import directory_for
 from audit.desk.scoped_admin import scope_of
 from audit.exports.findings import add_names
 from audit.ledger import listing
@@ -33,7 +37,7 @@ from audit.presentation import Stake, finding_title, local, money, reference, st
 from audit.reconciliation.month import month_after
 
 ROWS = 25
-"""Findings listed, the newest; the list of findings has all."""
+"""Incidents listed, the newest; the list of findings has all."""
 
 ALIKE = 3
 """Findings of one rule from which they are shown as one pattern, as in the priority of an incident."""
@@ -63,6 +67,7 @@ class Found:
     currency: str
     is_head: bool
     is_open: bool
+    case_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +78,7 @@ class Row:
     title: str
     reference: str
     stake: Stake
+    consequences: int = 0
 
     @property
     def bars(self) -> SafeString:
@@ -107,10 +113,11 @@ class OfKind:
 
 @dataclass(slots=True)
 class Pattern:
-    """Several findings of the same rule."""
+    """Several incidents of the same rule, ``of`` all."""
 
     title: str
     count: int
+    of: int
     tables: Sequence[str]
     first: date
     last: date
@@ -154,6 +161,24 @@ class Concerning:
         """How many incidents are closed."""
         return sum(each.is_head and not each.is_open for each in self.found)
 
+    @property
+    def of_cases(self) -> list[Found]:
+        """The findings that somebody has to answer; all others are for information."""
+        return [each for each in self.found if each.case_id is not None]
+
+    @property
+    def for_information(self) -> int:
+        """How many findings are of no case."""
+        return len(self.found) - len(self.of_cases)
+
+    def incidents(self) -> list[Found]:
+        """Return one finding of each case: its cause, or the newest where the cause concerns somebody else."""
+        by_case: dict[int | None, Found] = {}
+        for each in self.of_cases:
+            if each.is_head or each.case_id not in by_case:
+                by_case[each.case_id] = each
+        return sorted(by_case.values(), key=lambda each: (each.occurred_at, each.pk), reverse=True)
+
     def address(self, **query: str) -> str:
         """Return the address of the list of these findings, narrowed by ``query``."""
         return findings_address(**{self.role: self.code, "month": f"{self.first:%Y-%m}", **query})
@@ -178,21 +203,22 @@ class Concerning:
 
     def pattern(self) -> Pattern | None:
         """Return the rule that most findings are of, where there are enough to ask about it."""
-        counts = Counter(each.rule for each in self.found)
+        incidents = self.incidents()
+        counts = Counter(each.rule for each in incidents)
         if not counts:
             return None
         rule, count = min(counts.items(), key=lambda item: (-item[1], item[0]))
         if count < ALIKE:
             return None
-        alike = [each for each in self.found if each.rule == rule]
+        alike = [each for each in incidents if each.rule == rule]
         days = sorted(each.gaming_day for each in alike)
         tables = sorted({each.table for each in alike if each.table})
-        return Pattern(finding_title(rule), count, tables, days[0], days[-1], self.address(rule=rule))
+        return Pattern(finding_title(rule), count, len(incidents), tables, days[0], days[-1], self.address(rule=rule))
 
     def heat(self) -> dict[str, Any]:
-        """Return the findings by table and by hour of the night, in the casino's zone: counts with their tints."""
+        """Return the incidents by table and by hour of the night, in the casino's zone: counts with their tints."""
         counts: Counter[tuple[str, int]] = Counter()
-        for each in self.found:
+        for each in self.incidents():
             if each.table:
                 counts[each.table, (local(each.occurred_at, self.casino).hour - NOON) % 24] += 1
         if not counts:
@@ -214,15 +240,22 @@ class Concerning:
         return {day: sorted(sides, key=lambda side: (*SIDES, "none").index(side)) for day, sides in marks.items()}
 
     def rows(self, request: HttpRequest) -> list[Row]:
-        """Return the newest findings with their priority and, where the officer sees them, names."""
-        newest = [each.pk for each in self.found[:ROWS]]
+        """Return the newest incidents with their priority and, where the officer sees them, names."""
+        newest = [each.pk for each in self.incidents()[:ROWS]]
         if not newest:
             return []
+        of_case = Counter(each.case_id for each in self.of_cases)
         chosen = with_priority(Finding.objects.filter(pk__in=newest)).select_related("casino", "table", "case")
         findings = list(chosen.order_by("-occurred_at", "-pk"))
         add_names(findings, scope_of(request, Capability.SEE_NAMES))
         return [
-            Row(each, finding_title(each.rule), reference(each), stake_of(each, each.named.get("player", "")))
+            Row(
+                each,
+                finding_title(each.rule),
+                reference(each),
+                stake_of(each, each.named.get("player", "")),
+                of_case[each.case_id] - 1,
+            )
             for each in findings
         ]
 
@@ -234,7 +267,7 @@ def concerning(casino: Casino, role: str, code: str, first: date) -> Concerning:
     )
     fields = (
         *("pk", "rule", "seq", "wager", "table__code", "occurred_at", "gaming_day", "difference", "owed", "currency"),
-        *("case__seq", "case__rule", "case__wager", "case__state"),
+        *("case_id", "case__seq", "case__rule", "case__wager", "case__state"),
     )
     found = [_found(row) for row in rows.order_by("-occurred_at", "-pk").values(*fields)]
     return Concerning(casino, role, code, first, found)
@@ -255,6 +288,7 @@ def _found(row: Mapping[str, Any]) -> Found:
         row["currency"],
         own == of_case,
         row["case__state"] in OPEN and row["case__state"] != State.CLOSED,
+        row["case_id"],
     )
 
 
@@ -283,12 +317,12 @@ def facts_of(found: Concerning) -> dict[str, Any]:
     }
 
 
-def questions_of(casino: Casino, about: Q) -> dict[str, Any]:
+def questions_of(request: HttpRequest, casino: Casino, about: Q) -> dict[str, Any]:
     """Return the processes of the ledger about somebody, those nearest to their question first, and how many are left
-    out: two queries, and one for tables."""
+    out: two queries, one for tables, and one for names where the officer sees them."""
     processes = list(listing.processes_of(casino).filter(about))
     nearest = sorted(processes, key=lambda process: (-process.e_value / process.threshold, process.pk))[:QUESTIONS]
     return {
-        "processes": rows_of(casino, nearest),
+        "processes": rows_of(casino, nearest, directory_for(request, casino.pk, persons_in(nearest))),
         "more_processes": len(processes) - len(nearest),
     }

@@ -14,12 +14,12 @@ import msgspec
 from django.db.models import Q
 from django.http import HttpRequest
 from django.utils.formats import number_format
-from django.utils.safestring import mark_safe
+from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from audit.charts.days import DayColumn, draw_days
-from audit.charts.ranges import draw_range
+from audit.charts.ranges import draw_range, draw_scale_of_ranges
 from audit.desk import parts
 from audit.desk.names import directory_for
 from audit.desk.persons.concerning import Concerning, concerning, facts_of, questions_of
@@ -69,12 +69,13 @@ def croupier_context(request: HttpRequest, casino: Casino, code: str, first: dat
         "worked": _worked(by_day, code),
         "own": _own(assessed, code),
         "colleagues": _colleagues(casino, assessed, shown, code, directory),
+        "scale": _scale(assessed, shown),
         "days": _days(found, by_day, code),
         "rows": found.rows(request),
         "pattern": found.pattern(),
         "heat": found.heat(),
         **facts_of(found),
-        **questions_of(casino, _about(code)),
+        **questions_of(request, casino, _about(code)),
         "currency": currency,
     }
 
@@ -149,8 +150,7 @@ def _colleagues(
     casino: Casino, assessed: Mapping[str, Assessment], shown: list[str], code: str, directory: Directory
 ) -> list[dict[str, Any]]:
     """Return the errors of each croupier with their interval, all on one scale, the highest rate first."""
-    most = max((in_millionths(assessed[name].rate.high) for name in shown), default=1)
-    everybody = _rate(add_tallies(*(each.tally for each in assessed.values()))) if assessed else 0
+    most, everybody = _most(assessed, shown), _everybody(assessed)
     rows = []
     for name in shown:
         rate = assessed[name].rate
@@ -177,6 +177,32 @@ def _colleagues(
             }
         )
     return rows
+
+
+def _most(assessed: Mapping[str, Assessment], shown: list[str]) -> int:
+    """Return where the scale of the intervals ends, in millionths."""
+    return max((in_millionths(assessed[name].rate.high) for name in shown), default=1)
+
+
+def _everybody(assessed: Mapping[str, Assessment]) -> int:
+    return _rate(add_tallies(*(each.tally for each in assessed.values()))) if assessed else 0
+
+
+def _scale(assessed: Mapping[str, Assessment], shown: list[str]) -> SafeString:
+    """Return the scale under the intervals, in errors in 1,000 payouts."""
+    everybody = _everybody(assessed)
+    together = _("everybody %(rate)s") % {"rate": per_thousand(everybody)}
+
+    def tick(millionths: int) -> str:
+        return number_format(Decimal(millionths) / 1000, 1 if millionths % 1000 else 0)
+
+    title = _("Errors in 1,000 payouts")
+    most = _most(assessed, shown)
+    return mark_safe(  # our own drawing, its texts escaped
+        draw_scale_of_ranges(
+            everybody=everybody, most=most, tick=tick, together=together, title=title, description=together
+        )
+    )
 
 
 def _days(found: Concerning, by_day: Mapping[date, Mapping[str, Tally]], code: str) -> Any:

@@ -13,14 +13,16 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
 from audit.charts.share import draw_share
-from audit.charts.stairs import Step, draw_stairs
+from audit.charts.stairs import Out, Step, draw_stairs
 from audit.desk import parts
+from audit.desk.findings.person_filters import findings_address
 from audit.desk.ledger.page import money_of_day, register_rows
 from audit.desk.names import directory_for
-from audit.desk.persons.player_page import bridge_of, luck_chart, stayed_with
+from audit.desk.persons.player_page import bridge_of, luck_chart, money_address, sessions_of, stayed_with
 from audit.models import Casino, Finding
 from audit.persons.directory import Directory, players
 from audit.presentation import finding_title, language, local, money, money_in_prose, night_of, reference, sentence_end
+from audit.reconciliation.month import month_after
 from audit.reconciliation.persons import RULES_OF_PERSONS, identified_at, thresholds_of
 from settlement.catalogue.words import word
 from settlement.persons.day import Day, Person
@@ -52,12 +54,27 @@ def money_context(request: HttpRequest, casino: Casino, player: str, gaming_day:
         "name": directory.player(player),
         "title_of_day": sentence_end(night_of(gaming_day)),
         "gaming_day": gaming_day,
+        **_nights_around(casino, player, gaming_day),
+        "findings": findings_address(player=player, month=f"{gaming_day:%Y-%m}"),
         "identified": player in identified_at(casino, [player]),
         "sums": [_of_currency(casino, day, player, thresholds, directory) for day in days],
         "questions": [
             {"finding": each, "title": finding_title(each.rule), "reference": reference(each)}
             for each in findings.order_by("occurred_at", "pk")
         ],
+    }
+
+
+def _nights_around(casino: Casino, player: str, gaming_day: date) -> dict[str, Any]:
+    """Return the nights before and after of the same month in which something is kept of the player."""
+    first = gaming_day.replace(day=1)
+    kept = sessions_of(casino, player, first, month_after(first))
+    days = {date.fromisoformat(own.gaming_day) for _stream, own in kept}
+    before = max((day for day in days if day < gaming_day), default=None)
+    after = min((day for day in days if day > gaming_day), default=None)
+    return {
+        f"night_{name}": {"day": day, "address": money_address(casino, player, day.isoformat())} if day else None
+        for name, day in (("before", before), ("after", after))
     }
 
 
@@ -135,11 +152,11 @@ def _reportable(own: Person, thresholds: Thresholds, currency: str) -> dict[str,
 
 
 def _stairs(casino: Casino, exchanges: list[Exchange], threshold: int | None, currency: str) -> SafeString:
-    """Return what was bought through the night as a chart; "" where nothing was."""
+    """Return what was bought through the night as a chart, and what was cashed; "" where nothing was."""
     bought = [each for each in exchanges if each.direction == "in"]
-    if not bought:
+    if not exchanges:
         return SafeString("")
-    first, last = bought[0].at, exchanges[-1].at
+    first, last = exchanges[0].at, exchanges[-1].at
     span = max((last - first).total_seconds(), 60.0)
 
     def share(at: datetime) -> float:
@@ -150,6 +167,11 @@ def _stairs(casino: Casino, exchanges: list[Exchange], threshold: int | None, cu
         before, so_far = so_far, so_far + each.amount
         is_due = threshold is not None and before < threshold <= so_far
         steps.append(Step(share(each.at), so_far, f"{money_in_prose(each.amount, currency)} {each.where}", is_due))
+    outs = [
+        Out(share(each.at), each.amount, f"{money_in_prose(each.amount, currency)} {each.where}")
+        for each in exchanges
+        if each.direction == "out"
+    ]
     ticks = [(share(at), f"{local(at, casino):%H:%M}") for at in dict.fromkeys((first, last))]
     due = None
     if threshold is not None:
@@ -164,6 +186,8 @@ def _stairs(casino: Casino, exchanges: list[Exchange], threshold: int | None, cu
             due=due,
             title=_("Money into chips, added up"),
             description=_("in all %(amount)s") % {"amount": money(so_far, currency)},
+            outs=outs,
+            amount=lambda minor: money_in_prose(minor, currency),
         )
     )
 

@@ -21,15 +21,17 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from audit.charts import draw_interval
 from audit.charts.days import DayColumn, draw_days
+from audit.charts.interval import draw_luck
 from audit.desk.complaints.about import complaints_in
 from audit.desk.icons import icon
 from audit.desk.names import directory_for, sees_names
 from audit.desk.persons.concerning import concerning, facts_of, questions_of
-from audit.models import Casino, Complaint, StreamMoney
+from audit.models import Casino, Complaint, LoggedStream, StreamMoney
 from audit.persons.directory import players
-from audit.presentation import count, money, money_in_prose, month_of, night_of, signed_money
+from audit.presentation import count, money, money_in_prose, month_of, signed_money
+from audit.presentation import day as shown_day
+from audit.reconciliation import wording
 from audit.reconciliation.month import month_after
 from settlement.persons.stream_money import OfPlayer, Play, decode_player
 
@@ -70,7 +72,7 @@ def player_context(request: HttpRequest, casino: Casino, code: str, first: date)
         "sees_money": sees_money,
         "complaints": complaints_in(Complaint.objects.filter(casino=casino, player=code)),
         **facts_of(found),
-        **questions_of(casino, about),
+        **questions_of(request, casino, about),
     }
     return {**context, **_play(casino, code, first, found.marks())} if sees_money else context
 
@@ -112,6 +114,7 @@ def _play(casino: Casino, code: str, first: date, marks: dict[date, list[str]]) 
         nights.setdefault(own.gaming_day, Sum()).add(own, stream_id)
         if own.table:
             tables.setdefault(own.table, Sum()).add(own, stream_id)
+    games = _games({each.stream_id for each in tables.values()})
     wagers = {date.fromisoformat(day): each.play.wagers for day, each in nights.items()}
     play = total.play
     return {
@@ -128,6 +131,7 @@ def _play(casino: Casino, code: str, first: date, marks: dict[date, list[str]]) 
         "tables": [
             {
                 "name": name,
+                "game": games[each.stream_id],
                 "address": reverse("admin:audit_loggedstream_table", args=(each.stream_id,)),
                 "nights": len(each.days),
                 "staked": money_in_prose(each.play.handle, currency),
@@ -137,7 +141,7 @@ def _play(casino: Casino, code: str, first: date, marks: dict[date, list[str]]) 
         ],
         "nights": [
             {
-                "title": night_of(date.fromisoformat(day)),
+                "title": shown_day(date.fromisoformat(day), with_weekday=True),
                 "address": money_address(casino, code, day),
                 "staked": money_in_prose(each.play.handle, currency),
                 "into_chips": money_in_prose(each.into_chips, currency),
@@ -146,6 +150,12 @@ def _play(casino: Casino, code: str, first: date, marks: dict[date, list[str]]) 
             for day, each in sorted(nights.items(), reverse=True)
         ],
     }
+
+
+def _games(streams: Iterable[int]) -> dict[int, str]:
+    """Return what is played in each stream, in words: one query."""
+    games = LoggedStream.objects.filter(pk__in=streams).values_list("pk", "game")
+    return {stream_id: wording.game(game) if game else "" for stream_id, game in games}
 
 
 def money_address(casino: Casino, player: str, gaming_day: str) -> str:
@@ -185,7 +195,15 @@ def luck_chart(play: Play, currency: str) -> SafeString:
     luck = round(play.luck)
     texts = {"luck": signed_money(luck, currency), "wide": money(wide, currency)}
     described = _("luck %(luck)s; 19 such results of 20 lie within %(wide)s of 0") % texts
-    chart = draw_interval(-wide, wide, luck, title=_("Luck"), description=described)
+    end = {"amount": money_in_prose(wide, currency)}
+    chart = draw_luck(
+        wide,
+        luck,
+        value=texts["luck"],
+        ends=(_("player %(amount)s") % end, _("as the rules give"), _("house %(amount)s") % end),
+        title=_("Luck"),
+        description=described,
+    )
     return format_html('{}<p class="dim small">{}</p>', mark_safe(chart), described)  # our own drawing
 
 

@@ -7,7 +7,10 @@ from xml.etree import ElementTree
 import pytest
 
 from audit.charts import Bar, draw_interval, draw_waterfall, draw_win_line, for_print
-from audit.charts.stairs import Step, draw_stairs
+from audit.charts.days import DayColumn, draw_days
+from audit.charts.interval import draw_luck
+from audit.charts.ranges import draw_range, draw_scale_of_ranges
+from audit.charts.stairs import Out, Step, draw_stairs
 from audit.charts.waterfall import BOTTOM, TICKS, TOP, round_step
 from audit.charts.win_line import HEIGHT, MARGIN, POINTS, thinned
 
@@ -119,3 +122,74 @@ def test_of_steps_too_near_to_the_one_before_hovering_alone_says_what_they_are()
     stairs = ElementTree.fromstring(draw_stairs(steps, [], due=(20_000, "line"), title="t", description="d"))
     assert [each.text for each in stairs.findall(f"{SVG}text") if each.get("class") == "l"] == ["€1 R1", "€3 R2"]
     assert [each.text for each in stairs.findall(f"{SVG}circle/{SVG}title")] == ["€1 R1", "€2 R1", "€3 R2"]
+
+
+def test_stairs_have_a_scale_and_what_went_the_other_way_is_a_bar() -> None:
+    drawn = draw_stairs(
+        [Step(0.1, 90_000, "€900 R1"), Step(0.4, 230_000, "€1,400 R2", is_due=True)],
+        [],
+        due=(200_000, "line"),
+        title="t",
+        description="d",
+        outs=[Out(0.9, 186_500, "€1,865 cage")],
+        amount=lambda minor: f"€{minor // 100:,}",
+    )
+    stairs = ElementTree.fromstring(drawn)
+    texts = [each.text for each in stairs.findall(f"{SVG}text")]
+    assert texts[:5] == ["€0", "€500", "€1,000", "€1,500", "€2,000"]
+    (bar,) = [each for each in stairs.findall(f"{SVG}rect") if each.get("class") == "out"]
+    assert bar.findtext(f"{SVG}title") == "€1,865 cage"
+    line = next(each for each in stairs.findall(f"{SVG}line") if each.get("class") == "due")
+    assert float(bar.attrib["y"]) > float(line.attrib["y1"]), "less than what is due ends below its line"
+
+
+def test_a_label_of_a_low_step_does_not_lie_on_the_axis() -> None:
+    stairs = ElementTree.fromstring(
+        draw_stairs([Step(0.1, 100, "€1 R1")], [], due=(20_000, "line"), title="t", description="d")
+    )
+    (label,) = [each for each in stairs.findall(f"{SVG}text") if each.get("class") == "l"]
+    (dot,) = stairs.findall(f"{SVG}circle")
+    assert float(label.attrib["y"]) < float(dot.attrib["cy"])
+
+
+def test_the_scale_of_ranges_has_round_numbers_where_the_intervals_have_them() -> None:
+    drawn = draw_scale_of_ranges(
+        everybody=1_400,
+        most=11_400,
+        tick=lambda each: str(each // 1_000),
+        together="all 1.4",
+        title="t",
+        description="d",
+    )
+    scale = ElementTree.fromstring(drawn)
+    together, *ticks = scale.findall(f"{SVG}text")
+    assert together.text == "all 1.4"
+    assert [each.text for each in ticks] == ["0", "2", "4", "6", "8", "10"]
+    interval = ElementTree.fromstring(
+        draw_range(0, 11_400, 10_000, everybody=1_400, most=11_400, is_chosen=False, title="t", description="d")
+    )
+    (dot,) = interval.findall(f"{SVG}circle")
+    assert dot.attrib["cx"] == ticks[-1].attrib["x"]
+
+
+def test_of_a_month_of_days_a_narrow_screen_keeps_the_numbers_that_an_eye_counts_by() -> None:
+    days = ElementTree.fromstring(
+        draw_days([DayColumn(number, 1) for number in range(1, 31)], title="t", description="d")
+    )
+    kept = [each.text for each in days.iter(f"{SVG}text") if each.get("class") != "minor"]
+    assert kept == ["1", "5", "10", "15", "20", "25", "30"]
+
+
+@pytest.mark.parametrize(
+    ("luck", "kind"), [(-100, "dot"), (0, "dot"), (100, "dot"), (101, "dot outside"), (9_999, "dot outside")]
+)
+def test_luck_lies_on_the_side_that_had_it_and_stays_in_the_picture(luck: int, kind: str) -> None:
+    chart = ElementTree.fromstring(
+        draw_luck(100, luck, value="€1", ends=("player", "rules", "house"), title="t", description="d")
+    )
+    (dot,) = chart.findall(f"{SVG}circle")
+    value, *ends = chart.findall(f"{SVG}text")
+    assert (dot.attrib["class"], value.text, [each.text for each in ends]) == (kind, "€1", ["player", "rules", "house"])
+    middle = float(ends[1].attrib["x"])
+    assert (float(dot.attrib["cx"]) > middle) == (luck > 0)
+    assert 0 < float(dot.attrib["cx"]) < 2 * middle

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 
 import pytest
+import time_machine
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from audit.access import accounts
 from audit.casework import actions
 from audit.corrections import decisions
-from audit.models import Membership, Officer, Role
+from audit.models import CaseAction, Membership, Officer, Role
+from audit.presentation import date_time
 from tests.audit.casework.test_actions import Desk, client_of, hired
 from tests.audit.corrections.corrections_desk import CORRECTION, CorrectionsDesk
 from tests.audit.tables import Tenant
@@ -47,6 +51,16 @@ def test_a_proposed_closing_waits_for_a_second_officer_and_not_for_who_proposed_
     assert addresses(client_of(desk.second)) == []
     assert counted(client_of(desk.second)) == 0
     assert "Nothing waits for your decision" in page(client_of(desk.second))
+
+
+def test_a_closing_is_proposed_when_the_officer_did_and_not_when_its_case_was_opened() -> None:
+    with time_machine.travel(timezone.now() - timedelta(days=3), tick=True):
+        desk = Desk()
+    desk.proposed_by(desk.second)
+    proposed = CaseAction.objects.get(case=desk.case, type="case.proposed").at
+    shown = page(client_of(desk.third))
+    assert date_time(proposed, desk.tenant.casino) in shown
+    assert date_time(desk.case.opened_at, desk.tenant.casino) not in shown
 
 
 def test_an_officer_who_may_not_approve_closings_is_shown_none() -> None:

@@ -9,10 +9,12 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils.html import escape
 
 from audit.desk.persons.concerning import concerning
 from audit.desk.persons.croupier_page import per_thousand
-from audit.models import Finding, Person, Role
+from audit.ledger import feeding
+from audit.models import Finding, LedgerProcess, Person, Role
 from audit.reconciliation.checks import in_millionths
 from audit.reconciliation.month import month_of
 from tests.audit.casework.test_actions import client_of, hired
@@ -85,6 +87,48 @@ def test_a_sum_counts_the_cause_of_an_incident_once(night: NamedNight) -> None:
     assert sum(found.sums.values()) == sum(each.amount for each in heads) > 0
     found.found = [replace(each, is_head=each.pk != heads[0].pk and each.is_head) for each in found.found]
     assert sum(found.sums.values()) == sum(each.amount for each in heads[1:])
+
+
+def test_the_list_has_one_line_for_each_incident_and_says_how_many_findings_have_none(night: NamedNight) -> None:
+    code = night.finding.croupier
+    shown = client_of(hired(night.tenant, Role.OFFICER, "reader")).get(address(night, code)).content.decode()
+    mine = Finding.objects.standing().filter(casino=night.casino, croupier=code)
+    incidents = mine.exclude(case=None).values("case").distinct().count()
+    for_information = mine.filter(case=None).count()
+    assert incidents
+    assert len(re.findall(r'<tr><td class="pr">', shown)) == incidents
+    found = concerning(night.casino, "croupier", code, DAY.replace(day=1))
+    assert len(found.incidents()) == incidents
+    assert found.for_information == for_information
+    assert ("for information, without a case" in shown) == bool(for_information)
+
+
+def test_findings_without_a_case_are_no_pattern_and_do_not_bury_the_incidents(night: NamedNight) -> None:
+    found = concerning(night.casino, "croupier", night.finding.croupier, DAY.replace(day=1))
+    incident = next(each for each in found.found if each.is_head)
+    corrected = replace(incident, rule="entry-corrected", is_head=False, is_open=False, case_id=None, side="")
+    found.found = [incident, *[replace(corrected, pk=-number) for number in range(1, 60)]]
+    assert found.pattern() is None
+    assert found.incidents() == [incident]
+    assert found.for_information == 59
+    others = [replace(incident, pk=-number, case_id=-number) for number in (1, 2)]
+    found.found += others
+    pattern = found.pattern()
+    assert pattern is not None
+    assert (pattern.count, pattern.of) == (3, 3)
+
+
+def test_questions_of_chance_name_whom_they_are_about_to_who_may_see_names(night: NamedNight) -> None:
+    code = night.finding.croupier
+    feeding.feed(night.casino)
+    assert LedgerProcess.objects.filter(casino=night.casino, subject=code).exists()
+    shown = client_of(hired(night.tenant, Role.OFFICER, "reader")).get(address(night, code)).content.decode()
+    (questions,) = re.findall(r'<ul class="questions">(.*?)</ul>', shown, re.DOTALL)
+    name = Person.objects.get(casino=night.casino, code=code, kind="croupier").name
+    assert f"{escape(name)} ({code})</a>" in questions
+    auditor = client_of(hired(night.tenant, Role.AUDITOR, "auditor")).get(address(night, code)).content.decode()
+    assert f">{code}</a>" in auditor
+    assert not any(each in auditor for each in night.names)
 
 
 def test_the_queries_of_the_page_do_not_grow_with_the_findings(night: NamedNight) -> None:

@@ -11,9 +11,9 @@ from django.urls import reverse
 
 from audit.desk.persons.player_page import sessions_of
 from audit.event_store import audit_trail
-from audit.models import Casino, Person, Role
+from audit.models import Casino, LoggedStream, Person, Role
 from audit.presentation import money
-from audit.reconciliation import sessions
+from audit.reconciliation import sessions, wording
 from tests.audit.casework.test_actions import client_of, hired
 from tests.audit.reconciliation.played import DAY, record, session
 from tests.audit.tables import Tenant
@@ -76,6 +76,30 @@ def test_the_money_of_a_day_shows_exchanges_and_thresholds_and_is_in_the_trail(t
         each for each in audit_trail.entries_of(casino.pk, datetime.now(UTC).date()) if each.type == "money.viewed"
     ]
     assert entry.data["gaming_day"] == DAY.isoformat()
+
+
+def test_the_pages_of_a_player_lead_to_each_other_and_from_night_to_night(tenant: Tenant) -> None:
+    casino, after = tenant.casino, DAY + timedelta(days=1)
+    played(casino, "p1")
+    played(casino, "p1", day=after)
+    Person.objects.create(casino=casino, code="p1", kind="player", name="Anna Petit")
+    reader = client_of(hired(tenant, Role.OFFICER, "reader"))
+    month, first = (reader.get(each(casino, "p1")).content.decode() for each in (player_page, money_page))
+    newest = reverse("admin:audit_person_money", args=(casino.pk, after.isoformat(), "p1"))
+    assert f'<a href="{newest}">Money</a>' in month, "the tab leads to the newest night"
+    assert f'rel="next" href="{newest}"' in first
+    assert 'rel="prev"' not in first
+    second = reader.get(newest).content.decode()
+    assert f'rel="prev" href="{money_page(casino, "p1")}"' in second
+    assert 'rel="next"' not in second
+
+
+def test_a_table_says_what_is_played_there(tenant: Tenant) -> None:
+    played(tenant.casino, "p1")
+    shown = client_of(hired(tenant, Role.OFFICER, "reader")).get(player_page(tenant.casino, "p1")).content.decode()
+    game = LoggedStream.objects.get(casino=tenant.casino, table__code="R1").game
+    assert game
+    assert f'>R1</a> <span class="dim">{wording.game(game)}</span>' in shown
 
 
 def test_an_auditor_has_findings_and_no_money_and_a_stranger_nothing(tenant: Tenant) -> None:
