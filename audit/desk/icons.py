@@ -38,6 +38,8 @@ _STROKES: Mapping[str, str] = MappingProxyType(
         "player": '<circle cx="8" cy="5" r="2.7"/><path d="M3 13.5c.4-3 2.2-4.5 5-4.5s4.6 1.5 5 4.5"/>',
         "bank": '<path d="M2 6.5 8 2.5l6 4M3.3 6.5V13M12.7 6.5V13M6.3 6.5V13M9.7 6.5V13M2 13.3h12"/>',
         "cash_out": '<path d="M6 2.5 2.5 6 6 9.5M2.5 6h7a4 4 0 0 1 0 7.5H7"/>',
+        "agrees": '<circle cx="8" cy="8" r="5.8"/><path d="m5.5 8.2 1.8 1.8 3.3-3.8"/>',
+        "differs": '<circle cx="8" cy="8" r="5.8"/><path d="M5.5 6.7h5M5.5 9.3h5M9.6 4.9 6.4 11.1"/>',
         "done": '<path d="m3 8.5 3.2 3.2L13 4.8"/>',
         "up": '<path d="m4 10 4-4 4 4"/>',
         "left": '<path d="m10 4-4 4 4 4"/>',

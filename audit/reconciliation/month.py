@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
+from fractions import Fraction
 from typing import Any
 
 from django.utils import timezone
@@ -18,6 +19,7 @@ from audit.exports.sheets import Sheet
 from audit.models import Casino, NightReport, NightState
 from audit.persons.directory import Directory, staff
 from audit.presentation import day as shown_day
+from audit.presentation import local
 from audit.reconciliation.columns import Column, money_columns, sheet_of
 from audit.reconciliation.content import (
     BRIDGE,
@@ -37,6 +39,7 @@ from audit.reconciliation.presentation import (
     with_croupiers,
 )
 from settlement.night.croupiers import Assessment, Tally, error_rate, more_than_others, noteworthy, one_sidedness
+from settlement.night.variance import Surprise, surprise
 
 APART_FROM_BRIDGE = ("W_acct", "D", "S")
 FIGURES = (*BRIDGE_WITH_UNADJUDICATED, *APART_FROM_BRIDGE)
@@ -49,7 +52,8 @@ class Month:
 
     ``reports`` are the newest version of each day. Amounts are minor units: ``win`` by table and day, ``totals`` by day
     and figure; None where a count is missing. ``errors`` and ``variances`` are those of payouts and of the count, by
-    table and day, and ``games`` what is played at each table.
+    table and day, and ``games`` what is played at each table. ``luck``, for the house, and its ``variance`` are of the
+    counted days.
     """
 
     casino: Casino
@@ -65,6 +69,19 @@ class Month:
     adjustments: list[dict[str, Any]] = field(default_factory=list)
     exceptions: list[dict[str, Any]] = field(default_factory=list)
     croupiers: dict[str, Assessment] = field(default_factory=dict)
+    luck: Fraction = Fraction(0)
+    variance: Fraction = Fraction(0)
+
+    @property
+    def surprise(self) -> Surprise | None:
+        """How unusual the luck of the counted nights is, all together; None where nothing was at stake."""
+        return surprise(self.luck, self.variance)
+
+    @property
+    def overdue(self) -> list[date]:
+        """The days without a report that are over; of those to come nobody expects one."""
+        today = local(timezone.now(), self.casino).date()
+        return [day for day in self.missing if day < today]
 
     @property
     def missing(self) -> list[date]:
@@ -151,6 +168,9 @@ def _add(month: Month, day: date, report: NightReport, tallies: dict[str, list[T
         month.variances.setdefault(table["name"], {})[day] = figures.get("accounting_variance") or 0
     month.games |= {session["table"]: session["game"] for session in content["sessions"]}
     total = figures_of(content["total"])
+    if total["W_acct"] is not None:
+        month.luck += Fraction(total["exact"]["luck"])
+        month.variance += Fraction(total["variance"])
     month.totals[day] = {figure: total.get(figure) for figure in FIGURES}
     month.exceptions += [
         {**row, "day": str(day), "report": report.pk}

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
 from typing import Any
 
+from django.utils.formats import number_format
 from django.utils.translation import gettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
 
@@ -261,6 +263,11 @@ def share(millionths: int | None, digits: int = 2) -> str:
     if language() == "fr":
         return f"{sign}{whole},{fraction:0{digits}}\N{NO-BREAK SPACE}%"
     return f"{sign}{whole}.{fraction:0{digits}}%"
+
+
+def per_thousand(millionths: int) -> str:
+    """Return a rate in millionths as so many in a thousand, to the tenth: “6.4”, « 6,4 »."""
+    return number_format(Decimal(millionths) / 1000, 1)
 
 
 def probability(millionths: int | None) -> str:

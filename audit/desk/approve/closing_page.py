@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -19,17 +21,20 @@ from django.utils.translation import gettext_lazy as _
 from audit.access.capabilities import Capability
 from audit.casework.priority import with_priority
 from audit.corrections.waiting import waiting_in
+from audit.desk import parts
 from audit.desk.approve import waiting
 from audit.desk.approve.neighbours import closing_address, neighbours_of
 from audit.desk.audited_admin import record_entry
 from audit.desk.findings.casework import case_context
 from audit.desk.findings.page import finding_context
+from audit.desk.findings.queues import OPEN
 from audit.desk.names import sees_names
 from audit.desk.scoped_admin import demands, scope_of
 from audit.event_store import read
 from audit.models import Case, Finding
-from audit.models.cases import Outcome
-from audit.presentation import date_time, officer_name, stake_of
+from audit.models.adjudication import Severity
+from audit.models.cases import Outcome, State
+from audit.presentation import count, date_time, money, officer_name, stake_of
 
 MEANINGS: Mapping[str, Promise] = MappingProxyType(
     {
@@ -78,6 +83,8 @@ def closing_view(request: HttpRequest, pk: int) -> HttpResponse:
         % {"officer": officer_name(case.proposed_by), "outcome": case.get_outcome_display()},
         "proposal": list(_proposal(finding, case, shown, casework)),
         "before": list(_before(finding, shown, casework)),
+        "then": list(_then(finding)),
+        "closed": parts.state_pie(Case(state=State.CLOSED)),
         "evidence": _evidence(shown),
     }
     return TemplateResponse(request, "admin/audit/approve/closing.html", context)
@@ -131,6 +138,46 @@ def _before(finding: Finding, shown: Mapping[str, Any], casework: Mapping[str, A
     if number:
         words = ngettext("%(number)d consequence closes with it", "%(number)d consequences close with it", number)
         yield Note(str(number), "", words % {"number": number})
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What an approval changes: a figure of the night, as it is and as it would be."""
+
+    label: str
+    before: str
+    after: str
+
+
+def _then(finding: Finding) -> Iterator[Change]:
+    """Yield what of the night is open before and after an approval, which closes the case with its consequences.
+
+    Money is that of the causes of incidents, in the currency of the finding: one query.
+    """
+    of_night = Finding.objects.standing().filter(
+        casino=finding.casino_id, gaming_day=finding.gaming_day, case__state__in=OPEN
+    )
+    rows = of_night.values_list("case_id", "severity", "heads_case", "difference", "owed", "currency")
+    before: Counter[str] = Counter()
+    closed: Counter[str] = Counter()
+    for case_id, severity, is_head, difference, owed, currency in rows:
+        figures: Counter[str] = Counter()
+        figures["critical"] = severity == Severity.CRITICAL
+        if is_head and owed and difference and currency == finding.currency:
+            figures["owed" if owed["by"] == "house" else "overpaid"] = abs(difference)
+        before += figures
+        if case_id == finding.case_id:
+            closed += figures
+    labels = {
+        "critical": gettext("Critical findings of the night, still open"),
+        "owed": gettext("Owed to players, still open"),
+        "overpaid": gettext("Overpaid to players, still open"),
+    }
+    for figure, label in labels.items():
+        now, then = before[figure], before[figure] - closed[figure]
+        if now != then:
+            written = count if figure == "critical" else partial(money, currency=finding.currency)
+            yield Change(label, written(now), written(then))
 
 
 def _evidence(shown: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -26,6 +26,7 @@ from audit.presentation import (
     money,
     money_in_prose,
     payment_error,
+    reference,
     signed_money,
     wager_status,
 )
@@ -60,6 +61,7 @@ def correction_context(
     value = replace(finding.as_value(), facts=named_facts(finding.facts, directory))
     return {
         "finding": finding,
+        "reference": reference(finding),
         "state": state_of(decisions),
         "decisions": decisions,
         "message": f"{value.message(language())} {decided_in_words(finding, decisions)}".strip(),

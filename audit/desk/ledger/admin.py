@@ -119,9 +119,18 @@ class LedgerAdmin(RecordAdmin[LedgerProcess]):
             list_page.casino_context(each, about, partial(directory_for, request, each.pk))
             for each in casinos_in_record(request)
         ]
+        casinos = sorted(filter(None, found), key=lambda each: -each["raised_count"])
+        may_answer = scope_of(request, Capability.WORK_CASES)
         shown = {
             "title": gettext("Questions"),
-            "casinos": sorted(filter(None, found), key=lambda each: -each["raised_count"]),
+            "casinos": casinos,
+            "to_answer": [
+                row["finding"]
+                for each in casinos
+                if may_answer.includes(each["casino"].pk)
+                for row in each["raised"]
+                if row["answered"] is None
+            ],
             "about": about if about in list_page.HALVES else "",
             "halves": list_page.HALVES,
         }

@@ -162,6 +162,8 @@ def _rows(
         level = listing.log_wealth(process.threshold * process.wealth_over_start / process.e_value)
         spoken = _("Evidence %(evidence)s, level %(level)s") % {"evidence": row["of_the_year"], "level": row["asks_at"]}
         row["question"] = question
+        row["icon"] = "people" if KINDS[process.kind].half == PERSONS else "tables"
+        row["observations"] = count(process.draws)
         row["finding"] = finding
         row["reference"] = reference(finding) if finding else ""
         row["answered"] = finding.case.closed_at if finding and finding.case else None

@@ -4,24 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import date
+from decimal import Decimal
 from typing import Any
 
 from django.urls import reverse
 from django.utils.dates import WEEKDAYS_ABBR as WEEKDAYS
+from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from audit.charts import draw_interval, draw_win_line
+from audit.charts import draw_win_line
+from audit.charts.ranges import draw_range
+from audit.desk import parts
 from audit.desk.nights.page import ROWS_SHOWN
-from audit.desk.nights.tables import Table, build_table, croupier_address
+from audit.desk.nights.tables import Table, build_table
 from audit.models import NightState
 from audit.presentation import count, money_in_prose, money_in_thousands
 from audit.presentation import day as shown_day
 from audit.reconciliation import wording
 from audit.reconciliation.columns import Column
 from audit.reconciliation.content import BRIDGE_WITH_UNADJUDICATED
+from audit.reconciliation.findings import add_tallies
 from audit.reconciliation.month import ADJUSTMENTS, EXCEPTIONS, Month, croupier_rows
-from audit.reconciliation.wording import money
+from audit.reconciliation.wording import money, per_thousand
 
 WAITS: Mapping[str, Any] = {
     NightState.OPEN: gettext_lazy("playing"),
@@ -30,6 +35,12 @@ WAITS: Mapping[str, Any] = {
     NightState.REVIEWED: gettext_lazy("close"),
 }
 """What a night that is not closed waits for."""
+
+SCALE = 4
+"""How many times the highest rate the scale of the intervals has at most."""
+
+RARE = Decimal("0.05")
+"""The probability below which a month's luck is said to be rare."""
 
 
 def month_page(month: Month, *, with_names: bool = False) -> dict[str, Any]:
@@ -49,7 +60,8 @@ def month_page(month: Month, *, with_names: bool = False) -> dict[str, Any]:
             {"day": lambda row: _report_address(row["report"])},
         ),
         "croupiers": _croupiers(month, croupier_rows(month, with_names=with_names)),
-        "interval_heading": _("Interval, 95%"),
+        "interval_heading": _interval_heading(month),
+        "chance": _chance(month),
         "sentence": _sentence(month),
         "weekdays": [str(WEEKDAYS[number]) for number in range(7)],
         "calendar": _calendar(month),
@@ -188,37 +200,92 @@ def _square(month: Month, table: str, day: date) -> dict[str, str]:
     return {"css": "ok", "says": str(wording.VERDICTS["agrees"])}
 
 
-def _croupiers(month: Month, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the errors of each croupier with their interval, all on one scale, the highest rate first."""
+def _chance(month: Month) -> str:
+    """Return how the luck of the counted nights compares with what chance allows; "" where there was none."""
+    surprise = month.surprise
+    if surprise is None:
+        return ""
+    nearer = int((1 - surprise.p) * 100)
+    if surprise.p >= RARE:
+        return _("Within what chance allows: %(nearer)d such months in 100 lie nearer.") % {"nearer": nearer}
+    return _(
+        "By chance alone, fewer than 1 such month in 20 lies this far away; %(nearer)d in 100 lie nearer. A question,"
+        " never an accusation."
+    ) % {"nearer": nearer}
+
+
+def _everybody(month: Month) -> int:
+    """Return the errors of all croupiers together in their payouts, in millionths."""
+    tally = add_tallies(*(each.tally for each in month.croupiers.values())) if month.croupiers else None
+    return (tally.for_house + tally.for_player) * 1_000_000 // tally.payouts if tally and tally.payouts else 0
+
+
+def _interval_heading(month: Month) -> str:
+    if not month.croupiers:
+        return _("Interval, 95%")
+    return _("Interval, 95%%; everybody %(rate)s") % {"rate": per_thousand(_everybody(month))}
+
+
+def _end_of_scale(rows: Sequence[Mapping[str, Any]]) -> int:
+    """Return where the scale of the intervals ends, in millionths: that of somebody who paid twice would be all of it.
+
+    An interval that goes on beyond is cut off there; the numbers are beside it.
+    """
     widest = max((row["high_millionths"] for row in rows), default=1)
+    highest = max((row["rate_millionths"] for row in rows), default=0)
+    return min(widest, SCALE * highest) or widest
+
+
+def _croupiers(month: Month, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the errors of each croupier with their interval, all on one scale, the highest rate first.
+
+    Rates are errors in 1,000 payouts, as on the page of a croupier.
+    """
+    widest, everybody = _end_of_scale(rows), _everybody(month)
     shown = []
     for row in sorted(rows, key=lambda row: (-row["rate_millionths"], row["croupier"])):
         low, high, rate = row["low_millionths"], row["high_millionths"], row["rate_millionths"]
-        texts = {"low": wording.share(low), "high": wording.share(high)}
+        texts = {"low": per_thousand(low), "high": per_thousand(high)}
+        code = row.get("croupier_id", row["croupier"])
         says = ngettext("%(errors)s in %(payouts)s payout", "%(errors)s in %(payouts)s payouts", row["payouts"]) % {
             "errors": row["for_house"] + row["for_player"],
             "payouts": count(row["payouts"]),
         }
+        chart = draw_range(
+            low,
+            high,
+            rate,
+            everybody=everybody,
+            most=widest,
+            is_chosen=row["noteworthy"],
+            title=_("Errors, interval of 95%%: %(croupier)s") % {"croupier": row["croupier"]},
+            description=_("from %(low)s to %(high)s") % texts,
+        )
         shown.append(
             {
                 **row,
-                "address": croupier_address(month.casino.pk, row, month.first),
+                "person": parts.person("croupier", month.casino.pk, code, row["croupier"], month=f"{month.first:%Y-%m}")
+                if code
+                else row["croupier"],
                 "errors": says,
-                "rate": wording.share(rate),
+                "rate": per_thousand(rate),
                 "interval": f"{texts['low']} – {texts['high']}",
-                "chart": draw_interval(
-                    low,
-                    high,
-                    rate,
-                    title=_("Errors, interval of 95%%: %(croupier)s") % {"croupier": row["croupier"]},
-                    description=_("from %(low)s to %(high)s") % texts,
-                    scale=(0, widest),
-                ),
-                "direction": _("%(for_house)s for the house, %(for_player)s for players") % row,
+                "chart": mark_safe(chart),  # our own drawing, its texts escaped
+                "direction": _direction(row["for_house"], row["for_player"]),
                 "p": wording.probability(row["p_errors_millionths"]),
             }
         )
     return shown
+
+
+def _direction(for_house: int, for_player: int) -> str:
+    """Return by how many of the errors the house gained, and by how many players did."""
+    if not for_house and not for_player:
+        return ""
+    return _("%(for_house)s for the house, %(for_player)s for players") % {
+        "for_house": for_house,
+        "for_player": for_player,
+    }
 
 
 def _win_table(month: Month) -> Table:

@@ -126,6 +126,7 @@ def _listings(report: NightReport, content: Mapping[str, Any]) -> list[dict[str,
     return [
         {
             "listing": listing,
+            "icon": summary.ICONS_OF_LISTS[listing.name],
             "items": [
                 {"item": item, "address": _findings_address(report, item.rule) if item.rule else ""}
                 for item in listing.items
@@ -213,6 +214,7 @@ def _line(report: NightReport, line: Mapping[str, Any], currency: str, ids: Mapp
         "exceptions": line["exceptions"],
         "table": build_table(COMPARISONS.select(COMPARISONS.page), shown, currency, addresses),
         "tag": summary.TAGS[line["verdict"]],
+        "icon": summary.ICONS[line["verdict"]],
         "remark": summary.remark(line, currency),
         "omitted": len(rows) - len(shown) + line["left_off"],
     }

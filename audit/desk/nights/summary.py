@@ -31,6 +31,11 @@ MILLION = 10**6
 TAGS = {"agrees": "ok", "differs": "bank", "question": "warn", "unknown": ""}
 """The class of a verdict's tag."""
 
+ICONS = {"agrees": "agrees", "differs": "differs", "question": "questions", "unknown": "questions"}
+"""The icon of a verdict, beside its words."""
+
+ICONS_OF_LISTS = {"open": "differs", "not_counted": "questions", "not_checked": "questions"}
+
 
 def steps(report: NightReport, content: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the steps of a night from play to the second signature, those behind and the present one marked."""

@@ -151,6 +151,14 @@ class Concerning:
         """Return what one side has lost, "" for nothing."""
         return in_words({key: total for key, total in self.sums.items() if key[0] == side})
 
+    def open_of(self, side: str) -> list[Found]:
+        """Return the open incidents by which one side has lost money."""
+        return [each for each in self.found if each.is_head and each.is_open and each.side == side]
+
+    def since(self, side: str) -> datetime | None:
+        """Return since when something that one side has lost is open; None where nothing is."""
+        return min((each.occurred_at for each in self.open_of(side)), default=None)
+
     @property
     def open(self) -> int:
         """How many incidents are open."""
@@ -312,6 +320,8 @@ def facts_of(found: Concerning) -> dict[str, Any]:
         "kept_count": found.count_of("player"),
         "overpaid": found.amount_of("bank"),
         "overpaid_count": found.count_of("bank"),
+        "kept_since": found.since("player"),
+        "overpaid_since": found.since("bank"),
         "open_address": found.address(queue="open"),
         "kinds": found.kinds(),
     }

@@ -29,6 +29,7 @@ from audit.presentation import count, day, month_of
 from audit.reconciliation.checks import in_millionths
 from audit.reconciliation.findings import add_tallies
 from audit.reconciliation.month import assessments_of, month_after
+from audit.reconciliation.wording import per_thousand
 from settlement.night.croupiers import Assessment, Tally
 
 COLLEAGUES = 30
@@ -78,11 +79,6 @@ def croupier_context(request: HttpRequest, casino: Casino, code: str, first: dat
         **questions_of(request, casino, _about(code)),
         "currency": currency,
     }
-
-
-def per_thousand(millionths: int) -> str:
-    """Return a rate in millionths as errors in 1,000 payouts, to the tenth: “6.4”, « 6,4 »."""
-    return number_format(Decimal(millionths) / 1000, 1)
 
 
 def _about(code: str) -> Q:

@@ -23,10 +23,11 @@ from django.utils.translation import ngettext
 
 from audit.charts.days import DayColumn, draw_days
 from audit.charts.interval import draw_luck
+from audit.desk.addresses import fixed
 from audit.desk.complaints.about import complaints_in
 from audit.desk.icons import icon
 from audit.desk.names import directory_for, sees_names
-from audit.desk.persons.concerning import concerning, facts_of, questions_of
+from audit.desk.persons.concerning import Concerning, concerning, facts_of, in_words, questions_of
 from audit.models import Casino, Complaint, LoggedStream, StreamMoney
 from audit.persons.directory import players
 from audit.presentation import count, money, money_in_prose, month_of, signed_money
@@ -71,10 +72,23 @@ def player_context(request: HttpRequest, casino: Casino, code: str, first: date)
         "rows": found.rows(request),
         "sees_money": sees_money,
         "complaints": complaints_in(Complaint.objects.filter(casino=casino, player=code)),
+        "to_pay": _to_pay(found),
         **facts_of(found),
         **questions_of(request, casino, about),
     }
     return {**context, **_play(casino, code, first, found.marks())} if sees_money else context
+
+
+def _to_pay(found: Concerning) -> dict[str, str] | None:
+    """Return what is owed to the player and still open, with the finding, or the list of several; None for nothing."""
+    owed = found.open_of("player")
+    sums: Counter[tuple[str, str]] = Counter()
+    for each in owed:
+        sums[each.side, each.currency] += each.amount
+    if not owed:
+        return None
+    one = fixed("audit_finding_change", owed[0].pk) if len(owed) == 1 else ""
+    return {"amount": in_words(sums), "address": one or found.address(queue="open", owed="player")}
 
 
 def sessions_of(casino: Casino, player: str, first: date, until: date) -> list[tuple[int, OfPlayer]]:

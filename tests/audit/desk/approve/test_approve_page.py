@@ -15,8 +15,8 @@ from django.utils import timezone
 from audit.access import accounts
 from audit.casework import actions
 from audit.corrections import decisions
-from audit.models import CaseAction, Membership, Officer, Role
-from audit.presentation import date_time
+from audit.models import CaseAction, Finding, Membership, Officer, Role
+from audit.presentation import date_time, money
 from tests.audit.casework.test_actions import Desk, client_of, hired
 from tests.audit.corrections.corrections_desk import CORRECTION, CorrectionsDesk
 from tests.audit.tables import Tenant
@@ -165,6 +165,41 @@ def test_a_closing_is_approved_or_sent_back_from_its_page() -> None:
     client_of(desk.third).post(f"{address}approve/", {"reason": "seen"})
     assert desk.case.state == "closed"
     assert client_of(desk.third).get(closing(desk)).status_code == 302
+
+
+def test_the_page_of_a_closing_says_what_of_the_night_is_open_before_and_after() -> None:
+    desk = Desk()
+    finding = next(each for each in desk.findings if each.severity == "critical")
+    assert finding.case_id
+    assert finding.difference
+    actions.perform(finding.case_id, desk.second, "take")
+    actions.perform(finding.case_id, desk.second, "propose", reason="the camera shows it", outcome="confirmed")
+    answer = client_of(desk.third).get(f"/admin/approve/closing/{finding.pk}/", headers={"accept-language": "en"})
+    changes = {each.label: (each.before, each.after) for each in answer.context["then"]}
+    assert changes["Critical findings of the night, still open"] == ("1", "0")
+    amount, nothing = money(abs(finding.difference), finding.currency), money(0, finding.currency)
+    assert changes["Overpaid to players, still open"] == (amount, nothing)
+    assert f"{amount} to <b>{nothing}</b>" in answer.content.decode()
+    actions.perform(finding.case_id, desk.third, "approve")
+    still_open = Finding.objects.standing().filter(casino=desk.tenant.casino, severity="critical").exclude(case=None)
+    assert not still_open.exclude(case__state="closed").exists(), "as it was promised"
+
+
+def test_the_page_of_a_correction_says_whose_eyes_saw_it_and_what_it_is_about() -> None:
+    desk = CorrectionsDesk()
+    stream_id = desk.session("s1")
+    (address,) = addresses(client_of(desk.second))
+    assert f"#{CORRECTION}, about #2" in page(client_of(desk.second), address)
+    assert "waits for a second officer" not in page(client_of(desk.second), address)
+    decisions.countersign(desk.officer, desk.tenant.stream("s1"), CORRECTION, reason="the camera shows it")
+    shown = page(client_of(desk.second), address)
+    assert "waits for a second officer" in shown
+    eyes = shown.split('id="eyes"')[1].split("</section>")[0]
+    assert re.findall(r'<span class="tag (\w*)">(\w+)</span>', eyes) == [("ok", "countersigned"), ("gold", "decides")]
+    desk.refused(stream_id)
+    refused = page(client_of(desk.second), address)
+    assert '<span class="tag bad">refused</span>' in refused
+    assert ">decides<" not in refused
 
 
 def test_a_page_leads_to_the_proposals_before_and_after_it_at_the_officers_own_casinos() -> None:

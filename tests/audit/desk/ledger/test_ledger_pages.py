@@ -17,12 +17,13 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import translation
 from django.utils.html import escape
 
+from audit.casework import actions
 from audit.desk.ledger import list_page
 from audit.desk.ledger.process_page import factor_text, one_in
 from audit.desk.ledger.subjects import subjects_of
 from audit.event_store import audit_trail
 from audit.ledger import feeding, listing
-from audit.models import Casino, Finding, GamingTable, LedgerProcess, LedgerQuestion, Person, Role, StreamEvidence
+from audit.models import Case, Casino, Finding, GamingTable, LedgerProcess, LedgerQuestion, Person, Role, StreamEvidence
 from audit.presentation import day, night_of
 from audit.reconciliation import sessions
 from settlement.eprocess.kinds import KINDS
@@ -81,6 +82,25 @@ def test_a_process_shows_its_curve_what_moved_it_and_its_question(tenant: Tenant
     assert f"{night_of(DAY)}: the evidence reached its level, and the question was put. It is no accusation." in shown
     assert "Some wheels look like this by chance." in shown
     assert len(entries(casino, "ledger.viewed")) == 1
+
+
+def test_the_list_leads_who_may_answer_to_the_question_that_waits_and_says_when_it_was_answered(
+    tenant: Tenant, casino: Casino
+) -> None:
+    second, third = (hired(tenant, Role.SECOND, name) for name in ("second", "third"))
+    asked = set(LedgerQuestion.objects.filter(process__casino=casino).values_list("finding_id", flat=True))
+    button = re.compile(r'<a class="btn go" href="/admin/audit/finding/(\d+)/change/">([^<]+)</a>')
+    [(first, words)] = button.findall(page(client_of(second), LIST))
+    assert int(first) in asked
+    assert words == ("Answer the question" if len(asked) == 1 else f"Answer the first of {len(asked)}")
+    assert not button.findall(page(client(tenant, Role.AUDITOR), LIST))
+    for case in Case.objects.filter(findings__in=asked).distinct():
+        actions.perform(case.pk, second, "take")
+        actions.perform(case.pk, second, "propose", reason="the bowl was out of level", outcome="explained")
+        actions.perform(case.pk, third, "approve")
+    shown = page(client_of(second), LIST)
+    assert not button.findall(shown)
+    assert '<span class="tag ok">answered ' in shown
 
 
 @pytest.mark.parametrize(("role", "words"), [(Role.OFFICER, "Answer the question"), (Role.AUDITOR, "The finding")])

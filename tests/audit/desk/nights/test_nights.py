@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -18,10 +19,12 @@ from audit.desk.nights.tables import Table
 from audit.event_store import audit_trail, read
 from audit.models import Casino, Membership, NightReport, NightRun, NightState, Officer, Role
 from audit.reconciliation import pdf, runs, wording
+from audit.reconciliation.checks import in_millionths
 from audit.reconciliation.content import BANK, figures_of
 from audit.reconciliation.wording import money
 from settlement import decode
 from settlement.catalogue import Language
+from settlement.night.variance import surprise
 from tests.audit.access.test_accounts import invited_by
 from tests.audit.conftest import make_tenant
 from tests.audit.corrections.corrections_desk import approve
@@ -411,6 +414,33 @@ def test_the_month_adds_up_and_lists_what_differs(report: NightReport, casino: C
     assert desk.get(book).content == desk.get(book).content
     for wrong in ((2026, 13, "EUR"), (1800, 1, "EUR"), (2026, 11, "EURO")):
         assert desk.get(reverse("admin:audit_nightreport_month", args=(casino.pk, *wrong))).status_code == 404
+
+
+def test_the_page_of_a_month_has_the_rates_of_a_croupiers_page_and_says_what_chance_allows(
+    report: NightReport, casino: Casino
+) -> None:
+    address = reverse("admin:audit_nightreport_month", args=(casino.pk, 2026, 11, "EUR"))
+    answer = officer(casino, "ada").get(address, headers={"accept-language": "en"})
+    month, total = answer.context["month"], report.parsed_content()["total"]
+    rows = {row["croupier"]: row for row in answer.context["croupiers"]}
+    assert rows
+    for code, assessment in month.croupiers.items():
+        assert rows[code]["rate"] == wording.per_thousand(in_millionths(assessment.rate.rate))
+        assert f"{reverse('admin:audit_person_croupier', args=(casino.pk, code))}?month=2026-11" in rows[code]["person"]
+    unusual = surprise(Fraction(total["exact"]["luck"]), Fraction(total["variance"]))
+    assert unusual is not None
+    assert month.surprise == unusual, "one night is counted: its luck is the month's"
+    nearer = int((1 - unusual.p) * 100)
+    assert f"{nearer} " in answer.context["chance"]
+    assert answer.context["chance"] in answer.content.decode()
+
+
+def test_of_days_to_come_nobody_says_that_they_have_no_report(report: NightReport, casino: Casino) -> None:
+    address = reverse("admin:audit_nightreport_month", args=(casino.pk, 2026, 11, "EUR"))
+    with time_machine.travel(MORNING, tick=False):
+        answer = officer(casino, "ada").get(address, headers={"accept-language": "en"})
+    assert [day.day for day in answer.context["month"].overdue] == list(range(1, 19)), "the 20th has begun"
+    assert "18 days have no report." in answer.content.decode()
 
 
 def test_the_page_says_who_won_shows_the_bridge_with_its_table_and_each_table_with_its_interval(

@@ -12,11 +12,11 @@ from django.urls import reverse
 from django.utils.html import escape
 
 from audit.desk.persons.concerning import concerning
-from audit.desk.persons.croupier_page import per_thousand
 from audit.ledger import feeding
 from audit.models import Finding, LedgerProcess, Person, Role
 from audit.reconciliation.checks import in_millionths
 from audit.reconciliation.month import month_of
+from audit.reconciliation.wording import per_thousand
 from tests.audit.casework.test_actions import client_of, hired
 from tests.audit.desk.persons.test_names_on_pages import NamedNight
 from tests.audit.reconciliation.played import DAY

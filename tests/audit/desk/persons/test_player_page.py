@@ -9,12 +9,14 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from audit.desk.persons.concerning import concerning
 from audit.desk.persons.player_page import sessions_of
 from audit.event_store import audit_trail
-from audit.models import Casino, LoggedStream, Person, Role
-from audit.presentation import money
+from audit.models import Casino, Finding, LoggedStream, Person, Role
+from audit.presentation import date_time, money
 from audit.reconciliation import sessions, wording
 from tests.audit.casework.test_actions import client_of, hired
+from tests.audit.desk.persons.test_names_on_pages import NamedNight
 from tests.audit.reconciliation.played import DAY, record, session
 from tests.audit.tables import Tenant
 
@@ -142,3 +144,23 @@ def test_the_queries_of_both_pages_do_not_grow_with_the_sessions(tenant: Tenant)
     before = [queries(page) for page in pages]
     played(casino, "p1", table="R2")
     assert [queries(page) for page in pages] == before
+
+
+def test_what_is_owed_to_a_player_and_open_leads_to_its_finding_or_to_the_list_of_several() -> None:
+    night = NamedNight(irregularities=("payout-missing", "colour-shared"))
+    owed = next(
+        each
+        for each in Finding.objects.standing().filter(casino=night.casino, heads_case=True).exclude(player="")
+        if each.difference and each.owed and each.owed["by"] == "house"
+    )
+    reader = client_of(hired(night.tenant, Role.OFFICER, "reader"))
+    shown = reader.get(player_page(night.casino, owed.player)).content.decode()
+    found = concerning(night.casino, "player", owed.player, DAY.replace(day=1))
+    mine = found.open_of("player")
+    address = f"/admin/audit/finding/{owed.pk}/change/" if len(mine) == 1 else "queue=open&amp;owed=player"
+    assert mine
+    assert address in shown.split('<a class="btn go" href="')[1].split("</a>")[0]
+    assert f"To be paid: {found.amount_of('player')}" in shown
+    assert f"open since {date_time(min(each.occurred_at for each in mine), night.casino)}" in shown
+    other = player_page(night.casino, "nobody")
+    assert "To be paid" not in reader.get(other).content.decode()
