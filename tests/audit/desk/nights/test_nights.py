@@ -439,7 +439,8 @@ def test_of_days_to_come_nobody_says_that_they_have_no_report(report: NightRepor
     address = reverse("admin:audit_nightreport_month", args=(casino.pk, 2026, 11, "EUR"))
     with time_machine.travel(MORNING, tick=False):
         answer = officer(casino, "ada").get(address, headers={"accept-language": "en"})
-    assert [day.day for day in answer.context["month"].overdue] == list(range(1, 19)), "the 20th has begun"
+        overdue = [day.day for day in answer.context["month"].overdue]
+    assert overdue == list(range(1, 19)), "the 20th has begun"
     assert "18 days have no report." in answer.content.decode()
 
 
