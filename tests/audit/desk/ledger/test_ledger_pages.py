@@ -88,13 +88,13 @@ def test_the_list_leads_who_may_answer_to_the_question_that_waits_and_says_when_
     tenant: Tenant, casino: Casino
 ) -> None:
     second, third = (hired(tenant, Role.SECOND, name) for name in ("second", "third"))
-    asked = set(LedgerQuestion.objects.filter(process__casino=casino).values_list("finding_id", flat=True))
+    findings = set(LedgerQuestion.objects.filter(process__casino=casino).values_list("finding_id", flat=True))
     button = re.compile(r'<a class="btn go" href="/admin/audit/finding/(\d+)/change/">([^<]+)</a>')
     [(first, words)] = button.findall(page(client_of(second), LIST))
-    assert int(first) in asked
-    assert words == ("Answer the question" if len(asked) == 1 else f"Answer the first of {len(asked)}")
+    assert int(first) in findings
+    assert words == ("Answer the question" if len(findings) == 1 else f"Answer the first of {len(findings)}")
     assert not button.findall(page(client(tenant, Role.AUDITOR), LIST))
-    for case in Case.objects.filter(findings__in=asked).distinct():
+    for case in Case.objects.filter(findings__in=findings).distinct():
         actions.perform(case.pk, second, "take")
         actions.perform(case.pk, second, "propose", reason="the bowl was out of level", outcome="explained")
         actions.perform(case.pk, third, "approve")
