@@ -13,9 +13,11 @@ from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.template.response import TemplateResponse
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
 from audit.access.capabilities import Capability
+from audit.desk.audit_trail import words
 from audit.desk.audited_admin import record_entry
 from audit.desk.downloads import filter_texts, list_response
 from audit.desk.scoped_admin import demands, scope_of
@@ -24,7 +26,7 @@ from audit.event_store.audit_trail import AuditEntry
 from audit.exports.lists import FORMATS
 from audit.exports.sheets import Column, Dated, Sheet
 from audit.models import Casino
-from audit.presentation import date_time
+from audit.presentation import date_time, labelled, month_of
 from audit.presentation import day as shown_day
 from audit.transparency.kept_findings import ADJUDICATED, KEPT
 
@@ -36,9 +38,13 @@ OF_THE_RECORD = (ADJUDICATED, KEPT)
 """Entries that nobody did: the roots of what was found."""
 
 ISO_DAY = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])")
+ISO_MONTH = re.compile(r"(\d{4})-(0[1-9]|1[0-2])")
 ISO_TIME = re.compile(ISO_DAY.pattern + r"T[\d:.]{5,15}(?:Z|[+-]\d\d:\d\d)")
 DIGEST = re.compile("[0-9a-f]{64}")
 """How data of an entry are recorded that the page writes as the desk does."""
+
+FOR_MACHINES = ("csv", "json")
+"""The files that have actors and actions as they were recorded; the others have their words."""
 
 FIRST_DAY = date(1990, 1, 1)
 """The first day that any stream of the record can be of; the last is today."""
@@ -59,14 +65,18 @@ class Selection:
     def casino_id(self) -> int:
         return self.casino.pk if self.casino is not None else audit_trail.INSTALLATION
 
-    def entries(self) -> list[AuditEntry]:
-        """Return the entries of the day that the filters leave, the earliest first.
+    def whole_day(self) -> list[AuditEntry]:
+        """Return every entry of the day, the earliest first."""
+        return list(audit_trail.entries_of(self.casino_id, self.day))
+
+    def entries(self, of_day: Iterable[AuditEntry]) -> list[AuditEntry]:
+        """Return those entries of the day that the filters leave.
 
         What the record enters by itself about its findings is there for whoever filters for it.
         """
         return [
             entry
-            for entry in audit_trail.entries_of(self.casino_id, self.day)
+            for entry in of_day
             if (not self.actor or entry.actor == self.actor)
             and entry.type.startswith(self.type)
             and (self.type or entry.type not in OF_THE_RECORD)
@@ -77,13 +87,15 @@ class Selection:
 def day_view(request: HttpRequest) -> HttpResponse:
     """Show a day of a casino's audit trail: ``?casino=CODE&day=YYYY-MM-DD&actor=&type=``."""
     selection = _selection(request)
-    entries = selection.entries()
-    day = selection.day
+    of_day = selection.whole_day()
+    entries, day = selection.entries(of_day), selection.day
     record_entry(request, "trail.viewed", casino_id=selection.casino_id, day=day.isoformat())
     context = {
         **admin.site.each_context(request),
         "title": _("Officers’ trail"),
         "selection": selection,
+        "actors": _actors(selection, of_day),
+        "subjects": _subjects(selection),
         "day_before": day - timedelta(days=1) if day > FIRST_DAY else None,
         "day_after": day + timedelta(days=1) if day < datetime.now(UTC).date() else None,
         "rows": _rows(entries[-MAX_ENTRIES:], selection.casino),
@@ -101,16 +113,17 @@ def export_view(request: HttpRequest, format: str) -> HttpResponse:
         return HttpResponseNotAllowed(["POST"])
     selection = _selection(request)
     day, casino_id = selection.day, selection.casino_id
+    is_read_by_machines = format in FOR_MACHINES
     rows = [
         [
             entry.seq,
             _at(entry, selection.casino),
-            entry.actor,
-            entry.type,
+            entry.actor if is_read_by_machines else words.actor_name(entry.actor),
+            entry.type if is_read_by_machines else words.action(entry.type),
             _about_in(format, entry, selection.casino),
             entry.reason,
         ]
-        for entry in selection.entries()
+        for entry in selection.entries(selection.whole_day())
     ]
     record_entry(request, "trail.exported", casino_id=casino_id, day=day.isoformat(), form=format, rows=len(rows))
     names = (_("seq"), _("at"), _("officer"), _("action"), _("about"), _("reason"))
@@ -131,6 +144,20 @@ def _selection(request: HttpRequest) -> Selection:
     return Selection(casinos, casino, day, actor, type)
 
 
+def _actors(selection: Selection, of_day: Iterable[AuditEntry]) -> list[tuple[str, str]]:
+    """Return who is in the trail of the day, and whom the page is narrowed to: each with the name that is shown."""
+    found = {entry.actor for entry in of_day if entry.type not in OF_THE_RECORD} | ({selection.actor} - {""})
+    return sorted(((actor, words.actor_name(actor)) for actor in found), key=lambda each: each[1].casefold())
+
+
+def _subjects(selection: Selection) -> list[tuple[str, str]]:
+    """Return what the page can be narrowed to, and what an address alone has narrowed it to."""
+    known = [(prefix, str(title)) for prefix, title in words.SUBJECTS.items()]
+    if selection.type and selection.type not in words.SUBJECTS:
+        known.insert(0, (selection.type, capfirst(words.action(selection.type))))
+    return known
+
+
 def _rows(entries: Iterable[AuditEntry], casino: Casino | None) -> SafeString:
     """Return the rows of the page. There are up to two thousand, and a template takes its time for each."""
     return mark_safe("\n".join(_row(entry, casino) for entry in entries))
@@ -140,7 +167,8 @@ def _row(entry: AuditEntry, casino: Casino | None) -> str:
     at, about = date_time(entry.at, casino, seconds=True), escape(_about(entry, casino, is_short=True))
     return (
         f'<tr><td class="number">{entry.seq}</td><td><time datetime="{entry.at.isoformat()}">{escape(at)}</time></td>'
-        f"<td>{escape(entry.actor)}</td><td><code>{escape(entry.type)}</code></td>"
+        f"<td>{escape(words.actor_name(entry.actor))}</td>"
+        f'<td title="{escape(entry.type)}">{escape(words.action(entry.type))}</td>'
         f'<td class="about">{about}</td><td class="about">{escape(entry.reason)}</td></tr>'
     )
 
@@ -153,34 +181,40 @@ def _at(entry: AuditEntry, casino: Casino | None) -> Dated:
 def _about_in(format: str, entry: AuditEntry, casino: Casino | None) -> str:
     """Return what an entry is about as a file has it: to a machine, as it was recorded."""
     if format == "json":
-        return " · ".join(f"{name} {_recorded(value)}" for name, value in _named(entry))
+        return " · ".join(f"{name} {_recorded(value)}" for name, value in sorted(words.in_order(entry.data)))
     return _about(entry, casino)
 
 
 def _about(entry: AuditEntry, casino: Casino | None, *, is_short: bool = False) -> str:
-    """Return what an entry is about: its data by name, days and times as the desk writes them.
+    """Return what an entry is about: its data by name, days, times and codes as the desk writes them.
 
     ``is_short``: of a digest its ends, as on a page; a file has it whole.
     """
     return " · ".join(
-        f"{name.replace('_', ' ')} {_text(value, casino, is_short=is_short)}" for name, value in _named(entry)
+        labelled(words.name(entry.type, name), _text(entry.type, name, value, casino, is_short=is_short))
+        for name, value in words.in_order(entry.data)
     )
-
-
-def _named(entry: AuditEntry) -> Iterable[tuple[str, Any]]:
-    return ((name, value) for name, value in sorted(entry.data.items()) if value not in ("", []))
 
 
 def _recorded(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _text(value: Any, casino: Casino | None, *, is_short: bool) -> str:
-    if isinstance(value, list):
-        return ", ".join(_text(each, casino, is_short=is_short) for each in value)
+def _text(type: str, name: str, value: Any, casino: Casino | None, *, is_short: bool) -> str:
+    match value:
+        case list():
+            return ", ".join(_text(type, name, each, casino, is_short=is_short) for each in value)
+        case dict():
+            return ", ".join(f"{words.code(type, name, each)} {decided}" for each, decided in sorted(value.items()))
+        case bool():
+            return words.code(type, "active", str(int(value)))
     text = str(value)
     if ISO_DAY.fullmatch(text):
         return shown_day(date.fromisoformat(text))
+    if month := ISO_MONTH.fullmatch(text):
+        return month_of(date(int(month[1]), int(month[2]), 1))
     if ISO_TIME.fullmatch(text):
         return date_time(datetime.fromisoformat(text), casino)
-    return f"{text[:8]}…{text[-4:]}" if is_short and DIGEST.fullmatch(text) else text
+    if is_short and DIGEST.fullmatch(text):
+        return f"{text[:8]}…{text[-4:]}"
+    return words.code(type, name, text)

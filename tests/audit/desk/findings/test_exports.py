@@ -203,9 +203,9 @@ def test_the_audit_trail_writes_days_and_digests_as_the_desk_does_and_to_a_machi
     audit_trail.record("anna", "a.b", casino_id=desk.tenant.casino.pk, data=data)
     client = client_of(desk.auditor)
     rows = client.get("/admin/audit-trail/?type=a.b").context["rows"]
-    assert "at 19 Nov, 23:41 CET · digest abababab…abab · gaming day 19 Nov" in rows
+    assert "gaming day: 19 Nov · at: 19 Nov, 23:41 CET · digest: abababab…abab" in rows
     [row] = rows_of(client.post("/admin/audit-trail/export/csv/?type=a.b").content)
-    assert row["about"] == f"at 19 Nov, 23:41 CET · digest {'ab' * 32} · gaming day 19 Nov"
+    assert row["about"] == f"gaming day: 19 Nov · at: 19 Nov, 23:41 CET · digest: {'ab' * 32}"
     [as_json] = json.loads(client.post("/admin/audit-trail/export/json/?type=a.b").content)
     assert "gaming_day 2026-11-19" in as_json["about"]
 
@@ -215,7 +215,9 @@ def test_the_audit_trail_of_a_day_is_for_readers_of_the_casino_alone(desk: Desk)
     client.get(f"/admin/audit/finding/{desk.findings[0].pk}/change/")
     page = client.get("/admin/audit-trail/?type=finding.viewed")
     assert page.context["rows"].count("<tr>") == 1
-    assert f"<td>{desk.auditor.username}</td><td><code>finding.viewed</code></td>" in page.context["rows"]
+    assert (
+        f'<td>{desk.auditor.username}</td><td title="finding.viewed">looked at a finding</td>' in page.context["rows"]
+    )
     assert client.get("/admin/audit-trail/?actor=nobody").context["rows"] == ""
     assert client.get("/admin/audit-trail/?day=nonsense").status_code == 200
     rows = rows_of(client.post("/admin/audit-trail/export/csv/?type=finding.viewed").content)
