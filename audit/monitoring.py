@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 
 from django.conf import settings
@@ -17,7 +17,17 @@ from django.db import connection, transaction
 from django.db.models import Count
 
 from audit.event_store import cluster, read
-from audit.models import Alert, AlertKind, Casino, FailedRun, LeftBatch, LogFork, LoggedStream, RunState
+from audit.models import (
+    FIRST_SANDBOX_ID,
+    Alert,
+    AlertKind,
+    Casino,
+    FailedRun,
+    LeftBatch,
+    LogFork,
+    LoggedStream,
+    RunState,
+)
 from audit.transparency.signed_notes import BadNote
 from audit.transparency.witnesses import configured
 from settlement import ENGINE_VERSION
@@ -114,6 +124,14 @@ class TableState:
     @property
     def is_silent(self) -> bool:
         return self.silent_since is not None
+
+
+@dataclass(frozen=True, slots=True)
+class MonthOfStreams:
+    """A month of gaming days with streams of tables or counts, by its first day, and the events that they took."""
+
+    first: date
+    events: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,6 +248,30 @@ select s.casino_id, h.stream_id, s.name, h.next_seq - coalesce(a.next_seq, 1),
         order by b.first_seq limit 1) as since
 from {_BEHIND_OF_CASINOS}
 order by since nulls last, h.stream_id limit %(limit)s
+"""
+
+# From the newest stream to that before its month, and so on: the ids of streams begin with their gaming day.
+_MONTHS = """
+with recursive of_casinos as (
+  select s.stream_id, s.gaming_day from log.stream s
+  where not s.is_of_desk and s.stream_id < %(sandboxes)s
+    and (%(casinos)s::bigint[] is null or s.casino_id = any (%(casinos)s::bigint[]))),
+month (first) as (
+  (select date_trunc('month', gaming_day)::date from of_casinos order by stream_id desc limit 1)
+  union all
+  select (select date_trunc('month', o.gaming_day)::date from of_casinos o
+          where o.stream_id < (m.first - date '2020-01-01')::bigint << 32 order by o.stream_id desc limit 1)
+  from month m where m.first is not null)
+select first from month where first is not null limit %(limit)s
+"""
+
+_EVENTS_OF_MONTHS = """
+select date_trunc('month', s.gaming_day)::date, sum(h.next_seq - 1)
+from log.stream s join log.stream_head h using (stream_id)
+where not s.is_of_desk and s.stream_id < %(sandboxes)s
+  and s.stream_id >= (%(first)s::date - date '2020-01-01')::bigint << 32
+  and (%(casinos)s::bigint[] is null or s.casino_id = any (%(casinos)s::bigint[]))
+group by 1 order by 1
 """
 
 
@@ -369,6 +411,18 @@ def arrivals(stream_ids: Collection[int]) -> dict[int, list[int]]:
     for stream_id, ago, events in _rows(_ARRIVALS, params):
         counts[stream_id][PERIODS - 1 - min(max(ago, 0), PERIODS - 1)] += events
     return counts
+
+
+def months(casinos: Collection[int] | None = None, *, limit: int) -> list[MonthOfStreams]:
+    """Return the newest months that have streams, in order, at most ``limit``, archived ones too: two queries.
+
+    Events are counted by the streams, which stay when the events of their month leave the database.
+    """
+    params = {"sandboxes": FIRST_SANDBOX_ID, "casinos": list(casinos) if casinos is not None else None}
+    found = [first for (first,) in _rows(_MONTHS, {**params, "limit": limit})]
+    if not found:
+        return []
+    return [MonthOfStreams(first, int(n)) for first, n in _rows(_EVENTS_OF_MONTHS, {**params, "first": found[-1]})]
 
 
 def behind(casinos: Collection[int] | None = None, *, limit: int) -> list[StreamBehind]:

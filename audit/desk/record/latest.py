@@ -6,8 +6,10 @@ What an officer sees of each is what its own section lets them see: its rows are
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
+from django.conf import settings
 from django.contrib import admin
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
@@ -19,7 +21,7 @@ from audit.desk.jobs.progress import PhaseLine, percentage, phase_of, phases, pr
 from audit.desk.scoped_admin import scope_of
 from audit.models import Correction, FailedRun, Job, JobKind, JobState, Quarantined
 from audit.models.jobs import OPEN
-from audit.presentation import count, date_time, day, duration, finding_title, officer_name
+from audit.presentation import count, date_time, day, duration, finding_title, local, officer_name
 from audit.transparency.outcome import Phase
 
 SHOWN = 4
@@ -59,10 +61,11 @@ class Running:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A request in quarantine."""
+    """A request in quarantine, and until which day its bytes are kept; "" where they were deleted."""
 
     row: Quarantined
     came: str
+    kept_until: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +119,12 @@ def exports(request: HttpRequest) -> list[JobLine]:
 def refused(request: HttpRequest) -> tuple[int, list[Refused]]:
     """Return how many requests are in quarantine, and the newest of them."""
     rows = _rows(request, Quarantined).select_related("casino").defer("body")
-    shown = [Refused(row, date_time(row.received_at, row.casino)) for row in rows.order_by("-received_at")[:SHOWN]]
-    return rows.count(), shown
+    return rows.count(), [_refused(row) for row in rows.order_by("-received_at")[:SHOWN]]
+
+
+def _refused(row: Quarantined) -> Refused:
+    ends = local(row.received_at + timedelta(days=settings.CABOCHON_QUARANTINE_DAYS), row.casino)
+    return Refused(row, date_time(row.received_at, row.casino), "" if row.purged_at else day(ends.date()))
 
 
 def corrected(request: HttpRequest) -> tuple[int, list[Corrected]]:

@@ -1,7 +1,8 @@
-"""*Record and proofs*: what waits, what failed, what was verified, what is proved, and how anybody checks it."""
+"""*Record and proofs*: what waits, what failed, what was verified, what is proved, which months are where."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,7 @@ from audit.desk.jobs.job_form import EVERY_CASINO
 from audit.desk.overview import alerts
 from audit.desk.overview.feed import feeds_of
 from audit.desk.record import latest
+from audit.desk.record.months import months_context
 from audit.desk.record.timeline import timeline
 from audit.desk.scoped_admin import demands, scope_of
 from audit.models import Casino
@@ -65,11 +67,12 @@ def state_view(request: HttpRequest) -> HttpResponse:
         tables = monitoring.tables(scope.casino_ids)
         behind = monitoring.behind(scope.casino_ids, limit=BEHIND_SHOWN)
         witnesses = monitoring.witnesses()
+        ages = monitoring.heartbeats()
         context = {
             **admin.site.each_context(request),
             "title": gettext("Record and proofs"),
             "waiting": _waiting(scope.casino_ids),
-            "sealing": _sealing(),
+            "sealing": _sealing(ages),
             "fork": monitoring.fork(),
             "left": _left(scope.casino_ids),
             "timeline": timeline(witnesses, next(iter(casinos.values())) if len(casinos) == 1 else None),
@@ -79,7 +82,9 @@ def state_view(request: HttpRequest) -> HttpResponse:
             "note": cosigned_note(checkpoint) if (checkpoint := tree.newest_checkpoint()) else "",
             "verify_all": _verify_all(scope),
             **_latest(request),
-            "processes": _processes(),
+            **months_context(request),
+            "last_export": _ago(ages.get("export")),
+            "processes": _processes(ages),
             "feeds": feeds_of(tables, casinos),
             "tables": [_table_row(table, casinos) for table in tables],
             "silent": sum(table.is_silent for table in tables),
@@ -144,11 +149,11 @@ def _line(label: str, waiting: monitoring.Waiting, *, marked_from_s: float, addr
     return Line(label, text, is_marked=waiting.oldest_s > marked_from_s, note=oldest, address=address)
 
 
-def _sealing() -> list[Line]:
+def _sealing(ages: Mapping[str, float]) -> list[Line]:
     checkpoint = monitoring.last_checkpoint()
     return [
         Line(gettext("Last checkpoint"), gettext("nothing yet") if checkpoint is None else _checkpoint(checkpoint)),
-        Line(gettext("Last export"), _ago(monitoring.heartbeats().get("export"))),
+        Line(gettext("Last export"), _ago(ages.get("export"))),
     ]
 
 
@@ -176,8 +181,7 @@ def _batches(number: int) -> str:
     return ngettext("%(number)s batch", "%(number)s batches", number) % {"number": count(number)}
 
 
-def _processes() -> list[Line]:
-    ages = monitoring.heartbeats()
+def _processes(ages: Mapping[str, float]) -> list[Line]:
     return [
         Line(str(label), _ago(ages.get(name)), is_marked=name not in ages or ages[name] > STALE_S[name])
         for name, label in PROCESS_NAMES.items()

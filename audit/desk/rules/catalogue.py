@@ -87,4 +87,37 @@ def readings_of(rule: Rule) -> Sequence[str]:
     return [name for name in READINGS if name in names]
 
 
+NEAR = 4
+"""Rules that a page names as near the one that it is about."""
+
+
+def near(rule: Rule) -> list[Rule]:
+    """Return the rules that rest on the same clauses or sentences, those that share most of them first."""
+    own = _rests_on(rule.name)
+    shared = [(len(own & _rests_on(other.name)), other) for other in RULES.values() if other is not rule]
+    return [other for number, other in sorted(shared, key=lambda each: -each[0]) if number][:NEAR]
+
+
+@cache
+def _rests_on(name: str) -> frozenset[str]:
+    """Return what a rule rests on: clauses by their labels, and the sentences that it checks."""
+    rule = RULES[name]
+    clauses = {label for labels in rule.provisions.values() for label in labels}
+    sentences = {
+        f"{sentence.text}, character {sentence.start}"
+        for ruleset in rule.rulesets
+        for sentence in covered(ruleset)
+        if rule.name in sentence.rules
+    }
+    return frozenset(clauses | sentences)
+
+
+def around(rule: Rule) -> tuple[Rule | None, Rule | None]:
+    """Return the rules before and after one in the order of the list, None at its ends."""
+    order = [each for group in groups() for each in group.rules]
+    index = order.index(rule)
+    return order[index - 1] if index else None, order[index + 1] if index + 1 < len(order) else None
+
+
 registries.forgets(texts_of.cache_clear)
+registries.forgets(_rests_on.cache_clear)

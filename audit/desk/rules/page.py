@@ -26,10 +26,12 @@ from audit.desk.scoped_admin import demands, in_record
 from audit.models import Finding, RegisterEntry
 from audit.models.adjudication import Severity
 from audit.presentation import finding_title, language, month_of, reference, stake_of
+from audit.reconciliation.wording import FAMILIES
 from audit.register.currency import currency_of
 from audit.register.readings import KINDS, written
 from settlement.catalogue import RULES, Rule
 from settlement.law import LAW_TEXTS
+from settlement.law_coverage.families import looked_at
 from settlement.readings import READINGS
 
 LAST_FINDINGS = 8
@@ -91,12 +93,18 @@ def rule_view(request: HttpRequest, name: str) -> HttpResponse:
     own = year.filter(rule=name)
     months = counts.by_month(own, today)
     closed, of_all = counts.closed_cases(year, name)
+    before, after = catalogue.around(rule)
     context = {
         **admin.site.each_context(request),
         "title": finding_title(name),
         "rule": rule,
         "severity": _severity(rule),
         "tag": TAGS[rule.severity],
+        "exceptional": str(Severity(rule.exceptional_severity).label) if rule.exceptional_severity else "",
+        "families": [FAMILIES[family] for family in sorted(looked_at(name))],
+        "near": [(each.name, finding_title(each.name)) for each in catalogue.near(rule)],
+        "before": before,
+        "after": after,
         "explanation": rule.explanation.in_language(language()),
         "reason": rule.reason.in_language(language()) if rule.reason is not None else "",
         "texts": [LAW_TEXTS[text] for text in catalogue.texts_of()[name]],

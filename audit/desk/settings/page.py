@@ -6,27 +6,28 @@ admin. Nothing is changed here; each button leads to the form that does it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
 from django.contrib import admin
-from django.db.models import Min, Model, QuerySet
+from django.db.models import Count, Model, Q, QuerySet
 from django.http import HttpRequest
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext, ngettext
+from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from audit.access.capabilities import Capability
-from audit.casework.holds import held, hold_of
 from audit.casework.undelivered import Undelivered, undelivered
+from audit.desk.record.months import holds
 from audit.desk.scoped_admin import scope_of
+from audit.desk.settings.register_lines import entry_line
 from audit.desk.settings.tables import table_lines
 from audit.desk.settings.webhook_states import webhook_line
-from audit.models import ApiKey, ArchivedMonth, Case, Casino, KeyScope, RequestState, Role
-from audit.presentation import count, date_time, day, local
+from audit.models import ApiKey, ArchivedMonth, Casino, KeyScope, NightRun, Officer, RequestState, Role
+from audit.presentation import count, date_time, day, duration, local, night_of
 
 SHOWN = 12
 """Rows of a section on the page; its own page has all of them."""
@@ -60,6 +61,28 @@ class KeyLine:
     state: str
 
 
+@dataclass(frozen=True, slots=True)
+class OfficerLine:
+    """An officer who may sign in, with their roles in words."""
+
+    officer: Officer
+    roles: str
+    has_second_factor: bool
+
+
+@dataclass(frozen=True, slots=True)
+class NightLine:
+    """The reconciliation of a casino's nights: when the last ended and how long it took, "" if there was none.
+
+    ``error`` is why it failed, "" if it did not.
+    """
+
+    casino: Casino
+    last: str
+    night: str
+    error: str
+
+
 def settings_context(request: HttpRequest) -> Mapping[str, Any]:
     """Return the sections that the officer may open; empty if there is none."""
     sections: dict[str, Any] = {}
@@ -72,7 +95,7 @@ def settings_context(request: HttpRequest) -> Mapping[str, Any]:
         ("nightsubscriber", lambda rows: list(rows.select_related("casino", "officer").order_by("pk")[:SHOWN])),
         ("deadline", lambda rows: list(rows)),
         ("casecontacts", lambda rows: list(rows.select_related("casino", "deputy")[:SHOWN])),
-        ("officer", lambda rows: [(each, _roles(each)) for each in rows.filter(is_active=True)[:SHOWN]]),
+        ("officer", lambda rows: _officers(rows[:SHOWN])),
     ):
         section = _admin(name)
         if not section.has_module_permission(request):
@@ -83,25 +106,15 @@ def settings_context(request: HttpRequest) -> Mapping[str, Any]:
         return {}
     return {
         "sections": sections,
+        "nights": _nights(sections["casino"].shown if "casino" in sections else []),
         "register": _register(request),
         "undelivered": _undelivered(request) if "casecontacts" in sections else [],
         "video_days": settings.CABOCHON_VIDEO_DAYS,
         "quarantine_days": settings.CABOCHON_QUARANTINE_DAYS,
         "retention_years": settings.CABOCHON_RETENTION_YEARS,
         "archive": ArchivedMonth.objects.order_by("-month")[:SHOWN],
-        "holds": _holds(request),
+        "holds": holds(request),
     }
-
-
-def _holds(request: HttpRequest) -> list[dict[str, Any]]:
-    """Return the cases that are held, of casinos whose record the officer sees: case, hold, address of the finding."""
-    cases = held(scope_of(request, Capability.SEE_RECORD).rows(Case.objects.order_by("pk")))
-    found = cases.annotate(finding=Min("findings"))[:SHOWN]
-    return [
-        {"case": each, "hold": hold_of(each), "address": reverse("admin:audit_finding_change", args=[each.finding])}
-        for each in found
-        if each.finding is not None
-    ]
 
 
 def _undelivered(request: HttpRequest) -> list[tuple[Casino, list[Undelivered]]]:
@@ -149,6 +162,28 @@ def _expiry(key: ApiKey, now: datetime) -> tuple[str, str]:
     return ngettext("in %(count)s day", "in %(count)s days", left.days) % {"count": count(left.days)}, "warn"
 
 
+def _officers(rows: QuerySet[Any]) -> list[OfficerLine]:
+    """Return officers, their roles, and whether each has a second factor."""
+    shown = list(rows)
+    with_factor = TOTPDevice.objects.filter(user__in=shown, confirmed=True).values_list("user", flat=True)
+    has_factor = {*with_factor} if shown else set()
+    return [OfficerLine(each, _roles(each), each.pk in has_factor) for each in shown]
+
+
+def _nights(casinos: Sequence[Casino]) -> list[NightLine]:
+    """Return when the night of each casino is reconciled, and when that was done last: one query."""
+    runs = NightRun.objects.filter(casino__in=casinos, ended_at__isnull=False)
+    newest = {run.casino_id: run for run in runs.order_by("casino_id", "-started_at").distinct("casino_id")}
+    return [_night(casino, newest.get(casino.pk)) for casino in casinos]
+
+
+def _night(casino: Casino, run: NightRun | None) -> NightLine:
+    if run is None or run.ended_at is None:
+        return NightLine(casino, "", "", "")
+    took = duration((run.ended_at - run.started_at).total_seconds())
+    return NightLine(casino, f"{date_time(run.ended_at, casino)} · {took}", night_of(run.gaming_day), run.error)
+
+
 def _roles(officer: Any) -> str:
     if officer.is_superuser:
         return gettext("superuser")
@@ -157,13 +192,18 @@ def _roles(officer: Any) -> str:
 
 
 def _register(request: HttpRequest) -> dict[str, Any] | None:
-    """Return how many entries of the register are in force and wait; None for who may not read it."""
+    """Return how many entries of the register are approved and wait, and the newest; None for who may not read it."""
     section = _admin("registerentry")
     if not section.has_module_permission(request):
         return None
     rows = section.get_queryset(request)
+    numbers = rows.aggregate(
+        decided=Count("pk", filter=Q(state=RequestState.APPROVED)),
+        waiting=Count("pk", filter=Q(state=RequestState.WAITING)),
+    )
+    shown = rows.filter(state__in=(RequestState.WAITING, RequestState.APPROVED)).order_by("-state", "-pk")[:SHOWN]
     return {
-        "decided": rows.filter(state=RequestState.APPROVED).count(),
-        "waiting": rows.filter(state=RequestState.WAITING).count(),
+        **numbers,
+        "shown": [entry_line(each) for each in shown],
         "may_add": section.has_add_permission(request),
     }

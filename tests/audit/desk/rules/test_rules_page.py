@@ -16,6 +16,7 @@ from audit.desk.rules import catalogue
 from audit.models import Case, Finding, Role
 from audit.models.cases import Outcome
 from settlement.catalogue import RULES
+from settlement.law_coverage.families import looked_at
 from tests.audit.casework.test_actions import hired
 from tests.audit.register.register_desk import RegisterDesk
 from tests.audit.tables import Tenant, dice_changed_in_mid_series
@@ -134,3 +135,37 @@ def test_a_reading_of_the_register_is_shown_in_money_and_one_that_is_fixed_by_it
     readings = page[page.index('id="readings"') :]
     assert "€0.50" in readings
     assert not re.search(r"<h3>[^<]*_", readings), "the name of a reading is for programs"
+
+
+def test_a_rule_says_what_it_needs_to_see_and_that_no_setting_changes_its_severity() -> None:
+    desk = desk_of(Tenant())
+    of_custody = desk.get(reverse("admin:rule", args=("dice-change-not-authorised",))).content.decode()
+    assert '<b class="b">Who holds the equipment</b>' in of_custody
+    assert "Of a table that does not report this it finds nothing" in of_custody
+    assert "The rule sets it; no setting changes it." in of_custody
+    at_every_table = next(name for name in RULES if not looked_at(name))
+    page = desk.get(reverse("admin:rule", args=(at_every_table,))).content.decode()
+    assert "it is checked at every table" in page
+
+
+def test_near_a_rule_are_those_of_its_clauses_and_sentences_and_never_itself() -> None:
+    rule = RULES["dice-change-not-authorised"]
+    near = catalogue.near(rule)
+    assert 0 < len(near) <= catalogue.NEAR
+    assert rule not in near
+    own = {label for labels in rule.provisions.values() for label in labels}
+    assert own & {label for labels in near[0].provisions.values() for label in labels}
+
+
+def test_the_buttons_of_a_rule_lead_through_the_whole_list_once() -> None:
+    order = [rule for group in catalogue.groups() for rule in group.rules]
+    seen, rule = [order[0]], catalogue.around(order[0])[1]
+    while rule is not None:
+        assert catalogue.around(rule)[0] is seen[-1]
+        seen.append(rule)
+        rule = catalogue.around(rule)[1]
+    assert seen == order
+    assert catalogue.around(order[0])[0] is None
+    page = desk_of(Tenant()).get(reverse("admin:rule", args=(order[1].name,))).content.decode()
+    assert f'href="{reverse("admin:rule", args=(order[0].name,))}" aria-label="Previous rule"' in page
+    assert f'href="{reverse("admin:rule", args=(order[2].name,))}" aria-label="Next rule"' in page

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 
 import pytest
 from django.contrib import admin
@@ -11,10 +11,12 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
+from django_otp.plugins.otp_totp.models import TOTPDevice
 
-from audit.models import ApiKey, Casino, GamingTable, Officer, Role
+from audit.models import ApiKey, Casino, GamingTable, NightRun, Officer, Role
 from tests.audit.casework.test_actions import hired
 from tests.audit.event_store.test_audit_trail import entries_today
+from tests.audit.register.register_desk import RegisterDesk
 from tests.audit.tables import Tenant
 
 pytestmark = pytest.mark.django_db
@@ -112,3 +114,47 @@ def test_the_desk_has_no_page_of_django_s_internals(client: Client) -> None:
     for address in ("auth/", "django_celery_beat/", "django_celery_beat/periodictask/", "sites/"):
         assert client.get(f"/admin/{address}").status_code == 404
     assert client.get(reverse("admin:app_list", args=("audit",))).status_code == 200
+
+
+def test_an_officer_without_a_second_factor_is_marked() -> None:
+    tenant = Tenant()
+    client = desk_of(tenant, Role.ADMINISTRATOR)
+    with_device, without = hired(tenant, Role.AUDITOR, "dora"), hired(tenant, Role.AUDITOR, "emil")
+    TOTPDevice.objects.create(user=with_device, confirmed=True)
+    TOTPDevice.objects.create(user=without, confirmed=False)
+    shown = client.get(PAGE).context["sections"]["officer"].shown
+    has_factor = {line.officer.pk: line.has_second_factor for line in shown}
+    assert (has_factor[with_device.pk], has_factor[without.pk]) == (True, False)
+    assert (
+        '<span class="tag warn">not yet</span>' in client.get(PAGE, headers={"accept-language": "en"}).content.decode()
+    )
+
+
+@pytest.mark.superuser
+def test_the_schedule_says_when_each_night_was_reconciled_last() -> None:
+    tenant, client = Tenant(), Client(headers={"accept-language": "en"})
+    client.force_login(hired(tenant, Role.ADMINISTRATOR, "anna"))
+    assert [(line.last, line.error) for line in client.get(PAGE).context["nights"]] == [("", "")]
+    started = datetime(2026, 11, 20, 5, 0, tzinfo=UTC)
+    for number, error in ((0, "an older one"), (1, "")):
+        run = NightRun.objects.create(casino=tenant.casino, gaming_day=date(2026, 11, 18 + number), started_by="beat")
+        moment = started + timedelta(days=number)
+        NightRun.objects.filter(pk=run.pk).update(
+            started_at=moment, ended_at=moment + timedelta(seconds=41), error=error
+        )
+    [line] = client.get(PAGE).context["nights"]
+    assert (line.last, line.night, line.error) == (
+        "21 Nov, 06:00 CET · 41 seconds",
+        "Night of Thu 19 Nov",
+        "",
+    )
+
+
+def test_the_readings_show_what_is_decided_and_what_waits_for_a_second_officer() -> None:
+    desk, client = RegisterDesk(), Client(headers={"accept-language": "en"})
+    entry, waiting = desk.decided("payout_unit", 100), desk.proposed("payout_unit", 500)
+    client.force_login(desk.one)
+    page = client.get(PAGE)
+    assert [line["entry"].pk for line in page.context["register"]["shown"]] == [waiting.pk, entry.pk]
+    assert (page.context["register"]["decided"], page.context["register"]["waiting"]) == (1, 1)
+    assert "waits for a second" in page.content.decode()
