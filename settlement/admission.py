@@ -1,5 +1,5 @@
-"""What the interface refuses of *new* events, beyond their shape: names for persons, words of bets in capitals, and
-events of another ruleset.
+"""What the interface refuses of *new* events, beyond their shape: names for persons, words of bets in capitals,
+misspelt rulesets, and events of another ruleset.
 
 An event that is stored already is compared and read as it is, so a table system may send it again.
 """
@@ -10,16 +10,18 @@ from collections.abc import Sequence
 
 from settlement.catalogue.words import BET_WORDS
 from settlement.codec import refuse_names
-from settlement.events import Event, WagerPlaced
+from settlement.events import Event, SessionOpened, WagerPlaced
 from settlement.persons.opaque_ids import NAMES_A_PLAYER, PERSONS_OF, is_opaque
 from settlement.rulesets import RULESETS, refuse_foreign
-from settlement.spelling import refuse_capitals, word_but_for_case
+from settlement.spelling import refuse_capitals, refuse_misspelt, word_but_for_case
 
 
 def refuse_unless_admitted(event: Event, ruleset: str | None) -> None:
     """Raise ``ShapeError`` for a new event that the interface refuses. ``ruleset`` is that of its stream."""
     refuse_names(event)
     refuse_foreign((event,), ruleset)
+    if isinstance(event, SessionOpened):
+        refuse_misspelt(event, {name: each.game for name, each in RULESETS.items()})
     known = RULESETS.get(ruleset or "")
     if known is not None and isinstance(event, WagerPlaced):
         refuse_capitals((event,), known.kinds)

@@ -17,7 +17,7 @@ from msgspec import inspect
 from settlement.codec import MAX_EVENT_BYTES, ShapeError, escaped
 from settlement.events import TYPES, ExtensionEvent
 from settlement.events.envelope import MAX_INTEGER, Amount, Currency, Envelope, Stake
-from settlement.spelling import likely_word
+from settlement.spelling import meant
 
 LONGEST_QUOTED = 40
 """Characters of what was sent that a message repeats."""
@@ -60,7 +60,7 @@ def _faults_of_event(sent: object) -> Iterator[ShapeError]:
         yield from _faults_of_object(sent, TYPES[name], "", f"'{name}'", also=("type",))
         return
     else:
-        hint = _meant(name, TYPES) or "an integrator's own begin with 'x.'"
+        hint = meant(name, TYPES) or "an integrator's own begin with 'x.'"
         yield ShapeError(f"{_quoted(name)} is no type of event; {hint}", "/type")
     # Of an unknown type the envelope can be read all the same.
     for field, value in sent.items():
@@ -80,7 +80,7 @@ def _faults_of_object(
             yield from _faults_in(value, inspect.type_info(field.type), field.type, f"{pointer}/{name}", of)
         elif name not in also:
             # A name that is missing is meant sooner than one that was given as well.
-            hint = _meant(name, missing) or _meant(name, [each for each in fields if each not in sent])
+            hint = meant(name, missing) or meant(name, [each for each in fields if each not in sent])
             yield ShapeError(f"is no field of {of}" + (f"; {hint}" if hint else ""), f"{pointer}/{escaped(name)}")
     for name in missing:
         yield ShapeError(f"has no '{name}', which {of} needs", pointer)
@@ -119,7 +119,7 @@ def _refusal(value: object, info: inspect.Type, pointer: str) -> str:
     for each in wanted:
         if isinstance(each, inspect.LiteralType) and isinstance(value, str):
             words = [word for other in wanted if isinstance(other, inspect.LiteralType) for word in other.values]
-            hint = _meant(value, [word for word in words if isinstance(word, str)])
+            hint = meant(value, [word for word in words if isinstance(word, str)])
             return f"{_quoted(value)} is none of {_listed(words)}" + (f"; {hint}" if hint else "")
     expected = " or ".join(_expected(each) for each in wanted)
     is_amount = _AMOUNT in wanted or (_POSITIVE in wanted and pointer.rsplit("/", 1)[-1] not in _NUMBERS)
@@ -198,12 +198,6 @@ def _in_minor_units(value: object) -> str:
         return ""
     minor = int(match[1]) * 100 + int(match[2].ljust(2, "0"))
     return f"{match[1]}.{match[2].ljust(2, '0')} is {minor} in a currency of two decimals"
-
-
-def _meant(sent: str, words: Collection[str]) -> str:
-    """Return a question for the word that is nearest to what was sent, "" if none is near."""
-    near = likely_word(sent, words)
-    return f"did you mean '{near}'?" if near else ""
 
 
 def _listed(words: Collection[object]) -> str:

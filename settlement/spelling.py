@@ -1,16 +1,19 @@
-"""Words of the law that were probably meant: for a bet that is in no closed list as it was sent.
+"""Words that were probably meant: for a bet outside the closed lists, an unknown ruleset, a field of another name.
 
 A bet that differs from a word of its ruleset by capitals alone is a fault of the table system: it is refused at the
-interface. Any other is recorded, for somebody accepted that stake, and the finding names the likely word.
+interface. Any other is recorded, for somebody accepted that stake, and the finding names the likely word. A ruleset or
+game that is nearly one of ours is refused in an opening, before anything was staked under it; one that is of another
+law is recorded, and found.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
+from typing import NoReturn
 
 from settlement.catalogue.words import BET_WORDS, USUAL_NAMES
 from settlement.codec import ShapeError
-from settlement.events import Event, WagerPlaced
+from settlement.events import Event, SessionOpened, WagerPlaced
 
 MAX_EDITS = 2
 """Most letters by which a word may differ and still be recognised."""
@@ -49,6 +52,32 @@ def likely_word(bet: str, words: Iterable[str]) -> str | None:
     near = sorted((edits, word) for word in words if (edits := _edits(sent, _letters(word))) <= most)
     is_unique = len(near) == 1 or (len(near) > 1 and near[0][0] < near[1][0])
     return near[0][1] if is_unique else None
+
+
+def meant(sent: str, words: Iterable[str]) -> str:
+    """Return a question for the word that is nearest to what was sent, "" if none is near."""
+    near = likely_word(sent, words)
+    return f"did you mean '{near}'?" if near else ""
+
+
+def refuse_misspelt(opened: SessionOpened, rulesets: Mapping[str, str]) -> None:
+    """Raise ``ShapeError`` if an opening misspells its ruleset or its game. ``rulesets`` are the games by ruleset."""
+    ruleset = likely_word(opened.data.ruleset, rulesets)
+    if opened.data.ruleset not in rulesets and ruleset and _is_of_one_country(opened.data.ruleset, ruleset):
+        _refuse(opened.data.ruleset, list(rulesets), "/data/ruleset")
+    games = list(dict.fromkeys(rulesets.values()))
+    if opened.data.game not in games and likely_word(opened.data.game, games):
+        _refuse(opened.data.game, games, "/data/game")
+
+
+def _refuse(sent: str, words: Collection[str], pointer: str) -> NoReturn:
+    listed = ", ".join(f"'{word}'" for word in words)
+    raise ShapeError(f"'{sent}' is none of {listed}; {meant(sent, words)}", pointer)
+
+
+def _is_of_one_country(sent: str, ruleset: str) -> bool:
+    """Whether two names of rulesets begin alike: ``uk-roulette`` is no misspelt ``fr-roulette``."""
+    return _letters(sent)[:2] == _letters(ruleset)[:2]
 
 
 def _names_of(word: str) -> set[str]:

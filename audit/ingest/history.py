@@ -22,7 +22,8 @@ from django.db import transaction
 
 from audit.event_store import cluster
 from audit.ingest.bodies import Body
-from audit.ingest.mapping import MappingFile, Row, RowRefused, event_of, stream_of
+from audit.ingest.mapping import Row, RowRefused, event_of, stream_of
+from audit.ingest.mapping_file import MappingFile
 from audit.ingest.record import RecordUnavailable, record
 from audit.ingest.refusals import EventsRefused
 from audit.models import ApiKey

@@ -1,32 +1,26 @@
-"""How rows of another system become events: a mapping file in TOML, read and applied.
+"""How rows of another system become events: a mapping file, applied.
 
     row {"ART": "EINSATZ", "BETRAG": "12,50", …} ──mapping──► {"type": "wager.placed", "data": {"stake": 1250, …}, …}
 
 One row is one event. The mapping says which column names the stream, which the type of the event, and for each type
-where each field comes from (``docs/import.md`` has an example). It decides nothing about the events themselves: what it
-writes goes through the same door as what a table system sends.
+where each field comes from (``docs/import.md`` has an example; ``mapping_file`` reads it). It decides nothing about the
+events themselves: what it writes goes through the same door as what a table system sends.
 """
 
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from string import Formatter
-from typing import Any, Literal
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from typing import Any
+from zoneinfo import ZoneInfo
 
-import msgspec
-
-MAX_MONEY_DIGITS = 4
+from audit.ingest.mapping_file import MappingFile, Money, Value
+from settlement.spelling import meant
 
 Row = Mapping[str, Any]
 """A row by column: of CSV all texts, of NDJSON what JSON has."""
-
-
-class BadMapping(Exception):
-    """The mapping file does not say what a mapping says. ``str()`` says where and what."""
 
 
 class RowRefused(Exception):
@@ -35,98 +29,6 @@ class RowRefused(Exception):
     def __init__(self, reason: str, column: str = "") -> None:
         super().__init__(reason)
         self.column = column
-
-
-class Money(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How an amount is written: ``digits`` after ``decimal`` are one minor unit; ``ignore`` are characters to drop."""
-
-    digits: int = 2
-    decimal: str = "."
-    ignore: str = ""
-
-
-class Value(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Where a field comes from, a column or a constant, and how its text is read. One of the five ways at most.
-
-    ``date`` and ``time`` are formats of ``strptime``; a time has an offset in itself (``%z``) or gets that of ``zone``.
-    ``separator`` cuts a list, each item of which is read so.
-    """
-
-    column: str = ""
-    value: Any = None
-    words: dict[str, Any] | None = None
-    money: Money | None = None
-    date: str = ""
-    time: str = ""
-    integer: bool = False
-    zone: str = ""
-    separator: str = ""
-
-
-class Source(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The file: what it is called in the events, and how it is written."""
-
-    name: str
-    format: Literal["csv", "ndjson"] = "csv"
-    delimiter: str = ","
-    encoding: str = "utf-8-sig"
-
-
-class MappingFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The file as it is written. ``fields`` has the data of each type of event; ``stream`` is a text with {columns}."""
-
-    source: Source
-    stream: str
-    type: Value
-    occurred_at: Value
-    fields: dict[str, dict[str, Value]]
-    actor: Value | None = None
-
-
-def read_mapping(text: str) -> MappingFile:
-    """Return a mapping from the text of its file. Raise ``BadMapping``."""
-    try:
-        mapping = msgspec.convert(tomllib.loads(text), MappingFile)
-    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
-        raise BadMapping(str(error)) from None
-    named = {"type": mapping.type, "occurred_at": mapping.occurred_at}
-    if mapping.actor is not None:
-        named["actor"] = mapping.actor
-    for event_type, fields in mapping.fields.items():
-        named |= {f"fields.{event_type}.{name}": value for name, value in fields.items()}
-    for where, value in named.items():
-        _check(where, value)
-    if not mapping.occurred_at.time:
-        raise BadMapping("occurred_at: has no time, the format in which it is written")
-    try:
-        columns = [name for _, name, _, _ in Formatter().parse(mapping.stream) if name is not None]
-    except ValueError as error:
-        raise BadMapping(f"stream: {error}") from None
-    if not columns or not all(columns):
-        raise BadMapping("stream: names no {column}, and every row would be of one stream")
-    if len(mapping.source.delimiter) != 1:
-        raise BadMapping("source.delimiter: is not one character")
-    try:
-        "".encode(mapping.source.encoding)
-    except LookupError:
-        raise BadMapping(f"source.encoding: {mapping.source.encoding} is no encoding") from None
-    return mapping
-
-
-def _check(where: str, value: Value) -> None:
-    """Raise ``BadMapping`` for a value that has no source, two of them, or two ways to be read."""
-    if bool(value.column) == (value.value is not None):
-        raise BadMapping(f"{where}: has to have either a column or a value")
-    ways = [value.words is not None, value.money is not None, bool(value.date), bool(value.time), value.integer]
-    if sum(ways) > 1 or (value.value is not None and (any(ways) or value.separator)):
-        raise BadMapping(f"{where}: is read in more than one way")
-    if value.money is not None and (not 0 <= value.money.digits <= MAX_MONEY_DIGITS or len(value.money.decimal) != 1):
-        raise BadMapping(f"{where}.money: digits are 0 to {MAX_MONEY_DIGITS}, decimal is one character")
-    if value.time and "%z" not in value.time:
-        try:
-            ZoneInfo(value.zone)
-        except (ZoneInfoNotFoundError, ValueError):
-            raise BadMapping(f"{where}: the time has no %z, and {value.zone or '(none)'} is no time zone") from None
 
 
 def event_of(mapping: MappingFile, row: Row, *, seq: int, after: datetime | None) -> dict[str, Any]:
@@ -140,7 +42,9 @@ def event_of(mapping: MappingFile, row: Row, *, seq: int, after: datetime | None
         raise RowRefused("the column of the event's type is empty", mapping.type.column)
     fields = mapping.fields.get(event_type)
     if fields is None:
-        raise RowRefused(f"the mapping has no fields of '{event_type}'", mapping.type.column)
+        hint = meant(event_type, mapping.fields) if isinstance(event_type, str) else ""
+        reason = f"the mapping has no fields of '{event_type}'" + (f"; {hint}" if hint else "")
+        raise RowRefused(reason, mapping.type.column)
     occurred_at = _read(mapping.occurred_at, row, after)
     if occurred_at is None:
         raise RowRefused("the column of the time is empty", mapping.occurred_at.column)

@@ -19,7 +19,7 @@ from settlement.codec import (
     decode_one_stored,
     decode_stored,
 )
-from settlement.events import ExtensionEvent
+from settlement.events import ExtensionEvent, SessionOpened
 from settlement.rulesets import RULESETS
 from settlement.spelling import likely_word
 from tests.settlement.streams import event, opener
@@ -170,6 +170,65 @@ def test_the_finding_names_the_likely_word(bet: str, ruleset: str, likely: str |
 def test_every_word_is_the_likely_word_of_itself() -> None:
     for ruleset in RULESETS.values():
         assert [likely_word(BET_WORDS[bet], ruleset.kinds) for bet in ruleset.kinds] == list(ruleset.kinds)
+
+
+# Rulesets
+
+
+def opens(ruleset: str, **data: Any) -> SessionOpened:
+    opened = decode(opener("s", ruleset, **data))
+    assert isinstance(opened, SessionOpened)
+    assert not are_surely_admitted([opened])
+    return opened
+
+
+@pytest.mark.parametrize(
+    ("sent", "meant"),
+    [
+        ("fr-crap", "fr-craps"),
+        ("FR-CRAPS", "fr-craps"),
+        ("fr_craps", "fr-craps"),
+        ("frcraps", "fr-craps"),
+        ("fr-roulete", "fr-roulette"),
+        ("fr-amercian-roulette", "fr-american-roulette"),
+        ("qc-carps", "qc-craps"),
+    ],
+)
+def test_a_misspelt_ruleset_of_an_opening_is_refused_with_the_word_meant(sent: str, meant: str) -> None:
+    with pytest.raises(ShapeError) as refused:
+        refuse_unless_admitted(opens(sent), sent)
+    assert refused.value.pointer == "/data/ruleset"
+    listed = ", ".join(f"'{name}'" for name in RULESETS)
+    assert refused.value.reason == f"'{sent}' is none of {listed}; did you mean '{meant}'?"
+
+
+@pytest.mark.parametrize("sent", ["nevada-craps", "uk-roulette", "de-roulette", "house rules", "", "-", "x" * 30_000])
+def test_a_ruleset_of_another_law_is_recorded_and_found(sent: str) -> None:
+    refuse_unless_admitted(opens(sent), sent)
+    [finding] = adjudicate([opener("s", sent)]).findings
+    assert (finding.rule, finding.recorded) == ("unknown-ruleset", sent)
+
+
+@pytest.mark.parametrize("ruleset", RULESETS)
+def test_every_ruleset_is_admitted(ruleset: str) -> None:
+    refuse_unless_admitted(opens(ruleset), ruleset)
+
+
+@pytest.mark.parametrize(
+    ("sent", "meant"), [("Craps", "craps"), ("crap", "craps"), ("french-roulette", "french_roulette")]
+)
+def test_a_misspelt_game_of_an_opening_is_refused_with_the_word_meant(sent: str, meant: str) -> None:
+    with pytest.raises(ShapeError, match=f"did you mean '{meant}'") as refused:
+        refuse_unless_admitted(opens("fr-craps", game=sent), "fr-craps")
+    assert refused.value.pointer == "/data/game"
+
+
+@pytest.mark.parametrize("sent", ["french_roulette", "baccarat", ""])
+def test_another_game_is_recorded_and_found(sent: str) -> None:
+    refuse_unless_admitted(opens("fr-craps", game=sent), "fr-craps")
+    assert [finding.rule for finding in adjudicate([opener("s", "fr-craps", game=sent)]).findings] == [
+        "unknown-ruleset"
+    ]
 
 
 # Events of an integrator's own

@@ -12,7 +12,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from audit.ingest.history import Outcome, UnreadableFile, import_rows, rows_of
-from audit.ingest.mapping import BadMapping, MappingFile, read_mapping
+from audit.ingest.mapping_file import BadMapping, MappingFile, read_mapping
 from audit.ingest.record import RecordUnavailable
 from audit.management.counted import counted
 from audit.models import ApiKey, KeyScope
@@ -70,7 +70,8 @@ class Command(BaseCommand):
         except (OSError, UnicodeDecodeError) as error:
             raise CommandError(f"{path}: {error}") from None
         except BadMapping as error:
-            raise CommandError(f"{path}: {error}") from None
+            faults = str(error)
+            raise CommandError(f"{path}:{chr(10) if chr(10) in faults else ' '}{faults}") from None
 
     @staticmethod
     def _key(given: str) -> ApiKey:

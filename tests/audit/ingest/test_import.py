@@ -13,7 +13,8 @@ from django.core.management import CommandError, call_command
 
 from audit.adjudication.replay import advance
 from audit.event_store import read
-from audit.ingest.mapping import BadMapping, MappingFile, RowRefused, event_of, read_mapping
+from audit.ingest.mapping import RowRefused, event_of
+from audit.ingest.mapping_file import BadMapping, MappingFile, read_mapping
 from audit.models import ApiKey, Finding, KeyScope, LoggedStream, Quarantined
 from tests.audit.tables import Tenant
 
@@ -183,6 +184,81 @@ def test_a_mapping_that_says_nothing_sensible_is_refused_with_the_place(before: 
     assert before in TOML
     with pytest.raises(BadMapping, match=message.replace("{", r"\{")):
         read_mapping(TOML.replace(before, after))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        ("[source]", "[sourc]", "sourc: is no key of a mapping; did you mean 'source'?"),
+        ('delimiter = ";"', 'delimeter = ";"', "source.delimeter: is no key of source; did you mean 'delimiter'?"),
+        ('zone = "Europe/Paris"', 'zon = "UTC"', "occurred_at.zon: is no key of a field; did you mean 'zone'?"),
+        ("[type.words]", "[type.word]", "type.word: is no key of a field; did you mean 'words'?"),
+        (
+            '[fields."wager.placed"]',
+            '[fields."wager.placd"]',
+            "fields.\"wager.placd\": is no type of event; did you mean 'wager.placed'?",
+        ),
+        (
+            'bet = { column = "Wette"',
+            'bett = { column = "Wette"',
+            "fields.\"wager.placed\".bett: is no field of 'wager.placed'; did you mean 'bet'?",
+        ),
+        (
+            'bet = { column = "Wette"',
+            'bet = { colum = "Wette"',
+            "fields.\"wager.placed\".bet.colum: is no key of a field; did you mean 'column'?",
+        ),
+        (
+            'numbers = { column = "Zahlen", separator = "-" }',
+            'numbers = { column = "Zahlen", money = { decimals = "," } }',
+            "fields.\"wager.placed\".numbers.money.decimals: is no key of money; did you mean 'decimal'?",
+        ),
+        (
+            "[fields.no_more_bets]",
+            "[fields.no_more_bets]\nthe_moon = { column = 'Art' }",
+            "fields.no_more_bets.the_moon: is no field of 'no_more_bets'",
+        ),
+        ("[fields.no_more_bets]", '[fields."lights.out"]', 'fields."lights.out": is no type of event'),
+        (
+            'encoding = "utf-8"',
+            "encoding = 8",
+            "source.encoding: Expected `str`, got `int`",
+        ),
+        (
+            'player = { column = "Spieler" }',
+            "player = { column = 7 }",
+            'fields."wager.placed".player.column: Expected `str`, got `int`',
+        ),
+    ],
+)
+def test_a_key_of_a_mapping_that_is_misspelt_is_named_with_its_place_and_the_one_that_is_meant(
+    before: str, after: str, message: str
+) -> None:
+    assert TOML.count(before) == 1
+    with pytest.raises(BadMapping) as refused:
+        read_mapping(TOML.replace(before, after))
+    assert message in str(refused.value).splitlines()
+
+
+def test_every_misspelt_key_of_a_mapping_is_named_at_once_after_its_file(tmp_path: Path, deauville: Tenant) -> None:
+    mapping = TOML.replace("delimiter", "delimeter").replace('zone = "', 'zon = "')
+    printed, _ = run(tmp_path, deauville.key, mapping=mapping)
+    assert printed.splitlines() == [
+        f"{tmp_path / 'mapping.toml'}:",
+        "source.delimeter: is no key of source; did you mean 'delimiter'?",
+        "occurred_at.zon: is no key of a field; did you mean 'zone'?",
+    ]
+
+
+def test_a_type_of_an_integrators_own_has_any_fields() -> None:
+    read_mapping(TOML + '[fields."x.acme.ball-speed"]\nrpm = { column = "Zahlen", integer = true }\n')
+
+
+def test_a_word_for_a_type_that_has_no_part_is_told_with_the_one_that_is_meant(
+    tmp_path: Path, deauville: Tenant
+) -> None:
+    _, refused = run(tmp_path, deauville.key, mapping=TOML.replace('KUGEL = "ball.settled"', 'KUGEL = "ball.setled"'))
+    assert refused[0]["reason"] == "the mapping has no fields of 'ball.setled'; did you mean 'ball.settled'?"
 
 
 @pytest.fixture(scope="module")

@@ -109,6 +109,24 @@ def test_every_fault_of_a_body_is_named_up_to_twenty(tenant: Tenant, stream: str
     assert len(answer["errors"]) == 20
 
 
+def test_an_opening_with_a_misspelt_ruleset_is_told_which_is_meant_and_opens_nothing(
+    tenant: Tenant, stream: str
+) -> None:
+    sent = tenant.session(stream, 3)
+    sent[0]["data"]["ruleset"] = "fr-crap"
+    answer = problem(tenant.send(stream, sent))
+    assert (answer["status"], answer["code"], answer["index"], answer["seq"]) == (422, "invalid", 0, 1)
+    [fault] = answer["errors"]
+    assert fault["pointer"] == "/0/data/ruleset"
+    assert fault["detail"].endswith("; did you mean 'fr-craps'?")
+    assert tenant.client.get(f"/api/v1/streams/{stream}", headers=tenant.headers()).status_code == 404
+    [(name, seq, code, detail, _)] = kept(tenant)
+    assert (name, seq, code) == (stream, 1, "invalid")
+    assert "did you mean 'fr-craps'?" in detail
+    sent[0]["data"]["ruleset"] = "fr-craps"
+    assert tenant.send(stream, sent).status_code == 201
+
+
 def test_the_first_day_is_accepted(tenant: Tenant, stream: str) -> None:
     sent = tenant.session(stream, 3)
     sent[0]["data"]["gaming_day"] = "1990-01-01"
