@@ -34,16 +34,20 @@ CHANGED_FIELDS = ("state", "assigned_to", "outcome", "reason", "proposed_by", "a
 """What an action may change of a case; the rest is as the finding opened it."""
 
 
-UNDO: Mapping[str, str] = MappingProxyType({"case.taken": "release", "case.proposed": "withdraw"})
-"""The transition that takes back an action, by the action's event. It is an action too: nothing is deleted."""
+UNDO: Mapping[str, str] = MappingProxyType(
+    {"case.taken": "release", "case.assigned": "release", "case.proposed": "withdraw"}
+)
+"""The transition that takes back an action, by the action's event. It is an action too: nothing is deleted. A case that
+another officer had is not released, but assigned to them again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Undo:
-    """The last action on a case, by its event, and the transition that takes it back."""
+    """The last action on a case, and the transition that takes it back. ``assignee`` is who had the case before."""
 
-    event: str
+    action: CaseAction
     transition: str
+    assignee: Officer | None = None
 
 
 class ActionRefused(Exception):
@@ -64,11 +68,13 @@ def perform(
     assignee: Officer | None = None,
     is_again: bool = False,
     moment: datetime | None = None,
+    undoes: int | None = None,
 ) -> Case:
     """Perform the transition ``name`` on a case and return the case.
 
     ``is_again`` is whether the officer knows that the video was asked for already. ``moment`` is the instant whose
-    video is asked for, None for what the case's finding is of.
+    video is asked for, None for what the case's finding is of. ``undoes`` is the id of the officer's own action that
+    this takes back: it is refused if anything was done since.
 
     Raise ``ActionRefused`` if the officer may not: then the case is unchanged, and the attempt is recorded.
     """
@@ -77,6 +83,8 @@ def perform(
     try:
         with transaction.atomic():
             case = Case.objects.select_for_update().get(pk=case_id)
+            if undoes is not None:
+                _check_is_last(case, officer, undoes)
             _check(case, officer, transition, reason, outcome, assignee)
             if transition.name == "ask_video" and not is_again and video.was_requested(case, moment):
                 raise ActionRefused(_("The video was asked for already. Say so if you ask for it again."))
@@ -178,6 +186,8 @@ def _check(
         raise ActionRefused(_("Only the officer who proposed closing this case can withdraw that."))
     if transition.name in _OF_HOLDS and (refusal := _why_no_hold(holds.hold_of(case), officer, transition.name)):
         raise ActionRefused(refusal)
+    if transition.name == "take" and case.assigned_to_id == officer.pk:
+        raise ActionRefused(_("You have this case already."))
     if transition.needs_reason and not reason:
         raise ActionRefused(_("Give a reason."))
     if transition.needs_outcome and outcome not in Outcome.values:
@@ -189,6 +199,9 @@ def _check(
 
 
 _OF_HOLDS = ("hold", "lift_hold")
+
+_MOVES = ("case.taken", "case.assigned", "case.released")
+"""The actions that say who has a case."""
 
 
 def _why_no_hold(hold: CaseAction | None, officer: Officer, name: str) -> Promise | None:
@@ -265,7 +278,40 @@ def undoable(case: Case, officer: Officer, known: Known | None = None) -> Undo |
     if last is None or last.officer_id != officer.pk or last.type not in UNDO:
         return None
     name = UNDO[last.type]
-    return Undo(last.type, name) if is_allowed(case, officer, name, known) else None
+    if not is_allowed(case, officer, name, known):
+        return None
+    before = _holder_before(last) if name == "release" else None
+    is_still_one = before is not None and before.is_active and _is_caseworker(case, before)
+    return Undo(last, "assign", before) if is_still_one else Undo(last, name)
+
+
+def undo(action: CaseAction, officer: Officer) -> Case:
+    """Take back an action of ``officer`` by another one, and return the case. Raise ``ActionRefused`` if none can."""
+    found = undoable(action.case, officer)
+    if found is None or found.action != action:
+        _check_is_last(action.case, officer, action.pk)
+        raise ActionRefused(_("This cannot be taken back."))
+    return perform(action.case_id, officer, found.transition, assignee=found.assignee, undoes=action.pk)
+
+
+def _last_action(case: Case) -> CaseAction | None:
+    return CaseAction.objects.filter(case=case).order_by("at", "pk").last()
+
+
+def _check_is_last(case: Case, officer: Officer, action_id: int) -> None:
+    """Raise ``ActionRefused`` unless the last action on a case is this one, and the officer's own."""
+    last = _last_action(case)
+    if last is None or last.pk != action_id or last.officer_id != officer.pk:
+        raise ActionRefused(_("Something else was done to the case since, so this can no longer be taken back."))
+
+
+def _holder_before(action: CaseAction) -> Officer | None:
+    """Return who had a case before it was taken or assigned by ``action``, the last one; None if nobody had it."""
+    moved = CaseAction.objects.filter(case=action.case_id, type__in=_MOVES).exclude(pk=action.pk)
+    before = moved.select_related("officer").order_by("at", "pk").last()
+    if before is None or before.type == "case.released":
+        return None
+    return before.officer if before.type == "case.taken" else Officer.objects.filter(username=before.about).first()
 
 
 def _record(case: Case, officer: Officer, event: str, reason: str, about: str, *, at: datetime | None = None) -> None:

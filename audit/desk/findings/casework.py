@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from types import MappingProxyType
@@ -13,12 +14,16 @@ from django import forms
 from django.conf import settings
 from django.contrib import admin, messages
 from django.contrib.admin.helpers import ActionForm
+from django.db.models import Max
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.middleware.csrf import get_token
 from django.shortcuts import redirect
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.functional import Promise
+from django.utils.html import format_html
 from django.utils.http import urlencode
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
@@ -38,7 +43,7 @@ from audit.desk.scoped_admin import RecordAdmin, demands, in_record, officer_of
 from audit.desk.sign_in.proof import ask_for_proof
 from audit.desk.tables.moment import clock_in, instant_at, span_of
 from audit.exports.pdf import PDF
-from audit.models import Case, Finding, Officer
+from audit.models import Case, CaseAction, Finding, Officer
 from audit.models.cases import Outcome, State
 from audit.persons.directory import Directory, players
 from audit.presentation import (
@@ -115,27 +120,25 @@ class CaseworkAdmin(RecordAdmin[Finding]):
         self, request: HttpRequest, findings: QuerySet[Finding], name: str, *, reason: str = "", outcome: str = ""
     ) -> None:
         """Perform one action on many cases, each on its own, and report how many it was done to or refused for."""
-        done = 0
+        done: list[Case] = []
         refusals: Counter[str] = Counter()
         for case_id in dict.fromkeys(findings.exclude(case=None).values_list("case_id", flat=True)):
             try:
-                actions.perform(case_id, officer_of(request), name, reason=reason, outcome=outcome)
-                done += 1
+                done.append(actions.perform(case_id, officer_of(request), name, reason=reason, outcome=outcome))
             except actions.ActionRefused as error:
                 refusals[str(error)] += 1
         if done:
-            text = ngettext("%(count)d case was changed.", "%(count)d cases were changed.", done)
-            messages.success(request, text % {"count": done})
-        for why, count in refusals.items():
-            text = ngettext(
-                "%(count)d case was not changed: %(why)s", "%(count)d cases were not changed: %(why)s", count
-            )
-            messages.warning(request, text % {"count": count, "why": why})
+            text = ngettext("%(count)d case was changed.", "%(count)d cases were changed.", len(done))
+            content = text % {"count": len(done)}
+            undo = _undo_form(request, done, TRANSITIONS[name].event)
+            messages.success(request, format_html("{} {}", content, undo) if undo else content)
+        _say_refusals(request, refusals)
 
     def casework_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view
         return [
             path("take-next/", view(self.take_next_view), name="audit_finding_take_next"),
+            path("undo/", view(self.undo_view), name="audit_finding_undo"),
             path("<int:pk>/case/<slug:name>/", view(self.case_view), name="audit_finding_case"),
         ]
 
@@ -152,6 +155,31 @@ class CaseworkAdmin(RecordAdmin[Finding]):
             return redirect("admin:audit_finding_changelist")
         kept = urlencode({LISTED: request.GET.urlencode()}) if request.GET else ""
         return redirect(f"{reverse('admin:audit_finding_change', args=[finding.pk])}{'?' * bool(kept)}{kept}")
+
+    @demands(Capability.WORK_CASES)
+    def undo_view(self, request: HttpRequest) -> HttpResponse:
+        """Take back what the officer did to several cases, each on its own, and return to the list that it was of.
+
+        What somebody has done to a case since stays as it is, and is said.
+        """
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        officer = officer_of(request)
+        sent = [each for each in request.POST.get("actions", "").split(",") if ID.fullmatch(each)]
+        undone = 0
+        refusals: Counter[str] = Counter()
+        for action in CaseAction.objects.filter(pk__in=sent, officer=officer).select_related("case__casino"):
+            try:
+                actions.undo(action, officer)
+                undone += 1
+            except actions.ActionRefused as error:
+                refusals[str(error)] += 1
+        if undone:
+            text = ngettext("%(count)d case is as it was.", "%(count)d cases are as they were.", undone)
+            messages.success(request, text % {"count": undone})
+        _say_refusals(request, refusals)
+        kept = request.GET.urlencode()
+        return redirect(f"{reverse('admin:audit_finding_changelist')}{'?' * bool(kept)}{kept}")
 
     @demands(Capability.WORK_CASES, Capability.APPROVE_CASES)
     def case_view(self, request: HttpRequest, pk: int, name: str) -> HttpResponse:
@@ -170,6 +198,7 @@ class CaseworkAdmin(RecordAdmin[Finding]):
         shown = _shown_moment(request, finding) if name == "ask_video" else None
         back = shown.address if shown is not None else address_of(request, pk)
         assignee = Officer.objects.filter(username=request.POST.get("assignee", ""), is_active=True).first()
+        undoes = request.POST.get("undoes", "")
         try:
             case = actions.perform(
                 finding.case_id,
@@ -180,6 +209,7 @@ class CaseworkAdmin(RecordAdmin[Finding]):
                 assignee=assignee,
                 is_again=bool(request.POST.get("again")),
                 moment=shown.at if shown is not None else None,
+                undoes=int(undoes) if ID.fullmatch(undoes) else None,
             )
         except actions.ActionRefused as error:
             messages.error(request, str(error))
@@ -197,6 +227,28 @@ class CaseworkAdmin(RecordAdmin[Finding]):
             player = Directory.of(finding.casino_id, players([player])).player(player)
         body = payment_order(finding, officer_of(request), player, timezone.now())
         return file_response(f"{reference(finding)}.pdf", PDF, body)
+
+
+def _say_refusals(request: HttpRequest, refusals: Counter[str]) -> None:
+    for why, count in refusals.items():
+        text = ngettext("%(count)d case was not changed: %(why)s", "%(count)d cases were not changed: %(why)s", count)
+        messages.warning(request, text % {"count": count, "why": why})
+
+
+def _undo_form(request: HttpRequest, cases: Sequence[Case], event: str) -> SafeString | None:
+    """Return the button that takes back what an officer has just done to ``cases``; None if it cannot be taken back."""
+    if event not in actions.UNDO:
+        return None
+    done = CaseAction.objects.filter(case__in=cases, officer=officer_of(request), type=event).values("case")
+    kept = request.GET.urlencode()
+    return format_html(
+        '<form class="undo" method="post" action="{}"><input type="hidden" name="csrfmiddlewaretoken" value="{}">'
+        '<input type="hidden" name="actions" value="{}"><button class="btn sm" type="submit">{}</button></form>',
+        f"{reverse('admin:audit_finding_undo')}{'?' * bool(kept)}{kept}",
+        get_token(request),
+        ",".join(str(last) for last in done.annotate(last=Max("pk")).values_list("last", flat=True).order_by("last")),
+        _("Undo"),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,18 +359,23 @@ def _late_words(case: Case) -> dict[str, Any] | None:
     }
 
 
+ID = re.compile(r"[0-9]{1,18}")
+
 PAYS = "order_payment"
 """The transition that answers with a file."""
 
 DONE: Mapping[str, Promise] = MappingProxyType(
-    {"case.taken": _("You took this case."), "case.proposed": _("You proposed closing. A second officer decides.")}
+    {
+        "case.taken": _("You took this case."),
+        "case.assigned": _("The case was assigned."),
+        "case.proposed": _("You proposed closing. A second officer decides."),
+    }
 )
 """What an officer has just done that can be taken back, by its event type in the audit trail."""
 
 MESSAGES: Mapping[str, Promise] = MappingProxyType(
     {
         **DONE,
-        "case.assigned": _("The case was assigned."),
         "case.released": _("The case was released. No officer has it."),
         "case.commented": _("The note was added."),
         "case.answered": _("The croupier’s answer was added."),
@@ -337,7 +394,15 @@ MESSAGES: Mapping[str, Promise] = MappingProxyType(
 
 def _undo(known: actions.Known, officer: Officer) -> dict[str, Any] | None:
     undo = actions.undoable(known.case, officer, known)
-    return {"content": DONE[undo.event], "name": undo.transition} if undo is not None else None
+    if undo is None:
+        return None
+    assignee = undo.assignee.username if undo.assignee is not None else ""
+    return {
+        "content": DONE[undo.action.type],
+        "name": undo.transition,
+        "action": undo.action.pk,
+        "assignee": assignee,
+    }
 
 
 def _pattern(finding: Finding, request: HttpRequest) -> dict[str, Any] | None:

@@ -159,10 +159,10 @@ def test_an_officer_takes_back_what_they_just_did_and_nothing_is_deleted(desk: D
     pk, first, second = desk.case.pk, desk.first, desk.second
     assert actions.undoable(desk.case, first) is None
     actions.perform(pk, first, "take")
-    assert actions.undoable(desk.case, first) == actions.Undo("case.taken", "release")
+    assert undo_of(desk, first) == ("case.taken", "release", None)
     assert actions.undoable(desk.case, second) is None
     actions.perform(pk, first, "propose", reason="seen", outcome="mistaken")
-    assert actions.undoable(desk.case, first) == actions.Undo("case.proposed", "withdraw")
+    assert undo_of(desk, first) == ("case.proposed", "withdraw", None)
     with pytest.raises(ActionRefused):
         actions.perform(pk, second, "withdraw")
     assert desk.case.state == "second"
@@ -173,6 +173,61 @@ def test_an_officer_takes_back_what_they_just_did_and_nothing_is_deleted(desk: D
     assert CaseAction.objects.filter(case=desk.case).count() == 3
     actions.perform(pk, second, "comment", reason="camera 4")
     assert actions.undoable(desk.case, first) is None
+
+
+def undo_of(desk: Desk, officer: Officer) -> tuple[str, str, Officer | None] | None:
+    undo = actions.undoable(desk.case, officer)
+    return None if undo is None else (undo.action.type, undo.transition, undo.assignee)
+
+
+def latest(desk: Desk) -> CaseAction:
+    return CaseAction.objects.filter(case=desk.case).latest("pk")
+
+
+def test_a_case_that_another_officer_had_goes_back_to_them(desk: Desk) -> None:
+    pk, first, second, third = desk.case.pk, desk.first, desk.second, desk.third
+    actions.perform(pk, first, "take")
+    actions.perform(pk, second, "take")
+    assert undo_of(desk, second) == ("case.taken", "assign", first)
+    actions.undo(latest(desk), second)
+    assert values(desk.case)[:2] == ("investigating", first)
+    assert last_entry(desk)[:2] == ("case.assigned", second.username)
+    actions.perform(pk, first, "assign", assignee=third)
+    assert undo_of(desk, first) == ("case.assigned", "assign", first)
+    actions.perform(pk, third, "release")
+    actions.perform(pk, first, "assign", assignee=third)
+    assert undo_of(desk, first) == ("case.assigned", "release", None), "nobody had it"
+    actions.undo(latest(desk), first)
+    assert values(desk.case)[:2] == ("new", None)
+    assert CaseAction.objects.filter(case=desk.case).count() == 7
+
+
+def test_a_case_is_released_where_its_former_officer_works_on_cases_no_more(desk: Desk) -> None:
+    actions.perform(desk.case.pk, desk.first, "take")
+    actions.perform(desk.case.pk, desk.second, "take")
+    desk.first.memberships.all().delete()
+    assert undo_of(desk, desk.second) == ("case.taken", "release", None)
+
+
+def test_what_was_done_since_is_not_taken_back(desk: Desk) -> None:
+    pk, first, second = desk.case.pk, desk.first, desk.second
+    actions.perform(pk, first, "take")
+    taken = latest(desk)
+    actions.perform(pk, second, "take")
+    with pytest.raises(ActionRefused, match="since"):
+        actions.undo(taken, first)
+    with pytest.raises(ActionRefused, match="since"):
+        actions.perform(pk, first, "release", undoes=taken.pk)
+    with pytest.raises(ActionRefused, match="since"):
+        actions.undo(latest(desk), first)
+    assert values(desk.case)[:2] == ("investigating", second)
+
+
+def test_an_officer_takes_no_case_that_is_theirs_already(desk: Desk) -> None:
+    actions.perform(desk.case.pk, desk.first, "take")
+    with pytest.raises(ActionRefused, match="already"):
+        actions.perform(desk.case.pk, desk.first, "take")
+    assert CaseAction.objects.filter(case=desk.case).count() == 1
 
 
 @pytest.mark.superuser

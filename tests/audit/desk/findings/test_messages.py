@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import html
+import re
+
 import pytest
+from django.utils import timezone
 
 from audit.casework import actions
 from audit.casework.state_machine import TRANSITIONS
 from audit.desk.findings.casework import MESSAGES
-from audit.models import Officer
+from audit.event_store import audit_trail
+from audit.models import Case, CaseAction, Officer
 from tests.audit.casework.test_actions import Desk, client_of
 
 pytestmark = pytest.mark.django_db
+
+LIST = "/admin/audit/finding/"
 
 
 def after(desk: Desk, officer: Officer, name: str, **form: str) -> str:
@@ -22,6 +29,92 @@ def after(desk: Desk, officer: Officer, name: str, **form: str) -> str:
 
 def messages_of(page: str) -> str:
     return page.split('class="messagelist"')[1].split("</ul>")[0] if "messagelist" in page else ""
+
+
+def form_of(page: str) -> tuple[str, str]:
+    """Return where the undo of a message goes, and the actions that it takes back."""
+    found = re.search(r'<form class="undo" method="post" action="([^"]*)">.*?name="actions" value="([^"]*)"', page)
+    assert found, messages_of(page)
+    return html.unescape(found[1]), found[2]
+
+
+def chosen(desk: Desk, officer: Officer, name: str, **form: str) -> str:
+    """Do one act to all cases of the desk by the list, and return the page that follows."""
+    rows = [finding.pk for finding in desk.findings]
+    sent = {"action": f"{name}_selected", "_selected_action": rows, "index": "0", **form}
+    page = client_of(officer).post(f"{LIST}?queue=open", sent, follow=True, headers={"accept-language": "en"})
+    return str(page.content.decode())
+
+
+def state_of_all(desk: Desk) -> set[tuple[str, int | None, str]]:
+    cases = Case.objects.filter(findings__in=desk.findings)
+    return set(cases.values_list("state", "assigned_to", "outcome"))
+
+
+def test_what_was_done_to_several_cases_is_taken_back_at_once_as_new_acts() -> None:
+    desk, client = Desk(), client_of
+    number = len({finding.case_id for finding in desk.findings})
+    before = state_of_all(desk)
+    address, acts = form_of(chosen(desk, desk.first, "take"))
+    assert address == f"{LIST}undo/?queue=open"
+    assert len(acts.split(",")) == number
+    assert state_of_all(desk) == {("investigating", desk.first.pk, "")}
+    page = client(desk.first).post(address, {"actions": acts}, follow=True, headers={"accept-language": "en"})
+    assert page.redirect_chain[-1][0] == f"{LIST}?queue=open"
+    assert f"{number} cases are as they were." in messages_of(page.content.decode())
+    assert state_of_all(desk) == before
+    done = CaseAction.objects.filter(case__findings__in=desk.findings).order_by("pk").values_list("type", flat=True)
+    assert list(done) == ["case.taken"] * number + ["case.released"] * number
+    actors = [
+        each.actor
+        for each in audit_trail.entries_of(desk.tenant.casino.pk, timezone.now().date())
+        if each.type == "case.released"
+    ]
+    assert actors == [desk.first.username] * number
+
+
+def test_a_proposal_of_several_cases_is_taken_back_and_they_stay_the_officers() -> None:
+    desk = Desk()
+    chosen(desk, desk.first, "take")
+    address, acts = form_of(chosen(desk, desk.first, "propose", outcome="explained", reason="training night"))
+    client_of(desk.first).post(address, {"actions": acts})
+    assert state_of_all(desk) == {("investigating", desk.first.pk, "")}
+
+
+def test_nobody_takes_back_what_another_officer_did_nor_what_was_followed_by_more() -> None:
+    desk = Desk()
+    address, acts = form_of(chosen(desk, desk.first, "take"))
+    taken = state_of_all(desk)
+    for officer in (desk.second, desk.auditor):
+        client_of(officer).post(address, {"actions": acts})
+        assert state_of_all(desk) == taken
+    actions.perform(desk.case.pk, desk.second, "take")
+    page = client_of(desk.first).post(address, {"actions": acts}, follow=True, headers={"accept-language": "en"})
+    assert "1 case was not changed: Something else was done to the case since" in messages_of(page.content.decode())
+    assert state_of_all(desk) == {("investigating", desk.second.pk, ""), ("new", None, "")}
+    page = client_of(desk.first).post(address, {"actions": acts}, follow=True)
+    assert state_of_all(desk) == {("investigating", desk.second.pk, ""), ("new", None, "")}, "once"
+
+
+def test_an_undo_needs_a_post_and_ids() -> None:
+    desk = Desk()
+    client = client_of(desk.first)
+    assert client.get(f"{LIST}undo/").status_code == 405
+    before = state_of_all(desk)
+    for sent in ("", "x", "1,,-2", "9" * 30, "0"):
+        assert client.post(f"{LIST}undo/", {"actions": sent}).status_code == 302
+    assert state_of_all(desk) == before
+
+
+def test_the_button_of_one_case_takes_back_nothing_that_was_done_since() -> None:
+    desk = Desk()
+    page = after(desk, desk.first, "take")
+    undoes = re.search(r'name="undoes" value="(\d+)"', page)
+    assert undoes
+    actions.perform(desk.case.pk, desk.second, "take")
+    page = after(desk, desk.first, "release", undoes=undoes[1])
+    assert "Something else was done to the case since" in messages_of(page)
+    assert desk.case.assigned_to == desk.second
 
 
 def test_every_act_has_its_words() -> None:
