@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import admin, messages
+from django.contrib.admin.options import IncorrectLookupParameters
+from django.contrib.admin.views.main import ChangeList
+from django.core.paginator import InvalidPage, Paginator
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import redirect
@@ -33,6 +36,7 @@ from audit.desk.findings.filters import (
     StandingFilter,
     TableOrGameFilter,
 )
+from audit.desk.findings.folding import Summed, folded, is_folded, is_queue, summed
 from audit.desk.findings.grouping import GroupedBy, choices_of, grouping_of
 from audit.desk.findings.neighbours import neighbours_of
 from audit.desk.findings.page import finding_context
@@ -50,7 +54,7 @@ from audit.desk.findings.search import search
 from audit.desk.findings.todo import steps_of
 from audit.desk.icons import icon
 from audit.desk.names import sees_names
-from audit.desk.scoped_admin import demands, officer_of, scope_of
+from audit.desk.scoped_admin import OfChosenCasino, demands, officer_of, scope_of
 from audit.event_store.archived import StreamArchived
 from audit.evidence.bundle import Unproven
 from audit.evidence.export import export
@@ -67,6 +71,43 @@ PAGE_SELECT_RELATED = ("stream", "table", "casino", "case__assigned_to", "case__
 
 MAX_ROWS_AT_ONCE = 2_000
 """Rows of an export that is made within the request. A larger one becomes a background job."""
+
+
+class Lines(Paginator):  # type: ignore[type-arg]  # generic in the stubs alone
+    """The pages of a queue, whose lines are counted already."""
+
+    def __init__(self, rows: QuerySet[Any], per_page: int, lines: int) -> None:
+        super().__init__(rows, per_page)
+        self._lines = lines
+
+    @property
+    def count(self) -> int:
+        return self._lines
+
+
+class FindingList(OfChosenCasino):
+    """The list of findings. The pages of a queue are of its lines; all else is of its incidents, folded or not."""
+
+    summed: Summed | None = None
+    """What a queue is about; None for another list."""
+
+    def get_results(self, request: HttpRequest) -> None:
+        if not is_queue(request):
+            super().get_results(request)
+            return
+        grouping, folds = grouping_of(request), is_folded(request)
+        self.summed = summed(self.queryset, grouping, folds=folds)
+        lines = self.summed.lines
+        rows = folded(self.queryset, grouping) if folds else self.queryset
+        self.paginator = Lines(rows, self.list_per_page, lines)
+        self.result_count = self.summed.count
+        self.can_show_all, self.multi_page = lines <= self.list_max_show_all, lines > self.list_per_page
+        self.full_result_count, self.show_full_result_count, self.show_admin_actions = None, False, True
+        try:
+            is_whole = not self.multi_page or (self.show_all and self.can_show_all)
+            self.result_list = rows if is_whole else self.paginator.page(self.page_num).object_list
+        except InvalidPage:
+            raise IncorrectLookupParameters from None
 
 
 @admin.register(Finding)
@@ -93,6 +134,9 @@ class FindingAdmin(CaseworkAdmin):
     list_per_page = 25
     search_fields = ("=wager",)  # what the box is shown for; ``search`` looks further
     search_help_text = _("a reference, a table, a person, or the exact id of a wager or of a stream")
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+        return FindingList
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Finding]:
         findings: QuerySet[Finding] = with_due_group(with_priority(super().get_queryset(request)))
@@ -144,7 +188,7 @@ class FindingAdmin(CaseworkAdmin):
         listed = getattr(page, "context_data", {}).get("cl")
         if listed is not None:
             add_names(listed.result_list, scope_of(request, Capability.SEE_NAMES))
-            queue = queue_of(request, listed.result_list, listed.queryset)
+            queue = queue_of(request, listed.result_list, listed.queryset, listed.summed)
             grouped = choices_of(request, listed) if queue is not None and not request.GET.get("owed") else ()
             page.context_data |= {"listed": queue, "grouped": grouped}  # type: ignore[attr-defined]
         return page

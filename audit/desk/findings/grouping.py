@@ -40,12 +40,16 @@ def _largest_of(*fields: str) -> tuple[Any, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Grouping:
-    """One way to group a queue: its name in URLs, what an officer reads, what findings of a group share, its order."""
+    """One way to group a queue: its name in URLs, what an officer reads, what findings of a group share, its order.
+
+    ``folds`` is whether a pattern is one line of it.
+    """
 
     name: str
     title: Promise
     fields: tuple[str, ...]
     order: tuple[Any, ...]
+    folds: bool = False
 
     def key_of(self, finding: Finding) -> Key:
         return tuple(getattr(finding, each) for each in self.fields)
@@ -79,7 +83,7 @@ GROUPINGS: Mapping[str, Grouping] = MappingProxyType(
     {
         each.name: each
         for each in (
-            Grouping("deadline", _("Deadline"), ("due_group",), URGENCY),
+            Grouping("deadline", _("Deadline"), ("due_group",), URGENCY, folds=True),
             Grouping("night", _("Night"), ("gaming_day",), ("-gaming_day", *WITHIN)),
             Grouping(
                 "croupier", _("Croupier"), ("casino_id", "croupier"), (*_largest_of("casino_id", "croupier"), *WITHIN)
@@ -90,7 +94,7 @@ GROUPINGS: Mapping[str, Grouping] = MappingProxyType(
                 ("casino_id", "croupier", "rule"),
                 (*_largest_of("casino_id", "croupier", "rule"), *WITHIN),
             ),
-            Grouping("nothing", _("Nothing"), (), WITHIN),
+            Grouping("nothing", _("Nothing"), (), WITHIN, folds=True),
         )
     }
 )

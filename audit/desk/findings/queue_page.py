@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
-from django.db.models import BigIntegerField, Count, F, OuterRef, QuerySet, Subquery, Sum, Window
-from django.db.models.fields.json import KT
-from django.db.models.functions import Cast, Coalesce, RowNumber
+from django.db.models import Count, F, OuterRef, QuerySet, Subquery, Window
+from django.db.models.functions import Coalesce, RowNumber
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.functional import Promise
@@ -21,9 +20,9 @@ from audit.casework.escalation import escalations_of
 from audit.casework.priority import UNFAIR, alike_of
 from audit.desk import parts
 from audit.desk.addresses import page_of
-from audit.desk.findings.grouping import Grouping, Key, grouping_of
+from audit.desk.findings.folding import Amounts, Summed, beneath
+from audit.desk.findings.grouping import Key, grouping_of
 from audit.desk.findings.person_filters import OWED, findings_address
-from audit.desk.findings.queues import OPEN_QUEUES
 from audit.models import Finding
 from audit.presentation import (
     Stake,
@@ -89,8 +88,24 @@ class Consequences:
 
 
 @dataclass(frozen=True, slots=True)
+class Folded:
+    """What is of the same pattern as an incident, beneath its line: the first of them, and how many there are."""
+
+    first: Sequence[Finding] = ()
+    count: int = 0
+
+    @property
+    def words(self) -> str:
+        return gettext("and %(number)s like it") % {"number": self.count}
+
+    @property
+    def more_words(self) -> str:
+        return gettext("and %(number)s more") % {"number": self.count - len(self.first)}
+
+
+@dataclass(frozen=True, slots=True)
 class Row:
-    """One incident of the queue."""
+    """One incident of the queue, or a pattern by its most urgent incident."""
 
     finding: Finding
     title: str
@@ -99,8 +114,9 @@ class Row:
     consequences: Consequences
     passed_to: str
     """To whom the case passed when it became late, "" if it did not."""
+    folded: Folded
     alike: int
-    """How many other incidents are of the same pattern; 0 where the finding is of none."""
+    """How many other incidents are of the same pattern, where they have lines of their own or are in no queue."""
 
     @property
     def address(self) -> str:
@@ -161,6 +177,11 @@ class Row:
         return findings_address(rule=self.finding.rule, croupier=self.finding.croupier)
 
     @property
+    def pattern_address(self) -> str:
+        """Return the address of the pattern's open incidents, each on a line."""
+        return findings_address(queue="patterns", rule=self.finding.rule, croupier=self.finding.croupier)
+
+    @property
     def has_come_back(self) -> bool:
         """Whether another of the rule at its table had been closed before."""
         return bool(self.finding.has_come_back)  # type: ignore[attr-defined]  # annotated
@@ -187,9 +208,9 @@ class Sums:
     findings: int = 0
     owed: dict[tuple[str, str], int] = field(default_factory=lambda: defaultdict(int))
 
-    def add(self, count: int, by: str | None, currency: str, total: int | None) -> None:
-        self.count += count
-        if by and total:
+    def add(self, amounts: Amounts) -> None:
+        self.count += amounts.count
+        for (by, currency), total in amounts.owed.items():
             self.owed["player" if by == "house" else "bank", currency] += total
 
     @property
@@ -237,20 +258,23 @@ class Queue:
     sums: Sums
 
 
-def queue_of(request: HttpRequest, rows: Iterable[Finding], everything: QuerySet[Any]) -> Queue | None:
+def queue_of(
+    request: HttpRequest, rows: Iterable[Finding], everything: QuerySet[Any], summed: Summed | None
+) -> Queue | None:
     """Return the queue of a list; None for a list that is no queue of open cases, or that is sorted otherwise.
 
-    ``rows`` are those of the page, in their order and with names; ``everything`` is the list without its pages.
+    ``rows`` are those of the page, in their order and with names; ``everything`` is the list without its pages, nothing
+    of it folded, and ``summed`` what it is about, None for a list that is no queue.
     """
-    if request.GET.get("queue") not in OPEN_QUEUES or request.GET.get("o"):
+    if summed is None:
         return None
     rows, grouping = list(rows), grouping_of(request)
-    sums = _sums(everything, grouping)
-    lines = _lines(rows)
-    whole = Sums(sum(each.count for each in sums.values()), _findings(everything))
-    for each in sums.values():
-        for key, total in each.owed.items():
-            whole.owed[key] += total
+    whole = Sums(findings=_findings(everything))
+    sums: dict[Key, Sums] = defaultdict(Sums)
+    for key, amounts in summed.groups():
+        sums[key].add(amounts)
+        whole.add(amounts)
+    lines = _lines(rows, summed, beneath(everything, grouping, rows) if summed.patterns else {})
     if (side := request.GET.get("owed")) in OWED and rows:  # by amount, not by deadline
         return Queue([Group(OWED[side], False, whole, lines)], whole)
     groups = []
@@ -261,20 +285,45 @@ def queue_of(request: HttpRequest, rows: Iterable[Finding], everything: QuerySet
     return Queue(groups, whole)
 
 
-def _lines(rows: Sequence[Finding]) -> list[Row]:
-    consequences, passed, alike = _consequences(rows), _passed(rows), _alike(rows)
-    return [
-        Row(
-            finding,
-            finding_title(finding.rule),
-            reference(finding),
-            stake_of(finding, finding.named.get("player", "").removesuffix(f" ({finding.player})")),
-            consequences.get(finding.case_id or 0, Consequences()),
-            passed.get(finding.case_id or 0, ""),
-            alike.get(finding.pk, 0),
+def _lines(rows: Sequence[Finding], summed: Summed, below: Mapping[str, Sequence[Finding]]) -> list[Row]:
+    consequences, passed = _consequences(rows), _passed(rows)
+    patterns = {each.pk: summed.patterns.get(getattr(each, "fold", "")) for each in rows}
+    alike = _alike([each for each in rows if (pattern := patterns[each.pk]) is None or pattern.count == 1])
+    lines = []
+    for finding in rows:
+        pattern, stake = patterns[finding.pk], stake_of(finding, _player(finding))
+        folded = Folded()
+        if pattern is not None and pattern.count > 1:
+            folded = Folded(below.get(finding.fold, ()), pattern.count - 1)  # type: ignore[attr-defined]  # annotated
+            stake = _stake_of(pattern, stake)
+        lines.append(
+            Row(
+                finding,
+                finding_title(finding.rule),
+                reference(finding),
+                stake,
+                consequences.get(finding.case_id or 0, Consequences()),
+                passed.get(finding.case_id or 0, ""),
+                folded,
+                alike.get(finding.pk, 0),
+            )
         )
-        for finding in rows
-    ]
+    return lines
+
+
+def _player(finding: Finding) -> str:
+    return finding.named.get("player", "").removesuffix(f" ({finding.player})")
+
+
+def _stake_of(pattern: Amounts, first: Stake) -> Stake:
+    """Return the money of a whole pattern, where all of it is owed by one side and in one currency; else of its first
+    incident."""
+    if len(pattern.owed) != 1:
+        return first
+    [((by, currency), total)] = pattern.owed.items()
+    side = "player" if by == "house" else "bank"
+    words = gettext("owed to players") if by == "house" else gettext("overpaid")
+    return Stake(side, money(total, currency), first.words if len(pattern.players) == 1 and first.side else words)
 
 
 def _passed(rows: Sequence[Finding]) -> Mapping[int, str]:
@@ -297,20 +346,6 @@ def _alike(rows: Sequence[Finding]) -> Mapping[int, int]:
 def _findings(everything: QuerySet[Any]) -> int:
     """Return of how many findings the incidents consist: one query."""
     return Finding.objects.standing().filter(case__in=everything.order_by().values("case")).count()
-
-
-def _sums(everything: QuerySet[Any], grouping: Grouping) -> dict[Key, Sums]:
-    """Return the sums by group: one query. An incident counts once, with what its cause owes."""
-    found = (
-        everything.order_by()
-        .values(*grouping.fields, "currency", by=KT("owed__by"))
-        .annotate(count=Count("pk"), total=Sum(Cast(KT("owed__amount"), BigIntegerField())))
-    )
-    sums: dict[Key, Sums] = defaultdict(Sums)
-    for row in found:
-        key = tuple(row[each] for each in grouping.fields)
-        sums[key].add(row["count"], row["by"], row["currency"], row["total"])
-    return sums
 
 
 def _consequences(rows: Sequence[Finding]) -> Mapping[int, Consequences]:

@@ -12,7 +12,8 @@ from django.utils.translation import gettext
 from audit.desk.addresses import page_of
 from audit.desk.findings.queue_page import Consequences, Row
 from audit.desk.parts import on_two_lines
-from audit.presentation import ruleset_label
+from audit.models import Finding
+from audit.presentation import date_time, money, reference, ruleset_label, time_left
 
 
 def lines_of(rows: Iterable[Row], preserved_filters: str, *, can_work_cases: bool) -> SafeString:
@@ -52,7 +53,7 @@ def _line(row: Row, kept: str, tags: tuple[str, str], *, can_work_cases: bool) -
         f'<tr data-row>{box}\n<td class="pr">{row.bars}</td>\n'
         f'<td class="ti"><div class="l1"><a href="{address}">{escape(row.title)}</a>{marks}</div>'
         f'<div class="l2"><span class="ref">{escape(row.reference)}</span>'
-        f"{alike}{_folded(row.consequences, address)}</div></td>\n"
+        f"{alike}{_like(row)}{_folded(row.consequences, address)}</div></td>\n"
         f'<td class="am">{money}</td>\n<td class="tb two">{table}</td>\n<td class="cr">{row.croupier}</td>\n'
         f'<td class="at two"><time datetime="{row.occurred_iso}">{on_two_lines(row.occurred)}</time></td>\n'
         f'<td class="du">{row.due}{passed_to}</td>\n<td class="st-c"><span class="of">{row.state}</span></td></tr>'
@@ -70,3 +71,23 @@ def _folded(consequences: Consequences, address: str) -> str:
     if consequences.more:
         items += f'<li><a href="{address}">{escape(consequences.more_words)}</a></li>'
     return f'<details class="fold"><summary>{escape(consequences.words)}</summary><ul>{items}</ul></details>'
+
+
+def _like(row: Row) -> str:
+    """Return the incidents of a pattern beneath its line, folded; "" for none."""
+    if not row.folded.count:
+        return ""
+    items = "".join(_item(each) for each in row.folded.first)
+    if row.folded.count > len(row.folded.first):
+        items += f'<li><a href="{escape(row.pattern_address)}">{escape(row.folded.more_words)}</a></li>'
+    return f'<details class="fold"><summary>{escape(row.folded.words)}</summary><ul>{items}</ul></details>'
+
+
+def _item(finding: Finding) -> str:
+    """Return one incident of a pattern: its reference, when it happened, its money and its deadline."""
+    assert finding.case is not None, "a queue has cases"
+    left = time_left(finding.case.deadline, since=finding.case.opened_at)
+    amount = "" if finding.difference is None else money(abs(finding.difference), finding.currency)
+    words = (date_time(finding.occurred_at, finding.casino), amount, left.text)
+    about = " · ".join(escape(each) for each in words if each)
+    return f'<li><a href="{page_of("finding", finding.pk)}">{escape(reference(finding))}</a> {about}</li>'

@@ -132,6 +132,74 @@ def test_patterns_are_a_queue_of_their_own_each_a_group_with_its_incidents() -> 
     assert f"{LIST}?rule=payout-missing&amp;croupier=c-9" in page
 
 
+def lines_of(desk: Desk, **query: str) -> dict[str, list[Any]]:
+    """Return the lines of the open queue that are not those with which every desk begins, by group."""
+    own = {finding.pk for finding in desk.findings}
+    groups = listed(desk, **query).groups
+    lines = {str(group.title): [row for row in group.rows if row.finding.pk not in own] for group in groups}
+    return {title: rows for title, rows in lines.items() if rows}
+
+
+@pytest.mark.superuser
+def test_a_pattern_is_one_line_of_the_open_queue_with_its_most_urgent_incident_and_its_money() -> None:
+    desk = Desk()
+    owed = {"by": "player", "to": None, "amount": 2_000}
+    of: dict[str, Any] = {"rule": "payout-overpaid", "croupier": "c-9", "euros": 20, "owed": owed}
+    later = [found(desk, "minor", hours=hours, player=f"p-{hours}", **of) for hours in (30, 40, 50, 60, 70, 150)]
+    first = found(desk, "minor", hours=2, player="p-1", **of)
+    other = found(desk, "minor", hours=2, **{**of, "croupier": "c-8"})
+    lines = lines_of(desk)
+    assert {title: {row.finding.pk for row in rows} for title, rows in lines.items()} == {
+        "Within 6 hours": {first.pk, other.pk}
+    }
+    row = next(row for row in lines["Within 6 hours"] if row.finding.pk == first.pk)
+    assert (row.folded.count, [each.pk for each in row.folded.first]) == (6, [each.pk for each in later[:4]])
+    assert (row.stake.side, row.stake.amount, row.stake.words) == ("bank", "€140.00", "overpaid")
+    (group,) = (group for group in listed(desk).groups if group.title == "Within 6 hours")
+    assert (group.sums.count, group.sums.overpaid) == (8, "€160")
+    page = client_of(desk.first).get(LIST, {"queue": "open"}, headers={"accept-language": "en"}).content.decode()
+    fold = page.split("and 6 like it")[1].split("</details>")[0]
+    assert fold.count("<li>") == 5
+    assert "and 2 more" in fold
+    assert f"{LIST}?queue=patterns&amp;rule=payout-overpaid&amp;croupier=c-9" in fold
+    assert "1 d 6 h left" in fold or "1 d 5 h left" in fold
+
+
+@pytest.mark.superuser
+def test_a_folded_queue_has_pages_of_lines_and_counts_every_incident() -> None:
+    desk = Desk()
+    for _ in range(30):
+        found(desk, "minor", rule="payout-missing", croupier="c-9")
+    of_their_own = [found(desk, "minor", rule="payout-missing").pk for _ in range(24)]
+    client = client_of(desk.first)
+    query = {"queue": "open", "rule": "payout-missing"}
+    page = client.get(LIST, query)
+    assert page.context["cl"].result_count == page.context["listed"].sums.count == 54
+    (group,) = page.context["listed"].groups
+    assert len(group.rows) == 25
+    assert not page.context["cl"].multi_page
+    found(desk, "minor", rule="payout-missing")
+    page = client.get(LIST, {**query, "p": "2"})
+    assert page.context["cl"].multi_page
+    assert [len(group.rows) for group in page.context["listed"].groups] == [1]
+    assert client.get(LIST, {**query, "p": "3"}).status_code == 302
+    chosen = {"action": "take_selected", "_selected_action": of_their_own[:1], "select_across": "1", "index": "0"}
+    client.post(f"{LIST}?queue=open&rule=payout-missing", chosen)
+    assert Case.objects.filter(assigned_to=desk.first).count() == 55, "of all incidents, folded or not"
+
+
+@pytest.mark.superuser
+def test_what_is_repeated_has_a_line_each_by_night_and_by_croupier() -> None:
+    desk = Desk()
+    rows = {found(desk, "minor", rule="payout-missing", croupier="c-9").pk for _ in range(3)}
+    assert shown(desk, by="night") == shown(desk, by="croupier") == rows
+    assert len(shown(desk, by="nothing")) == len(shown(desk)) == 1
+    closed = Case.objects.filter(findings__in=rows).order_by("pk")[:2]
+    Case.objects.filter(pk__in=[case.pk for case in closed]).update(assigned_to=desk.second, state="investigating")
+    (row,) = (row for rows in lines_of(desk, queue="unassigned").values() for row in rows)
+    assert (row.folded.count, row.alike) == (0, 2), "the others are in another queue"
+
+
 @pytest.mark.superuser
 def test_an_incident_comes_back_once_one_of_its_rule_at_its_table_was_closed_before() -> None:
     desk = Desk()
