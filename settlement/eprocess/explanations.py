@@ -10,8 +10,9 @@ largest is known afterwards only.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Literal, NamedTuple, TypeAlias
 
 from settlement.eprocess.bets import ArcBets, Bets, CellBets, Learner
@@ -25,6 +26,19 @@ CIRCULAR = frozenset({"wheel", "wheel-displacement", "croupier-displacement"})
 
 SECTOR = 5
 """Pockets of the widest arc that is called a sector."""
+
+
+OF_DICE: Mapping[str, str] = MappingProxyType(
+    {"die": "face", "dice-supply": "face", "dice-pair": "total", "void-call": "total"}
+)
+"""Kinds about dice, and the channel on which a learner counts what came: each face, or each total of two dice."""
+
+
+class Tally(NamedTuple):
+    """How often each face or each total of two dice came, and in how many of all equally likely ways it comes."""
+
+    counts: Sequence[int]
+    ways: Sequence[int]
 
 
 class Explanation(NamedTuple):
@@ -91,6 +105,19 @@ def counts_of(process: Process) -> Sequence[int]:
         memory
         for family, memory in zip(families, process.memory, strict=True)
         if isinstance(family.bets, Learner) and len(family.bets.sizes) == process.variant
+    )
+
+
+def tally_of(process: Process) -> Tally | None:
+    """Return how often each face or total came since a process about dice began; None of one that counts neither."""
+    channel = OF_DICE.get(process.kind)
+    if channel is None or not process.wealth:
+        return None
+    families = KINDS[process.kind].mixture(process.variant).families
+    return next(
+        Tally(memory, family.bets.sizes)
+        for family, memory in zip(families, process.memory, strict=True)
+        if family.channel == channel and isinstance(family.bets, Learner)
     )
 
 

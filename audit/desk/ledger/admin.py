@@ -21,6 +21,7 @@ from django.utils.translation import gettext_lazy as _
 from audit.access.capabilities import Capability
 from audit.desk.audited_admin import record_entry
 from audit.desk.ledger import list_page, page, process_page
+from audit.desk.ledger.to_do import steps_of
 from audit.desk.names import directory_for
 from audit.desk.scoped_admin import RecordAdmin, casinos_in_record, demands, officer_of, scope_of
 from audit.ledger.equipment import EquipmentRefused, equipment_of, take_apart
@@ -143,13 +144,19 @@ class LedgerAdmin(RecordAdmin[LedgerProcess]):
         process = self.row_or_404(request, object_id)
         record_entry(request, "ledger.viewed", casino_id=process.casino_id, process=process.name)
         shown = process_page.process_context(process, partial(directory_for, request, process.casino_id))
+        may = {
+            "may_answer": scope_of(request, Capability.WORK_CASES).includes(process.casino_id),
+            "may_take_apart": scope_of(request, Capability.SIGN_NIGHTS).includes(process.casino_id),
+        }
         context = {
             **self.admin_site.each_context(request),
             **shown,
+            **may,
+            "todo": steps_of(
+                process, shown["subject"], shown["most"], shown["finding"], is_watched=shown["is_watched"], **may
+            ),
             "opts": self.opts,
             "title": f"{page.title_of(process)} · {', '.join(link.text for link in shown['subject'])}",
-            "may_answer": scope_of(request, Capability.WORK_CASES).includes(process.casino_id),
-            "may_take_apart": scope_of(request, Capability.SIGN_NIGHTS).includes(process.casino_id),
         }
         return TemplateResponse(request, "admin/audit/ledger/process.html", context)
 

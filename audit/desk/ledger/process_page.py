@@ -7,19 +7,21 @@ from fractions import Fraction
 from math import log10
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import OuterRef, Q, Subquery
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
 from audit.charts.evidence import Level, Session, draw_evidence
 from audit.charts.share import draw_share
 from audit.desk.ledger import page
+from audit.desk.ledger.certainty import certainty_of
+from audit.desk.ledger.dice import counted_of
 from audit.desk.ledger.fit import fit_of
 from audit.desk.ledger.subjects import Names, links_of, persons_in, subjects_of
 from audit.ledger import listing
 from audit.ledger.corrected import would_be
 from audit.ledger.equipment import equipment_of
-from audit.models import Casino, Finding, LedgerLevel, LedgerPoint, LedgerProcess, LedgerQuestion
+from audit.models import Casino, Finding, LedgerLevel, LedgerPoint, LedgerProcess, LedgerQuestion, LedgerYear
 from audit.persons.directory import Directory
 from audit.presentation import count, day, finding_title, language, power_of_ten, reference
 from settlement.catalogue import RULES
@@ -53,6 +55,8 @@ def process_context(process: LedgerProcess, names: Names) -> dict[str, Any]:
     factors = _factors(points)
     largest = sorted(range(len(points)), key=lambda index: -_distance(factors[index]))[:MOVES_SHOWN]
     last = questions[-1] if questions else None
+    levels = _levels(process)
+    asked_in = last.year if last else process.year
     return {
         **page.row_of(process),
         "subject": subjects_of(process.casino, [process], directory)[process.pk],
@@ -66,7 +70,8 @@ def process_context(process: LedgerProcess, names: Names) -> dict[str, Any]:
         "is_watched": last is None and process.pk in {each.pk for each in listing.watched(process.casino)},
         "highest": page.times(process.highest_over_start),
         "observations": count(process.draws),
-        "chart": _chart(process, points, factors, set(largest), {question.batch_id for question in questions}),
+        "certain": certainty_of(process, last, next((each.budget for each in levels if each.year == asked_in), None)),
+        "chart": _chart(process, points, factors, set(largest), {question.batch_id for question in questions}, levels),
         "moves": [{"point": points[index], "factor": factor_text(factors[index])} for index in largest],
         "others": _rows(process.casino, others, directory),
         "corrected": page.times(Fraction(corrected.evidence, UNIT)) if corrected is not None else None,
@@ -79,7 +84,9 @@ def process_context(process: LedgerProcess, names: Names) -> dict[str, Any]:
             }
             for question in questions
         ],
+        "most": [points[index] for index in sorted(range(len(points)), key=lambda index: -factors[index])],
         "fit": fit_of(process),
+        "dice": counted_of(process),
         "is_equipment": equipment_of(process) is not None,
     }
 
@@ -120,6 +127,7 @@ def _chart(
     factors: Sequence[Fraction],
     largest: set[int],
     raised: set[int],
+    levels: Iterable[LedgerLevel],
 ) -> SafeString:
     """Draw the evidence since the process began; empty where it has seen no session."""
     if not points:
@@ -140,7 +148,7 @@ def _chart(
     }
     drawn = draw_evidence(
         sessions,
-        _levels(process, [point.batch.year for point in points]),
+        _drawn(levels, [point.batch.year for point in points]),
         title=_("How the evidence grew"),
         description=description,
         tick=lambda power: page.times(Fraction(10) ** power) if -3 <= power < 6 else power_of_ten(power),
@@ -148,15 +156,23 @@ def _chart(
     return mark_safe(drawn)
 
 
-def _levels(process: LedgerProcess, years: Sequence[int]) -> list[Level]:
+def _levels(process: LedgerProcess) -> list[Any]:
+    """Return the levels that a process had, by year, each with the ``budget`` of the casino in its year: one query."""
+    allowed = LedgerYear.objects.filter(casino=process.casino_id, year=OuterRef("year")).values("budget")
+    return list(LedgerLevel.objects.filter(process=process).annotate(budget=Subquery(allowed)).order_by("year"))
+
+
+def _drawn(levels: Iterable[LedgerLevel], years: Sequence[int]) -> list[Level]:
     """Return the level of each year in which the process saw a session, from the first session of the year."""
-    levels = []
-    for each in LedgerLevel.objects.filter(process=process, year__in=years).order_by("year"):
+    drawn = []
+    for each in levels:
+        if each.year not in years:
+            continue
         threshold = 1 / Fraction(each.alpha)
         words = _("level of %(year)d: %(level)s") % {"year": each.year, "level": page.times(threshold)}
         log = listing.log_wealth(Fraction(int(each.opening), UNIT) * threshold)
-        levels.append(Level(years.index(each.year), log, words))
-    return levels
+        drawn.append(Level(years.index(each.year), log, words))
+    return drawn
 
 
 def _others(process: LedgerProcess, ids: Sequence[str]) -> list[LedgerProcess]:

@@ -21,6 +21,7 @@ from audit.casework import actions
 from audit.desk.ledger import list_page
 from audit.desk.ledger.process_page import factor_text, one_in
 from audit.desk.ledger.subjects import subjects_of
+from audit.desk.ledger.to_do import STEPS
 from audit.event_store import audit_trail
 from audit.ledger import feeding, listing
 from audit.models import Case, Casino, Finding, GamingTable, LedgerProcess, LedgerQuestion, Person, Role, StreamEvidence
@@ -518,3 +519,137 @@ def test_a_process_about_no_wheel_draws_none(tenant: Tenant, casino: Casino) -> 
         assert 'class="chart wheel"' not in shown
         assert "What moved it most" in shown
     assert LedgerProcess.objects.filter(casino=casino, name="wheel-memory 37: W1").exists()
+
+
+@pytest.fixture
+def craps(tenant: Tenant) -> Casino:
+    """A casino whose table C1 has played craps."""
+    record(tenant.casino, session(tenant.casino, "C1", ruleset="fr-craps", seed=2, coups=40))
+    seal()
+    feeding.feed(tenant.casino)
+    return tenant.casino
+
+
+@pytest.mark.parametrize(
+    ("kind", "title", "names"),
+    [
+        ("dice-supply", "How often each face came", [str(face) for face in range(1, 7)]),
+        ("dice-pair", "How often each total came", [str(total) for total in range(2, 13)]),
+    ],
+)
+def test_a_process_of_dice_draws_what_they_showed_against_chance(
+    tenant: Tenant, craps: Casino, kind: str, title: str, names: list[str]
+) -> None:
+    about = LedgerProcess.objects.filter(casino=craps, kind=kind).latest("draws")
+    shown = page(client(tenant, Role.AUDITOR), f"{LIST}{about.pk}/change/")
+    chart = drawn(shown, "columns")
+    assert f"<title>{title}</title>" in chart
+    assert "<desc>" in chart
+    labels = re.findall(r"<title>(\d+): (\d+) times; chance expects ([\d.]+)</title>", chart)
+    assert [name for name, _, _ in labels] == names
+    faces = 2 if kind == "dice-supply" else 1
+    assert sum(int(times) for _, times, _ in labels) == faces * about.draws
+    assert sum(float(expected) for _, _, expected in labels) == pytest.approx(faces * about.draws, abs=0.6)
+    table = shown.split("Show as table")[1].split("</table>")[0]
+    rows = re.findall(r"<tr><td>(\d+)</td><td class=\"num\">(\d+)</td><td class=\"num\">([\d.]+)</td>", table)
+    assert rows == labels
+    assert 'class="chart wheel"' not in shown
+    assert "style=" not in shown.split('<div class="page process">')[1]
+
+
+def test_a_column_outside_its_band_is_in_gold_and_is_named(tenant: Tenant, craps: Casino) -> None:
+    about = LedgerProcess.objects.filter(casino=craps, kind="dice-supply").latest("draws")
+    state = json.loads(bytes(about.state))
+    state["memory"] = [[60, 10, 10, 10, 10, 20] if memory else [] for memory in state["memory"]]
+    forged = LedgerProcess.objects.create(
+        casino=craps, name="dice-supply: C9", kind="dice-supply", subject="C9", state=json.dumps(state).encode(),
+        first_day=DAY, wealth=UNIT, highest=UNIT, opening=UNIT, year=DAY.year, alpha="1/16",
+    )  # fmt: skip
+    chart = drawn(page(client(tenant, Role.AUDITOR), f"{LIST}{forged.pk}/change/"), "columns")
+    assert re.findall(r'class="bar fits"[^>]*><title>(\d)', chart) == ["1", "2", "3", "4", "5"]
+    assert "Outside the band: 1, 2, 3, 4, 5." in chart
+
+
+def test_dice_that_count_nothing_are_not_drawn(tenant: Tenant, craps: Casino) -> None:
+    reader = client(tenant, Role.AUDITOR)
+    for kind in ("shooter", "table-luck"):
+        about = LedgerProcess.objects.filter(casino=craps, kind=kind).first()
+        assert about is not None
+        assert 'class="chart columns"' not in page(reader, f"{LIST}{about.pk}/change/")
+
+
+def section(shown: str, name: str) -> str:
+    return shown.split(f'id="{name}"')[1].split("</section>")[0]
+
+
+def test_a_process_that_has_asked_says_how_often_such_a_question_is_wrong(tenant: Tenant, casino: Casino) -> None:
+    certain = section(page(client(tenant, Role.AUDITOR), f"{LIST}{process(casino).pk}/change/"), "certain")
+    question = LedgerQuestion.objects.get(process=process(casino))
+    assert question.alpha == "1/16"
+    assert "<b>at most 1 in 16</b> gets to this level in a year" in certain
+    assert re.search(
+        r"Its evidence was ([^:]+) when it asked: where all is in order, at most 1 in \1 gets as far", certain
+    )
+    assert "the casino allows 1 false questions" not in certain
+    assert "the casino allows 1 false question in a year on average; one part in 16 of that" in certain
+
+
+def test_a_process_below_its_level_claims_nothing(tenant: Tenant, casino: Casino) -> None:
+    reader = client(tenant, Role.AUDITOR)
+    below = LedgerProcess.objects.filter(casino=casino, questions=None)
+    more, less = below.filter(wealth__gt=UNIT).first(), below.filter(wealth__lte=UNIT).first()
+    assert more is not None
+    certain = section(page(reader, f"{LIST}{more.pk}/change/"), "certain")
+    assert "below its level: nothing is claimed" in certain
+    if less is not None:
+        assert "nothing to be certain of" in section(page(reader, f"{LIST}{less.pk}/change/"), "certain")
+
+
+def test_what_to_do_about_a_wheel_that_has_asked(tenant: Tenant, casino: Casino) -> None:
+    address = f"{LIST}{process(casino).pk}/change/"
+    question = LedgerQuestion.objects.get(process=process(casino))
+    todo = section(page(client(tenant, Role.OFFICER, "officer"), address), "todo")
+    titles = re.findall(r"<b>([^<]*)</b>", todo)
+    assert titles == [
+        "Inspect the wheel W1",
+        "Watch the sessions that moved it most",
+        "Let other croupiers deal for two nights",
+        "Write what was found; a second officer reads it",
+    ]
+    assert "#apart" not in todo, "an officer does not note that it was taken apart"
+    stream = process(casino).points.get().batch.stream_id
+    assert f'href="/admin/audit/loggedstream/{stream}/table/"' in todo
+    assert re.search(r"video (until|was kept until) ", todo)
+    assert f'href="/admin/audit/finding/{question.finding_id}/change/">Answer the question' in todo
+    assert 'href="#apart"' in section(page(client(tenant, Role.SECOND, "second"), address), "todo")
+    assert "Answer the question" not in section(page(client(tenant, Role.AUDITOR), address), "todo")
+
+
+def test_an_answer_that_was_given_is_done(tenant: Tenant, casino: Casino) -> None:
+    officer, second = hired(tenant, Role.OFFICER, "officer"), hired(tenant, Role.SECOND, "second")
+    finding = Finding.objects.get(pk=LedgerQuestion.objects.get(process=process(casino)).finding_id)
+    assert finding.case_id is not None
+    actions.perform(finding.case_id, officer, "take")
+    actions.perform(finding.case_id, officer, "propose", reason="levelled", outcome="explained")
+    actions.perform(finding.case_id, second, "approve")
+    todo = section(page(client_of(officer), f"{LIST}{process(casino).pk}/change/"), "todo")
+    assert todo.count('<li class="done">') == 1
+    assert "Answer the question" not in todo
+
+
+def test_below_the_level_nothing_is_to_be_done_but_to_inspect_what_is_watched(tenant: Tenant, casino: Casino) -> None:
+    reader = client(tenant, Role.AUDITOR)
+    below = LedgerProcess.objects.filter(casino=casino, questions=None)
+    assert below
+    for about in below:
+        shown = page(reader, f"{LIST}{about.pk}/change/")
+        todo = section(shown, "todo")
+        is_watched = '<span class="tag">watched</span>' in shown
+        is_thing = KINDS[about.kind].half == "equipment"
+        assert todo.count("<li") == (1 if is_watched and is_thing else 0)
+
+
+def test_every_kind_of_process_has_its_steps() -> None:
+    assert STEPS.keys() == KINDS.keys()
+    for steps in STEPS.values():
+        assert all(str(each.title) % {"who": "c-1", "what": "W1"} for each in steps)

@@ -1,0 +1,213 @@
+"""What an officer can do about a process, step by step, by what it is about: inspect, watch, compare, answer.
+
+Nothing is to be done about what has not asked. Of a wheel or of dice that are watched an inspection is offered, because
+it harms nobody; of persons nothing is, below the level.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from types import MappingProxyType
+from typing import NamedTuple
+
+from django.conf import settings
+from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from audit.desk.addresses import page_of
+from audit.desk.findings.person_filters import findings_address
+from audit.desk.findings.todo import Step
+from audit.desk.nights.tables import Link
+from audit.models import Finding, LedgerPoint, LedgerProcess
+from audit.models.cases import State
+from audit.presentation import day
+from settlement.eprocess.kinds import KINDS
+
+SESSIONS_SHOWN = 3
+"""Sessions to watch."""
+
+
+class Todo(NamedTuple):
+    """A step: its title, which may name what it is about as ``who`` or ``what``, and its detail."""
+
+    title: str | Promise
+    detail: str | Promise = ""
+
+
+_WHEEL = Todo(
+    gettext_lazy("Inspect the wheel %(what)s"),
+    gettext_lazy("The level of the bowl, the separators and the ball track."),
+)
+_DICE = Todo(
+    gettext_lazy("Take the dice out of play and measure them"),
+    gettext_lazy("Edges, faces, marks and balance; other dice are used meanwhile."),
+)
+_OTHER_HANDS = Todo(
+    gettext_lazy("Let other croupiers deal for two nights"),
+    gettext_lazy("An ordinary rota. If the pattern stays, it is the wheel."),
+)
+_COMPARE = Todo(
+    gettext_lazy("Compare with what else is about the same"),
+    gettext_lazy("The other processes below: what stays with the dice, and what with the table."),
+)
+_COUNTS = Todo(
+    gettext_lazy("Compare counts, slips, fills and credits of the sessions that moved it most"),
+    gettext_lazy("An amount noted twice, or never, errs the same way each time."),
+)
+_OTHER_COUNT = Todo(
+    gettext_lazy("Have others count for two nights"), gettext_lazy("If the drift stays, it is not who counts.")
+)
+_WAGERS = Todo(
+    gettext_lazy("Watch when the wagers of %(who)s were placed, and when moved"),
+    gettext_lazy("Those shortly before or after the call above all."),
+)
+_PLAYER = Todo(gettext_lazy("Look at the page of %(who)s"), gettext_lazy("What was won and lost, and with whom."))
+_ERRORS = Todo(
+    gettext_lazy("Look at the payment errors of %(who)s one by one"),
+    gettext_lazy("Whether they are of one kind of wager, of one hour, of one player."),
+)
+_HEARING = Todo(
+    gettext_lazy("Hear %(who)s"),
+    gettext_lazy("Show the errors: a rule half known is more often the cause than bad faith."),
+)
+
+STEPS: Mapping[str, Sequence[Todo]] = MappingProxyType(
+    {
+        "wheel": (_WHEEL, _OTHER_HANDS),
+        "wheel-displacement": (_WHEEL, _OTHER_HANDS),
+        "wheel-memory": (_WHEEL, _OTHER_HANDS),
+        "croupier-displacement": (
+            _WHEEL,
+            Todo(
+                gettext_lazy("Let %(who)s deal at another wheel for two nights"),
+                gettext_lazy("An ordinary rota. What goes with the croupier is the hand, what stays is the wheel."),
+            ),
+        ),
+        "die": (_DICE, _COMPARE),
+        "dice-supply": (_DICE, _COMPARE),
+        "dice-pair": (_DICE, _COMPARE),
+        "shooter": (
+            Todo(
+                gettext_lazy("Watch how %(who)s throws"),
+                gettext_lazy("Whether the dice turn, and reach the far end of the table."),
+            ),
+            Todo(gettext_lazy("Inspect the dice that were thrown"), _DICE.detail),
+        ),
+        "void-call": (
+            Todo(
+                gettext_lazy("Watch the throws that were called void"),
+                gettext_lazy("Whether each had a reason that the rules know, and who called it."),
+            ),
+            _DICE,
+        ),
+        "table-luck": (
+            Todo(
+                gettext_lazy("Check the payments of table %(what)s first"),
+                gettext_lazy("Errors have findings of their own; luck is what remains."),
+            ),
+            Todo(
+                gettext_lazy("Inspect the wheel or the dice of the table"),
+                gettext_lazy("What is not in order there shows in the luck of the house."),
+            ),
+        ),
+        "table-drift": (_COUNTS, _OTHER_COUNT),
+        "team-drift": (_COUNTS, _OTHER_COUNT),
+        "shift-drift": (_COUNTS, _OTHER_COUNT),
+        "player-luck": (_WAGERS, _PLAYER),
+        "late-luck": (_WAGERS, _PLAYER),
+        "pair-luck": (
+            _WAGERS,
+            _PLAYER,
+            Todo(
+                gettext_lazy("Let another croupier deal when %(who)s plays"),
+                gettext_lazy("An ordinary rota. If the luck stays, it is not the two of them."),
+            ),
+        ),
+        "payout-lean": (_ERRORS, _HEARING),
+        "payout-rate": (_ERRORS, _HEARING),
+    }
+)
+"""What can be done before the answer, by kind."""
+
+
+def steps_of(
+    process: LedgerProcess,
+    subject: Sequence[Link],
+    moved: Sequence[LedgerPoint],
+    finding: Finding | None,
+    *,
+    is_watched: bool,
+    may_answer: bool,
+    may_take_apart: bool,
+) -> list[Step]:
+    """Return the steps about a process; none where there is nothing to do. No query.
+
+    ``subject`` is what it is about, as the page names it. ``moved`` are the sessions that added most, the largest
+    first. ``finding``, with its case, asks the question; None of a process that has not asked.
+    """
+    words = {"who": subject[0].text, "what": subject[-1].text}
+    if finding is None:
+        if not is_watched or process.ended_at is not None or KINDS[process.kind].half != "equipment":
+            return []
+        return [_step(process, STEPS[process.kind][0], words, subject, may_take_apart=may_take_apart)]
+    steps = [_step(process, each, words, subject, may_take_apart=may_take_apart) for each in STEPS[process.kind]]
+    steps.insert(1, _sessions(moved))
+    steps.append(_answer(finding, may_answer=may_answer))
+    first = next((each for each in steps if not each.is_done), None)
+    return [replace(each, is_first=each is first) for each in steps]
+
+
+def _step(
+    process: LedgerProcess, todo: Todo, words: Mapping[str, str], subject: Sequence[Link], *, may_take_apart: bool
+) -> Step:
+    link = None
+    if todo in (_WHEEL, _DICE) and may_take_apart and process.ended_at is None and _is_noted(process):
+        link = _link("#apart", _("Record that it was taken apart"))
+    elif todo is _COMPARE:
+        link = _link("#others", _("The other processes"))
+    elif todo is _PLAYER and subject[0].address:
+        link = _link(subject[0].address, _("The page"))
+    elif todo is _ERRORS:
+        link = _link(findings_address(croupier=process.subject), _("The findings"))
+    elif process.kind == "table-luck" and subject[0].address:
+        link = _link(subject[0].address, _("The findings"))
+    return Step(str(todo.title) % words, str(todo.detail), link)
+
+
+def _is_noted(process: LedgerProcess) -> bool:
+    """Whether an officer can note on the page of a process that its equipment was taken apart."""
+    return process.kind in ("wheel", "wheel-displacement", "wheel-memory", "die", "dice-pair")
+
+
+def _sessions(moved: Sequence[LedgerPoint]) -> Step:
+    """Return the step that watches the sessions which added most, each with how long there is video of it."""
+    title = _("Watch the sessions that moved it most")
+    links = format_html_join(" · ", '<a class="link" href="{}">{}</a> {}', _videos(moved))
+    return Step(title, links or _("They are in the list above."))
+
+
+def _videos(moved: Sequence[LedgerPoint]) -> Iterator[tuple[str, str, str]]:
+    today = datetime.now(UTC).date()
+    for point in [each for each in moved if each.batch.stream_id is not None][:SESSIONS_SHOWN]:
+        assert point.batch.stream is not None, "it has an id"
+        until = point.batch.gaming_day + timedelta(days=settings.CABOCHON_VIDEO_DAYS)
+        words = _("video until %(day)s") if until >= today else _("video was kept until %(day)s")
+        address = reverse("admin:audit_loggedstream_table", args=(point.batch.stream_id,))
+        yield address, f"{point.batch.stream.name}", words % {"day": day(until)}
+
+
+def _answer(finding: Finding, *, may_answer: bool) -> Step:
+    is_closed = finding.case is not None and finding.case.state == State.CLOSED
+    link = _link(page_of("finding", finding.pk), _("Answer the question")) if may_answer and not is_closed else None
+    title = _("Write what was found; a second officer reads it")
+    return Step(title, _("“Nothing found” is an answer."), link, is_closed)
+
+
+def _link(address: str, words: str) -> SafeString:
+    return format_html('<a class="btn sm" href="{}">{}</a>', address, words)
