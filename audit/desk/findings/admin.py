@@ -73,41 +73,30 @@ MAX_ROWS_AT_ONCE = 2_000
 """Rows of an export that is made within the request. A larger one becomes a background job."""
 
 
-class Lines(Paginator):  # type: ignore[type-arg]  # generic in the stubs alone
-    """The pages of a queue, whose lines are counted already."""
-
-    def __init__(self, rows: QuerySet[Any], per_page: int, lines: int) -> None:
-        super().__init__(rows, per_page)
-        self._lines = lines
-
-    @property
-    def count(self) -> int:
-        return self._lines
-
-
 class FindingList(OfChosenCasino):
-    """The list of findings. The pages of a queue are of its lines; all else is of its incidents, folded or not."""
+    """The list of findings. The pages of a queue that folds are of its lines; all else is of its incidents."""
 
     summed: Summed | None = None
     """What a queue is about; None for another list."""
 
     def get_results(self, request: HttpRequest) -> None:
-        if not is_queue(request):
+        if not is_folded(request):
             super().get_results(request)
+            if is_queue(request):
+                self.summed = summed(self.queryset, grouping_of(request))
             return
-        grouping, folds = grouping_of(request), is_folded(request)
-        self.summed = summed(self.queryset, grouping, folds=folds)
+        self.summed = folded(self.queryset, grouping_of(request))
         lines = self.summed.lines
-        rows = folded(self.queryset, grouping) if folds else self.queryset
-        self.paginator = Lines(rows, self.list_per_page, lines)
+        self.paginator = Paginator(lines, self.list_per_page)
         self.result_count = self.summed.count
-        self.can_show_all, self.multi_page = lines <= self.list_max_show_all, lines > self.list_per_page
+        self.can_show_all, self.multi_page = len(lines) <= self.list_max_show_all, len(lines) > self.list_per_page
         self.full_result_count, self.show_full_result_count, self.show_admin_actions = None, False, True
         try:
             is_whole = not self.multi_page or (self.show_all and self.can_show_all)
-            self.result_list = rows if is_whole else self.paginator.page(self.page_num).object_list
+            shown = lines if is_whole else self.paginator.page(self.page_num).object_list
         except InvalidPage:
             raise IncorrectLookupParameters from None
+        self.result_list = self.queryset.filter(pk__in=shown)
 
 
 @admin.register(Finding)

@@ -7,18 +7,21 @@
 The line is the pattern's most urgent incident, and stands where that stands. Each incident keeps its own case, deadline
 and place in every other list; what is done to several at once, and which case is taken next, is asked of the whole
 list. Nothing folds where a list is grouped by night, croupier or pattern: there each incident is to be seen.
+
+A queue that folds is read in its order, a few columns of each incident: what decides the order has to be found out of
+each of them anyway, and is then found out once. Whole rows are read of the incidents on a page alone.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
-from django.db.models import BigIntegerField, Case, Count, F, Max, Min, QuerySet, Sum, TextField, Value, When, Window
+from django.db.models import BigIntegerField, Count, Max, Min, QuerySet, Sum
 from django.db.models.fields.json import KT
-from django.db.models.functions import Cast, Concat, RowNumber
+from django.db.models.functions import Cast
 from django.http import HttpRequest
 
 from audit.desk.findings.grouping import Grouping, Key, grouping_of
@@ -29,9 +32,10 @@ from audit.models import Finding
 FOLDED_SHOWN = 4
 """Incidents that have a line beneath that of their pattern; the queue of patterns has all."""
 
-_PATTERN = Concat(Cast("casino", TextField()), Value(" "), "rule", Value(" "), "croupier")
-_FOLD = Case(When(priority_repeated=True, then=_PATTERN), default=Value(""), output_field=TextField())
-"""What incidents of one pattern have in common; "" of one that is of none."""
+Pattern: TypeAlias = tuple[int, str, str]
+"""What the incidents of a pattern have in common: their casino, rule and croupier."""
+
+_AMOUNT = Cast(KT("owed__amount"), BigIntegerField())
 
 
 @dataclass(slots=True)
@@ -43,32 +47,35 @@ class Amounts:
 
     count: int = 0
     owed: dict[tuple[str, str], int] = field(default_factory=lambda: defaultdict(int))
-    players: set[str] = field(default_factory=set)
+    players: tuple[str, str] | None = None
 
-    def add(self, row: Mapping[str, Any]) -> None:
-        self.count += row["count"]
-        self.players |= {row["first_player"], row["last_player"]}
-        if row["by"] and row["total"]:
-            self.owed[row["by"], row["currency"]] += row["total"]
+    def add(self, count: int, by: str | None, currency: str, total: int | None, first: str, last: str) -> None:
+        """Add ``count`` incidents, for which ``by`` owes ``total``; ``first`` and ``last`` are of their players."""
+        self.count += count
+        self.players = (first, last) if self.players is None else (min(self.players[0], first),
+                                                                   max(self.players[1], last))  # fmt: skip
+        if by and total:
+            self.owed[by, currency] += total
 
 
 @dataclass(slots=True)
 class Summed:
-    """What a queue is about: the incidents of no pattern by the group they are in, and each pattern with its group."""
+    """What a queue is about: the incidents of no pattern by the group they are in, and each pattern with its group.
+
+    ``lines`` are the incidents that have a line, by primary key in the order of the queue, and ``members`` those of
+    each pattern; both are empty where nothing folds.
+    """
 
     single: dict[Key, Amounts] = field(default_factory=lambda: defaultdict(Amounts))
-    patterns: dict[str, Amounts] = field(default_factory=lambda: defaultdict(Amounts))
-    group_of: dict[str, Key] = field(default_factory=dict)
+    patterns: dict[Pattern, Amounts] = field(default_factory=lambda: defaultdict(Amounts))
+    group_of: dict[Pattern, Key] = field(default_factory=dict)
+    lines: list[int] = field(default_factory=list)
+    members: dict[Pattern, list[int]] = field(default_factory=lambda: defaultdict(list))
 
     @property
     def count(self) -> int:
         """How many incidents the queue has."""
         return sum(each.count for each in (*self.single.values(), *self.patterns.values()))
-
-    @property
-    def lines(self) -> int:
-        """How many lines the queue has: one for an incident of no pattern, one for a pattern."""
-        return sum(each.count for each in self.single.values()) + len(self.patterns)
 
     def groups(self) -> Iterable[tuple[Key, Amounts]]:
         """Yield what each group is made of: a pattern is in that of its most urgent incident."""
@@ -87,52 +94,52 @@ def is_folded(request: HttpRequest) -> bool:
     return is_queue(request) and request.GET.get("owed") not in OWED and grouping_of(request).folds
 
 
-def summed(everything: QuerySet[Any], grouping: Grouping, *, folds: bool) -> Summed:
-    """Return what a queue is about: one query. An incident counts once, with what its cause owes."""
+def summed(everything: QuerySet[Any], grouping: Grouping) -> Summed:
+    """Return what a queue is about in which nothing folds: one query. An incident counts with what its cause owes."""
     found = (
         everything.order_by()
-        .annotate(fold=_FOLD if folds else Value(""))
-        .values(*grouping.fields, "currency", "fold", by=KT("owed__by"))
-        .annotate(
-            count=Count("pk"),
-            total=Sum(Cast(KT("owed__amount"), BigIntegerField())),
-            first_player=Min("player"),
-            last_player=Max("player"),
-        )
+        .values_list(*grouping.fields, "currency", KT("owed__by"))
+        .annotate(count=Count("pk"), total=Sum(_AMOUNT), first=Min("player"), last=Max("player"))
     )
     of_all = Summed()
-    for row in found:
-        key, pattern = tuple(row[each] for each in grouping.fields), row["fold"]
-        if not pattern:
-            of_all.single[key].add(row)
-            continue
-        of_all.patterns[pattern].add(row)
-        of_all.group_of[pattern] = min(key, of_all.group_of.get(pattern, key))
+    for *key, currency, by, count, total, first, last in found:
+        of_all.single[tuple(key)].add(count, by, currency, total, first, last)
     return of_all
 
 
-def folded(everything: QuerySet[Any], grouping: Grouping) -> QuerySet[Any]:
-    """Return the incidents that have a line: those of no pattern, and the first of each pattern."""
-    return _numbered(everything, grouping).filter(nth=1)
+def folded(everything: QuerySet[Any], grouping: Grouping) -> Summed:
+    """Return what a queue is about in which patterns fold: one query. ``everything`` is in the order of the queue."""
+    found = everything.values_list(
+        *grouping.fields, "pk", "currency", KT("owed__by"), _AMOUNT, "player", "priority_repeated", "casino_id", "rule",
+        "croupier",
+    )  # fmt: skip
+    of_all = Summed()
+    for *group, pk, currency, by, amount, player, is_repeated, casino_id, rule, croupier in found:
+        key, pattern = tuple(group), (casino_id, rule, croupier)
+        amounts = of_all.patterns[pattern] if is_repeated else of_all.single[key]
+        amounts.add(1, by, currency, amount, player, player)
+        if is_repeated:
+            of_all.group_of.setdefault(pattern, key)
+            of_all.members[pattern].append(pk)
+        if not is_repeated or amounts.count == 1:
+            of_all.lines.append(pk)
+    return of_all
 
 
-def beneath(everything: QuerySet[Any], grouping: Grouping, lines: Sequence[Finding]) -> Mapping[str, list[Finding]]:
-    """Return the first incidents beneath each pattern among ``lines``: one query, none without a pattern."""
-    patterns: Collection[str] = {each.fold for each in lines} - {""}  # type: ignore[attr-defined]  # annotated
-    if not patterns:
-        return {}
-    # By columns first: whether an incident is repeated is asked of those alone that may be.
-    near = everything.filter(rule__in={each.rule for each in lines}, croupier__in={each.croupier for each in lines})
-    rows = _numbered(near, grouping).filter(fold__in=patterns, nth__gt=1, nth__lte=1 + FOLDED_SHOWN)
-    found: dict[str, list[Finding]] = defaultdict(list)
-    for finding in rows.order_by("nth"):
-        found[finding.fold].append(finding)
-    return found
+def pattern_of(finding: Finding) -> Pattern | None:
+    """Return the pattern that a finding is of, None if it is of none."""
+    is_repeated: bool = finding.priority_repeated  # type: ignore[attr-defined]  # annotated
+    return (finding.casino_id, finding.rule, finding.croupier) if is_repeated else None
 
 
-def _numbered(everything: QuerySet[Any], grouping: Grouping) -> QuerySet[Any]:
-    """Return incidents with their place within their pattern, 1 for the most urgent and for one that is of none."""
-    alone = Case(When(fold="", then=F("pk")))
-    place = Window(RowNumber(), partition_by=[F("fold"), alone], order_by=grouping.order)
-    numbered: QuerySet[Any] = everything.annotate(fold=_FOLD).annotate(nth=place)
-    return numbered
+def beneath(of_all: Summed, lines: Sequence[Finding]) -> Mapping[int, Sequence[Finding]]:
+    """Return the first incidents beneath each of ``lines`` that is of a pattern, by its primary key: one query at most,
+    none without any."""
+    wanted: dict[int, list[int]] = {}
+    for finding in lines:
+        pattern = pattern_of(finding)
+        if pattern is not None and pattern in of_all.members:
+            wanted[finding.pk] = of_all.members[pattern][1 : 1 + FOLDED_SHOWN]
+    ids = [pk for below in wanted.values() for pk in below]
+    rows = Finding.objects.select_related("case", "casino").in_bulk(ids) if ids else {}
+    return {line: [rows[pk] for pk in below if pk in rows] for line, below in wanted.items()}

@@ -20,7 +20,7 @@ from audit.casework.escalation import escalations_of
 from audit.casework.priority import UNFAIR, alike_of
 from audit.desk import parts
 from audit.desk.addresses import page_of
-from audit.desk.findings.folding import Amounts, Summed, beneath
+from audit.desk.findings.folding import Amounts, Summed, beneath, pattern_of
 from audit.desk.findings.grouping import Key, grouping_of
 from audit.desk.findings.person_filters import OWED, findings_address
 from audit.models import Finding
@@ -274,7 +274,7 @@ def queue_of(
     for key, amounts in summed.groups():
         sums[key].add(amounts)
         whole.add(amounts)
-    lines = _lines(rows, summed, beneath(everything, grouping, rows) if summed.patterns else {})
+    lines = _lines(rows, summed)
     if (side := request.GET.get("owed")) in OWED and rows:  # by amount, not by deadline
         return Queue([Group(OWED[side], False, whole, lines)], whole)
     groups = []
@@ -285,16 +285,16 @@ def queue_of(
     return Queue(groups, whole)
 
 
-def _lines(rows: Sequence[Finding], summed: Summed, below: Mapping[str, Sequence[Finding]]) -> list[Row]:
-    consequences, passed = _consequences(rows), _passed(rows)
-    patterns = {each.pk: summed.patterns.get(getattr(each, "fold", "")) for each in rows}
-    alike = _alike([each for each in rows if (pattern := patterns[each.pk]) is None or pattern.count == 1])
+def _lines(rows: Sequence[Finding], summed: Summed) -> list[Row]:
+    consequences, passed, below = _consequences(rows), _passed(rows), beneath(summed, rows)
+    patterns = {each.pk: summed.patterns[found] for each in rows if (found := pattern_of(each)) in summed.patterns}
+    alike = _alike([each for each in rows if each.pk not in patterns or patterns[each.pk].count == 1])
     lines = []
     for finding in rows:
-        pattern, stake = patterns[finding.pk], stake_of(finding, _player(finding))
+        pattern, stake = patterns.get(finding.pk), stake_of(finding, _player(finding))
         folded = Folded()
         if pattern is not None and pattern.count > 1:
-            folded = Folded(below.get(finding.fold, ()), pattern.count - 1)  # type: ignore[attr-defined]  # annotated
+            folded = Folded(below[finding.pk], pattern.count - 1)
             stake = _stake_of(pattern, stake)
         lines.append(
             Row(
@@ -322,8 +322,9 @@ def _stake_of(pattern: Amounts, first: Stake) -> Stake:
         return first
     [((by, currency), total)] = pattern.owed.items()
     side = "player" if by == "house" else "bank"
+    is_of_one = pattern.players is not None and len(set(pattern.players)) == 1
     words = gettext("owed to players") if by == "house" else gettext("overpaid")
-    return Stake(side, money(total, currency), first.words if len(pattern.players) == 1 and first.side else words)
+    return Stake(side, money(total, currency), first.words if is_of_one and first.side else words)
 
 
 def _passed(rows: Sequence[Finding]) -> Mapping[int, str]:

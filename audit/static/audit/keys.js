@@ -18,8 +18,7 @@
   };
 
   const unfold = (isOpen) => {
-    const folded = rows[current] && one("details.fold", rows[current]);
-    if (folded) folded.open = isOpen;
+    for (const folded of rows[current]?.querySelectorAll("details.fold") ?? []) folded.open = isOpen;
   };
 
   // In a list an action is of the rows that are ticked; of the current one, if none is.
