@@ -46,7 +46,7 @@ _.tested_at
 _.decided_at, _.is_first, _.is_invitation, _.proposed_at, _.used_at
 
 # Attributes that templates read.
-_.completes, _.css, _.is_current, _.is_evidence, _.is_heading, _.links
+_.at_evidence, _.completes, _.css, _.is_current, _.is_evidence, _.is_heading, _.links
 
 # Django's admin: options and hooks of a ModelAdmin, an inline, a list filter, a site, a form, a middleware.
 _.action_form, _.change_list_template, _.filter_horizontal, _.inlines, _.list_display, _.list_display_links
@@ -54,6 +54,9 @@ _.change_form_template, _.formfield_overrides
 _.list_filter, _.list_per_page, _.list_select_related, _.readonly_fields, _.search_fields, _.search_help_text
 (
     _.show_full_result_count,
+    _.full_result_count,
+    _.can_show_all,
+    _.show_admin_actions,
     _.show_facets,
     _.has_output,
     _.get_readonly_fields,
@@ -205,6 +208,6 @@ _.receives_reports, _.receives_alerts
 # Django's admin and URL configuration: what they call, or read, by name; what a template of the queue shows.
 _.get_query_string, _.action_checkbox, _.history_view, _.get_exclude, _.get_app_list, _.empty_value_display
 _.server_error, _.form_refused, _.bad_request, _.permission_denied
-_.more_words, _.occurred_iso, _.is_best, _.is_of_distances
+_.more_words, _.occurred_iso, _.is_best, _.is_of_distances, _.is_of_totals, _.of_budget
 # pytest.
 _.pytest_collection_modifyitems

@@ -141,5 +141,5 @@ def beneath(of_all: Summed, lines: Sequence[Finding]) -> Mapping[int, Sequence[F
         if pattern is not None and pattern in of_all.members:
             wanted[finding.pk] = of_all.members[pattern][1 : 1 + FOLDED_SHOWN]
     ids = [pk for below in wanted.values() for pk in below]
-    rows = Finding.objects.select_related("case", "casino").in_bulk(ids) if ids else {}
+    rows = Finding.objects.select_related("casino").in_bulk(ids) if ids else {}
     return {line: [rows[pk] for pk in below if pk in rows] for line, below in wanted.items()}

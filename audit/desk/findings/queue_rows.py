@@ -13,7 +13,7 @@ from audit.desk.addresses import page_of
 from audit.desk.findings.queue_page import Consequences, Row
 from audit.desk.parts import on_two_lines
 from audit.models import Finding
-from audit.presentation import date_time, money, reference, ruleset_label, time_left
+from audit.presentation import date_time, money, reference, ruleset_label
 
 
 def lines_of(rows: Iterable[Row], preserved_filters: str, *, can_work_cases: bool) -> SafeString:
@@ -84,10 +84,7 @@ def _like(row: Row) -> str:
 
 
 def _item(finding: Finding) -> str:
-    """Return one incident of a pattern: its reference, when it happened, its money and its deadline."""
-    assert finding.case is not None, "a queue has cases"
-    left = time_left(finding.case.deadline, since=finding.case.opened_at)
+    """Return one incident of a pattern: its reference, when it happened, and its money."""
     amount = "" if finding.difference is None else money(abs(finding.difference), finding.currency)
-    words = (date_time(finding.occurred_at, finding.casino), amount, left.text)
-    about = " · ".join(escape(each) for each in words if each)
+    about = " · ".join(escape(each) for each in (date_time(finding.occurred_at, finding.casino), amount) if each)
     return f'<li><a href="{page_of("finding", finding.pk)}">{escape(reference(finding))}</a> {about}</li>'

@@ -19,6 +19,9 @@ from audit.desk.ledger import page
 from audit.models import LedgerProcess, LedgerQuestion
 from audit.presentation import count
 
+LEAST = 2
+"""Evidence below this says nothing: every second process in order may have it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Certainty:
@@ -29,23 +32,24 @@ class Certainty:
     of_budget: str
 
 
-def certainty_of(process: LedgerProcess, asked: LedgerQuestion | None, budget: str | None) -> Certainty:
-    """Return how certain a process is. ``asked`` is its last question, None if it has none; ``budget`` is of the
+def certainty_of(process: LedgerProcess, question: LedgerQuestion | None, budget: str | None) -> Certainty:
+    """Return how certain a process is. ``question`` is its last one, None if it has none; ``budget`` is of the
     false questions in the year of its level, "n/d", None if that is not known."""
-    alpha = Fraction(asked.alpha if asked else process.alpha)
-    return Certainty(count(int(1 / alpha)), _at_evidence(process, asked), _of_budget(alpha, budget))
+    alpha = Fraction(question.alpha if question else process.alpha)
+    return Certainty(count(int(1 / alpha)), _at_evidence(process, question), _of_budget(alpha, budget))
 
 
-def _at_evidence(process: LedgerProcess, asked: LedgerQuestion | None) -> str:
+def _at_evidence(process: LedgerProcess, question: LedgerQuestion | None) -> str:
     """Return what the evidence since the year began says, by Ville's inequality; what it was when it was asked."""
-    if asked is not None:
-        evidence = page.times(Fraction(int(asked.evidence)))
+    if question is not None:
+        evidence = page.times(Fraction(int(question.evidence)))
         return _("Its evidence was %(evidence)s when it asked: where all is in order, at most 1 in %(evidence)s gets "
                  "as far in a year.") % {"evidence": evidence}  # fmt: skip
-    if process.e_value <= 1:
-        return _("It has no more evidence than it began the year with: there is nothing to be certain of.")
+    evidence = page.times(process.e_value)
+    if process.e_value < LEAST:
+        return _("Its evidence is %(evidence)s now, below its level: nothing is claimed.") % {"evidence": evidence}
     return _("Its evidence is %(evidence)s now, below its level: nothing is claimed. Where all is in order, at most 1 "
-             "in %(evidence)s gets as far in a year.") % {"evidence": page.times(process.e_value)}  # fmt: skip
+             "in %(evidence)s gets as far in a year.") % {"evidence": evidence}  # fmt: skip
 
 
 def _of_budget(alpha: Fraction, budget: str | None) -> str:
@@ -60,5 +64,5 @@ def _of_budget(alpha: Fraction, budget: str | None) -> str:
         "%(parts)s of that is for this one.",
         int(allowed) if is_whole else 2,
     )
-    budgeted = count(int(allowed)) if is_whole else number_format(float(allowed), 2)
+    budgeted = count(int(allowed)) if is_whole else number_format(round(float(allowed), 2), 2)
     return text % {"budget": budgeted, "parts": count(int(allowed / alpha))}

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from math import sqrt
 
 import msgspec
-from django.utils.formats import number_format
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
 from audit.charts.columns import Column, draw_columns
-from audit.desk.ledger.fit import BAND
+from audit.desk.ledger.fit import BAND, decimal
 from audit.models import LedgerProcess
 from audit.presentation import count
 from settlement.eprocess.explanations import OF_DICE, tally_of
@@ -63,7 +62,7 @@ def counted_of(process: LedgerProcess) -> Counted | None:
         share = of / ways
         expected, spread = draws * share, BAND * sqrt(draws * share * (1 - share))
         name = str(LOWEST[channel] + index)
-        label = words % {"cell": name, "times": count(times), "expected": _decimal(expected)}
+        label = words % {"cell": name, "times": count(times), "expected": decimal(expected)}
         columns.append(Column(name, times, expected, max(0.0, expected - spread), expected + spread, label))
     is_of_totals = channel == "total"
     outside = [each.name for each in columns if each.is_outside]
@@ -74,9 +73,5 @@ def counted_of(process: LedgerProcess) -> Counted | None:
         if outside
         else _("All are inside the band."),
     )
-    cells = [Cell(each.name, count(each.times), _decimal(each.expected), each.is_outside) for each in columns]
+    cells = [Cell(each.name, count(each.times), decimal(each.expected), each.is_outside) for each in columns]
     return Counted(mark_safe(chart), is_of_totals, count(draws), cells)
-
-
-def _decimal(number: float) -> str:
-    return number_format(number, 1, use_l10n=True, force_grouping=True)

@@ -105,7 +105,7 @@ def fit_of(process: LedgerProcess) -> Fit | None:
     best_words = _("%(seen)s of %(draws)s; chance expects %(expected)s") % {
         "seen": count(seen),
         "draws": count(draws),
-        "expected": _decimal(draws * by_chance),
+        "expected": decimal(draws * by_chance),
     }
     rivals = [
         Rival(str(_words(process.kind, each.name)), listing.log_wealth(each.evidence), page.times(each.evidence))
@@ -118,7 +118,7 @@ def fit_of(process: LedgerProcess) -> Fit | None:
         cells,
         in_best,
         best_words,
-        _decimal(expected),
+        decimal(expected),
         [(each.words, each.amount) for each in rivals],
     )
 
@@ -173,5 +173,6 @@ def _colour(pocket: str) -> str:
     return "r" if pocket in RED else "n" if pocket in NUMBERS else "z"
 
 
-def _decimal(number: float) -> str:
-    return number_format(number, 1, use_l10n=True, force_grouping=True)
+def decimal(number: float) -> str:
+    """Return a number with one decimal, rounded: Django would cut it off."""
+    return number_format(round(number, 1), 1, use_l10n=True, force_grouping=True)

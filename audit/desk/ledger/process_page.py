@@ -56,7 +56,7 @@ def process_context(process: LedgerProcess, names: Names) -> dict[str, Any]:
     largest = sorted(range(len(points)), key=lambda index: -_distance(factors[index]))[:MOVES_SHOWN]
     last = questions[-1] if questions else None
     levels = _levels(process)
-    asked_in = last.year if last else process.year
+    of_year = last.year if last else process.year
     return {
         **page.row_of(process),
         "subject": subjects_of(process.casino, [process], directory)[process.pk],
@@ -70,7 +70,7 @@ def process_context(process: LedgerProcess, names: Names) -> dict[str, Any]:
         "is_watched": last is None and process.pk in {each.pk for each in listing.watched(process.casino)},
         "highest": page.times(process.highest_over_start),
         "observations": count(process.draws),
-        "certain": certainty_of(process, last, next((each.budget for each in levels if each.year == asked_in), None)),
+        "certain": certainty_of(process, last, next((each.budget for each in levels if each.year == of_year), None)),
         "chart": _chart(process, points, factors, set(largest), {question.batch_id for question in questions}, levels),
         "moves": [{"point": points[index], "factor": factor_text(factors[index])} for index in largest],
         "others": _rows(process.casino, others, directory),

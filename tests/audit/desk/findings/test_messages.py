@@ -51,15 +51,15 @@ def state_of_all(desk: Desk) -> set[tuple[str, int | None, str]]:
     return set(cases.values_list("state", "assigned_to", "outcome"))
 
 
-def test_what_was_done_to_several_cases_is_taken_back_at_once_as_new_acts() -> None:
+def test_what_was_done_to_several_cases_is_taken_back_at_once_as_new_actions() -> None:
     desk, client = Desk(), client_of
     number = len({finding.case_id for finding in desk.findings})
     before = state_of_all(desk)
-    address, acts = form_of(chosen(desk, desk.first, "take"))
+    address, ids = form_of(chosen(desk, desk.first, "take"))
     assert address == f"{LIST}undo/?queue=open"
-    assert len(acts.split(",")) == number
+    assert len(ids.split(",")) == number
     assert state_of_all(desk) == {("investigating", desk.first.pk, "")}
-    page = client(desk.first).post(address, {"actions": acts}, follow=True, headers={"accept-language": "en"})
+    page = client(desk.first).post(address, {"actions": ids}, follow=True, headers={"accept-language": "en"})
     assert page.redirect_chain[-1][0] == f"{LIST}?queue=open"
     assert f"{number} cases are as they were." in messages_of(page.content.decode())
     assert state_of_all(desk) == before
@@ -76,23 +76,23 @@ def test_what_was_done_to_several_cases_is_taken_back_at_once_as_new_acts() -> N
 def test_a_proposal_of_several_cases_is_taken_back_and_they_stay_the_officers() -> None:
     desk = Desk()
     chosen(desk, desk.first, "take")
-    address, acts = form_of(chosen(desk, desk.first, "propose", outcome="explained", reason="training night"))
-    client_of(desk.first).post(address, {"actions": acts})
+    address, ids = form_of(chosen(desk, desk.first, "propose", outcome="explained", reason="training night"))
+    client_of(desk.first).post(address, {"actions": ids})
     assert state_of_all(desk) == {("investigating", desk.first.pk, "")}
 
 
 def test_nobody_takes_back_what_another_officer_did_nor_what_was_followed_by_more() -> None:
     desk = Desk()
-    address, acts = form_of(chosen(desk, desk.first, "take"))
+    address, ids = form_of(chosen(desk, desk.first, "take"))
     taken = state_of_all(desk)
     for officer in (desk.second, desk.auditor):
-        client_of(officer).post(address, {"actions": acts})
+        client_of(officer).post(address, {"actions": ids})
         assert state_of_all(desk) == taken
     actions.perform(desk.case.pk, desk.second, "take")
-    page = client_of(desk.first).post(address, {"actions": acts}, follow=True, headers={"accept-language": "en"})
+    page = client_of(desk.first).post(address, {"actions": ids}, follow=True, headers={"accept-language": "en"})
     assert "1 case was not changed: Something else was done to the case since" in messages_of(page.content.decode())
     assert state_of_all(desk) == {("investigating", desk.second.pk, ""), ("new", None, "")}
-    page = client_of(desk.first).post(address, {"actions": acts}, follow=True)
+    page = client_of(desk.first).post(address, {"actions": ids}, follow=True)
     assert state_of_all(desk) == {("investigating", desk.second.pk, ""), ("new", None, "")}, "once"
 
 

@@ -162,7 +162,7 @@ def test_a_pattern_is_one_line_of_the_open_queue_with_its_most_urgent_incident_a
     assert fold.count("<li>") == 5
     assert "and 2 more" in fold
     assert f"{LIST}?queue=patterns&amp;rule=payout-overpaid&amp;croupier=c-9" in fold
-    assert "1 d 6 h left" in fold or "1 d 5 h left" in fold
+    assert fold.count("€20.00") == 4
 
 
 @pytest.mark.superuser
