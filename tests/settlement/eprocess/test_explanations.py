@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from settlement.eprocess.explanations import CIRCULAR, best_arc, counts_of, explanations_of
+from settlement.eprocess.explanations import CIRCULAR, OF_DICE, best_arc, counts_of, explanations_of, tally_of
 from settlement.eprocess.kinds import KINDS
 from settlement.eprocess.process import UNIT, Mixture, Process
 
@@ -77,3 +77,25 @@ def test_a_process_about_no_circle_or_that_has_seen_nothing_has_none(process: Pr
     assert explanations_of(process) == []
     assert best_arc(process) is None
     assert not counts_of(process)
+
+
+SEEN = {"face": [9, 11, 10, 8, 12, 10], "total": [1, 2, 3, 4, 5, 6, 5, 4, 3, 2, 1]}
+
+
+@pytest.mark.parametrize("kind", sorted(OF_DICE))
+def test_a_process_of_dice_counts_faces_or_totals_as_they_came_and_knows_their_ways(kind: str) -> None:
+    channel = OF_DICE[kind]
+    seen, process = SEEN[channel], Process(kind, "S1")
+    assert tally_of(process) is None, "it has seen nothing"
+    for number in range(2):
+        process.feed(KINDS[kind].mixture(0), {channel: seen}, draws=sum(seen), session=f"s{number}")
+    tally = tally_of(process)
+    assert tally is not None
+    assert list(tally.counts) == [2 * times for times in seen]
+    assert sum(tally.ways) == {"face": 6, "total": 36}[channel]
+    assert tally.ways == tuple(reversed(tally.ways))
+
+
+@pytest.mark.parametrize("kind", ["shooter", "wheel", "table-luck"])
+def test_another_process_counts_neither(kind: str) -> None:
+    assert tally_of(Process(kind, "x", wealth=[UNIT])) is None
