@@ -186,8 +186,6 @@ def _check(
         raise ActionRefused(_("Only the officer who proposed closing this case can withdraw that."))
     if transition.name in _OF_HOLDS and (refusal := _why_no_hold(holds.hold_of(case), officer, transition.name)):
         raise ActionRefused(refusal)
-    if transition.name == "take" and case.assigned_to_id == officer.pk:
-        raise ActionRefused(_("You have this case already."))
     if transition.needs_reason and not reason:
         raise ActionRefused(_("Give a reason."))
     if transition.needs_outcome and outcome not in Outcome.values:
