@@ -1,15 +1,14 @@
 """Words that were probably meant: for a bet outside the closed lists, an unknown ruleset, a field of another name.
 
 A bet that differs from a word of its ruleset by capitals alone is a fault of the table system: it is refused at the
-interface. Any other is recorded, for somebody accepted that stake, and the finding names the likely word. A ruleset or
-game that is nearly one of ours is refused in an opening, before anything was staked under it; one that is of another
-law is recorded, and found.
+interface. Any other is recorded, for somebody accepted that stake, and the finding names the likely word. So with the
+ruleset and the game of an opening: of the same letters as one of ours it is refused, with that one; any other is
+recorded, and found.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import NoReturn
 
 from settlement.catalogue.words import BET_WORDS, USUAL_NAMES
 from settlement.codec import ShapeError
@@ -61,23 +60,21 @@ def meant(sent: str, words: Iterable[str]) -> str:
 
 
 def refuse_misspelt(opened: SessionOpened, rulesets: Mapping[str, str]) -> None:
-    """Raise ``ShapeError`` if an opening misspells its ruleset or its game. ``rulesets`` are the games by ruleset."""
-    ruleset = likely_word(opened.data.ruleset, rulesets)
-    if opened.data.ruleset not in rulesets and ruleset and _is_of_one_country(opened.data.ruleset, ruleset):
-        _refuse(opened.data.ruleset, list(rulesets), "/data/ruleset")
-    games = list(dict.fromkeys(rulesets.values()))
-    if opened.data.game not in games and likely_word(opened.data.game, games):
-        _refuse(opened.data.game, games, "/data/game")
+    """Raise ``ShapeError`` if an opening writes its ruleset or its game with other capitals, hyphens or underscores.
+
+    ``rulesets`` are the games by ruleset.
+    """
+    _refuse_misspelt(opened.data.ruleset, list(rulesets), "/data/ruleset")
+    _refuse_misspelt(opened.data.game, list(dict.fromkeys(rulesets.values())), "/data/game")
 
 
-def _refuse(sent: str, words: Collection[str], pointer: str) -> NoReturn:
-    listed = ", ".join(f"'{word}'" for word in words)
-    raise ShapeError(f"'{sent}' is none of {listed}; {meant(sent, words)}", pointer)
-
-
-def _is_of_one_country(sent: str, ruleset: str) -> bool:
-    """Whether two names of rulesets begin alike: ``uk-roulette`` is no misspelt ``fr-roulette``."""
-    return _letters(sent)[:2] == _letters(ruleset)[:2]
+def _refuse_misspelt(sent: str, words: Collection[str], pointer: str) -> None:
+    if sent in words or len(sent) > MAX_LENGTH:
+        return
+    for word in words:
+        if _letters(word) == _letters(sent):
+            listed = ", ".join(f"'{each}'" for each in words)
+            raise ShapeError(f"'{sent}' is none of {listed}; did you mean '{word}'?", pointer)
 
 
 def _names_of(word: str) -> set[str]:

@@ -113,7 +113,7 @@ def test_an_opening_with_a_misspelt_ruleset_is_told_which_is_meant_and_opens_not
     tenant: Tenant, stream: str
 ) -> None:
     sent = tenant.session(stream, 3)
-    sent[0]["data"]["ruleset"] = "fr-crap"
+    sent[0]["data"]["ruleset"] = "FR-craps"
     answer = problem(tenant.send(stream, sent))
     assert (answer["status"], answer["code"], answer["index"], answer["seq"]) == (422, "invalid", 0, 1)
     [fault] = answer["errors"]
