@@ -6,8 +6,7 @@ from typing import Any
 
 from django.apps import AppConfig
 from django.core.checks import CheckMessage, Tags, register
-from django.core.management.base import CommandError
-from django.db.models.signals import post_migrate, pre_migrate
+from django.db.models.signals import post_migrate
 from django.utils.module_loading import import_string
 from django.utils.translation import gettext_lazy as _
 
@@ -24,21 +23,12 @@ class AuditConfig(AppConfig):
         register(_loaded_when_run("audit.api.view_checks.check_views"), Tags.security)
         register(_loaded_when_run("audit.desk.page_checks.check_pages"), Tags.security)
         register(_loaded_when_run("audit.transparency.deployment_checks.check_log"), Tags.security, deploy=True)
-        pre_migrate.connect(refuse_a_worker, sender=self)
         post_migrate.connect(apply_database_roles, sender=self)
 
 
 def _loaded_when_run(check: str) -> Callable[..., list[CheckMessage]]:
     """Return a system check that imports what it checks when it is run: most processes run none."""
     return partial(lambda check, **kwargs: import_string(check)(**kwargs), check)
-
-
-def refuse_a_worker(**kwargs: Any) -> None:
-    """Let no migrate make a second set of Django's tables on a worker of a cluster. Raise ``CommandError``."""
-    from audit.event_store import cluster
-
-    if kwargs["using"] == "default" and (coordinator := cluster.coordinator_elsewhere()):
-        raise CommandError(f"This node is a worker: DATABASE_URL is to be the coordinator's, {coordinator}.")
 
 
 def apply_database_roles(**kwargs: Any) -> None:

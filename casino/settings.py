@@ -179,13 +179,13 @@ if env.str("DATABASE_URL", default=""):
 else:
     DATABASES = {
         "default": {
-            "ENGINE": "django.db.backends.postgresql",
             "HOST": str(EmbeddedPostgres(DATA_DIR).sockets),
             "PORT": "5432",
             **dict(zip(("USER", "PASSWORD"), EmbeddedPostgres(DATA_DIR).known_account(PROCESS), strict=True)),
             "NAME": DATABASE,
         }
     }
+DATABASES["default"]["ENGINE"] = "audit.event_store.any_node"
 if env.str("CABOCHON_NEAR_URL", default=""):  # any node of a cluster: docs/scaling.md
     DATABASES["near"] = env.db_url("CABOCHON_NEAR_URL")
     DATABASES["near"]["HOST"] = unquote(DATABASES["near"].get("HOST", ""))

@@ -55,6 +55,7 @@ ONE_FILE_BY_DESIGN = {"audit/evidence/verify.py": 650}
 """What is handed out as one file, with nothing to install, may be longer."""
 
 BANNED_NAMES = {"utils", "helpers", "manager", "base", "common", "misc"}
+NAMED_BY_DJANGO = {ROOT / "audit" / "event_store" / "any_node" / "base.py"}
 
 
 def name_of(path: Path) -> str:
@@ -101,7 +102,7 @@ def test_modules_and_functions_keep_their_length(path: Path) -> None:
 
 @pytest.mark.parametrize("path", CODE, ids=name_of)
 def test_modules_say_what_they_are(path: Path) -> None:
-    assert path.stem not in BANNED_NAMES
+    assert path.stem not in BANNED_NAMES or path in NAMED_BY_DJANGO
     text = path.read_text()
     if text.strip():
         docstring = ast.get_docstring(ast.parse(text))

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 import psycopg
 from django.conf import settings
@@ -20,6 +20,8 @@ from django.db import connection, connections
 from psycopg import postgres
 from psycopg.adapt import Buffer, Dumper, Loader, PyFormat
 from psycopg.pq import Format
+
+from audit.event_store.any_node.base import NEAR, DatabaseWrapper
 
 
 class BinaryArray:
@@ -93,10 +95,6 @@ def microseconds(instants: Sequence[datetime]) -> list[int]:
     return [first_us + (each.days * 86_400 + each.seconds) * 1_000_000 + each.microseconds for each in since_first]
 
 
-NEAR = "near"
-"""Django's name of the database that ``CABOCHON_NEAR_URL`` gives: the same one, by another node of its cluster."""
-
-
 _rewrite: ContextVar[Callable[[str], str]] = ContextVar("rewrite", default=str)
 
 
@@ -119,10 +117,11 @@ def nearest(*, reads_committed: bool = False) -> Any:
     """Return the connection by which one stream is appended to and read: the node nearby, if there is one.
 
     In a transaction it is Django's own, which sees what the transaction wrote and rolls back what fails, unless what is
-    read was committed before (``reads_committed``).
+    read was committed before (``reads_committed``). Raise Django's database errors.
     """
-    has_own = connection.in_atomic_block and (not reads_committed or _rewrite.get() is not str)
-    return connection if has_own or NEAR not in settings.DATABASES else connections[NEAR]
+    if connection.in_atomic_block and (not reads_committed or _rewrite.get() is not str):
+        return connection
+    return connections[NEAR] if NEAR in settings.DATABASES else cast(DatabaseWrapper, connection).nearby()
 
 
 def execute(

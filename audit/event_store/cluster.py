@@ -12,18 +12,21 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-from django.db import connection, transaction
+from django.conf import settings
+from django.db import connection, connections, transaction
 
 from audit.event_store import binary_copy
+from audit.event_store.any_node.base import NEAR
 
 _SQL = Path(__file__).parent / "citus.sql"
 
 _HAS_CITUS = "select to_regclass('pg_catalog.pg_dist_partition') is not null"
 _HAS_WORKERS = "select exists (select from pg_dist_node where isactive and noderole = 'primary' and groupid > 0)"
-_COORDINATOR = """
-select nodename || ':' || nodeport from pg_dist_node where groupid = 0 and not citus_is_coordinator()
-"""
 _IS_DISTRIBUTED = "select exists (select from pg_dist_partition where logicalrelid = to_regclass('log.event'))"
+
+_NODES = """
+select current_database(), array_agg(format('%s %s:%s', groupid, nodename, nodeport) order by nodeid) from pg_dist_node
+"""
 
 _GUARD_PARTS = """
 select pg_get_functiondef(p.oid) from pg_proc p where p.pronamespace = 'log_guard'::regnamespace
@@ -123,13 +126,13 @@ _WRITES = re.compile(r"\b(insert into|update) audit_")
 
 
 class NotCitus(Exception):
-    """This database is not the coordinator of a Citus cluster with a worker. The text says what it lacks."""
+    """This database is not that of a Citus cluster with a worker. The text says what it lacks."""
 
 
 def is_distributed() -> bool:
     """Return whether events are on other nodes than the one that the process is connected to."""
-    settings = connection.settings_dict
-    return _is_distributed(settings["HOST"], settings["PORT"], settings["NAME"])
+    given = connection.settings_dict
+    return _is_distributed(given["HOST"], given["PORT"], given["NAME"])
 
 
 @cache
@@ -137,25 +140,32 @@ def _is_distributed(*database: object) -> bool:
     return _is(_HAS_CITUS) and _is(_IS_DISTRIBUTED)
 
 
-def coordinator_elsewhere() -> str:
-    """Return the host and port of the coordinator, if this node is a worker of a cluster; otherwise ''.
+def is_near_of_the_same() -> bool:
+    """Return whether the node of ``CABOCHON_NEAR_URL`` has the same database of the same cluster; True without one.
 
-    A worker has none of Django's tables, so ``DATABASE_URL`` is the coordinator's.
+    Raise ``DatabaseError`` if it does not answer.
     """
-    found = binary_copy.execute(_COORDINATOR, ()) if _is(_HAS_CITUS) else []
-    return str(found[0][0]) if found else ""
+    if NEAR not in settings.DATABASES:
+        return True
+    if not _is(_HAS_CITUS):
+        return False
+    with connections[NEAR].cursor() as near, connection.cursor() as own:
+        near.execute(_HAS_CITUS)
+        if near.fetchone() != (True,):
+            return False
+        for each in (near, own):
+            each.execute(_NODES)
+        return bool(near.fetchone() == own.fetchone())
 
 
 def distribute() -> bool:
     """Distribute the log over the workers of the cluster, guarded on each. Return whether it was not yet.
 
-    By a superuser, on the coordinator, while no process uses the log. Idempotent: what a migration has changed, and a
+    By a superuser, while no process uses the log. Idempotent: what a migration has changed, and a
     worker that was added, are brought to the same. Raise ``NotCitus``.
     """
     if not _is(_HAS_CITUS):
         raise NotCitus("This database has no extension citus.")
-    if coordinator := coordinator_elsewhere():
-        raise NotCitus(f"This node is a worker. DATABASE_URL is to be the coordinator's, {coordinator}.")
     if not _is(_HAS_WORKERS):
         raise NotCitus("The cluster has no worker: citus_add_node comes first.")
     was = _is(_IS_DISTRIBUTED)

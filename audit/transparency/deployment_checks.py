@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any, get_args
 
 from django.core.checks import CheckMessage, Error, Warning
-from django.db import connection
+from django.db import DatabaseError, connection
 
 from audit.access import applied_roles
 from audit.access.database_roles import OWNER
@@ -46,15 +46,7 @@ def check_log(*, databases: Sequence[str] | None = None, **kwargs: Any) -> list[
     """Report privileges on the log that the application does not need, missing guards, and missing keys."""
     if "default" not in (databases or ()):
         return []
-    if coordinator := cluster.coordinator_elsewhere():
-        return [
-            Error(
-                "This database is a worker of a cluster, which has none of Django's tables.",
-                hint=f"DATABASE_URL is the coordinator's, {coordinator}; a worker's may be CABOCHON_NEAR_URL.",
-                id="audit.E010",
-            )
-        ]
-    return [*_privileges(), *_manifest(), *_guards(), *_keys(), *_disk()]
+    return [*_privileges(), *_manifest(), *_guards(), *_nearby(), *_keys(), *_disk()]
 
 
 def _rows(statement: str, *parameters: Any) -> list[tuple[Any, ...]]:
@@ -128,6 +120,21 @@ def _guards() -> Iterator[CheckMessage]:
             f"log.{relation} lacks its trigger {trigger}, or it does not fire always: rows can be changed.",
             hint="Open log_guard.maintenance, call log.protect, and run manage.py verify: some may be changed already.",
             id="audit.E001",
+        )
+
+
+def _nearby() -> Iterator[CheckMessage]:
+    """Report a ``CABOCHON_NEAR_URL`` by which events would be appended to another log, or to none."""
+    try:
+        is_of_the_cluster = cluster.is_near_of_the_same()
+    except DatabaseError as error:
+        yield Error(f"CABOCHON_NEAR_URL does not answer: {error}", hint="Leave it out, or start it.", id="audit.E010")
+        return
+    if not is_of_the_cluster:
+        yield Error(
+            "CABOCHON_NEAR_URL is no node of the cluster of DATABASE_URL: what it appends is in another log.",
+            hint="Leave it out: a worker that DATABASE_URL names is the node nearby by itself.",
+            id="audit.E010",
         )
 
 

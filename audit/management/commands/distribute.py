@@ -11,8 +11,8 @@ from audit.event_store import cluster
 
 class Command(BaseCommand):
     help = (
-        "Distribute the log over the workers of the Citus cluster whose coordinator this database is, as a superuser, "
-        "while no process uses the log. Run it again whenever a worker was added: it puts the log's guard there."
+        "Distribute the log over the workers of the Citus cluster of this database, as a superuser, while no "
+        "process uses the log. Run it again whenever a worker was added: it puts the log's guard there."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:

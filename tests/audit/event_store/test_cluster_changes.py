@@ -139,14 +139,6 @@ def _until_balanced(coordinator: psycopg.Connection[object]) -> None:
         time.sleep(0.2)
 
 
-def test_a_worker_is_not_taken_for_the_coordinator(db: None) -> None:
-    assert cluster.coordinator_elsewhere() == ""
-    worker = citus.database_of(citus.nodes()[1], connection.settings_dict["NAME"])
-    for command in ("migrate", "distribute"):
-        with pytest.raises(AssertionError, match=r"DATABASE_URL is to be the coordinator's"):
-            citus.manage(citus.ROOT, worker, command)
-
-
 @pytest.mark.superuser
 def test_a_month_on_a_cluster_is_not_archived_and_it_is_said_why() -> None:
     for changes in (months.archive, months.attach, months.detach):

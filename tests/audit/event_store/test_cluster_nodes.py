@@ -2,32 +2,38 @@
 
 from __future__ import annotations
 
+import json
 import os
+import socket
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import psycopg
 import pytest
 from django.conf import settings
 from django.core.handlers.wsgi import WSGIHandler
 from django.db import connection, connections
+from django.test import Client
+from django.urls import reverse
 
 from audit.access import sandboxes
 from audit.api.fast_path import FastPath
-from audit.event_store import binary_copy, read
-from audit.models import Finding
+from audit.event_store import binary_copy, cluster, read
+from audit.models import Finding, Membership, Officer, Role
 from audit.simulation import play
 from audit.simulation.nights import irregularities_of
 from tests import citus
 from tests.audit.api.test_fast_path import post
-from tests.audit.sessions import unique_name
+from tests.audit.sessions import Event, unique_name
 from tests.audit.tables import Tenant
 from tests.audit.transparency.sealed import seal
+from tests.casino.processes import ENVIRONMENT, is_ready, nothing_left_on, until
 from tests.roles import ACCOUNT, signed_in_as
 
 pytestmark = [citus.ON_A_CLUSTER, pytest.mark.django_db(transaction=True)]
@@ -54,7 +60,8 @@ def near(node: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Give this process a node nearby."""
     host, _, port = node.rpartition("@")[2].partition("/")[0].partition(":")
     options = {**connection.settings_dict["OPTIONS"], "application_name": NAMED}
-    there = {**connection.settings_dict, "HOST": host, "PORT": port, "OPTIONS": options}
+    engine = "django.db.backends.postgresql"  # as casino/settings.py has it: this one stays where it is
+    there = {**connection.settings_dict, "ENGINE": engine, "HOST": host, "PORT": port, "OPTIONS": options}
     with monkeypatch.context() as patch:
         patch.setitem(settings.DATABASES, binary_copy.NEAR, there)
         connections[binary_copy.NEAR].connect()  # Django's test cases refuse one that is not connected yet
@@ -85,7 +92,8 @@ def test_a_web_server_and_a_replay_worker_near_a_worker_node_record_and_find(
     assert read.next_seq_of(head.stream_id) == 31
 
 
-def test_a_process_replays_by_the_node_nearby(tenant: Tenant) -> None:
+@pytest.mark.parametrize("given", ["by the variable", "as the database"])
+def test_a_process_replays_by_the_node_nearby(tenant: Tenant, given: str) -> None:
     night = play("fr-craps", casino=tenant.code, code="C1", gaming_day=date(2026, 11, 19), seed=3,
                  coups=12, irregularities=sorted(irregularities_of("fr-craps"))[:2])  # fmt: skip
     assert tenant.send(night.stream, night.events).status_code == 201
@@ -98,11 +106,16 @@ def test_a_process_replays_by_the_node_nearby(tenant: Tenant) -> None:
         "DATABASE_URL": address(coordinator).partition("?")[0],
         "CABOCHON_NEAR_URL": address(worker),
     }
+    if given == "as the database":
+        environment |= {"DATABASE_URL": address(worker), "CABOCHON_NEAR_URL": ""}
     code = (
         "import django; django.setup()\n"
         "from audit.adjudication.replay import advance\n"
         "from audit.event_store import binary_copy\n"
-        "assert binary_copy.nearest().alias == 'near'\n"
+        "near = binary_copy.nearest(); near.ensure_connection()\n"
+        f"assert near.connection.info.port == {urlsplit(worker).port}\n"
+        "from django.db import connection; connection.ensure_connection()\n"
+        f"assert connection.connection.info.port == {urlsplit(coordinator).port}\n"
         f"while (step := advance({head.stream_id})) is not None and step.behind: pass\n"
     )
     done = subprocess.run(
@@ -115,6 +128,99 @@ def test_a_process_replays_by_the_node_nearby(tenant: Tenant) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert Finding.objects.filter(stream_id=head.stream_id).exists()
+
+
+@contextmanager
+def web_server_given(node: str, data: Path) -> Iterator[str]:
+    """Run a web server whose ``DATABASE_URL`` is that of a node; yield its own address."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = int(listener.getsockname()[1])
+    data.mkdir()
+    environment = {
+        **ENVIRONMENT,
+        "CABOCHON_DATA": str(data),
+        "CABOCHON_KEYS": str(settings.CABOCHON_KEYS),
+        "CABOCHON_PROCESS": "web",
+        "CABOCHON_SECRET_KEY": settings.SECRET_KEY,
+        "DATABASE_URL": address(node),
+        "CELERY_BROKER_URL": "memory://",
+        "CABOCHON_BIND": f"127.0.0.1:{port}",
+        "CABOCHON_WEB_WORKERS": "1",
+    }
+    with nothing_left_on(data):
+        command = [sys.executable, "-m", "gunicorn", "casino.wsgi", "--config", "casino/gunicorn.py"]
+        with subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.DEVNULL) as server:
+            until(lambda: is_ready(f"http://localhost:{port}"), "the web server")
+            yield f"http://localhost:{port}"
+            server.terminate()
+
+
+@pytest.mark.parametrize("index", [0, 1, 2])
+def test_a_web_server_given_any_node_records_and_shows_the_desk(tenant: Tenant, tmp_path: Path, index: int) -> None:
+    node = citus.nodes()[index]
+    name = unique_name()
+    events = tenant.session(name, 30)
+    officer = Officer.objects.create_user("claire", password="right horse", is_staff=True)
+    Membership.objects.create(officer=officer, casino=tenant.casino, role=Role.OFFICER)
+    signed_in = Client()
+    signed_in.force_login(officer, backend="django.contrib.auth.backends.ModelBackend")
+    cookie = {"Cookie": f"sessionid={signed_in.cookies['sessionid'].value}"}
+    with web_server_given(node, tmp_path / "data") as url:
+        parts = [events[:2], events[2:9], events[9:27], events[9:27], *([each] for each in events[27:])]
+        recorded = [answer_of(f"{url}/api/v1/streams/{name}/events", tenant.headers(), body=part)[0] for part in parts]
+        assert recorded == [201, 201, 201, 200, 201, 201, 201]
+        assert any("log.append_named" in statement for statement in statements_at(node))
+        status, standing = answer_of(f"{url}/api/v1/streams/{name}", tenant.headers())
+        assert (status, json.loads(standing)["next_seq"]) == (200, 31)
+        status, page = answer_of(url + reverse("admin:index"), cookie)
+        assert status == 200
+        assert "claire" in page
+    head = read.head_of(tenant.casino.pk, name)
+    assert head is not None
+    assert [seq for seq, _envelope in read.whole(head.stream_id)] == list(range(1, 31))
+
+
+def answer_of(url: str, headers: dict[str, str], *, body: list[Event] | None = None) -> tuple[int, str]:
+    """Return the status and the text with which a web server answers."""
+    sent = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(url, data=sent, headers={**headers, "Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=30) as answer:
+        return answer.status, answer.read().decode()
+
+
+def test_the_node_nearby_is_to_be_of_the_same_cluster(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
+    node = citus.nodes()[1]
+    with near(node, monkeypatch):
+        assert cluster.is_near_of_the_same()
+        with psycopg.connect(citus.database_of(node, connection.settings_dict["NAME"]), autocommit=True) as there:
+            there.execute("update pg_dist_node set nodename = 'localhost' where groupid = 2")
+            try:
+                assert not cluster.is_near_of_the_same()
+            finally:
+                there.execute("update pg_dist_node set nodename = '127.0.0.1' where groupid = 2")
+
+
+@pytest.mark.parametrize("command", ["migrate", "distribute", "check --deploy --database default"])
+def test_a_command_given_a_worker_does_what_it_does_at_the_coordinator(db: None, command: str) -> None:
+    worker = citus.database_of(citus.nodes()[1], connection.settings_dict["NAME"])
+    printed = citus.manage(citus.ROOT, worker, *command.split())
+    assert "audit.E010" not in printed
+    with psycopg.connect(worker) as there:
+        assert there.execute("select to_regclass('public.audit_casino')").fetchone() == (None,)
+
+
+def test_a_coordinator_that_its_nodes_call_by_a_dead_address_is_named(db: None) -> None:
+    """Of one worker only: what it says of the coordinator is changed there, and put back."""
+    worker = citus.database_of(citus.nodes()[1], connection.settings_dict["NAME"])
+    at = urlsplit(citus.COORDINATOR)
+    with psycopg.connect(worker, autocommit=True) as there:
+        try:
+            there.execute("update pg_dist_node set nodeport = 1 where groupid = 0")
+            with pytest.raises(AssertionError, match=rf"coordinator {at.hostname}:1 cannot be connected to"):
+                citus.manage(citus.ROOT, worker, "check", "--deploy", "--database", "default")
+        finally:
+            there.execute("update pg_dist_node set nodeport = %s where groupid = 0", (at.port,))
+    citus.manage(citus.ROOT, worker, "check", "--deploy", "--database", "default")
 
 
 def test_a_sandbox_on_a_cluster_is_not_emptied_and_it_is_said_why() -> None:
