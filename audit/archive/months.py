@@ -83,7 +83,6 @@ def archive(month: date) -> Month:
     A file that a run before this one has written is used if it proves to be the month's. Raise ``ArchiveRefused``,
     ``BadArchive``, ``NoSigningKey``, ``OSError``: the month is in place.
     """
-    _demand_one_server()
     _demand_owner()
     if reasons := why_it_stays(month):
         raise ArchiveRefused(*reasons)
@@ -102,7 +101,6 @@ def attach(month: date) -> Month:
 
     Raise ``ArchiveRefused``, ``BadArchive`` or ``OSError``: nothing was changed.
     """
-    _demand_one_server()
     _demand_owner()
     row = _demand(month, "archived")
     filed = _proved(row)
@@ -116,7 +114,6 @@ def attach(month: date) -> Month:
 
 def detach(month: date) -> Month:
     """Take an attached month out again. Its file is proved first. Raise as ``attach``."""
-    _demand_one_server()
     _demand_owner()
     row = _demand(month, "attached")
     if reasons := listed_cases(row.low, row.high):
@@ -254,20 +251,15 @@ def _demand_owner() -> None:
         raise ArchiveRefused("the account of the database does not own the log: CABOCHON_PROCESS=migrate, or its URL")
 
 
-def _demand_one_server() -> None:
-    """Raise ``ArchiveRefused`` on a cluster, where the partition of a month is many tables on other nodes."""
-    if cluster.is_distributed():
-        raise ArchiveRefused("the log is on a cluster: its months stay in the database")
-
-
 @contextmanager
 def _alone() -> Iterator[None]:
     """Change partitions in one transaction, while no verification reads. Raise ``ArchiveRefused``."""
     try:
-        with transaction.atomic(), connection.cursor() as cursor:
+        with cluster.partitions_may_change(), transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("select pg_try_advisory_xact_lock(hashtext(%s))", (VERIFYING,))
             if cursor.fetchone() != (True,):
                 raise ArchiveRefused("running: a verification")
+            cluster.change_partitions_as_the_owner()
             cursor.execute(f"set local lock_timeout = '{LOCK_TIMEOUT_S}s'")
             yield
     except EntryRefused as refused:

@@ -123,10 +123,25 @@ declare
 begin
   for made in select p.oid::regprocedure::text as signature from pg_proc p
       where p.pronamespace = 'log'::regnamespace and p.prosrc !~ 'log_node\.' and p.proname in
-        ('append', 'hold', 'seal', 'ensure_month', 'open_stream', 'open_sandbox_stream', 'open_desk', 'empty_sandbox') loop
+        ('append', 'hold', 'seal', 'ensure_month', 'open_stream', 'open_sandbox_stream', 'open_desk', 'empty_sandbox',
+         'stage_month') loop
     execute format('drop function if exists %s', replace(made.signature, 'log.', 'log_node.'));
     execute format('alter function %s set schema log_node', made.signature);
   end loop;
+end $$;
+
+-- Where Citus needs it, some words of a function of the migrations are others here.
+create or replace function log_node.adapt(p_function regprocedure, p_was text, p_becomes text) returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  made text := pg_get_functiondef(p_function);
+begin
+  if strpos(made, p_becomes) > 0 then
+    return;
+  elsif strpos(made, p_was) = 0 then
+    raise exception 'log: % has not what is adapted to a cluster: %', p_function, p_was;
+  end if;
+  execute replace(made, p_was, p_becomes);
 end $$;
 
 create or replace function log.append(
@@ -190,6 +205,41 @@ begin
   if not done.success then
     raise exception 'log: no month for %: %', day, done.result;
   end if;
+end $$;
+
+-- Months change places in a transaction that also writes an entry: all of it under the role that writes, and by one
+-- connection a node, as what one has read another may not lock. Before, log_node.allow_moves(true) is committed: nodes
+-- make the shards by connections that do not see what this transaction has granted.
+create or replace function log_node.begin_to_archive() returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+begin
+  insert into log_guard.maintenance (reason) values ('archive');
+  perform set_config('citus.enable_unsafe_triggers', 'on', true), set_config('citus.multi_shard_modify_mode', 'sequential', true),
+    set_config('citus.max_adaptive_executor_pool_size', '1', true), set_config('role', 'cabochon_owner', true),
+    set_config('citus.propagate_set_commands', 'local', true);  -- the caller's lock_timeout is one of every node
+end $$;
+
+-- That role may open no maintenance, and one is open already.
+select log_node.adapt('log_node.stage_month(date)', 'if to_regclass(''log_guard.maintenance'') is not null then', 'if false then');
+
+-- Of several shards Citus reads no rows without a column, as an exists has them elsewhere.
+create or replace function log_node.has_unsealed(p_low bigint, p_high bigint) returns boolean
+language plpgsql stable set search_path = pg_catalog, pg_temp as $$
+begin
+  return exists (select 1 from log.outbox o where o.stream_id >= p_low and o.stream_id < p_high);
+end $$;
+
+select log_node.adapt('public.audit_act_log_archived(jsonb, bigint, text)',
+  'exists (select from log.outbox o where o.stream_id >= ids.low and o.stream_id < ids.high)',
+  'log_node.has_unsealed(ids.low, ids.high)');
+
+create or replace function log.stage_month(p_month date) returns text
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  staged text := log_node.stage_month(p_month);
+begin
+  perform create_distributed_table(format('log.%I', staged), 'stream_id', colocate_with => 'log.event');
+  return staged;
 end $$;
 
 -- The locks that number streams are the coordinator's, and so is the table that says which casino is a sandbox.
@@ -273,11 +323,50 @@ begin
   return query select * from log.stream_head h where h.stream_id = p_stream;
 end $$;
 
--- Whether a row of a sandbox may go is said by a transaction of the coordinator, which no shard knows.
-create or replace function log.empty_sandbox(p_casino bigint, out streams bigint, out events bigint)
-language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+-- Whether a row of a sandbox may go is asked by triggers of shards, which may read no table of the cluster. They read the
+-- rows that their own node has of log_node.emptying: there are some in the transaction that empties, and at no other time.
+do $$ begin
+  if to_regclass('log_node.emptying') is null then
+    create table log_node.emptying (stream_id bigint primary key);
+    alter table log_node.emptying owner to cabochon_owner;
+    perform create_reference_table('log_node.emptying');
+  end if;
+  execute format(
+    'create or replace function log.is_being_emptied(p_stream bigint) returns boolean'
+    ' language plpgsql stable set search_path = pg_catalog, pg_temp as $body$ begin'
+    ' return p_stream >= 1::bigint << 51 and exists (select from log_node.emptying_%s e where e.stream_id = p_stream);'
+    ' end $body$',
+    (select shardid from pg_dist_shard where logicalrelid = 'log_node.emptying'::regclass));
+end $$;
+
+-- Citus locks rows of one shard at a time.
+create or replace function log_node.hold_heads(p_streams bigint[]) returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  each bigint;
 begin
-  raise exception 'log_node.empty_sandbox does not run on a cluster' using errcode = 'feature_not_supported';
+  for each in select u from unnest(p_streams) u order by u loop
+    perform from log.stream_head h where h.stream_id = each for update;
+  end loop;
+end $$;
+
+-- The name of a shard ends in its number.
+select log_node.adapt('log.refuse()', 'tg_table_name in (', 'regexp_replace(tg_table_name, ''_[0-9]+$'', '''') in (');
+select log_node.adapt('log_node.empty_sandbox(bigint)',
+  'perform from log.stream_head h where h.stream_id = any (ids) order by h.stream_id for update;',
+  'perform log_node.hold_heads(ids);');
+
+create or replace function log.empty_sandbox(p_casino bigint, out streams bigint, out events bigint)
+language plpgsql security definer set search_path = pg_catalog, pg_temp
+set citus.multi_shard_modify_mode = 'sequential' set citus.max_adaptive_executor_pool_size = 1 as $$
+begin
+  perform log_node.keep_together();
+  perform log_node.in_two_phases();
+  perform pg_advisory_xact_lock(hashtext('log.open_sandbox_stream'));
+  insert into log_node.emptying
+    select s.stream_id from log.stream s where s.casino_id = p_casino and not s.is_of_desk;
+  select e.* into empty_sandbox.streams, empty_sandbox.events from log_node.empty_sandbox(p_casino) e;
+  delete from log_node.emptying where true;
 end $$;
 
 -- Citus makes a shard that it moves anew, with its triggers, as the owner of its table. Nobody may that otherwise.
@@ -304,11 +393,12 @@ begin
   end loop;
   for each in select p.oid from pg_proc p
       where (p.pronamespace = 'log_node'::regnamespace or (p.pronamespace = 'log'::regnamespace and p.prosrc ~ 'log_node\.'))
-        and p.proname not in ('ensure_month', 'make_month', 'protect_partition', 'allow_moves') loop
+        and p.proname not in ('ensure_month', 'make_month', 'protect_partition', 'allow_moves', 'begin_to_archive',
+                              'adapt') loop
     execute format('alter function %s owner to cabochon_owner', each);
   end loop;
 end $$;
-grant execute on function log.ensure_month to cabochon_owner;
+grant execute on function log.ensure_month, log.swap_month, log.month_range, log.protect to cabochon_owner;
 grant execute on function log.append, log.hold, log.open_stream, log.open_sandbox_stream, log.open_desk to cabochon_writer;
 grant execute on function log.seal to cabochon_sequencer;
 grant usage on schema log_node to cabochon_reader;
@@ -323,7 +413,7 @@ begin
   for made in select p.oid::regprocedure as function, p.pronamespace = 'log_node'::regnamespace as is_delegated
       from pg_proc p
       where ((p.pronamespace = 'log_node'::regnamespace and p.proname in ('append', 'hold'))
-             or (p.pronamespace = 'log'::regnamespace and p.proname in ('append', 'append_named')))
+             or (p.pronamespace = 'log'::regnamespace and p.proname in ('append', 'append_named', 'is_being_emptied')))
         and not exists (select from pg_catalog.pg_dist_object o
                         where o.classid = 'pg_proc'::regclass and o.objid = p.oid
                           and (p.pronamespace = 'log'::regnamespace or o.distribution_argument_index is not null)) loop

@@ -228,6 +228,32 @@ def _through(statement: str, patterns: tuple[tuple[str, str], ...]) -> str:
 
 
 @contextmanager
+def partitions_may_change() -> Iterator[None]:
+    """Let shards be made and dropped by the owner of the log in this block, which is outside of any transaction.
+
+    Killed in it, the owner keeps the privilege to make tables in the schema ``log`` until ``distribute`` or the next
+    such block takes it away; he does not sign in but from node to node.
+    """
+    if not is_distributed():
+        yield
+        return
+    binary_copy.execute("select log_node.allow_moves(true)", ())
+    try:
+        yield
+    finally:
+        binary_copy.execute("select log_node.allow_moves(false)", ())
+
+
+def change_partitions_as_the_owner() -> None:
+    """Do the rest of this transaction, which changes partitions, as Citus allows it: under the log's owner.
+
+    On one server it is done as whoever signed in.
+    """
+    if is_distributed():
+        binary_copy.execute("select log_node.begin_to_archive()", ())
+
+
+@contextmanager
 def nothing_half_committed() -> Iterator[None]:
     """Wait until what commits on several nodes is committed on all of them, and let nothing like it begin."""
     lock = "hashtext('log.view')"

@@ -11,6 +11,7 @@ import psycopg
 import pytest
 from django.db import connection, connections
 
+from audit.access import sandboxes
 from audit.event_store import cluster, read
 from audit.transparency import signing_keys
 from audit.transparency.outcome import Outcome
@@ -243,6 +244,37 @@ def cluster_moves(
         )
     finally:
         coordinator.execute("select log_node.allow_moves(false)")
+
+
+def test_a_sandbox_is_emptied_on_every_node_and_no_shard_deletes_a_row_otherwise() -> None:
+    sandbox, other = (Tenant(tables=("C1",), is_sandbox=True) for _ in range(2))
+    streams = [recorded(sandbox) for _ in range(6)]
+    left = recorded(other)
+    _refuses_to_delete(left, streams[0])
+    emptied = sandboxes.empty(sandbox.casino, reason="the next try")
+    assert (emptied.streams, emptied.events) == (6, 60)
+    for node in citus.nodes():
+        with superuser_at(node) as there:
+            there.execute("set citus.enable_local_execution = off")
+            for table in (*COLOCATED, "stream"):
+                counted = there.execute(f"select count(*) from log.{table} where stream_id = any (%s)", (streams,))
+                assert counted.fetchone() == (0,), (table, node)
+            assert there.execute("select count(*) from log_node.emptying").fetchone() == (0,)
+    assert len(list(read.whole(left))) == 10
+    _refuses_to_delete(left)
+    again = recorded(sandbox)
+    assert again not in streams
+    assert cluster.unprotected() == []
+
+
+def _refuses_to_delete(*stream_ids: int) -> None:
+    """Whoever deletes on a worker what is in the space of sandboxes, and is not being emptied, is refused."""
+    for stream_id in stream_ids:
+        with worker_of(stream_id) as worker:
+            for table in ("event_sandbox", "batch_sandbox", "stream_head"):
+                name = shard(table, stream_id)[0]
+                assert refused(worker, f"delete from {name} where stream_id = {stream_id}") == APPEND_ONLY, name
+                assert refused(worker, f"truncate {name}") == APPEND_ONLY, name
 
 
 def _at_once(*calls: Any) -> None:

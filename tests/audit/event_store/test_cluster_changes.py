@@ -6,14 +6,12 @@ The worker that goes is the last: it is drained and removed, its database is dro
 from __future__ import annotations
 
 import time
-from datetime import date
 from urllib.parse import urlsplit
 
 import psycopg
 import pytest
 from django.db import connection
 
-from audit.archive import months
 from audit.event_store import cluster, read
 from tests import citus
 from tests.audit.event_store.test_cluster import faults_of, recorded, shard, superuser_at
@@ -137,10 +135,3 @@ def _until_balanced(coordinator: psycopg.Connection[object]) -> None:
         assert state in {"scheduled", "running"}, details
         assert time.monotonic() < deadline, details
         time.sleep(0.2)
-
-
-@pytest.mark.superuser
-def test_a_month_on_a_cluster_is_not_archived_and_it_is_said_why() -> None:
-    for changes in (months.archive, months.attach, months.detach):
-        with pytest.raises(months.ArchiveRefused, match="on a cluster"):
-            changes(date(1992, 3, 1))

@@ -22,7 +22,6 @@ from django.db import connection, connections
 from django.test import Client
 from django.urls import reverse
 
-from audit.access import sandboxes
 from audit.api.fast_path import FastPath
 from audit.event_store import binary_copy, cluster, read
 from audit.models import Finding, Membership, Officer, Role
@@ -221,9 +220,3 @@ def test_a_coordinator_that_its_nodes_call_by_a_dead_address_is_named(db: None) 
         finally:
             there.execute("update pg_dist_node set nodeport = %s where groupid = 0", (at.port,))
     citus.manage(citus.ROOT, worker, "check", "--deploy", "--database", "default")
-
-
-def test_a_sandbox_on_a_cluster_is_not_emptied_and_it_is_said_why() -> None:
-    sandbox = Tenant(is_sandbox=True)
-    with pytest.raises(sandboxes.NotEmptied, match="on a cluster"):
-        sandboxes.empty(sandbox.casino)
