@@ -71,11 +71,17 @@ def verified_after(attack: Callable[[CursorWrapper], str | None], **options: Any
                 "clock",
             ):
                 cursor.execute(f"alter table log.{table} disable trigger user")
-            description = attack(cursor)
+            with citus.skipped_where_citus_refuses():
+                description = attack(cursor)
             outcome = verify(signing_keys.verifiers("checkpoint"), **options)
             raise RollBack
     except RollBack:
         return description, outcome
+
+
+def later(column: str, by: str) -> str:
+    """Return an instant moved by an interval, as Citus takes it in an update: of immutable functions alone."""
+    return f"({column} at time zone 'UTC' + interval '{by}') at time zone 'UTC'"
 
 
 TABLES = {
@@ -245,7 +251,7 @@ def test_the_first_fault_names_stream_event_and_batch(streams: list[str]) -> Non
 
     def misplace(cursor: CursorWrapper) -> None:
         cursor.execute(
-            "update log.event set occurred_at = occurred_at + interval '1 hour'"
+            f"update log.event set occurred_at = {later('occurred_at', '1 hour')}"
             " where seq = 6 and envelope ->> 'stream' = %s",
             [streams[0]],
         )
@@ -273,10 +279,10 @@ def test_the_first_fault_names_stream_event_and_batch(streams: list[str]) -> Non
         "insert into log.subtree values (40, 0, sha256('x'))",
         "update log.key set public_key = sha256(public_key)",
         "delete from log.clock",
-        "update log.clock set received_at = received_at + interval '1 microsecond'",
+        f"update log.clock set received_at = {later('received_at', '1 microsecond')}",
         "update log.clock set received_at = 'infinity'",
         "update log.clock set received_at = began_at",
-        "update log.stream_head set received_at = received_at + interval '1 hour'",
+        f"update log.stream_head set received_at = {later('received_at', '1 hour')}",
         "update log.batch set received_at = 'infinity' where first_seq = 1",
         "update log.batch set received_at = '1066-10-14 BC' where first_seq = 1",
     ],
