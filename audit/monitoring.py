@@ -352,10 +352,9 @@ def left_batches(casinos: Collection[int] | None = None) -> tuple[list[LeftBatch
     return list(left[:MAX_LEFT]), left.count()
 
 
-def failed_runs(casinos: Collection[int] | None = None) -> int:
+def failed_runs() -> int:
     """Return how many adjudication runs have failed and were not run again."""
-    failed = FailedRun.objects.filter(state=RunState.FAILED)
-    return failed.count() if casinos is None else failed.filter(casino__in=casinos).count()
+    return FailedRun.objects.filter(state=RunState.FAILED).count()
 
 
 def refused() -> list[Refused]:

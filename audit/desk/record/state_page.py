@@ -68,10 +68,11 @@ def state_view(request: HttpRequest) -> HttpResponse:
         behind = monitoring.behind(scope.casino_ids, limit=BEHIND_SHOWN)
         witnesses = monitoring.witnesses()
         ages = monitoring.heartbeats()
+        newest = _latest(request)
         context = {
             **admin.site.each_context(request),
             "title": gettext("Record and proofs"),
-            "waiting": _waiting(scope.casino_ids),
+            "waiting": _waiting(scope.casino_ids, newest["number_failed"]),
             "sealing": _sealing(ages),
             "fork": monitoring.fork(),
             "left": _left(scope.casino_ids),
@@ -81,7 +82,7 @@ def state_view(request: HttpRequest) -> HttpResponse:
             "signs_here": signing_keys.is_readable_here("checkpoint"),
             "note": cosigned_note(checkpoint) if (checkpoint := tree.newest_checkpoint()) else "",
             "verify_all": _verify_all(scope),
-            **_latest(request),
+            **newest,
             **months_context(request),
             "last_export": _ago(ages.get("export")),
             "processes": _processes(ages),
@@ -130,8 +131,7 @@ def _left(casino_ids: Any) -> str:
     return ", ".join(named)
 
 
-def _waiting(casino_ids: Any) -> list[Line]:
-    failed = monitoring.failed_runs(casino_ids)
+def _waiting(casino_ids: Any, failed: int) -> list[Line]:
     runs, jobs = reverse("admin:audit_failedrun_changelist"), reverse("admin:audit_job_changelist")
     return [
         _line(gettext("Streams behind"), monitoring.dirty(casino_ids), marked_from_s=120, address="#behind"),

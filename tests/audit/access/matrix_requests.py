@@ -13,7 +13,7 @@ from django.utils import timezone
 from django_otp.oath import totp
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
-from audit.models import NightReport, Officer
+from audit.models import CaseAction, NightReport, Officer
 from tests.audit.access.two_casinos import DAY_BEFORE, PASSWORD, Site, World
 from tests.audit.reconciliation.played import DAY
 
@@ -252,6 +252,9 @@ action("nightsubscriber", "delete_selected", "delete the selected", lambda site:
 posted(f"{FINDING}<int:pk>/evidence/", lambda world, site: {})
 one("POST", f"{FINDING}views/save/", name="mine", query="severity__exact=major")
 one("POST", f"{FINDING}take-next/", "the most urgent, of A where both are one’s casinos", path=f"{FINDING}take-next/")
+ANYWHERE["POST", f"{FINDING}undo/", "acts of colleagues"] = lambda world, who: [
+    Ask(f"/{FINDING}undo/", {"actions": ",".join(str(pk) for pk in CaseAction.objects.values_list("pk", flat=True))})
+]
 AT["POST", f"{FINDING}views/<int:pk>/delete/", "a colleague’s"] = lambda world, site, who: Ask(
     f"/{FINDING}views/{site.view.pk}/delete/"
 )
