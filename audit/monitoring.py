@@ -349,7 +349,8 @@ def left_batches(casinos: Collection[int] | None = None) -> tuple[list[LeftBatch
     left = LeftBatch.objects.all()
     if casinos is not None:
         left = left.filter(stream_id__in=LoggedStream.objects.filter(casino__in=casinos).values("stream_id"))
-    return list(left[:MAX_LEFT]), left.count()
+    first = list(left[:MAX_LEFT])
+    return first, len(first) if len(first) < MAX_LEFT else left.count()
 
 
 def failed_runs() -> int:
