@@ -318,6 +318,10 @@ class ScopedAdmin(ModelAdmin[Row]):
             raise PermissionDenied
         super().save_model(request, obj, form, change)
 
+    def is_of_one_row(self, request: HttpRequest) -> bool:
+        """Return whether a request is for the page of one row, which shows more of it than a list does."""
+        return request.resolver_match is not None and "object_id" in request.resolver_match.kwargs
+
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Row | None:
         """Return the row of a page, None if the officer does not see it, and note its casino."""
         row = super().get_object(request, object_id, from_field)

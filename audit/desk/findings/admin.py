@@ -129,7 +129,7 @@ class FindingAdmin(CaseworkAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Finding]:
         findings: QuerySet[Finding] = with_due_group(with_priority(super().get_queryset(request)))
-        if request.resolver_match is not None and "object_id" in request.resolver_match.kwargs:
+        if self.is_of_one_row(request):
             findings = findings.select_related(*PAGE_SELECT_RELATED)
         return findings.annotate(has_come_back=came_back())
 

@@ -100,7 +100,7 @@ class NightAdmin(RecordAdmin[NightReport]):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         rows: QuerySet[NightReport] = super().get_queryset(request)
-        if request.resolver_match is not None and "object_id" in request.resolver_match.kwargs:
+        if self.is_of_one_row(request):
             return rows.select_related("casino", "reviewed_by", "closed_by")
         return rows.defer("content", "sheet", "through")
 
