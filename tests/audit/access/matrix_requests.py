@@ -252,7 +252,7 @@ action("nightsubscriber", "delete_selected", "delete the selected", lambda site:
 posted(f"{FINDING}<int:pk>/evidence/", lambda world, site: {})
 one("POST", f"{FINDING}views/save/", name="mine", query="severity__exact=major")
 one("POST", f"{FINDING}take-next/", "the most urgent, of A where both are one’s casinos", path=f"{FINDING}take-next/")
-ANYWHERE["POST", f"{FINDING}undo/", "acts of colleagues"] = lambda world, who: [
+ANYWHERE["POST", f"{FINDING}undo/", "actions of colleagues"] = lambda world, who: [
     Ask(f"/{FINDING}undo/", {"actions": ",".join(str(pk) for pk in CaseAction.objects.values_list("pk", flat=True))})
 ]
 AT["POST", f"{FINDING}views/<int:pk>/delete/", "a colleague’s"] = lambda world, site, who: Ask(
