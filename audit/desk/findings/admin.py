@@ -85,18 +85,27 @@ class FindingList(OfChosenCasino):
             if is_queue(request):
                 self.summed = summed(self.queryset, grouping_of(request))
             return
-        self.summed = folded(self.queryset, grouping_of(request))
-        lines = self.summed.lines
+        length, start = self.list_per_page, self.list_per_page * (self.page_num - 1)
+        if self.show_all:
+            length, start = self.list_max_show_all, 0
+        self.summed = self._folded(request, start, length)
+        lines = range(self.summed.lines)
         self.paginator = Paginator(lines, self.list_per_page)
         self.result_count = self.summed.count
         self.can_show_all, self.multi_page = len(lines) <= self.list_max_show_all, len(lines) > self.list_per_page
         self.full_result_count, self.show_full_result_count, self.show_admin_actions = None, False, True
-        try:
-            is_whole = not self.multi_page or (self.show_all and self.can_show_all)
-            shown = lines if is_whole else self.paginator.page(self.page_num).object_list
-        except InvalidPage:
-            raise IncorrectLookupParameters from None
-        self.result_list = self.queryset.filter(pk__in=shown)
+        if not self.multi_page and start:
+            self.summed = self._folded(request, 0, length)
+        self.result_list = self.summed.rows
+        if self.multi_page and not (self.show_all and self.can_show_all):
+            self.result_list = self.result_list[: self.list_per_page]
+            try:
+                self.paginator.validate_number(self.page_num)
+            except InvalidPage:
+                raise IncorrectLookupParameters from None
+
+    def _folded(self, request: HttpRequest, start: int, length: int) -> Summed:
+        return folded(self.queryset, grouping_of(request), start=start, length=length)
 
 
 @admin.register(Finding)
@@ -177,7 +186,7 @@ class FindingAdmin(CaseworkAdmin):
         listed = getattr(page, "context_data", {}).get("cl")
         if listed is not None:
             add_names(listed.result_list, scope_of(request, Capability.SEE_NAMES))
-            queue = queue_of(request, listed.result_list, listed.queryset, listed.summed)
+            queue = queue_of(request, listed.result_list, listed.summed)
             grouped = choices_of(request, listed) if queue is not None and not request.GET.get("owed") else ()
             page.context_data |= {"listed": queue, "grouped": grouped}  # type: ignore[attr-defined]
         return page

@@ -8,34 +8,68 @@ The line is the pattern's most urgent incident, and stands where that stands. Ea
 and place in every other list; what is done to several at once, and which case is taken next, is asked of the whole
 list. Nothing folds where a list is grouped by night, croupier or pattern: there each incident is to be seen.
 
-A queue that folds is read in its order, a few columns of each incident: what decides the order has to be found out of
-each of them anyway, and is then found out once. Whole rows are read of the incidents on a page alone.
+PostgreSQL folds: what decides the order has to be found out of each open incident anyway, and is found out once, for
+the page, the sums and the patterns. Rows are read of the incidents on a page alone.
 """
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any
 
-from django.db.models import BigIntegerField, Count, Max, Min, QuerySet, Sum
+from django.core.exceptions import EmptyResultSet
+from django.db import connection
+from django.db.models import BigIntegerField, Count, F, QuerySet, Sum, Value, Window
 from django.db.models.fields.json import KT
-from django.db.models.functions import Cast
+from django.db.models.functions import Cast, RowNumber
 from django.http import HttpRequest
 
+from audit.casework.recurrence import came_back
 from audit.desk.findings.grouping import Grouping, Key, grouping_of
 from audit.desk.findings.person_filters import OWED
 from audit.desk.findings.queues import OPEN_QUEUES
-from audit.models import Finding
+from audit.models import Finding, FindingStatus
 
 FOLDED_SHOWN = 4
 """Incidents that have a line beneath that of their pattern; the queue of patterns has all."""
 
-Pattern: TypeAlias = tuple[int, str, str]
-"""What the incidents of a pattern have in common: their casino, rule and croupier."""
-
 _AMOUNT = Cast(KT("owed__amount"), BigIntegerField())
+
+_FOUND_OUT = ("due_group", "priority", "priority_money", "priority_repeated")
+"""What folding finds out of an incident and its line shows, as ``FindingAdmin.get_queryset`` annotates it."""
+
+_FOLDED = f"""
+with incident as materialized ({{incidents}}),
+ranked as (
+  select i.*,
+    case when priority_repeated then row_number() over pattern else 1 end as nth,
+    case when priority_repeated then first_value(place) over pattern else place end as head,
+    case when priority_repeated then first_value(in_group) over pattern else in_group end as group_shown
+  from incident i
+  window pattern as (partition by priority_repeated, casino_id, rule, croupier order by place)
+),
+page as (select * from ranked where nth = 1 order by place limit %s offset %s)
+select json_build_object(
+  'incidents', (select count(*) from incident),
+  'lines', (select count(*) from ranked where nth = 1),
+  'findings', (select count(*) from audit_finding
+               where status = '{FindingStatus.STANDING.value}' and case_id = any (array(select case_id from incident))),
+  'groups', (select json_agg(json_build_array(group_shown, count, "by", currency, total)) from (
+    select group_shown, count(*), "by", currency, sum(amount) as total
+    from ranked group by group_shown, "by", currency) g),
+  'page', (select json_agg(json_build_array(pk, {", ".join(_FOUND_OUT)}) order by place) from page),
+  'patterns', (select json_agg(json_build_array(pk, count, first, last, members)) from (
+    select p.pk, count(*), min(r.player) as first, max(r.player) as last,
+      json_agg(r.pk order by r.place) filter (where r.nth <= {1 + FOLDED_SHOWN}) as members
+    from page p join ranked r on r.head = p.place where p.priority_repeated group by p.pk) m),
+  'owed', (select json_agg(json_build_array(pk, "by", currency, total)) from (
+    select p.pk, r."by", r.currency, sum(r.amount) as total
+    from page p join ranked r on r.head = p.place where p.priority_repeated group by p.pk, r."by", r.currency) o)
+)::text
+"""
 
 
 @dataclass(slots=True)
@@ -49,39 +83,39 @@ class Amounts:
     owed: dict[tuple[str, str], int] = field(default_factory=lambda: defaultdict(int))
     players: tuple[str, str] | None = None
 
-    def add(self, count: int, by: str | None, currency: str, total: int | None, first: str, last: str) -> None:
-        """Add ``count`` incidents, for which ``by`` owes ``total``; ``first`` and ``last`` are of their players."""
+    def add(self, count: int, by: str | None, currency: str, total: int | None) -> None:
+        """Add ``count`` incidents, for which ``by`` owes ``total``."""
         self.count += count
-        self.players = (first, last) if self.players is None else (min(self.players[0], first),
-                                                                   max(self.players[1], last))  # fmt: skip
         if by and total:
             self.owed[by, currency] += total
 
 
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """A pattern that is one line of a page: its incidents, of which the first have a line beneath."""
+
+    amounts: Amounts
+    members: Sequence[Finding]
+
+
 @dataclass(slots=True)
 class Summed:
-    """What a queue is about: the incidents of no pattern by the group they are in, and each pattern with its group.
+    """What a queue is about: the incidents of each group, and of how many findings all of them consist.
 
-    ``lines`` are the incidents that have a line, by primary key in the order of the queue, and ``members`` those of
-    each pattern; both are empty where nothing folds.
+    Where patterns fold, each is in the group of its most urgent incident, and ``lines`` is how many lines the queue
+    has, ``rows`` those of the page, and ``folded`` their patterns, by the primary key of the line.
     """
 
-    single: dict[Key, Amounts] = field(default_factory=lambda: defaultdict(Amounts))
-    patterns: dict[Pattern, Amounts] = field(default_factory=lambda: defaultdict(Amounts))
-    group_of: dict[Pattern, Key] = field(default_factory=dict)
-    lines: list[int] = field(default_factory=list)
-    members: dict[Pattern, list[int]] = field(default_factory=lambda: defaultdict(list))
+    groups: dict[Key, Amounts] = field(default_factory=lambda: defaultdict(Amounts))
+    findings: int = 0
+    lines: int = 0
+    rows: Sequence[Finding] = ()
+    folded: Mapping[int, Folded] = field(default_factory=dict)
 
     @property
     def count(self) -> int:
         """How many incidents the queue has."""
-        return sum(each.count for each in (*self.single.values(), *self.patterns.values()))
-
-    def groups(self) -> Iterable[tuple[Key, Amounts]]:
-        """Yield what each group is made of: a pattern is in that of its most urgent incident."""
-        yield from self.single.items()
-        for pattern, amounts in self.patterns.items():
-            yield self.group_of[pattern], amounts
+        return sum(each.count for each in self.groups.values())
 
 
 def is_queue(request: HttpRequest) -> bool:
@@ -95,51 +129,68 @@ def is_folded(request: HttpRequest) -> bool:
 
 
 def summed(everything: QuerySet[Any], grouping: Grouping) -> Summed:
-    """Return what a queue is about in which nothing folds: one query. An incident counts with what its cause owes."""
+    """Return what a queue is about in which nothing folds: two queries. An incident counts with what its cause owes."""
     found = (
         everything.order_by()
         .values_list(*grouping.fields, "currency", KT("owed__by"))
-        .annotate(count=Count("pk"), total=Sum(_AMOUNT), first=Min("player"), last=Max("player"))
+        .annotate(count=Count("pk"), total=Sum(_AMOUNT))
     )
     of_all = Summed()
-    for *key, currency, by, count, total, first, last in found:
-        of_all.single[tuple(key)].add(count, by, currency, total, first, last)
+    for *key, currency, by, count, total in found:
+        of_all.groups[tuple(key)].add(count, by, currency, total)
+    of_all.findings = Finding.objects.standing().filter(case__in=everything.order_by().values("case")).count()
     return of_all
 
 
-def folded(everything: QuerySet[Any], grouping: Grouping) -> Summed:
-    """Return what a queue is about in which patterns fold: one query. ``everything`` is in the order of the queue."""
-    found = everything.values_list(
-        *grouping.fields, "pk", "currency", KT("owed__by"), _AMOUNT, "player", "priority_repeated", "casino_id", "rule",
-        "croupier",
-    )  # fmt: skip
+def folded(everything: QuerySet[Any], grouping: Grouping, *, start: int, length: int) -> Summed:
+    """Return what a queue is about in which patterns fold, with ``length`` of its lines from ``start`` on: two queries.
+
+    ``everything`` has what ``FindingAdmin.get_queryset`` annotates.
+    """
     of_all = Summed()
-    for *group, pk, currency, by, amount, player, is_repeated, casino_id, rule, croupier in found:
-        key, pattern = tuple(group), (casino_id, rule, croupier)
-        amounts = of_all.patterns[pattern] if is_repeated else of_all.single[key]
-        amounts.add(1, by, currency, amount, player, player)
-        if is_repeated:
-            of_all.group_of.setdefault(pattern, key)
-            of_all.members[pattern].append(pk)
-        if not is_repeated or amounts.count == 1:
-            of_all.lines.append(pk)
+    found = _fold(everything, grouping, start, length)
+    if found is None:
+        return of_all
+    for group, count, by, currency, total in found["groups"] or ():
+        of_all.groups[(group,) if grouping.fields else ()].add(count, by, currency, total)
+    of_all.findings, of_all.lines = found["findings"], found["lines"]
+    lines, patterns = found["page"] or [], found["patterns"] or []
+    rows = _rows({*(pk for pk, *_rest in lines), *(pk for *_rest, members in patterns for pk in members)})
+    shown = [(rows[pk], values) for pk, *values in lines if pk in rows]
+    for finding, values in shown:
+        for name, value in zip(_FOUND_OUT, values, strict=True):
+            setattr(finding, name, value)
+    of_all.rows = [finding for finding, _values in shown]
+    amounts = {pk: Amounts(count, players=(first, last)) for pk, count, first, last, _members in patterns}
+    for pk, by, currency, total in found["owed"] or ():
+        amounts[pk].add(0, by, currency, total)
+    of_all.folded = {
+        pk: Folded(amounts[pk], [rows[each] for each in members if each in rows]) for pk, *_rest, members in patterns
+    }
     return of_all
 
 
-def pattern_of(finding: Finding) -> Pattern | None:
-    """Return the pattern that a finding is of, None if it is of none."""
-    is_repeated: bool = finding.priority_repeated  # type: ignore[attr-defined]  # annotated
-    return (finding.casino_id, finding.rule, finding.croupier) if is_repeated else None
+def _fold(everything: QuerySet[Any], grouping: Grouping, start: int, length: int) -> dict[str, Any] | None:
+    """Return what PostgreSQL finds; None for a queue of which Django sees that it has no row."""
+    in_group = F(grouping.fields[0]) if grouping.fields else Value(0)
+    place = Window(RowNumber(), order_by=list(grouping.order))
+    known = ("pk", "case_id", "casino_id", "rule", "croupier", "player", "currency")
+    found_out = ("by", "amount", "in_group", "place", *_FOUND_OUT)
+    incidents = everything.order_by().annotate(by=KT("owed__by"), amount=_AMOUNT, in_group=in_group, place=place)
+    try:
+        sql, parameters = incidents.values(*known, *found_out).query.sql_with_params()
+    except EmptyResultSet:
+        return None
+    with connection.cursor() as cursor:
+        cursor.execute(_FOLDED.format(incidents=sql), [*parameters, length, start])
+        ((found,),) = cursor.fetchall()
+    result: dict[str, Any] = json.loads(found)
+    return result
 
 
-def beneath(of_all: Summed, lines: Sequence[Finding]) -> Mapping[int, Sequence[Finding]]:
-    """Return the first incidents beneath each of ``lines`` that is of a pattern, by its primary key: one query at most,
-    none without any."""
-    wanted: dict[int, list[int]] = {}
-    for finding in lines:
-        pattern = pattern_of(finding)
-        if pattern is not None and pattern in of_all.members:
-            wanted[finding.pk] = of_all.members[pattern][1 : 1 + FOLDED_SHOWN]
-    ids = [pk for below in wanted.values() for pk in below]
-    rows = Finding.objects.select_related("casino").in_bulk(ids) if ids else {}
-    return {line: [rows[pk] for pk in below if pk in rows] for line, below in wanted.items()}
+def _rows(ids: set[int]) -> Mapping[int, Finding]:
+    """Return incidents with what their lines show: one query, none without any."""
+    if not ids:
+        return {}
+    rows = Finding.objects.select_related("table", "casino", "case__assigned_to").annotate(has_come_back=came_back())
+    return rows.in_bulk(ids)

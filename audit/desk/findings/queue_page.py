@@ -6,9 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Any
 
-from django.db.models import Count, F, OuterRef, QuerySet, Subquery, Window
+from django.db.models import Count, F, OuterRef, Subquery, Window
 from django.db.models.functions import Coalesce, RowNumber
 from django.http import HttpRequest
 from django.utils import timezone
@@ -20,7 +19,7 @@ from audit.casework.escalation import escalations_of
 from audit.casework.priority import UNFAIR, alike_of
 from audit.desk import parts
 from audit.desk.addresses import page_of
-from audit.desk.findings.folding import Amounts, Summed, beneath, pattern_of
+from audit.desk.findings.folding import Amounts, Summed
 from audit.desk.findings.grouping import Key, grouping_of
 from audit.desk.findings.person_filters import OWED, findings_address
 from audit.models import Finding
@@ -258,20 +257,18 @@ class Queue:
     sums: Sums
 
 
-def queue_of(
-    request: HttpRequest, rows: Iterable[Finding], everything: QuerySet[Any], summed: Summed | None
-) -> Queue | None:
+def queue_of(request: HttpRequest, rows: Iterable[Finding], summed: Summed | None) -> Queue | None:
     """Return the queue of a list; None for a list that is no queue of open cases, or that is sorted otherwise.
 
-    ``rows`` are those of the page, in their order and with names; ``everything`` is the list without its pages, nothing
-    of it folded, and ``summed`` what it is about, None for a list that is no queue.
+    ``rows`` are those of the page, in their order and with names, and ``summed`` is what the list is about, None for a
+    list that is no queue.
     """
     if summed is None:
         return None
     rows, grouping = list(rows), grouping_of(request)
-    whole = Sums(findings=_findings(everything))
+    whole = Sums(findings=summed.findings)
     sums: dict[Key, Sums] = defaultdict(Sums)
-    for key, amounts in summed.groups():
+    for key, amounts in summed.groups.items():
         sums[key].add(amounts)
         whole.add(amounts)
     lines = _lines(rows, summed)
@@ -286,16 +283,16 @@ def queue_of(
 
 
 def _lines(rows: Sequence[Finding], summed: Summed) -> list[Row]:
-    consequences, passed, below = _consequences(rows), _passed(rows), beneath(summed, rows)
-    patterns = {each.pk: summed.patterns[found] for each in rows if (found := pattern_of(each)) in summed.patterns}
-    alike = _alike([each for each in rows if each.pk not in patterns or patterns[each.pk].count == 1])
+    consequences, passed = _consequences(rows), _passed(rows)
+    patterns = {pk: each for pk, each in summed.folded.items() if each.amounts.count > 1}
+    alike = _alike([each for each in rows if each.pk not in patterns])
     lines = []
     for finding in rows:
         pattern, stake = patterns.get(finding.pk), stake_of(finding, _player(finding))
         folded = Folded()
-        if pattern is not None and pattern.count > 1:
-            folded = Folded(below[finding.pk], pattern.count - 1)
-            stake = _stake_of(pattern, stake)
+        if pattern is not None:
+            folded = Folded(pattern.members[1:], pattern.amounts.count - 1)
+            stake = _stake_of(pattern.amounts, stake)
         lines.append(
             Row(
                 finding,
@@ -342,11 +339,6 @@ def _alike(rows: Sequence[Finding]) -> Mapping[int, int]:
     others = alike_of().exclude(case=OuterRef("case")).order_by().values("croupier")
     count = Coalesce(Subquery(others.annotate(cases=Count("case", distinct=True)).values("cases")), 0)
     return dict(Finding.objects.filter(pk__in=repeated).annotate(alike=count).values_list("pk", "alike"))
-
-
-def _findings(everything: QuerySet[Any]) -> int:
-    """Return of how many findings the incidents consist: one query."""
-    return Finding.objects.standing().filter(case__in=everything.order_by().values("case")).count()
 
 
 def _consequences(rows: Sequence[Finding]) -> Mapping[int, Consequences]:
