@@ -43,9 +43,9 @@ def overview_context(request: HttpRequest) -> dict[str, Any] | None:
         return None
     standing = in_record(Finding.objects.standing(), request)
     open_incidents = standing.filter(HEADS, case__state__in=OPEN)
-    lines = waits.incidents(open_incidents, names)
-    last = nights.last_nights(in_record(NightReport.objects.select_related("casino"), request), standing, names)
     by_id = {casino.pk: casino for casino in casinos}
+    lines = waits.incidents(open_incidents, names, by_id)
+    last = nights.last_nights(in_record(NightReport.objects.select_related("casino"), request), standing, names)
     tables = monitoring.tables(list(by_id))
     closed = None
     if not lines:

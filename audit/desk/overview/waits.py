@@ -11,7 +11,7 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
 
-from django.db.models import BigIntegerField, Count, Min, QuerySet, Sum
+from django.db.models import BigIntegerField, Count, F, Min, QuerySet, Sum
 from django.db.models.fields.json import KT
 from django.db.models.functions import Cast
 from django.utils import timezone
@@ -115,9 +115,14 @@ def _loss(currency: str, is_banks: bool, rows: Sequence[Mapping[str, Any]], casi
     return Loss("bank" if is_banks else "player", money(total, currency), count, since)
 
 
-def incidents(open_incidents: QuerySet[Finding], names: Scope) -> list[Incident]:
-    """Return the most urgent incidents, first things first, with names where the officer sees them."""
-    findings = list(by_urgency(open_incidents.select_related("case", "table", "casino"))[:DOTS])
+def incidents(open_incidents: QuerySet[Finding], names: Scope, casinos: Mapping[int, Casino]) -> list[Incident]:
+    """Return the most urgent incidents, first things first, with names where the officer sees them.
+
+    ``casinos`` are those of the incidents, by their ids: sixty rows of one casino would be sixty objects of it.
+    """
+    findings = list(by_urgency(open_incidents.select_related("case").annotate(table_code=F("table__code")))[:DOTS])
+    for finding in findings:
+        finding.casino = casinos[finding.casino_id]
     add_names(findings, names)
     return [incident_of(finding) for finding in findings]
 
