@@ -278,6 +278,9 @@ class Finding(_Found):
             models.Index(  # one line for an incident: audit.desk.findings.queues
                 fields=["case"], name="finding_heads_case", condition=Q(heads_case=True, status="standing")
             ),
+            models.Index(  # of how many findings incidents consist: audit.desk.findings.folding
+                fields=["case"], name="finding_of_case", condition=Q(status="standing")
+            ),
             models.Index(  # the money of an incident: audit.casework.priority
                 F("case"),
                 Abs("difference").desc(),

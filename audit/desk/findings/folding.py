@@ -22,9 +22,9 @@ from typing import Any
 
 from django.core.exceptions import EmptyResultSet
 from django.db import connection
-from django.db.models import BigIntegerField, Count, F, QuerySet, Sum, Value, Window
+from django.db.models import BigIntegerField, Count, F, QuerySet, Sum, Value
 from django.db.models.fields.json import KT
-from django.db.models.functions import Cast, RowNumber
+from django.db.models.functions import Cast
 from django.http import HttpRequest
 
 from audit.casework.recurrence import came_back
@@ -41,8 +41,12 @@ _AMOUNT = Cast(KT("owed__amount"), BigIntegerField())
 _FOUND_OUT = ("due_group", "priority", "priority_money", "priority_repeated")
 """What folding finds out of an incident and its line shows, as ``FindingAdmin.get_queryset`` annotates it."""
 
+# The order is that of ``grouping.WITHIN`` in each group: as Django writes it, the priority would be found out twice.
 _FOLDED = f"""
-with incident as materialized ({{incidents}}),
+with incident as materialized (
+  select i.*, row_number() over (order by in_group, priority desc nulls last, deadline, pk desc) as place
+  from ({{incidents}}) i
+),
 ranked as (
   select i.*,
     case when priority_repeated then row_number() over pattern else 1 end as nth,
@@ -53,7 +57,6 @@ ranked as (
 ),
 page as (select * from ranked where nth = 1 order by place limit %s offset %s)
 select json_build_object(
-  'incidents', (select count(*) from incident),
   'lines', (select count(*) from ranked where nth = 1),
   'findings', (select count(*) from audit_finding
                where status = '{FindingStatus.STANDING.value}' and case_id = any (array(select case_id from incident))),
@@ -173,10 +176,11 @@ def folded(everything: QuerySet[Any], grouping: Grouping, *, start: int, length:
 def _fold(everything: QuerySet[Any], grouping: Grouping, start: int, length: int) -> dict[str, Any] | None:
     """Return what PostgreSQL finds; None for a queue of which Django sees that it has no row."""
     in_group = F(grouping.fields[0]) if grouping.fields else Value(0)
-    place = Window(RowNumber(), order_by=list(grouping.order))
     known = ("pk", "case_id", "casino_id", "rule", "croupier", "player", "currency")
-    found_out = ("by", "amount", "in_group", "place", *_FOUND_OUT)
-    incidents = everything.order_by().annotate(by=KT("owed__by"), amount=_AMOUNT, in_group=in_group, place=place)
+    found_out = ("by", "amount", "in_group", "deadline", *_FOUND_OUT)
+    incidents = everything.order_by().annotate(
+        by=KT("owed__by"), amount=_AMOUNT, in_group=in_group, deadline=F("case__deadline")
+    )
     try:
         sql, parameters = incidents.values(*known, *found_out).query.sql_with_params()
     except EmptyResultSet:

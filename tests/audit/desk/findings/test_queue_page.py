@@ -9,7 +9,10 @@ import pytest
 from django.utils import timezone
 
 from audit.casework import actions
+from audit.casework.priority import by_urgency, with_due_group, with_priority
+from audit.casework.recurrence import came_back
 from audit.desk.findings.filters import newest_days, used_rules
+from audit.desk.findings.grouping import WITHIN
 from audit.models import Case, Finding, Person
 from tests.audit.casework.test_actions import Desk, client_of
 from tests.audit.casework.test_priority import found
@@ -186,6 +189,24 @@ def test_a_folded_queue_has_pages_of_lines_and_counts_every_incident() -> None:
     chosen = {"action": "take_selected", "_selected_action": of_their_own[:1], "select_across": "1", "index": "0"}
     client.post(f"{LIST}?queue=open&rule=payout-missing", chosen)
     assert Case.objects.filter(assigned_to=desk.first).count() == 55, "of all incidents, folded or not"
+
+
+@pytest.mark.superuser
+@pytest.mark.parametrize("by", ["deadline", "nothing"])
+def test_a_folded_queue_is_in_the_order_in_which_cases_are_taken(by: str) -> None:
+    desk = Desk()
+    for hours in (-30, -1, 2, 2, 20, 150):
+        for severity, euros in (("minor", 1), ("critical", 5_000), ("major", 50)):
+            found(desk, severity, euros=euros, hours=hours)
+    own = Finding.objects.filter(case__isnull=False, casino=desk.tenant.casino)
+    order = by_urgency(own) if by == "deadline" else with_due_group(with_priority(own)).order_by(*WITHIN)
+    lines = [row.finding for group in listed(desk, by=by).groups for row in group.rows]
+    assert [each.pk for each in lines] == [each.pk for each in order]
+    assert len(lines) > 18
+    found_out = ("priority", "priority_money", "priority_repeated", "due_group", "has_come_back")
+    expected = with_due_group(with_priority(own)).annotate(has_come_back=came_back()).in_bulk()
+    for each in lines:
+        assert [getattr(each, name) for name in found_out] == [getattr(expected[each.pk], name) for name in found_out]
 
 
 @pytest.mark.superuser
