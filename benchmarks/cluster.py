@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from benchmarks.database import ROOT
+from benchmarks.processes import ready_process
 from tests import citus
 
 KINDS = ("one server", "cluster", "cluster, near a worker")
@@ -92,18 +93,7 @@ def _process(url: str, data: str, sizes: tuple[int, float], *, is_near: bool) ->
         environment["CABOCHON_NEAR_URL"] = citus.database_of(citus.nodes()[1], url.rpartition("/")[2])
     make_key = [sys.executable, "manage.py", "logkey", "--make", "--quiet"]
     subprocess.run(make_key, cwd=ROOT, env=environment, check=True)
-    process = subprocess.Popen(
-        [sys.executable, "-c", _ROUND, *map(str, sizes)],
-        cwd=ROOT,
-        env=environment,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None
-    if process.stdout.readline().strip() != "ready":
-        raise RuntimeError("a process did not start")
-    return process
+    return ready_process("-c", _ROUND, *map(str, sizes), environment=environment)
 
 
 def _round(process: subprocess.Popen[str], number: int) -> dict[str, float]:

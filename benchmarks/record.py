@@ -29,6 +29,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.database import ROOT, database
+from benchmarks.processes import ready_process
 from benchmarks.replay_parts import counted_per_s, parts_of_replay
 from casino.gunicorn import post_worker_init
 
@@ -254,7 +255,7 @@ class Run:
         RetiredWagers.objects.filter(run__stream_id__in=ids + before).delete()
         Adjudication.objects.filter(stream_id__in=ids + before).delete()
         AdjudicationRun.objects.filter(stream_id__in=ids + before).delete()
-        workers = [_worker(self.environment) for _ in before]
+        workers = [ready_process("-c", _WORKER, environment=self.environment) for _ in before]
         for worker, warm_up in zip(workers, before, strict=True):
             _hand(worker, [warm_up])
         waiting = list(ids)
@@ -281,18 +282,7 @@ class Run:
             for number in range(clients):
                 name = f"load-{batch}-{number}-{uuid4().hex[:8]}"
                 arguments = (str(port), self.secret, "bench", name, str(batch), str(self.options.seconds))
-                load_clients.append(
-                    subprocess.Popen(
-                        [sys.executable, "benchmarks/load.py", *arguments],
-                        cwd=ROOT,
-                        stdin=subprocess.PIPE,
-                        stdout=subprocess.PIPE,
-                        text=True,
-                    )
-                )
-            for client in load_clients:
-                assert client.stdout is not None
-                assert client.stdout.readline().strip() == "ready"
+                load_clients.append(ready_process("benchmarks/load.py", *arguments))
             for client in load_clients:
                 assert client.stdin is not None
                 client.stdin.write("\n")
@@ -341,7 +331,7 @@ class Run:
         events = 10_000
         while events <= longest:
             stream_id = self._long_stream(events)
-            worker = _worker(self.environment)
+            worker = ready_process("-c", _WORKER, environment=self.environment)
             assert worker.stdin is not None
             peak = 0
             worker.stdin.write(f"{stream_id}\n")
@@ -406,22 +396,6 @@ for line in sys.stdin:
         pass
     print("done", flush=True)
 """
-
-
-def _worker(environment: dict[str, str]) -> subprocess.Popen[str]:
-    """Start a process that replays the streams handed to it, and wait until it is ready."""
-    worker = subprocess.Popen(
-        [sys.executable, "-c", _WORKER],
-        cwd=ROOT,
-        env=environment,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert worker.stdout is not None
-    if worker.stdout.readline().strip() != "ready":
-        raise RuntimeError("a worker did not start")
-    return worker
 
 
 def _hand(worker: subprocess.Popen[str], waiting: list[int]) -> None:
