@@ -47,6 +47,8 @@ from pytest_django import DjangoDbBlocker
 from casino.celery import app
 from casino.embedded.postgres import DATABASE, EmbeddedPostgres
 from tests import citus
+from tests.databases import address_of, database_once_a_run, new_database, once_a_run, server_url
+from tests.faults.servers import Server, restored
 from tests.roles import ACCOUNT, make_accounts, signed_in_as
 from tests.settings import MIGRATED, RUN
 
@@ -83,18 +85,19 @@ def pytest_configure(config: pytest.Config) -> None:
             _remove(folder)
     if "DATABASE_URL" in os.environ:
         if not IS_KEPT:
-            config.add_cleanup(partial(_drop_databases, f"datname = '{MIGRATED}'"))
-        with psycopg.connect(_server(), autocommit=True) as server:
+            config.add_cleanup(partial(_drop_databases, f"starts_with(datname, '{MIGRATED}')"))
+        with psycopg.connect(server_url(), autocommit=True) as server:
             make_accounts(server)
     else:
         if IS_KEPT:
             config.add_cleanup(_lock_kept_data().close)
         EMBEDDED.start()
         config.add_cleanup(EMBEDDED.stop if IS_KEPT else partial(_remove, DATA))
-        with psycopg.connect(_server(), autocommit=True) as server:
+        with psycopg.connect(server_url(), autocommit=True) as server:
             make_accounts(server)
         # Of a run that was killed, or of other migrations.
-        _drop_databases(f"not datistemplate and datname not in ('postgres', '{DATABASE}', '{MIGRATED}')")
+        known = f"datname in ('postgres', '{DATABASE}') or starts_with(datname, '{MIGRATED}')"
+        _drop_databases(f"not datistemplate and not ({known})")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -114,7 +117,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 def _sign_in(*, is_superuser: bool) -> None:
     """Choose the account of Django's connection before a test opens it."""
-    account = urlsplit(_server())
+    account = urlsplit(server_url())
     user = unquote(account.username or "") if is_superuser else ACCOUNT
     password = unquote(account.password or "") if is_superuser else ACCOUNT
     if connection.settings_dict["USER"] != user:
@@ -137,11 +140,11 @@ def _tables_are_emptied_by_a_superuser(request: pytest.FixtureRequest) -> Iterat
         """Return the rows of each table of the template, which are the same throughout a run."""
         tables = sorted(set(connection.introspection.django_table_names(only_existing=True)) - kept)
         at = connection.settings_dict["NAME"] if citus.COORDINATOR else MIGRATED
-        with psycopg.connect(_address_of(at), autocommit=True) as template:
+        with psycopg.connect(address_of(at), autocommit=True) as template:
             return {table: _copied(template, f"copy {table} to stdout") for table in tables}
 
     def empty(self: TransactionTestCase) -> None:
-        with psycopg.connect(_address_of(connection.settings_dict["NAME"]), autocommit=True) as superuser:
+        with psycopg.connect(address_of(connection.settings_dict["NAME"]), autocommit=True) as superuser:
             superuser.execute(f"truncate {', '.join(migrated())} cascade")
             superuser.execute("set session_replication_role = replica")  # rows in any order, and no trigger's own rows
             for table, rows in migrated().items():
@@ -193,14 +196,9 @@ def _lock_kept_data() -> TextIO:
 
 
 def _drop_databases(condition: str) -> None:
-    with psycopg.connect(_server(), autocommit=True) as server:
+    with psycopg.connect(server_url(), autocommit=True) as server:
         for (name,) in server.execute(f"select datname from pg_database where {condition}").fetchall():
             server.execute(f'drop database "{name}" with (force)')
-
-
-def _server() -> str:
-    """Return the address of the PostgreSQL of this run."""
-    return os.environ.get("DATABASE_URL") or EMBEDDED.url("postgres")
 
 
 @pytest.fixture(scope="session")
@@ -208,27 +206,40 @@ def migrated_template() -> str:
     """The name of the template, which the first worker that needs it makes."""
     if citus.COORDINATOR:
         pytest.skip("a cluster's database cannot be copied")
-    with psycopg.connect(_server(), autocommit=True) as server:
-        server.execute("select pg_advisory_lock(hashtext(%s))", (MIGRATED,))  # until the connection is closed
-        if not server.execute("select 1 from pg_database where datname = %s", (MIGRATED,)).fetchone():
-            unfinished = f"{MIGRATED}_unfinished"
-            server.execute(f'drop database if exists "{unfinished}"')
-            server.execute(f'create database "{unfinished}"')
-            environment = {
-                **os.environ,
-                "DJANGO_SETTINGS_MODULE": "casino.settings",
-                "DATABASE_URL": _address_of(unfinished),
-            }
-            migrate = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
-            subprocess.run(migrate, cwd=ROOT, env=environment, check=True)
-            server.execute(f'alter database "{unfinished}" rename to "{MIGRATED}"')
-    return MIGRATED
+    return database_once_a_run(MIGRATED, _migrate)
+
+
+def _migrate(url: str) -> None:
+    environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "casino.settings", "DATABASE_URL": url}
+    subprocess.run([sys.executable, "manage.py", "migrate", "--verbosity", "0"], cwd=ROOT, env=environment, check=True)
 
 
 @pytest.fixture(scope="session")
 def address_of_template(migrated_template: str) -> str:
     """The address of the template for a superuser: to read, not to connect to for long."""
-    return _address_of(migrated_template)
+    return address_of(migrated_template)
+
+
+@pytest.fixture(scope="session")
+def migrated_cluster(address_of_template: str) -> Path:
+    """The data folder of an embedded PostgreSQL that is stopped, migrated, with the accounts of ``casino.up``.
+
+    Whoever starts a server of their own copies it: to migrate an empty database takes longer than most of their tests.
+    """
+
+    def make(data: Path) -> None:
+        server = Server(data)
+        try:
+            server.start()
+            with server.superuser() as superuser:
+                make_accounts(superuser)
+            restored(server, address_of_template)
+            with server.superuser() as superuser:
+                superuser.execute("vacuum freeze")
+        finally:
+            server.stop()
+
+    return once_a_run("cluster", make)
 
 
 @pytest.fixture(scope="session")
@@ -239,7 +250,7 @@ def django_db_setup(
     if citus.COORDINATOR:
         new = citus.new_database(ROOT, kept=MIGRATED if IS_KEPT else "")
     else:
-        new = _new_database(_server(), template=request.getfixturevalue("migrated_template"))
+        new = new_database(server_url(), template=request.getfixturevalue("migrated_template"))
     for url in new:
         settings.DATABASES["default"]["NAME"] = connection.settings_dict["NAME"] = urlsplit(url).path[1:]
         with django_db_blocker.unblock():
@@ -252,13 +263,13 @@ def django_db_setup(
 @pytest.fixture
 def postgres_url() -> Iterator[str]:
     """The address of a new, empty database on the machine's own PostgreSQL. It is dropped after the test."""
-    yield from _new_database(_answering("PostgreSQL", POSTGRES))
+    yield from new_database(_answering("PostgreSQL", POSTGRES))
 
 
 @pytest.fixture
 def empty_url() -> Iterator[str]:
     """The address of a new, empty database on the PostgreSQL of this run. It is dropped after the test."""
-    yield from _new_database(_server())
+    yield from new_database(server_url())
 
 
 @pytest.fixture
@@ -270,7 +281,7 @@ def migrated_url(superuser_url: str) -> str:
 @pytest.fixture
 def superuser_url(migrated_template: str) -> Iterator[str]:
     """The address of the database of ``migrated_url`` for a superuser. It is dropped after the test."""
-    yield from _new_database(_server(), template=migrated_template)
+    yield from new_database(server_url(), template=migrated_template)
 
 
 @pytest.fixture(scope="module")
@@ -283,7 +294,7 @@ def django_on_its_own_database(
     """
     _sign_in(is_superuser=False)
     before = connection.settings_dict["NAME"]
-    with contextmanager(_new_database)(_server(), template=migrated_template) as url, django_db_blocker.unblock():
+    with contextmanager(new_database)(server_url(), template=migrated_template) as url, django_db_blocker.unblock():
         connection.close()
         connection.settings_dict["NAME"] = urlsplit(url).path[1:]
         try:
@@ -292,18 +303,6 @@ def django_on_its_own_database(
         finally:
             connections.close_all()
             connection.settings_dict["NAME"] = before
-
-
-def _new_database(server: str, *, template: str = "template1") -> Iterator[str]:
-    name = f"cabochon_{uuid4().hex[:12]}"
-    with psycopg.connect(server, autocommit=True) as owner:
-        owner.execute(f'create database {name} template "{template}"')
-        yield _address_of(name, server)
-        owner.execute(f"drop database {name} with (force)")
-
-
-def _address_of(database: str, server: str | None = None) -> str:
-    return urlsplit(server or _server())._replace(path=f"/{database}").geturl()
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.casino.processes import until
+from tests.faults.servers import copy_of
 
 ROOT = Path(__file__).parents[2]
 STOPS_WITHIN_S = 60
@@ -21,10 +22,17 @@ LOADED_WITHIN_S = 300
 
 
 class Stack:
-    """A supervisor in a process of its own, on data of its own, and its output."""
+    """A supervisor in a process of its own, on data of its own, and its output.
 
-    def __init__(self, data: Path, *, output: Path | None = None, port: int = 8700) -> None:
+    ``migrated`` is a cluster that its PostgreSQL begins with, so that it need not migrate an empty one.
+    """
+
+    def __init__(
+        self, data: Path, *, migrated: Path | None = None, output: Path | None = None, port: int = 8700
+    ) -> None:
         self.data = data
+        if migrated is not None:
+            copy_of(migrated, data)
         self.output = output or data / "output"
         without_servers = {
             name: value for name, value in os.environ.items() if name not in {"DATABASE_URL", "CELERY_BROKER_URL"}

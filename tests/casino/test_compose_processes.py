@@ -108,10 +108,12 @@ class Containers:
         return "\n".join((self.data / f"{service}.log").read_text() for service in services)
 
 
-@pytest.fixture(params=["rabbitmq_url", "redis_url"])
-def containers(tmp_path: Path, empty_url: str, request: pytest.FixtureRequest) -> Iterator[Containers]:
+@pytest.fixture(params=[("empty_url", "rabbitmq_url"), ("superuser_url", "redis_url")], ids=["rabbitmq", "redis"])
+def containers(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Containers]:
+    """With RabbitMQ on an empty database; with Redis on one that has been migrated, as when it is started again."""
+    database, broker = map(request.getfixturevalue, request.param)
     with nothing_left_on(tmp_path):
-        yield Containers(tmp_path, database=empty_url, broker=request.getfixturevalue(request.param))
+        yield Containers(tmp_path, database=database, broker=broker)
 
 
 @pytest.mark.faults

@@ -33,6 +33,13 @@ def stack(tmp_path: Path) -> Iterator[Stack]:
         yield Stack(data)
 
 
+@pytest.fixture
+def migrated_stack(tmp_path: Path, migrated_cluster: Path) -> Iterator[Stack]:
+    data = tmp_path / "data"
+    with nothing_left_on(data):
+        yield Stack(data, migrated=migrated_cluster)
+
+
 def test_it_starts_from_nothing_and_again_on_its_data_and_leaves_nothing_behind(stack: Stack) -> None:
     process = stack.start(tables=1)
     assert is_ready(stack.url)
@@ -74,7 +81,8 @@ def test_it_starts_from_nothing_and_again_on_its_data_and_leaves_nothing_behind(
 
 
 @pytest.mark.faults
-def test_the_month_goes_on_where_it_was_stopped_and_nothing_is_stored_twice(stack: Stack) -> None:
+def test_the_month_goes_on_where_it_was_stopped_and_nothing_is_stored_twice(migrated_stack: Stack) -> None:
+    stack = migrated_stack
     process = stack.start(tables=1, nights=3)
     process.send_signal(signal.SIGINT)
     assert process.wait(STOPS_WITHIN_S) == 0
@@ -108,7 +116,8 @@ def test_the_month_goes_on_where_it_was_stopped_and_nothing_is_stored_twice(stac
 
 
 @pytest.mark.faults
-def test_what_dies_is_restarted(stack: Stack) -> None:
+def test_what_dies_is_restarted(migrated_stack: Stack) -> None:
+    stack = migrated_stack
     process = stack.start()
     postgres, valkey = EmbeddedPostgres(stack.data), EmbeddedValkey(stack.data)
     web = leader(stack.data, "gunicorn")
@@ -130,7 +139,8 @@ def test_what_dies_is_restarted(stack: Stack) -> None:
 
 
 @pytest.mark.faults
-def test_processes_left_by_a_killed_supervisor_are_ended_by_the_next(stack: Stack) -> None:
+def test_processes_left_by_a_killed_supervisor_are_ended_by_the_next(migrated_stack: Stack) -> None:
+    stack = migrated_stack
     killed = stack.start()
     orphan = leader(stack.data, "gunicorn")
     killed.kill()

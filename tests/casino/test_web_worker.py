@@ -21,7 +21,7 @@ from structlog.contextvars import bound_contextvars, get_contextvars
 from casino.web_connection import Connection
 from casino.web_worker import Worker
 from tests.casino.processes import ENVIRONMENT, is_ready, nothing_left_on, until
-from tests.conftest import _new_database, _server
+from tests.databases import new_database, server_url
 
 ROOT = Path(__file__).parent.parent.parent
 THREADS = 2
@@ -40,7 +40,7 @@ def port(tmp_path_factory: pytest.TempPathFactory, migrated_template: str) -> It
 
 def of_all_tests(data: Path, template: str, *, receive_s: int) -> Iterator[int]:
     """Run a web server on a database of its own for every test of this file: none of them writes anything."""
-    for url in _new_database(_server(), template=template):
+    for url in new_database(server_url(), template=template):
         with web_server(data, url, receive_s=receive_s) as port:
             yield port
 

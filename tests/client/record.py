@@ -16,7 +16,7 @@ import psutil
 import psycopg
 
 from tests.casino.processes import ENVIRONMENT, is_ready, nothing_left_on, until
-from tests.conftest import _new_database, _server
+from tests.databases import new_database, server_url
 from tests.roles import ACCOUNT, signed_in_as
 
 ROOT = Path(__file__).parents[2]
@@ -119,7 +119,7 @@ def record(
 ) -> Iterator[Record]:
     """Run a record on a database of its own until the block ends."""
     data.mkdir(exist_ok=True)
-    for url in _new_database(_server(), template=template):
+    for url in new_database(server_url(), template=template):
         with socket.create_server(("127.0.0.1", 0)) as listener:
             port = int(listener.getsockname()[1])
         running = Record(data, url, port, variables=variables)

@@ -13,7 +13,7 @@ from cabochon_client.events import canonical
 
 from tests.client.record import Record, command, record
 from tests.client.table_system import event_at, stream_name
-from tests.conftest import _server
+from tests.databases import server_url
 
 
 def lines(number: int, first: int, last: int) -> str:
@@ -143,14 +143,14 @@ def test_a_record_restored_from_a_backup_gets_back_what_it_lost(tmp_path: Path, 
             assert client.flush(30)
             running.kill("web")
             live, backup = running.database.rpartition("/")[2], f"{running.database.rpartition('/')[2]}_backup"
-            with psycopg.connect(_server(), autocommit=True) as server:
+            with psycopg.connect(server_url(), autocommit=True) as server:
                 copy(server, live, backup)
             running.start_web()
             client.session(stream).extend([event_at(1, seq) for seq in range(11, 31)])
             assert client.flush(30)
             before = running.stored(stream)
             running.kill("web")
-            with psycopg.connect(_server(), autocommit=True) as server:
+            with psycopg.connect(server_url(), autocommit=True) as server:
                 server.execute(f'drop database "{live}" with (force)')  # type: ignore[arg-type]
                 copy(server, backup, live)
                 server.execute(f'drop database "{backup}" with (force)')  # type: ignore[arg-type]

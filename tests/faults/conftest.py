@@ -1,4 +1,4 @@
-"""A migrated cluster that tests copy: starting a server on it takes a second."""
+"""Servers on copies of a migrated cluster: starting one takes a second."""
 
 from __future__ import annotations
 
@@ -10,25 +10,7 @@ from django.conf import settings
 from pytest_django import DjangoDbBlocker
 
 from audit.transparency import signing_keys
-from tests.faults.servers import Server, copy_of, faulty_disk, restored
-from tests.roles import make_accounts
-
-
-@pytest.fixture(scope="session")
-def migrated_cluster(tmp_path_factory: pytest.TempPathFactory, address_of_template: str) -> Path:
-    """A stopped cluster whose database is migrated, with checksums as every new one."""
-    data = tmp_path_factory.mktemp("cluster") / "data"
-    server = Server(data)
-    try:
-        server.start()
-        with server.superuser() as superuser:
-            make_accounts(superuser)
-        restored(server, address_of_template)
-        with server.superuser() as superuser:
-            superuser.execute("vacuum freeze")
-    finally:
-        server.stop()
-    return data
+from tests.faults.servers import Server, copy_of, faulty_disk
 
 
 @pytest.fixture(scope="session")

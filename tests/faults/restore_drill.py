@@ -163,12 +163,14 @@ class Clients:
 class Drill:
     """The deployment, its backups and what is done to them. ``say`` gets what happened at each step."""
 
-    def __init__(self, folder: Path, way: Way, *, port: int, say: Callable[[str, str], None]) -> None:
+    def __init__(
+        self, folder: Path, way: Way, *, migrated: Path | None, port: int, say: Callable[[str, str], None]
+    ) -> None:
         self.way, self.say = way, say
         self.data, self.backup = folder / "data", folder / "backup"
         self.archive, self.outside = folder / "archive", folder / "outside"
         self.postgres = EmbeddedPostgres(self.data)
-        self.stack = Stack(self.data, output=folder / "output", port=port)
+        self.stack = Stack(self.data, migrated=migrated, output=folder / "output", port=port)
         self.stack.environment |= {
             "CABOCHON_CHECKPOINTS": str(self.outside / "checkpoints"),
             "CABOCHON_EXPORT_S": "1",
@@ -299,9 +301,20 @@ class Drill:
         return " ".join(match[1].split()) if match else printed
 
 
-def drill(folder: Path, way: Way, *, events: int = 0, port: int = 8780, say: Callable[[str, str], None]) -> None:
-    """Play the drill in ``folder``. ``events`` cuts each session to as many, 0 takes all. Raise ``AssertionError``."""
-    plan = Drill(folder, way, port=port, say=say)
+def drill(
+    folder: Path,
+    way: Way,
+    *,
+    events: int = 0,
+    migrated: Path | None = None,
+    port: int = 8780,
+    say: Callable[[str, str], None],
+) -> None:
+    """Play the drill in ``folder``, on a copy of the cluster ``migrated`` or on a new one.
+
+    ``events`` cuts each session to as many, 0 takes all. Raise ``AssertionError``.
+    """
+    plan = Drill(folder, way, migrated=migrated, port=port, say=say)
     with nothing_left_on(plan.data):
         try:
             key = plan.prepare()

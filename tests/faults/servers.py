@@ -72,7 +72,7 @@ class Server(EmbeddedPostgres):
 
 def copy_of(migrated: Path, data: Path) -> Server:
     """Return a server, not yet running, on a copy of a cluster that is stopped."""
-    shutil.copytree(migrated, data, symlinks=True)
+    shutil.copytree(migrated, data, symlinks=True, dirs_exist_ok=True)
     for name in ("postmaster.pid", "postmaster.opts"):
         (data / "postgres" / name).unlink(missing_ok=True)
     own_folder(data / "postgres", data=data)

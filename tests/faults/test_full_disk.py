@@ -56,8 +56,8 @@ def data(tmp_path: Path) -> Iterator[Path]:
 class Deployment:
     """``casino.up`` on a data folder, its output elsewhere, and a client with a key."""
 
-    def __init__(self, data: Path, output: Path) -> None:
-        stack = Stack(data, output=output, port=8760)
+    def __init__(self, data: Path, migrated: Path, output: Path) -> None:
+        stack = Stack(data, migrated=migrated, output=output, port=8760)
         # What stands still because of the disk is noticed while it is full.
         stack.environment |= IMPATIENT | {
             "CABOCHON_SWEEP_S": "2",
@@ -104,9 +104,9 @@ def fill(data: Path, *, left: int) -> Path:
 
 @pytest.mark.parametrize("left_mb", [30, 6])
 def test_a_full_disk_loses_nothing_and_all_goes_on_when_there_is_space(
-    data: Path, tmp_path: Path, left_mb: int
+    data: Path, migrated_cluster: Path, tmp_path: Path, left_mb: int
 ) -> None:
-    deployment = Deployment(data, tmp_path / "output")
+    deployment = Deployment(data, migrated_cluster, tmp_path / "output")
     until(deployment.is_ready, "ready")
     ballast = fill(data, left=left_mb * MIB)
     events = session("s", casino="full", last=200_000)

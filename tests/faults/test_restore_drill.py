@@ -15,9 +15,11 @@ EVENTS = 150
 @pytest.mark.parametrize(
     "way", [pytest.param("wal", marks=pytest.mark.faults), pytest.param("dump", marks=pytest.mark.soak)]
 )
-def test_a_record_that_lost_its_last_events_is_restored_recovered_and_sent_again(tmp_path: Path, way: Way) -> None:
+def test_a_record_that_lost_its_last_events_is_restored_recovered_and_sent_again(
+    tmp_path: Path, migrated_cluster: Path, way: Way
+) -> None:
     steps: list[tuple[str, str]] = []
-    drill(tmp_path, way, events=EVENTS, say=lambda who, what: steps.append((who, what)))
+    drill(tmp_path, way, events=EVENTS, migrated=migrated_cluster, say=lambda who, what: steps.append((who, what)))
     of = {who: [what for each, what in steps if each == who] for who, _ in steps}
     before, forked, recovered, after = of["desk"]
     assert "The log is not the one that was signed" in forked

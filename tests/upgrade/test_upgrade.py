@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 from uuid import uuid4
 
 import psycopg
 import pytest
 
-from casino.embedded.postgres import EmbeddedPostgres
 from settlement import ENGINE_VERSION
+from tests.databases import address_of, database_once_a_run, server_url
+from tests.settings import MIGRATED
 from tests.upgrade.files import RELEASES, answered_by, ask, bundle_of, lay_out, load, run
 
 Answers = dict[str, Any]
@@ -59,12 +58,11 @@ def identified(findings: list[Answers]) -> dict[tuple[str, int, str, str], Answe
 @contextmanager
 def database(*, template: str = "template0") -> Iterator[str]:
     """Create a database on the server of this run, yield its URL, and drop it."""
-    server = os.environ.get("DATABASE_URL") or EmbeddedPostgres(Path(os.environ["CABOCHON_DATA"])).url("postgres")
     name = f"cabochon_{uuid4().hex[:12]}"
-    with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute(f"create database {name} template {template}")
+    with psycopg.connect(server_url(), autocommit=True) as connection:
+        connection.execute(f'create database {name} template "{template}"')
         try:
-            yield urlsplit(server)._replace(path=f"/{name}").geturl()
+            yield address_of(name)
         finally:
             connection.execute(f"drop database {name} with (force)")
 
@@ -90,11 +88,20 @@ def data(tmp_path_factory: pytest.TempPathFactory, version: str) -> Path:
 
 
 @pytest.fixture(scope="module")
-def migrated(data: Path, version: str) -> Iterator[str]:
-    """The URL of the record, migrated to the head. Tests that write to it use ``copy``."""
-    with database() as url:
+def template(data: Path, version: str) -> str:
+    """The name of the record's database, migrated to the head."""
+
+    def fill(url: str) -> None:
         load(url, version)
         run(["manage.py", "migrate", "--verbosity", "0"], database_url=url, data=data)
+
+    return database_once_a_run(f"{MIGRATED}_from_{version}", fill)
+
+
+@pytest.fixture(scope="module")
+def migrated(template: str) -> Iterator[str]:
+    """The URL of the migrated record. Tests that write to it use ``copy``."""
+    with database(template=template) as url:
         yield url
 
 
@@ -107,9 +114,9 @@ def after(migrated: str, data: Path, version: str) -> Answers:
 
 
 @pytest.fixture
-def copy(migrated: str) -> Iterator[str]:
+def copy(template: str) -> Iterator[str]:
     """The URL of a copy of the migrated record, to write to."""
-    with database(template=urlsplit(migrated).path.removeprefix("/")) as url:
+    with database(template=template) as url:
         yield url
 
 

@@ -1,0 +1,72 @@
+"""The databases of the tests: new ones, and what several workers need and takes long to make.
+
+The first worker that needs it makes it, the others wait.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+import psycopg
+
+from casino.embedded.postgres import EmbeddedPostgres
+from tests.settings import MIGRATED
+
+
+def server_url() -> str:
+    """Return the address of the PostgreSQL of this run, for a superuser."""
+    return os.environ.get("DATABASE_URL") or EmbeddedPostgres(Path(os.environ["CABOCHON_DATA"])).url("postgres")
+
+
+def address_of(database: str, of: str = "") -> str:
+    return urlsplit(of or server_url())._replace(path=f"/{database}").geturl()
+
+
+def new_database(server: str, *, template: str = "template1") -> Iterator[str]:
+    """Create a database on a server, yield its address, and drop it."""
+    name = f"cabochon_{uuid4().hex[:12]}"
+    with psycopg.connect(server, autocommit=True) as owner:
+        owner.execute(f'create database {name} template "{template}"')
+        yield address_of(name, server)
+        owner.execute(f"drop database {name} with (force)")
+
+
+def database_once_a_run(name: str, fill: Callable[[str], object]) -> str:
+    """Return the name of a database that ``fill`` was given the address of, in this worker or another.
+
+    It is a template: it is copied, and nobody stays connected to it.
+    """
+    with psycopg.connect(server_url(), autocommit=True) as owner:
+        owner.execute("select pg_advisory_lock(hashtext(%s))", (name,))  # until the connection is closed
+        if not owner.execute("select 1 from pg_database where datname = %s", (name,)).fetchone():
+            unfinished = f"{name}_unfinished"
+            owner.execute(f'drop database if exists "{unfinished}"')
+            owner.execute(f'create database "{unfinished}" template template0')
+            fill(address_of(unfinished))
+            owner.execute(f'alter database "{unfinished}" rename to "{name}"')
+    return name
+
+
+def once_a_run(name: str, make: Callable[[Path], object]) -> Path:
+    """Return the path that ``make`` has written a file or a folder to, in this worker or another; it is only read.
+
+    It is in the data folder of the run, which is removed at the end; of a run whose data are kept, under a name that
+    changes with the migrations.
+    """
+    made = Path(os.environ["CABOCHON_DATA"]) / "made" / MIGRATED / name
+    made.parent.mkdir(parents=True, exist_ok=True)
+    with made.with_name(f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not made.exists():
+            unfinished = made.with_name(f"{name}.unfinished")
+            if unfinished.is_dir():  # of a run that was killed
+                shutil.rmtree(unfinished)
+            make(unfinished)
+            unfinished.rename(made)
+    return made
