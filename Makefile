@@ -42,8 +42,9 @@ LONG = --ignore tests/settlement/oracles --ignore tests/settlement/night --ignor
 quick: setup
 	@CABOCHON_TEST_RUN=kept $(BIN)/python -m pytest -n 2 --dist worksteal $(LONG) $(QUICK)
 
+# To read every module of the tests takes each worker longer than many a test.
 faults: setup
-	@$(BIN)/python -m pytest -n 4 --dist worksteal -m faults tests
+	@$(BIN)/python -m pytest -n 4 --dist worksteal -m faults $(shell grep -rl --include='test_*.py' 'mark\.faults' tests | sort)
 
 soak: setup
 	@$(BIN)/python -m pytest -n 3 --dist worksteal -m soak tests

@@ -102,7 +102,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """On a cluster every test commits: Citus writes and reads a shard under one role in a transaction."""
+    """Check that ``make faults``, which reads few modules, has every long form.
+
+    On a cluster every test commits: Citus writes and reads a shard under one role in a transaction.
+    """
+    for path in {item.path for item in items if item.get_closest_marker("faults")}:
+        if "mark.faults" not in path.read_text():
+            raise pytest.UsageError(f"make faults would not find the long forms of {path}: it looks for mark.faults")
     for item in items if citus.COORDINATOR else ():
         marker = item.get_closest_marker("django_db")
         if marker or "db" in getattr(item, "fixturenames", ()):
