@@ -59,14 +59,14 @@ def once_a_run(name: str, make: Callable[[Path], object]) -> Path:
     It is in the data folder of the run, which is removed at the end; of a run whose data are kept, under a name that
     changes with the migrations.
     """
-    made = Path(os.environ["CABOCHON_DATA"]) / "made" / MIGRATED / name
-    made.parent.mkdir(parents=True, exist_ok=True)
-    with made.with_name(f"{name}.lock").open("w") as lock:
+    path = Path(os.environ["CABOCHON_DATA"]) / "shared" / MIGRATED / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.with_name(f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not made.exists():
-            unfinished = made.with_name(f"{name}.unfinished")
+        if not path.exists():
+            unfinished = path.with_name(f"{name}.unfinished")
             if unfinished.is_dir():  # of a run that was killed
                 shutil.rmtree(unfinished)
             make(unfinished)
-            unfinished.rename(made)
-    return made
+            unfinished.rename(path)
+    return path
