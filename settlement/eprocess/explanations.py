@@ -13,13 +13,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from settlement.eprocess.bets import ArcBets, Bets, CellBets, Learner
 from settlement.eprocess.kinds import KINDS
-from settlement.eprocess.process import UNIT, Process
+from settlement.eprocess.process import UNIT, Family, Process
 
-Name: TypeAlias = Literal["one", "sector", "wide", "wave", "any"]
+OnCircle: TypeAlias = Literal["one", "sector", "wide", "wave", "any"]
+OfDice: TypeAlias = Literal["face", "double", "seven", "total", "after-double", "after-seven", "after-other"]
+OfMemory: TypeAlias = Literal["displacement-2", "displacement-3", "pair-1", "pair-2", "pair-3"]
+OfMoney: TypeAlias = Literal["luck", "errors", "money", "payouts", "variance"]
+Name: TypeAlias = OnCircle | OfDice | OfMemory | OfMoney
+"""What gamblers bet on: on a circle by how much of it, elsewhere by the channel that they see."""
 
 CIRCULAR = frozenset({"wheel", "wheel-displacement", "croupier-displacement"})
 """Kinds whose gamblers bet on a circle: on arcs of pockets, or of distances from the last pocket."""
@@ -60,8 +65,8 @@ class Arc(NamedTuple):
 
 
 def explanations_of(process: Process) -> list[Explanation]:
-    """Return the explanations of a process about a circle, that with the most evidence first; none of another one."""
-    if process.kind not in CIRCULAR or not process.wealth:
+    """Return the explanations of a process, that with the most evidence first; none where there is only one."""
+    if not process.wealth:
         return []
     mixture = KINDS[process.kind].mixture(process.variant)
     held: dict[Name, int] = {}
@@ -69,10 +74,12 @@ def explanations_of(process: Process) -> list[Explanation]:
     first = 0
     for family in mixture.families:
         last = first + family.bets.bettors
-        name = _name_of(family.bets)
+        name = _name_of(process.kind, family)
         held[name] = held.get(name, 0) + sum(process.wealth[first:last])
         shares[name] = shares.get(name, 0) + sum(mixture.shares[first:last])
         first = last
+    if len(held) == 1:
+        return []
     found = [Explanation(name, Fraction(process.cash + held[name] * UNIT // shares[name], UNIT)) for name in held]
     return sorted(found, key=lambda each: -each.evidence)
 
@@ -121,7 +128,25 @@ def tally_of(process: Process) -> Tally | None:
     )
 
 
-def _name_of(bets: Bets) -> Name:
+def arcs_of(process: Process) -> int:
+    """Return among how many arcs the best one of a process about a circle was chosen; 0 of another process."""
+    if process.kind not in CIRCULAR or not process.wealth:
+        return 0
+    families = KINDS[process.kind].mixture(process.variant).families
+    widths = {family.bets.width for family in families if isinstance(family.bets, ArcBets)}
+    return len(widths) * process.variant
+
+
+def _name_of(kind: str, family: Family) -> Name:
+    if kind in CIRCULAR:
+        return _name_on_circle(family.bets)
+    if family.channel == "face" and not isinstance(family.bets, CellBets):
+        return "any"
+    assert family.channel in _CHANNELS, family.channel
+    return _CHANNELS[family.channel]
+
+
+def _name_on_circle(bets: Bets) -> OnCircle:
     match bets:
         case ArcBets(width=1):
             return "one"
@@ -131,3 +156,7 @@ def _name_of(bets: Bets) -> Name:
             return "wave"
         case _:
             return "any"
+
+
+_CHANNELS: Mapping[str, Name] = MappingProxyType({name: name for part in get_args(Name) for name in get_args(part)})
+"""Explanations that are named as their channel is."""

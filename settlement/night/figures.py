@@ -41,6 +41,7 @@ from settlement.families import observed
 from settlement.finding import Finding, latest
 from settlement.night.bridge import Bank, Bridge, WagerLine, concession_line, is_sweep, wager_line
 from settlement.night.chances import chances_of
+from settlement.night.duty import Duty, DutyClock, PaidBy
 from settlement.rulesets import RULESETS
 from settlement.staff import payer
 from settlement.state import Wager
@@ -103,18 +104,6 @@ class Concession(Struct, frozen=True):
     amount: int
 
 
-class PaidBy(Struct):
-    """How many wagers one croupier paid in a session, how many of them wrong, and the event of the last error.
-
-    A wager that several croupiers paid counts for each of them; if it is wrong, the error is that of who paid last.
-    """
-
-    payouts: int = 0
-    for_house: int = 0
-    for_player: int = 0
-    last_error: int = 0
-
-
 class BetSum(Struct):
     """All wagers on one bet: their number, S, TW, W_adj and W_rec. A bet outside the text has none but W_rec."""
 
@@ -131,7 +120,8 @@ class Figures(Struct, kw_only=True):
     ``bridge`` is without the drop, which only the count room knows. ``luck`` and ``variance`` are those of the draws;
     ``draws`` lists each draw in order: its seq, then faces and dice, or the pocket. ``lost`` are declared losses, both
     ends included. ``buy_ins`` are the seqs of the first ``BUY_INS_LISTED``. ``is_adjudicated`` is False for a session
-    without a known ruleset: it has a bank, and no wagers.
+    without a known ruleset: it has a bank, and no wagers. ``duty`` is None in figures that were kept before it was
+    noted, and without luck.
     """
 
     stream: str
@@ -156,6 +146,7 @@ class Figures(Struct, kw_only=True):
     concessions: list[Concession] = []
     standing: list[UndecidedStake] = []
     croupiers: dict[str, PaidBy] = {}
+    duty: dict[str, Duty] | None = None
     bets: dict[str, BetSum] = {}
     observes: list[str] = []
     unchecked: list[str] = []
@@ -188,7 +179,7 @@ class SessionProjection:
 
     ``corrections`` are all the changes of the stream on earlier events, ``held`` those of them without effect, and
     ``readings`` those of the house register, as ``State`` takes them. Without ``follows_luck`` the figures have no
-    luck, no variance and no draws, which take most of the time.
+    luck, no variance, no draws and no duty, which take most of the time.
     """
 
     def __init__(
@@ -201,6 +192,7 @@ class SessionProjection:
     ) -> None:
         self.state = State(corrections, readings, held=held, compares=False)
         self._process = Recorder(self._owner)
+        self._duty = DutyClock()
         self._retired: dict[str, bytes] = {}
         self._findings: list[Finding] = []
         self._payer: dict[str, tuple[str, int]] = {}  # of each wager, the last, and the event
@@ -316,6 +308,7 @@ class SessionProjection:
             slips=self._slips,
             buy_ins=self._buy_in_seqs,
             croupiers={croupier: PaidBy(payouts) for croupier, payouts in sorted(self._paid.items())},
+            duty=self._duty.duties(),
             draws=self._draws,
             unchecked=[] if session is None else unchecked(table, RULESETS[session.ruleset], session),
         )
@@ -396,7 +389,7 @@ class SessionProjection:
             TipGiven: self._note_tip,
             OrphanRecorded: self._note_orphan,
         }
-        return [self._process.noters, own] if follows_luck else [own]
+        return [self._process.noters, self._duty.noters, own] if follows_luck else [own]
 
     def _noting(self, *notes: Callable[[Any], None]) -> Callable[[Event], None]:
         """Return the interceptor that notes an event, as corrected, and then feeds it."""
@@ -416,6 +409,7 @@ class SessionProjection:
     def _draw(self, event: Event) -> None:
         if self._process.feed(self.state, event) is None:
             return
+        self._duty.draw(event)
         chances = chances_of(self.state.table.open_session().ruleset)
         self._draws.append([event.seq, *chances.drawn(self.state.corrected(event))])
 

@@ -1,0 +1,114 @@
+"""Who worked at a table and for how long, and how many coups were played meanwhile.
+
+    session.opened (staff, croupier) ─┐                        ┌─ staff.relieved
+    staff.assigned ───────────────────┴─► on duty ─► coups ────┴─ session.closed ─► seconds
+
+The clock is that of the table. Whoever has several roles is on duty from the first to the last; a coup counts for each
+who deals: every croupier, and the stickman. Of a session that is open, a duty lasts to the last result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any
+
+from msgspec import Struct
+
+from settlement.events import Envelope, Event, SessionClosed, SessionOpened, StaffAssigned, StaffRelieved
+
+DEALERS = frozenset({"croupier", "stickman"})
+"""The roles whose coups are counted."""
+
+
+class Duty(Struct):
+    """What one member of the staff did in a session: ``coups`` dealt, and whole ``seconds`` on duty."""
+
+    coups: int = 0
+    seconds: int = 0
+
+
+class PaidBy(Struct):
+    """How many wagers one croupier paid in a session, how many of them wrong, and the event of the last error.
+
+    A wager that several croupiers paid counts for each of them; if it is wrong, the error is that of who paid last.
+    """
+
+    payouts: int = 0
+    for_house: int = 0
+    for_player: int = 0
+    last_error: int = 0
+
+
+class DutyClock:
+    """Follows the staff of one session, event by event in order of ``seq``."""
+
+    __slots__ = ("_duties", "_is_open", "_last", "_posts", "_since")
+
+    def __init__(self) -> None:
+        self._posts: set[tuple[str, str]] = set()
+        self._since: dict[str, datetime] = {}
+        self._duties: dict[str, Duty] = {}
+        self._last: datetime | None = None
+        self._is_open = False
+
+    @property
+    def noters(self) -> Mapping[type[Envelope], Callable[[Any], None]]:
+        """What is called for an event, by its type."""
+        return {
+            SessionOpened: self.open,
+            StaffAssigned: self.assign,
+            StaffRelieved: self.relieve,
+            SessionClosed: self.close,
+        }
+
+    def open(self, event: SessionOpened) -> None:
+        """Take the staff that the opener names."""
+        self._is_open = True
+        for member in event.data.staff or []:
+            self._take_post(member.person, member.role, event.occurred_at)
+        if event.data.croupier:
+            self._take_post(event.data.croupier, "croupier", event.occurred_at)
+
+    def assign(self, event: StaffAssigned) -> None:
+        self._take_post(event.data.person, event.data.role, event.occurred_at)
+
+    def relieve(self, event: StaffRelieved) -> None:
+        self._posts.discard((event.data.person, event.data.role))
+        if all(person != event.data.person for person, _role in self._posts):
+            self._end(event.data.person, event.occurred_at)
+
+    def close(self, event: SessionClosed) -> None:
+        """End every duty: a later event of the session is nobody's."""
+        for person in list(self._since):
+            self._end(person, event.occurred_at)
+        self._posts.clear()
+
+    def draw(self, event: Event) -> None:
+        """Count a result for everybody who deals."""
+        self._last = event.occurred_at
+        for person in {person for person, role in self._posts if role in DEALERS}:
+            self._duties.setdefault(person, Duty()).coups += 1
+
+    def duties(self) -> dict[str, Duty] | None:
+        """Return what everybody has done so far, by person; None where no opener was seen."""
+        if not self._is_open:
+            return None
+        found = {person: Duty(duty.coups, duty.seconds) for person, duty in self._duties.items()}
+        for person, since in self._since.items():
+            found.setdefault(person, Duty()).seconds += _between(since, self._last)
+        return dict(sorted(found.items()))
+
+    def _take_post(self, person: str, role: str, at: datetime) -> None:
+        self._posts.add((person, role))
+        self._since.setdefault(person, at)
+
+    def _end(self, person: str, at: datetime) -> None:
+        since = self._since.pop(person, None)
+        if since is not None:
+            self._duties.setdefault(person, Duty()).seconds += _between(since, at)
+
+
+def _between(since: datetime, until: datetime | None) -> int:
+    """Return whole seconds; none where a clock went back."""
+    return max(0, int((until - since).total_seconds())) if until is not None else 0
