@@ -10,6 +10,7 @@
 #   search   the property tests with examples drawn anew; SEED=1 repeats a draw
 #   check    everything that is checked without running a test
 #   docs     the documentation site on localhost:8001, with its search; nothing is loaded from elsewhere
+#   rule-examples  the examples on the pages of rules, from the tapes of the tests
 #   pictures a picture of every page of the desk, for docs/desk.md; ONLY=queue, ALL=1, OUT=FOLDER
 #   mutants  mutation testing; ONLY=settlement/night/value.py, SAMPLE=200, SEED=1
 
@@ -25,7 +26,7 @@ QUICK = tests/test_*.py tests/conformance tests/settlement tests/audit/event_sto
 # Modules are compiled once, not by each of the many processes of a run.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run quick test faults soak search setup check docs pictures mutants lock bench clean
+.PHONY: run quick test faults soak search setup check docs rule-examples pictures mutants lock bench clean
 
 run: setup
 	@exec $(BIN)/python -m casino.up
@@ -78,6 +79,9 @@ docs: setup
 
 pictures: setup
 	@$(BIN)/python .ci/pictures.py $(if $(ONLY),--only $(ONLY)) $(if $(ALL),--all) $(if $(OUT),--out $(OUT))
+
+rule-examples: setup
+	@$(BIN)/python .ci/rule_examples.py
 
 mutants: setup
 	@$(BIN)/python .ci/mutants.py $(if $(ONLY),--only $(ONLY)) $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(SEED),--seed $(SEED))

@@ -5,7 +5,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from audit.charts.svg import drawing, line, n, text
+from audit.charts.waterfall import round_step
 
 WIDTH, HEIGHT = 120, 14
 EDGE = 6
@@ -64,4 +67,43 @@ def draw_luck(wide: int, luck: int, *, value: str, ends: tuple[str, str, str], t
         f'<circle class="{kind}" cx="{n(x(luck))}" cy="28" r="5"/>',
         text(min(LUCK_WIDTH - edge, max(edge, x(luck))), 14, value, "v"),
         *(text(x(at * wide), 52, words) for at, words in zip((-1, 0, 1), ends, strict=True)),
+    )
+
+
+SHARE_WIDTH, SHARE_HEIGHT, SHARE_EDGE, SHARE_TICKS = 420, 74, 26, 6
+
+
+def draw_share_interval(
+    low: int,
+    high: int,
+    value: int,
+    *,
+    chance: int,
+    value_in_words: str,
+    at_chance: str,
+    tick: Callable[[int], str],
+    title: str,
+    description: str,
+) -> str:
+    """Draw a share as a dot on the bar of its interval, beside the line of what chance gives, on a scale of shares."""
+    begin, end = min(low, chance), max(high, chance)
+    step = max(1, round_step(end - begin, SHARE_TICKS))
+    begin, end = begin // step * step, -(-end // step) * step
+
+    def x(amount: int) -> float:
+        return SHARE_EDGE + (SHARE_WIDTH - 2 * SHARE_EDGE) * (amount - begin) / max(end - begin, 1)
+
+    is_left = chance <= value
+    return drawing(
+        "certain",
+        SHARE_WIDTH,
+        SHARE_HEIGHT,
+        title,
+        description,
+        line("chance", x(chance), 6, x(chance), 44),
+        text(x(chance) + (-6 if is_left else 6), 14, at_chance, "l", anchor="end" if is_left else "start"),
+        f'<rect class="range" x="{n(x(low))}" y="29" width="{n(max(2.0, x(high) - x(low)))}" height="6" rx="3"/>',
+        f'<circle class="dot" cx="{n(x(value))}" cy="32" r="5.5"/>',
+        text(x(value), 20 if abs(x(value) - x(chance)) > 12 else 24, value_in_words, "v"),
+        *(text(x(amount), 64, tick(amount)) for amount in range(begin, end + 1, step)),
     )

@@ -18,6 +18,17 @@ def draw_share(amount: int, most: int, *, kind: str) -> str:
     )
 
 
+def draw_parts(amount: int, part: int, most: int) -> str:
+    """Draw a bar as long as ``amount`` is of ``most``; its first ``part``, if there is any, stands out."""
+    width = max(2.0, WIDTH * amount / max(most, 1)) if amount else 0.0
+    first = min(width, max(3.0, WIDTH * part / max(most, 1))) if part else 0.0
+    return (
+        f'<svg class="chart share" viewBox="0 0 {WIDTH} {HEIGHT}" preserveAspectRatio="none" aria-hidden="true">'
+        f'<rect class="dealt" width="{n(width)}" height="{HEIGHT}"/>'
+        f'<rect class="bank" width="{n(first)}" height="{HEIGHT}"/></svg>'
+    )
+
+
 def draw_split(parts: Sequence[tuple[str, int]]) -> str:
     """Draw one bar cut into parts as wide as their numbers, in order; each is the class of its colour and a number."""
     whole, left, drawn = max(sum(number for _kind, number in parts), 1), 0, []

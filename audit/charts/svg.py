@@ -23,6 +23,8 @@ text.name { fill: #161a17; font-weight: 600; font-size: 12px; }
 .timeline circle { fill: #0b5d46; } .timeline .newest { fill: #d9a53a; } .track { stroke: #d3d4ca; }
 .timeline .silent { fill: #fbe7e4; } .timeline text.silent { fill: #b0231c; }
 .tall { stroke: #161a17; stroke-width: 2; }
+.days .amount { fill: #0b5d46; opacity: .4; } .days .nothing { fill: #d3d4ca; } .days .none { fill: #a5aaa3; }
+.days .player { fill: #4a4cc0; } .days .bank { fill: #b0471c; }
 """
 """The colours on paper: those of the light page."""
 

@@ -17,11 +17,14 @@ from django.db.models import F, Q
 
 from audit.models import Deadline, Finding, NightReport
 from audit.models.cases import State
-from audit.presentation import whole_times
+from audit.presentation import reference, whole_times
 from audit.reconciliation import slips
 from audit.reconciliation.ledger_as_of import Evidence
 from audit.reconciliation.night import QUESTION, Night, SessionResult
 from settlement.law_coverage.session import in_session
+
+LARGEST = 4
+"""Open incidents of one rule that a report names: as many as the page of a director has room for."""
 
 Verdict: TypeAlias = Literal["agrees", "differs", "question", "unknown"]
 Kind: TypeAlias = Literal["money", "number", "share", "text"]
@@ -317,11 +320,39 @@ def open_findings(night: Night) -> Iterator[Row]:
         still_open = number - closed[kind]
         verdict: Verdict = "differs" if severity in ("critical", "major") else "question"
         facts: dict[str, Any] = {"severity": severity, "rule": rule, "hours": hours.get(severity, 0)}
+        if still_open:
+            facts["largest"] = _largest(night, kind)
         note = "finding"
         if closed[kind]:
             facts["closed"] = closed[kind]
             note = "finding_closed_in_part" if still_open else "finding_closed"
         yield Row(verdict=verdict if still_open else "agrees", expected=0, found=still_open, note=note, facts=facts)
+
+
+def _largest(night: Night, kind: tuple[str, str]) -> list[dict[str, Any]]:
+    """Return the open incidents of a severity and rule that most money hangs on, the largest first.
+
+    ``by`` is who owes ("house" or "player"), "" where nobody does. A consequence is not among them: its cause is.
+    """
+    of_kind = (each for each in night.findings if (each.severity, each.rule) == kind and not each.causes)
+    still_open = [each for each in of_kind if not _is_closed(each)]
+    in_order = sorted(still_open, key=_by_size)
+    return [
+        {
+            "table": each.table.code if each.table is not None else "",
+            "player": each.player,
+            "by": (each.owed or {}).get("by", "") if each.difference else "",
+            "amount": abs(each.difference or 0),
+            "reference": reference(each),
+            "second": each.case is not None and each.case.state == State.SECOND,
+        }
+        for each in in_order[:LARGEST]
+    ]
+
+
+def _by_size(finding: Finding) -> tuple[Any, ...]:
+    """Return what puts the largest first, and those of one size in an order that the log alone decides."""
+    return -abs(finding.difference or 0), finding.occurred_at, finding.stream_id, finding.seq, finding.wager
 
 
 def _hours_to_close(night: Night) -> dict[str, int]:

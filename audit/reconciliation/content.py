@@ -23,7 +23,7 @@ from typing import Any
 
 from audit.models import Finding, NightReport
 from audit.reconciliation.checks import SEVERITIES, in_millionths, run_checks
-from audit.reconciliation.findings import croupier_tallies
+from audit.reconciliation.findings import croupier_tallies, dealt_of
 from audit.reconciliation.gaming_days import bounds
 from audit.reconciliation.night import (
     FALSE_NAMES,
@@ -301,7 +301,11 @@ def _origin(result: SessionResult) -> dict[str, Any]:
 
 def _croupiers(night: Night) -> list[dict[str, Any]]:
     tallies = {name: tally for name, (tally, _last) in croupier_tallies(night).items() if name != NOBODY}
-    return [croupier_row(name, each) for name, each in compare(tallies, alpha=INTERVAL, q=FALSE_NAMES).items()]
+    dealt = dealt_of(night)
+    return [
+        croupier_row(name, each) | ({"dealt": dealt[name]} if name in dealt else {})
+        for name, each in compare(tallies, alpha=INTERVAL, q=FALSE_NAMES).items()
+    ]
 
 
 def _upward(p_value: Fraction) -> int:

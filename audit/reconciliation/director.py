@@ -16,9 +16,11 @@ from django.utils.translation import ngettext
 from audit.charts import Bar, draw_waterfall
 from audit.presentation import finding_title, money_in_prose, signed_money
 from audit.reconciliation import wording
+from audit.reconciliation.checks import SEVERITIES
 from audit.reconciliation.columns import Row
 from audit.reconciliation.content import bridge_lines, figures_of
 from settlement.catalogue import RULES
+from settlement.differences import PAID
 
 Tone: TypeAlias = Literal["", "strong", "player", "house"]
 
@@ -46,11 +48,12 @@ class Phrase:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One line of a list. ``rule`` is that of an open finding, "" of anything else."""
+    """One line of a list. ``rule`` is that of an open finding, ``reference`` its own; "" of anything else."""
 
     strong: str
     text: str
     rule: str = ""
+    reference: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,13 +287,47 @@ def listings(content: Row) -> list[Listing]:
 
 def _open(content: Row) -> Listing:
     rows = [row for row in _rows(content, "findings") if row["verdict"] != "agrees"]
-    items = [_open_item(row) for row in rows]
     count = sum(row["found"] for row in rows)
-    rest = sum(row["found"] for row in rows[ITEMS_SHOWN:])
+    named = sorted(
+        ((row, incident) for row in rows for incident in row["facts"].get("largest", ())),
+        key=lambda each: (SEVERITIES.index(each[0]["facts"]["severity"]), -each[1]["amount"]),
+    )
+    if named:
+        items = [_incident(row, incident, content["currency"]) for row, incident in named[:ITEMS_SHOWN]]
+        rest = count - len(items)
+        is_mild = all(row["facts"]["severity"] != "critical" for row, _incident in named[ITEMS_SHOWN:])
+    else:  # a report of before incidents were named
+        items = [_open_item(row) for row in rows[:ITEMS_SHOWN]]
+        rest, is_mild = sum(row["found"] for row in rows[ITEMS_SHOWN:]), False
     if rest:
         says = ngettext("%(number)d other finding", "%(number)d other findings", rest) % {"number": rest}
-        items = [*items[:ITEMS_SHOWN], Item("", says)]
+        items = [*items, Item("", _("%(others)s, none critical") % {"others": says} if is_mild else says)]
     return Listing("open", _("Still open"), count, items, _("No finding is open."))
+
+
+def _incident(row: Row, incident: Row, currency: str) -> Item:
+    """Return an open incident: who owes whom how much at which table, and by when it has to be closed."""
+    facts, player, table = row["facts"], incident["player"], incident["table"]
+    title = finding_title(facts["rule"]) if facts["rule"] in RULES else facts["rule"]
+    if not incident["by"]:
+        strong, about = title, ", ".join(filter(None, (player, table)))
+    else:
+        strong = money_in_prose(incident["amount"], currency)
+        if incident["by"] == "house":
+            words = _("owed to %(player)s") if player else _("owed to an unknown player")
+        elif facts["rule"] in PAID:
+            words = _("overpaid to %(player)s") if player else _("overpaid")
+        else:
+            words = _("owed by %(player)s") if player else _("owed by an unknown player")
+        about = ", ".join(filter(None, (words % {"player": player}, table, title)))
+    parts = [f"{about}." if about else "", _by_when(incident, facts["hours"])]
+    return Item(strong, " ".join(filter(None, parts)), facts["rule"], incident["reference"])
+
+
+def _by_when(incident: Row, hours: int) -> str:
+    if incident["second"]:
+        return _("With the second officer")
+    return _("To be closed within %(hours)s h") % {"hours": hours} if hours else ""
 
 
 def _open_item(row: Row) -> Item:

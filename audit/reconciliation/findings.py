@@ -132,6 +132,24 @@ def croupier_tallies(night: Night) -> dict[str, tuple[Tally, tuple[SessionResult
     return tallies
 
 
+def dealt_of(night: Night) -> dict[str, list[dict[str, Any]]]:
+    """Return what each croupier dealt in a night, table by table; nobody of a night with figures of before duty."""
+    by_croupier: dict[str, dict[str, dict[str, Any]]] = {}
+    for result in night.sessions:
+        figures = result.figures
+        if figures.duty is None:
+            return {}
+        for croupier in {*figures.duty, *figures.croupiers}:
+            row = by_croupier.setdefault(croupier, {}).setdefault(
+                figures.table, {"table": figures.table, "game": figures.game, "coups": 0, "seconds": 0, "errors": 0}
+            )
+            duty, paid = figures.duty.get(croupier), figures.croupiers.get(croupier)
+            row["coups"] += duty.coups if duty is not None else 0
+            row["seconds"] += duty.seconds if duty is not None else 0
+            row["errors"] += paid.for_house + paid.for_player if paid is not None else 0
+    return {croupier: [tables[name] for name in sorted(tables)] for croupier, tables in by_croupier.items()}
+
+
 def add_tallies(*tallies: Tally) -> Tally:
     """Return the sum of tallies, ``Tally(0)`` for none."""
     return Tally(*(sum(counts) for counts in zip(Tally(0), *tallies, strict=True)))

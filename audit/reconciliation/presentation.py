@@ -19,7 +19,7 @@ from django.utils.translation import gettext_lazy as _
 
 from audit.exports import sheets
 from audit.models import NightReport, SignoffException
-from audit.persons.directory import Directory, staff
+from audit.persons.directory import Directory, players, staff
 from audit.presentation import officer_name, signed_money
 from audit.reconciliation import wording
 from audit.reconciliation.columns import Column, Row, money_columns, sheet_of
@@ -64,13 +64,24 @@ def load_content(report: NightReport, *, with_names: bool = False) -> dict[str, 
     content = report.parsed_content()
     if with_names:
         listed = ("croupiers", "errors")
-        directory = Directory.of(report.casino_id, staff(row["croupier"] for key in listed for row in content[key]))
+        incidents = _incidents_of(content)
+        named = [*staff(row["croupier"] for key in listed for row in content[key])]
+        named += players(each["player"] for each in incidents)
+        directory = Directory.of(report.casino_id, named)
         content |= {key: with_croupiers(content[key], directory) for key in listed}
+        for each in incidents:
+            each["player"] = each["player"] and directory.player(each["player"])
     return {
         **content,
         "restatement": report.sheet,
         "signoff_exceptions": [_signoff_exception(exception) for exception in exceptions],
     }
+
+
+def _incidents_of(content: Row) -> list[dict[str, Any]]:
+    """Return the open incidents that a report names."""
+    rows = (row for line in content["lines"] if line["code"] == "findings" for row in line["rows"])
+    return [each for row in rows for each in row["facts"].get("largest", ())]
 
 
 def with_croupiers(rows: Iterable[Row], directory: Directory) -> list[dict[str, Any]]:

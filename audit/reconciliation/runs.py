@@ -124,7 +124,7 @@ def finish(run: NightRun, *, now: datetime | None = None) -> list[NightReport]:
             night.findings = list(
                 Finding.objects.standing()
                 .filter(stream_id__in=[*night.stream_ids, *night.counts.of_day])
-                .select_related("case")
+                .select_related("case", "table")
             )
             report, is_new = create_version(night, actor=locked.started_by, now=now)
             reports.append(report)

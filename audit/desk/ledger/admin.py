@@ -15,15 +15,19 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
+from django.utils import timezone
 from django.utils.translation import gettext, ngettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from audit.access.capabilities import Capability
 from audit.desk.audited_admin import record_entry
+from audit.desk.downloads import file_response
 from audit.desk.ledger import list_page, page, process_page
+from audit.desk.ledger.question_files import process_pdf, questions_pdf
 from audit.desk.ledger.to_do import steps_of
 from audit.desk.names import directory_for
 from audit.desk.scoped_admin import RecordAdmin, casinos_in_record, demands, officer_of, scope_of
+from audit.exports.pdf import PDF
 from audit.ledger.equipment import EquipmentRefused, equipment_of, take_apart
 from audit.models import Casino, LedgerProcess
 from audit.persons.directory import players
@@ -121,6 +125,11 @@ class LedgerAdmin(RecordAdmin[LedgerProcess]):
             for each in casinos_in_record(request)
         ]
         casinos = sorted(filter(None, found), key=lambda each: -each["raised_count"])
+        if request.GET.get("file") == "pdf" and self.has_view_or_change_permission(request):
+            for each in casinos:
+                record_entry(request, "ledger.exported", casino_id=each["casino"].pk)
+            today = timezone.localdate()
+            return file_response(f"questions-{today}.pdf", PDF, questions_pdf(casinos, today))
         may_answer = scope_of(request, Capability.WORK_CASES)
         shown = {
             "title": gettext("Questions"),
@@ -142,8 +151,13 @@ class LedgerAdmin(RecordAdmin[LedgerProcess]):
     ) -> HttpResponse:
         """Show a process: its curve, what moved it most, its questions."""
         process = self.row_or_404(request, object_id)
-        record_entry(request, "ledger.viewed", casino_id=process.casino_id, process=process.name)
+        is_file = request.GET.get("file") == "pdf"
+        entry = "ledger.exported" if is_file else "ledger.viewed"
+        record_entry(request, entry, casino_id=process.casino_id, process=process.name)
         shown = process_page.process_context(process, partial(directory_for, request, process.casino_id))
+        if is_file:
+            today = timezone.localdate()
+            return file_response(f"process-{process.pk}-{today}.pdf", PDF, process_pdf(process, shown, today))
         may = {
             "may_answer": scope_of(request, Capability.WORK_CASES).includes(process.casino_id),
             "may_take_apart": scope_of(request, Capability.SIGN_NIGHTS).includes(process.casino_id),

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
 
-import msgspec
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
@@ -41,19 +40,11 @@ class Counted:
     cells: Sequence[Cell]
 
 
-def counted_of(process: LedgerProcess) -> Counted | None:
-    """Return what the dice of a process showed; None of one that counts no faces, or has seen nothing. No query.
-
-    None too where the stored state is none: the page shows the rest, and ``verify`` names it.
-    """
+def counted_of(process: LedgerProcess, state: Process) -> Counted | None:
+    """Return what the dice of a process showed; None of one that counts no faces, or has seen nothing. No query."""
     channel = OF_DICE.get(process.kind)
-    if channel is None:
-        return None
-    try:
-        tally = tally_of(msgspec.json.decode(bytes(process.state), type=Process))
-    except msgspec.DecodeError:
-        return None
-    if tally is None or not sum(tally.counts):
+    tally = tally_of(state) if channel is not None else None
+    if channel is None or tally is None or not sum(tally.counts):
         return None
     draws, ways = sum(tally.counts), sum(tally.ways)
     words = _("%(cell)s: %(times)s times; chance expects %(expected)s")

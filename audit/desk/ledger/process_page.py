@@ -7,6 +7,7 @@ from fractions import Fraction
 from math import log10
 from typing import Any
 
+import msgspec
 from django.db.models import OuterRef, Q, Subquery
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
@@ -17,6 +18,7 @@ from audit.desk.ledger import page
 from audit.desk.ledger.certainty import certainty_of
 from audit.desk.ledger.dice import counted_of
 from audit.desk.ledger.fit import fit_of
+from audit.desk.ledger.rivals import interval_of, rivals_of
 from audit.desk.ledger.subjects import Names, links_of, persons_in, subjects_of
 from audit.ledger import listing
 from audit.ledger.corrected import would_be
@@ -26,7 +28,7 @@ from audit.persons.directory import Directory
 from audit.presentation import count, day, finding_title, language, power_of_ten, reference
 from settlement.catalogue import RULES
 from settlement.eprocess.kinds import KINDS
-from settlement.eprocess.process import UNIT
+from settlement.eprocess.process import UNIT, Process
 
 MOVES_SHOWN = 5
 OTHERS_SHOWN = 8
@@ -85,9 +87,22 @@ def process_context(process: LedgerProcess, names: Names) -> dict[str, Any]:
             for question in questions
         ],
         "most": [points[index] for index in sorted(range(len(points)), key=lambda index: -factors[index])],
-        "fit": fit_of(process),
-        "dice": counted_of(process),
+        **_from_state(process),
         "is_equipment": equipment_of(process) is not None,
+    }
+
+
+def _from_state(process: LedgerProcess) -> dict[str, Any]:
+    """Return what the stored state says. Where it is none the page shows the rest, and ``verify`` names it."""
+    try:
+        state = msgspec.json.decode(bytes(process.state), type=Process)
+    except msgspec.DecodeError:
+        return {}
+    return {
+        "fit": fit_of(process, state),
+        "dice": counted_of(process, state),
+        "rivals": rivals_of(process, state),
+        "interval": interval_of(process, state),
     }
 
 

@@ -23,6 +23,7 @@ from audit.desk.audited_admin import AuditedAdmin, actor, record_entry
 from audit.desk.downloads import file_response
 from audit.desk.names import sees_names
 from audit.desk.nights import month_page, page
+from audit.desk.nights.month_pdf import month_pdf
 from audit.desk.scoped_admin import RecordAdmin, demands, officer_of, scope_of
 from audit.desk.sign_in.proof import fresh_proof
 from audit.exports.pdf import PDF
@@ -296,12 +297,18 @@ class NightAdmin(RecordAdmin[NightReport]):
 
     @demands(Capability.SEE_RECORD)
     def month_view(self, request: HttpRequest, casino_id: int, year: int, number: int, currency: str) -> HttpResponse:
-        """Show a month of nights."""
+        """Show a month of nights; with ``?file=pdf`` return it as PDF."""
         shown = self._month(request, casino_id, year, number, currency)
-        record_entry(request, "month.viewed", casino_id=casino_id, month=f"{year}-{number:02}", currency=currency)
+        is_file = request.GET.get("file") == "pdf"
+        entry = "month.exported" if is_file else "month.viewed"
+        record_entry(request, entry, casino_id=casino_id, month=f"{year}-{number:02}", currency=currency)
+        content = month_page.month_page(shown, with_names=sees_names(request, casino_id))
+        if is_file:
+            name = f"month-{shown.casino.code}-{year}-{number:02}-{currency}.pdf"
+            return file_response(name, PDF, month_pdf(shown, content))
         context = {
             **self.admin_site.each_context(request),
-            **month_page.month_page(shown, with_names=sees_names(request, casino_id)),
+            **content,
             "opts": self.opts,
             "title": f"{shown.casino} · {month_of(shown.first)} · {currency}",
             "month": shown,

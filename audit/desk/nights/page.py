@@ -127,13 +127,17 @@ def _listings(report: NightReport, content: Mapping[str, Any]) -> list[dict[str,
         {
             "listing": listing,
             "icon": summary.ICONS_OF_LISTS[listing.name],
-            "items": [
-                {"item": item, "address": _findings_address(report, item.rule) if item.rule else ""}
-                for item in listing.items
-            ],
+            "items": [{"item": item, "address": _address_of_item(report, item)} for item in listing.items],
         }
         for listing in director.listings(content)
     ]
+
+
+def _address_of_item(report: NightReport, item: director.Item) -> str:
+    """Return where a line of a list leads: to the finding that it names, else to those of its rule."""
+    if item.reference:
+        return reverse("admin:audit_finding_changelist") + "?" + urlencode({"q": item.reference})
+    return _findings_address(report, item.rule) if item.rule else ""
 
 
 def _stream_ids(report: NightReport) -> dict[str, int]:

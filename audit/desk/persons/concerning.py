@@ -31,8 +31,9 @@ from audit.desk.names import directory_for
 from audit.desk.scoped_admin import scope_of
 from audit.exports.findings import add_names
 from audit.ledger import listing
-from audit.models import Casino, Finding, NightReport
+from audit.models import Casino, Finding, LedgerProcess, NightReport
 from audit.models.cases import State
+from audit.persons.directory import Directory
 from audit.presentation import Stake, finding_title, local, money, reference, stake_of
 from audit.reconciliation.month import month_after
 
@@ -41,6 +42,9 @@ ROWS = 25
 
 ALIKE = 3
 """Findings of one rule from which they are shown as one pattern, as in the priority of an incident."""
+
+DEALERS = 8
+"""Croupiers named on the page of a player, those who dealt most of his coups."""
 
 QUESTIONS = 6
 """Processes of the ledger shown, those nearest to their question."""
@@ -68,6 +72,7 @@ class Found:
     is_head: bool
     is_open: bool
     case_id: int | None = None
+    croupier: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +127,7 @@ class Pattern:
     first: date
     last: date
     address: str
+    queue: str = ""
 
 
 @dataclass(slots=True)
@@ -221,7 +227,16 @@ class Concerning:
         alike = [each for each in incidents if each.rule == rule]
         days = sorted(each.gaming_day for each in alike)
         tables = sorted({each.table for each in alike if each.table})
-        return Pattern(finding_title(rule), count, len(incidents), tables, days[0], days[-1], self.address(rule=rule))
+        return Pattern(
+            finding_title(rule),
+            count,
+            len(incidents),
+            tables,
+            days[0],
+            days[-1],
+            self.address(rule=rule),
+            self.address(rule=rule, queue="open"),
+        )
 
     def heat(self) -> dict[str, Any]:
         """Return the incidents by table and by hour of the night, in the casino's zone: counts with their tints."""
@@ -275,7 +290,7 @@ def concerning(casino: Casino, role: str, code: str, first: date) -> Concerning:
     )
     fields = (
         *("pk", "rule", "seq", "wager", "table__code", "occurred_at", "gaming_day", "difference", "owed", "currency"),
-        *("case_id", "case__seq", "case__rule", "case__wager", "case__state"),
+        *("case_id", "case__seq", "case__rule", "case__wager", "case__state", "croupier"),
     )
     found = [_found(row) for row in rows.order_by("-occurred_at", "-pk").values(*fields)]
     return Concerning(casino, role, code, first, found)
@@ -297,6 +312,7 @@ def _found(row: Mapping[str, Any]) -> Found:
         own == of_case,
         row["case__state"] in OPEN and row["case__state"] != State.CLOSED,
         row["case_id"],
+        row["croupier"],
     )
 
 
@@ -328,11 +344,26 @@ def facts_of(found: Concerning) -> dict[str, Any]:
 
 
 def questions_of(request: HttpRequest, casino: Casino, about: Q) -> dict[str, Any]:
-    """Return the processes of the ledger about somebody, those nearest to their question first, and how many are left
-    out: two queries, one for tables, and one for names where the officer sees them."""
+    """Return the processes of the ledger about somebody, those nearest to their question first, how many are left out,
+    and who dealt for a player: two queries, one for tables, and one for names where the officer sees them."""
     processes = list(listing.processes_of(casino).filter(about))
     nearest = sorted(processes, key=lambda process: (-process.e_value / process.threshold, process.pk))[:QUESTIONS]
+    of_pairs = (each for each in processes if each.kind == "pair-luck")
+    pairs = sorted(of_pairs, key=lambda process: (-process.draws, process.pk))[:DEALERS]
+    directory = directory_for(request, casino.pk, persons_in([*nearest, *pairs]))
     return {
-        "processes": rows_of(casino, nearest, directory_for(request, casino.pk, persons_in(nearest))),
+        "processes": rows_of(casino, nearest, directory),
         "more_processes": len(processes) - len(nearest),
+        "dealers": [_dealer(casino, each, directory) for each in pairs],
+    }
+
+
+def _dealer(casino: Casino, process: LedgerProcess, directory: Directory) -> dict[str, Any]:
+    """Return the croupier of a process about a player and a croupier, with the coups that the two shared."""
+    code = process.subject.rpartition(", ")[2]
+    return {
+        "code": code,
+        "person": parts.person("croupier", casino.pk, code, directory.staff(code)),
+        "coups": process.draws,
+        "since": process.first_day,
     }

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import date, timedelta
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from django.db.models import Q
@@ -20,12 +20,14 @@ from django.utils.translation import ngettext
 
 from audit.charts.days import DayColumn, draw_days
 from audit.charts.ranges import draw_range, draw_scale_of_ranges
+from audit.charts.share import draw_parts
 from audit.desk import parts
 from audit.desk.names import directory_for
 from audit.desk.persons.concerning import Concerning, concerning, facts_of, questions_of
 from audit.models import Casino, NightReport
 from audit.persons.directory import Directory, staff
-from audit.presentation import count, day, month_of
+from audit.presentation import count, day, duration, month_of
+from audit.reconciliation import wording
 from audit.reconciliation.checks import in_millionths
 from audit.reconciliation.findings import add_tallies
 from audit.reconciliation.month import assessments_of, month_after
@@ -36,11 +38,33 @@ COLLEAGUES = 30
 """Croupiers drawn beside one, those with the highest rates first; the page of the month has all."""
 
 
+SCALE = 4
+"""The scale of the intervals ends at so many times the highest rate, at the latest."""
+
+
+class _Dealt(msgspec.Struct):
+    """What somebody dealt at one table in a night, as the report has it."""
+
+    table: str
+    game: str
+    coups: int
+    seconds: int
+    errors: int
+
+
 class _Paid(msgspec.Struct):
     croupier: str
     payouts: int
     for_house: int
     for_player: int
+    dealt: list[_Dealt] | None = None
+
+
+class _Worked(NamedTuple):
+    """A night of somebody: payouts with their errors, and the tables dealt; None in reports of before these."""
+
+    tally: Tally
+    dealt: list[_Dealt] | None
 
 
 class _Night(msgspec.Struct):
@@ -57,8 +81,8 @@ def croupier_context(request: HttpRequest, casino: Casino, code: str, first: dat
     by_day = nights.get(currency, {})
     tallies: dict[str, list[Tally]] = {}
     for paid in by_day.values():
-        for name, tally in paid.items():
-            tallies.setdefault(name, []).append(tally)
+        for name, worked in paid.items():
+            tallies.setdefault(name, []).append(worked.tally)
     assessed = assessments_of({name: add_tallies(*each) for name, each in sorted(tallies.items())})
     shown = sorted(assessed, key=lambda name: (-assessed[name].rate.rate, name))[:COLLEAGUES]
     if code in assessed and code not in shown:
@@ -68,6 +92,8 @@ def croupier_context(request: HttpRequest, casino: Casino, code: str, first: dat
         "found": found,
         "name": directory.staff(code),
         "worked": _worked(by_day, code),
+        "tables": _tables_dealt(by_day, code),
+        "undated": _is_undated(by_day, code),
         "own": _own(assessed, code),
         "colleagues": _colleagues(casino, assessed, shown, code, directory),
         "scale": _scale(assessed, shown),
@@ -88,36 +114,71 @@ def _about(code: str) -> Q:
     return alone | with_player | Q(kind="croupier-displacement", subject__startswith=f"{code}, ")
 
 
-def _nights_of(casino: Casino, first: date) -> dict[str, dict[date, dict[str, Tally]]]:
+def _nights_of(casino: Casino, first: date) -> dict[str, dict[date, dict[str, _Worked]]]:
     """Return the payouts of the newest version of each night, by currency, day and croupier: one query."""
     reports = NightReport.objects.filter(casino=casino, gaming_day__gte=first, gaming_day__lt=month_after(first))
     newest = reports.order_by("currency", "gaming_day", "-version").distinct("currency", "gaming_day")
-    nights: dict[str, dict[date, dict[str, Tally]]] = {}
+    nights: dict[str, dict[date, dict[str, _Worked]]] = {}
     for currency, gaming_day, content in newest.values_list("currency", "gaming_day", "content"):
         night = msgspec.json.decode(bytes(content), type=_Night)
         nights.setdefault(currency, {})[gaming_day] = {
-            each.croupier: Tally(each.payouts, each.for_house, each.for_player) for each in night.croupiers
+            each.croupier: _Worked(Tally(each.payouts, each.for_house, each.for_player), each.dealt)
+            for each in night.croupiers
         }
     return nights
 
 
-def _currency_of(nights: Mapping[str, Mapping[date, Mapping[str, Tally]]], code: str) -> str:
+def _currency_of(nights: Mapping[str, Mapping[date, Mapping[str, _Worked]]], code: str) -> str:
     """Return the currency in which somebody paid most often; "" without a night."""
     payouts = {
-        currency: sum(paid[code].payouts for paid in by_day.values() if code in paid)
+        currency: sum(paid[code].tally.payouts for paid in by_day.values() if code in paid)
         for currency, by_day in nights.items()
     }
     return max(sorted(payouts), key=lambda currency: payouts[currency], default="")
 
 
-def _worked(by_day: Mapping[date, Mapping[str, Tally]], code: str) -> str:
+def _worked(by_day: Mapping[date, Mapping[str, _Worked]], code: str) -> str:
+    """Return nights, hours, coups and payouts in words; hours and coups where every night of the month has them."""
     worked = [paid[code] for paid in by_day.values() if code in paid]
     if not worked:
         return _("No payout of this month is known.")
-    nights = ngettext("%(number)d night", "%(number)d nights", len(worked)) % {"number": len(worked)}
-    total = sum(each.payouts for each in worked)
-    payouts = ngettext("%(number)s payout", "%(number)s payouts", total) % {"number": count(total)}
-    return f"{nights}, {payouts}"
+    parts = [ngettext("%(number)d night", "%(number)d nights", len(worked)) % {"number": len(worked)}]
+    if not _is_undated(by_day, code):
+        dealt = [each for night in worked for each in night.dealt or ()]
+        parts.append(duration(sum(each.seconds for each in dealt)))
+        coups = sum(each.coups for each in dealt)
+        parts.append(ngettext("%(number)s coup", "%(number)s coups", coups) % {"number": count(coups)})
+    total = sum(each.tally.payouts for each in worked)
+    parts.append(ngettext("%(number)s payout", "%(number)s payouts", total) % {"number": count(total)})
+    return ", ".join(parts)
+
+
+def _is_undated(by_day: Mapping[date, Mapping[str, _Worked]], code: str) -> bool:
+    """Whether the report of a night on which somebody paid does not say how long they were on duty."""
+    return any(paid[code].dealt is None for paid in by_day.values() if code in paid)
+
+
+def _tables_dealt(by_day: Mapping[date, Mapping[str, _Worked]], code: str) -> list[dict[str, Any]]:
+    """Return the tables that somebody dealt in the month, the longest first: hours, coups, errors, and their share."""
+    tables: dict[str, _Dealt] = {}
+    for paid in by_day.values():
+        for each in (paid[code].dealt or ()) if code in paid else ():
+            table = tables.setdefault(each.table, _Dealt(each.table, each.game, 0, 0, 0))
+            table.coups += each.coups
+            table.seconds += each.seconds
+            table.errors += each.errors
+    most = max((each.coups for each in tables.values()), default=1)
+    return [
+        {
+            "table": each.table,
+            "game": wording.game(each.game),
+            "hours": duration(each.seconds),
+            "coups": count(each.coups),
+            "errors": count(each.errors),
+            "bar": mark_safe(draw_parts(each.coups, min(each.errors, each.coups), most)),  # our own drawing
+        }
+        for each in sorted(tables.values(), key=lambda each: (-each.seconds, -each.coups, each.table))
+    ]
 
 
 def _own(assessed: Mapping[str, Assessment], code: str) -> dict[str, Any] | None:
@@ -165,6 +226,7 @@ def _colleagues(
         rows.append(
             {
                 "person": parts.person("croupier", casino.pk, name, directory.staff(name)),
+                "name": directory.staff(name),
                 "chart": mark_safe(chart),  # our own drawing, its texts escaped
                 "rate": per_thousand(own),
                 "interval": f"{texts['low']} – {texts['high']}",
@@ -176,8 +238,13 @@ def _colleagues(
 
 
 def _most(assessed: Mapping[str, Assessment], shown: list[str]) -> int:
-    """Return where the scale of the intervals ends, in millionths."""
-    return max((in_millionths(assessed[name].rate.high) for name in shown), default=1)
+    """Return where the scale of the intervals ends, in millionths: that of somebody who paid twice would be all of it.
+
+    An interval that goes on beyond is cut off there; the numbers are beside it.
+    """
+    widest = max((in_millionths(assessed[name].rate.high) for name in shown), default=1)
+    highest = max((in_millionths(assessed[name].rate.rate) for name in shown), default=0)
+    return min(widest, SCALE * highest) or widest
 
 
 def _everybody(assessed: Mapping[str, Assessment]) -> int:
@@ -201,16 +268,16 @@ def _scale(assessed: Mapping[str, Assessment], shown: list[str]) -> SafeString:
     )
 
 
-def _days(found: Concerning, by_day: Mapping[date, Mapping[str, Tally]], code: str) -> Any:
+def _days(found: Concerning, by_day: Mapping[date, Mapping[str, _Worked]], code: str) -> Any:
     """Return the payouts of each day of the month as a chart, with its incidents as marks."""
     marks = found.marks()
     columns, each = [], found.first
     while each < month_after(found.first):
         paid = by_day.get(each, {}).get(code)
-        columns.append(DayColumn(each.day, paid.payouts if paid else 0, marks.get(each, ())))
+        columns.append(DayColumn(each.day, paid.tally.payouts if paid else 0, marks.get(each, ())))
         each += timedelta(days=1)
     described = "; ".join(
-        f"{day(date_, with_year=False)}: {count(paid[code].payouts)}"
+        f"{day(date_, with_year=False)}: {count(paid[code].tally.payouts)}"
         for date_, paid in sorted(by_day.items())
         if code in paid
     )

@@ -5,6 +5,7 @@ Whose page was looked at is in the audit trail, by id.
 
 from __future__ import annotations
 
+import re
 from datetime import date
 from typing import Any
 
@@ -15,13 +16,17 @@ from django.utils import timezone
 
 from audit.access.capabilities import Capability
 from audit.desk.audited_admin import AuditedAdmin, record_entry
+from audit.desk.downloads import file_response
 from audit.desk.findings.person_filters import first_of
 from audit.desk.names import sees_names
 from audit.desk.persons.concerning import newest_month
 from audit.desk.persons.croupier_page import croupier_context
 from audit.desk.persons.money_page import money_context
+from audit.desk.persons.person_files import croupier_pdf, money_workbook, player_pdf
 from audit.desk.persons.player_page import player_context
 from audit.desk.scoped_admin import demands, note_casino, scope_of
+from audit.exports.pdf import PDF
+from audit.exports.sheets import XLSX
 from audit.models import Casino, Person, PersonKind
 from audit.models.persons import is_person_id
 from audit.presentation import local
@@ -50,8 +55,14 @@ class PersonPages(AuditedAdmin[Person]):
         """Show what the nights and the findings of a month, ``?month=2026-11``, say of somebody of the staff."""
         casino = self._casino(request, casino_id, code)
         first = _month(request, casino)
-        record_entry(request, "person.viewed", casino_id=casino.pk, named=code, month=f"{first:%Y-%m}")
+        is_file = request.GET.get("file") == "pdf"
+        entry = "person.exported" if is_file else "person.viewed"
+        record_entry(request, entry, casino_id=casino.pk, named=code, month=f"{first:%Y-%m}")
         context = croupier_context(request, casino, code, first)
+        if is_file:
+            return file_response(
+                _name("person", casino, code, f"{first:%Y-%m}", "pdf"), PDF, croupier_pdf(casino, first, context)
+            )
         return self._page(request, "croupier", casino, code, first, context)
 
     @demands(Capability.SEE_RECORD)
@@ -59,8 +70,15 @@ class PersonPages(AuditedAdmin[Person]):
         """Show the findings of a player in a month, and to who sees names his play and its luck."""
         casino = self._casino(request, casino_id, code)
         first = _month(request, casino)
-        record_entry(request, "person.viewed", casino_id=casino.pk, named=code, month=f"{first:%Y-%m}")
-        return self._page(request, "player", casino, code, first, player_context(request, casino, code, first))
+        is_file = request.GET.get("file") == "pdf"
+        entry = "person.exported" if is_file else "person.viewed"
+        record_entry(request, entry, casino_id=casino.pk, named=code, month=f"{first:%Y-%m}")
+        context = player_context(request, casino, code, first)
+        if is_file:
+            return file_response(
+                _name("person", casino, code, f"{first:%Y-%m}", "pdf"), PDF, player_pdf(casino, first, context)
+            )
+        return self._page(request, "player", casino, code, first, context)
 
     @demands(Capability.SEE_NAMES)
     def money_view(self, request: HttpRequest, casino_id: int, gaming_day: str, code: str) -> HttpResponse:
@@ -70,8 +88,14 @@ class PersonPages(AuditedAdmin[Person]):
             day = date.fromisoformat(gaming_day)
         except ValueError:
             raise Http404 from None
-        record_entry(request, "money.viewed", casino_id=casino.pk, player=code, gaming_day=day.isoformat())
+        is_file = request.GET.get("file") == "xlsx"
+        entry = "money.exported" if is_file else "money.viewed"
+        record_entry(request, entry, casino_id=casino.pk, player=code, gaming_day=day.isoformat())
         context = money_context(request, casino, code, day)
+        if is_file:
+            return file_response(
+                _name("money", casino, code, day.isoformat(), "xlsx"), XLSX, money_workbook(casino, context)
+            )
         return self._page(request, "player", casino, code, day.replace(day=1), context, "money")
 
     def _page(
@@ -116,6 +140,12 @@ class PersonPages(AuditedAdmin[Person]):
             raise Http404
         note_casino(request, casino.pk)
         return casino
+
+
+def _name(what: str, casino: Casino, code: str, when: str, ending: str) -> str:
+    """Return the name of a file about somebody; an id may be anything, and a name of a file is not."""
+    plain = re.sub(r"[^A-Za-z0-9._-]", "-", code)[:40]
+    return f"{what}-{casino.code}-{plain}-{when}.{ending}"
 
 
 def _month(request: HttpRequest, casino: Casino) -> date:

@@ -76,6 +76,9 @@ def player_context(request: HttpRequest, casino: Casino, code: str, first: date)
         **facts_of(found),
         **questions_of(request, casino, about),
     }
+    errors = Counter(each.croupier for each in found.found if each.is_head and each.side)
+    for each in context["dealers"]:
+        each["errors"] = errors[each["code"]]
     return {**context, **_play(casino, code, first, found.marks())} if sees_money else context
 
 

@@ -5,11 +5,12 @@ All of it comes from the law itself and needs no database.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 from audit.desk.findings.marked_law import MarkedText, marked_text
+from audit.desk.rules.examples import cited_in_example
 from settlement import registries
 from settlement.catalogue import RULES, Rule
 from settlement.catalogue.rule import Language
@@ -60,9 +61,19 @@ def groups() -> list[Group]:
 
 def clauses_of(rule: Rule, language: Language) -> list[Clause]:
     """Return the provisions of a rule, each once; a clause that is the bet's own is not among them."""
-    labels = dict.fromkeys(label for labels in rule.provisions.values() for label in labels)
+    return _clauses((label for labels in rule.provisions.values() for label in labels), language)
+
+
+def clauses_of_the_bet(rule: Rule, language: Language) -> list[Clause]:
+    """Return the clauses that the first example of a rule cites for its bet; none of a rule that names its own."""
+    own = {label for labels in rule.provisions.values() for label in labels}
+    cited = cited_in_example(rule.name) if rests_on_the_bet(rule) else ()
+    return [each for each in _clauses((label for label in cited if label not in own), language) if each.marked]
+
+
+def _clauses(labels: Iterable[str], language: Language) -> list[Clause]:
     found = []
-    for label in labels:
+    for label in dict.fromkeys(labels):
         provision = PROVISIONS.get(label)
         if provision is not None:
             missing = (provision.text_missing or {}).get(language, "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -17,15 +18,20 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
 from audit.access.capabilities import Capability
-from audit.charts.spark import draw_spark
+from audit.charts.months import MonthColumn, draw_months
+from audit.charts.share import draw_share
 from audit.desk import parts
 from audit.desk.findings.queues import OPEN
+from audit.desk.names import directory_for
 from audit.desk.overview.waits import losses
 from audit.desk.rules import catalogue, counts
+from audit.desk.rules.examples import shown_of
 from audit.desk.scoped_admin import demands, in_record
 from audit.models import Finding, RegisterEntry
 from audit.models.adjudication import Severity
-from audit.presentation import finding_title, language, month_of, reference, stake_of
+from audit.models.cases import Outcome
+from audit.persons.directory import Directory, PersonId, players, staff
+from audit.presentation import duration, finding_title, language, month_of, reference, stake_of
 from audit.reconciliation.wording import FAMILIES
 from audit.register.currency import currency_of
 from audit.register.readings import KINDS, written
@@ -62,6 +68,9 @@ class Last:
     reference: str
     money: SafeString
     state: SafeString
+    player: SafeString
+    croupier: SafeString
+    is_mistaken: bool
 
 
 @demands(Capability.SEE_RECORD)
@@ -93,6 +102,9 @@ def rule_view(request: HttpRequest, name: str) -> HttpResponse:
     own = year.filter(rule=name)
     months = counts.by_month(own, today)
     closed, of_all = counts.closed_cases(year, name)
+    last = list(own.select_related("casino", "table", "case")[:LAST_FINDINGS])
+    croupiers = counts.by_croupier(own)
+    names = _names(request, last, croupiers)
     before, after = catalogue.around(rule)
     context = {
         **admin.site.each_context(request),
@@ -109,19 +121,31 @@ def rule_view(request: HttpRequest, name: str) -> HttpResponse:
         "reason": rule.reason.in_language(language()) if rule.reason is not None else "",
         "texts": [LAW_TEXTS[text] for text in catalogue.texts_of()[name]],
         "clauses": catalogue.clauses_of(rule, language()),
+        "clauses_of_the_bet": catalogue.clauses_of_the_bet(rule, language()),
         "rests_on_the_bet": catalogue.rests_on_the_bet(rule),
         "findings": f"{reverse('admin:audit_finding_changelist')}?{urlencode({'rule': name})}",
         "months": months,
         "since": since,
         "found": sum(month.found for month in months),
         "open": own.filter(case__state__in=OPEN).count(),
-        "spark": _spark(name, months),
+        "columns": _columns(name, months),
+        "examples": shown_of(name),
+        "in_a_month": months[-1],
         "losses": losses(own),
         "closed": closed,
+        "stood": closed.closed - closed.mistaken,
+        "mistaken_bar": mark_safe(draw_share(closed.closed - closed.mistaken, closed.closed, kind="stood")),
+        "half_within": duration(closed.half_within.total_seconds()) if closed.half_within is not None else "",
         "of_all": of_all,
-        "tables": counts.by_table(own),
+        "tables": _with_bars(counts.by_table(own)),
+        "croupiers": _with_bars(
+            [
+                (parts.person("croupier", casino, code, names[casino].staff(code)), number)
+                for casino, code, number in croupiers
+            ]
+        ),
         "readings": _readings(request, rule, today),
-        "last": [_last(each) for each in own.select_related("casino", "table", "case")[:LAST_FINDINGS]],
+        "last": [_last(each, names[each.casino_id]) for each in last],
     }
     return TemplateResponse(request, "admin/audit/rules/rule.html", context)
 
@@ -134,15 +158,55 @@ def _severity(rule: Rule) -> str:
     return str(Severity(rule.severity).label)
 
 
-def _spark(name: str, months: list[counts.Month]) -> SafeString:
-    spoken = ", ".join(f"{month_of(month.first)}: {month.found}" for month in months)
-    return mark_safe(draw_spark([month.found for month in months], title=finding_title(name), description=spoken))
+def _columns(name: str, months: list[counts.Month]) -> SafeString:
+    columns = []
+    for month in months:
+        label = f"{month_of(month.first)}: {month.found}"
+        if month.mistaken:
+            label += f", {_('closed as mistaken')}: {month.mistaken}"
+        columns.append(MonthColumn(month_of(month.first).rpartition(" ")[0], month.found, month.mistaken, label))
+    spoken = "; ".join(each.label for each in columns)
+    return mark_safe(draw_months(columns, title=finding_title(name), description=spoken))  # our own drawing
 
 
-def _last(finding: Finding) -> Last:
-    stake = stake_of(finding)
+def _names(
+    request: HttpRequest, findings: Iterable[Finding], croupiers: Iterable[tuple[int, str, int]]
+) -> Mapping[int, Directory]:
+    """Return by casino the names of the persons of a page, where the officer sees names: one query a casino."""
+    persons: dict[int, list[PersonId]] = {}
+    for each in findings:
+        persons.setdefault(each.casino_id, []).extend([*players([each.player]), *staff([each.croupier])])
+    for casino, code, _number in croupiers:
+        persons.setdefault(casino, []).extend(staff([code]))
+    return {casino: directory_for(request, casino, ids) for casino, ids in persons.items()}
+
+
+def _with_bars(rows: Sequence[tuple[Any, ...]]) -> list[dict[str, Any]]:
+    """Return rows that end with their number, each with a bar of it; the first, which has the most, is darker."""
+    most = max((row[-1] for row in rows), default=1)
+    return [
+        {"row": row, "number": row[-1], "bar": mark_safe(draw_share(row[-1], most, kind="of" if index else "most"))}
+        for index, row in enumerate(rows)
+    ]
+
+
+def _last(finding: Finding, names: Directory) -> Last:
+    stake = stake_of(finding, finding.player and names.player(finding.player))
     state = parts.state_pie(finding.case) if finding.case is not None else SafeString("")
-    return Last(finding, reference(finding), parts.who(stake, with_amount=bool(stake.amount)), state)
+    is_mistaken = finding.case is not None and finding.case.outcome == Outcome.MISTAKEN and bool(finding.case.closed_at)
+    return Last(
+        finding,
+        reference(finding),
+        parts.who(stake, with_amount=bool(stake.amount)),
+        state,
+        _person("player", finding, finding.player, names.player),
+        _person("croupier", finding, finding.croupier, names.staff),
+        is_mistaken,
+    )
+
+
+def _person(role: str, finding: Finding, code: str, named: Callable[[str], str]) -> SafeString:
+    return parts.person(role, finding.casino_id, code, named(code)) if code else SafeString("")
 
 
 def _readings(request: HttpRequest, rule: Rule, today: date) -> list[dict[str, Any]]:

@@ -9,9 +9,10 @@ import pytest
 from django.core.cache import cache
 from django.utils import translation
 
-from audit.models import Casino, LoggedStream, NightReport
+from audit.models import Casino, LoggedStream, NightReport, Person
 from audit.presentation import money_in_prose, money_in_thousands
 from audit.reconciliation import director, sessions, win_lines
+from audit.reconciliation.checks import SEVERITIES
 from audit.reconciliation.content import BRIDGE, figures_of
 from audit.reconciliation.presentation import load_content
 from audit.reconciliation.wording import money
@@ -101,6 +102,52 @@ def test_what_is_open_not_counted_and_not_checked_is_listed_with_its_reason(cont
     texts = {(item.strong, item.text) for item in not_checked.items}
     assert ("C2", "2 numbers were declared lost") in texts
     assert not_checked.count == len(not_checked.items)
+
+
+def test_what_is_open_names_who_is_owed_how_much_at_which_table_the_gravest_first(content: dict[str, Any]) -> None:
+    with translation.override("en"):
+        still_open, *_others = director.listings(content)
+    rows = [row for line in content["lines"] if line["code"] == "findings" for row in line["rows"]]
+    named = [(row["facts"], each) for row in rows for each in row["facts"].get("largest", ())]
+    assert named
+    gravest = min(SEVERITIES.index(facts["severity"]) for facts, _each in named)
+    first = still_open.items[0]
+    of_first = [(facts, each) for facts, each in named if SEVERITIES.index(facts["severity"]) == gravest]
+    facts, largest = max(of_first, key=lambda each: each[1]["amount"])
+    assert first.rule == facts["rule"] or largest["amount"] == 0
+    assert first.reference.startswith("F-")
+    owing = [item for item in still_open.items if item.strong.startswith("€")]
+    assert owing
+    for item in owing:
+        assert re.match(r"(owed|overpaid)( (to|by) [^,]+)?, [A-Z]\d, ", item.text), item.text
+    tables = {each["table"] for _facts, each in named}
+    assert tables <= {table["name"] for table in content["tables"]} | {""}
+
+
+def test_the_players_of_what_is_open_have_their_names_for_who_may_see_them(report: NightReport) -> None:
+    incidents = [each for each in largest_of(load_content(report)) if each["player"]]
+    code = incidents[0]["player"]
+    Person.objects.create(casino=report.casino, kind="player", code=code, name="Bruno Keller")
+    with translation.override("en"):
+        plain, named = (director.listings(load_content(report, with_names=each))[0] for each in (False, True))
+    assert not any("Bruno Keller" in item.text for item in plain.items)
+    assert any(each["player"].startswith("Bruno Keller") for each in largest_of(load_content(report, with_names=True)))
+    assert len(named.items) == len(plain.items)
+
+
+def largest_of(content: dict[str, Any]) -> list[dict[str, Any]]:
+    rows = [row for line in content["lines"] if line["code"] == "findings" for row in line["rows"]]
+    return [each for row in rows for each in row["facts"].get("largest", ())]
+
+
+def test_a_report_of_before_incidents_were_named_lists_its_rules(content: dict[str, Any]) -> None:
+    for line in content["lines"]:
+        for row in line["rows"]:
+            row["facts"].pop("largest", None)
+    with translation.override("en"):
+        still_open, *_others = director.listings(content)
+    assert re.fullmatch(r"\d+ findings?", still_open.items[0].strong)
+    assert still_open.items[-1].text.endswith("other findings")
 
 
 def test_an_orderly_night_says_that_nothing_is_open(content: dict[str, Any]) -> None:

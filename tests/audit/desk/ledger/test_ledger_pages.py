@@ -27,10 +27,12 @@ from audit.ledger import feeding, listing
 from audit.models import Case, Casino, Finding, GamingTable, LedgerProcess, LedgerQuestion, Person, Role, StreamEvidence
 from audit.presentation import day, night_of
 from audit.reconciliation import sessions
+from settlement.eprocess.confidence import interval_of_share
 from settlement.eprocess.kinds import KINDS
 from settlement.eprocess.observations import decode, encode
 from settlement.eprocess.process import UNIT
 from tests.audit.casework.test_actions import client_of, hired
+from tests.audit.desk.printed import words_of
 from tests.audit.ledger.test_feeding import spun
 from tests.audit.reconciliation.played import DAY, record, session
 from tests.audit.tables import Tenant
@@ -652,3 +654,60 @@ def test_every_kind_of_process_has_its_steps() -> None:
     assert STEPS.keys() == KINDS.keys()
     for steps in STEPS.values():
         assert all(str(each.title) % {"who": "c-1", "what": "W1"} for each in steps)
+
+
+@pytest.mark.parametrize(("language", "words"), [("en", "its true share lies between"), ("fr", "sa part véritable se")])
+def test_a_process_of_a_wheel_says_between_what_the_share_lies(
+    tenant: Tenant, casino: Casino, language: str, words: str
+) -> None:
+    address = f"{LIST}{process(casino).pk}/change/"
+    shown = client(tenant, Role.AUDITOR).get(address, headers={"accept-language": language}).content.decode()
+    certain = shown[shown.index('id="certain"') :]
+    certain = certain[: certain.index("</section>")]
+    assert words in certain
+    assert 'class="chart certain"' in certain
+    found = interval_of_share(20, 20, Fraction(1, 20), chosen_of=222)  # twenty times the same pocket
+    assert f"{float(found.low) * 100:.1f}".replace(".", "," if language == "fr" else ".") in certain
+
+
+def test_a_process_of_a_pair_of_dice_has_its_rivals_and_one_of_luck_has_none(tenant: Tenant, craps: Casino) -> None:
+    reader = client(tenant, Role.AUDITOR)
+    pair = LedgerProcess.objects.filter(casino=craps, kind="dice-pair").latest("pk")
+    shown = page(reader, f"{LIST}{pair.pk}/change/")
+    rivals = drawn(shown, "rivals")
+    for words in ("Doubles", "Sevens", "Any pattern of totals", "What follows a double"):
+        assert f">{words}</text>" in rivals
+    luck = LedgerProcess.objects.filter(casino=craps, kind="table-luck").latest("pk")
+    shown = page(reader, f"{LIST}{luck.pk}/change/")
+    assert 'class="chart rivals"' not in shown
+    assert 'class="chart certain"' not in shown
+
+
+@pytest.mark.parametrize(
+    ("language", "words"), [("en", "What a false question may cost"), ("fr", "Ce que peut coûter une fausse question")]
+)
+def test_the_questions_are_a_pdf_and_an_entry_of_the_trail(
+    tenant: Tenant, casino: Casino, language: str, words: str
+) -> None:
+    answer = client(tenant, Role.AUDITOR).get(f"{LIST}?file=pdf", headers={"accept-language": language})
+    assert answer["Content-Type"] == "application/pdf"
+    printed = words_of(answer.content)
+    for each in ("W1", "W2"):
+        assert each in printed
+    assert words in printed
+    types = [each.type for each in audit_trail.entries_of(casino.pk, datetime.now(UTC).date())]
+    assert types.count("ledger.exported") == 1
+
+
+def test_a_stranger_has_no_pdf_of_the_questions(tenant: Tenant, casino: Casino) -> None:
+    other = Tenant()
+    answer = client(other, Role.AUDITOR, "stranger").get(f"{LIST}?file=pdf")
+    assert "W1" not in words_of(answer.content)
+    assert client(other, Role.AUDITOR, "other").get(f"{LIST}{process(casino).pk}/change/?file=pdf").status_code == 404
+
+
+def test_a_process_is_a_pdf_with_what_speaks_for_which(tenant: Tenant, casino: Casino) -> None:
+    address = f"{LIST}{process(casino).pk}/change/?file=pdf"
+    printed = words_of(client(tenant, Role.AUDITOR).get(address, headers={"accept-language": "en"}).content)
+    for words in ("Its evidence", "Against other explanations", "One pocket", "What moved it most", "its true share"):
+        assert words in printed

@@ -28,6 +28,7 @@ from settlement.night.variance import surprise
 from tests.audit.access.test_accounts import invited_by
 from tests.audit.conftest import make_tenant
 from tests.audit.corrections.corrections_desk import approve
+from tests.audit.desk.printed import words_of
 from tests.audit.reconciliation.played import DAY, MORNING, buy_ins, count, inserted, record, session
 from tests.audit.reconciliation.test_versions import append
 from tests.audit.tables import Tenant
@@ -414,6 +415,30 @@ def test_the_month_adds_up_and_lists_what_differs(report: NightReport, casino: C
     assert desk.get(book).content == desk.get(book).content
     for wrong in ((2026, 13, "EUR"), (1800, 1, "EUR"), (2026, 11, "EURO")):
         assert desk.get(reverse("admin:audit_nightreport_month", args=(casino.pk, *wrong))).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("language", "titles"),
+    [
+        ("en", ("Accounting win, night by night", "Errors by croupier", "No night was restated.")),
+        ("fr", ("Résultat comptable, nuit par nuit", "Erreurs par croupier")),
+    ],
+)
+def test_a_month_is_a_pdf_with_its_nights_and_tables(
+    report: NightReport, casino: Casino, language: str, titles: tuple[str, ...]
+) -> None:
+    address = reverse("admin:audit_nightreport_month", args=(casino.pk, 2026, 11, "EUR"))
+    desk = officer(casino, "ada")
+    answer = desk.get(f"{address}?file=pdf", headers={"accept-language": language})
+    assert answer["Content-Disposition"] == f'attachment; filename="month-{casino.code}-2026-11-EUR.pdf"'
+    printed = words_of(answer.content)
+    for title in titles:
+        assert title in printed
+    for table in report.parsed_content()["tables"]:
+        assert f" {table['name']} " in printed
+    assert answer.content == desk.get(f"{address}?file=pdf", headers={"accept-language": language}).content
+    entries = audit_trail.entries_of(casino.pk, timezone.now().date())
+    assert [each.type for each in entries if each.type.startswith("month.")] == ["month.exported"] * 2
 
 
 def test_the_page_of_a_month_has_the_rates_of_a_croupiers_page_and_says_what_chance_allows(

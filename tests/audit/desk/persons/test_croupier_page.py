@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -12,13 +14,17 @@ from django.urls import reverse
 from django.utils.html import escape
 
 from audit.desk.persons.concerning import concerning
+from audit.event_store import audit_trail
 from audit.ledger import feeding
 from audit.models import Finding, LedgerProcess, Person, Role
+from audit.presentation import duration
+from audit.reconciliation import content
 from audit.reconciliation.checks import in_millionths
 from audit.reconciliation.month import month_of
 from audit.reconciliation.wording import per_thousand
 from tests.audit.casework.test_actions import client_of, hired
 from tests.audit.desk.persons.test_names_on_pages import NamedNight
+from tests.audit.desk.printed import words_of
 from tests.audit.reconciliation.played import DAY
 from tests.audit.tables import Tenant
 
@@ -141,3 +147,51 @@ def test_the_queries_of_the_page_do_not_grow_with_the_findings(night: NamedNight
     with CaptureQueriesContext(connection) as full:
         reader.get(page)
     assert len(full) <= len(without) + 5
+
+
+def dealt_in(night: NamedNight, code: str) -> list[dict[str, Any]]:
+    return [
+        each for row in night.report.parsed_content()["croupiers"] if row["croupier"] == code for each in row["dealt"]
+    ]
+
+
+def test_the_tables_dealt_have_the_hours_and_coups_of_the_nights_reports(night: NamedNight) -> None:
+    code = night.finding.croupier
+    shown = client_of(hired(night.tenant, Role.OFFICER, "reader")).get(address(night, code)).content.decode()
+    section = shown[shown.index('id="dealt"') :]
+    section = section[: section.index("</section>")]
+    rows = dealt_in(night, code)
+    assert rows
+    for row in rows:
+        assert f'<b class="b">{row["table"]}</b>' in section
+        assert f'<td class="num">{row["coups"]}</td>' in section
+        assert duration(row["seconds"]) in section
+    coups = sum(row["coups"] for row in rows)
+    assert re.search(rf"1 night, [^,]+, {coups} coups?, ", shown)
+
+
+def test_a_report_of_before_duty_was_noted_says_so_and_counts_no_hours(
+    night: NamedNight, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(content, "dealt_of", lambda night: {})
+    code = night.finding.croupier
+    before = NamedNight()
+    shown = client_of(hired(before.tenant, Role.OFFICER, "reader")).get(address(before, code)).content.decode()
+    assert "they were made before that was noted" in shown
+    assert re.search(r"1 night, \d+ payouts?", shown)
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_the_month_of_a_croupier_is_a_pdf_and_an_entry_of_the_trail(night: NamedNight, language: str) -> None:
+    reader, code = client_of(hired(night.tenant, Role.OFFICER, "reader")), night.finding.croupier
+    answer = reader.get(address(night, code) + "&file=pdf", headers={"accept-language": language})
+    assert answer["Content-Type"] == "application/pdf"
+    assert f"person-{night.casino.code}-" in answer["Content-Disposition"]
+    printed = words_of(answer.content)
+    name = Person.objects.get(casino=night.casino, code=code, kind="croupier").name
+    titles = {"en": ("Against colleagues", "Tables dealt"), "fr": ("Par rapport aux collègues", "Tables tenues")}
+    for words in (name, *titles[language]):
+        assert words in printed
+    types = [each.type for each in audit_trail.entries_of(night.casino.pk, datetime.now(UTC).date())]
+    assert "person.exported" in types
+    assert "person.viewed" not in types

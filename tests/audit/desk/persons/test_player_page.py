@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -12,11 +14,12 @@ from django.urls import reverse
 from audit.desk.persons.concerning import concerning
 from audit.desk.persons.player_page import sessions_of
 from audit.event_store import audit_trail
-from audit.models import Casino, Finding, LoggedStream, Person, Role
+from audit.models import Casino, Finding, LedgerProcess, LoggedStream, Person, Role
 from audit.presentation import date_time, money
 from audit.reconciliation import sessions, wording
 from tests.audit.casework.test_actions import client_of, hired
 from tests.audit.desk.persons.test_names_on_pages import NamedNight
+from tests.audit.desk.printed import words_of
 from tests.audit.reconciliation.played import DAY, record, session
 from tests.audit.tables import Tenant
 
@@ -164,3 +167,51 @@ def test_what_is_owed_to_a_player_and_open_leads_to_its_finding_or_to_the_list_o
     assert f"open since {date_time(min(each.occurred_at for each in mine), night.casino)}" in shown
     other = player_page(night.casino, "nobody")
     assert "To be paid" not in reader.get(other).content.decode()
+
+
+def test_the_month_of_a_player_is_a_pdf_with_his_money_only_for_who_sees_names(tenant: Tenant) -> None:
+    played(tenant.casino, "p1")
+    address = reverse("admin:audit_person_player", args=(tenant.casino.pk, "p1")) + f"?month={DAY:%Y-%m}&file=pdf"
+    printed = {
+        role: words_of(client_of(hired(tenant, role, f"reader-{role}")).get(address).content)
+        for role in (Role.OFFICER, Role.AUDITOR)
+    }
+    assert "Staked" in printed[Role.OFFICER]
+    assert "What the rules give, and luck" in printed[Role.OFFICER]
+    assert "Staked" not in printed[Role.AUDITOR]
+    assert "Findings" in printed[Role.AUDITOR]
+
+
+def test_the_money_of_a_night_is_a_workbook_with_each_exchange(tenant: Tenant) -> None:
+    played(tenant.casino, ODD)
+    address = reverse("admin:audit_person_money", args=(tenant.casino.pk, DAY.isoformat(), ODD))
+    reader = client_of(hired(tenant, Role.OFFICER, "reader"))
+    answer = reader.get(f"{address}?file=xlsx", headers={"accept-language": "en"})
+    name = answer["Content-Disposition"].partition('"')[2].rstrip('"')
+    assert name == f"money-{tenant.casino.code}-a-b-c--x--y-{DAY}.xlsx", "an id may be anything, a name of a file not"
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as book:
+        sheets_of, strings = book.read("xl/workbook.xml").decode(), book.read("xl/sharedStrings.xml").decode()
+        first = book.read("xl/worksheets/sheet1.xml").decode()
+    for sheet in ("exchanges", "thresholds", "result"):
+        assert f'name="{sheet}"' in sheets_of
+    (own,) = [own for _stream, own in sessions_of(tenant.casino, ODD, DAY, DAY + timedelta(days=1))]
+    assert first.count("<row ") == 1 + len([each for each in own.exchanges if not each.is_stake])
+    assert "Theoretical win" in strings
+    types = [each.type for each in audit_trail.entries_of(tenant.casino.pk, datetime.now(UTC).date())]
+    assert "money.exported" in types
+
+
+def test_who_dealt_for_a_player_is_named_with_the_coups_they_shared(tenant: Tenant) -> None:
+    LedgerProcess.objects.create(
+        casino=tenant.casino, name="pair-luck: p1, c7", kind="pair-luck", subject="p1, c7", null="", state=b"{}",
+        wealth=1, highest=1, opening=1, year=2026, alpha="1/100", draws=33, first_day=DAY,
+    )  # fmt: skip
+    played(tenant.casino, "p1")
+    address = reverse("admin:audit_person_player", args=(tenant.casino.pk, "p1")) + f"?month={DAY:%Y-%m}"
+    for role, is_there in ((Role.OFFICER, True), (Role.AUDITOR, False)):
+        shown = client_of(hired(tenant, role, f"reader-{role}")).get(address).content.decode()
+        assert ('id="dealers"' in shown) is is_there
+        if is_there:
+            section = shown[shown.index('id="dealers"') :]
+            assert f"/croupier/{tenant.casino.pk}/c7/" in section
+            assert "33 coups, no error" in section

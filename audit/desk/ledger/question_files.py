@@ -1,0 +1,137 @@
+"""The questions of a casino, and one process, as PDF: what their pages say, made of the same context."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from audit.exports.page_pdf import Chart, PagePdf, Part, Tile
+from audit.models import LedgerProcess
+from audit.presentation import count, day, night_of
+
+
+def questions_pdf(casinos: Sequence[Mapping[str, Any]], today: date) -> bytes:
+    """Return what asks and what is watched at each casino; ``casinos`` are the contexts of the page."""
+    one = casinos[0] if len(casinos) == 1 else None
+    return PagePdf(
+        heading=_("Questions"),
+        subheading=", ".join(str(each["casino"]) for each in casinos) or _("No casino"),
+        note=_note(),
+        day=today,
+        tiles=_tiles(one) if one is not None else [],
+        parts=[part for each in casinos for part in _parts(each, with_casino=one is None)],
+    ).render()
+
+
+def _note() -> str:
+    return _(
+        "What chance alone would rarely do. A question says that something happens, never why, and accuses nobody."
+    )
+
+
+def _tiles(each: Mapping[str, Any]) -> list[Tile]:
+    return [
+        Tile(_("Asked this year"), str(each["raised_count"]), _("the evidence reached its level; it stays asked")),
+        Tile(_("Watched"), str(each["watched_count"]), _("below their level; no finding, nobody is told")),
+        Tile(_("Quiet"), each["quiet"], _("of %(processes)s processes, what chance looks like") % each),
+        Tile(
+            _("False questions allowed a year"),
+            _("%(spent)s of %(allowed)s") % each,
+            _("given out; the rest waits for new wheels and people"),
+        ),
+    ]
+
+
+def _parts(each: Mapping[str, Any], *, with_casino: bool) -> list[Part]:
+    prefix = f"{each['casino']}: " if with_casino else ""
+    return [
+        _list(prefix + _("Asked"), each["raised"], _("No question was asked this year.")),
+        _list(prefix + _("Watched"), each["watched"], _("Nothing to watch.")),
+        Part(
+            prefix + _("What a false question may cost"),
+            [_("Kind"), _("Processes"), _("Given out")],
+            [[group["name"], group["processes"], group["given"]] for group in each["groups"]],
+            rights=(1, 2),
+        ),
+    ]
+
+
+def _list(title: str, rows: Sequence[Mapping[str, Any]], empty: str) -> Part:
+    return Part(
+        title,
+        [_("Process"), _("What would explain it, and what to look at"), _("Its evidence"), _("Its level"), _("Since")],
+        [
+            [
+                f"{row['title']}: {_about(row)}",
+                row["explanation"],
+                row["of_the_year"],
+                row["asks_at"],
+                day(row["process"].first_day, with_year=True),
+            ]
+            for row in rows
+        ],
+        rights=(2, 3),
+        wide=(0, 1),
+        empty=empty,
+    )
+
+
+def _about(row: Mapping[str, Any]) -> str:
+    return ", ".join(link.text for link in row["subject"])
+
+
+def process_pdf(process: LedgerProcess, context: Mapping[str, Any], today: date) -> bytes:
+    """Return one process; ``context`` is that of its page."""
+    last = context["last"]
+    tiles = [
+        Tile(_("Its evidence"), context["of_the_year"], _observed(process)),
+        Tile(_("Its level"), context["asks_at"], _("given before the first draw was looked at")),
+        Tile(_("By chance alone"), _("at most 1 in %(one_in)s") % context, _("would get to the level in a year")),
+    ]
+    parts = []
+    if rivals := context.get("rivals"):
+        parts.append(
+            Part(_("Against other explanations"), [_("Explanation"), _("Its evidence")], rivals.amounts, rights=(1,))
+        )
+    parts.append(
+        Part(
+            _("What moved it most"),
+            [_("Night"), _("Session"), _("Observations"), _("Step")],
+            [
+                [
+                    day(move["point"].batch.gaming_day, with_year=True),
+                    move["point"].batch.stream.name if move["point"].batch.stream is not None else "",
+                    count(move["point"].draws),
+                    move["factor"],
+                ]
+                for move in context["moves"]
+            ],
+            rights=(2, 3),
+            wide=(1,),
+            empty=_("It has seen no session yet."),
+        )
+    )  # fmt: skip
+    certain = context["certain"]
+    sentences = [context["explanation"], certain.at_evidence, certain.of_budget]
+    if interval := context.get("interval"):
+        sentences.insert(1, interval.words)
+    question_put = _("%(night)s: the question was put.") % {"night": night_of(last.batch.gaming_day)} if last else ""
+    return PagePdf(
+        heading=f"{context['title']} · {_about(context)}",
+        subheading=" · ".join(filter(None, (str(process.casino), context["asks"], question_put))),
+        note=_note(),
+        day=today,
+        tiles=tiles,
+        remark=" ".join(filter(None, sentences)),
+        charts=[Chart(_("How the evidence grew"), str(context["chart"]))],
+        parts=parts,
+    ).render()
+
+
+def _observed(process: LedgerProcess) -> str:
+    words = ngettext("%(number)s observation", "%(number)s observations", process.draws)
+    return words % {"number": count(process.draws)}

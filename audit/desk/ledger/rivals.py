@@ -1,0 +1,156 @@
+"""What speaks for which: the evidence of each explanation that a process's gamblers bet on, and how sure its share is.
+
+explanations (settlement.eprocess.explanations) ─► bars, the largest first
+counts, the best of them ─────────────────────────► its share, and the interval that holds whenever one looks
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import log10
+from types import MappingProxyType
+
+from django.utils.functional import Promise
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from audit.charts.interval import draw_share_interval
+from audit.charts.rivals import Rival, draw_rivals
+from audit.desk.ledger import page
+from audit.ledger import listing
+from audit.models import LedgerProcess
+from audit.presentation import count
+from audit.reconciliation.wording import share
+from settlement.eprocess.confidence import interval_of_share
+from settlement.eprocess.explanations import OF_DICE, arcs_of, best_arc, counts_of, explanations_of, tally_of
+from settlement.eprocess.process import Process
+
+OF_POCKETS: Mapping[str, Promise] = MappingProxyType(
+    {
+        "one": gettext_lazy("One pocket"),
+        "sector": gettext_lazy("A sector of 3 or 5 pockets"),
+        "wide": gettext_lazy("An arc of 9 to 18 pockets"),
+        "wave": gettext_lazy("A bowl out of level"),
+        "any": gettext_lazy("Any other pattern"),
+    }
+)
+OF_DISTANCES: Mapping[str, Promise] = MappingProxyType(
+    {
+        "one": gettext_lazy("One distance"),
+        "sector": gettext_lazy("3 or 5 distances in a row"),
+        "wide": gettext_lazy("9 to 18 distances in a row"),
+        "any": gettext_lazy("Any other pattern"),
+    }
+)
+OTHERS: Mapping[str, Promise] = MappingProxyType(
+    {
+        "face": gettext_lazy("One face more often"),
+        "any": gettext_lazy("Any other pattern"),
+        "double": gettext_lazy("Doubles"),
+        "seven": gettext_lazy("Sevens"),
+        "total": gettext_lazy("Any pattern of totals"),
+        "after-double": gettext_lazy("What follows a double"),
+        "after-seven": gettext_lazy("What follows a seven"),
+        "after-other": gettext_lazy("What follows another throw"),
+        "displacement-2": gettext_lazy("A distance from two spins ago"),
+        "displacement-3": gettext_lazy("A distance from three spins ago"),
+        "pair-1": gettext_lazy("The last pocket decides"),
+        "pair-2": gettext_lazy("The pocket before it decides"),
+        "pair-3": gettext_lazy("The third-last pocket decides"),
+        "luck": gettext_lazy("What it would have changed in money"),
+        "errors": gettext_lazy("More errors to one side"),
+        "money": gettext_lazy("More money to one side"),
+    }
+)
+
+LEVEL = Fraction(1, 20)
+"""What an interval may miss."""
+
+MILLION = 10**6
+
+
+@dataclass(frozen=True, slots=True)
+class Rivals:
+    """The drawing of the explanations, and the same in words."""
+
+    chart: SafeString
+    amounts: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Certain:
+    """The drawing of the interval of a share, and the same in words."""
+
+    chart: SafeString
+    words: str
+
+
+def rivals_of(process: LedgerProcess, state: Process) -> Rivals | None:
+    """Return what each explanation of a process holds; None where all its gamblers bet on the same. No query."""
+    rivals = [
+        Rival(str(_words(process.kind, each.name)), listing.log_wealth(each.evidence), page.times(each.evidence))
+        for each in explanations_of(state)
+    ]
+    if not rivals:
+        return None
+    level = log10(process.threshold) + listing.log_wealth(process.wealth_over_start / process.e_value)
+    drawn = draw_rivals(
+        rivals,
+        level,
+        chance=_("chance"),
+        at_level=_("its level"),
+        title=_("Against other explanations"),
+        description=_("What each would hold, had it been the only one that was bet on."),
+    )
+    return Rivals(mark_safe(drawn), [(each.words, each.amount) for each in rivals])  # our own drawing
+
+
+def _words(kind: str, name: str) -> Promise:
+    if kind == "wheel":
+        return OF_POCKETS[name]
+    return OF_DISTANCES[name] if kind in ("wheel-displacement", "croupier-displacement") else OTHERS[name]
+
+
+def interval_of(process: LedgerProcess, state: Process) -> Certain | None:
+    """Return how sure the share of what fits best is; None of a process that keeps no counts. No query."""
+    arc, counts = best_arc(state), counts_of(state)
+    draws = sum(counts)
+    if arc is not None and draws:
+        times = sum(counts[index] for index in arc.cells(len(counts)))
+        words = _("What is in gold above, chosen among %(of)s arcs") % {"of": count(arcs_of(state))}
+        return _certain(times, draws, Fraction(arc.width, len(counts)), arcs_of(state), words)
+    tally = tally_of(state)
+    if tally is None or not sum(tally.counts):
+        return None
+    draws, ways = sum(tally.counts), sum(tally.ways)
+    excess = [Fraction(times * ways, own) for times, own in zip(tally.counts, tally.ways, strict=True)]
+    best = excess.index(max(excess))
+    lowest = 1 if OF_DICE[process.kind] == "face" else 2
+    words = _("The %(cell)s, chosen among %(of)s") % {"cell": best + lowest, "of": len(excess)}
+    return _certain(tally.counts[best], draws, Fraction(tally.ways[best], ways), len(excess), words)
+
+
+def _certain(times: int, draws: int, chance: Fraction, chosen_of: int, what: str) -> Certain:
+    found = interval_of_share(times, draws, LEVEL, chosen_of=chosen_of)
+    low, middle, high, by_chance = (_in_millionths(each) for each in (found.low, found.share, found.high, chance))
+    texts = {"low": share(low, 1), "high": share(high, 1), "chance": share(by_chance, 1), "what": what}
+    words = _("%(what)s: its true share lies between %(low)s and %(high)s; chance gives %(chance)s.") % texts
+    drawn = draw_share_interval(
+        low,
+        high,
+        middle,
+        chance=by_chance,
+        value_in_words=share(middle, 1),
+        at_chance=_("chance: %(share)s") % {"share": share(by_chance, 1)},
+        tick=lambda amount: share(amount, 1),
+        title=_("How certain"),
+        description=words,
+    )
+    return Certain(mark_safe(drawn), words)  # our own drawing
+
+
+def _in_millionths(number: Fraction) -> int:
+    return round(number * MILLION)

@@ -1,0 +1,198 @@
+"""The examples on the page of a rule: the smallest table that breaks it, and near ones in which it is silent.
+
+    make rule-examples ─► examples.jsonl: one line a rule, what fires first ─► four events each, as sentences
+
+The engine has judged every one of them when the file was made, and a test asks it again. Nothing here is of the record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal
+
+import msgspec
+from django.utils.functional import Promise
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
+
+from audit.desk.icons import icon
+from audit.desk.tables.event_sentences import sentence
+from audit.presentation import finding_title, language
+from settlement import adjudicate, decode
+from settlement.catalogue.sentences import exponent
+from settlement.events import BallSettled, DiceThrown, Event, PointMarked, WagerPlaced
+from settlement.layouts import RED
+
+FILE = Path(__file__).with_name("examples.jsonl")
+
+Kind = Literal["fires", "saved", "instead", "before", "without"]
+Part = Literal["", "decides", "completes", "saves", "changed", "removed"]
+
+TITLES: Mapping[Kind, str | Promise] = MappingProxyType(
+    {
+        "fires": _("It fires"),
+        "saved": _("One event more"),
+        "instead": _("Another in its place"),
+        "before": _("The other way round"),
+        "without": _("One event less"),
+    }
+)
+
+REASONS: Mapping[Kind, str | Promise] = MappingProxyType(
+    {
+        "fires": _("the smallest table that breaks it"),
+        "saved": _("what is ringed in green makes the difference: without it, it fires"),
+        "instead": _("as it fires, but for what is ringed in green"),
+        "before": _("the two that are ringed in green have changed places"),
+        "without": _("what is struck out did not happen"),
+    }
+)
+
+ICONS: Mapping[str, str] = MappingProxyType(
+    {
+        "payout.made": "done",
+        "payout.recovered": "cash_out",
+        "stakes.collected": "exports",
+        "spin.voided": "close",
+        "throw.voided": "close",
+        "entry.annulled": "close",
+        "wheel.spun": "clock",
+        "ball.launched": "clock",
+        "no_more_bets": "silent",
+        "session.opened": "tables",
+        "session.closed": "tables",
+        "player.seated": "player",
+        "player.left": "player",
+        "staff.assigned": "people",
+        "staff.relieved": "people",
+        "bank.filled": "bank",
+        "bank.credited": "bank",
+        "buy_in.recorded": "bank",
+    }
+)
+"""What stands in the ring of an event that shows no result."""
+
+
+class _Example(msgspec.Struct):
+    kind: Kind
+    others: list[str]
+    shown: dict[str, Part]
+    events: list[tuple[str, str, dict[str, Any]]]
+
+
+class Examples(msgspec.Struct):
+    """A line of the file: the examples of a rule, and what the house register says in them."""
+
+    rule: str
+    examples: list[_Example]
+    readings: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One event as it is drawn: its clock, what stands in its ring, and its sentence."""
+
+    clock: str
+    mark: SafeString | str
+    pocket: str
+    text: str
+    part: Part
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One example as it is drawn. ``others`` are the titles of other rules that it breaks."""
+
+    title: str
+    reason: str
+    fires: bool
+    others: Sequence[str]
+    steps: Sequence[Step]
+
+
+@cache
+def _lines() -> Mapping[str, bytes]:
+    """Return the lines of the file by rule."""
+    lines = FILE.read_bytes().splitlines()
+    return {msgspec.json.decode(line, type=_Named).rule: line for line in lines}
+
+
+class _Named(msgspec.Struct):
+    rule: str
+
+
+def examples_of(rule: str) -> Examples | None:
+    """Return the examples of a rule; None of one that no stream alone can break."""
+    line = _lines().get(rule)
+    return msgspec.json.decode(line, type=Examples) if line is not None else None
+
+
+def envelopes(example: _Example) -> list[dict[str, Any]]:
+    """Return the events of an example as a table system sends them, without the one that is struck out."""
+    kept = [each for index, each in enumerate(example.events) if example.shown.get(str(index)) != "removed"]
+    return [
+        {"stream": "s", "seq": seq, "type": kind, "occurred_at": at, "data": data}
+        for seq, (at, kind, data) in enumerate(kept, start=1)
+    ]
+
+
+@cache
+def cited_in_example(rule: str) -> tuple[str, ...]:
+    """Return the labels of the clauses that the finding of a rule's first example cites."""
+    found = examples_of(rule)
+    if found is None:
+        return ()
+    raw = [msgspec.json.encode(each) for each in envelopes(found.examples[0])]
+    findings = adjudicate(raw, readings=found.readings).findings
+    return next((tuple(each.provisions) for each in findings if each.rule == rule), ())
+
+
+def shown_of(rule: str) -> list[Shown]:
+    """Return the examples of a rule in the language of the page."""
+    found = examples_of(rule)
+    return [_shown(each) for each in found.examples] if found is not None else []
+
+
+def _shown(example: _Example) -> Shown:
+    currency = str(example.events[0][2].get("currency", "EUR"))
+    return Shown(
+        str(TITLES[example.kind]),
+        str(REASONS[example.kind]),
+        example.kind == "fires",
+        [finding_title(other) for other in example.others],
+        [_step(example, int(index), part, currency) for index, part in example.shown.items()],
+    )
+
+
+def _step(example: _Example, index: int, part: Part, currency: str) -> Step:
+    at, kind, data = example.events[index]
+    event = decode(
+        msgspec.json.encode({"stream": "s", "seq": index + 1, "type": kind, "occurred_at": at, "data": data})
+    )
+    return Step(at[11:19], _mark(event, currency), _pocket(event), sentence(event, language(), currency), part)
+
+
+def _mark(event: Event, currency: str) -> SafeString | str:
+    match event:
+        case WagerPlaced():
+            return f"{event.data.stake // 10 ** exponent(currency)}"
+        case BallSettled():
+            return event.data.pocket
+        case DiceThrown():
+            return "·".join(str(face) for face in event.data.faces)
+        case PointMarked():
+            return str(event.data.number)
+        case _:
+            return icon(ICONS[event.type], is_small=True) if event.type in ICONS else "•"
+
+
+def _pocket(event: Event) -> str:
+    """Return how the result is coloured: r, n or z of a pocket, "" of everything else."""
+    if not isinstance(event, BallSettled):
+        return ""
+    pocket = event.data.pocket
+    return "z" if pocket in ("0", "00") else "r" if pocket in RED else "n"
