@@ -93,13 +93,13 @@ def draw_stairs(
             f'<circle class="{kind}" cx="{n(x(step.share))}" cy="{n(y(step.so_far))}" r="4">'
             f"<title>{escape(step.label)}</title></circle>"
         )
-        is_apart = abs(x(step.share) - labelled[0]) >= APART_X or abs(y(step.so_far) - labelled[1]) >= APART_Y
+        below = y(step.so_far) + 14
+        at = below if below < BOTTOM - 4 else y(step.so_far) - 8
+        is_apart = abs(x(step.share) - labelled[0]) >= APART_X or abs(at - labelled[1]) >= APART_Y
         if number < LABELLED and is_apart:
-            labelled = (x(step.share), y(step.so_far))
+            labelled = (x(step.share), at)
             is_right = step.share > 0.75
             anchor, away = ("end", -7) if is_right else ("start", 7)
-            below = y(step.so_far) + 14
-            at = below if below < BOTTOM - 4 else y(step.so_far) - 8
             dots.append(text(x(step.share) + away, at, step.label, "l", anchor=anchor))
     path.append(f"L{n(x(1))} {n(y(before))}")
     joined = "".join(path)
