@@ -107,3 +107,16 @@ def test_what_is_kept_of_sessions_is_read_again() -> None:
         fed.forge(f"update {change}{own}")
     found = named(deep=True)
     assert [what for what in FIGURES if f"its {what} are not what its events give" not in found] == []
+
+
+WITHOUT_DUTY = "convert_to((convert_from(figures, 'UTF8')::jsonb - 'duty')::text, 'UTF8')"
+
+
+def test_figures_of_before_duty_was_noted_are_held_against_their_events_without_it() -> None:
+    fed = Fed()
+    own = " where stream_id in (select stream_id from log.stream where casino_id = {casino})"
+    fed.forge(f"update audit_sessionfigures set figures = {WITHOUT_DUTY}{own}")
+    assert faults(deep=True) == []
+    another = WITHOUT_DUTY.replace("- 'duty'", "- 'duty' || '{{\"events\": 1}}'")
+    fed.forge(f"update audit_sessionfigures set figures = {another}{own}")
+    assert "its figures are not what its events give" in named(deep=True)
