@@ -42,9 +42,12 @@ def test_every_rule_that_a_stream_without_a_gap_can_break_has_an_example() -> No
     assert of_streams - {row.rule for row in ROWS} == {*numbered, "ledger-imbalance"}
 
 
-def test_the_file_is_what_the_tapes_give(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_rule_that_a_tape_raises_has_an_example(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The file need not be made anew for each tape: what is in it is held against the engine above."""
     monkeypatch.syspath_prepend(str(Path(__file__).parents[4] / ".ci"))
-    assert import_module("rule_examples").text() == FILE.read_text(encoding="utf-8"), "make rule-examples"
+    tool = import_module("rule_examples")
+    raised = {rule for stream in tool.streams() for rule in tool.adjudicated(stream).rules}
+    assert sorted(raised - {row.rule for row in ROWS}) == [], "make rule-examples"
 
 
 @pytest.mark.django_db(transaction=True)
