@@ -152,8 +152,10 @@ class LedgerAdmin(RecordAdmin[LedgerProcess]):
         """Show a process: its curve, what moved it most, its questions."""
         process = self.row_or_404(request, object_id)
         is_file = request.GET.get("file") == "pdf"
-        entry = "ledger.exported" if is_file else "ledger.viewed"
-        record_entry(request, entry, casino_id=process.casino_id, process=process.name)
+        if is_file:
+            record_entry(request, "ledger.exported", casino_id=process.casino_id, process=process.name)
+        else:
+            record_entry(request, "ledger.viewed", casino_id=process.casino_id, process=process.name)
         shown = process_page.process_context(process, partial(directory_for, request, process.casino_id))
         if is_file:
             today = timezone.localdate()

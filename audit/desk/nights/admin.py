@@ -300,8 +300,10 @@ class NightAdmin(RecordAdmin[NightReport]):
         """Show a month of nights; with ``?file=pdf`` return it as PDF."""
         shown = self._month(request, casino_id, year, number, currency)
         is_file = request.GET.get("file") == "pdf"
-        entry = "month.exported" if is_file else "month.viewed"
-        record_entry(request, entry, casino_id=casino_id, month=f"{year}-{number:02}", currency=currency)
+        if is_file:
+            record_entry(request, "month.exported", casino_id=casino_id, month=f"{year}-{number:02}", currency=currency)
+        else:
+            record_entry(request, "month.viewed", casino_id=casino_id, month=f"{year}-{number:02}", currency=currency)
         content = month_page.month_page(shown, with_names=sees_names(request, casino_id))
         if is_file:
             name = f"month-{shown.casino.code}-{year}-{number:02}-{currency}.pdf"

@@ -56,8 +56,10 @@ class PersonPages(AuditedAdmin[Person]):
         casino = self._casino(request, casino_id, code)
         first = _month(request, casino)
         is_file = request.GET.get("file") == "pdf"
-        entry = "person.exported" if is_file else "person.viewed"
-        record_entry(request, entry, casino_id=casino.pk, named=code, month=f"{first:%Y-%m}")
+        if is_file:
+            record_entry(request, "person.exported", casino_id=casino.pk, named=code, month=f"{first:%Y-%m}")
+        else:
+            record_entry(request, "person.viewed", casino_id=casino.pk, named=code, month=f"{first:%Y-%m}")
         context = croupier_context(request, casino, code, first)
         if is_file:
             return file_response(
@@ -71,8 +73,10 @@ class PersonPages(AuditedAdmin[Person]):
         casino = self._casino(request, casino_id, code)
         first = _month(request, casino)
         is_file = request.GET.get("file") == "pdf"
-        entry = "person.exported" if is_file else "person.viewed"
-        record_entry(request, entry, casino_id=casino.pk, named=code, month=f"{first:%Y-%m}")
+        if is_file:
+            record_entry(request, "person.exported", casino_id=casino.pk, named=code, month=f"{first:%Y-%m}")
+        else:
+            record_entry(request, "person.viewed", casino_id=casino.pk, named=code, month=f"{first:%Y-%m}")
         context = player_context(request, casino, code, first)
         if is_file:
             return file_response(
@@ -89,8 +93,10 @@ class PersonPages(AuditedAdmin[Person]):
         except ValueError:
             raise Http404 from None
         is_file = request.GET.get("file") == "xlsx"
-        entry = "money.exported" if is_file else "money.viewed"
-        record_entry(request, entry, casino_id=casino.pk, player=code, gaming_day=day.isoformat())
+        if is_file:
+            record_entry(request, "money.exported", casino_id=casino.pk, player=code, gaming_day=day.isoformat())
+        else:
+            record_entry(request, "money.viewed", casino_id=casino.pk, player=code, gaming_day=day.isoformat())
         context = money_context(request, casino, code, day)
         if is_file:
             return file_response(
