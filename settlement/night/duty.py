@@ -10,7 +10,7 @@ who deals: every croupier, and the stickman. Of a session that is open, a duty l
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from msgspec import Struct
@@ -111,4 +111,4 @@ class DutyClock:
 
 def _between(since: datetime, until: datetime | None) -> int:
     """Return whole seconds; none where a clock went back."""
-    return max(0, int((until - since).total_seconds())) if until is not None else 0
+    return max(0, (until - since) // timedelta(seconds=1)) if until is not None else 0
