@@ -26,6 +26,7 @@ from settlement.catalogue import RULES, Language
 from settlement.catalogue.rule import Kind
 from settlement.catalogue.sentences import amount, exponent, format_fact
 from settlement.catalogue.sentences import multiple as multiple_in
+from settlement.catalogue.words import word
 from settlement.differences import PAID
 from settlement.rulesets import RULESETS
 
@@ -329,6 +330,23 @@ def finding_title(rule: str) -> str:
 def ruleset_label(name: str) -> str:
     """Return a ruleset in words; its name if it is none of ours."""
     return RULESETS[name].title.in_language(language()) if name in RULESETS else name
+
+
+def event_name(type: str) -> str:
+    """Return what a type of the contract’s events is called: “closing of the count”; any other type as it was sent."""
+    return word("event", type, language())
+
+
+_LABELS_FR = ((" last al.", " dernier al."), (" after ", " après le "), (" intro", " introduction"))
+"""The few words of our own in the labels of provisions, as ``settlement.provisions`` explains them, in French."""
+
+
+def provision(label: str) -> str:
+    """Return the label of a provision as one cites it: “art. 54 last al.”, « art. 54 dernier al. »."""
+    if language() == "fr":
+        for english, french in _LABELS_FR:
+            label = label.replace(english, french)
+    return label
 
 
 def count(number: int) -> str:

@@ -403,6 +403,6 @@ def reason(code: str) -> str:
         case "register":
             return gettext("house register: %(what)s") % {"what": rest}
         case "late":
-            return gettext("late event: %(what)s") % {"what": rest}
+            return gettext("late event: %(what)s") % {"what": presentation.event_name(rest)}
         case _:
             return gettext("findings changed")

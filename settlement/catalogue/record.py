@@ -38,7 +38,7 @@ INTEGRITY = (
         severity="major",
         everywhere=(),
         reason=RESTS_ON_THE_RECORD,
-        facts={"closed_seq": "number", "event_type": "text"},
+        facts={"closed_seq": "number", "event_type": "event"},
         title=Wording("Event after the close", "Événement après la clôture"),
         message=Wording(
             "Event {seq}[ ({event_type})] came after the session had been closed by event {closed_seq}.",

@@ -43,6 +43,7 @@ Kind: TypeAlias = Literal[
     "loss",  # why events are lost
     "cause",  # why dice were replaced or touched
     "act",  # the type of an event, as what was done
+    "event",  # the type of an event, as what it is called
     "fault",  # why an odds stake or a correction does not hold
     "switch",  # working or not
     "waiting",  # that an act waits for its approval

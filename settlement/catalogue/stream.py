@@ -48,14 +48,14 @@ STREAM = (
         severity="critical",
         everywhere=(),
         reason=RESTS_ON_THE_RECORD,
-        facts={"event_type": "text", "game": "game"},
+        facts={"event_type": "event", "game": "game"},
         recorded_is="text",
         title=Wording("No rules to adjudicate by", "Aucune règle applicable"),
         message=Wording(
-            "Nothing of this session can be adjudicated[: its first event is {event_type}, not session.opened][: "
-            "there is no ruleset “{recorded}”[ for {game}]].",
-            "Rien de cette séance ne peut être jugé[ : son premier événement est {event_type} et non session.opened][ "
-            ": il n’existe pas de règles « {recorded} »[ pour {game}]].",
+            "Nothing of this session can be adjudicated[: its first event is of another kind ({event_type}) than the "
+            "opening of a session][: there is no ruleset “{recorded}”[ for {game}]].",
+            "Rien de cette séance ne peut être jugé[ : son premier événement n’est pas l’ouverture d’une séance "
+            "({event_type})][ : il n’existe pas de règles « {recorded} »[ pour {game}]].",
         ),
         explanation=Wording(
             "A session opens by naming its game and the ruleset it is played under. Without one that exists for that "

@@ -15,7 +15,8 @@ from settlement.catalogue import BET_LABELS, REMEDIES, RULES, WAGER, WITHDRAWAL,
 from settlement.catalogue.rule import LANGUAGES, RULESET_NAMES, STANDARD_FACTS, Kind, Rule, Wording
 from settlement.catalogue.sentences import DERIVED, amount
 from settlement.catalogue.templates import MISSING
-from settlement.catalogue.words import WORDS
+from settlement.catalogue.words import WORDS, word
+from settlement.events import TYPES
 from settlement.provisions import PROVISIONS, WAGER_PROVISIONS
 
 # Name, severity (C critical, M major, m minor, i info), the family without which the rule is silent.
@@ -258,6 +259,7 @@ SAMPLES: dict[Kind, Any] = {
     "loss": "spool_lost",
     "cause": "broken",
     "act": "payout.made",
+    "event": "count.closed",
     "fault": "no_point",
     "switch": "on",
     "waiting": "waits",
@@ -515,6 +517,29 @@ def test_every_bet_shows_the_word_of_the_law_and_the_usual_name() -> None:
 def test_every_word_has_both_languages() -> None:
     for words in WORDS.values():
         assert all(english.strip() and french.strip() for english, french in words.values())
+
+
+@pytest.mark.parametrize("type", TYPES)
+def test_every_type_of_event_is_called_something_in_both_languages(type: str) -> None:
+    english, french = (word("event", type, language) for language in LANGUAGES)
+    assert type not in (english, french)
+    assert not re.search(r"[a-z]+[._][a-z]+", english + french), "a code is no word"
+
+
+def test_no_two_types_of_event_are_called_the_same() -> None:
+    assert WORDS["event"].keys() == set(TYPES)
+    for language in LANGUAGES:
+        assert len({word("event", type, language) for type in TYPES}) == len(TYPES)
+
+
+def test_an_event_after_the_close_is_called_by_words_in_its_message() -> None:
+    facts = {"seq": 12, "event_type": "payout.made", "closed_seq": 10}
+    assert message("late-after-close", facts, "en", "EUR").startswith("Event 12 (payout) came after")
+    assert message("late-after-close", facts, "fr", "EUR").startswith("L’événement 12 (paiement) est arrivé")
+    first = {"seq": 1, "event_type": "wager.placed"}
+    assert "is of another kind (wager placed) than the opening" in message("unknown-ruleset", first, "en", "EUR")
+    french = message("unknown-ruleset", first, "fr", "EUR")
+    assert "n’est pas l’ouverture d’une séance (dépôt d’une mise)" in french
 
 
 def test_wording_puts_the_spaces_of_french() -> None:

@@ -42,7 +42,7 @@ from audit.exports.pdf import PDF
 from audit.felt.frames import playback_of
 from audit.models import Finding, GamingTable, LoggedStream
 from audit.persons.directory import mentioned_in
-from audit.presentation import date_time, day, language, local, night_of, ruleset_label
+from audit.presentation import date_time, day, event_name, language, local, night_of, ruleset_label
 from settlement.codec import decode_one_stored
 from settlement.rulesets import RULESETS
 
@@ -162,6 +162,7 @@ class StreamAdmin(RecordAdmin[LoggedStream]):
                     "seq": event.seq,
                     "at": local(event.occurred_at, stream.casino),
                     "type": event.type,
+                    "name": capfirst(event_name(event.type)),
                     "text": sentence(event, language(), stream.currency, directory),
                     "correction": corrections.get(event.seq),
                     "own": own_content(event),

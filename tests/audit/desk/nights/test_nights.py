@@ -351,8 +351,9 @@ def test_a_later_version_is_pointed_to_and_shows_its_sheet(report: NightReport, 
     assert at(later).encode() in desk.get(at(report)).content
     page = desk.get(at(later), headers={"accept-language": "en"}).content.decode()
     assert "Restatement: what this version changes" in page
-    assert "late event: bank.credited" in page
-    assert "événement tardif : bank.credited" in desk.get(at(later), headers={"accept-language": "fr"}).content.decode()
+    assert "late event: credit<" in page
+    french = desk.get(at(later), headers={"accept-language": "fr"}).content.decode()
+    assert "événement tardif : retrait de la banque<" in french
 
 
 def test_a_night_that_failed_before_its_first_report_is_shown_with_a_button(
