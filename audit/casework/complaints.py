@@ -120,7 +120,9 @@ def answer(
         if not is_new:
             raise ActionRefused(_("The complaint has been answered already."))
         data = {"complaint": complaint.pk, "stream": complaint.stream.name, "seq": complaint.seq, "about": outcome}
-        sums = {name: value for name, value in (("amount", amount), ("paid", paid)) if value is not None}
+        currency = complaint.stream.currency if amount is not None else None
+        named = (("amount", amount), ("currency", currency), ("paid", paid))
+        sums = {name: value for name, value in named if value is not None}
         _record(complaint, officer, ANSWERED, {**data, **sums, "at": added.answered_at.isoformat()}, words)
     return added
 

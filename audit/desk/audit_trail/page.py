@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -25,8 +25,8 @@ from audit.event_store import audit_trail
 from audit.event_store.audit_trail import AuditEntry
 from audit.exports.lists import FORMATS
 from audit.exports.sheets import Column, Dated, Sheet
-from audit.models import Casino
-from audit.presentation import date_time, labelled, month_of
+from audit.models import Casino, LoggedStream
+from audit.presentation import date_time, labelled, money, month_of
 from audit.presentation import day as shown_day
 from audit.transparency.kept_findings import ADJUDICATED, KEPT
 
@@ -98,7 +98,7 @@ def day_view(request: HttpRequest) -> HttpResponse:
         "subjects": _subjects(selection),
         "day_before": day - timedelta(days=1) if day > FIRST_DAY else None,
         "day_after": day + timedelta(days=1) if day < datetime.now(UTC).date() else None,
-        "rows": _rows(entries[-MAX_ENTRIES:], selection.casino),
+        "rows": _rows(with_currencies(entries[-MAX_ENTRIES:], selection.casino), selection.casino),
         "left_out": max(0, len(entries) - MAX_ENTRIES),
         "formats": list(FORMATS),
         "query": request.GET.urlencode(),
@@ -114,6 +114,7 @@ def export_view(request: HttpRequest, format: str) -> HttpResponse:
     selection = _selection(request)
     day, casino_id = selection.day, selection.casino_id
     is_read_by_machines = format in FOR_MACHINES
+    entries = selection.entries(selection.whole_day())
     rows = [
         [
             entry.seq,
@@ -123,7 +124,7 @@ def export_view(request: HttpRequest, format: str) -> HttpResponse:
             _about_in(format, entry, selection.casino),
             entry.reason,
         ]
-        for entry in selection.entries(selection.whole_day())
+        for entry in (entries if format == "json" else with_currencies(entries, selection.casino))
     ]
     record_entry(request, "trail.exported", casino_id=casino_id, day=day.isoformat(), form=format, rows=len(rows))
     names = (_("seq"), _("at"), _("officer"), _("action"), _("about"), _("reason"))
@@ -158,6 +159,25 @@ def _subjects(selection: Selection) -> list[tuple[str, str]]:
     return known
 
 
+def with_currencies(entries: Iterable[AuditEntry], casino: Casino | None) -> list[AuditEntry]:
+    """Return the entries, each amount with the currency of its stream where an older version recorded none."""
+    found = list(entries)
+    streams = {entry.data.get("stream") for entry in found if _lacks_currency(entry)}
+    if not streams:
+        return found
+    of_streams = dict(LoggedStream.objects.filter(casino=casino, name__in=streams).values_list("name", "currency"))
+    return [
+        replace(entry, data={**entry.data, "currency": of_streams.get(str(entry.data.get("stream")), "")})
+        if _lacks_currency(entry)
+        else entry
+        for entry in found
+    ]
+
+
+def _lacks_currency(entry: AuditEntry) -> bool:
+    return "amount" in entry.data and "currency" not in entry.data
+
+
 def _rows(entries: Iterable[AuditEntry], casino: Casino | None) -> SafeString:
     """Return the rows of the page. There are up to two thousand, and a template takes its time for each."""
     return mark_safe("\n".join(_row(entry, casino) for entry in entries))
@@ -190,9 +210,13 @@ def _about(entry: AuditEntry, casino: Casino | None, *, is_short: bool = False) 
 
     ``is_short``: of a digest its ends, as on a page; a file has it whole.
     """
+    data = entry.data
+    if data.get("currency") and isinstance(data.get("amount"), int):
+        data = {name: value for name, value in data.items() if name != "currency"}
+        data["amount"] = money(entry.data["amount"], entry.data["currency"])
     return " · ".join(
         labelled(words.name(entry.type, name), _text(entry.type, name, value, casino, is_short=is_short))
-        for name, value in words.in_order(entry.data)
+        for name, value in words.in_order(data)
     )
 
 

@@ -97,6 +97,38 @@ def test_what_a_finding_is_about_is_filled_in_where_a_complaint_is_entered(desk:
     assert auditor.context["complain_address"] == ""
 
 
+@pytest.mark.parametrize(
+    ("language", "shown", "other"),
+    [("en", "amount: €1,250.00", "currency: "), ("fr", "montant : 1 250,00 €", "devise : ")],
+)
+@pytest.mark.parametrize("is_from_before", [False, True])
+def test_the_trail_says_for_how_much_a_complaint_was_upheld_as_money(
+    desk: Desk, is_from_before: bool, language: str, shown: str, other: str
+) -> None:
+    complaint = entered(desk)
+    if is_from_before:  # its entry names no currency: that of the stream which it names
+        data = {"complaint": complaint.pk, "stream": desk.stream.name, "seq": complaint.seq, "amount": 125_000}
+        audit_trail.record("anna", "complaint.answered", casino_id=complaint.casino_id, data=data)
+    else:
+        complaints.answer(complaint.pk, desk.second, "founded", "yes", amount=125_000)
+        assert trail(desk, "complaint.answered")[0].data["currency"] == "EUR"
+    client = client_of(desk.auditor)
+    address, where = "/admin/audit-trail/", {"casino": desk.tenant.code}
+    page = client.get(address, where, headers={"accept-language": language}).content.decode()
+    assert shown in plain(page)
+    assert other not in plain(page), "the amount has it"
+    assert "125000" not in plain(page)
+    csv = client.post(f"{address}export/csv/?casino={desk.tenant.code}", headers={"accept-language": language})
+    assert shown in plain(b"".join(csv).decode())  # type: ignore[arg-type]
+    as_recorded = b"".join(client.post(f"{address}export/json/?casino={desk.tenant.code}")).decode()  # type: ignore[arg-type]
+    assert "amount 125000" in as_recorded
+    assert ("currency EUR" in as_recorded) is not is_from_before, "a file for machines adds nothing"
+
+
+def plain(text: str) -> str:
+    return text.replace("\N{NARROW NO-BREAK SPACE}", " ").replace("\N{NO-BREAK SPACE}", " ")
+
+
 def test_a_complaint_is_answered_once(desk: Desk) -> None:
     complaint = entered(desk)
     address = reverse("admin:audit_complaint_answer", args=(complaint.pk,))
