@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 from pathlib import Path
 from types import MappingProxyType
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlencode, urljoin, urlsplit
 
 from django_otp.oath import totp
 from playwright.sync_api import Browser, Page, sync_playwright
@@ -106,6 +106,13 @@ PAGES: Mapping[str, Way] = MappingProxyType(
 )
 """The pages, in the order of ``docs/desk.md``."""
 
+
+def _event(page: Page) -> str:
+    """Return the first event of the stream that the page of the record names first."""
+    page.goto(page.url.split("/admin/")[0] + "/admin/state/")
+    return urlencode({"stream": page.locator("a[href*='/events/']").first.inner_text(), "seq": 1})
+
+
 PERSON = linked(f"{DESK}/person/", "#result_list a[href*='/change/']")
 
 NIGHT = linked(f"{DESK}/nightreport/", FIRST_ROW)
@@ -141,6 +148,7 @@ MORE: Mapping[str, Way] = MappingProxyType(
         "money-of-a-player": linked(PLAYER, "#content a[href*='/money/']"),
         "register": f"{DESK}/registerentry/",
         "new-entry": f"{DESK}/registerentry/add/",
+        "proof-of-an-event": lambda page: f"/admin/state/proof/?{_event(page)}",
         "verification": f"{DESK}/job/",
         "failed-runs": f"{DESK}/failedrun/",
         "quarantine": f"{DESK}/quarantined/",

@@ -6,7 +6,7 @@ None is "never", or nothing that could be old. ``casinos`` are the ids of the ca
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
@@ -275,6 +275,15 @@ group by 1 order by 1
 """
 
 
+_EVENTS_OF_DAYS = """
+select s.casino_id, s.gaming_day, sum(h.next_seq - 1)
+from log.stream s join log.stream_head h using (stream_id)
+where not s.is_of_desk and s.casino_id = any (%(casinos)s::bigint[])
+  and s.stream_id >= (%(first)s::date - date '2020-01-01')::bigint << 32
+group by 1, 2
+"""
+
+
 @contextmanager
 def statement_limit(seconds: float) -> Iterator[None]:
     """Run queries under a limit of time each. Where the block ends, the limit does."""
@@ -423,6 +432,14 @@ def months(casinos: Collection[int] | None = None, *, limit: int) -> list[MonthO
     if not found:
         return []
     return [MonthOfStreams(first, int(n)) for first, n in _rows(_EVENTS_OF_MONTHS, {**params, "first": found[-1]})]
+
+
+def events_of(days: Mapping[int, date]) -> int:
+    """Return the events of the gaming days that begin with these, each at the casino of that id: one query."""
+    if not days:
+        return 0
+    params = {"casinos": list(days), "first": min(days.values())}
+    return sum(int(events) for casino_id, day, events in _rows(_EVENTS_OF_DAYS, params) if day >= days[casino_id])
 
 
 def behind(casinos: Collection[int] | None = None, *, limit: int) -> list[StreamBehind]:

@@ -46,6 +46,12 @@ _STROKES: Mapping[str, str] = MappingProxyType(
         "right": '<path d="m6 4 4 4-4 4"/>',
         "down": '<path d="m4 6 4 4 4-4"/>',
         "video": '<path d="M2 4.5h8v7H2zM10 7l4-2v6l-4-2"/>',
+        "pulse": '<path d="M1.5 8.5h3l2-5 3 9 2-4h3"/>',
+        "sealed": '<rect x="3" y="7" width="10" height="7" rx="1.5"/><path d="M5 7V5a3 3 0 0 1 6 0v2"/>',
+        "evidence": '<path d="M2 5.5 3.5 2.5h9L14 5.5V13H2zM2 5.5h12M6.5 8h3"/>',
+        "plus": '<path d="M8 3v10M3 8h10"/>',
+        "copy": '<rect x="5.500" y="5.500" width="8" height="8" rx="1.500"/><path d="M10.500 5.500v-3h-8v8h3"/>',
+        "again": '<path d="M13 8a5 5 0 1 1-1.600-3.700M13 2v3h-3"/>',
         "silent": '<path d="M4 11V7a4 4 0 0 1 8 0v4l1.2 1.5H2.8zM6.7 14.2h2.6"/>',
     }
 )

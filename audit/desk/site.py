@@ -23,7 +23,7 @@ from audit.desk.first_run import page as first_run
 from audit.desk.navigation import navigation
 from audit.desk.overview.page import overview_context
 from audit.desk.palette import page as palette
-from audit.desk.record import state_page
+from audit.desk.record import proof_page, state_page
 from audit.desk.rules import law_page
 from audit.desk.rules import page as rules
 from audit.desk.settings.page import settings_context
@@ -52,6 +52,7 @@ class DeskSite(admin.AdminSite):
             path("first-run/progress/", view(first_run.progress_view), name="first_run_progress"),
             path("first-run/dismiss/", view(first_run.dismiss_view), name="first_run_dismiss"),
             path("state/", view(state_page.state_view), name="record_state"),
+            path("state/proof/", view(proof_page.proof_view), name="record_proof"),
             path("search/", view(palette.palette_view), name="palette"),
             path("rules/", view(rules.rules_view), name="rules"),
             path("rules/law/<str:text_id>/", view(law_page.law_view), name="law"),

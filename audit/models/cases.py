@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import F, Q
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from audit.models.adjudication import Severity
@@ -51,7 +52,7 @@ class Deadline(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.get_severity_display()}: {self.hours} h"
+        return gettext("%(severity)s: %(hours)d h") % {"severity": self.get_severity_display(), "hours": self.hours}
 
 
 class Case(models.Model):

@@ -125,7 +125,7 @@ FAMILIES: Mapping[str, Any] = {
     "results": _("results"),
     "seating": _("who is at the table"),
     "staff": _("who is on duty"),
-    "wagers": _("wagers"),
+    "wagers": _("wagers placed"),
     "wheel": _("what happens at the wheel"),
 }
 """The families of events that a table may report."""

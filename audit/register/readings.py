@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -281,6 +281,24 @@ def written_default(name: str, default: str, currency: str) -> str:
     except msgspec.DecodeError:
         value = default
     return written(name, value, currency)
+
+
+_NAMED: Mapping[str, Sequence[str]] = {
+    "zero_rule": ("choice", "half", "lose"),
+    "release_value": ("halving", "full"),
+    "commission_rounding": ("ceil", "floor", "nearest"),
+}
+"""The values of the readings that have a few, by name."""
+
+
+def named_values(name: str) -> list[tuple[str, str]]:
+    """Return the values of a reading that has a few, each as it is recorded and in words; none of any other."""
+    return [(value, str(_WORDS[value])) for value in _NAMED.get(name, ())]
+
+
+def as_read(name: str, value: Any) -> tuple[str, str]:
+    """Return a reading and a value of it as a page shows them, in words; what is no reading as it is recorded."""
+    return (str(KINDS[name].title), written(name, value)) if name in KINDS else (name, str(value))
 
 
 _WORDS: Mapping[Any, Promise] = {

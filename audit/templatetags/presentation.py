@@ -45,6 +45,11 @@ def title_of(rule: str) -> str:
 
 
 @register.filter
+def provision(label: str | None) -> str:
+    return presentation.provision(label or "")
+
+
+@register.filter
 def ruleset(name: str) -> str:
     return presentation.ruleset_label(name)
 

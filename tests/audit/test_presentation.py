@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
@@ -10,6 +11,7 @@ from django.utils import timezone, translation
 
 from audit import presentation
 from audit.models import Casino, Officer
+from settlement.provisions import PROVISIONS
 
 MOMENT = datetime(2026, 11, 19, 23, 30, 9, tzinfo=UTC)
 PARIS, MONTREAL = Casino(time_zone="Europe/Paris"), Casino(time_zone="America/Montreal")
@@ -108,6 +110,33 @@ def test_an_officer_is_a_name_and_nobody_is_no_dash() -> None:
 
 def test_a_finding_has_the_title_of_its_rule() -> None:
     assert in_both(lambda: presentation.finding_title("payout-overpaid")) == ("Paid too much", "Paiement excessif")
+
+
+@pytest.mark.parametrize(
+    ("label", "french"),
+    [
+        ("art. 54 last al.", "art. 54 dernier al."),
+        ("art. 55-8 A after 4°", "art. 55-8 A après le 4°"),
+        ("art. 55-7 al. 5", "art. 55-7 al. 5"),
+    ],
+)
+def test_the_label_of_a_provision_has_no_english_word_in_french(label: str, french: str) -> None:
+    assert label in PROVISIONS
+    with translation.override("en"):
+        assert presentation.provision(label) == label
+    with translation.override("fr"):
+        assert presentation.provision(label) == french
+
+
+def test_every_label_of_a_provision_is_french_in_french() -> None:
+    with translation.override("fr"):
+        labels = " ".join(presentation.provision(label) for label in PROVISIONS)
+    assert not re.search(r"\b(last|after|before|and|intro)\b", labels)
+
+
+def test_a_type_of_event_is_called_as_the_catalogue_does_and_one_of_an_integrator_as_it_was_sent() -> None:
+    assert in_both(lambda: presentation.event_name("count.closed")) == ("closing of the count", "clôture de la comptée")
+    assert in_both(lambda: presentation.event_name("x.acme.lamp")) == ("x.acme.lamp", "x.acme.lamp")
 
 
 @pytest.mark.parametrize(

@@ -379,6 +379,7 @@ def _pages_with_content(
         "entry of the register": reverse("admin:audit_registerentry_change", args=(_proposed(desk).pk,)),
         "subscribers": "/admin/audit/nightsubscriber/",
         "state of the record": reverse("admin:record_state"),
+        "proof of an event": f"{reverse('admin:record_proof')}?stream={desk.stream.name}&seq=1",
         "import of persons": reverse("admin:audit_person_import"),
         **_pages_of_people_and_rules(desk),
         "to approve": reverse("admin:approve"),

@@ -174,6 +174,7 @@ ACTIONS: Mapping[str, Promise] = MappingProxyType(
         "person.viewed": _("looked at a person"),
         "persons.exported": _("downloaded a list of people"),
         "persons.listed": _("looked at a list of people"),
+        "proof.exported": _("downloaded the proof of an event"),
         "quarantine.exported": _("downloaded a refused request"),
         "quarantine.viewed": _("looked at a refused request"),
         "register.approved": _("approved an entry of the register"),

@@ -40,6 +40,7 @@ from audit.presentation import (
     finding_title,
     initials,
     language,
+    provision,
     reference,
     referred_to,
     stake_of,
@@ -250,7 +251,7 @@ def _rules(request: HttpRequest, query: Query) -> Iterator[Result]:
         return
     found = 0
     for name, rule in RULES.items():
-        clauses = sorted({label for labels in rule.provisions.values() for label in labels})
+        clauses = sorted({provision(label) for labels in rule.provisions.values() for label in labels})
         text = folded(" ".join((rule.title.in_language(language()), name, *clauses)))
         if not all(word in text for word in words):
             continue

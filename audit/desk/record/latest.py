@@ -88,16 +88,17 @@ class Failed:
     may_try_again: bool
 
 
-def verifications(request: HttpRequest) -> list[JobLine]:
-    """Return the newest verifications that officers requested."""
-    return [_line(job) for job in _jobs(request, JobKind.VERIFY)]
+def verifications(request: HttpRequest) -> tuple[list[JobLine], JobLine | None]:
+    """Return the newest verifications that officers requested, and the newest of all that ended.
 
-
-def last_verification(request: HttpRequest) -> JobLine | None:
-    """Return the newest verification that ended, however many wait behind it; one that was stopped says nothing."""
-    ended = _all_jobs(request, JobKind.VERIFY).filter(state__in=(JobState.DONE, JobState.FAILED))
-    job = ended.order_by("-requested_at").first()
-    return _line(job) if job else None
+    It may be behind many that wait. One that was stopped says nothing.
+    """
+    ended = (JobState.DONE, JobState.FAILED)
+    newest = list(_jobs(request, JobKind.VERIFY))
+    last = next((job for job in newest if job.state in ended), None)
+    if last is None and len(newest) == SHOWN:
+        last = _all_jobs(request, JobKind.VERIFY).filter(state__in=ended).order_by("-requested_at").first()
+    return [_line(job) for job in newest], _line(last) if last else None
 
 
 def running(request: HttpRequest) -> Running | None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
-from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from audit import monitoring
@@ -23,14 +23,18 @@ from audit.desk.record.months import months_context
 from audit.desk.record.timeline import timeline
 from audit.desk.scoped_admin import demands, scope_of
 from audit.models import Casino
-from audit.presentation import MISSING, count, date_time, duration
+from audit.presentation import MISSING, count, date_time, duration, initials
 from audit.transparency import signing_keys, tree
 from audit.transparency.cosignatures import cosigned_note
+from audit.transparency.tree import StoredCheckpoint
 
 BEHIND_SHOWN = 50
 """Streams that wait, on the page: those that wait longest."""
 
 STATEMENT_S = 10.0
+
+BEHIND_MARKED_S, UNSEALED_MARKED_S, JOBS_MARKED_S = 120, 60, 600
+"""The ages beyond which the page marks what waits."""
 
 PROCESS_NAMES = {
     "beat": gettext_lazy("schedule (beat)"),
@@ -48,14 +52,36 @@ STALE_S = {"beat": 60, "replay": 120, "night": 1_200, "notify": 120, "sequencer"
 class Line:
     """One line of the page's lists: what, its value in words, and whether an officer should look at it.
 
-    ``note`` says more about the value, ``address`` is where the rows are.
+    ``note`` says more about the value.
     """
 
     label: str
     text: str
     is_marked: bool = False
     note: str = ""
-    address: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WitnessLine:
+    """A witness: what it cosigned last, and whether it follows the log. ``tag`` is the colour of ``state``."""
+
+    name: str
+    initials: str
+    words: str
+    state: str
+    tag: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One of the four facts on top: what it is, its value, more about it, and the part of the page that has it all."""
+
+    label: str
+    icon: str
+    text: str
+    note: str
+    address: str
+    is_marked: bool = False
 
 
 @demands(Capability.SEE_RECORD)
@@ -69,23 +95,24 @@ def state_view(request: HttpRequest) -> HttpResponse:
         witnesses = monitoring.witnesses()
         ages = monitoring.heartbeats()
         newest = _latest(request)
+        sealed, checkpoint = monitoring.last_checkpoint(), tree.newest_checkpoint()
         context = {
             **admin.site.each_context(request),
             "title": gettext("Record and proofs"),
-            "waiting": _waiting(scope.casino_ids, newest["number_failed"]),
-            "sealing": _sealing(ages),
+            "facts": _facts(scope.casino_ids, casinos, tables, witnesses, sealed),
+            "sealing": _sealing(sealed, checkpoint, ages),
             "fork": monitoring.fork(),
             "left": _left(scope.casino_ids),
             "timeline": timeline(witnesses, next(iter(casinos.values())) if len(casinos) == 1 else None),
             "witnesses": [_witness(each) for each in witnesses],
             "refused_by": ", ".join(each.name for each in witnesses if each.is_refused),
             "signs_here": signing_keys.is_readable_here("checkpoint"),
-            "note": cosigned_note(checkpoint) if (checkpoint := tree.newest_checkpoint()) else "",
+            "note": cosigned_note(checkpoint) if checkpoint is not None else "",
             "verify_all": _verify_all(scope),
             **newest,
             **months_context(request),
             "last_export": _ago(ages.get("export")),
-            "processes": _processes(ages),
+            "processes": [*_processes(ages), _waiting_jobs(scope.casino_ids)],
             "feeds": feeds_of(tables, casinos),
             "tables": [_table_row(table, casinos) for table in tables],
             "silent": sum(table.is_silent for table in tables),
@@ -100,10 +127,11 @@ def _latest(request: HttpRequest) -> dict[str, Any]:
     refused, newest_refused = latest.refused(request)
     corrections, newest_corrections = latest.corrected(request)
     number_failed, failed = latest.failed(request)
+    verifications, last_verified = latest.verifications(request)
     return {
-        "verifications": latest.verifications(request),
+        "verifications": verifications,
         "running": latest.running(request),
-        "last_verified": latest.last_verification(request),
+        "last_verified": last_verified,
         "exports": latest.exports(request),
         "refused": count(refused) if refused else "",
         "newest_refused": newest_refused,
@@ -131,50 +159,109 @@ def _left(casino_ids: Any) -> str:
     return ", ".join(named)
 
 
-def _waiting(casino_ids: Any, failed: int) -> list[Line]:
-    runs, jobs = reverse("admin:audit_failedrun_changelist"), reverse("admin:audit_job_changelist")
+def _facts(
+    casino_ids: Any,
+    casinos: Mapping[int, Casino],
+    tables: Sequence[monitoring.TableState],
+    witnesses: Sequence[monitoring.WitnessSeen],
+    sealed: monitoring.Sealed | None,
+) -> list[Fact]:
+    """Return what came, what is not judged yet, what is not sealed yet, and what was signed last."""
+    behind, unsealed = monitoring.dirty(casino_ids), monitoring.unsealed(casino_ids)
     return [
-        _line(gettext("Streams behind"), monitoring.dirty(casino_ids), marked_from_s=120, address="#behind"),
-        _line(gettext("Batches not sealed"), monitoring.unsealed(casino_ids), marked_from_s=60, address="#sealing"),
-        _line(gettext("Background jobs waiting"), monitoring.waiting_jobs(casino_ids), marked_from_s=600, address=jobs),
-        Line(gettext("Replays that failed"), count(failed), is_marked=failed > 0, address=runs),
+        _events_today(casinos, tables),
+        Fact(
+            gettext("Oldest not judged"),
+            "clock",
+            gettext("none") if not behind.count else duration(behind.oldest_s or 0),
+            _streams_behind(behind.count) if behind.count else gettext("every stream is judged to its last event"),
+            "#behind",
+            is_marked=(behind.oldest_s or 0) > BEHIND_MARKED_S,
+        ),
+        Fact(
+            gettext("Not sealed yet"),
+            "sealed",
+            _batches(unsealed.count),
+            gettext("every batch is under the signed checkpoint")
+            if unsealed.oldest_s is None
+            else gettext("the oldest for %(duration)s") % {"duration": duration(unsealed.oldest_s)},
+            "#sealing",
+            is_marked=(unsealed.oldest_s or 0) > UNSEALED_MARKED_S,
+        ),
+        Fact(
+            gettext("Last checkpoint"),
+            "record",
+            gettext("nothing yet") if sealed is None else _batches(sealed.size),
+            _follow(witnesses),
+            "#witnesses",
+            is_marked=any(each.is_refused for each in witnesses),
+        ),
     ]
 
 
-def _line(label: str, waiting: monitoring.Waiting, *, marked_from_s: float, address: str) -> Line:
-    text = count(waiting.count)
+def _events_today(casinos: Mapping[int, Casino], tables: Sequence[monitoring.TableState]) -> Fact:
+    now = timezone.now()
+    number = monitoring.events_of({pk: casino.gaming_day_at(now) for pk, casino in casinos.items()})
+    received = max((each.received_at for each in tables if each.received_at is not None), default=None)
+    newest = gettext("no table has sent anything yet")
+    if received is not None:
+        ago = duration(max(0.0, (now - received).total_seconds()))
+        newest = gettext("the newest of all came %(duration)s ago") % {"duration": ago}
+    return Fact(gettext("Events today"), "pulse", count(number), newest, "#tables")
+
+
+def _streams_behind(number: int) -> str:
+    return ngettext("%(number)s stream behind", "%(number)s streams behind", number) % {"number": count(number)}
+
+
+def _follow(witnesses: Sequence[monitoring.WitnessSeen]) -> str:
+    """Return how many witnesses follow the log."""
+    if not witnesses:
+        return gettext("no witness cosigns it")
+    following = sum(not each.is_silent and not each.is_refused for each in witnesses)
+    words = ngettext("%(following)s witness of %(all)s follows", "%(following)s witnesses of %(all)s follow", following)
+    return words % {"following": count(following), "all": count(len(witnesses))}
+
+
+def _waiting_jobs(casino_ids: Any) -> Line:
+    waiting = monitoring.waiting_jobs(casino_ids)
+    label, text = gettext("background jobs that wait"), count(waiting.count)
     if waiting.oldest_s is None:
-        return Line(label, text, address=address)
+        return Line(label, text)
     oldest = gettext("the oldest for %(duration)s") % {"duration": duration(waiting.oldest_s)}
-    return Line(label, text, is_marked=waiting.oldest_s > marked_from_s, note=oldest, address=address)
+    return Line(label, text, is_marked=waiting.oldest_s > JOBS_MARKED_S, note=oldest)
 
 
-def _sealing(ages: Mapping[str, float]) -> list[Line]:
-    checkpoint = monitoring.last_checkpoint()
+def _sealing(
+    sealed: monitoring.Sealed | None, checkpoint: StoredCheckpoint | None, ages: Mapping[str, float]
+) -> list[Line]:
+    """Return the size and the root of the newest signed tree, how new it is, and when it was exported last."""
+    if sealed is None or checkpoint is None:
+        return [Line(gettext("Size"), gettext("nothing yet")), Line(gettext("Exported"), _ago(ages.get("export")))]
+    root = checkpoint.root.hex()
     return [
-        Line(gettext("Last checkpoint"), gettext("nothing yet") if checkpoint is None else _checkpoint(checkpoint)),
-        Line(gettext("Last export"), _ago(ages.get("export"))),
+        Line(gettext("Size"), _batches(sealed.size)),
+        Line(gettext("Root"), f"{root[:8]}…{root[-4:]}"),
+        Line(gettext("Newest batch"), _ago(sealed.newest_batch_s)),
+        Line(gettext("Exported"), _ago(ages.get("export"))),
+        Line(gettext("Key"), signing_keys.origin()),
     ]
 
 
-def _witness(witness: monitoring.WitnessSeen) -> Line:
+def _witness(witness: monitoring.WitnessSeen) -> WitnessLine:
     """Return what a witness cosigned last, and why it gave nothing or refuses."""
-    return Line(
-        witness.name,
-        f"{_batches(witness.size)} · {_ago(witness.cosigned_s)}" if witness.size else gettext("nothing yet"),
-        is_marked=witness.is_refused or witness.is_silent,
-        note=_note_of(witness),
-    )
-
-
-def _note_of(witness: monitoring.WitnessSeen) -> str:
+    words = f"{_batches(witness.size)} · {_ago(witness.cosigned_s)}" if witness.size else gettext("nothing yet")
     if witness.is_refused:
-        return gettext("refuses this log: it has cosigned another one")
-    return gettext("gave no cosignature at the last attempt") if witness.error else ""
-
-
-def _checkpoint(checkpoint: monitoring.Sealed) -> str:
-    return f"{_batches(checkpoint.size)} · {_ago(checkpoint.newest_batch_s)}"
+        words = f"{words}; {gettext('refuses this log: it has cosigned another one')}"
+    elif witness.error:
+        words = f"{words}; {gettext('gave no cosignature at the last attempt')}"
+    state = gettext("cosigns")
+    if witness.is_refused:
+        state = gettext("refuses")
+    elif witness.is_silent:
+        state = gettext("silent")
+    is_bad = witness.is_refused or witness.is_silent
+    return WitnessLine(witness.name, initials(witness.name), words, state, "bad" if is_bad else "ok")
 
 
 def _batches(number: int) -> str:

@@ -21,6 +21,7 @@ from audit.charts.share import draw_split
 from audit.desk.rules.decided import NOTHING, Decided, Decisions
 from audit.models.adjudication import Severity
 from audit.presentation import finding_title, language
+from audit.reconciliation.wording import families
 from settlement import registries
 from settlement.catalogue import BET_LABELS, RULES
 from settlement.catalogue.rule import Language
@@ -95,6 +96,14 @@ class RuleLine:
     @property
     def title(self) -> str:
         return finding_title(self.name)
+
+    @property
+    def needs_in_words(self) -> str:
+        return families(self.needs)
+
+    @property
+    def lacks_in_words(self) -> str:
+        return families(self.lacks)
 
     @property
     def severity(self) -> str:

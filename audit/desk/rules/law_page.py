@@ -21,6 +21,7 @@ from audit.desk.rules import counts, decided, law
 from audit.desk.scoped_admin import demands, in_record
 from audit.models import Finding, LoggedEvent, LoggedStream, RegisterEntry
 from audit.presentation import count, day, opening_hours
+from audit.reconciliation.wording import families
 from settlement.law import LAW_TEXTS
 from settlement.law_coverage.session import STATES, SessionSentence
 
@@ -100,7 +101,7 @@ def session_context(request: HttpRequest, stream: LoggedStream, text_id: str) ->
         "with_rules": sum(bool(each.sentence.rules) for each in sentences),
         "counted": _counted(sentences),
         "unseen": sum(each.state in ("partly checked", "not checked") for each in sentences),
-        "unchecked": sorted(missing),
+        "unchecked": families(sorted(missing)),
         "events": count(adjudication.events),
         "is_closed": adjudication.closed,
         "found": sum(by_rule.get(rule, 0) for rule in rules),

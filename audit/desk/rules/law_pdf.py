@@ -62,7 +62,7 @@ def _facts(context: Mapping[str, Any]) -> Iterator[dict[str, str]]:
         "value": gettext("%(checked)s of %(with_rules)s") % numbers,
         "note": gettext("sentences that a rule watches"),
     }
-    families = {"families": ", ".join(context["unchecked"])}
+    families = {"families": context["unchecked"]}
     yield {
         "name": gettext("Not observed"),
         "value": str(context["unseen"]),
@@ -106,10 +106,10 @@ def _sentence(sentence: SentenceLine) -> dict[str, Any]:
 
 def _rule(rule: RuleLine) -> dict[str, str]:
     if rule.lacks:
-        silence = gettext("silent in this session: needs %(families)s") % {"families": ", ".join(rule.lacks)}
+        silence = gettext("silent in this session: rests on %(families)s") % {"families": rule.lacks_in_words}
         return _note(rule.mark.state, f"{rule.title} · {silence}", strong=rule.name)
     found = ngettext("%(number)s finding", "%(number)s findings", rule.found or 0) % {"number": rule.found}
-    needs = gettext("needs %(families)s") % {"families": ", ".join(rule.needs)} if rule.needs else ""
+    needs = gettext("rests on %(families)s") % {"families": rule.needs_in_words} if rule.needs else ""
     severity = ", ".join(filter(None, (rule.severity, needs)))
     text = f"{rule.title} · {severity} · {found if rule.found else gettext('no finding')}"
     return _note(rule.mark.state, text, strong=rule.name)

@@ -31,7 +31,7 @@ from audit.models import Finding, RegisterEntry
 from audit.models.adjudication import Severity
 from audit.models.cases import Outcome
 from audit.persons.directory import Directory, PersonId, players, staff
-from audit.presentation import duration, finding_title, language, month_of, reference, stake_of
+from audit.presentation import duration, finding_title, language, month_of, provision, reference, stake_of
 from audit.reconciliation.wording import FAMILIES
 from audit.register.currency import currency_of
 from audit.register.readings import KINDS, written
@@ -222,7 +222,7 @@ def _readings(request: HttpRequest, rule: Rule, today: date) -> list[dict[str, A
     return [
         {
             # What the register cannot decide has no title of its own: it is named by the clauses that leave it open.
-            "title": KINDS[name].title if name in KINDS else ", ".join(READINGS[name].leaves_open),
+            "title": KINDS[name].title if name in KINDS else ", ".join(map(provision, READINGS[name].leaves_open)),
             "is_decidable": name in KINDS,
             "decision": READINGS[name].decision.in_language(language()),
             "entries": [

@@ -32,17 +32,29 @@ from audit.presentation import count, date_time, day, duration, local, night_of
 SHOWN = 12
 """Rows of a section on the page; its own page has all of them."""
 
+NAMED = 2
+"""Casinos of a role that the page names; of more it says how many. The officer's own page has all of them."""
+
 SOON = timedelta(days=14)
 """A key that expires within this time is marked."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The first rows of a section, how many there are in all, and whether the officer may add one."""
+    """The first rows of a section, how many there are in all, and whether the officer may add one.
+
+    ``note`` says in words how many of the first are to be looked at, "" if none.
+    """
 
     shown: list[Any]
     total: int
     may_add: bool
+    note: str = ""
+
+    @property
+    def words(self) -> str:
+        """How many there are, and what is to be looked at among those that are shown: “12, 1 silent”."""
+        return f"{count(self.total)}, {self.note}" if self.note else count(self.total)
 
     @property
     def has_more(self) -> bool:
@@ -101,7 +113,8 @@ def settings_context(request: HttpRequest) -> Mapping[str, Any]:
         if not section.has_module_permission(request):
             continue
         rows = _of_section(name, section.get_queryset(request))
-        sections[name] = Rows(build(rows), rows.count(), section.has_add_permission(request))
+        shown = build(rows)
+        sections[name] = Rows(shown, rows.count(), section.has_add_permission(request), _note(name, shown))
     if not sections:
         return {}
     return {
@@ -115,6 +128,24 @@ def settings_context(request: HttpRequest) -> Mapping[str, Any]:
         "archive": ArchivedMonth.objects.order_by("-month")[:SHOWN],
         "holds": holds(request),
     }
+
+
+def _note(name: str, shown: Sequence[Any]) -> str:
+    """Return how many rows of a section are to be looked at, in words; "" if none is."""
+    match name:
+        case "gamingtable":
+            silent = sum(line.state == "bad" for line in shown)
+            words = ngettext("%(number)s silent", "%(number)s silent", silent) % {"number": count(silent)}
+            return words if silent else ""
+        case "apikey":
+            due = sum(line.state != "" for line in shown)
+            words = ngettext("%(number)s to renew", "%(number)s to renew", due) % {"number": count(due)}
+            return words if due else ""
+        case "webhook":
+            failing = sum(line.tag == "bad" for line in shown)
+            words = ngettext("%(number)s failing", "%(number)s failing", failing) % {"number": count(failing)}
+            return words if failing else ""
+    return ""
 
 
 def _undelivered(request: HttpRequest) -> list[tuple[Casino, list[Undelivered]]]:
@@ -187,8 +218,17 @@ def _night(casino: Casino, run: NightRun | None) -> NightLine:
 def _roles(officer: Any) -> str:
     if officer.is_superuser:
         return gettext("superuser")
-    found = [(Role(each.role).label, each.casino) for each in officer.memberships.all()]
-    return ", ".join(f"{role} ({casino.code})" for role, casino in found) or gettext("no role yet")
+    casinos: dict[str, list[str]] = {}
+    for each in officer.memberships.all():
+        casinos.setdefault(str(Role(each.role).label), []).append(str(each.casino))
+    return "; ".join(f"{role} ({_named(names)})" for role, names in casinos.items()) or gettext("no role yet")
+
+
+def _named(casinos: Sequence[str]) -> str:
+    """Return the names of casinos; how many they are where that is more than a line holds."""
+    if len(casinos) <= NAMED:
+        return ", ".join(casinos)
+    return ngettext("%(number)s casino", "%(number)s casinos", len(casinos)) % {"number": count(len(casinos))}
 
 
 def _register(request: HttpRequest) -> dict[str, Any] | None:
@@ -202,8 +242,11 @@ def _register(request: HttpRequest) -> dict[str, Any] | None:
         waiting=Count("pk", filter=Q(state=RequestState.WAITING)),
     )
     shown = rows.filter(state__in=(RequestState.WAITING, RequestState.APPROVED)).order_by("-state", "-pk")[:SHOWN]
+    waits = numbers["waiting"]
     return {
         **numbers,
+        "words": count(numbers["decided"])
+        + (", " + ngettext("%(number)s waits", "%(number)s wait", waits) % {"number": count(waits)} if waits else ""),
         "shown": [entry_line(each) for each in shown],
         "may_add": section.has_add_permission(request),
     }

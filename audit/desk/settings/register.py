@@ -26,7 +26,7 @@ from audit.desk.scoped_admin import RecordAdmin, demands, officer_of, scope_of
 from audit.desk.settings.register_lines import days_of, entry_line, state_of, where_of
 from audit.desk.sign_in.proof import fresh_proof
 from audit.models import Casino, GamingTable, RegisterEntry, RequestState
-from audit.presentation import labelled, language, officer_name, ruleset_label
+from audit.presentation import labelled, language, officer_name, provision, ruleset_label
 from audit.register import entries, in_force, touched
 from audit.register.currency import currency_of
 from audit.register.entries import Proposal, RegisterRefused
@@ -285,7 +285,7 @@ def _defaults(named: set[str], currency: str) -> Iterator[dict[str, Any]]:
                 "title": KINDS[name].title,
                 "default": default,
                 "decision": reading.decision.in_language(language()),
-                "leaves_open": ", ".join(reading.leaves_open),
+                "leaves_open": ", ".join(map(provision, reading.leaves_open)),
             }
 
 

@@ -8,7 +8,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from audit.models import RegisterEntry, RequestState
-from audit.presentation import day, language, ruleset_label
+from audit.presentation import day, language, provision, ruleset_label
 from audit.register.currency import currency_of
 from audit.register.readings import KINDS, written
 from settlement.readings import READINGS
@@ -45,6 +45,6 @@ def entry_line(entry: RegisterEntry) -> dict[str, Any]:
         "state": state_of(entry),
         "is_backdated": entry.first_day <= entry.casino.gaming_day_at(entry.proposed_at),
         "is_over": entry.last_day is not None and entry.last_day < today,
-        "leaves_open": ", ".join(reading.leaves_open) if reading else "",
+        "leaves_open": ", ".join(map(provision, reading.leaves_open)) if reading else "",
         "decision": reading.reason.in_language(language()) if reading else "",
     }

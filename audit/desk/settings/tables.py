@@ -161,7 +161,7 @@ def _line(
     if state.is_silent:
         since = date_time(state.received_at, table.casino)
         return TableLine(table, gettext("silent since %(when)s") % {"when": since}, "bad", is_seen, declared)
-    words, tag = (gettext("live"), "ok") if state.is_open else (gettext("closed"), "")
+    words, tag = (gettext("live"), "ok") if state.is_open else (gettext("session closed"), "")
     return TableLine(table, words, tag, is_seen, declared)
 
 

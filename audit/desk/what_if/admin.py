@@ -29,7 +29,7 @@ from audit.exports.pdf import PDF
 from audit.exports.what_if_difference import write_csv, write_json
 from audit.models import WhatIf
 from audit.presentation import MISSING, date_time, day, finding_title
-from audit.register.readings import KINDS
+from audit.register.readings import KINDS, as_read
 from settlement.catalogue import RULES
 
 MAX_CHANGES = 500
@@ -113,7 +113,7 @@ class WhatIfAdmin(RecordAdmin[WhatIf]):
             "title": what_if.name,
             "what_if": what_if,
             "done": what_if_runs.completed_streams(what_if),
-            "settings": what_if.readings.items(),
+            "settings": [as_read(name, value) for name, value in what_if.readings.items()],
             "first_day": _day_of(what_if, "first_day"),
             "last_day": _day_of(what_if, "last_day"),
             "tables": ", ".join(what_if.selection.get("tables", ())),

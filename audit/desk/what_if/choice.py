@@ -12,8 +12,8 @@ from audit.desk.jobs.admin import MAY_START
 from audit.desk.jobs.job_form import EVERY_CASINO
 from audit.desk.scoped_admin import scope_of
 from audit.models import JobKind
-from audit.presentation import date_time, language
-from audit.register.readings import KINDS
+from audit.presentation import date_time, language, provision
+from audit.register.readings import KINDS, named_values
 from settlement.readings import READINGS
 
 SHOWN = 6
@@ -22,7 +22,10 @@ SHOWN = 6
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A reading that may be set: the clauses it is about, how it is read by default, and which values there are."""
+    """A reading that may be set: the clauses it is about, how it is read by default, and which values there are.
+
+    ``named`` are those of one that has a few, each with its words.
+    """
 
     name: str
     title: str
@@ -30,6 +33,7 @@ class Choice:
     decision: str
     reason: str
     values: str
+    named: list[tuple[str, str]]
 
 
 def choice_context(request: HttpRequest, chosen: str) -> dict[str, Any]:
@@ -48,7 +52,7 @@ def choice_context(request: HttpRequest, chosen: str) -> dict[str, Any]:
         "chosen": next((each for each in choices if each.name == chosen), None),
         "casinos": casinos,
         "every_casino": EVERY_CASINO if scope.is_everywhere else "",
-        "proposed_name": f"{chosen}, {date_time(timezone.now(), None, seconds=True)}",
+        "proposed_name": f"{_title(chosen)}, {date_time(timezone.now(), None, seconds=True)}",
     }
 
 
@@ -61,9 +65,14 @@ def _choice(name: str) -> Choice:
     reading, active = READINGS[name], language()
     return Choice(
         name,
-        str(KINDS[name].title) if name in KINDS else name,
-        ", ".join(reading.leaves_open),
+        _title(name),
+        ", ".join(map(provision, reading.leaves_open)),
         reading.decision.in_language(active),
         reading.reason.in_language(active),
         reading.values.in_language(active) if reading.values is not None else "",
+        named_values(name),
     )
+
+
+def _title(name: str) -> str:
+    return str(KINDS[name].title) if name in KINDS else name

@@ -15,8 +15,10 @@ from audit.adjudication.what_if_sums import Compared, Sum
 from audit.charts.dumbbell import draw_dumbbell
 from audit.desk import parts
 from audit.models.adjudication import Severity
-from audit.presentation import Stake, finding_title, money, money_in_prose, value
+from audit.presentation import Stake, finding_title, language, money, money_in_prose, value
+from audit.register.readings import UNLAWFUL
 from settlement.catalogue import RULES
+from settlement.catalogue.words import word
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,10 +174,12 @@ def _values_text(change: Change, finding: dict[str, Any] | None) -> str:
     if finding is None:
         return ""
     rule = RULES[change.rule]
-    values = (
+    values: tuple[str | None, ...] = (
         value(finding["expected"], rule.expected_is, change.currency),
         value(finding["recorded"], rule.recorded_is, change.currency),
     )
+    if change.rule == UNLAWFUL:  # values of a reading, which the engine records by their codes
+        values = tuple(word("reading_value", each, language()) if each else each for each in values)
     text = " → ".join(text for text in values if text) or "✓"
     severities = {(each or finding)["severity"] for each in (change.before, change.after)}
     return f"{text} ({Severity(finding['severity']).label})" if len(severities) > 1 else text

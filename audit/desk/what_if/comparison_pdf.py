@@ -17,6 +17,7 @@ from audit.exports.lists import MAX_PRINTED
 from audit.exports.pdf import render_pdf
 from audit.models import WhatIf
 from audit.presentation import count, date_time, day, language
+from audit.register.readings import as_read
 
 TEMPLATE = Path(__file__).with_name("comparison.typ")
 
@@ -49,7 +50,7 @@ def pdf_data(what_if: WhatIf, compared: Sequence[Compared], changes: Iterable[Ch
 
 def _facts(what_if: WhatIf) -> Iterator[list[str]]:
     for name, value in what_if.readings.items():
-        yield [name, str(value)]
+        yield [*as_read(name, value)]
     yield [gettext("casino"), str(what_if.casino or gettext("all casinos"))]
     selection = what_if.selection
     for name, words in (("first_day", gettext("gaming days from")), ("last_day", gettext("through"))):

@@ -188,6 +188,12 @@ AT["GET", "admin/approve/closing/<int:pk>/", "where another officer proposed it"
     f"/admin/approve/closing/{site.proposed.pk}/"
 )
 one("GET", "admin/search/", "the palette", path="admin/search/?q=t1")
+AT["POST", "admin/state/proof/", "the file"] = lambda world, site, who: Ask(
+    "/admin/state/proof/", form={"stream": site.rows["loggedstream"].name, "seq": "1"}, is_read=True
+)
+AT["GET", "admin/state/proof/", "of an event"] = lambda world, site, who: Ask(
+    "/admin/state/proof/?" + urlencode({"stream": site.rows["loggedstream"].name, "seq": "1"})
+)
 one("GET", "admin/first-run/", "what a newcomer looks at first")
 one("GET", "admin/first-run/progress/", "how far the simulated month is")
 ANYWHERE["POST", "admin/casino/", "the casino that lists show, in this session"] = lambda world, who: [

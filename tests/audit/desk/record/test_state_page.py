@@ -49,7 +49,7 @@ def test_a_table_shows_its_last_event_and_what_waits() -> None:
     tenant.post("s", numbered(tenant.opener("s"), ("player.left", {"player": "Anna"})))
     text = page(desk)
     assert re.search(rf"Casino {tenant.code} T1 \S+.* s 2 session open", text)
-    assert re.search(r"Streams behind \d+ the oldest for \d+ (second|minute)", text)
+    assert re.search(r"Oldest not judged \d+ (second|minute)s? \d+ streams? behind", text)
     assert "Witnesses None is set up." in text
     assert "No witness cosigns: whoever holds the private key of the log could sign another one." in text
     assert re.search(rf"Casino {tenant.code} s 2 ", text.split("Streams behind, the longest waiting first")[1])
@@ -78,7 +78,7 @@ def test_an_officer_sees_the_tables_of_their_own_casinos_alone() -> None:
     text = page(client_of(hired(mine, Role.OFFICER, "anna")))
     assert f"stream-of-{mine.code}" in text
     assert other.code not in text
-    assert re.search(r"Streams behind 1 the oldest", text)
+    assert re.search(r"Oldest not judged \d+ (second|minute)s? 1 stream behind", text)
     keeper = client_of(hired(mine, Role.ADMINISTRATOR, "karl"))
     assert keeper.get(reverse("admin:record_state")).status_code == 403
 
@@ -104,6 +104,34 @@ def test_the_page_reads_well_in_french(desk: Client) -> None:
     assert "Dernier événement de chaque table" in text
     assert "séance ouverte" in text
     assert "Témoins Aucun n’est configuré." in text
+
+
+def test_the_four_facts_say_what_came_what_waits_and_what_was_signed() -> None:
+    tenant = Tenant()
+    auditor = client_of(hired(tenant, Role.AUDITOR, "otto"))
+    seal()
+    text = page(auditor)
+    assert "Events today 0 no table has sent anything yet" in text
+    assert "Oldest not judged none every stream is judged to its last event" in text
+    assert "Not sealed yet 0 batches every batch is under the signed checkpoint" in text
+    assert re.search(r"Last checkpoint [\d,]+ batch(es)? no witness cosigns it", text)
+    tenant.post("s", [tenant.opener("s")])
+    text = page(auditor)
+    assert re.search(r"Oldest not judged \d+ seconds? 1 stream behind", text)
+    assert re.search(r"Not sealed yet 1 batch the oldest for \d+ seconds?", text)
+    french = page(auditor, "fr")
+    assert re.search(r"Événements d’aujourd’hui 0 le dernier de tous est arrivé il y a \d+ secondes?", french)
+
+
+def test_events_are_of_today_by_the_gaming_day_of_their_casino(desk: Client) -> None:
+    tenant = Tenant()
+    auditor = client_of(hired(tenant, Role.AUDITOR, "otto"))
+    tenant.post("s", numbered(tenant.opener("s"), ("player.left", {"player": "Anna"})))
+    day = tenant.stream("s").gaming_day
+    assert monitoring.events_of({tenant.casino.pk: day}) == 2
+    assert monitoring.events_of({tenant.casino.pk: day + timedelta(days=1)}) == 0
+    assert monitoring.events_of({}) == 0
+    assert "Events today 0 the newest of all came" in page(auditor)
 
 
 def test_the_figures_need_no_more_than_a_few_queries(desk: Client) -> None:
@@ -200,7 +228,6 @@ def test_the_tab_of_failed_runs_counts_those_of_the_officers_casinos() -> None:
     assert "Failed runs 6 Quarantine" in text
     assert text.count("Its events are stored. Findings after the failure are missing.") == latest.SHOWN
     assert "6 streams cannot be judged." in text
-    assert "Replays that failed 6" in text
     assert "6 flux ne peuvent être jugés." in page(desk, "fr")
 
 
@@ -234,8 +261,8 @@ def test_each_witness_shows_what_it_cosigned_last_and_one_that_refuses_is_at_the
     WitnessState.objects.create(vkey=str(keys[0]), size=1_234, cosigned_at=ago, tried_at=now)
     text = page(desk)
     assert re.search(
-        r"regulator.example/w1 1,234 batches · 3 minutes ago "
-        r"auditor.example/w2 nothing yet away.example/w3 nothing yet",
+        r"RW regulator.example/w1 1,234 batches · 3 minutes ago cosigns "
+        r"AW auditor.example/w2 nothing yet silent AW away.example/w3 nothing yet silent",
         text,
     )
     assert "by the cosignatures of witnesses" in text
@@ -245,11 +272,10 @@ def test_each_witness_shows_what_it_cosigned_last_and_one_that_refuses_is_at_the
     )
     WitnessState.objects.create(vkey=str(keys[2]), tried_at=now, error="it cannot be reached")
     text = page(desk)
-    assert (
-        "auditor.example/w2 refuses the log: it is not the one it has cosigned." in text.partition("Streams behind")[0]
-    )
-    assert "9 batches · 3 minutes ago refuses this log: it has cosigned another one" in text
-    assert "away.example/w3 nothing yet gave no cosignature at the last attempt" in text
+    assert "auditor.example/w2 refuses the log: it is not the one it has cosigned." in text.partition("Events today")[0]
+    assert "9 batches · 3 minutes ago; refuses this log: it has cosigned another one refuses" in text
+    assert "away.example/w3 nothing yet; gave no cosignature at the last attempt silent" in text
+    assert "1 witness of 3 follows" in text
     assert "auditor.example/w2 refuse le journal" in page(desk, "fr")
 
 

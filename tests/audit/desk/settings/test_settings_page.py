@@ -10,10 +10,10 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
-from django.utils import timezone
+from django.utils import timezone, translation
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
-from audit.models import ApiKey, Casino, GamingTable, NightRun, Officer, Role
+from audit.models import ApiKey, Casino, Deadline, GamingTable, Membership, NightRun, Officer, Role
 from tests.audit.casework.test_actions import hired
 from tests.audit.event_store.test_audit_trail import entries_today
 from tests.audit.register.register_desk import RegisterDesk
@@ -128,6 +128,47 @@ def test_an_officer_without_a_second_factor_is_marked() -> None:
     assert (
         '<span class="tag warn">not yet</span>' in client.get(PAGE, headers={"accept-language": "en"}).content.decode()
     )
+
+
+def test_a_role_at_several_casinos_is_said_once_with_the_names_of_the_casinos() -> None:
+    tenant, other = Tenant(), Tenant()
+    both = hired(tenant, Role.SECOND, "both")
+    Membership.objects.create(officer=both, casino=other.casino, role=Role.SECOND)
+    chief = Client()
+    chief.force_login(Officer.objects.create_superuser(f"chief-{tenant.code}"))
+    [line] = [each for each in chief.get(PAGE).context["sections"]["officer"].shown if each.officer.pk == both.pk]
+    first, second = sorted((str(tenant.casino), str(other.casino)))
+    assert line.roles in (f"second officer ({first}, {second})", f"second officer ({second}, {first})")
+    Membership.objects.create(officer=both, casino=Tenant().casino, role=Role.SECOND)
+    [line] = [each for each in chief.get(PAGE).context["sections"]["officer"].shown if each.officer.pk == both.pk]
+    assert line.roles == "second officer (3 casinos)"
+
+
+@pytest.mark.parametrize(
+    ("language", "keys", "readings"),
+    [("en", "1, 1 to renew", "Nothing is decided yet"), ("fr", "1, 1 à renouveler", "Rien n’est encore décidé")],
+)
+def test_the_index_says_how_many_there_are_and_what_is_to_be_looked_at(language: str, keys: str, readings: str) -> None:
+    tenant = Tenant()
+    ApiKey.objects.filter(casino=tenant.casino).update(expires_at=timezone.now() + timedelta(days=3))
+    client = desk_of(tenant, Role.ADMINISTRATOR)
+    page = client.get(PAGE, headers={"accept-language": language}).content.decode()
+    assert f"<small>{keys}</small>" in page
+    decided = RegisterDesk()
+    client.force_login(decided.one)
+    assert readings in client.get(PAGE, headers={"accept-language": language}).content.decode()
+
+
+def test_a_severity_begins_with_a_capital_letter_and_a_deadline_is_french_in_french() -> None:
+    client = desk_of(Tenant(), Role.ADMINISTRATOR)
+    page = client.get(PAGE, headers={"accept-language": "fr"}).content.decode()
+    assert '<b class="b">Critique</b>' in page
+    deadline = Deadline.objects.filter(casino=None).first()
+    assert deadline is not None
+    with translation.override("fr"):
+        assert (
+            str(deadline) == f"{deadline.get_severity_display()}\N{NO-BREAK SPACE}: {deadline.hours}\N{NO-BREAK SPACE}h"
+        )
 
 
 @pytest.mark.superuser

@@ -188,6 +188,24 @@ def test_the_page_is_in_french() -> None:
     text = read(shown(desk_of(tenant, language="fr"), run(tenant, zero_rule="half")))
     assert "Selon une autre lecture" in text
     assert "de plus pour le joueur" in text
+    assert "Zéro sur une chance simple" in text
+    assert "la moitié" in text
+    assert "zero_rule" not in text.split("Quelle lecture")[0], "a code is no word"
+
+
+@pytest.mark.parametrize(
+    ("language", "words", "clauses"),
+    [("en", "halved by each further zero", "art. 54 last al."), ("fr", "divisée par deux", "art. 54 dernier al.")],
+)
+def test_the_values_of_a_reading_and_its_clauses_are_offered_in_words(language: str, words: str, clauses: str) -> None:
+    client = desk_of(Tenant(), language=language)
+    page = client.get(reverse("admin:audit_whatif_changelist"), {"reading": "release_value"}).content.decode()
+    select = page.split('<select id="judge-as"')[1].split("</select>")[0]
+    assert re.findall(r'<option value="(\w+)"', select) == ["halving", "full"]
+    assert words in select
+    assert clauses in page
+    other = client.get(reverse("admin:audit_whatif_changelist"), {"reading": "throw_delay_s"}).content.decode()
+    assert '<input id="judge-as"' in other
 
 
 @pytest.mark.parametrize(("before", "after", "kind"), [(1, 4, "more"), (4, 1, "fewer"), (4, 4, "same"), (0, 0, "same")])
@@ -209,7 +227,7 @@ def test_the_comparison_is_a_pdf_of_what_the_page_shows() -> None:
     assert (answer["Content-Type"], answer.content[:5]) == ("application/pdf", b"%PDF-")
     assert answer.content == client.get(address).content, "the same bytes for the same data"
     data = pdf_data(what_if, what_if_sums.by_rule(what_if), what_if_runs.difference(what_if))
-    assert ["zero_rule", "half"] in data["facts"]
+    assert ["Zero on a simple chance", "half of it is lost"] in data["facts"]
     for part in data["verdicts"][0]:
         assert part["name"] in page
         assert part["value"] in page
