@@ -99,3 +99,41 @@ def test_on_a_phone_a_row_of_a_list_is_a_card(
     )
     assert labels - {""} <= {each.strip() for each in headings}
     assert page.locator("#result_list img").count() == 0, "yes and no are words"
+
+
+SMALL = """() => [...document.querySelectorAll('#content :is(a[href], button, input, select, summary)')]
+  .filter(each => each.checkVisibility() && !each.closest('svg, .vh, .visually-hidden'))
+  .filter(each => each.offsetWidth > 2 && each.type !== 'hidden')
+  .filter(each => Math.max(...[each, each.closest('label') ?? each].map(e => e.getBoundingClientRect().height)) < 24)
+  .map(each => each.outerHTML.slice(0, 120))"""
+"""What is touched and is lower than 24 px; a mark in a chart has its line in the table beside it."""
+
+CUT = """() => [...document.querySelectorAll('#content .form-row')].filter(each => each.scrollWidth > each.clientWidth)
+  .map(each => each.className)"""
+"""The rows of a form that are wider than the card around them."""
+
+
+@pytest.mark.parametrize("locale", ["en-GB", "fr-FR"])
+def test_on_a_phone_whatever_is_touched_has_24_px_and_no_field_is_cut(
+    browser: Browser, live_server: LiveServer, desk: Desk, locale: str
+) -> None:
+    chief = Officer.objects.create_superuser(f"chief-{desk.tenant.code}")
+    own = Session(browser, live_server, chief, locale=locale, viewport={"width": 390, "height": 900})
+    for address in (
+        "/admin/audit/",
+        f"/admin/audit/casino/{desk.tenant.casino.pk}/change/",
+        f"/admin/audit/gamingtable/{desk.tenant.table.pk}/change/",
+        f"/admin/audit/officer/{desk.first.pk}/change/",
+        "/admin/audit/nightsubscriber/add/",
+        "/admin/audit/registerentry/add/",
+        "/admin/audit/whatif/?reading=zero_rule",
+        "/admin/state/",
+        f"/admin/state/proof/?stream={desk.stream.name}&seq=1",
+        f"/admin/audit/loggedstream/{desk.stream.pk}/events/",
+        f"/admin/audit/loggedstream/{desk.stream.pk}/coverage/",
+    ):
+        page = own.open(address)
+        assert page.evaluate(SMALL) == [], address
+        assert page.evaluate(CUT) == [], address
+        header = page.locator("header.top").evaluate("each => each.getBoundingClientRect().height")
+        assert header <= 56, address
