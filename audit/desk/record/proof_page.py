@@ -45,8 +45,8 @@ class Step:
 @demands(Capability.SEE_RECORD)
 def proof_view(request: HttpRequest) -> HttpResponse:
     """Show the proof of event ``?seq=`` of ``?stream=``, by its name; by POST, download it."""
-    asked = request.POST if request.method == "POST" else request.GET
-    name, number = asked.get("stream", "").strip(), asked.get("seq", "").strip()
+    params = request.POST if request.method == "POST" else request.GET
+    name, number = params.get("stream", "").strip(), params.get("seq", "").strip()
     context: dict[str, Any] = {"stream": name, "seq": number}
     status = 200
     if name or number:
