@@ -1,25 +1,27 @@
 """The tests on a Citus cluster: ``CABOCHON_TEST_CITUS`` is the address of its coordinator, for a superuser.
 
-Django's database is then a new one on every node, migrated and distributed, and dropped at the end. A cluster's
-database cannot be copied, so tests that need a copy of the migrated one are skipped. ``pg_hba.conf`` has to let the
-nodes sign in at each other as any role; the roles that the tests take sign in, too, because Citus speaks to a node as
-the role in force.
+Django's database is then a new one on every node, migrated and distributed, and dropped at the end. Every test commits;
+after one that leaves damage the database is again what it was before the first: a copy of it is kept on every node.
+``pg_hba.conf`` has to let the nodes sign in at each other as any role; the roles that the tests take sign in, too,
+because Citus speaks to a node as the role in force.
 """
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 from uuid import uuid4
 
 import psycopg
 import pytest
-from django.db import NotSupportedError
+from django.db import NotSupportedError, connection, connections
 from django.db.backends.utils import CursorWrapper
 
 from audit.access.database_roles import ROLES
@@ -30,10 +32,6 @@ ROOT = Path(__file__).parent.parent
 COORDINATOR = os.environ.get("CABOCHON_TEST_CITUS", "")
 
 ON_A_CLUSTER = pytest.mark.skipif(not COORDINATOR, reason="needs a Citus cluster: CABOCHON_TEST_CITUS")
-
-NEEDS_A_ROLLBACK = pytest.mark.skipif(
-    bool(COORDINATOR), reason="leaves the log damaged unless it is rolled back, and tests on a cluster commit"
-)
 
 _NODES = (
     "select nodename, nodeport from pg_dist_node where isactive and noderole = 'primary' and groupid > 0 order by 2"
@@ -68,18 +66,112 @@ def new_database(root: Path, *, kept: str = "", is_distributed: bool = True) -> 
         manage(root, url, "distribute")
     yield url
     if not kept:
-        with ExitStack() as stack:
-            for node in reversed(addresses):
-                server = stack.enter_context(psycopg.connect(node, autocommit=True))
-                server.execute("set citus.enable_create_database_propagation = off")
-                server.execute(f"drop database {name} with (force)")
+        for node in reversed(addresses):
+            _drop(name, node)
+
+
+def is_kept(name: str) -> bool:
+    """Return whether a run before this one has kept a copy of a database."""
+    with psycopg.connect(COORDINATOR) as server:
+        found = server.execute("select 1 from pg_database where datname = %s", (f"{name}_kept",)).fetchone()
+    return found is not None
+
+
+def keep(name: str, *, label: str = "kept") -> None:
+    """Keep a copy of a database on every node."""
+    _copy(name, f"{name}_{label}")
+
+
+def restore(name: str, *, label: str = "kept") -> None:
+    """Make a database anew as it was when it was kept."""
+    connections.close_all()
+    _copy(f"{name}_{label}", name)
+
+
+def forget(name: str, *, label: str = "kept") -> None:
+    """Drop the copy that was kept of a database."""
+    for node in reversed(nodes()):
+        _drop(f"{name}_{label}", node)
+
+
+_restored = itertools.count(1)
+
+
+class _State:
+    """What the tests that have run have left in the database: nothing, something, or damage."""
+
+    is_new = False
+    is_damaged = False
+
+
+def leaves_damage() -> None:
+    """Say that this test damages a log which is not rolled back, as none is on a cluster."""
+    _State.is_damaged = True
+
+
+def begin_anew(name: str) -> None:
+    """On a cluster, have the database as it was before the first test.
+
+    Ids of new rows begin elsewhere: a process remembers things by their ids.
+    """
+    if not COORDINATOR or _State.is_new:
+        return
+    restore(name)
+    with psycopg.connect(database_of(COORDINATOR, name), autocommit=True) as database:
+        database.execute(
+            "select setval(format('%%I.%%I', schemaname, sequencename)::regclass, %s) from pg_sequences"
+            " where schemaname = 'public'",
+            (1_000_000 * next(_restored),),
+        )
+    _State.is_new, _State.is_damaged = True, False
+
+
+def after_a_test(name: str) -> None:
+    """Begin anew if the test has left damage."""
+    _State.is_new = False
+    if _State.is_damaged:
+        begin_anew(name)
+
+
+def _copy(source: str, target: str) -> None:
+    """Copy a database on each node by itself: what a node knows of its cluster has no name of a database in it."""
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(lambda node: _copy_on(node, source, target), nodes()))
+
+
+def _copy_on(node: str, source: str, target: str) -> None:
+    _drop(target, node)
+    with psycopg.connect(node, autocommit=True) as server:
+        server.execute("set citus.enable_create_database_propagation = off")
+        # Or the cluster's own process, which looks after each database, comes back to it.
+        server.execute(f"alter database {source} allow_connections false")
+        server.execute("select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = %s", (source,))
+        server.execute(f"create database {target} template {source} strategy file_copy")
+        for each in (source, target):
+            server.execute(f"alter database {each} allow_connections true")
+
+
+def _drop(name: str, node: str) -> None:
+    with psycopg.connect(node, autocommit=True) as server:
+        server.execute("set citus.enable_create_database_propagation = off")
+        server.execute(f"drop database if exists {name} with (force)")
 
 
 def let_a_superuser_attack(cursor: CursorWrapper) -> None:
-    """On a cluster, let a superuser change triggers of shards through the coordinator, in this transaction."""
+    """On a cluster, let a superuser change triggers of shards through the coordinator.
+
+    In this transaction; outside of one, as long as the connection is open, and then it leaves damage.
+    """
     if COORDINATOR:
-        cursor.execute("set local citus.enable_unsafe_triggers = on")
-        cursor.execute("set local citus.multi_shard_modify_mode = 'sequential'")
+        if not connection.in_atomic_block:
+            leaves_damage()
+        for name, value in (("enable_unsafe_triggers", "on"), ("multi_shard_modify_mode", "sequential")):
+            cursor.execute("select set_config(%s, %s, %s)", (f"citus.{name}", value, connection.in_atomic_block))
+
+
+def table_of(stored_in: str) -> str:
+    """Return the name of the table that a row is of, by that of what it is stored in: a shard, on a cluster."""
+    return stored_in.rpartition("_")[0] if COORDINATOR else stored_in
 
 
 @contextmanager
@@ -95,9 +187,9 @@ def skipped_where_citus_refuses() -> Iterator[None]:
 
 def new_empty_database(name: str, node: str) -> None:
     """Make a database on one node, in the place of the one of that name there, with nothing but the extension."""
+    _drop(name, node)
     with psycopg.connect(node, autocommit=True) as server:
         server.execute("set citus.enable_create_database_propagation = off")
-        server.execute(f"drop database if exists {name} with (force)")
         server.execute(f"create database {name}")
     with psycopg.connect(database_of(node, name), autocommit=True) as database:
         database.execute("create extension citus")

@@ -121,6 +121,12 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     _sign_in(is_superuser=item.get_closest_marker("superuser") is not None)
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item) -> None:
+    """Make a cluster's database anew after a test that has damaged it."""
+    citus.after_a_test(connection.settings_dict["NAME"])
+
+
 def _sign_in(*, is_superuser: bool) -> None:
     """Choose the account of Django's connection before a test opens it."""
     account = urlsplit(server_url())
@@ -261,9 +267,22 @@ def django_db_setup(
         settings.DATABASES["default"]["NAME"] = connection.settings_dict["NAME"] = urlsplit(url).path[1:]
         with django_db_blocker.unblock():
             call_command("logkey", "--make", stdout=StringIO())
+        if citus.COORDINATOR:
+            connections.close_all()
+            name = connection.settings_dict["NAME"]
+            (citus.restore if citus.is_kept(name) else citus.keep)(name)
         yield
         with django_db_blocker.unblock():
             connections.close_all()
+        if citus.COORDINATOR and not IS_KEPT:
+            citus.forget(connection.settings_dict["NAME"])
+
+
+@pytest.fixture
+def own_log(django_db_setup: None) -> None:
+    """On a cluster, a log in which nothing is, and which nobody else meets: elsewhere it is rolled back."""
+    citus.begin_anew(connection.settings_dict["NAME"])
+    citus.leaves_damage()
 
 
 @pytest.fixture

@@ -21,6 +21,7 @@ for _path in [
     ROOT / "requirements.lock",
     ROOT / "audit" / "access" / "database_roles.py",
     *sorted((ROOT / "audit" / "migrations").rglob("*.*")),
+    *([ROOT / "audit" / "event_store" / "citus.sql"] if "CABOCHON_TEST_CITUS" in os.environ else []),
 ]:
     if _path.suffix in {".lock", ".py", ".sql"}:
         _schema.update(_path.read_bytes())

@@ -13,6 +13,7 @@ from audit.adjudication.replay import advance
 from audit.event_store.append import open_stream
 from audit.models import FIRST_SANDBOX_ID, Casino, Finding, LoggedStream, Quarantined
 from audit.transparency.verify import verify
+from tests import citus
 from tests.audit.event_store.test_immutability import APPEND_ONLY, refused, superuser  # noqa: F401
 from tests.audit.tables import Tenant, point_marked_wrong
 
@@ -38,7 +39,8 @@ def test_a_stream_of_a_sandbox_is_apart_and_never_waits_for_a_seal(sandbox: Tena
     assert logged.stream_id >= FIRST_SANDBOX_ID
     for table, count in (("event", 8), ("batch", 2)):
         partition = f"select tableoid::regclass::text, count(*) from log.{table} where stream_id = %s group by 1"
-        assert rows(partition, logged.pk) == [(f"log.{table}_sandbox", count)]
+        [(stored_in, found)] = rows(partition, logged.pk)
+        assert (citus.table_of(str(stored_in)), found) == (f"log.{table}_sandbox", count)
     assert rows("select count(*) from log.outbox where stream_id = %s", logged.pk) == [(0,)]
 
 

@@ -16,6 +16,7 @@ from django.db import DatabaseError, connection, transaction
 from django.db.backends.utils import CursorWrapper
 
 from audit.transparency.verify import Fault
+from tests import citus
 
 TABLES = {
     "audit_finding": "finding",
@@ -255,6 +256,7 @@ def drawn_attack(role: str | None, forge: Callable[[Forger], Attack], rng: rando
 def unguarded() -> None:
     """Drop what would stop a superuser: the triggers, checks and unique indexes of the tables attacked."""
     with connection.cursor() as cursor:
+        citus.let_a_superuser_attack(cursor)
         cursor.execute("set constraints all immediate")
         for table in TABLES:
             cursor.execute(f"alter table {table} disable trigger user")

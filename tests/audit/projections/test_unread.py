@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 import time_machine
-from django.db import connection
+from django.db import connection, transaction
 
 from audit.adjudication import replay
 from audit.models import Adjudication, LeafCursor
@@ -80,7 +80,8 @@ def test_a_session_that_is_being_read_anew_is_not_overdue() -> None:
     with time_machine.travel(datetime.now(UTC) + timedelta(days=3)):
         adjudication = Adjudication.objects.select_related("run").get(stream=stream_id)
         assert adjudication.run is not None
-        assert replay._begin_another_run(adjudication, adjudication.run, replay.RunCause.REGISTER)
+        with transaction.atomic():
+            assert replay._begin_another_run(adjudication, adjudication.run, replay.RunCause.REGISTER)
         seal()
         assert faults() == []
 

@@ -15,12 +15,14 @@ from audit.event_store.read import Batch
 from audit.event_store.streams import StreamRow
 from audit.transparency import signing_keys, tree
 from audit.transparency.signed_notes import Checkpoint
+from tests import citus
 
 TABLES = ("stream", "stream_head", "event", "batch", "leaf", "subtree", "checkpoint", "key", "outbox", "clock")
 
 
 def unguard(cursor: CursorWrapper) -> None:
     """Switch off every guard of the log."""
+    citus.let_a_superuser_attack(cursor)
     for guard in ("log_no_change", "log_no_drop"):
         cursor.execute(f"alter event trigger {guard} disable")
     for table in TABLES:
