@@ -311,6 +311,12 @@ begin
   return query select * from log.batch b where b.stream_id = p_stream;
 end $$;
 
+create or replace function log_node.outbox_of(p_stream bigint) returns setof log.outbox
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  return query select * from log.outbox o where o.stream_id = p_stream;
+end $$;
+
 create or replace function log_node.events_of(p_stream bigint) returns setof log.event
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
 begin
@@ -402,8 +408,8 @@ grant execute on function log.ensure_month, log.swap_month, log.month_range, log
 grant execute on function log.append, log.hold, log.open_stream, log.open_sandbox_stream, log.open_desk to cabochon_writer;
 grant execute on function log.seal to cabochon_sequencer;
 grant usage on schema log_node to cabochon_reader;
-grant execute on function log_node.streams, log_node.stream_of, log_node.heads, log_node.unsealed, log_node.batches_of, log_node.events_of,
-  log_node.head_of
+grant execute on function log_node.streams, log_node.stream_of, log_node.heads, log_node.unsealed, log_node.batches_of, log_node.outbox_of,
+  log_node.events_of, log_node.head_of
   to cabochon_reader;
 
 do $$

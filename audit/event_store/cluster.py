@@ -91,6 +91,7 @@ $$) where not success or result <> '' order by 1
 _READ_THROUGH = (
     (r"\blog\.stream_head (?=[a-z])", "log_node.heads() "),
     (r"\blog\.outbox o join log\.batch b using \(stream_id, first_seq\)", "log_node.unsealed() b"),
+    (r"\blog\.outbox (\w) where \1\.stream_id = (\w\.stream_id)", r"log_node.outbox_of(\2) \1 where true"),
     (r"\blog\.batch (\w) where \1\.stream_id = (\w\.stream_id)", r"log_node.batches_of(\2) \1 where true"),
     (r"\blog\.batch where stream_id = (\w\.stream_id)", r"log_node.batches_of(\1) where true"),
     (r"\blog\.event (\w)\s+where \1\.stream_id = (\w\.stream_id)", r"log_node.events_of(\2) \1 where true"),

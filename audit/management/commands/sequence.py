@@ -15,6 +15,7 @@ from django.db import connection, transaction
 from django.db.utils import DatabaseError, InterfaceError, OperationalError
 
 from audit import heartbeats
+from audit.event_store import cluster
 from audit.management.counted import counted
 from audit.models import LeftBatch, LogFork
 from audit.transparency import tree, witnesses
@@ -198,4 +199,4 @@ delete from audit_leftbatch l where not exists (
 def _forget_settled() -> None:
     """Forget the batches that were left and are sealed by now, or gone."""
     with connection.cursor() as cursor:
-        cursor.execute(_FORGET_SETTLED)
+        cursor.execute(cluster.readable(_FORGET_SETTLED))
