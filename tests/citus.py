@@ -134,7 +134,7 @@ def after_a_test(name: str) -> None:
 
 
 def _copy(source: str, target: str) -> None:
-    """Copy a database on each node by itself: what a node knows of its cluster has no name of a database in it."""
+    """Copy a database on each node by itself."""
     with ThreadPoolExecutor() as pool:
         list(pool.map(lambda node: _copy_on(node, source, target), nodes()))
 
@@ -149,6 +149,11 @@ def _copy_on(node: str, source: str, target: str) -> None:
         server.execute(f"create database {target} template {source} strategy file_copy")
         for each in (source, target):
             server.execute(f"alter database {each} allow_connections true")
+    with psycopg.connect(database_of(node, target), autocommit=True) as database:
+        database.execute(  # the one thing in a database of a cluster that names the database
+            "update pg_dist_object set objid = (select oid from pg_database where datname = current_database())"
+            " where classid = 'pg_database'::regclass"
+        )
 
 
 def _drop(name: str, node: str) -> None:

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import msgspec
 from django.conf import settings
-from django.db import DatabaseError, connection, transaction
+from django.db import Error, connection, transaction
 from django.utils import timezone
 
 from audit.archive import files, notes, proof
@@ -47,6 +47,10 @@ class ArchiveRefused(Exception):
     def __init__(self, *reasons: str) -> None:
         super().__init__("; ".join(reasons))
         self.reasons = reasons
+
+
+class ArchiveInterrupted(Exception):
+    """The connection broke at the end, and nothing says whether the database has done it: the same command goes on."""
 
 
 def folder() -> Path:
@@ -81,7 +85,7 @@ def archive(month: date) -> Month:
     """Write the file of a month, prove it, and take the month's events out of the database.
 
     A file that a run before this one has written is used if it proves to be the month's. Raise ``ArchiveRefused``,
-    ``BadArchive``, ``NoSigningKey``, ``OSError``: the month is in place.
+    ``BadArchive``, ``NoSigningKey``, ``OSError``: the month is in place. Raise ``ArchiveInterrupted``: it may be so.
     """
     _demand_owner()
     if reasons := why_it_stays(month):
@@ -99,7 +103,7 @@ def archive(month: date) -> Month:
 def attach(month: date) -> Month:
     """Bring the events of an archived month back, to be read: filled from its file, which is proved first.
 
-    Raise ``ArchiveRefused``, ``BadArchive`` or ``OSError``: nothing was changed.
+    Raise ``ArchiveRefused``, ``BadArchive`` or ``OSError``: nothing was changed. Raise ``ArchiveInterrupted``.
     """
     _demand_owner()
     row = _demand(month, "archived")
@@ -254,17 +258,27 @@ def _demand_owner() -> None:
 @contextmanager
 def _alone() -> Iterator[None]:
     """Change partitions in one transaction, while no verification reads. Raise ``ArchiveRefused``."""
+    with _refusals(), cluster.partitions_may_change(), transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("select pg_try_advisory_xact_lock(hashtext(%s))", (VERIFYING,))
+        if cursor.fetchone() != (True,):
+            raise ArchiveRefused("running: a verification")
+        cluster.change_partitions_as_the_owner()
+        cursor.execute(f"set local lock_timeout = '{LOCK_TIMEOUT_S}s'")
+        yield
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """Say what the database says. Raise ``ArchiveRefused`` or ``ArchiveInterrupted``."""
     try:
-        with cluster.partitions_may_change(), transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute("select pg_try_advisory_xact_lock(hashtext(%s))", (VERIFYING,))
-            if cursor.fetchone() != (True,):
-                raise ArchiveRefused("running: a verification")
-            cluster.change_partitions_as_the_owner()
-            cursor.execute(f"set local lock_timeout = '{LOCK_TIMEOUT_S}s'")
-            yield
+        yield
     except EntryRefused as refused:
         raise ArchiveRefused(_REFUSALS.get(refused.code, refused.code)) from refused
-    except DatabaseError as error:
+    except cluster.Unguarded as error:
+        raise ArchiveRefused(str(error)) from error
+    except Error as error:
+        if binary_copy.is_undecided(error):
+            raise ArchiveInterrupted(str(error).strip()) from error
         raise ArchiveRefused(f"the database refused: {str(error).strip()}") from error
 
 
@@ -289,10 +303,8 @@ def _data_of(filed: Filed) -> dict[str, object]:
 
 
 def _enter(type: str, data: dict[str, object], *, reason: str = "") -> None:
-    try:
+    with _refusals():
         audit_trail.perform_command(type, data=data, reason=reason)
-    except EntryRefused as refused:
-        raise ArchiveRefused(_REFUSALS.get(refused.code, refused.code)) from refused
 
 
 def _found(month: date) -> Month | None:

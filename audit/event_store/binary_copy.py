@@ -152,6 +152,18 @@ def sqlstate_of(error: BaseException) -> str:
     return ""
 
 
+def is_undecided(error: BaseException) -> bool:
+    """Return whether what raised this may have been done all the same: the connection broke before the answer.
+
+    A database that says why it refused has rolled back.
+    """
+    state = sqlstate_of(error)
+    return not state or state.startswith(_SHUT_DOWN)
+
+
+_SHUT_DOWN = "57P"
+
+
 def message_of(error: BaseException) -> str:
     """Return the first line in which the database says why it refused, '' of any other error."""
     cause = error.__cause__

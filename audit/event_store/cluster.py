@@ -130,6 +130,10 @@ class NotCitus(Exception):
     """This database is not that of a Citus cluster with a worker. The text says what it lacks."""
 
 
+class Unguarded(Exception):
+    """A worker does not answer, or does not refuse every change: it was added, and ``distribute`` not run after it."""
+
+
 def is_distributed() -> bool:
     """Return whether events are on other nodes than the one that the process is connected to."""
     given = connection.settings_dict
@@ -190,11 +194,14 @@ def _guard_workers() -> None:
             raise NotCitus(f"The worker {node} has no guard: {result}")
 
 
+_NO_ANSWER = "no answer"
+
+
 def unprotected() -> list[tuple[str, str]]:
     """Return the workers that lack a trigger on a shard, or the guard, or that do not answer: node, and what."""
     with connection.cursor() as cursor:
         cursor.execute(_UNPROTECTED)
-        return [(node, what if success else f"no answer: {what}") for node, success, what in cursor.fetchall()]
+        return [(node, what if success else f"{_NO_ANSWER}: {what}") for node, success, what in cursor.fetchall()]
 
 
 def readable(statement: str) -> str:
@@ -232,12 +239,16 @@ def _through(statement: str, patterns: tuple[tuple[str, str], ...]) -> str:
 def partitions_may_change() -> Iterator[None]:
     """Let shards be made and dropped by the owner of the log in this block, which is outside of any transaction.
 
-    Killed in it, the owner keeps the privilege to make tables in the schema ``log`` until ``distribute`` or the next
-    such block takes it away; he does not sign in but from node to node.
+    Killed in it, the owner keeps the privilege to make tables in the schema ``log`` until the next such block takes it
+    away; he does not sign in but from node to node. Raise ``Unguarded``.
     """
     if not is_distributed():
         yield
         return
+    for node, what in unprotected():
+        if what.startswith(_NO_ANSWER):
+            raise Unguarded(f"the worker {node} gives {what}")
+        raise Unguarded(f"the worker {node} has unprotected: {what}; run manage.py distribute")
     binary_copy.execute("select log_node.allow_moves(true)", ())
     try:
         yield

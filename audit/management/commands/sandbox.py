@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import Error
 
 from audit.access import sandboxes
 from audit.management.counted import counted
@@ -29,6 +30,11 @@ class Command(BaseCommand):
             deleted = sandboxes.empty(casino, reason=options["reason"])
         except sandboxes.NotEmptied as error:
             raise CommandError(str(error)) from None
+        except Error as error:
+            raise CommandError(
+                f"The database did not answer to the end: {str(error).strip()}. Run the same again:"
+                " it deletes all or nothing."
+            ) from None
         self.stdout.write(
             f"'{casino.code}' is empty: {counted(deleted.streams, 'stream')}, {counted(deleted.events, 'event')} and"
             f" {counted(deleted.findings, 'finding')} were deleted."

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import io
-import os
-import signal
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from django.conf import settings
 from django.db import transaction
 
 from audit.archive import proof
 from audit.models import ArchivedMonth
 from audit.transparency import signing_keys
-from tests.audit.archive.killing import dying
+from tests.audit.archive.killing import dying, run
 from tests.audit.archive.years import MONTH, Years, archived, stored, verified
 from tests.audit.transparency.sealed import seal
 
@@ -145,8 +140,7 @@ def test_killed_by_sigkill_at_any_step_it_goes_on(folder: Path) -> None:
     whole = stored(stream_id)
     killed = 0
     for step in range(1, 100):
-        ended = _run(step, folder, "--before", "1992-04")
-        if ended == 0:
+        if not run(step, "--before", "1992-04"):
             break
         killed += 1
         if stored(stream_id) == whole:
@@ -157,26 +151,5 @@ def test_killed_by_sigkill_at_any_step_it_goes_on(folder: Path) -> None:
     assert killed >= 5
     assert stored(stream_id) == 0
     assert proves(folder)
-    assert _run(1000, folder, "--attach", "1992-03") == 0
+    assert run(1000, "--attach", "1992-03") == []
     assert stored(stream_id) == whole
-
-
-def _run(step: int, folder: Path, *arguments: str) -> int:
-    database = settings.DATABASES["default"]
-    from django.db import connection
-
-    address = connection.settings_dict
-    url = f"postgres://{address['USER']}:{address['PASSWORD']}@{address['HOST'].replace('/', '%2F')}:{address['PORT']}"
-    environment = {
-        **os.environ,
-        "DJANGO_SETTINGS_MODULE": "casino.settings",
-        "DATABASE_URL": f"{url}/{database['NAME']}",
-        "CABOCHON_ARCHIVE": str(folder),
-        "CABOCHON_KEYS": str(settings.CABOCHON_KEYS),
-        "DIE_AT": str(step),
-    }
-    program = "import django; django.setup(); from tests.audit.archive.killing import main; main()"
-    command = [sys.executable, "-c", program, *arguments]
-    ended = subprocess.run(command, env=environment, cwd=settings.BASE_DIR, capture_output=True, text=True, check=False)
-    assert ended.returncode in (0, -signal.SIGKILL), ended.stderr
-    return ended.returncode

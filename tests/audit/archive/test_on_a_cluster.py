@@ -1,36 +1,37 @@
-"""The archive of a log on a Citus cluster. What is archived stays so there: each test has a month of its own."""
+"""The archive of a log on a Citus cluster. What is archived stays so there: each test has a log of its own."""
 
 from __future__ import annotations
 
 from datetime import date
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from django.db import connection
 
 from audit.archive import months
-from audit.archive.conditions import first_of_next
 from audit.archive.files import BadArchive
 from audit.event_store import cluster, read
 from audit.event_store.append import MonthClosed
 from audit.event_store.archived import StreamArchived
 from audit.models import ArchivedMonth
 from tests import citus
-from tests.audit.archive.years import Years, stored
-from tests.audit.event_store.test_cluster import APPEND_ONLY, faults_of, refused, shard, superuser_at, worker_of
+from tests.audit.archive.years import MONTH, PLAYED, Years, stored, verified
+from tests.audit.event_store.test_cluster import APPEND_ONLY, cluster_moves, refused, shard, superuser_at, worker_of
+from tests.audit.event_store.test_cluster_changes import drain, rebalance, replace
 from tests.audit.reconciliation.played import record, session
 from tests.audit.transparency.sealed import seal
 
-pytestmark = [citus.ON_A_CLUSTER, pytest.mark.superuser, pytest.mark.django_db(transaction=True)]
+pytestmark = [
+    citus.ON_A_CLUSTER,
+    pytest.mark.superuser,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("own_log"),
+]
 
 
-@pytest.fixture
-def month(db: None) -> date:
-    """The first day of a month in which nobody has played, nor in the one after it."""
-    with connection.cursor() as cursor:
-        cursor.execute("select max(gaming_day) from log.stream where gaming_day between '2000-01-01' and '2019-01-01'")
-        newest = cursor.fetchone()[0] or date(2000, 1, 1)
-    return first_of_next(first_of_next(newest.replace(day=1)))
+NEXT = date(1992, 4, 12)
+"""A day of the month after it."""
 
 
 def seqs(stream_id: int) -> list[int]:
@@ -44,36 +45,36 @@ def may_make_tables() -> bool:
 
 
 def test_a_month_goes_into_the_archive_comes_back_and_goes_again_and_everything_holds_at_each_step(
-    years: Years, month: date
+    years: Years,
 ) -> None:
-    stream_id = years.play(month.replace(day=12))
+    stream_id = years.play(PLAYED)
     before = seqs(stream_id)
-    other = years.play(first_of_next(month).replace(day=12))
+    other = years.play(NEXT)
     assert len(before) > 20
-    assert faults_of(stream_id) == []
-    assert months.why_it_stays(month) == []
+    assert verified().faults == []
+    assert months.why_it_stays(MONTH) == []
     for takes_out in (months.archive, months.detach):
-        assert takes_out(month).state == "archived"
+        assert takes_out(MONTH).state == "archived"
         assert stored(stream_id) == 0
         with pytest.raises(StreamArchived):
             seqs(stream_id)
         seal()
-        assert faults_of(stream_id) == []
-        _no_shard_takes_or_loses_an_event(stream_id, month, is_here=False)
-        assert months.attach(month).state == "attached"
+        assert verified().faults == []
+        _no_shard_takes_or_loses_an_event(stream_id, is_here=False)
+        assert months.attach(MONTH).state == "attached"
         assert seqs(stream_id) == before
         seal()
-        assert faults_of(stream_id) == []
-        _no_shard_takes_or_loses_an_event(stream_id, month, is_here=True)
+        assert verified().faults == []
+        _no_shard_takes_or_loses_an_event(stream_id, is_here=True)
     assert not may_make_tables()
     assert len(seqs(other)) > 20
-    assert faults_of(other) == []
+    assert verified().faults == []
 
 
-def _no_shard_takes_or_loses_an_event(stream_id: int, month: date, *, is_here: bool) -> None:
+def _no_shard_takes_or_loses_an_event(stream_id: int, *, is_here: bool) -> None:
     """On the worker itself, by a superuser; and every shard of every node has its triggers, and says so."""
     assert cluster.unprotected() == []
-    name, _host, _port = shard(f"event_{month:%Y%m}", stream_id)
+    name, _host, _port = shard(f"event_{MONTH:%Y%m}", stream_id)
     with worker_of(stream_id) as worker:
         for change in (f"update {name} set seq = seq", f"delete from {name}") if is_here else ():
             assert refused(worker, f"{change} where stream_id = {stream_id}") == APPEND_ONLY
@@ -88,48 +89,97 @@ def _no_shard_takes_or_loses_an_event(stream_id: int, month: date, *, is_here: b
             assert trigger == "A"
 
 
-def test_an_archived_month_takes_no_more_events(years: Years, month: date) -> None:
-    years.play(month.replace(day=12))
-    months.archive(month)
+def test_an_archived_month_takes_no_more_events(years: Years) -> None:
+    years.play(PLAYED)
+    months.archive(MONTH)
     with pytest.raises(MonthClosed):
-        record(years.casino, session(years.casino, "R9", day=month.replace(day=12), coups=1))
+        record(years.casino, session(years.casino, "R9", day=PLAYED, coups=1))
 
 
-def test_a_swap_that_has_to_wait_too_long_leaves_the_month_as_it_was(years: Years, month: date) -> None:
-    stream_id = years.play(month.replace(day=12))
+def test_a_swap_that_has_to_wait_too_long_leaves_the_month_as_it_was(years: Years) -> None:
+    stream_id = years.play(PLAYED)
     before = seqs(stream_id)
     with superuser_at(citus.COORDINATOR) as other, other.transaction():
-        other.execute(f"lock table log.event_{month:%Y%m} in access share mode")
+        other.execute(f"lock table log.event_{MONTH:%Y%m} in access share mode")
         with pytest.raises(months.ArchiveRefused, match="the database refused"):
-            months.archive(month)
+            months.archive(MONTH)
     assert seqs(stream_id) == before
-    assert not ArchivedMonth.objects.filter(month=month).exists()
+    assert not ArchivedMonth.objects.filter(month=MONTH).exists()
     assert not may_make_tables()
-    assert faults_of(stream_id) == []
+    assert verified().faults == []
 
 
-def test_a_file_that_was_altered_is_not_attached(years: Years, folder: Path, month: date) -> None:
-    stream_id = years.play(month.replace(day=12))
+def test_a_file_that_was_altered_is_not_attached(years: Years, folder: Path) -> None:
+    stream_id = years.play(PLAYED)
     before = seqs(stream_id)
-    months.archive(month)
-    altered = folder / f"cabochon-{month:%Y-%m}.ndjson.gz"
+    months.archive(MONTH)
+    altered = folder / f"cabochon-{MONTH:%Y-%m}.ndjson.gz"
     whole = altered.read_bytes()
     altered.write_bytes(whole[:-20])
     with pytest.raises(BadArchive):
-        months.attach(month)
+        months.attach(MONTH)
     assert stored(stream_id) == 0
     altered.write_bytes(whole)
-    months.attach(month)
+    months.attach(MONTH)
     assert seqs(stream_id) == before
-    assert months.why_not_destroyed(month) == ["the month is attached: detach it first"]
+    assert months.why_not_destroyed(MONTH) == ["the month is attached: detach it first"]
 
 
-def test_two_officers_destroy_a_month_and_every_hash_stays(years: Years, folder: Path, month: date) -> None:
-    stream_id = years.play(month.replace(day=12))
-    months.archive(month)
-    row = months.destroy(month, [years.second, years.director], "its retention is over")
+def test_two_officers_destroy_a_month_and_every_hash_stays(years: Years, folder: Path) -> None:
+    stream_id = years.play(PLAYED)
+    months.archive(MONTH)
+    row = months.destroy(MONTH, [years.second, years.director], "its retention is over")
     assert (row.state, list(folder.glob("*.gz"))) == ("destroyed", [])
     with pytest.raises(StreamArchived, match="destroyed under entry"):
         seqs(stream_id)
     seal()
-    assert faults_of(stream_id) == []
+    assert verified().faults == []
+
+
+def test_a_month_whose_shards_move_comes_back_goes_again_and_is_destroyed(years: Years, folder: Path) -> None:
+    stream_id = years.play(PLAYED)
+    before = seqs(stream_id)
+    for step, is_here in ((months.archive, False), (months.attach, True), (months.detach, False)):
+        step(MONTH)
+        with superuser_at(citus.COORDINATOR) as coordinator:
+            source = shard("event", stream_id)[1:]
+            workers = [(str(at.hostname), int(at.port or 0)) for at in map(urlsplit, citus.nodes()[1:])]
+            [target] = [worker for worker in workers if worker != source]
+            cluster_moves(coordinator, stream_id, source, target)
+        assert shard("event", stream_id)[1:] == target
+        assert stored(stream_id) == (len(before) if is_here else 0)
+        _no_shard_takes_or_loses_an_event(stream_id, is_here=is_here)
+        seal()
+        assert verified().faults == []
+    months.destroy(MONTH, [years.second, years.director], "its retention is over")
+    seal()
+    assert verified().faults == []
+
+
+def test_a_worker_that_is_new_takes_what_is_left_of_archived_months(years: Years) -> None:
+    stream_id = years.play(PLAYED)
+    before = seqs(stream_id)
+    other = years.play(NEXT)
+    of_other = seqs(other)
+    for month in (MONTH, NEXT.replace(day=1)):
+        months.archive(month)
+    months.attach(NEXT.replace(day=1))
+    node = citus.nodes()[-1]
+    with superuser_at(citus.COORDINATOR) as coordinator:
+        drain(coordinator, node)
+        months.attach(MONTH)
+        replace(coordinator, node)
+        with pytest.raises(months.ArchiveRefused, match=r"run manage\.py distribute"):
+            months.detach(MONTH)
+        assert seqs(stream_id) == before
+        citus.manage(citus.ROOT, citus.database_of(citus.COORDINATOR, connection.settings_dict["NAME"]), "distribute")
+        rebalance(coordinator, node)
+    _no_shard_takes_or_loses_an_event(stream_id, is_here=True)
+    months.detach(MONTH)
+    _no_shard_takes_or_loses_an_event(stream_id, is_here=False)
+    seal()
+    assert verified().faults == []
+    months.attach(MONTH)
+    assert (seqs(stream_id), seqs(other)) == (before, of_other)
+    assert not may_make_tables()
+    assert verified().faults == []

@@ -5,21 +5,26 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import date
 from typing import Any
 
 import psycopg
 import pytest
+from django.core.management import CommandError, call_command
 from django.db import connection, connections
 
+from audit import monitoring
 from audit.access import sandboxes
 from audit.event_store import cluster, read
 from audit.transparency import signing_keys
 from audit.transparency.outcome import Outcome
 from audit.transparency.verify import verify
 from tests import citus
-from tests.audit.sessions import unique_name
+from tests.audit.event_store.cluster_nodes import Node
+from tests.audit.sessions import opener, unique_name
 from tests.audit.tables import Tenant
 from tests.audit.transparency.sealed import seal
+from tests.roles import ACCOUNTS, acting_as, signed_in_as
 
 pytestmark = [citus.ON_A_CLUSTER, pytest.mark.django_db(transaction=True)]
 
@@ -275,6 +280,121 @@ def _refuses_to_delete(*stream_ids: int) -> None:
                 name = shard(table, stream_id)[0]
                 assert refused(worker, f"delete from {name} where stream_id = {stream_id}") == APPEND_ONLY, name
                 assert refused(worker, f"truncate {name}") == APPEND_ONLY, name
+
+
+def test_no_process_has_a_privilege_on_a_node_that_it_has_not_on_the_coordinator(tenant: Tenant) -> None:
+    """On tables and shards none but to read; of functions those of the coordinator, or fewer."""
+    recorded(tenant)
+    allowed = {node: _functions_of_processes(node) for node in citus.nodes()}
+    for node in citus.nodes():
+        assert allowed[node] <= allowed[citus.COORDINATOR], node
+        with superuser_at(node) as there:
+            found = there.execute(
+                "select r.rolname, c.oid::regclass::text, p from pg_class c, pg_roles r,"
+                " unnest(array['insert', 'update', 'delete', 'truncate', 'trigger']) p"
+                " where c.relnamespace in ('log'::regnamespace, 'log_node'::regnamespace) and c.relkind in ('r', 'p')"
+                " and r.rolname = any (%s) and has_table_privilege(r.oid, c.oid, p)",
+                (list(ACCOUNTS),),
+            ).fetchall()
+        assert found == [], node
+
+
+def _functions_of_processes(node: str) -> set[tuple[str, str]]:
+    with superuser_at(node) as there:
+        return set(
+            there.execute(
+                "select r.rolname, p.oid::regprocedure::text from pg_proc p, pg_roles r"
+                " where p.pronamespace in ('log'::regnamespace, 'log_node'::regnamespace) and r.rolname = any (%s)"
+                " and has_schema_privilege(r.oid, p.pronamespace, 'usage')"
+                " and has_function_privilege(r.oid, p.oid, 'execute')",
+                (list(ACCOUNTS),),
+            ).fetchall()
+        )
+
+
+@pytest.mark.parametrize("account", ACCOUNTS)
+def test_no_process_writes_to_a_shard(tenant: Tenant, account: str) -> None:
+    """By its own account, on the worker that has the shard, and on the others."""
+    stream_id = recorded(tenant)
+    [month] = [name for (name,) in _partitions(stream_id)]
+    shards = [shard(table, stream_id)[0] for table in (month, month.replace("event", "batch"), "stream_head", "outbox")]
+    own = citus.database_of(citus.COORDINATOR, connection.settings_dict["NAME"])
+    with psycopg.connect(own) as superuser:
+        tables = [*COLOCATED, "stream", "key", "clock", "leaf", "checkpoint"]
+        for (name,) in superuser.execute(
+            "select shard_name from citus_shards where citus_table_type = 'reference' and table_name::text ~ '^log'"
+        ).fetchall():
+            shards.append(name)
+    for node in citus.nodes():
+        at = signed_in_as(account, citus.database_of(node, connection.settings_dict["NAME"]))
+        with psycopg.connect(at, autocommit=True) as process:
+            process.execute("set citus.enable_manual_changes_to_shards = on")
+            process.execute("set citus.override_table_visibility = off")
+            process.execute("set application_name = 'citus_internal gpid=10000000001'")
+            for table in (*shards, *(f"log.{table}" for table in tables)):
+                for change in (
+                    f"update {table} set {_column_of(table)} = {_column_of(table)}",
+                    f"delete from {table}",
+                    f"truncate {table} cascade",
+                    f"insert into {table} select * from {table}",
+                    f"alter table {table} disable trigger all",
+                    f"drop table {table} cascade",
+                ):
+                    # No such table: this node has other shards.
+                    assert refused(process, change) in {"42501", "42P01"}, (change, node)
+
+
+def _column_of(table: str) -> str:
+    return next(
+        (
+            column
+            for name, column in (
+                ("clock", "received_at"),
+                ("key", "public_key"),
+                ("checkpoint", "size"),
+                ("leaf", "hash"),
+            )
+            if f".{name}" in table
+        ),
+        "stream_id",
+    )
+
+
+def test_what_monitoring_says_of_a_cluster_is_what_was_sent(tenant: Tenant) -> None:
+    casino = [tenant.casino.pk]
+    recorded(tenant)
+    name = unique_name()
+    assert tenant.send(name, [opener(name, casino=tenant.code, gaming_day="1999-12-31")]).status_code == 201
+    with acting_as("cabochon_web"):
+        months = [(month.first, month.events) for month in monitoring.months(casino, limit=5)]
+        assert months == [(date(1999, 12, 1), 1), (date(2026, 11, 1), 10)]
+        assert [month.first for month in monitoring.months(casino, limit=1)] == [date(2026, 11, 1)]
+        assert monitoring.months([-1], limit=5) == []
+        assert (monitoring.dirty(casino).count, monitoring.unsealed(casino).count) == (2, 3)
+        assert {each.stream for each in monitoring.behind(casino, limit=5)} > {name}
+        assert monitoring.tables(casino)[0].casino_id == tenant.casino.pk
+        assert monitoring.months(limit=2) != []
+        assert monitoring.refused() == []
+    seal()
+    checkpoint = monitoring.last_checkpoint()
+    assert checkpoint is not None
+    assert monitoring.unsealed(casino).count == 0
+
+
+@pytest.mark.parametrize("index", [1, 2])
+def test_while_a_worker_is_down_no_sandbox_is_emptied(index: int) -> None:
+    sandbox = Tenant(tables=("C1",), is_sandbox=True)
+    streams = [recorded(sandbox) for _ in range(4)]
+    with Node(citus.nodes()[index]).down():
+        connections.close_all()
+        with pytest.raises(CommandError, match="it deletes all or nothing"):
+            call_command("sandbox", "--empty", sandbox.code)
+    connections.close_all()
+    for stream_id in streams:
+        assert len(list(read.whole(stream_id))) == 10
+    _refuses_to_delete(*streams)
+    emptied = sandboxes.empty(sandbox.casino, reason="the worker is back")
+    assert (emptied.streams, emptied.events) == (4, 40)
 
 
 def _at_once(*calls: Any) -> None:

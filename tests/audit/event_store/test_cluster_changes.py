@@ -77,25 +77,14 @@ def test_a_worker_leaves_and_one_that_was_never_there_takes_its_place(tenant: Te
     node = citus.nodes()[-1]
     at, name = urlsplit(node), connection.settings_dict["NAME"]
     with superuser_at(citus.COORDINATOR) as coordinator:
-        _move_shards(coordinator, f"select citus_drain_node('{at.hostname}', {at.port}, 'block_writes')")
-        assert f":{at.port}" not in _placed(coordinator)
+        drain(coordinator, node)
         during = recorded(tenant)
-        coordinator.execute("select citus_remove_node(%s, %s)", (at.hostname, at.port))
-        try:
-            citus.new_empty_database(name, node)
-        finally:
-            coordinator.execute("select citus_add_node(%s, %s)", (at.hostname, at.port))
+        replace(coordinator, node)
         assert any(f":{at.port}" in each for each, _what in cluster.unprotected())
         printed = citus.manage(citus.ROOT, citus.database_of(citus.COORDINATOR, name), "distribute")
         assert "distributed already" in printed
         assert cluster.unprotected() == []
-        coordinator.execute("select log_node.allow_moves(true)")
-        try:
-            coordinator.execute("select citus_rebalance_start(shard_transfer_mode => 'block_writes')")
-            _until_balanced(coordinator)
-        finally:
-            coordinator.execute("select log_node.allow_moves(false)")
-        assert f":{at.port}" in _placed(coordinator)
+        rebalance(coordinator, node)
     after = recorded(tenant)
     seal()
     assert cluster.unprotected() == []
@@ -104,6 +93,34 @@ def test_a_worker_leaves_and_one_that_was_never_there_takes_its_place(tenant: Te
         assert faults_of(stream_id) == []
     ports = {shard("event", stream_id)[2] for stream_id in (recorded(tenant) for _ in range(12))}
     assert at.port in ports
+
+
+def drain(coordinator: psycopg.Connection[object], node: str) -> None:
+    """Move all shards away from a worker."""
+    at = urlsplit(node)
+    _move_shards(coordinator, f"select citus_drain_node('{at.hostname}', {at.port}, 'block_writes')")
+    assert f":{at.port}" not in _placed(coordinator)
+
+
+def replace(coordinator: psycopg.Connection[object], node: str) -> None:
+    """Take a worker that was drained out of the cluster, and add one there in which nothing is."""
+    at = urlsplit(node)
+    coordinator.execute("select citus_remove_node(%s, %s)", (at.hostname, at.port))
+    try:
+        citus.new_empty_database(connection.settings_dict["NAME"], node)
+    finally:
+        coordinator.execute("select citus_add_node(%s, %s)", (at.hostname, at.port))
+
+
+def rebalance(coordinator: psycopg.Connection[object], node: str) -> None:
+    """Have a new worker take its shards."""
+    coordinator.execute("select log_node.allow_moves(true)")
+    try:
+        coordinator.execute("select citus_rebalance_start(shard_transfer_mode => 'block_writes')")
+        _until_balanced(coordinator)
+    finally:
+        coordinator.execute("select log_node.allow_moves(false)")
+    assert f":{urlsplit(node).port}" in _placed(coordinator)
 
 
 def _move_shards(coordinator: psycopg.Connection[object], statement: str) -> None:
