@@ -122,9 +122,10 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_runtest_teardown(item: pytest.Item) -> None:
-    """Make a cluster's database anew after a test that has damaged it."""
-    citus.after_a_test(connection.settings_dict["NAME"])
+def pytest_runtest_teardown(nextitem: pytest.Item | None) -> None:
+    """Make a cluster's database anew after a test that has damaged it; after the last one it is gone."""
+    if nextitem is not None:
+        citus.after_a_test(connection.settings_dict["NAME"])
 
 
 def _sign_in(*, is_superuser: bool) -> None:

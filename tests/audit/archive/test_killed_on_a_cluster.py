@@ -185,7 +185,7 @@ def test_while_a_worker_is_down_a_month_stays_where_it_is_and_the_command_says_w
         before = state()
         with node.down():
             connections.close_all()
-            with pytest.raises(CommandError, match="gives no answer|connection to the remote node"):
+            with pytest.raises(CommandError, match=r"gives no answer|connection to the remote node"):
                 archived(*arguments)
             connections.close_all()
             assert state() == before

@@ -345,19 +345,8 @@ def test_no_process_writes_to_a_shard(tenant: Tenant, account: str) -> None:
 
 
 def _column_of(table: str) -> str:
-    return next(
-        (
-            column
-            for name, column in (
-                ("clock", "received_at"),
-                ("key", "public_key"),
-                ("checkpoint", "size"),
-                ("leaf", "hash"),
-            )
-            if f".{name}" in table
-        ),
-        "stream_id",
-    )
+    others = {"clock": "received_at", "key": "public_key", "checkpoint": "size", "leaf": "hash"}
+    return next((column for name, column in others.items() if f".{name}" in table), "stream_id")
 
 
 def test_what_monitoring_says_of_a_cluster_is_what_was_sent(tenant: Tenant) -> None:
