@@ -381,10 +381,10 @@ language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
   insert into log_guard.maintenance (reason) values (format('shards may move: %s', is_allowed));
   if is_allowed then
-    grant create on schema log to cabochon_owner;
+    grant create on schema log, log_node to cabochon_owner;
     grant execute on function log.refuse, log.refuse_step_back, log.refuse_archived to cabochon_owner;
   else
-    revoke create on schema log from cabochon_owner;
+    revoke create on schema log, log_node from cabochon_owner;
     revoke execute on function log.refuse, log.refuse_step_back, log.refuse_archived from cabochon_owner;
   end if;
 end $$;

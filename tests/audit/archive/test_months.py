@@ -7,6 +7,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import DatabaseError, connection, transaction
@@ -14,7 +15,7 @@ from django.db import DatabaseError, connection, transaction
 from audit.adjudication.replay import advance
 from audit.archive import conditions, months
 from audit.casework import actions
-from audit.event_store import read
+from audit.event_store import audit_trail, read
 from audit.event_store.append import MonthClosed
 from audit.event_store.archived import StreamArchived
 from audit.models import ArchivedMonth, Finding, Job, JobKind, LoggedStream, Officer
@@ -359,3 +360,28 @@ def test_the_partition_of_an_archived_month_takes_no_row_by_hand(years: Years) -
     refused = pytest.raises(DatabaseError, match="archived, it takes no more events")
     with without_triggers(), connection.cursor() as cursor, refused, transaction.atomic():
         cursor.execute(insert, (stream_id,))
+
+
+@pytest.mark.parametrize(
+    ("error", "is_undecided"),
+    [
+        (psycopg.OperationalError("the connection is lost"), True),
+        (psycopg.errors.AdminShutdown(), True),
+        (psycopg.errors.LockNotAvailable(), False),
+        (psycopg.errors.RaiseException(), False),
+    ],
+    ids=lambda each: type(each).__name__,
+)
+def test_a_month_is_said_to_stay_only_where_the_database_has_refused(
+    years: Years, monkeypatch: pytest.MonkeyPatch, error: psycopg.Error, is_undecided: bool
+) -> None:
+    years.play()
+
+    def fails(*args: object, **others: object) -> None:
+        raise DatabaseError from error
+
+    monkeypatch.setattr(audit_trail, "perform_command", fails)
+    with pytest.raises(CommandError) as refused:
+        archived("--before", "1992-04")
+    assert ("Run the same again" in str(refused.value)) == is_undecided
+    assert not ArchivedMonth.objects.exists()

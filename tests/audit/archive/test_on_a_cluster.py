@@ -40,7 +40,10 @@ def seqs(stream_id: int) -> list[int]:
 
 def may_make_tables() -> bool:
     with connection.cursor() as cursor:
-        cursor.execute("select has_schema_privilege('cabochon_owner', 'log', 'create')")
+        cursor.execute(
+            "select bool_or(has_schema_privilege('cabochon_owner', each, 'create'))"
+            " from unnest(array['log', 'log_node']) each"
+        )
         return bool(cursor.fetchone()[0])
 
 
