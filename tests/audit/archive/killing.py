@@ -71,38 +71,38 @@ class Running:
     """The command in a process of its own, which sends itself a signal at a step."""
 
     def __init__(self, die_at: int | str, *arguments: str, by: signal.Signals = signal.SIGKILL) -> None:
-        self._said = tempfile.TemporaryFile("w+")  # noqa: SIM115  # as long as the process
+        self._printed = tempfile.TemporaryFile("w+")  # noqa: SIM115  # as long as the process
         connections.close_all()  # no process may use those of another
         self.process = get_context("fork").Process(target=self._run, args=(die_at, arguments, by))
         self.process.start()
 
     def _run(self, die_at: int | str, arguments: Sequence[str], by: signal.Signals) -> None:
         def die() -> None:
-            self._say(*steps)
+            self._print(*steps)
             os.kill(os.getpid(), by)
 
         with dying(die_at, die) as steps:
             try:
                 call_command("archive", *arguments, stdout=StringIO())
             except CommandError as error:
-                self._say(str(error))
+                self._print(str(error))
                 sys.exit(1)
-        self._say(*steps)
+        self._print(*steps)
 
-    def _say(self, *lines: str) -> None:
-        print(*lines, sep="\n", file=self._said, flush=True)
+    def _print(self, *lines: str) -> None:
+        print(*lines, sep="\n", file=self._printed, flush=True)
 
     def wait(self) -> tuple[int, list[str]]:
         """Wait until the process ends. Return its code, and the steps that it came to, or why it refused."""
         self.process.join()
-        self._said.seek(0)
+        self._printed.seek(0)
         code = self.process.exitcode
         assert code is not None
-        return code, self._said.read().splitlines()
+        return code, self._printed.read().splitlines()
 
 
 def run(die_at: int | str, *arguments: str) -> list[str]:
     """Run the command in a process that kills itself at a step. Return the steps that it came to, none at its end."""
-    code, said = Running(die_at, *arguments).wait()
-    assert code in (0, -signal.SIGKILL), said
-    return said if code else []
+    code, printed = Running(die_at, *arguments).wait()
+    assert code in (0, -signal.SIGKILL), printed
+    return printed if code else []

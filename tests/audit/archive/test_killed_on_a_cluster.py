@@ -169,10 +169,10 @@ def test_killed_while_it_commits_on_several_nodes_nothing_is_lost_and_it_goes_on
         running.wait()
     else:
         with node.down():
-            code, said = running.wait()
+            code, printed = running.wait()
         recovered()
         assert code == 1
-        assert ("did not answer to the end" in " ".join(said)) == (ends == "archived")
+        assert ("did not answer to the end" in " ".join(printed)) == (ends == "archived")
     assert check(stream_id, whole, folder) == ends
     goes_on(*ARCHIVE, stream_id=stream_id, whole=whole, folder=folder, ends="archived")
 
