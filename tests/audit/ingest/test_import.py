@@ -18,7 +18,7 @@ from audit.ingest.mapping_file import BadMapping, MappingFile, read_mapping
 from audit.models import ApiKey, Finding, KeyScope, LoggedStream, Quarantined
 from tests.audit.tables import Tenant
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("own_log")]
 
 DOCS = Path(__file__).parents[3] / "docs"
 CSV = (DOCS / "import-example.csv").read_text()

@@ -360,9 +360,8 @@ def test_503_when_the_record_is_unavailable(committed_tenant: Tenant, stream: st
     sent = tenant.session(stream, 4)
     tenant.send(stream, sent[:2])
     with psycopg.connect(connection.connection.info.dsn, password=connection.settings_dict["PASSWORD"]) as other:
-        other.execute(
-            "select from log.stream_head h join log.stream using (stream_id) where name = %s for update of h", (stream,)
-        )
+        stream_id = tenant.stream(stream).stream_id
+        other.execute("select from log.stream_head where stream_id = %s for update", (stream_id,))
         with connection.cursor() as cursor:
             cursor.execute("set lock_timeout = '200ms'")
         answer = tenant.send(stream, sent)
