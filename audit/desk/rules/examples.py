@@ -24,7 +24,7 @@ from audit.desk.tables.event_sentences import sentence
 from audit.presentation import finding_title, language
 from settlement import adjudicate, decode
 from settlement.catalogue.sentences import exponent
-from settlement.events import BallSettled, DiceThrown, Event, PointMarked, WagerPlaced
+from settlement.events import Event
 from settlement.layouts import RED
 
 FILE = Path(__file__).with_name("examples.jsonl")
@@ -177,22 +177,24 @@ def _step(example: _Example, index: int, part: Part, currency: str) -> Step:
 
 
 def _mark(event: Event, currency: str) -> SafeString | str:
-    match event:
-        case WagerPlaced():
-            return f"{event.data.stake // 10 ** exponent(currency)}"
-        case BallSettled():
-            return event.data.pocket
-        case DiceThrown():
-            return "·".join(str(face) for face in event.data.faces)
-        case PointMarked():
-            return str(event.data.number)
-        case _:
-            return icon(ICONS[event.type], is_small=True) if event.type in ICONS else "•"
+    data: Any = event.data
+    match event.type:
+        case "wager.placed":
+            return f"{data.stake // 10 ** exponent(currency)}"
+        case "ball.settled":
+            return str(data.pocket)
+        case "dice.thrown":
+            return "·".join(map(str, data.faces))
+        case "point.marked":
+            return str(data.number)
+        case other:
+            return icon(ICONS[other], is_small=True) if other in ICONS else "•"
 
 
 def _pocket(event: Event) -> str:
     """Return how the result is coloured: r, n or z of a pocket, "" of everything else."""
-    if not isinstance(event, BallSettled):
+    data: Any = event.data
+    if event.type != "ball.settled":
         return ""
-    pocket = event.data.pocket
+    pocket = str(data.pocket)
     return "z" if pocket in ("0", "00") else "r" if pocket in RED else "n"

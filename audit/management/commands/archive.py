@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db import Error
 
 from audit.access.capabilities import Capability
 from audit.archive import months
@@ -64,7 +63,7 @@ class Command(BaseCommand):
             raise CommandError(f"Nothing was changed: the file does not prove. {error}.") from None
         except OSError as error:
             raise CommandError(f"Nothing was changed: {error}") from None
-        except (months.ArchiveInterrupted, Error) as error:
+        except months.ArchiveInterrupted as error:
             raise CommandError(
                 f"The database did not answer to the end: {str(error).strip()}. Run the same again:"
                 " it goes on from what was done."
