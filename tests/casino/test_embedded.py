@@ -46,6 +46,19 @@ def test_postgres_keeps_its_data_when_killed(postgres: EmbeddedPostgres) -> None
         assert connection.execute("show listen_addresses").fetchone() == ("",)
 
 
+def test_postgres_is_started_though_what_was_just_killed_listened_a_moment_ago(
+    postgres: EmbeddedPostgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    postgres.start()
+    postgres.stop()
+    really, answers = EmbeddedPostgres.is_running, iter([True])
+    monkeypatch.setattr(EmbeddedPostgres, "is_running", lambda self: next(answers, None) or really(self))
+    postgres.start()
+    with psycopg.connect(postgres.url()) as connection:
+        assert connection.execute("select 1").fetchone() == (1,)
+    assert next(answers, None) is None, "it was asked"
+
+
 def test_postgres_started_twice_is_one_server(postgres: EmbeddedPostgres) -> None:
     postgres.start()
     first = (postgres.cluster / "postmaster.pid").read_text().split()[0]
