@@ -206,8 +206,8 @@ def _events_today(casinos: Mapping[int, Casino], tables: Sequence[monitoring.Tab
     newest = gettext("no table has sent anything yet")
     if received is not None:
         ago = duration(max(0.0, (now - received).total_seconds()))
-        newest = gettext("the newest of all came %(duration)s ago") % {"duration": ago}
-    return Fact(gettext("Events today"), "pulse", count(number), newest, "#tables")
+        newest = gettext("the newest of any day came %(duration)s ago") % {"duration": ago}
+    return Fact(gettext("Events of this gaming day"), "pulse", count(number), newest, "#tables")
 
 
 def _streams_behind(number: int) -> str:

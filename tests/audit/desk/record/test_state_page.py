@@ -111,7 +111,7 @@ def test_the_four_facts_say_what_came_what_waits_and_what_was_signed() -> None:
     auditor = client_of(hired(tenant, Role.AUDITOR, "otto"))
     seal()
     text = page(auditor)
-    assert "Events today 0 no table has sent anything yet" in text
+    assert "Events of this gaming day 0 no table has sent anything yet" in text
     assert "Oldest not judged none every stream is judged to its last event" in text
     assert "Not sealed yet 0 batches every batch is under the signed checkpoint" in text
     assert re.search(r"Last checkpoint [\d,]+ batch(es)? no witness cosigns it", text)
@@ -131,7 +131,7 @@ def test_events_are_of_today_by_the_gaming_day_of_their_casino(desk: Client) -> 
     assert monitoring.events_of({tenant.casino.pk: day}) == 2
     assert monitoring.events_of({tenant.casino.pk: day + timedelta(days=1)}) == 0
     assert monitoring.events_of({}) == 0
-    assert "Events today 0 the newest of all came" in page(auditor)
+    assert "Events of this gaming day 0 the newest of any day came" in page(auditor)
 
 
 def test_the_figures_need_no_more_than_a_few_queries(desk: Client) -> None:
@@ -272,7 +272,7 @@ def test_each_witness_shows_what_it_cosigned_last_and_one_that_refuses_is_at_the
     )
     WitnessState.objects.create(vkey=str(keys[2]), tried_at=now, error="it cannot be reached")
     text = page(desk)
-    assert "auditor.example/w2 refuses the log: it is not the one it has cosigned." in text.partition("Events today")[0]
+    assert "auditor.example/w2 refuses the log: it is not the one it has cosigned." in text.partition("Events of this gaming day")[0]
     assert "9 batches · 3 minutes ago; refuses this log: it has cosigned another one refuses" in text
     assert "away.example/w3 nothing yet; gave no cosignature at the last attempt silent" in text
     assert "1 witness of 3 follows" in text
