@@ -120,7 +120,8 @@ def test_the_four_facts_say_what_came_what_waits_and_what_was_signed() -> None:
     assert re.search(r"Oldest not judged \d+ seconds? 1 stream behind", text)
     assert re.search(r"Not sealed yet 1 batch the oldest for \d+ seconds?", text)
     french = page(auditor, "fr")
-    assert re.search(r"Événements d’aujourd’hui 0 le dernier de tous est arrivé il y a \d+ secondes?", french)
+    newest = "le dernier, de quelque journée que ce soit, est arrivé"
+    assert re.search(rf"Événements de cette journée de jeu 0 {newest} il y a \d+ secondes?", french)
 
 
 def test_events_are_of_today_by_the_gaming_day_of_their_casino(desk: Client) -> None:
