@@ -273,7 +273,8 @@ def test_each_witness_shows_what_it_cosigned_last_and_one_that_refuses_is_at_the
     )
     WitnessState.objects.create(vkey=str(keys[2]), tried_at=now, error="it cannot be reached")
     text = page(desk)
-    assert "auditor.example/w2 refuses the log: it is not the one it has cosigned." in text.partition("Events of this gaming day")[0]
+    above = text.partition("Events of this gaming day")[0]
+    assert "auditor.example/w2 refuses the log: it is not the one it has cosigned." in above
     assert "9 batches · 3 minutes ago; refuses this log: it has cosigned another one refuses" in text
     assert "away.example/w3 nothing yet; gave no cosignature at the last attempt silent" in text
     assert "1 witness of 3 follows" in text
