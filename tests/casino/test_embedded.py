@@ -99,3 +99,13 @@ def test_the_sockets_stay_short_below_the_deepest_folder(tmp_path: Path) -> None
     deep = tmp_path / ("a-long-name-" * 10) / ("another-" * 10)
     assert len(str(EmbeddedValkey(deep).socket)) < 107
     assert socket_folder(deep) != socket_folder(tmp_path)
+
+
+def test_valkey_is_started_though_what_was_just_killed_listened_a_moment_ago(
+    valkey: EmbeddedValkey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    really, answers = EmbeddedValkey.is_running, iter([True])
+    monkeypatch.setattr(EmbeddedValkey, "is_running", lambda self: next(answers, None) or really(self))
+    valkey.start()
+    assert redis.Redis(unix_socket_path=str(valkey.socket)).ping()
+    assert next(answers, None) is None, "it was asked"
