@@ -6,6 +6,7 @@ Whose page was looked at is in the audit trail, by id.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import date
 from typing import Any
 
@@ -53,36 +54,35 @@ class PersonPages(AuditedAdmin[Person]):
     @demands(Capability.SEE_RECORD)
     def croupier_view(self, request: HttpRequest, casino_id: int, code: str) -> HttpResponse:
         """Show what the nights and the findings of a month, ``?month=2026-11``, say of somebody of the staff."""
-        casino = self._casino(request, casino_id, code)
-        first = _month(request, casino)
-        is_file = request.GET.get("file") == "pdf"
-        if is_file:
-            record_entry(request, "person.exported", casino_id=casino.pk, named=code, month=f"{first:%Y-%m}")
-        else:
-            record_entry(request, "person.viewed", casino_id=casino.pk, named=code, month=f"{first:%Y-%m}")
-        context = croupier_context(request, casino, code, first)
-        if is_file:
-            return file_response(
-                _name("person", casino, code, f"{first:%Y-%m}", "pdf"), PDF, croupier_pdf(casino, first, context)
-            )
-        return self._page(request, "croupier", casino, code, first, context)
+        return self._month_view(request, "croupier", casino_id, code, croupier_context, croupier_pdf)
 
     @demands(Capability.SEE_RECORD)
     def player_view(self, request: HttpRequest, casino_id: int, code: str) -> HttpResponse:
         """Show the findings of a player in a month, and to who sees names his play and its luck."""
+        return self._month_view(request, "player", casino_id, code, player_context, player_pdf)
+
+    def _month_view(
+        self,
+        request: HttpRequest,
+        role: str,
+        casino_id: int,
+        code: str,
+        context_of: Callable[[HttpRequest, Casino, str, date], dict[str, Any]],
+        pdf_of: Callable[[Casino, date, dict[str, Any]], bytes],
+    ) -> HttpResponse:
+        """Show a month of somebody; with ``?file=pdf`` return it as PDF."""
         casino = self._casino(request, casino_id, code)
         first = _month(request, casino)
+        month = f"{first:%Y-%m}"
         is_file = request.GET.get("file") == "pdf"
         if is_file:
-            record_entry(request, "person.exported", casino_id=casino.pk, named=code, month=f"{first:%Y-%m}")
+            record_entry(request, "person.exported", casino_id=casino.pk, named=code, month=month)
         else:
-            record_entry(request, "person.viewed", casino_id=casino.pk, named=code, month=f"{first:%Y-%m}")
-        context = player_context(request, casino, code, first)
+            record_entry(request, "person.viewed", casino_id=casino.pk, named=code, month=month)
+        context = context_of(request, casino, code, first)
         if is_file:
-            return file_response(
-                _name("person", casino, code, f"{first:%Y-%m}", "pdf"), PDF, player_pdf(casino, first, context)
-            )
-        return self._page(request, "player", casino, code, first, context)
+            return file_response(_name("person", casino, code, month, "pdf"), PDF, pdf_of(casino, first, context))
+        return self._page(request, role, casino, code, first, context)
 
     @demands(Capability.SEE_NAMES)
     def money_view(self, request: HttpRequest, casino_id: int, gaming_day: str, code: str) -> HttpResponse:
