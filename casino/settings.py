@@ -185,7 +185,6 @@ else:
             "NAME": DATABASE,
         }
     }
-DATABASES["default"]["ENGINE"] = "audit.event_store.any_node"
 if env.str("CABOCHON_NEAR_URL", default=""):  # any node of a cluster: docs/scaling.md
     DATABASES["near"] = env.db_url("CABOCHON_NEAR_URL")
     DATABASES["near"]["HOST"] = unquote(DATABASES["near"].get("HOST", ""))
@@ -196,6 +195,7 @@ STATEMENT_S = {
     "night": env.int("CABOCHON_NIGHT_STATEMENT_S", default=600),
 }
 for _database in DATABASES.values():
+    _database["ENGINE"] = "audit.event_store.any_node"
     # Each thread of the web server keeps its connection open: opening one costs more than most requests.
     if PROCESS == "web":
         _database["CONN_MAX_AGE"] = 600
@@ -374,7 +374,9 @@ CACHE_URL = env.str("CABOCHON_CACHE_URL", default="" if BROKER_GIVEN else Embedd
 CACHES: dict[str, dict[str, Any]] = {
     "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": CACHE_URL}
     if CACHE_URL
-    else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+    else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
+    # Parts of pages that are the same on every page, in each language: of this process, whose templates they are.
+    "template_fragments": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": "fragments"},
 }
 
 # Health: the ages in seconds beyond which a process, or what waits for it, counts as standing still

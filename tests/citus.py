@@ -60,7 +60,7 @@ def new_database(root: Path, *, kept: str = "", is_distributed: bool = True) -> 
     with psycopg.connect(COORDINATOR) as server:
         is_there = bool(server.execute("select 1 from pg_database where datname = %s", (name,)).fetchone())
     if not is_there:
-        _make(name, addresses)
+        make(name, addresses)
         manage(root, url, "migrate", "--verbosity", "0")
     if is_distributed:
         manage(root, url, "distribute")
@@ -200,14 +200,15 @@ def new_empty_database(name: str, node: str) -> None:
         database.execute("create extension citus")
 
 
-def _make(name: str, addresses: list[str]) -> None:
+def make(name: str, addresses: list[str]) -> None:
+    """Make a database on the nodes of a cluster, the coordinator's address first, which then knows its workers."""
     for node in addresses:
         with psycopg.connect(node, autocommit=True) as server:
             make_accounts(server)
             for role in ROLES:
                 server.execute(f"alter role {role} login")
         new_empty_database(name, node)
-    url = database_of(COORDINATOR, name)
+    url = database_of(addresses[0], name)
     at = urlsplit(url)
     with psycopg.connect(url, autocommit=True) as database:
         database.execute("select citus_set_coordinator_host(%s, %s)", (at.hostname, at.port))

@@ -19,6 +19,7 @@ from audit.access.database_roles import (
     FUNCTIONS,
     KEPT_BY_THE_MIGRATOR,
     MEMBERSHIPS,
+    ON_A_CLUSTER,
     OPERATOR,
     OWNER,
     ROLES,
@@ -29,6 +30,7 @@ from audit.access.database_roles import (
     WRITER,
 )
 from audit.access.role_queries import ACCOUNT, FUNCTIONS_HERE, GRANTED, MEMBERS, TABLES_HERE
+from audit.event_store import cluster
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -62,7 +64,7 @@ def wanted() -> set[Privilege]:
         for name, granted in SCHEMAS.items()
         for role, privilege in granted.items()
     }
-    for name, roles in FUNCTIONS.items():
+    for name, roles in {**FUNCTIONS, **(ON_A_CLUSTER if cluster.is_distributed() else {})}.items():
         privileges |= {
             Privilege("function", each, role, "execute") for each in signatures.get(name, ()) for role in roles
         }

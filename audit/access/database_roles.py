@@ -259,6 +259,9 @@ FUNCTIONS: Mapping[str, tuple[str, ...]] = {
 }
 """Who may call a function, beyond its owner. Functions of ``log_guard`` run by triggers alone."""
 
+ON_A_CLUSTER: Mapping[str, tuple[str, ...]] = {f"log.{name}": (OWNER,) for name in ("protect", "swap_month")}
+"""Who may call a function where the log is distributed: there the owner changes months, as ``citus.sql`` says."""
+
 KEPT_BY_THE_MIGRATOR = (
     *("log.ensure_month", "log.protect", "log.refuse", "log.refuse_step_back", "log.refuse_earlier"),
     *("log.refuse_archived", "log.stage_month", "log.swap_month", "log.is_being_emptied"),

@@ -144,14 +144,38 @@ begin
   execute replace(made, p_was, p_becomes);
 end $$;
 
+-- What waits for a lock waits on the worker, to which Citus brings no setting of the session: so how long the caller waits
+-- goes along, and ends with the transaction there.
+create or replace function log_node.append_within(
+  p_stream bigint, p_first bigint, p_next bigint, p_root bytea, p_key bigint,
+  p_seqs bigint[], p_occurred timestamptz[], p_envelopes text[], p_signature bytea, p_lock_timeout text,
+  out appended boolean, out next_seq bigint, out chain bytea, out received_at timestamptz)
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+begin
+  perform set_config('lock_timeout', p_lock_timeout, true);
+  select a.* into append_within.appended, append_within.next_seq, append_within.chain, append_within.received_at
+    from log_node.append(p_stream, p_first, p_next, p_root, p_key, p_seqs, p_occurred, p_envelopes, p_signature) a;
+end $$;
+
+create or replace function log_node.hold_within(
+  p_stream bigint, p_lock_timeout text, out next_seq bigint, out chain bytea)
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+begin
+  perform set_config('lock_timeout', p_lock_timeout, true);
+  select h.* into hold_within.next_seq, hold_within.chain from log_node.hold(p_stream) h;
+end $$;
+
 create or replace function log.append(
   p_stream bigint, p_first bigint, p_next bigint, p_root bytea, p_key bigint,
   p_seqs bigint[], p_occurred timestamptz[], p_envelopes text[], p_signature bytea default null,
   out appended boolean, out next_seq bigint, out chain bytea, out received_at timestamptz)
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  lock_timeout text := current_setting('lock_timeout');
 begin
   select a.* into append.appended, append.next_seq, append.chain, append.received_at
-    from log_node.append(p_stream, p_first, p_next, p_root, p_key, p_seqs, p_occurred, p_envelopes, p_signature) a;
+    from log_node.append_within(
+      p_stream, p_first, p_next, p_root, p_key, p_seqs, p_occurred, p_envelopes, p_signature, lock_timeout) a;
 end $$;
 
 -- Whoever holds a stream, or seals, writes to tables of the coordinator, too. A write to one that Citus knows, even of no
@@ -164,9 +188,11 @@ end $$;
 
 create or replace function log.hold(p_stream bigint, out next_seq bigint, out chain bytea)
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  lock_timeout text := current_setting('lock_timeout');
 begin
   perform log_node.in_two_phases();
-  select h.* into hold.next_seq, hold.chain from log_node.hold(p_stream) h;
+  select h.* into hold.next_seq, hold.chain from log_node.hold_within(p_stream, lock_timeout) h;
 end $$;
 
 -- Whoever begins to verify sees all of a seal or of an opening, or nothing: they commit on several nodes, one after the other.
@@ -400,11 +426,14 @@ begin
   for each in select p.oid from pg_proc p
       where (p.pronamespace = 'log_node'::regnamespace or (p.pronamespace = 'log'::regnamespace and p.prosrc ~ 'log_node\.'))
         and p.proname not in ('ensure_month', 'make_month', 'protect_partition', 'allow_moves', 'begin_to_archive',
-                              'adapt') loop
+                              'adapt', 'is_being_emptied') loop
     execute format('alter function %s owner to cabochon_owner', each);
   end loop;
+  -- What refuses stays with who migrates.
+  execute format('alter function log.is_being_emptied(bigint) owner to %I',
+                 (select pg_get_userbyid(p.proowner) from pg_proc p where p.oid = 'log.refuse()'::regprocedure));
 end $$;
-grant execute on function log.ensure_month, log.swap_month, log.month_range, log.protect to cabochon_owner;
+grant execute on function log.ensure_month, log.swap_month, log.month_range, log.protect, log.is_being_emptied to cabochon_owner;
 grant execute on function log.append, log.hold, log.open_stream, log.open_sandbox_stream, log.open_desk to cabochon_writer;
 grant execute on function log.seal to cabochon_sequencer;
 grant usage on schema log_node to cabochon_reader;
@@ -418,7 +447,7 @@ declare
 begin
   for made in select p.oid::regprocedure as function, p.pronamespace = 'log_node'::regnamespace as is_delegated
       from pg_proc p
-      where ((p.pronamespace = 'log_node'::regnamespace and p.proname in ('append', 'hold'))
+      where ((p.pronamespace = 'log_node'::regnamespace and p.proname in ('append', 'append_within', 'hold', 'hold_within'))
              or (p.pronamespace = 'log'::regnamespace and p.proname in ('append', 'append_named', 'is_being_emptied')))
         and not exists (select from pg_catalog.pg_dist_object o
                         where o.classid = 'pg_proc'::regclass and o.objid = p.oid

@@ -25,12 +25,20 @@ def running_on(data: Path) -> list[psutil.Process]:
 def _uses(data: Path, process: psutil.Process) -> bool:
     # Ours have the folder in their environment; servers overwrite theirs, and have it in their command or as their cwd.
     try:
-        return process.status() != psutil.STATUS_ZOMBIE and (
+        return runs(process) and (
             process.environ().get("CABOCHON_DATA") == str(data)
             or any(str(data) in argument for argument in process.cmdline())
             or Path(process.cwd()).is_relative_to(data)
         )
     except psutil.Error:
+        return False
+
+
+def runs(process: psutil.Process) -> bool:
+    """Whether ``process`` still does something: a process that ended may be listed until its parent has noticed."""
+    try:
+        return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
         return False
 
 

@@ -22,7 +22,7 @@ import psutil
 import pytest
 
 from casino.web_reload import STARTS_WITHIN_S, keep_serving
-from tests.casino.processes import ENVIRONMENT, until
+from tests.casino.processes import ENVIRONMENT, runs, until
 
 ROOT = Path(__file__).parents[2]
 APPLICATION = """
@@ -57,7 +57,7 @@ class Web:
 
     @property
     def workers(self) -> set[int]:
-        return {each.pid for each in self.arbiter.children() if each.status() != psutil.STATUS_ZOMBIE}
+        return {each.pid for each in self.arbiter.children() if runs(each)}
 
     @property
     def log(self) -> str:
@@ -103,19 +103,16 @@ def _answers(web: Web) -> bool:
 
 
 def test_old_workers_answer_until_the_new_ones_serve(web: Web) -> None:
-    old = web.workers
-    web.install("two", first="time.sleep(3)")
+    old, may_load = web.workers, web.folder / "may-load"
+    waits = f"import pathlib\nwhile not pathlib.Path({str(may_load)!r}).exists(): time.sleep(0.05)"
+    web.install("two", first=waits)
     web.reload()
     until(lambda: len(web.workers) == 4, "new workers beside the old")
-    longest, answers, began = 0.0, [], time.monotonic()
-    while not answers or answers[-1] != "two" or old & web.workers:
-        assert time.monotonic() - began < 60
-        before = time.monotonic()
-        answers.append(web.ask())
-        longest = max(longest, time.monotonic() - before)
-        time.sleep(0.02)
-    assert answers[0] == "one"
-    assert longest < 1.5, "nobody waited for the new workers to load"
+    assert [web.ask() for _ in range(20)] == ["one"] * 20, "nobody waits for the new workers to load"
+    assert old <= web.workers
+
+    may_load.touch()
+    until(lambda: not old & web.workers and web.ask() == "two", "the new workers")
     assert len(web.workers) == 2
 
 
@@ -138,7 +135,7 @@ def test_an_application_that_cannot_be_loaded_at_the_start_ends_the_server(web: 
     web.install("two", first="raise RuntimeError('a fault')")
     for each in web.arbiter.children():
         each.kill()
-    until(lambda: not web.arbiter.is_running() or web.arbiter.status() == psutil.STATUS_ZOMBIE, "its end")
+    until(lambda: not runs(web.arbiter), "its end")
 
 
 def test_a_request_in_the_middle_of_a_reload_is_answered_on_its_open_connection(web: Web) -> None:

@@ -45,7 +45,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from tests.casino.processes import ENVIRONMENT, nothing_left_on, until
+from tests.casino.processes import ENVIRONMENT, nothing_left_on, runs, until
 from tests.casino.test_monitoring_files import exported
 from tests.casino.test_systemd import PROCESSES, UNITS, section
 from tests.faults.test_brokers import Stream, nights
@@ -457,13 +457,6 @@ def _reload_under_load(deployment: Deployment, key: str, streams: list[Stream]) 
             old = arbiter.children()
             assert len(old) == 2
             arbiter.send_signal(signal.SIGHUP)
-            until(lambda old=old: not any(_runs(each) for each in old), "new workers only", timeout_s=STARTS_WITHIN_S)  # type: ignore[misc]
+            until(lambda old=old: not any(runs(each) for each in old), "new workers only", timeout_s=STARTS_WITHIN_S)  # type: ignore[misc]
             until(lambda: len(arbiter.children()) == 2, "as many as before")
     load.assert_nobody_noticed()
-
-
-def _runs(process: psutil.Process) -> bool:
-    try:
-        return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
-    except psutil.NoSuchProcess:
-        return False

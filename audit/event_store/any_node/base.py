@@ -9,6 +9,7 @@ A server without Citus is asked once by a process, and the coordinator whenever 
 
 from __future__ import annotations
 
+import re
 from contextlib import contextmanager
 from copy import copy
 from ipaddress import ip_address
@@ -18,6 +19,8 @@ import psycopg
 from django.conf import settings
 from django.db import OperationalError
 from django.db.backends.postgresql import base
+from django.db.utils import DatabaseErrorWrapper
+from django.utils.functional import cached_property
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -80,8 +83,38 @@ _has_citus: dict[tuple[object, ...], bool] = {}
 """Each database that a process has connected to: whether it has Citus."""
 
 
-class DatabaseWrapper(base.DatabaseWrapper):
-    """Django's connection: to the node that was given, or to the coordinator that it names."""
+_LOST = re.compile(
+    "server closed the connection unexpectedly|no connection to the server|connection not open"
+    "|could not (receive data from|send data to) server"
+)
+"""What libpq says on the node that was asked when another dies. Source: PostgreSQL 15, fe-misc.c and fe-exec.c."""
+
+
+class _ErrorsOfNodes(DatabaseErrorWrapper):
+    """Django's, but for a worker that died: Citus has an internal error for that, which is a database that is down."""
+
+    wrapper: base.DatabaseWrapper
+
+    def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
+        if isinstance(exc_value, psycopg.errors.InternalError_) and _LOST.search(str(exc_value)):
+            self.wrapper.errors_occurred = True
+            raise OperationalError(*exc_value.args).with_traceback(traceback) from exc_value
+        if exc_type is not None:
+            super().__exit__(exc_type, exc_value, traceback)
+
+
+class _OfNodes(base.DatabaseWrapper):
+    @cached_property
+    def wrap_database_errors(self) -> DatabaseErrorWrapper:
+        """Return Django's context manager, which has its errors raised."""
+        return _ErrorsOfNodes(self)
+
+
+class DatabaseWrapper(_OfNodes):
+    """Django's connection: to the node that was given, or to the coordinator that it names.
+
+    ``CABOCHON_NEAR_URL`` has the node nearby: by its name, the connection stays with the node that was given.
+    """
 
     _near: base.DatabaseWrapper | None = None
 
@@ -95,6 +128,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
         """Connect. Raise ``NoCoordinator``, or what psycopg raises."""
         self._leave_near()
         given: psycopg.Connection[Any] = super().get_new_connection(conn_params)
+        if self.alias == NEAR:
+            return given
         with _closed_if_it_fails(given):
             at = coordinator_to_follow(self._ask(given), reached=given.info.hostaddr)
             if at is None:
@@ -145,7 +180,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
             self._near.close_if_unusable_or_obsolete()
 
 
-class _Near(base.DatabaseWrapper):
+class _Near(_OfNodes):
     """The node nearby: at first by the connection that is there, and by new ones after it was closed."""
 
     def __init__(self, settings_dict: dict[str, Any], alias: str, given: psycopg.Connection[Any]) -> None:
