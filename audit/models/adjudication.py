@@ -276,10 +276,17 @@ class Finding(_Found):
             models.Index(fields=["casino", "-occurred_at", "-id"], name="finding_newest"),
             models.Index(fields=["casino", "gaming_day", "rule"], name="finding_by_day"),
             models.Index(  # one line for an incident: audit.desk.findings.queues
-                fields=["case"], name="finding_heads_case", condition=Q(heads_case=True, status="standing")
+                fields=["case", "casino"],
+                name="finding_heads_incident",
+                condition=Q(heads_case=True, status="standing"),
             ),
             models.Index(  # of how many findings incidents consist: audit.desk.findings.folding
-                fields=["case"], name="finding_of_case", condition=Q(status="standing")
+                fields=["case", "casino"], name="finding_of_incident", condition=Q(status="standing")
+            ),
+            models.Index(  # what comes back: audit.casework.recurrence
+                fields=["table", "rule"],
+                name="finding_at_table",
+                condition=Q(status="standing", table__isnull=False),
             ),
             models.Index(  # the money of an incident: audit.casework.priority
                 F("case"),

@@ -109,6 +109,9 @@ class Case(models.Model):
             models.Index(fields=["casino", "state", "weight", "deadline"], name="case_queue"),
             models.Index(fields=["weight", "deadline"], name="case_urgency"),
             models.Index(fields=["weight", "deadline"], name="case_open_urgency", condition=~Q(state="closed")),
+            models.Index(  # what comes back: audit.casework.recurrence
+                fields=["casino", "closed_at"], name="case_closed", condition=Q(state="closed")
+            ),
         ]
 
     def __str__(self) -> str:

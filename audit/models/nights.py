@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from datetime import date
 from typing import Any
 
+import msgspec
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
@@ -142,7 +142,7 @@ class NightReport(models.Model):
 
     def parsed_content(self) -> dict[str, Any]:
         """Return the content; ``audit.reconciliation.content`` describes it."""
-        content: dict[str, Any] = json.loads(bytes(self.content))
+        content: dict[str, Any] = msgspec.json.decode(bytes(self.content))
         return content
 
     @classmethod

@@ -42,11 +42,11 @@ class _Rebuilt:
     def apply(self, entry: Entry, transition: Transition) -> None:
         """Do what an entry says, as ``audit.casework.actions`` did it."""
         match transition.name:
-            case "take":
+            case "take" | "join":
                 self.assigned_to = entry.actor
             case "assign":
                 self.assigned_to = entry.text("about")
-            case "release":
+            case "release" | "leave":
                 self.assigned_to = None
             case "propose":
                 self.outcome, self.reason, self.proposed_by = entry.text("about"), entry.text("reason"), entry.actor

@@ -33,7 +33,7 @@ WHEEL = (
         provisions=at_american_roulette("art. 57-1 al. 6"),
         facts={"previous_seq": "number"},
         recorded_is="direction",
-        title=Wording("Wheel turned the same way twice", "Cylindre lancé deux fois dans le même sens"),
+        title=Wording("Wheel turned the same way twice", "Cylindre actionné deux fois dans le même sens"),
         message=Wording(
             "The wheel was spun {recorded}, as for the coup before[ (event {previous_seq})]; it must turn the other "
             "way each time.",
@@ -156,8 +156,8 @@ WHEEL = (
         message=Wording(
             "The wheel was spun again while winning wagers of the last coup[ (event {result_seq})] were unpaid: "
             "{unpaid}.",
-            "Le cylindre a été relancé alors que des mises gagnantes du dernier coup[ (événement {result_seq})] "
-            "n’étaient pas payées : {unpaid}.",
+            "Le cylindre a été actionné de nouveau alors que des mises gagnantes du dernier coup[ (événement "
+            "{result_seq})] n’étaient pas payées : {unpaid}.",
         ),
         explanation=Wording(
             "A coup ends when its winners are paid. What is not paid by the next result is found as a missing payout.",

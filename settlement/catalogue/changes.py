@@ -9,7 +9,7 @@ from settlement.catalogue.rule import RESTS_ON_THE_RECORD, Kind, Rule, Wording
 
 READINGS_ARE_THE_CASINOS = Wording(
     "Which reading applies is the house’s decision, entered in its register; no text gives it to the table.",
-    "La lecture applicable est décidée par la maison et inscrite à son registre ; aucun texte ne la laisse à la table.",
+    "La lecture applicable est décidée par le casino et inscrite à son registre ; aucun texte ne la laisse à la table.",
 )
 
 FACTS_OF_A_CHANGE: Mapping[str, Kind] = MappingProxyType(
@@ -87,9 +87,7 @@ CHANGES = (
         facts={"readings": "readings"},
         expected_is="text",
         recorded_is="text",
-        title=Wording(
-            "The table reads the law otherwise than the house", "La table s’écarte des lectures de la maison"
-        ),
+        title=Wording("The table reads the law otherwise than the house", "La table s’écarte des lectures du casino"),
         message=Wording(
             "The session declares another reading than the register ({readings}): {recorded} in place of {expected}. "
             "It is adjudicated by the register.",
@@ -100,7 +98,7 @@ CHANGES = (
             "The house’s register decides how gaps of the text are read, and where it is silent the default does; a "
             "table never chooses for itself. The finding is critical where a payment would be another by the reading "
             "that the session declares.",
-            "Le registre de la maison fixe la lecture des lacunes du texte et, dans son silence, la valeur par défaut "
+            "Le registre du casino fixe la lecture des lacunes du texte et, dans son silence, la valeur par défaut "
             "s’applique ; une table ne choisit jamais pour elle-même. Le constat est critique lorsqu’un paiement "
             "serait autre selon la lecture que la séance déclare.",
         ),
@@ -150,7 +148,7 @@ CHANGES = (
         explanation=Wording(
             "What a table does not observe cannot be checked, so the house says beforehand what each table has to "
             "observe. A session that lists less hides a part of the play from every rule on it.",
-            "Ce qu’une table n’observe pas ne peut être contrôlé ; la maison fixe donc à l’avance ce que chaque table "
+            "Ce qu’une table n’observe pas ne peut être contrôlé ; le casino fixe donc à l’avance ce que chaque table "
             "doit observer. Une séance qui en déclare moins soustrait une partie du jeu à toutes les règles qui s’y "
             "rapportent.",
         ),

@@ -12,7 +12,7 @@ COUPS = (
         facts={"movements": "number"},
         expected_is="money",
         recorded_is="money",
-        title=Wording("Put right within the coup", "Rectifié dans le coup"),
+        title=Wording("Put right within the coup", "Régularisé dans le coup"),
         message=Wording(
             "Wager {the_wager}: money changed hands {movements} times before the next result, and comes to what was "
             "due, {expected}.",
@@ -22,7 +22,7 @@ COUPS = (
         explanation=Wording(
             "A croupier who notices a mistake before the next result and puts it right has done his work. The net of "
             "the coup is judged, not each movement: nothing is owed. Listed so that a habit can be seen.",
-            "Le croupier qui s’aperçoit d’une erreur avant le résultat suivant et la rectifie fait son métier. C’est "
+            "Le croupier qui s’aperçoit d’une erreur avant le résultat suivant et la régularise fait son métier. C’est "
             "le solde du coup qui est jugé, non chaque mouvement : rien n’est dû. Signalé pour qu’une habitude se "
             "voie.",
         ),
@@ -45,7 +45,7 @@ COUPS = (
             "No text says who keeps the fraction of a unit. What is due is rounded down (reading “payout_unit”); a "
             "casino that gives the fraction to the player pays less than one unit more, and wrongs nobody.",
             "Aucun texte ne dit à qui revient la fraction d’unité. Ce qui est dû est arrondi à l’unité inférieure "
-            "(lecture « payout_unit ») ; la maison qui laisse la fraction au joueur donne moins d’une unité de plus et "
+            "(lecture « payout_unit ») ; le casino qui laisse la fraction au joueur donne moins d’une unité de plus et "
             "ne lèse personne.",
         ),
     ),

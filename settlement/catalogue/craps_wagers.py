@@ -142,7 +142,7 @@ CRAPS_WAGERS = (
             "Odds play the point of the simple chance that they are added to. On any other number they would be a "
             "place bet at better odds than the text gives it.",
             "La chance associée joue le point de la chance simple à laquelle elle s’ajoute. Sur un autre numéro, ce "
-            "serait un pari sur un numéro à un meilleur rapport que celui du texte.",
+            "serait un place bet à un meilleur rapport que celui du texte.",
         ),
     ),
     Rule(

@@ -33,16 +33,16 @@ PERSONS = (
         message=Wording(
             "[Player {player}: ]{exchange} came to {recorded}[ on {gaming_day}][, in {count} exchange(s)]; from "
             "{expected} the player must be identified, and no identification is recorded.",
-            "[Joueur {player} : ]{exchange} pour {recorded}[ le {gaming_day}][, en {count} échange(s)] ; à partir de "
+            "[Joueur {player} : ]{exchange} pour {recorded}[ le {gaming_day}][, en {count} change(s)] ; à partir de "
             "{expected}, le joueur doit être identifié, et aucune identification n’est enregistrée.",
         ),
         explanation=Wording(
             "The exchanges of one player in one direction are added up over the gaming day, at all tables and desks "
             "and by any means; chips bought and chips cashed apart. Of players whom nobody named, each exchange counts "
             "alone. Amounts in another currency are not converted.",
-            "Les échanges d’un joueur dans un même sens s’additionnent sur la journée de jeu, à toutes les tables et "
+            "Les changes d’un joueur dans un même sens s’additionnent sur la journée de jeu, à toutes les tables et "
             "caisses et quel que soit le moyen ; achats et remboursements séparément. Pour les joueurs que nul n’a "
-            "désignés, chaque échange compte seul. Les montants en une autre monnaie ne sont pas convertis.",
+            "désignés, chaque change compte seul. Les montants en une autre monnaie ne sont pas convertis.",
         ),
         raised_by="record",
     ),
@@ -63,7 +63,7 @@ PERSONS = (
         message=Wording(
             "[Player {player}: ]{exchange} came to {recorded} within 24 hours[, in {count} exchange(s)]; cash must be "
             "reported from {expected}.",
-            "[Joueur {player} : ]{exchange} pour {recorded} en 24 heures[, en {count} échange(s)] ; la déclaration "
+            "[Joueur {player} : ]{exchange} pour {recorded} en 24 heures[, en {count} change(s)] ; la déclaration "
             "est due à partir de {expected}.",
         ),
         explanation=Wording(
@@ -121,18 +121,18 @@ PERSONS = (
         },
         expected_is="money",
         recorded_is="money",
-        title=Wording("Exchanges split below a threshold?", "Échanges fractionnés sous un seuil ?"),
+        title=Wording("Exchanges split below a threshold?", "Changes fractionnés sous un seuil ?"),
         message=Wording(
             "[Player {player}: ]{exchange} came to {recorded} in {count} exchange(s)[, {pattern}]; the threshold is "
             "{expected}.",
-            "[Joueur {player} : ]{exchange} pour {recorded} en {count} échange(s)[, {pattern}] ; le seuil est de "
+            "[Joueur {player} : ]{exchange} pour {recorded} en {count} change(s)[, {pattern}] ; le seuil est de "
             "{expected}.",
         ),
         explanation=Wording(
             "This is a question, not an accusation: a player often buys in as he goes, and many totals end just below "
             "a round amount. Look at how the exchanges follow each other.",
             "C’est une question et non une accusation : un joueur change souvent au fur et à mesure, et bien des "
-            "totaux tombent juste sous un montant rond. Il faut regarder comment les échanges se suivent.",
+            "totaux tombent juste sous un montant rond. Il faut regarder comment les changes se suivent.",
         ),
         raised_by="record",
     ),
@@ -197,7 +197,7 @@ REMEDIES_OF_PERSONS: Mapping[str, Wording] = MappingProxyType(
     {
         "identification-due": Wording(
             "Identify the player[ {player}] before the next exchange, and enter the document in the register.",
-            "Identifier le joueur[ {player}] avant tout nouvel échange et inscrire le document au registre.",
+            "Identifier le joueur[ {player}] avant tout nouveau change et inscrire le document au registre.",
         ),
         "reportable-cash": Wording(
             "Report {recorded}[ of player {player}] to the authority, and note the number of the report.",
@@ -209,11 +209,11 @@ REMEDIES_OF_PERSONS: Mapping[str, Wording] = MappingProxyType(
         ),
         "threshold-splitting": Wording(
             "Read these exchanges together[, those of player {player}], and note whether they look like one.",
-            "Lire ensemble ces échanges[, ceux du joueur {player}], et noter s’ils n’en font qu’un.",
+            "Lire ensemble ces changes[, ceux du joueur {player}], et noter s’ils n’en font qu’un.",
         ),
         "minimal-play": Wording(
             "Look at what the player[ {player}] did between the exchanges, and note how it is explained.",
-            "Regarder ce que le joueur[ {player}] a fait entre les échanges et noter ce qui l’explique.",
+            "Regarder ce que le joueur[ {player}] a fait entre les changes et noter ce qui l’explique.",
         ),
         "offsetting-players": Wording(
             "Watch how[ {player}] and {other_player} play together, and see who bought and who cashed the chips.",

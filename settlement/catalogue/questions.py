@@ -141,7 +141,7 @@ QUESTIONS = (
         "shooter-fairness",
         Wording("Does this shooter’s luck fit fair dice?", "Les lancers de ce tireur relèvent-ils du hasard ?"),
         Wording("[Player {player}: ]among the throws of this shooter, sevens do not come as one in six.",
-                "[Joueur {player} : ]les sept de ce tireur ne sortent pas une fois sur six."),
+                "[Joueur {player} : ]les 7 de ce tireur ne sortent pas une fois sur six."),
         Wording(
             "Some shooters look like this by chance. View how the dice are thrown: whether they tumble, and reach the "
             "far wall.",

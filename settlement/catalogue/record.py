@@ -217,7 +217,7 @@ RECONCILIATION = (
         everywhere=(),
         reason=_RECONCILIATION,
         facts={"gaming_day": "day"},
-        title=Wording("Count missing", "Comptage manquant"),
+        title=Wording("Count missing", "Comptée manquante"),
         message=Wording(
             "No count of the drop was recorded for this session[ of {gaming_day}]; its accounts stay provisional.",
             "Aucune comptée de la recette n’a été enregistrée pour cette séance[ du {gaming_day}] ; ses comptes "
@@ -237,7 +237,7 @@ RECONCILIATION = (
         reason=_RECONCILIATION,
         facts={"session": "text", "gaming_day": "day", "days": "number"},
         recorded_is="money",
-        title=Wording("Count opened late", "Comptage ouvert tardivement"),
+        title=Wording("Count opened late", "Comptée ouverte tardivement"),
         message=Wording(
             "Event {seq} counts {recorded} for session {session} of {gaming_day}, {days} days from it: no report of "
             "that day takes it.",

@@ -29,7 +29,7 @@ RECOVER_UNKNOWN = Wording(
 _NOTHING_LEFT = Wording(
     "Nothing is left to settle for wager {wager}: note with the croupier[ {croupier}] how it was put right.",
     "Il n’y a plus rien à régler pour la mise {wager} : noter avec le croupier[ {croupier}] comment l’erreur a été "
-    "rectifiée.",
+    "régularisée.",
 )
 _GIVE_BACK = Wording(
     "Give the stake of wager {wager} back to the player[ {player}] and remind the croupier[ {croupier}] to refuse it.",
@@ -162,7 +162,7 @@ _STAKES: Mapping[str, Wording] = {
 _RECORD: Mapping[str, Wording] = {
     "ruleset-not-in-force": Wording(
         "Ask the house who decided that it still plays by {ruleset}.",
-        "Demander à l’établissement qui a décidé de jouer encore selon {ruleset}.",
+        "Demander au casino qui a décidé de jouer encore selon {ruleset}.",
     ),
     "unknown-ruleset": Wording(
         "Have the table system name the rules of the session, and send it again under a new stream.",
@@ -289,7 +289,7 @@ _RECORD: Mapping[str, Wording] = {
     ),
     "hold-outside-interval": Wording(
         "Compare the hold with the findings and the count of these sessions.",
-        "Comparer le taux de retenue avec les constats et le comptage de ces séances.",
+        "Comparer le taux de retenue avec les constats et la comptée de ces séances.",
     ),
     "payout-errors-one-sided": Wording(
         "Read the payout errors together, croupier by croupier.",

@@ -163,7 +163,7 @@ WORDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "throw.voided": ("throw voided", "coup nul"),
         "point.marked": ("point marked", "marquage du point"),
         "shooter.removed": ("dice taken from the shooter", "retrait des dés au tireur"),
-        "wheel.spun": ("wheel spun", "lancement du cylindre"),
+        "wheel.spun": ("wheel spun", "cylindre actionné"),
         "ball.launched": ("ball launched", "lancement de la bille"),
         "chip.fell_in_wheel": ("chip in the wheel", "jeton tombé dans le cylindre"),
         "ball.retrieved": ("ball taken back", "reprise de la bille"),

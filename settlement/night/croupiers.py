@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
+from functools import lru_cache
 from math import comb
 from typing import NamedTuple
 
@@ -28,6 +29,9 @@ MILLION = 1_000_000
 
 EXACT_TRIALS = 1_000
 """Payouts up to which a tail is summed in integers; beyond, in decimals of 60 digits, ample for bounds of 6 digits."""
+
+KEPT = 1 << 12
+"""Answers that are kept: a month asks again for the same nights, and each takes some thousand long operations."""
 
 _precise = Context(prec=60, Emin=MIN_EMIN, Emax=MAX_EMAX)
 
@@ -61,6 +65,7 @@ def error_rate(tally: Tally, alpha: Fraction) -> Rate | None:
     return Rate(Fraction(tally.errors, tally.payouts), low, high, alpha)
 
 
+@lru_cache(KEPT)
 def clopper_pearson(errors: int, trials: int, alpha: Fraction) -> tuple[Fraction, Fraction]:
     """Return the bounds of the error rate at level 1 − ``alpha``, rounded outward to the millionth."""
     assert 0 <= errors <= trials
@@ -137,6 +142,7 @@ def _at_most(most: int, trials: int, rate: int) -> int:
     return total * int(other ** (trials - most))
 
 
+@lru_cache(KEPT)
 def more_than_others(tally: Tally, everybody: Tally) -> Fraction:
     """Return the p-value of Fisher's exact test: the probability of as many errors or more if all err alike.
 

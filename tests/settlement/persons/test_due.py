@@ -49,7 +49,7 @@ def test_identification_is_due_at_the_exchange_that_reaches_it() -> None:
         "Player Aline: chips bought came to €2,300.00 on 19\N{NO-BREAK SPACE}November\N{NO-BREAK SPACE}2026, in 6 "
         "exchanges; from €2,000.00 the player must be identified, and no identification is recorded."
     )
-    assert finding.remedy("fr").startswith("Identifier le joueur Aline avant tout nouvel échange")
+    assert finding.remedy("fr").startswith("Identifier le joueur Aline avant tout nouveau change")
     assert finding.remedy("en", {"player": "Aline Roche"}).startswith("Identify the player Aline Roche")
     assert due(day, "identification-due", identified={"Aline"}) == []
     assert due(day, "identification-due", identified={"aline"}) == [finding]
