@@ -9,6 +9,7 @@ An instant is written in the time zone of the casino it belongs to. Without a ca
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -19,10 +20,11 @@ from zoneinfo import ZoneInfo
 from django.db.models import Q
 from django.utils import timezone
 from django.utils.formats import number_format
-from django.utils.translation import get_language, gettext, ngettext
+from django.utils.functional import Promise
+from django.utils.translation import get_language, gettext, gettext_lazy, ngettext
 
 from audit.models import AccountRequest, Casino, Escalation, Finding, Officer, RunCause
-from settlement.catalogue import RULES, Language
+from settlement.catalogue import BET_LABELS, RULES, Language
 from settlement.catalogue.rule import Kind
 from settlement.catalogue.sentences import amount, exponent, format_fact
 from settlement.catalogue.sentences import multiple as multiple_in
@@ -44,6 +46,25 @@ MONTHS_FR = (
 )
 WEEKDAYS_EN = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 WEEKDAYS_FR = ("lundi", "mardi", "mercredi", "jeudi", "vendredi", "samedi", "dimanche")
+
+FAMILY_NAMES: Mapping[str, Promise] = {
+    "announcements": gettext_lazy("announcements"),
+    "bank": gettext_lazy("fills, credits and buy-ins"),
+    "calls": gettext_lazy("the croupier’s calls"),
+    "collections": gettext_lazy("collections of stakes"),
+    "colours": gettext_lazy("colours of chips"),
+    "custody": gettext_lazy("who holds the equipment"),
+    "decisions": gettext_lazy("decisions of players"),
+    "handling": gettext_lazy("handling of chips"),
+    "marker": gettext_lazy("the point marker"),
+    "payouts": gettext_lazy("payouts"),
+    "results": gettext_lazy("results"),
+    "seating": gettext_lazy("who is at the table"),
+    "staff": gettext_lazy("who is on duty"),
+    "wagers": gettext_lazy("wagers placed"),
+    "wheel": gettext_lazy("what happens at the wheel"),
+}
+"""The families of events that a table may report."""
 
 
 def language() -> Language:
@@ -84,8 +105,9 @@ def opening_hours(begin: datetime, end: datetime, casino: Casino | None) -> str:
 
 def day(date: date, *, with_weekday: bool = False, with_year: bool | None = None) -> str:
     """Return a day: “19 Nov”, « jeudi 19 nov. ». ``with_year`` is that of ``date_time``."""
-    months, weekdays = (MONTHS_FR, WEEKDAYS_FR) if language() == "fr" else (MONTHS_EN, WEEKDAYS_EN)
-    number = "1er" if date.day == 1 and language() == "fr" else str(date.day)
+    is_french = language() == "fr"
+    months, weekdays = (MONTHS_FR, WEEKDAYS_FR) if is_french else (MONTHS_EN, WEEKDAYS_EN)
+    number = "1er" if date.day == 1 and is_french else str(date.day)
     has_year = date.year != timezone.now().year if with_year is None else with_year
     parts = (
         *([weekdays[date.weekday()]] if with_weekday else []),
@@ -330,6 +352,12 @@ def finding_title(rule: str) -> str:
 def ruleset_label(name: str) -> str:
     """Return a ruleset in words; its name if it is none of ours."""
     return RULESETS[name].title.in_language(language()) if name in RULESETS else name
+
+
+def bet_label(bet: str) -> str:
+    """Return a bet in words, or the code of one that is not in the catalogue."""
+    label = BET_LABELS.get(bet)
+    return label[language()] if label else bet
 
 
 def event_name(type: str) -> str:

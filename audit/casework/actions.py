@@ -17,13 +17,13 @@ from audit import task_queue
 from audit.access.capabilities import Capability
 from audit.access.keepers import same_hands
 from audit.access.scope import Scope
-from audit.casework import holds, video
+from audit.casework import holds, patterns, video
 from audit.casework.priority import by_urgency
 from audit.casework.state_machine import TRANSITIONS, Transition
 from audit.event_store import audit_trail
 from audit.models import Case, CaseAction, Finding, FindingStatus, Officer
 from audit.models.cases import Outcome, State
-from audit.presentation import local
+from audit.presentation import local, reference
 
 MAX_REASON = 4_000
 """Characters of a reason or a note."""
@@ -35,7 +35,13 @@ CHANGED_FIELDS = ("state", "assigned_to", "outcome", "reason", "proposed_by", "a
 
 
 UNDO: Mapping[str, str] = MappingProxyType(
-    {"case.taken": "release", "case.assigned": "release", "case.proposed": "withdraw"}
+    {
+        "case.taken": "release",
+        "case.assigned": "release",
+        "case.proposed": "withdraw",
+        "case.joined": "leave",
+        "case.linked": "unlink",
+    }
 )
 """The transition that takes back an action, by the action's event. It is an action too: nothing is deleted. A case that
 another officer had is not released, but assigned to them again."""
@@ -69,12 +75,13 @@ def perform(
     is_again: bool = False,
     moment: datetime | None = None,
     undoes: int | None = None,
+    pattern: str = "",
 ) -> Case:
     """Perform the transition ``name`` on a case and return the case.
 
     ``is_again`` is whether the officer knows that the video was asked for already. ``moment`` is the instant whose
     video is asked for, None for what the case's finding is of. ``undoes`` is the id of the officer's own action that
-    this takes back: it is refused if anything was done since.
+    this takes back: it is refused if anything was done since. ``pattern`` names the one that a case is put into.
 
     Raise ``ActionRefused`` if the officer may not: then the case is unchanged, and the attempt is recorded.
     """
@@ -86,9 +93,11 @@ def perform(
             if undoes is not None:
                 _check_is_last(case, officer, undoes)
             _check(case, officer, transition, reason, outcome, assignee)
+            if transition.event in patterns.JOINED and not pattern:
+                raise ActionRefused(_("Say which pattern the case is part of."))
             if transition.name == "ask_video" and not is_again and video.was_requested(case, moment):
                 raise ActionRefused(_("The video was asked for already. Say so if you ask for it again."))
-            about = _apply(case, officer, transition, reason, outcome, assignee, moment)
+            about = _apply(case, officer, transition, reason, outcome, assignee, moment, pattern)
             action = CaseAction.objects.create(
                 case=case, officer=officer, type=transition.event, reason=reason, about=about
             )
@@ -125,6 +134,11 @@ class Known:
         return holds.hold_among(self.history)
 
     @cached_property
+    def pattern(self) -> str:
+        """The name of the pattern that the case is in, "" for none."""
+        return patterns.pattern_among(self.history)
+
+    @cached_property
     def is_of_a_table(self) -> bool:
         if self._finding is not None:
             return self._finding.table_id is not None
@@ -148,7 +162,77 @@ def is_allowed(case: Case, officer: Officer, name: str, known: Known | None = No
         and not (transition.by_another and _is_in_same_hands(case, officer))
         and not (transition.by_proposer and case.proposed_by_id != officer.pk)
         and not (name in _OF_HOLDS and _why_no_hold(known.hold, officer, name))
+        and not (name in patterns.OF_PATTERNS and _why_not_of_pattern(known.pattern, name))
     )
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedPattern:
+    """What an officer did to the cases of a pattern: took those that nobody had, and linked those that somebody has.
+
+    ``refused`` says why for each case that was left as it is.
+    """
+
+    name: str
+    taken: Sequence[Case]
+    linked: Sequence[Case]
+    refused: Sequence[str]
+
+
+def open_pattern(officer: Officer, findings: Sequence[Finding], *, reason: str) -> OpenedPattern:
+    """Work on the incidents ``findings`` as one, with a note that each of their cases gets, and return what was done.
+
+    They are of one casino, rule and croupier, each of a case of its own. Cases that nobody has become the officer's;
+    those of other officers stay with them, and are linked. What has closed since is left out. If some are a pattern
+    already, the others are put into it.
+
+    Raise ``ActionRefused`` if the officer may not, without a note, or if fewer than two cases would be in the pattern.
+    """
+    reason = reason.replace("\0", "").strip()[:MAX_REASON]
+    casino_id, rule, croupier = _the_same(findings)
+    if not Scope.of(officer, Capability.WORK_CASES).includes(casino_id):
+        raise ActionRefused(_("Your role at this casino does not allow this."))
+    if not reason:
+        raise ActionRefused(_("Give a reason."))
+    with transaction.atomic():
+        chosen = [finding.case_id for finding in findings if finding.case_id is not None]
+        # In one order, so that two officers who ask at once wait for each other and not in a circle.
+        cases = list(Case.objects.select_for_update().filter(pk__in=chosen).exclude(state=State.CLOSED).order_by("pk"))
+        known = patterns.patterns_of([case.pk for case in cases])
+        others = [case for case in cases if case.pk not in known]
+        if len(cases) < 2 or not others:
+            raise ActionRefused(_("There are no two open incidents that are not one pattern already."))
+        name = min(known.values(), default="") or _name_of(findings, cases)
+        done: dict[str, list[Case]] = {"join": [], "link": []}
+        refused = []
+        for case in others:
+            transition = "join" if case.state == State.NEW else "link"
+            try:
+                done[transition].append(perform(case.pk, officer, transition, reason=reason, pattern=name))
+            except ActionRefused as refusal:
+                refused.append(str(refusal))
+        if any(done.values()):
+            data = {
+                "pattern": name,
+                "rule": rule,
+                "croupier": croupier,
+                "cases": sorted([*known, *(case.pk for each in done.values() for case in each)]),
+            }
+            audit_trail.record(officer.get_username(), "pattern.opened", casino_id=casino_id, data=data, reason=reason)
+    return OpenedPattern(name, done["join"], done["link"], refused)
+
+
+def _the_same(findings: Sequence[Finding]) -> tuple[int, str, str]:
+    """Return the casino, rule and croupier of all of ``findings``."""
+    [alike] = {(finding.casino_id, finding.rule, finding.croupier) for finding in findings}
+    return alike
+
+
+def _name_of(findings: Sequence[Finding], cases: Sequence[Case]) -> str:
+    """Return the reference of the first of the incidents that are of ``cases``."""
+    opened = {case.pk for case in cases}
+    first = min((each for each in findings if each.case_id in opened), key=lambda each: (each.occurred_at, each.pk))
+    return reference(first)
 
 
 def take_next(officer: Officer, shown: QuerySet[Finding] | None = None) -> Case | None:
@@ -183,7 +267,7 @@ def _check(
             )
         )
     if transition.by_proposer and case.proposed_by_id != officer.pk:
-        raise ActionRefused(_("Only the officer who proposed closing this case can withdraw that."))
+        raise ActionRefused(_("Only the officer who proposed closing this case can withdraw the proposal."))
     if transition.name in _OF_HOLDS and (refusal := _why_no_hold(holds.hold_of(case), officer, transition.name)):
         raise ActionRefused(refusal)
     if transition.needs_reason and not reason:
@@ -192,13 +276,17 @@ def _check(
         raise ActionRefused(_("Choose an outcome."))
     if transition.name == "assign" and not _is_caseworker(case, assignee):
         raise ActionRefused(_("No officer of that name works on cases at this casino."))
+    if transition.name in patterns.OF_PATTERNS and (
+        refusal := _why_not_of_pattern(patterns.pattern_of(case), transition.name)
+    ):
+        raise ActionRefused(refusal)
     if transition.name == "ask_video" and (lacking := Known(case).no_video) is not None:
         raise ActionRefused(lacking)
 
 
 _OF_HOLDS = ("hold", "lift_hold")
 
-_MOVES = ("case.taken", "case.assigned", "case.released")
+_MOVES = ("case.taken", "case.assigned", "case.released", "case.joined", "case.left")
 """The actions that say who has a case."""
 
 
@@ -211,8 +299,15 @@ def _why_no_hold(hold: CaseAction | None, officer: Officer, name: str) -> Promis
     if hold.officer_id == officer.pk:
         return _("You placed the legal hold. Another officer must lift it.")
     if same_hands(officer, hold.officer):
-        return _("Whoever placed the legal hold may have your account in hand. Another officer must lift it.")
+        return _("Whoever placed the legal hold may have control of your account. Another officer must lift it.")
     return None
+
+
+def _why_not_of_pattern(pattern: str, name: str) -> Promise | None:
+    """Return why a case in ``pattern``, "" for none, may not be put into one or taken out of it; None if it may."""
+    if name in ("join", "link"):
+        return _("The case is part of a pattern already.") if pattern else None
+    return None if pattern else _("The case is part of no pattern.")
 
 
 def _is_in_same_hands(case: Case, officer: Officer) -> bool:
@@ -233,8 +328,9 @@ def _apply(
     outcome: str,
     assignee: Officer | None,
     moment: datetime | None,
+    pattern: str,
 ) -> str:
-    """Change the case. Return the assignee, the outcome or the clock time that the action is about, "" if none."""
+    """Change the case. Return the assignee, outcome, clock time or pattern that the action is about, "" if none."""
     about = ""
     match transition.name:
         case "take":
@@ -244,6 +340,14 @@ def _apply(
             about = str(assignee)
         case "release":
             case.assigned_to = None
+        case "join":
+            case.assigned_to, about = officer, pattern
+        case "link":
+            about = pattern
+        case "leave":
+            case.assigned_to, about = None, patterns.pattern_of(case)
+        case "unlink":
+            about = patterns.pattern_of(case)
         case "answer":
             about = answered_by(case)
         case "ask_video":
@@ -307,9 +411,13 @@ def _holder_before(action: CaseAction) -> Officer | None:
     """Return who had a case before it was taken or assigned by ``action``, the last one; None if nobody had it."""
     moved = CaseAction.objects.filter(case=action.case_id, type__in=_MOVES).exclude(pk=action.pk)
     before = moved.select_related("officer").order_by("at", "pk").last()
-    if before is None or before.type == "case.released":
+    if before is None or before.type in ("case.released", "case.left"):
         return None
-    return before.officer if before.type == "case.taken" else Officer.objects.filter(username=before.about).first()
+    return (
+        before.officer
+        if before.type in ("case.taken", "case.joined")
+        else Officer.objects.filter(username=before.about).first()
+    )
 
 
 def _record(case: Case, officer: Officer, event: str, reason: str, about: str, *, at: datetime | None = None) -> None:

@@ -14,9 +14,11 @@ from datetime import datetime, timedelta
 from functools import cache, lru_cache
 from typing import Any
 
+from django.db import DEFAULT_DB_ALIAS
 from django.db.models import (
     BooleanField,
     Case,
+    CharField,
     DurationField,
     Exists,
     F,
@@ -29,6 +31,7 @@ from django.db.models import (
     Value,
     When,
 )
+from django.db.models.expressions import RawSQL
 from django.db.models.functions import Abs, Coalesce, Greatest, Least
 from django.utils import timezone
 from django.utils.translation import get_language, gettext
@@ -89,7 +92,7 @@ def with_priority(findings: QuerySet[Finding]) -> QuerySet[Any]:
     ``priority_money`` is -1, 0 or 1, ``priority_repeated`` whether others are like it.
     """
     described = findings.annotate(priority_money=_money_step(), priority_repeated=is_repeated())
-    return described.annotate(priority=_priority())
+    return described.annotate(priority=Case(When(case=None, then=Value(None)), default=_priority()))
 
 
 def by_urgency(findings: QuerySet[Finding], now: datetime | None = None) -> QuerySet[Any]:
@@ -145,17 +148,37 @@ def alike_of() -> QuerySet[Finding]:
 
 
 @cache
-def _priority() -> Case:
-    """Return the priority, from what ``with_priority`` has annotated."""
+def priority_over(row: str) -> tuple[str, tuple[Any, ...]]:
+    """Return the SQL of the priority and its parameters, over columns of ``row`` that are found out already.
+
+    They are ``priority_money``, ``priority_repeated``, ``case_rule`` and ``case_weight``. In a query of Django's, each
+    would be found out once for itself and once more for the priority.
+    """
+    columns = {
+        name: RawSQL(f"{row}.{name}", (), output_field)
+        for name, output_field in (
+            ("priority_money", IntegerField()),
+            ("priority_repeated", BooleanField()),
+            ("case_rule", CharField()),
+            ("case_weight", IntegerField()),
+        )
+    }
+    query = Finding.objects.annotate(**columns).annotate(priority=_priority("case_rule", "case_weight")).query
+    sql, parameters = query.get_compiler(DEFAULT_DB_ALIAS).compile(query.annotations["priority"])
+    return sql, tuple(parameters)
+
+
+@cache
+def _priority(rule: str = "case__rule", weight: str = "case__weight") -> Case:
+    """Return the priority of a finding with a case, from what ``with_priority`` has annotated."""
     level = (
         Value(LEAST_SEVERE)
-        - F("case__weight")
+        - F(weight)
         + Coalesce(F("priority_money"), Value(0))
         + Case(When(priority_repeated=True, then=Value(1)), default=Value(0))
     )
     return Case(
-        When(case=None, then=Value(None)),
-        When(case__rule__in=UNFAIR, then=Value(HIGHEST)),
+        When(**{f"{rule}__in": UNFAIR}, then=Value(HIGHEST)),
         default=Least(Greatest(level, Value(1)), Value(HIGHEST)),
         output_field=IntegerField(),
     )

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST
 
 from audit.access.capabilities import Capability
+from audit.desk.prepared import key_of, prepared
 from audit.desk.scoped_admin import CHOSEN_CASINO, casino_of_page, chosen_casino, demands, scope_of
 from audit.models import Casino
 
@@ -32,14 +35,18 @@ class Choice:
 
 def choice_of(request: HttpRequest) -> Choice:
     """Return what the switch shows the signed-in officer: one query, and another for what the page is of."""
-    found = scope_of(request, *Capability).casinos()[:SHOWN]
-    casinos = [(casino.pk, str(casino)) for casino in found]
-    if len(casinos) == 1 and not found[0].is_sandbox:
+    found = prepared("choice of casinos", key_of(request), lambda _now: _casinos(request))
+    casinos = [(pk, str(Casino(name=name, code=code, is_sandbox=sandbox))) for pk, name, code, sandbox in found]
+    if len(casinos) == 1 and not found[0][-1]:
         return Choice(casinos[0][1], [], None)
     chosen = chosen_casino(request)
     shown = {each for each in (chosen, casino_of_page(request)) if each is not None}
     is_sandbox = bool(shown) and Casino.objects.filter(pk__in=shown, is_sandbox=True).exists()
     return Choice("", casinos, chosen, is_sandbox)
+
+
+def _casinos(request: HttpRequest) -> QuerySet[Any]:
+    return scope_of(request, *Capability).casinos().values_list("pk", "name", "code", "is_sandbox")[:SHOWN]
 
 
 @require_POST

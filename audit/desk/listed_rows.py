@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date, time
+from html import escape
 from typing import Any
 
 from django.contrib.admin.templatetags.admin_urls import add_preserved_filters
@@ -17,12 +18,12 @@ from django.contrib.admin.utils import display_for_field, display_for_value, loo
 from django.contrib.admin.views.main import ChangeList
 from django.core.exceptions import FieldDoesNotExist, ObjectDoesNotExist
 from django.db.models import DateField, Field, ForeignKey, ManyToOneRel, Model, TimeField
-from django.utils.html import conditional_escape, escape
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import capfirst
 from django.utils.translation import gettext
 
 from audit.desk.addresses import page_of
+from audit.desk.parts import markup
 from audit.presentation import MISSING
 
 Cell = Callable[[Model], tuple[Any, bool]]
@@ -84,7 +85,7 @@ class _Writer:
             shown, is_unbroken = self.shown(row)
         except ObjectDoesNotExist:
             shown, is_unbroken = self.none, False
-        text = str(conditional_escape(shown))
+        text = markup(shown)
         if "icon-" in text:
             text = _in_words(text)
         is_none = self.has_label and _is_nothing(text)

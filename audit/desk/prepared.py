@@ -6,18 +6,27 @@ processor time of a short page. Only what depends on nothing but its key and the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+import re
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from types import MappingProxyType
+from typing import Any, TypeVar
 
+import psycopg
 from django.core.exceptions import EmptyResultSet
-from django.db import connection
-from django.db.models import IntegerField, QuerySet, Subquery
+from django.db import DEFAULT_DB_ALIAS, connection
+from django.db.models import BooleanField, IntegerField, Model, QuerySet, Subquery
+from django.db.models.expressions import RawSQL
+from django.db.models.query import ModelIterable
+from django.db.models.sql.compiler import SQLCompiler
 from django.http import HttpRequest
 from django.utils import timezone
+from psycopg.sql import Literal
 
 from audit.desk.scoped_admin import chosen_casino, officer_of
 from audit.models import Officer
+
+Row = TypeVar("Row", bound=Model)
 
 KEPT = 500
 """Statements that a process keeps: beyond that it begins anew."""
@@ -27,6 +36,12 @@ _PRESENT = datetime(2, 1, 1, tzinfo=UTC)
 
 _AROUND = timedelta(days=360)
 """How far from the present moment another one may be that a query computes from it."""
+
+_IDS = [-1]
+"""Stands for the primary keys in a statement that is kept."""
+
+_compilers: dict[str, tuple[SQLCompiler, str, Sequence[Any]]] = {}
+"""Compiled queries by name, with their statements. Reading rows by them changes nothing of them."""
 
 _statements: dict[tuple[str, Hashable], tuple[str, Sequence[Any]] | None] = {}
 """By name and key. None is a query of which Django sees that it finds no row, as somebody's who sees no record."""
@@ -47,10 +62,89 @@ def prepared(name: str, key: Hashable, build: Callable[[datetime], QuerySet[Any]
         return []
     sql, parameters = statement
     now = timezone.now()
-    with connection.cursor() as cursor:
-        cursor.execute(sql, [_moved(value, now) for value in parameters])
+    return planned(sql, [_moved(value, now) for value in parameters])
+
+
+def written(sql: str, parameters: Sequence[Any]) -> tuple[str, list[Any]]:
+    """Return a statement with its parameters written into it, but those of a moment and the keys of rows; and these.
+
+    PostgreSQL plans for any value that a parameter may have: it reads an index of standing findings only where it sees
+    that nothing else is asked for.
+    """
+    connection.ensure_connection()
+    first, *pieces = _PLACE.split(sql)
+    text, others = [first], []
+    for value, piece in zip(parameters, pieces, strict=True):
+        if isinstance(value, datetime) or value == _IDS:
+            others.append(value)
+            text += ["%s", piece]
+        else:
+            text += [Literal(value).as_string(connection.connection).replace("%", "%%"), piece]
+    return "".join(text), others
+
+
+_PLACE = re.compile("(?<!%)%s")
+
+
+def planned(sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
+    """Return the rows of a statement that PostgreSQL keeps as planned on this connection: for one that comes often and
+    takes as long to plan as to run. Raise Django's database errors."""
+    connection.ensure_connection()
+    # As `connection.cursor()` prepares Django's own, which writes parameters into the text of a statement.
+    database: Any = connection
+    with database._prepare_cursor(_PlannedCursor(connection.connection)) as cursor:
+        cursor.execute(sql, parameters)
         rows: list[tuple[Any, ...]] = cursor.fetchall()
     return rows
+
+
+class _PlannedCursor(psycopg.Cursor[tuple[Any, ...]]):
+    """A cursor whose statements PostgreSQL keeps, with their plans: a hundred of them, the most recent."""
+
+    def execute(self, query: Any, params: Any = None, **options: Any) -> _PlannedCursor:
+        return super().execute(query, params, prepare=True, **options)
+
+
+def rows_by_id(name: str, build: Callable[[datetime], QuerySet[Row]], ids: Sequence[int]) -> dict[int, Row]:
+    """Return the rows of ``build(now)`` that have these primary keys, by primary key: one query, none without ids.
+
+    ``build`` is called once for a ``name``, as for ``prepared``.
+    """
+    if not ids:
+        return {}
+    if name not in _compilers:
+        rows = build(_PRESENT)
+        key = f'"{rows.model._meta.db_table}"."{rows.model._meta.pk.column}"'
+        among = RawSQL(f"{key} = any (%s::bigint[])", (_IDS,), BooleanField())
+        compiler = rows.filter(among).query.get_compiler(DEFAULT_DB_ALIAS)
+        _compilers[name] = (compiler, *written(*compiler.as_sql()))
+    compiler, sql, parameters = _compilers[name]
+    now = timezone.now()
+    values = [list(ids) if value == _IDS else _moved(value, now) for value in parameters]
+    read: Iterable[Row] = ModelIterable(_Answered(compiler, planned(sql, values)))  # type: ignore[arg-type]
+    return {row.pk: row for row in read}
+
+
+class _Answered:
+    """What Django makes rows of in the place of a query set: a compiled query, and what the database answered."""
+
+    db = DEFAULT_DB_ALIAS
+    _known_related_objects: Mapping[Any, Any] = MappingProxyType({})
+
+    def __init__(self, compiler: SQLCompiler, rows: list[tuple[Any, ...]]) -> None:
+        self.query = self
+        self.select, self.klass_info = compiler.select, compiler.klass_info
+        self.annotation_col_map = compiler.annotation_col_map
+        self._compiler, self._rows = compiler, rows
+
+    def get_compiler(self, using: str) -> _Answered:
+        return self
+
+    def execute_sql(self, **_options: Any) -> list[list[tuple[Any, ...]]]:
+        return [self._rows]
+
+    def results_iter(self, results: Any) -> Iterable[Any]:
+        return self._compiler.results_iter(results)
 
 
 class Rows(Subquery):
@@ -80,7 +174,7 @@ def counted(
 
 def _compiled(rows: QuerySet[Any]) -> tuple[str, Sequence[Any]] | None:
     try:
-        return rows.query.sql_with_params()
+        return written(*rows.query.sql_with_params())
     except EmptyResultSet:
         return None
 

@@ -11,7 +11,7 @@ The rows, the choices in forms and filters, what actions reach, and the objects 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import wraps
+from functools import lru_cache, wraps
 from typing import Any, ParamSpec, TypeVar
 
 from django.contrib.admin.filters import RelatedFieldListFilter
@@ -142,7 +142,7 @@ class OfChosenCasino(ChangeList):
         for name, value in (new_params or {}).items():
             parts.pop(name, None)
             if value is not None:
-                parts[name] = urlencode([(name, value)], doseq=True)
+                parts[name] = _as_query(name, tuple(value) if isinstance(value, list | tuple) else str(value))
         return "?" + "&".join(parts[name] for name in sorted(parts))
 
     def _kept(self, removed: tuple[str, ...]) -> Mapping[str, str]:
@@ -150,11 +150,17 @@ class OfChosenCasino(ChangeList):
         kept: dict[tuple[str, ...], Mapping[str, str]] = self.__dict__.setdefault("_kept_parameters", {})
         if removed not in kept:
             kept[removed] = {
-                name: urlencode([(name, value)], doseq=True)
+                name: _as_query(name, tuple(value))
                 for name, value in self.filter_params.items()
                 if not name.startswith(removed)
             }
         return kept[removed]
+
+
+@lru_cache(4_096)
+def _as_query(name: str, value: str | tuple[str, ...]) -> str:
+    """Return a parameter of a query with its value or values. The filters of a list offer the same at every request."""
+    return urlencode([(name, value)], doseq=True)
 
 
 def demands(*capabilities: Capability) -> Callable[[Callable[P, HttpResponse]], Callable[P, HttpResponse]]:

@@ -15,6 +15,7 @@ from django.urls import URLPattern, URLResolver, path, reverse
 from django.utils.functional import SimpleLazyObject
 from django.utils.translation import gettext as _
 
+from audit.access.capabilities import Capability
 from audit.desk.approve import closing_page
 from audit.desk.approve import page as approve
 from audit.desk.audit_trail import page as audit_trail
@@ -24,8 +25,10 @@ from audit.desk.navigation import navigation
 from audit.desk.overview.page import overview_context
 from audit.desk.palette import page as palette
 from audit.desk.record import proof_page, state_page
+from audit.desk.remembered_messages import remember
 from audit.desk.rules import law_page
 from audit.desk.rules import page as rules
+from audit.desk.scoped_admin import scope_of
 from audit.desk.settings.page import settings_context
 from audit.desk.sign_in import access_link, own_password, pages, second_factor, single_sign_on
 from audit.presentation import MISSING
@@ -37,6 +40,7 @@ class DeskSite(admin.AdminSite):
     enable_nav_sidebar = False  # Django's own list of all models: ours is ``navigation``
 
     def get_urls(self) -> list[URLPattern | URLResolver]:
+        remember()  # a process that has the addresses of the desk serves its pages
         view = self.admin_view
         return [
             path("approve/", view(approve.approve_view), name="approve"),
@@ -78,9 +82,12 @@ class DeskSite(admin.AdminSite):
         """Show what waits for the officer, not Django's list of models; on a first run, what is loaded."""
         if first_run.is_shown_first(request):
             return redirect("admin:first_run")
-        return super().index(
-            request, {"title": _("Overview"), "overview": overview_context(request), **(extra_context or {})}
-        )
+        context = {
+            "title": _("Overview"),
+            "overview": overview_context(request),
+            "reads_record": bool(scope_of(request, Capability.SEE_RECORD)),
+        }
+        return super().index(request, {**context, **(extra_context or {})})
 
     def app_index(
         self, request: HttpRequest, app_label: str, extra_context: dict[str, Any] | None = None

@@ -200,21 +200,22 @@ def findings_by_id(ids: Sequence[int], scope: Scope, *, names: Scope = NOWHERE) 
         yield from (findings[pk] for pk in batch if pk in findings)
 
 
-def add_names(findings: Collection[Finding], names: Scope) -> None:
+def add_names(findings: Collection[Finding], names: Scope, *, with_facts: bool = True) -> None:
     """Put the names of persons beside their ids in ``findings``, in memory, at the casinos of ``names``.
 
-    One query for each casino.
+    Without facts those alone who are concerned are named. One query for each casino.
     """
     by_casino: dict[int, list[Finding]] = {}
     for finding in findings:
         if names.includes(finding.casino_id):
             by_casino.setdefault(finding.casino_id, []).append(finding)
     for casino_id, at_casino in by_casino.items():
-        in_facts = chain.from_iterable(players_of_facts(finding.facts) for finding in at_casino)
+        in_facts = chain.from_iterable(players_of_facts(each.facts) for each in at_casino if with_facts)
         concerned = players([finding.player for finding in at_casino])
         directory = Directory.of(casino_id, [*in_facts, *concerned, *staff([each.croupier for each in at_casino])])
         for finding in at_casino:
-            finding.facts = named_facts(finding.facts, directory)
+            if with_facts:
+                finding.facts = named_facts(finding.facts, directory)
             finding.named = names_of(finding, directory)
 
 

@@ -132,8 +132,9 @@ def playback_of(stream_id: int, first_seq: int, last_seq: int, *, known_through:
 
     ``known_through`` is the last event that counts: later events and corrections are left out.
     """
-    state = _state_before(stream_id, first_seq, known_through)
-    return playback_from(state, stream_id, first_seq, min(last_seq, known_through or last_seq))
+    last_seq = min(last_seq, known_through or last_seq)
+    events = _events_of(stream_id, first_seq, last_seq)
+    return playback_of_events(_state_before(stream_id, first_seq, events, known_through), events)
 
 
 def playback_from(state: State, stream_id: int, first_seq: int, last_seq: int) -> Playback:
@@ -141,8 +142,12 @@ def playback_from(state: State, stream_id: int, first_seq: int, last_seq: int) -
 
     Events are as the corrections of the state leave them.
     """
+    return playback_of_events(state, _events_of(stream_id, first_seq, last_seq))
+
+
+def _events_of(stream_id: int, first_seq: int, last_seq: int) -> list[Event]:
     raw = read.slice_of(stream_id, after=first_seq - 1, limit=MAX_FRAMES)
-    return playback_of_events(state, [decode_one_stored(envelope) for seq, envelope in raw if seq <= last_seq])
+    return [decode_one_stored(envelope) for seq, envelope in raw if seq <= last_seq]
 
 
 def playback_of_events(state: State, events: Sequence[Event]) -> Playback:
@@ -225,21 +230,32 @@ def _result_after(table: Table, event: Event, before: str | None) -> str | None:
     return "-".join(map(str, shown)) if isinstance(shown, tuple) else str(shown)
 
 
-def _state_before(stream_id: int, seq: int, known_through: int | None = None) -> State:
-    """Return the state before event ``seq``, from the cache if it is there; see ``stream_reader.state_at``."""
+def _state_before(stream_id: int, seq: int, events: Sequence[Event], known_through: int | None) -> State:
+    """Return the state before event ``seq``, from the cache if it is there; see ``stream_reader.state_at``.
+
+    It holds what is pending and what ``events``, those from ``seq`` on, mention: of a long session, a small part.
+    """
     last = min(seq, read.next_seq_of(stream_id)) - 1
     is_corrected = bool(stream_reader.corrections_of(stream_id, known_through=known_through))
     batch = None if is_corrected else read.batch_holding(stream_id, last)
     readings = standing_readings(stream_id)
     # The chain is a digest of all events before.
-    name = f"felt:{batch.chain.hex()}:{seq}:{digest_of(readings)}" if batch else ""
+    name = f"felt:{batch.chain.hex()}:{seq}:{len(events)}:{digest_of(readings)}" if batch else ""
     cached = cache.get(name) if name else None
     if cached is not None:
         return State.from_bytes(cached)
     state = stream_reader.state_at(stream_id, seq - 1, known_through=known_through, readings=readings)
+    hold_only(state, events)
     if name and state.table.events > MAX_FRAMES:
         _cache_state(name, state)
     return state
+
+
+def hold_only(state: State, events: Sequence[Event]) -> None:
+    """Have ``state`` hold the wagers that something is pending on and those that ``events`` mention, and no other."""
+    retired = state.retire()
+    mentioned_again = state.unheld(events)
+    state.recall(wager for wager in retired if wager.id in mentioned_again)
 
 
 def _cache_state(name: str, state: State) -> None:

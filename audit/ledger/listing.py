@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from math import floor, log10
+from typing import NamedTuple
 
 from django.db.models import QuerySet
 
@@ -39,8 +40,17 @@ class Given:
     given: float
 
 
-EVIDENCE = ("kind", "alpha", "wealth", "opening")
-"""What a picture of all processes needs of each: the rest of a thousand rows is most of the work of a page."""
+class Evidence(NamedTuple):
+    """What a picture and the watch list need of each process: objects of a thousand are most of the work of a page.
+
+    ``wealth`` is now, and ``opening`` when the year began, in ``settlement.eprocess.process.UNIT``.
+    """
+
+    pk: int
+    kind: str
+    alpha: str
+    wealth: int
+    opening: int
 
 
 def budget_of(casino: Casino) -> Budget | None:
@@ -73,19 +83,26 @@ def processes_of(casino: Casino) -> QuerySet[LedgerProcess]:
     return LedgerProcess.objects.filter(casino=casino, ended_at=None).defer(*HEAVY)
 
 
-def in_full(processes: Iterable[LedgerProcess]) -> list[LedgerProcess]:
-    """Return processes of which only ``EVIDENCE`` was read, with the rest of them, in the same order: one query."""
-    order = [each.pk for each in processes]
-    rows = LedgerProcess.objects.defer(*HEAVY).in_bulk(order)
+def evidence_of(casino: Casino, year: int) -> list[Evidence]:
+    """Return the evidence of each process of a casino's year that goes on: one query."""
+    rows = LedgerProcess.objects.filter(casino=casino, year=year, ended_at=None)
+    found = rows.order_by("kind", "pk").values_list("pk", "kind", "alpha", "wealth", "opening")
+    return [Evidence(pk, kind, alpha, int(wealth), int(opening)) for pk, kind, alpha, wealth, opening in found]
+
+
+def in_full(order: Sequence[int]) -> list[LedgerProcess]:
+    """Return the processes with these primary keys, in the same order: one query, none without any."""
+    rows = LedgerProcess.objects.defer(*HEAVY).in_bulk(order) if order else {}
     return [rows[pk] for pk in order]
 
 
 def watched(casino: Casino) -> list[LedgerProcess]:
-    """Return the processes of the year that e-BH selects by their wealth now and that have not asked in it."""
+    """Return the processes of the year that e-BH selects by their wealth now and that have raised no question in it."""
     cursor = cursor_of(casino)
     if cursor is None:
         return []
-    return watched_among(processes_of(casino).filter(year=cursor.year), questions_of(casino, cursor.year))
+    raised = LedgerQuestion.objects.filter(process__casino=casino, year=cursor.year).values_list("process", flat=True)
+    return in_full(watched_among(evidence_of(casino, cursor.year), frozenset(raised)))
 
 
 def questions_of(casino: Casino, year: int) -> dict[int, LedgerQuestion]:
@@ -94,11 +111,17 @@ def questions_of(casino: Casino, year: int) -> dict[int, LedgerQuestion]:
     return {each.process_id: each for each in of_year.select_related("process", "batch").defer("process__state")}
 
 
-def watched_among(processes: Iterable[LedgerProcess], raised: Container[int]) -> list[LedgerProcess]:
-    """Return what e-BH selects among all ``processes`` that go on, without those of ``raised``, their primary keys."""
-    of_year = {str(row.pk): row for row in processes}
-    listed = watch_list({key: row.e_value for key, row in of_year.items()})
-    return [of_year[key] for key in listed if of_year[key].pk not in raised]
+def watched_among(processes: Iterable[Evidence], raised: Container[int]) -> list[int]:
+    """Return the primary keys of what e-BH selects among all ``processes`` that go on, without those of ``raised``."""
+    # Nothing that has lost is selected, and most have: a fraction of large numbers costs more than to compare them.
+    e_values = {
+        str(each.pk): Fraction(each.wealth, each.opening) if each.wealth >= each.opening else LOST for each in processes
+    }
+    return [int(key) for key in watch_list(e_values) if int(key) not in raised]
+
+
+LOST = Fraction(0)
+"""Stands for the e-value of a process that has lost: any below one."""
 
 
 def kind_of(process: LedgerProcess) -> Kind:
@@ -124,7 +147,7 @@ def _log10(wealth: Fraction) -> float:
     return log10(wealth.numerator) - log10(wealth.denominator)
 
 
-def log_e_value(process: LedgerProcess) -> float:
+def log_e_value(process: Evidence | LedgerProcess) -> float:
     """Return the decimal logarithm of a process's e-value, for a picture of all of them; −40 at least."""
     wealth = int(process.wealth)
     return max(-40.0, log10(wealth) - log10(int(process.opening))) if wealth > 0 else -40.0

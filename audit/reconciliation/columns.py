@@ -15,7 +15,7 @@ from django.utils.translation import gettext
 
 from audit import presentation
 from audit.exports import sheets
-from audit.presentation import MISSING, payment_error, wager_status
+from audit.presentation import MISSING, bet_label, payment_error, wager_status
 from audit.reconciliation import wording
 from settlement.night.bridge import in_minor_units
 
@@ -141,7 +141,7 @@ _TEXT: Mapping[Kind, Callable[[Row, str, str], str]] = MappingProxyType(
         "interval": lambda row, key, currency: (
             f"{wording.share(row['low_millionths'])} – {wording.share(row['high_millionths'])}"
         ),
-        "bet": lambda row, key, currency: wording.bet(row[key]),
+        "bet": lambda row, key, currency: bet_label(row[key]),
         "game": lambda row, key, currency: wording.game(row[key]),
         "status": lambda row, key, currency: wager_status(row[key], currency),
         "unit": lambda row, key, currency: wording.unit_name(row, currency),

@@ -371,7 +371,7 @@ WAITING = Section(
     page=("stream", "table", "events", "W_rec", "W_adj", "W_acct"),
     paper=("stream", "table", "events", "W_rec", "W_adj", "W_acct"),
     sheet=("stream", "table", "events", "W_rec", "W_adj", "W_acct"),
-    note=_("The figures of this report are without them; here is what they would add to each win."),
+    note=_("The figures of this report leave them out; here is what they would add to each win."),
 )
 
 RESTATEMENT = Section(
@@ -425,8 +425,8 @@ def waiting_note(content: Row) -> str:
         if gained:
             changes.append(f"{wording.FIGURES[key]} {signed_money(gained, currency)}")
     says = ngettext(
-        "%(number)d correction waits for two officers. The figures are without it; with it: %(changes)s.",
-        "%(number)d corrections wait for two officers. The figures are without them; with them: %(changes)s.",
+        "%(number)d correction waits for two officers. The figures leave it out; with it: %(changes)s.",
+        "%(number)d corrections wait for two officers. The figures leave them out; with them: %(changes)s.",
         number,
     )
     return says % {"number": number, "changes": ", ".join(changes) or gettext("the same wins")}

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from audit import presentation
 from audit.presentation import language
 from settlement import RULESETS
-from settlement.catalogue import BET_LABELS, RULES
+from settlement.catalogue import RULES
 
 LINES: Mapping[str, Any] = {
     "completeness": _("Completeness"),
@@ -111,25 +111,6 @@ _UNIT_OF_LINE: Mapping[str, str] = {
     "unchecked": "sentences",
 }
 
-FAMILIES: Mapping[str, Any] = {
-    "announcements": _("announcements"),
-    "bank": _("fills, credits and buy-ins"),
-    "calls": _("the croupier’s calls"),
-    "collections": _("collections of stakes"),
-    "colours": _("colours of chips"),
-    "custody": _("who holds the equipment"),
-    "decisions": _("decisions of players"),
-    "handling": _("handling of chips"),
-    "marker": _("the point marker"),
-    "payouts": _("payouts"),
-    "results": _("results"),
-    "seating": _("who is at the table"),
-    "staff": _("who is on duty"),
-    "wagers": _("wagers placed"),
-    "wheel": _("what happens at the wheel"),
-}
-"""The families of events that a table may report."""
-
 SIGNED = frozenset(("luck", "unadjudicated", "payout_errors", "accounting_variance"))
 """The steps of the bridge, from the theoretical win to the accounting win. Nothing else has a sign."""
 
@@ -177,8 +158,8 @@ NOTES: Mapping[str, Any] = {
     "stranger": _("counted for %(session)s, which is not a session of this night"),
     "opened_late": _("counted too late for %(session)s of %(gaming_day)s: no report of that day has it"),
     "paid_wrong": ngettext_lazy(
-        "%(errors)d wager: %(for_house)s kept of players, %(for_players)s overpaid",
-        "%(errors)d wagers: %(for_house)s kept of players, %(for_players)s overpaid",
+        "%(errors)d wager: %(for_house)s kept from players, %(for_players)s overpaid",
+        "%(errors)d wagers: %(for_house)s kept from players, %(for_players)s overpaid",
         "errors",
     ),
     "stands": ngettext_lazy("%(stakes)d stake remains", "%(stakes)d stakes remain", "stakes"),
@@ -293,12 +274,6 @@ def game(code: str) -> str:
     return titles[code].in_language(language()) if code in titles else code
 
 
-def bet(code: str) -> str:
-    """Return the label of a bet, or the code of one that is not in the catalogue."""
-    label = BET_LABELS.get(code)
-    return label[language()] if label else code
-
-
 def compared(row: Mapping[str, Any], key: str, currency: str) -> str:
     """Return ``expected`` or ``found`` of a line's row, "" where there is nothing to compare."""
     value = row[key]
@@ -344,7 +319,7 @@ def unit_name(row: Mapping[str, Any], currency: str) -> str:
 
 def families(names: Iterable[str]) -> str:
     """Return families of events in words; what is no family, as an undecided bet, by its code."""
-    return ", ".join(str(FAMILIES.get(name, name)) for name in names)
+    return ", ".join(str(presentation.FAMILY_NAMES.get(name, name)) for name in names)
 
 
 def note(row: Mapping[str, Any], currency: str) -> str:

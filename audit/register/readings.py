@@ -14,10 +14,10 @@ from typing import Any
 
 import msgspec
 from django.utils.functional import Promise
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
-from audit.presentation import money
+from audit.presentation import FAMILY_NAMES, bet_label, labelled, money
 from audit.register import amounts, shifts
 from audit.register.shifts import SHIFTS
 from settlement import Finding, ShapeError, State, adjudicate
@@ -256,11 +256,14 @@ def written(name: str, value: Any, currency: str = "") -> str:
     if isinstance(value, bool):
         return gettext("yes") if value else gettext("no")
     if isinstance(value, list):
-        return ", ".join(map(str, value))
+        return ", ".join(str(FAMILY_NAMES.get(each, each)) for each in value)
     if name == SHIFTS:
         return shifts.written(value)
-    if isinstance(value, dict):
-        return ", ".join(f"{bet}: {_amount(amount, currency)}" for bet, amount in sorted(value.items()))
+    if name == "maximum":
+        caps = ((bet_label(bet), _amount(amount, currency)) for bet, amount in value.items())
+        return ", ".join(labelled(bet, amount) for bet, amount in sorted(caps))
+    if isinstance(value, dict):  # by its currency, each of its own
+        return ", ".join(money(amount, own) for own, amount in sorted(value.items()))
     if KINDS[name].is_amount:
         return _amount(value, currency)
     match name:
@@ -268,6 +271,8 @@ def written(name: str, value: Any, currency: str = "") -> str:
             return f"{value} ms"
         case "throw_delay_s":
             return f"{value} s"
+        case "seat_limit" if isinstance(value, int):  # the default depends on the table, and is text
+            return ngettext("%(number)d player", "%(number)d players", value) % {"number": value}
         case _:
             return str(_WORDS.get(value, value))
 

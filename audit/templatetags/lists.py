@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from html import escape
 from itertools import islice
 from typing import Any
 
@@ -10,16 +11,30 @@ from django import template
 from django.contrib.admin.templatetags.admin_list import result_headers
 from django.contrib.admin.views.main import ChangeList
 from django.template import Context
-from django.utils.html import conditional_escape, escape
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import capfirst
 
 from audit.desk.findings.queue_page import Row
 from audit.desk.findings.queue_rows import lines_of
 from audit.desk.listed_rows import rows_of
+from audit.desk.menu import sections as menu
+from audit.desk.menu import tabs
 from audit.desk.navigation import Link, Navigation
+from audit.desk.parts import markup
 
 register = template.Library()
+
+
+@register.simple_tag
+def sections(navigation: Navigation) -> SafeString:
+    """Return the links at the left of a page, in groups."""
+    return menu(navigation)
+
+
+@register.simple_tag
+def sections_below(navigation: Navigation) -> SafeString:
+    """Return the links below a page on a phone."""
+    return tabs(navigation)
 
 
 @register.filter
@@ -42,7 +57,7 @@ def as_links(choices: Iterable[dict[str, Any]]) -> SafeString:
 
 def _choice(choice: dict[str, Any]) -> str:
     opening = '<li class="selected">' if choice["selected"] else "<li>"
-    return f'{opening}<a href="{escape(choice["query_string"])}">{conditional_escape(choice["display"])}</a></li>'
+    return f'{opening}<a href="{escape(choice["query_string"])}">{markup(choice["display"])}</a></li>'
 
 
 @register.inclusion_tag("admin/change_list_results.html")

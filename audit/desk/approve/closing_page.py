@@ -24,6 +24,7 @@ from audit.corrections.waiting import waiting_in
 from audit.desk import parts
 from audit.desk.approve import waiting
 from audit.desk.approve.neighbours import closing_address, neighbours_of
+from audit.desk.approve.note import Note
 from audit.desk.audited_admin import record_entry
 from audit.desk.findings.casework import case_context
 from audit.desk.findings.page import finding_context
@@ -44,18 +45,6 @@ MEANINGS: Mapping[str, Promise] = MappingProxyType(
     }
 )
 """What an outcome says."""
-
-
-@dataclass(frozen=True, slots=True)
-class Note:
-    """Something the officer should know: ``mark`` is a word or a number before it, ``kind`` the colour of that."""
-
-    mark: str
-    kind: str
-    title: str
-    detail: str = ""
-    address: str = ""
-    is_quoted: bool = False
 
 
 @demands(Capability.APPROVE_CASES)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -26,12 +27,12 @@ from audit.event_store.audit_trail import AuditEntry
 from audit.exports.lists import FORMATS
 from audit.exports.sheets import Column, Dated, Sheet
 from audit.models import Casino, LoggedStream
-from audit.presentation import date_time, labelled, money, month_of
+from audit.presentation import count, date_time, labelled, money, month_of
 from audit.presentation import day as shown_day
 from audit.transparency.kept_findings import ADJUDICATED, KEPT
 
-MAX_ENTRIES = 2_000
-"""Entries of one day on the page, the latest ones; the file has all."""
+PER_PAGE = 200
+"""Entries on a page, the latest ones first shown; the file has all of the day."""
 
 
 OF_THE_RECORD = (ADJUDICATED, KEPT)
@@ -40,6 +41,7 @@ OF_THE_RECORD = (ADJUDICATED, KEPT)
 ISO_DAY = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])")
 ISO_MONTH = re.compile(r"(\d{4})-(0[1-9]|1[0-2])")
 ISO_TIME = re.compile(ISO_DAY.pattern + r"T[\d:.]{5,15}(?:Z|[+-]\d\d:\d\d)")
+SEQ = re.compile(r"[0-9]{1,18}")
 DIGEST = re.compile("[0-9a-f]{64}")
 """How data of an entry are recorded that the page writes as the desk does."""
 
@@ -89,6 +91,7 @@ def day_view(request: HttpRequest) -> HttpResponse:
     selection = _selection(request)
     of_day = selection.whole_day()
     entries, day = selection.entries(of_day), selection.day
+    start, stop = _part(entries, request.GET.get("before", ""))
     record_entry(request, "trail.viewed", casino_id=selection.casino_id, day=day.isoformat())
     context = {
         **admin.site.each_context(request),
@@ -98,8 +101,8 @@ def day_view(request: HttpRequest) -> HttpResponse:
         "subjects": _subjects(selection),
         "day_before": day - timedelta(days=1) if day > FIRST_DAY else None,
         "day_after": day + timedelta(days=1) if day < datetime.now(UTC).date() else None,
-        "rows": _rows(with_currencies(entries[-MAX_ENTRIES:], selection.casino), selection.casino),
-        "left_out": max(0, len(entries) - MAX_ENTRIES),
+        "rows": _rows(with_currencies(entries[start:stop], selection.casino), selection.casino),
+        "pages": _pages(request, entries, start, stop) if len(entries) > PER_PAGE else None,
         "formats": list(FORMATS),
         "query": request.GET.urlencode(),
     }
@@ -143,6 +146,33 @@ def _selection(request: HttpRequest) -> Selection:
         day = today
     actor, type = (request.GET.get(name, "").strip() for name in ("actor", "type"))
     return Selection(casinos, casino, day, actor, type)
+
+
+def _part(entries: Sequence[AuditEntry], before: str) -> tuple[int, int]:
+    """Return which of the day's entries are on the page: the last of those before the entry of that number."""
+    stop = len(entries)
+    if SEQ.fullmatch(before):
+        stop = bisect_left(entries, int(before), key=lambda entry: entry.seq)
+    return max(0, stop - PER_PAGE), stop
+
+
+def _pages(request: HttpRequest, entries: Sequence[AuditEntry], start: int, stop: int) -> dict[str, Any]:
+    """Return which part of the day's entries is shown, in words, and where those before and after it are."""
+    shown = {"first": count(min(start + 1, stop)), "last": count(stop), "number": count(len(entries))}
+    later = min(len(entries), stop + PER_PAGE)
+    return {
+        "words": _("Entries %(first)s to %(last)s of %(number)s") % shown,
+        "earlier": _address(request, entries[start].seq) if start else "",
+        "later": _address(request, entries[later].seq if later < len(entries) else None) if stop < later else "",
+    }
+
+
+def _address(request: HttpRequest, before: int | None) -> str:
+    query = request.GET.copy()
+    query.pop("before", None)
+    if before is not None:
+        query["before"] = str(before)
+    return f"?{query.urlencode()}"
 
 
 def _actors(selection: Selection, of_day: Iterable[AuditEntry]) -> list[tuple[str, str]]:

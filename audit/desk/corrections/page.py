@@ -13,11 +13,14 @@ from audit.adjudication.both_readings import BothReadings, DifferingWager, Wager
 from audit.corrections.decisions import state_of
 from audit.corrections.wording import decided_in_words
 from audit.desk.corrections.felts import BothFelts
+from audit.desk.corrections.speaks import notes_of
 from audit.desk.findings.verdict import Term
+from audit.desk.parts import due_ring
 from audit.desk.tables.event_sentences import sentence
 from audit.desk.tables.replay import persons_in
 from audit.event_store import read
 from audit.models import CorrectionDecision, Finding
+from audit.models.cases import State
 from audit.persons.directory import NO_NAMES, Directory, mentioned_in, named_facts, staff
 from audit.presentation import (
     finding_title,
@@ -28,6 +31,7 @@ from audit.presentation import (
     payment_error,
     reference,
     signed_money,
+    time_left,
     wager_status,
 )
 from settlement import Event
@@ -78,6 +82,8 @@ def correction_context(
         "wagers": list(_wagers(both, finding.currency))[:WAGERS_SHOWN] if both is not None else [],
         "sums": _sums(both, finding.currency) if both is not None else None,
         "change": _change(both, finding.currency) if both is not None else None,
+        "speaks": list(notes_of(finding, both, target.occurred_at if target is not None else None)),
+        "due": _due(finding),
         "only_without": _titles(both.only_without) if both is not None else [],
         "only_with": _titles(both.only_with) if both is not None else [],
     }
@@ -176,14 +182,42 @@ def _side(wager: DifferingWager, which: str) -> WagerReading | None:
     return wager.without if which == "without" else wager.with_it
 
 
+def _due(finding: Finding) -> str:
+    """Return the ring and the time left until the deadline of a correction's case; "" without an open one."""
+    case = finding.case
+    return due_ring(time_left(case.deadline, since=case.opened_at)) if case and case.state != State.CLOSED else ""
+
+
 def _titles(findings: Sequence[FoundFinding]) -> list[dict[str, Any]]:
-    return [
-        {
-            "title": finding_title(each.rule),
-            "severity": each.severity,
-            "seq": each.seq,
-            "wager": each.wager or "",
-            "message": each.message(language()),
-        }
-        for each in findings[:FINDINGS_SHOWN]
-    ]
+    """Return the findings of one reading alone: each cause, with what follows from it under it."""
+    shown = findings[:FINDINGS_SHOWN]
+    known = {(each.rule, each.seq, each.wager) for each in shown}
+    following: dict[tuple[str, int, str | None], list[FoundFinding]] = {}
+    heads = []
+    for each in shown:
+        cause = each.caused_by
+        key = (cause.rule, cause.seq, cause.wager) if cause is not None else None
+        if key is not None and key in known:
+            following.setdefault(key, []).append(each)
+        else:
+            heads.append(each)
+    return [{**_title(each), "following": [*_under(each, following)]} for each in heads]
+
+
+def _under(
+    cause: FoundFinding, following: dict[tuple[str, int, str | None], list[FoundFinding]]
+) -> Iterator[dict[str, Any]]:
+    """Yield what follows from a finding, and from that in turn."""
+    for each in following.get((cause.rule, cause.seq, cause.wager), ()):
+        yield _title(each)
+        yield from _under(each, following)
+
+
+def _title(finding: FoundFinding) -> dict[str, Any]:
+    return {
+        "title": finding_title(finding.rule),
+        "severity": finding.severity,
+        "seq": finding.seq,
+        "wager": finding.wager or "",
+        "message": finding.message(language()),
+    }

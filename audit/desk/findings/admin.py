@@ -7,7 +7,7 @@ from typing import Any
 from django.contrib import admin, messages
 from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.views.main import ChangeList
-from django.core.paginator import InvalidPage, Paginator
+from django.core.paginator import InvalidPage, Page, Paginator
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import redirect
@@ -19,15 +19,15 @@ from django.utils.translation import gettext_lazy as _
 
 from audit.access.capabilities import Capability
 from audit.casework.priority import with_due_group, with_priority
-from audit.casework.recurrence import came_back
 from audit.desk.archived import where_words
 from audit.desk.audited_admin import actor, record_entry
 from audit.desk.complaints.about import about_finding, entry_address
 from audit.desk.downloads import file_response, filter_texts, filters_in_words, list_response
 from audit.desk.findings import saved_views
-from audit.desk.findings.casework import CaseworkAdmin, case_context
+from audit.desk.findings.casework import ID, CaseworkAdmin, case_context
 from audit.desk.findings.columns import LIST_COLUMNS
 from audit.desk.findings.filters import (
+    HAS_WEIGHT,
     AmountFilter,
     DayFilter,
     LosesFilter,
@@ -51,10 +51,11 @@ from audit.desk.findings.person_filters import (
 from audit.desk.findings.queue_page import queue_of
 from audit.desk.findings.queues import OPEN_QUEUES, can_work_cases, tabs
 from audit.desk.findings.search import search
+from audit.desk.findings.shown_findings import in_full, lines
 from audit.desk.findings.todo import steps_of
 from audit.desk.icons import icon
 from audit.desk.names import sees_names
-from audit.desk.scoped_admin import OfChosenCasino, demands, officer_of, scope_of
+from audit.desk.scoped_admin import OfChosenCasino, demands, note_casino, officer_of, scope_of
 from audit.event_store.archived import StreamArchived
 from audit.evidence.bundle import Unproven
 from audit.evidence.export import export
@@ -65,9 +66,6 @@ from audit.models import Casino, Finding
 from audit.models.jobs import JobKind
 from audit.presentation import finding_title, language
 from audit.transparency.proofs import NotSealed
-
-PAGE_SELECT_RELATED = ("stream", "table", "casino", "case__assigned_to", "case__proposed_by", "case__approved_by")
-"""What the page of one finding shows of other rows, read with it."""
 
 MAX_ROWS_AT_ONCE = 2_000
 """Rows of an export that is made within the request. A larger one becomes a background job."""
@@ -82,6 +80,7 @@ class FindingList(OfChosenCasino):
     def get_results(self, request: HttpRequest) -> None:
         if not is_folded(request):
             super().get_results(request)
+            self.result_list = self.result_list.values_list("pk", flat=True)  # a page reads what its lines show
             if is_queue(request):
                 self.summed = summed(self.queryset, grouping_of(request))
             return
@@ -96,7 +95,7 @@ class FindingList(OfChosenCasino):
         self.full_result_count, self.show_full_result_count, self.show_admin_actions = None, False, True
         if not self.multi_page and start:
             self.summed = self._folded(request, 0, length)
-        self.result_list = self.summed.rows
+        self.result_list: Any = self.summed.rows
         if self.multi_page and not (self.show_all and self.can_show_all):
             self.result_list = self.result_list[: self.list_per_page]
             try:
@@ -104,8 +103,24 @@ class FindingList(OfChosenCasino):
             except InvalidPage:
                 raise IncorrectLookupParameters from None
 
+    @property
+    def lines(self) -> list[Finding]:
+        """The findings of the page, with what their lines show."""
+        return list(self.result_list) if self.summed is not None and self.summed.rows else lines(self.result_list)
+
     def _folded(self, request: HttpRequest, start: int, length: int) -> Summed:
         return folded(self.queryset, grouping_of(request), start=start, length=length)
+
+
+class PagesByCase(Paginator):  # type: ignore[type-arg]  # Django has no such class at run time
+    """The pages of a list of findings with cases: counted without the cases, by which each page is read."""
+
+    object_list: QuerySet[Any]
+
+    def page(self, number: int | str) -> Page[Any]:
+        read: Paginator[Any] = Paginator(self.object_list.filter(HAS_WEIGHT), self.per_page)
+        read.count = self.count
+        return read.page(number)
 
 
 @admin.register(Finding)
@@ -126,7 +141,7 @@ class FindingAdmin(CaseworkAdmin):
         *("severity", StandingFilter, MonthFilter, OwedFilter, GroupedBy),
     )
     show_facets = admin.ShowFacets.NEVER
-    list_select_related = ("table", "casino", "case__assigned_to")
+    list_select_related = False  # what lines show is read by ``lines``
     change_list_template = "admin/audit/findings/list.html"
     ordering = ("case__weight", "case__deadline", "-pk")
     list_per_page = 25
@@ -137,10 +152,24 @@ class FindingAdmin(CaseworkAdmin):
         return FindingList
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Finding]:
-        findings: QuerySet[Finding] = with_due_group(with_priority(super().get_queryset(request)))
-        if self.is_of_one_row(request):
-            findings = findings.select_related(*PAGE_SELECT_RELATED)
-        return findings.annotate(has_come_back=came_back())
+        findings: QuerySet[Finding] = super().get_queryset(request)
+        is_by_priority = request.GET.get("queue") in OPEN_QUEUES or "o" in request.GET
+        return with_due_group(with_priority(findings)) if is_by_priority else findings
+
+    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Finding | None:
+        """Return the finding of a page with what the page shows of it, None if the officer does not see it."""
+        pk = int(object_id) if ID.fullmatch(object_id) else 0
+        finding = in_full(pk)
+        if finding is None or not scope_of(request, *self.sees, *self.changes).includes(finding.casino_id):
+            return None
+        note_casino(request, finding.casino_id)
+        return finding
+
+    def get_paginator(
+        self, request: HttpRequest, queryset: QuerySet[Finding], per_page: int, *args: Any
+    ) -> Paginator[Any]:
+        pages = PagesByCase if StandingFilter.leaves_cases(request) else Paginator
+        return pages(queryset, per_page)
 
     def get_ordering(self, request: HttpRequest) -> Any:
         """Return the order of amounts or of the queue where the list is one; else one that is read from an index."""
@@ -185,6 +214,7 @@ class FindingAdmin(CaseworkAdmin):
         page = super().changelist_view(request, {**context, **(extra_context or {})})
         listed = getattr(page, "context_data", {}).get("cl")
         if listed is not None:
+            listed.result_list = listed.lines
             add_names(listed.result_list, scope_of(request, Capability.SEE_NAMES))
             queue = queue_of(request, listed.result_list, listed.summed)
             grouped = choices_of(request, listed) if queue is not None and not request.GET.get("owed") else ()

@@ -29,7 +29,7 @@ from django.utils.translation import ngettext
 
 from audit.access.capabilities import Capability
 from audit.access.scope import officers_with
-from audit.casework import actions
+from audit.casework import actions, patterns
 from audit.casework.escalation import escalations_of
 from audit.casework.priority import ALIKE_DAYS
 from audit.casework.state_machine import TRANSITIONS
@@ -86,6 +86,10 @@ ACTION_TITLES = {
     "case.reopened": _("reopened the case"),
     "case.held": _("placed a legal hold"),
     "case.hold_lifted": _("lifted the legal hold"),
+    "case.joined": _("took the case, as part of the pattern"),
+    "case.left": _("released the case from the pattern"),
+    "case.linked": _("added the case to the pattern"),
+    "case.unlinked": _("took the case out of the pattern"),
 }
 """An action in the case's history, by its event type in the audit trail. One with a colon is followed by an outcome."""
 
@@ -130,7 +134,7 @@ class CaseworkAdmin(RecordAdmin[Finding]):
         if done:
             text = ngettext("%(count)d case was changed.", "%(count)d cases were changed.", len(done))
             content = text % {"count": len(done)}
-            undo = _undo_form(request, done, TRANSITIONS[name].event)
+            undo = undo_form(request, done, TRANSITIONS[name].event)
             messages.success(request, format_html("{} {}", content, undo) if undo else content)
         _say_refusals(request, refusals)
 
@@ -189,8 +193,8 @@ class CaseworkAdmin(RecordAdmin[Finding]):
         finding = self.row_or_404(request, pk)
         if name not in TRANSITIONS or finding.case_id is None:
             raise Http404
-        if name == PAYS and not is_payable(finding):
-            raise Http404
+        if (name == PAYS and not is_payable(finding)) or TRANSITIONS[name].event in patterns.JOINED:
+            raise Http404  # a pattern is opened on the page of its croupier, of all its cases at once
         decides = TRANSITIONS[name].capability is Capability.APPROVE_CASES
         if decides and (page := ask_for_proof(request)) is not None:
             return page
@@ -235,12 +239,15 @@ def _say_refusals(request: HttpRequest, refusals: Counter[str]) -> None:
         messages.warning(request, text % {"count": count, "why": why})
 
 
-def _undo_form(request: HttpRequest, cases: Sequence[Case], event: str) -> SafeString | None:
-    """Return the button that takes back what an officer has just done to ``cases``; None if it cannot be taken back."""
-    if event not in actions.UNDO:
+def undo_form(request: HttpRequest, cases: Sequence[Case], *events: str, kept: str | None = None) -> SafeString | None:
+    """Return the button that takes back what an officer has just done to ``cases``; None if it cannot be taken back.
+
+    ``kept`` is the query of the list to return to, None for that of the request.
+    """
+    if not actions.UNDO.keys() >= {*events}:
         return None
-    done = CaseAction.objects.filter(case__in=cases, officer=officer_of(request), type=event).values("case")
-    kept = request.GET.urlencode()
+    done = CaseAction.objects.filter(case__in=cases, officer=officer_of(request), type__in=events).values("case")
+    kept = request.GET.urlencode() if kept is None else kept
     return format_html(
         '<form class="undo" method="post" action="{}"><input type="hidden" name="csrfmiddlewaretoken" value="{}">'
         '<input type="hidden" name="actions" value="{}"><button class="btn sm" type="submit">{}</button></form>',
@@ -331,6 +338,7 @@ def case_context(request: HttpRequest, finding: Finding) -> dict[str, Any] | Non
             for other in similar.order_by("-occurred_at")[:SIMILAR_SHOWN]
         ],
         "pattern": _pattern(finding, request),
+        "together": _together(known, finding, request),
         "has_recurred": similar.filter(case__state=State.CLOSED, case__closed_at__lt=case.opened_at).exists(),
     }
 
@@ -369,6 +377,8 @@ DONE: Mapping[str, Promise] = MappingProxyType(
         "case.taken": _("You took this case."),
         "case.assigned": _("The case was assigned."),
         "case.proposed": _("You proposed closing. A second officer decides."),
+        "case.joined": _("You took this case as part of a pattern."),
+        "case.linked": _("You added this case to a pattern."),
     }
 )
 """What an officer has just done that can be taken back, by its event type in the audit trail."""
@@ -387,6 +397,8 @@ MESSAGES: Mapping[str, Promise] = MappingProxyType(
         "case.reopened": _("The case was reopened."),
         "case.held": _("The legal hold was placed."),
         "case.hold_lifted": _("The legal hold was lifted."),
+        "case.left": _("The case is part of no pattern any more. No officer has it."),
+        "case.unlinked": _("The case is part of no pattern any more."),
     }
 )
 """What is said after an act, by its event type in the audit trail."""
@@ -419,3 +431,26 @@ def _pattern(finding: Finding, request: HttpRequest) -> dict[str, Any] | None:
     query = urlencode({"rule": finding.rule, "q": finding.croupier})
     address = f"{reverse('admin:audit_finding_changelist')}?{query}"
     return {"count": count, "address": address} if count else None
+
+
+def _together(known: actions.Known, finding: Finding, request: HttpRequest) -> dict[str, Any] | None:
+    """Return the pattern that the case is in, with the incidents of its other cases, the first first; None for none."""
+    if not known.pattern:
+        return None
+    cases = patterns.members(finding, known.pattern)
+    heads = in_record(Finding.objects.standing().filter(HEADS), request).filter(case__in=cases)
+    others = heads.exclude(case=known.case).select_related("case__assigned_to", "casino").order_by("occurred_at", "pk")
+    return {
+        "name": known.pattern,
+        "count": len(cases),
+        "others": [
+            {
+                "finding": other,
+                "reference": reference(other),
+                "words": money_at_stake(other) or finding_title(other.rule),
+                "state": state_pie(other.case) if other.case is not None else "",
+                "officer": other.case.assigned_to if other.case is not None else None,
+            }
+            for other in others
+        ],
+    }

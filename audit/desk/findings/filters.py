@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from datetime import date
-from types import MappingProxyType
+from collections.abc import Iterator
+from datetime import date, datetime
 from typing import Any
 
 from django.contrib import admin
@@ -17,6 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from audit.access.capabilities import Capability
 from audit.casework.priority import units_of_currency
 from audit.desk.findings.queues import queues
+from audit.desk.prepared import key_of, prepared
 from audit.desk.scoped_admin import chosen_casino, in_record, is_of_sandbox, officer_of, scope_of
 from audit.event_store import binary_copy
 from audit.models import Finding, FindingStatus, GamingTable
@@ -30,8 +30,11 @@ MAX_DAYS = 30
 AMOUNTS = (10, 100, 1_000)
 """From how many units of its currency an amount may be asked for."""
 
-HAS_CASE: Mapping[str, Any] = MappingProxyType({"case__weight__gte": 0})
-"""True of every finding that stands or has stood. PostgreSQL reads the list in the order of an index once it knows."""
+HAS_CASE = Q(case__isnull=False)
+"""True of every finding that stands or has stood."""
+
+HAS_WEIGHT = Q(case__weight__gte=0)
+"""True of every finding with a case: PostgreSQL reads a page in the order of an index of cases once it knows."""
 
 
 _CHOSEN = "unnest(%b::bigint[])"
@@ -121,8 +124,10 @@ class TableFilter(admin.SimpleListFilter):
     parameter_name = "table"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        tables = in_record(GamingTable.objects.all(), request)
-        return [(str(table.pk), f"{table.casino.code} · {table.code}") for table in tables.select_related("casino")]
+        def tables(_now: datetime) -> QuerySet[Any]:
+            return in_record(GamingTable.objects.all(), request).values_list("pk", "casino__code", "code")
+
+        return [(str(pk), f"{casino} · {code}") for pk, casino, code in prepared("tables", key_of(request), tables)]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         value = self.value()
@@ -222,17 +227,22 @@ class StandingFilter(admin.SimpleListFilter):
             is_default = "standing=" not in choice["query_string"]
             yield {**choice, "display": _("standing")} if is_default else choice
 
+    @staticmethod
+    def leaves_cases(request: HttpRequest) -> bool:
+        """Return whether every finding that this filter leaves has a case."""
+        return request.GET.get("standing") not in ("pending", "never") and not is_of_sandbox(request)
+
     def queryset(self, request: HttpRequest, queryset: QuerySet[Finding]) -> QuerySet[Finding]:
         # Those of a sandbox stand without a case.
-        stood = {"stood_at__isnull": False} if is_of_sandbox(request) else HAS_CASE
+        stood = Q(stood_at__isnull=False) if is_of_sandbox(request) else HAS_CASE
         match self.value():
             case "pending":
                 return queryset.filter(status=FindingStatus.PENDING)
             case "never":
                 return queryset.filter(status=FindingStatus.SUPERSEDED, stood_at=None)
             case "all":
-                return queryset.filter(**stood)
+                return queryset.filter(stood)
             case "superseded":
-                return queryset.filter(**stood, status=FindingStatus.SUPERSEDED)
+                return queryset.filter(stood, status=FindingStatus.SUPERSEDED)
             case _:
-                return queryset.filter(**stood, status=FindingStatus.STANDING)
+                return queryset.filter(stood, status=FindingStatus.STANDING)

@@ -21,16 +21,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from django.core.exceptions import EmptyResultSet
-from django.db import connection
 from django.db.models import BigIntegerField, Count, F, QuerySet, Sum, Value
 from django.db.models.fields.json import KT
 from django.db.models.functions import Cast
 from django.http import HttpRequest
 
-from audit.casework.recurrence import came_back
+from audit.casework.priority import priority_over
 from audit.desk.findings.grouping import Grouping, Key, grouping_of
 from audit.desk.findings.person_filters import OWED
 from audit.desk.findings.queues import OPEN_QUEUES
+from audit.desk.findings.shown_findings import lines
+from audit.desk.prepared import planned, written
 from audit.models import Finding, FindingStatus
 
 FOLDED_SHOWN = 4
@@ -38,22 +39,19 @@ FOLDED_SHOWN = 4
 
 _AMOUNT = Cast(KT("owed__amount"), BigIntegerField())
 
-_FOUND_OUT = ("due_group", "priority", "priority_money", "priority_repeated")
-"""What folding finds out of an incident and its line shows, as ``FindingAdmin.get_queryset`` annotates it."""
-
-# The order is that of ``grouping.WITHIN`` in each group: as Django writes it, the priority would be found out twice.
+# The order is that of ``grouping.WITHIN`` in each group. Only what is repeated is compared, which most is not.
 _FOLDED = f"""
-with incident as materialized (
+with open as materialized ({{incidents}}),
+incident as materialized (
   select i.*, row_number() over (order by in_group, priority desc nulls last, deadline, pk desc) as place
-  from ({{incidents}}) i
+  from (select open.*, {{priority}} as priority from open) i
 ),
-ranked as (
-  select i.*,
-    case when priority_repeated then row_number() over pattern else 1 end as nth,
-    case when priority_repeated then first_value(place) over pattern else place end as head,
-    case when priority_repeated then first_value(in_group) over pattern else in_group end as group_shown
-  from incident i
-  window pattern as (partition by priority_repeated, casino_id, rule, croupier order by place)
+ranked as materialized (
+  select i.*, 1 as nth, place as head, in_group as group_shown from incident i where not priority_repeated
+  union all
+  select i.*, row_number() over pattern, first_value(place) over pattern, first_value(in_group) over pattern
+  from incident i where priority_repeated
+  window pattern as (partition by casino_id, rule collate "C", croupier collate "C" order by place)
 ),
 page as (select * from ranked where nth = 1 order by place limit %s offset %s)
 select json_build_object(
@@ -63,7 +61,7 @@ select json_build_object(
   'groups', (select json_agg(json_build_array(group_shown, count, "by", currency, total)) from (
     select group_shown, count(*), "by", currency, sum(amount) as total
     from ranked group by group_shown, "by", currency) g),
-  'page', (select json_agg(json_build_array(pk, {", ".join(_FOUND_OUT)}) order by place) from page),
+  'page', (select json_agg(pk order by place) from page),
   'patterns', (select json_agg(json_build_array(pk, count, first, last, members)) from (
     select p.pk, count(*), min(r.player) as first, max(r.player) as last,
       json_agg(r.pk order by r.place) filter (where r.nth <= {1 + FOLDED_SHOWN}) as members
@@ -148,7 +146,7 @@ def summed(everything: QuerySet[Any], grouping: Grouping) -> Summed:
 def folded(everything: QuerySet[Any], grouping: Grouping, *, start: int, length: int) -> Summed:
     """Return what a queue is about in which patterns fold, with ``length`` of its lines from ``start`` on: two queries.
 
-    ``everything`` has what ``FindingAdmin.get_queryset`` annotates.
+    ``everything`` has what ``by_urgency`` annotates.
     """
     of_all = Summed()
     found = _fold(everything, grouping, start, length)
@@ -157,13 +155,10 @@ def folded(everything: QuerySet[Any], grouping: Grouping, *, start: int, length:
     for group, count, by, currency, total in found["groups"] or ():
         of_all.groups[(group,) if grouping.fields else ()].add(count, by, currency, total)
     of_all.findings, of_all.lines = found["findings"], found["lines"]
-    lines, patterns = found["page"] or [], found["patterns"] or []
-    rows = _rows({*(pk for pk, *_rest in lines), *(pk for *_rest, members in patterns for pk in members)})
-    shown = [(rows[pk], values) for pk, *values in lines if pk in rows]
-    for finding, values in shown:
-        for name, value in zip(_FOUND_OUT, values, strict=True):
-            setattr(finding, name, value)
-    of_all.rows = [finding for finding, _values in shown]
+    page, patterns = found["page"] or [], found["patterns"] or []
+    shown = {*page, *(pk for *_rest, members in patterns for pk in members)}
+    rows = {each.pk: each for each in lines(shown)}
+    of_all.rows = [rows[pk] for pk in page if pk in rows]
     amounts = {pk: Amounts(count, players=(first, last)) for pk, count, first, last, _members in patterns}
     for pk, by, currency, total in found["owed"] or ():
         amounts[pk].add(0, by, currency, total)
@@ -177,24 +172,21 @@ def _fold(everything: QuerySet[Any], grouping: Grouping, start: int, length: int
     """Return what PostgreSQL finds; None for a queue of which Django sees that it has no row."""
     in_group = F(grouping.fields[0]) if grouping.fields else Value(0)
     known = ("pk", "case_id", "casino_id", "rule", "croupier", "player", "currency")
-    found_out = ("by", "amount", "in_group", "deadline", *_FOUND_OUT)
+    found_out = ("by", "amount", "in_group", "deadline", "case_rule", "case_weight")
+    compared = ("priority_money", "priority_repeated")
+    priority, _none = written(*priority_over("open"))
     incidents = everything.order_by().annotate(
-        by=KT("owed__by"), amount=_AMOUNT, in_group=in_group, deadline=F("case__deadline")
+        by=KT("owed__by"),
+        amount=_AMOUNT,
+        in_group=in_group,
+        deadline=F("case__deadline"),
+        case_rule=F("case__rule"),
+        case_weight=F("case__weight"),
     )
     try:
-        sql, parameters = incidents.values(*known, *found_out).query.sql_with_params()
+        sql, parameters = written(*incidents.values(*known, *found_out, *compared).query.sql_with_params())
     except EmptyResultSet:
         return None
-    with connection.cursor() as cursor:
-        cursor.execute(_FOLDED.format(incidents=sql), [*parameters, length, start])
-        ((found,),) = cursor.fetchall()
+    ((found,),) = planned(_FOLDED.format(incidents=sql, priority=priority), [*parameters, length, start])
     result: dict[str, Any] = json.loads(found)
     return result
-
-
-def _rows(ids: set[int]) -> Mapping[int, Finding]:
-    """Return incidents with what their lines show: one query, none without any."""
-    if not ids:
-        return {}
-    rows = Finding.objects.select_related("table", "casino", "case__assigned_to").annotate(has_come_back=came_back())
-    return rows.in_bulk(ids)

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, Protocol
+from typing import Protocol
 
 from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.views.main import ChangeList
-from django.db.models import QuerySet
 from django.http import HttpRequest, QueryDict
 from django.utils.functional import Promise
 from django.utils.http import urlencode
 from django.utils.translation import gettext_lazy as _
 
-from audit.casework.priority import by_urgency
-from audit.desk.findings.queues import HEADS, OPEN, queues
-from audit.desk.prepared import key_of, prepared
-from audit.desk.scoped_admin import in_record, officer_of
+from audit.desk.findings.queues import queues
+from audit.desk.findings.shown_findings import most_urgent
+from audit.desk.scoped_admin import officer_of
 from audit.models import Finding
 
 LISTED = "_changelist_filters"
@@ -79,17 +76,11 @@ def neighbours_of(request: HttpRequest, lists: HasList, finding: Finding) -> Nei
 def _ids(request: HttpRequest, lists: HasList, query: str) -> list[int] | None:
     """Return the ids of a list in its order; None if the query is none of a list."""
     if query == DEFAULT:
-        return [pk for (pk,) in prepared("neighbours", key_of(request), lambda now: _waiting(request, now))]
+        return most_urgent(request, MOST)
     listing = copy(request)
-    listing.GET = QueryDict(query)
+    listing.GET, listing.resolver_match = QueryDict(query), None  # a list, not the page of a row
     try:
         listed = lists.get_changelist_instance(listing).queryset
     except IncorrectLookupParameters:
         return None
     return list(listed.values_list("pk", flat=True)[:MOST])
-
-
-def _waiting(request: HttpRequest, now: datetime) -> QuerySet[Any]:
-    """Return the query of the ids in the open queue, in its order: what the list of ``DEFAULT`` has."""
-    waiting = in_record(Finding.objects.standing(), request).filter(HEADS, case__state__in=OPEN)
-    return by_urgency(waiting, now).values_list("pk", flat=True)[:MOST]

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from django.db.models import Count, F, OuterRef, Subquery, Window
-from django.db.models.functions import Coalesce, RowNumber
+from django.db.models import Count, OuterRef, Subquery
+from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.functional import Promise
@@ -22,7 +22,8 @@ from audit.desk.addresses import page_of
 from audit.desk.findings.folding import Amounts, Summed
 from audit.desk.findings.grouping import Key, grouping_of
 from audit.desk.findings.person_filters import OWED, findings_address
-from audit.models import Finding
+from audit.desk.prepared import planned
+from audit.models import Finding, FindingStatus
 from audit.presentation import (
     Stake,
     count,
@@ -54,6 +55,15 @@ INCOMPLETE = frozenset(
 
 CONSEQUENCES_SHOWN = 4
 """Consequences of an incident that have a line in the queue; the page of the incident has all."""
+
+_CONSEQUENCES = f"""
+select case_id, of_case, id, rule, difference, currency from (
+  select case_id, id, rule, difference, currency, occurred_at, count(*) over (partition by case_id) as of_case,
+    row_number() over (partition by case_id order by occurred_at, id) as nth
+  from audit_finding
+  where status = '{FindingStatus.STANDING.value}' and case_id = any (%s::bigint[]) and not id = any (%s::bigint[])
+) others where nth <= %s order by occurred_at, id
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,26 +355,11 @@ def _consequences(rows: Sequence[Finding]) -> Mapping[int, Consequences]:
     """Return the other standing findings of the rows' cases, by case: one query, none without rows."""
     if not rows:
         return {}
-    others = (
-        Finding.objects.standing()
-        .filter(case__in=[finding.case_id for finding in rows])
-        .exclude(pk__in=[finding.pk for finding in rows])
-        .annotate(
-            nth=Window(RowNumber(), partition_by=F("case"), order_by=("occurred_at", "pk")),
-            of_case=Window(Count("pk"), partition_by=F("case")),
-        )
-    )
-    followed: dict[int, list[Finding]] = defaultdict(list)
-    # What a line says, and no more: facts and evidence of each would be most of the page's work.
-    shown = others.filter(nth__lte=CONSEQUENCES_SHOWN).only("rule", "case_id", "difference", "currency")
-    for finding in shown.order_by("occurred_at", "pk"):
-        followed[finding.case_id or 0].append(finding)
-    return {
-        case: Consequences([_consequence(finding) for finding in first], first[0].of_case)  # type: ignore[attr-defined]
-        for case, first in followed.items()
-    }
-
-
-def _consequence(finding: Finding) -> Consequence:
-    amount = "" if finding.difference is None else money(abs(finding.difference), finding.currency)
-    return Consequence(finding.pk, finding_title(finding.rule), amount)
+    cases, shown = [each.case_id for each in rows], [each.pk for each in rows]
+    counts: dict[int, int] = {}
+    followed: dict[int, list[Consequence]] = defaultdict(list)
+    for case, of_case, pk, rule, difference, currency in planned(_CONSEQUENCES, [cases, shown, CONSEQUENCES_SHOWN]):
+        counts[case] = of_case
+        amount = "" if difference is None else money(abs(difference), currency)
+        followed[case].append(Consequence(pk, finding_title(rule), amount))
+    return {case: Consequences(first, counts[case]) for case, first in followed.items()}

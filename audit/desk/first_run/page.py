@@ -20,7 +20,8 @@ from django.views.decorators.http import require_POST
 from audit.access.capabilities import Capability
 from audit.casework.priority import by_urgency
 from audit.desk.findings.queues import HEADS, OPEN
-from audit.desk.overview.waits import losses
+from audit.desk.first_run.steps import first_steps
+from audit.desk.overview.waits import losses, sums_of
 from audit.desk.scoped_admin import demands, in_record, scope_of
 from audit.event_store import read
 from audit.models import Finding, LoggedStream, NightReport, NightState
@@ -51,11 +52,13 @@ def first_run_view(request: HttpRequest) -> HttpResponse:
     reports = in_record(NightReport.objects.select_related("casino"), request)
     to_sign = reports.filter(state=NightState.PROVISIONAL).order_by("-gaming_day", "casino", "-version").first()
     half_way = by_urgency(standing.filter(case__state=State.SECOND)).select_related("case__proposed_by").first()
+    progress = _progress(request)
     context = {
         **admin.site.each_context(request),
         "title": _("First run"),
-        "progress": _progress(request),
-        "losses": losses(open_incidents),
+        "progress": progress,
+        "steps": first_steps(request) if progress is None else [],
+        "losses": losses(sums_of(open_incidents)),
         "to_sign": to_sign,
         "half_way": half_way,
         "half_way_title": finding_title(half_way.rule) if half_way is not None else "",

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
 from django.template.response import TemplateResponse
@@ -23,6 +24,7 @@ from audit.access.capabilities import Capability
 from audit.desk.audited_admin import record_entry
 from audit.desk.downloads import file_response
 from audit.desk.ledger import list_page, page, process_page
+from audit.desk.ledger.inspection_order import inspected, inspection_order
 from audit.desk.ledger.question_files import process_pdf, questions_pdf
 from audit.desk.ledger.to_do import steps_of
 from audit.desk.names import directory_for
@@ -34,6 +36,9 @@ from audit.persons.directory import players
 from audit.presentation import day as written_day
 from audit.reconciliation.wording import PROCESSES
 from settlement.eprocess.kinds import KINDS
+
+ORDER = "inspection"
+"""The file of a process that orders an inspection."""
 
 
 class KindFilter(admin.SimpleListFilter):
@@ -151,25 +156,39 @@ class LedgerAdmin(RecordAdmin[LedgerProcess]):
     ) -> HttpResponse:
         """Show a process: its curve, what moved it most, its questions."""
         process = self.row_or_404(request, object_id)
-        is_file = request.GET.get("file") == "pdf"
-        if is_file:
-            record_entry(request, "ledger.exported", casino_id=process.casino_id, process=process.name)
-        else:
-            record_entry(request, "ledger.viewed", casino_id=process.casino_id, process=process.name)
-        shown = process_page.process_context(process, partial(directory_for, request, process.casino_id))
-        if is_file:
-            today = timezone.localdate()
-            return file_response(f"process-{process.pk}-{today}.pdf", PDF, process_pdf(process, shown, today))
+        file = request.GET.get("file", "")
         may = {
             "may_answer": scope_of(request, Capability.WORK_CASES).includes(process.casino_id),
             "may_take_apart": scope_of(request, Capability.SIGN_NIGHTS).includes(process.casino_id),
         }
+        may_order = any(may.values())
+        if file == ORDER and not may_order:
+            raise PermissionDenied
+        if file == ORDER and inspected(process) is None:
+            raise Http404
+        as_file = "ledger.exported" if file == "pdf" else "ledger.viewed"
+        entry = "equipment.inspection_ordered" if file == ORDER else as_file
+        record_entry(request, entry, casino_id=process.casino_id, process=process.name)
+        shown = process_page.process_context(process, partial(directory_for, request, process.casino_id))
+        today = timezone.localdate()
+        if file == "pdf":
+            return file_response(f"process-{process.pk}-{today}.pdf", PDF, process_pdf(process, shown, today))
+        if file == ORDER:
+            order = inspection_order(process, shown, officer_of(request), timezone.now())
+            return file_response(f"inspection-{process.pk}-{today}.pdf", PDF, order)
         context = {
             **self.admin_site.each_context(request),
             **shown,
             **may,
             "todo": steps_of(
-                process, shown["subject"], shown["most"], shown["finding"], is_watched=shown["is_watched"], **may
+                process,
+                shown["subject"],
+                shown["most"],
+                shown["finding"],
+                coups=shown["coups"],
+                is_watched=shown["is_watched"],
+                order=f"?file={ORDER}" if may_order else "",
+                **may,
             ),
             "opts": self.opts,
             "title": f"{page.title_of(process)} · {', '.join(link.text for link in shown['subject'])}",

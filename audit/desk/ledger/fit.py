@@ -58,10 +58,10 @@ def fit_of(process: LedgerProcess, state: Process) -> Fit | None:
     by_distance = process.kind != "wheel"
     chosen = arc.cells(len(counts))
     cells = [
-        Cell(str(index) if by_distance else names[index], _colour(names[index]), times, index in chosen)
+        Cell(str(index) if by_distance else names[index], colour_of(names[index]), times, index in chosen)
         for index, times in enumerate(counts)
     ]
-    in_best = [Cell(names[index], _colour(names[index]), counts[index], is_best=True) for index in chosen]
+    in_best = [Cell(names[index], colour_of(names[index]), counts[index], is_best=True) for index in chosen]
     draws, expected = sum(counts), sum(counts) / len(counts)
     seen, by_chance = sum(each.times for each in in_best), len(chosen) / len(counts)
     middle = (
@@ -98,7 +98,7 @@ def _wheel(
     spread = BAND * sqrt(expected * (1 - 1 / len(counts)))
     words = _("%(cell)s pockets on: %(times)s times") if by_distance else _("%(cell)s: %(times)s times")
     pockets = [
-        Pocket(name, _colour(name), times, words % {"cell": index if by_distance else name, "times": count(times)})
+        Pocket(name, colour_of(name), times, words % {"cell": index if by_distance else name, "times": count(times)})
         for index, (name, times) in enumerate(zip(names, counts, strict=True))
     ]
     drawn = draw_wheel(
@@ -113,7 +113,8 @@ def _wheel(
     return mark_safe(drawn)
 
 
-def _colour(pocket: str) -> str:
+def colour_of(pocket: str) -> str:
+    """Return how a pocket is coloured: r, n, or z of a zero."""
     return "r" if pocket in RED else "n" if pocket in NUMBERS else "z"
 
 

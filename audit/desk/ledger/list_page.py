@@ -57,7 +57,7 @@ def casino_context(casino: Casino, about: str, names: Names) -> dict[str, Any] |
         return None
     questions = listing.questions_of(casino, cursor.year)
     raised = sorted((each.process for each in questions.values()), key=lambda process: -process.e_value)
-    going_on = list(listing.processes_of(casino).filter(year=cursor.year).defer(None).only(*listing.EVIDENCE))
+    going_on = listing.evidence_of(casino, cursor.year)
     watched = listing.in_full(listing.watched_among(going_on, questions.keys()))
     quiet = len(going_on) - len(watched) - sum(process.ended_at is None for process in raised)
     listed = [*_about(about, raised)[:SHOWN], *_about(about, watched)[:SHOWN]]
@@ -117,19 +117,20 @@ def _groups(given: Collection[listing.Given]) -> Any:
 
 
 def _dots(
-    going_on: Collection[LedgerProcess],
+    going_on: Collection[listing.Evidence],
     raised: Collection[LedgerProcess],
     watched: Collection[LedgerProcess],
     directory: Directory,
 ) -> str:
     kinds: dict[int, DotKind] = {each.pk: "watched" for each in watched}
     kinds.update((each.pk, "raised") for each in raised)
+    names = {each.pk: links_of(each, directory=directory)[0].text for each in (*raised, *watched)}
+    processes: dict[int, listing.Evidence | LedgerProcess] = {each.pk: each for each in going_on}
+    processes.update((each.pk, each) for each in raised)  # one that has asked may have ended
     dots = []
-    for process in {each.pk: each for each in (*going_on, *raised, *watched)}.values():
-        way = listing.log_e_value(process) / listing.log_threshold(process.alpha)
-        kind = kinds.get(process.pk, "quiet")
-        name = "" if kind == "quiet" else links_of(process, directory=directory)[0].text
-        dots.append(Dot(way, kind, name))
+    for each in processes.values():
+        way = listing.log_e_value(each) / listing.log_threshold(each.alpha)
+        dots.append(Dot(way, kinds.get(each.pk, "quiet"), names.get(each.pk, "")))
     words = Words(_("speaks for chance"), _("nothing yet"), _("its level"), _("watched"), _("asked"))
     title = _("Every process by its evidence")
     spoken = _("%(raised)s asked, %(watched)s watched, of %(all)s") % {

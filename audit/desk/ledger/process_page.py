@@ -16,6 +16,7 @@ from audit.charts.evidence import Level, Session, draw_evidence
 from audit.charts.share import draw_share
 from audit.desk.ledger import page
 from audit.desk.ledger.certainty import certainty_of
+from audit.desk.ledger.coups import coups_of
 from audit.desk.ledger.dice import counted_of
 from audit.desk.ledger.fit import fit_of
 from audit.desk.ledger.rivals import interval_of, rivals_of
@@ -56,6 +57,7 @@ def process_context(process: LedgerProcess, names: Names) -> dict[str, Any]:
     corrected = would_be(process)
     factors = _factors(points)
     largest = sorted(range(len(points)), key=lambda index: -_distance(factors[index]))[:MOVES_SHOWN]
+    most = [points[index] for index in sorted(range(len(points)), key=lambda index: -factors[index])]
     last = questions[-1] if questions else None
     levels = _levels(process)
     of_year = last.year if last else process.year
@@ -86,17 +88,17 @@ def process_context(process: LedgerProcess, names: Names) -> dict[str, Any]:
             }
             for question in questions
         ],
-        "most": [points[index] for index in sorted(range(len(points)), key=lambda index: -factors[index])],
+        "most": most,
         **_from_state(process),
+        "coups": coups_of(process, _state_of(process), most) if last is not None else [],
         "is_equipment": equipment_of(process) is not None,
     }
 
 
 def _from_state(process: LedgerProcess) -> dict[str, Any]:
     """Return what the stored state says. Where it is none the page shows the rest, and ``verify`` names it."""
-    try:
-        state = msgspec.json.decode(bytes(process.state), type=Process)
-    except msgspec.DecodeError:
+    state = _state_of(process)
+    if state is None:
         return {}
     return {
         "fit": fit_of(process, state),
@@ -104,6 +106,14 @@ def _from_state(process: LedgerProcess) -> dict[str, Any]:
         "rivals": rivals_of(process, state),
         "interval": interval_of(process, state),
     }
+
+
+def _state_of(process: LedgerProcess) -> Process | None:
+    """Return the stored state of a process; None where it is none."""
+    try:
+        return msgspec.json.decode(bytes(process.state), type=Process)
+    except msgspec.DecodeError:
+        return None
 
 
 def one_in(alpha: str) -> str:

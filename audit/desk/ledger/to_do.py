@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.urls import reverse
@@ -18,15 +18,17 @@ from django.utils.functional import Promise
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
 from audit.desk.addresses import page_of
 from audit.desk.findings.person_filters import findings_address
 from audit.desk.findings.todo import Step
+from audit.desk.ledger.coups import Coup
+from audit.desk.ledger.inspection_order import inspected
 from audit.desk.nights.tables import Link
-from audit.models import Finding, LedgerPoint, LedgerProcess
+from audit.models import Casino, Finding, LedgerPoint, LedgerProcess
 from audit.models.cases import State
-from audit.presentation import day
+from audit.presentation import date_time, day, local
 from settlement.eprocess.kinds import KINDS
 
 SESSIONS_SHOWN = 3
@@ -142,33 +144,46 @@ def steps_of(
     moved: Sequence[LedgerPoint],
     finding: Finding | None,
     *,
+    coups: Sequence[Coup] = (),
     is_watched: bool,
+    order: str = "",
     may_answer: bool,
     may_take_apart: bool,
 ) -> list[Step]:
     """Return the steps about a process; none where there is nothing to do. No query.
 
     ``subject`` is what it is about, as the page names it. ``moved`` are the sessions that added most, the largest
-    first. ``finding``, with its case, asks the question; None of a process that has not asked.
+    first, and ``coups`` those to look at in them. ``finding``, with its case, asks the question; None of a process that
+    has not asked. ``order`` is the address of the order to inspect what it is about, "" for whoever may not give one.
     """
     words = {"who": subject[0].text, "what": subject[-1].text}
     if finding is None:
         if not is_watched or process.ended_at is not None or KINDS[process.kind].half != "equipment":
             return []
-        return [_step(process, STEPS[process.kind][0], words, subject, may_take_apart=may_take_apart)]
-    steps = [_step(process, each, words, subject, may_take_apart=may_take_apart) for each in STEPS[process.kind]]
-    steps.insert(1, _sessions(moved))
+        return [_step(process, STEPS[process.kind][0], words, subject, order, may_take_apart=may_take_apart)]
+    steps = [_step(process, each, words, subject, order, may_take_apart=may_take_apart) for each in STEPS[process.kind]]
+    steps.insert(1, _coups(process.casino, coups) if coups else _sessions(moved))
     steps.append(_answer(finding, may_answer=may_answer))
     first = next((each for each in steps if not each.is_done), None)
     return [replace(each, is_first=each is first) for each in steps]
 
 
 def _step(
-    process: LedgerProcess, todo: Todo, words: Mapping[str, str], subject: Sequence[Link], *, may_take_apart: bool
+    process: LedgerProcess,
+    todo: Todo,
+    words: Mapping[str, str],
+    subject: Sequence[Link],
+    order: str,
+    *,
+    may_take_apart: bool,
 ) -> Step:
     link = None
-    if todo in (_WHEEL, _DICE) and may_take_apart and process.ended_at is None and _is_noted(process):
-        link = _link("#apart", _("Record that it was taken apart"))
+    if todo in (_WHEEL, _DICE) and process.ended_at is None:
+        link = SafeString("")
+        if order and inspected(process) is not None:
+            link += _link(order, _("Inspection order"))
+        if may_take_apart and _is_noted(process):
+            link += _link("#apart", _("Record that it was taken apart"))
     elif todo is _COMPARE:
         link = _link("#others", _("The other processes"))
     elif todo is _PLAYER and subject[0].address:
@@ -183,6 +198,45 @@ def _step(
 def _is_noted(process: LedgerProcess) -> bool:
     """Whether an officer can note on the page of a process that its equipment was taken apart."""
     return process.kind in ("wheel", "wheel-displacement", "wheel-memory", "die", "dice-pair")
+
+
+def _coups(casino: Casino, coups: Sequence[Coup]) -> Step:
+    """Return the step that looks at coups, each a link to the table as it stood, and says until when there is video.
+
+    The video of a coup is asked for at the table, in a case of its session.
+    """
+    number = len(coups)
+    title = ngettext(
+        "Look at %(number)d coup of the sessions that moved it most",
+        "Look at %(number)d coups of the sessions that moved it most",
+        number,
+    )
+    days = sorted({local(each.at, casino).date() for each in coups})
+    kept = timedelta(days=settings.CABOCHON_VIDEO_DAYS)
+    today = datetime.now(UTC).date()
+    until = [
+        (_("%(day)s: video until %(until)s") if each + kept >= today else _("%(day)s: video was kept until %(until)s"))
+        % {"day": day(each), "until": day(each + kept)}
+        for each in days
+    ]
+    lines = format_html_join(
+        "", '<span class="coup"><a class="link" href="{}">{}</a>{}{}{}</span>', _lines(casino, coups)
+    )
+    words = _("The clearest. Each leads to the table as it stood, where its video is asked for.")
+    return Step(
+        title % {"number": number}, format_html('{}<span class="coups">{}</span>{}.', words, lines, "; ".join(until))
+    )
+
+
+def _lines(casino: Casino, coups: Sequence[Coup]) -> Iterator[tuple[Any, ...]]:
+    for each in coups:
+        address = reverse("admin:audit_loggedstream_table", args=(each.stream_id,))
+        pockets = [
+            format_html('<span class="pk {}">{}</span>', colour, words) if words else ""
+            for words, colour in zip((each.before, each.result), each.colours, strict=True)
+        ]
+        tag = format_html('<span class="tag ok">{}</span>', _("video asked for")) if each.is_requested else ""
+        yield f"{address}?at={each.seq}", date_time(each.at, casino), *pockets, tag
 
 
 def _sessions(moved: Sequence[LedgerPoint]) -> Step:

@@ -12,10 +12,10 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.db.models import QuerySet
-from django.urls import reverse
 from django.utils.translation import gettext, gettext_lazy
 
 from audit import task_queue
+from audit.desk.addresses import fixed
 from audit.desk.nights import summary, wagers
 from audit.desk.nights.tables import Addresses, Link, Table, build_table, croupier_address, events_address
 from audit.desk.nights.wagers import WORTH, later, wagers_detail
@@ -136,7 +136,7 @@ def _listings(report: NightReport, content: Mapping[str, Any]) -> list[dict[str,
 def _address_of_item(report: NightReport, item: director.Item) -> str:
     """Return where a line of a list leads: to the finding that it names, else to those of its rule."""
     if item.reference:
-        return reverse("admin:audit_finding_changelist") + "?" + urlencode({"q": item.reference})
+        return fixed("audit_finding_changelist") + "?" + urlencode({"q": item.reference})
     return _findings_address(report, item.rule) if item.rule else ""
 
 
@@ -243,12 +243,12 @@ def failed_runs() -> QuerySet[NightRun]:
 
 
 def _session_address(report: NightReport, stream_id: int, figure: str = "") -> str:
-    address = reverse("admin:audit_nightreport_session", args=(report.pk, stream_id))
+    address = fixed("audit_nightreport_session", report.pk, stream_id)
     return address + ("?" + urlencode({"line": figure}) if figure else "")
 
 
 def figure_address(report: NightReport, figure: str) -> str:
-    return reverse("admin:audit_nightreport_figure", args=(report.pk, figure))
+    return fixed("audit_nightreport_figure", report.pk, figure)
 
 
 def _total_address(report: NightReport, figure: str) -> Callable[[Mapping[str, Any]], str]:
@@ -257,7 +257,7 @@ def _total_address(report: NightReport, figure: str) -> Callable[[Mapping[str, A
 
 def _findings_address(report: NightReport, rule: str) -> str:
     query = urlencode({"rule": rule, "day": report.gaming_day.isoformat()})
-    return reverse("admin:audit_finding_changelist") + f"?{query}"
+    return fixed("audit_finding_changelist") + f"?{query}"
 
 
 def _note_address(report: NightReport, row: Mapping[str, Any]) -> str:
@@ -266,7 +266,7 @@ def _note_address(report: NightReport, row: Mapping[str, Any]) -> str:
         return _findings_address(report, row["facts"]["rule"])
     if "process" in row["facts"]:
         query = urlencode({"q": row["facts"]["subject"], "kind": row["facts"]["process"], "ended": "all"})
-        return reverse("admin:audit_ledgerprocess_changelist") + f"?{query}"
+        return fixed("audit_ledgerprocess_changelist") + f"?{query}"
     return ""
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from functools import cache
 from typing import Any, TypeAlias
 
-from django.utils.html import conditional_escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext
 
 from audit.desk.addresses import fixed
-from audit.desk.parts import person_address
-from audit.reconciliation.columns import Column
+from audit.desk.parts import markup, person_address
+from audit.reconciliation.columns import RIGHT_ALIGNED, Column, Kind
 
 Row: TypeAlias = Mapping[str, Any]
 
@@ -50,37 +50,34 @@ class Cell:
     remark: str = ""
     is_question: bool = False
 
-    @property
-    def is_heading(self) -> bool:
-        return self.column.kind in ("name", "game")
-
-    @property
-    def css(self) -> str:
-        names = {
-            "number": self.column.is_right_aligned,
-            "note-cell": self.column.kind == "note",
-        }
-        return " ".join(name for name, applies in names.items() if applies)
-
     def html(self, question: str) -> str:
         """Return the cell as it stands in a row; ``question`` is the word for one that a line asks about."""
-        tag, opening = ("th", 'th scope="row"') if self.is_heading else ("td", "td")
-        css = f' class="{self.css}"' if self.css else ""
-        remark = f' <span class="quiet">{conditional_escape(self.remark)}</span>' if self.remark else ""
+        opening, closing = _tags(self.column.kind)
+        remark = f' <span class="quiet">{markup(self.remark)}</span>' if self.remark else ""
         asks = f' <span class="verdict-tag question">{question}</span>' if self.is_question else ""
-        return f"<{opening}{css}>{self._content()}{remark}{asks}</{tag}>"
+        return f"{opening}{self._content()}{remark}{asks}{closing}"
 
     def _content(self) -> str:
         if self.verdict:
-            return format_html('<span class="verdict-tag {}">{}</span>', self.verdict, self.text)
+            return f'<span class="verdict-tag {markup(self.verdict)}">{markup(self.text)}</span>'
         if self.links:
             return "".join(f"{_linked(link.text, link.address)} " for link in self.links)
         return _linked(self.text, self.address)
 
 
+@cache
+def _tags(kind: Kind) -> tuple[str, str]:
+    """Return what a cell of a kind is between."""
+    names = ("number" if kind in RIGHT_ALIGNED else "", "note-cell" if kind == "note" else "")
+    css = " ".join(filter(None, names))
+    of_row = ' scope="row"' if kind in ("name", "game") else ""
+    tag = "th" if of_row else "td"
+    return f"<{tag}{of_row}" + (f' class="{css}">' if css else ">"), f"</{tag}>"
+
+
 def _linked(text: str, address: str) -> str:
-    shown = conditional_escape(text)
-    return f'<a href="{conditional_escape(address)}">{shown}</a>' if address else shown
+    shown = markup(text)
+    return f'<a href="{markup(address)}">{shown}</a>' if address else shown
 
 
 @dataclass(slots=True)
@@ -91,9 +88,9 @@ class TableRow:
 
     def html(self) -> SafeString:
         """Return the row. A night of two hundred tables has thousands of cells: a template takes ten times as long."""
-        question = conditional_escape(gettext("question"))
+        question = markup(gettext("question"))
         attributes = "".join(
-            f' {name}="{conditional_escape(value)}"' for name, value in (("id", self.id), ("class", self.css)) if value
+            f' {name}="{markup(value)}"' for name, value in (("id", self.id), ("class", self.css)) if value
         )
         return mark_safe(f"<tr{attributes}>{''.join(cell.html(question) for cell in self.cells)}</tr>")
 

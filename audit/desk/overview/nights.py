@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Any
 
+import msgspec
 from django.db.models import Case, Count, F, OuterRef, QuerySet, Subquery, When
 from django.utils.formats import number_format
 from django.utils.functional import Promise
@@ -23,7 +23,6 @@ from audit.models import Casino, Finding, NightReport, NightState
 from audit.persons.directory import Directory, staff
 from audit.presentation import day as written_day
 from audit.presentation import money, money_in_prose
-from audit.reconciliation.content import figures_of
 from audit.reconciliation.findings import add_tallies
 from audit.reconciliation.night import FALSE_NAMES, INTERVAL
 from audit.reconciliation.runs import NO_CURRENCY
@@ -82,6 +81,27 @@ class LastNights:
     newest: NightReport | None
 
 
+class _Total(msgspec.Struct):
+    W_acct: int | None = None
+
+
+class _Croupier(msgspec.Struct):
+    croupier: str
+    payouts: int
+    for_house: int
+    for_player: int
+
+
+class _Content(msgspec.Struct):
+    """What the strip and the table need of the content of a report, most of which is about its sessions."""
+
+    total: _Total
+    croupiers: list[_Croupier]
+
+
+_decoder = msgspec.json.Decoder(_Content)
+
+
 def last_nights(reports: QuerySet[NightReport], findings: QuerySet[Finding], names: Scope) -> LastNights:
     """Return the strip and the table of the casino whose night is the newest. The queries do not grow with nights."""
     # A casino that has never played has nights in no currency: they are drawn where there are no others.
@@ -93,8 +113,8 @@ def last_nights(reports: QuerySet[NightReport], findings: QuerySet[Finding], nam
         own = reports.filter(casino=newest.casino_id, currency=newest.currency, gaming_day__gte=first)
         by_day = {report.gaming_day: report for report in own.order_by("gaming_day", "version")}
         shown = list(by_day.values())
-    contents = {report.pk: report.parsed_content() for report in shown}
-    wins = {pk: figures_of(content["total"]).get("W_acct") for pk, content in contents.items()}
+    contents = {report.pk: _decoder.decode(bytes(report.content)) for report in shown}
+    wins = {pk: content.total.W_acct for pk, content in contents.items()}
     most = max([abs(win) for win in wins.values() if win is not None], default=1)
     nights = [_night(report, wins[report.pk], most) for report in shown]
     tallies = _tallies(contents.values())
@@ -110,12 +130,11 @@ def _night(report: NightReport, win: int | None, most: int) -> Night:
     return Night(report, title, text, drawing, is_to_sign, win is not None and win < 0)
 
 
-def _tallies(contents: Any) -> Mapping[str, Assessment]:
+def _tallies(contents: Iterable[_Content]) -> Mapping[str, Assessment]:
     by_croupier: dict[str, list[Tally]] = {}
     for content in contents:
-        for each in content["croupiers"]:
-            tally = Tally(each["payouts"], each["for_house"], each["for_player"])
-            by_croupier.setdefault(each["croupier"], []).append(tally)
+        for each in content.croupiers:
+            by_croupier.setdefault(each.croupier, []).append(Tally(each.payouts, each.for_house, each.for_player))
     added = {name: add_tallies(*each) for name, each in sorted(by_croupier.items())}
     return compare(added, alpha=INTERVAL, q=FALSE_NAMES)
 

@@ -13,7 +13,7 @@ from audit.access.capabilities import Capability
 from audit.corrections.waiting import waiting
 from audit.desk.findings.queues import HEADS, OPEN, can_work_cases
 from audit.desk.overview import feed, nights, waits
-from audit.desk.prepared import counted
+from audit.desk.prepared import counted, key_of, prepared
 from audit.desk.scoped_admin import casinos_in_record, in_record, narrowed, scope_of
 from audit.models import (
     Alert,
@@ -44,7 +44,8 @@ def overview_context(request: HttpRequest) -> dict[str, Any] | None:
     standing = in_record(Finding.objects.standing(), request)
     open_incidents = standing.filter(HEADS, case__state__in=OPEN)
     by_id = {casino.pk: casino for casino in casinos}
-    lines = waits.incidents(open_incidents, names, by_id)
+    following, lines = waits.incidents(request)
+    owed = prepared("owed by open incidents", key_of(request), lambda _now: waits.sums_of(open_incidents))
     last = nights.last_nights(in_record(NightReport.objects.select_related("casino"), request), standing, names)
     tables = monitoring.tables(list(by_id))
     closed = None
@@ -58,9 +59,9 @@ def overview_context(request: HttpRequest) -> dict[str, Any] | None:
         "can_work_cases": can_work_cases(request),
         "tables": len(tables),
         "playing": sum(table.is_open for table in tables),
-        "losses": waits.losses(open_incidents, by_id),
+        "losses": waits.losses(owed, by_id),
         "lines": lines,
-        "next": lines[: waits.NEXT],
+        "next": following,
         "chart": waits.chart(lines) if lines else None,
         "last_closed": closed.first() if closed is not None else None,
         "last": last,

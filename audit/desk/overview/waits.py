@@ -11,17 +11,19 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
 
-from django.db.models import BigIntegerField, Count, F, Min, QuerySet, Sum
+from django.db.models import BigIntegerField, Count, Min, QuerySet, Sum
 from django.db.models.fields.json import KT
 from django.db.models.functions import Cast
+from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
-from audit.access.scope import Scope
-from audit.casework.priority import by_urgency
+from audit.access.capabilities import Capability
 from audit.charts.scatter import Dot, Span, draw_scatter
 from audit.desk import parts
+from audit.desk.findings.shown_findings import in_brief, lines, most_urgent
+from audit.desk.scoped_admin import scope_of
 from audit.exports.findings import add_names
 from audit.models import Casino, Finding
 from audit.presentation import (
@@ -88,43 +90,51 @@ class Incident:
         return parts.due_ring(self.left)
 
 
-def losses(open_incidents: QuerySet[Finding], casinos: Mapping[int, Casino] = MappingProxyType({})) -> list[Loss]:
-    """Return what is owed by the causes of the open incidents, by side and currency: one query.
+def sums_of(open_incidents: QuerySet[Finding]) -> QuerySet[Any]:
+    """Return the query of what is owed by the causes of the open incidents, for ``losses``."""
+    owed = open_incidents.filter(owed__isnull=False).exclude(difference=0).order_by()
+    sums = owed.values("casino", "currency", by=KT("owed__by")).annotate(
+        total=Sum(Cast(KT("owed__amount"), BigIntegerField())), count=Count("pk"), oldest=Min("occurred_at")
+    )
+    return sums.values_list("currency", "by", "casino", "total", "count", "oldest")
+
+
+def losses(sums: Iterable[tuple[Any, ...]], casinos: Mapping[int, Casino] = MappingProxyType({})) -> list[Loss]:
+    """Return what is owed by the causes of the open incidents, by side and currency. ``sums`` is of ``sums_of``.
 
     ``casinos`` are those that the page is about, by their ids; without them the oldest is on no casino's clock.
     """
-    owed = open_incidents.filter(owed__isnull=False).exclude(difference=0)
-    sums = (
-        owed.order_by()
-        .values("casino", "currency", by=KT("owed__by"))
-        .annotate(total=Sum(Cast(KT("owed__amount"), BigIntegerField())), count=Count("pk"), oldest=Min("occurred_at"))
-    )
-    by_side: dict[tuple[str, bool], list[Mapping[str, Any]]] = defaultdict(list)
-    for row in sums:
-        by_side[row["currency"], row["by"] != "house"].append(row)
+    by_side: dict[tuple[str, bool], list[tuple[datetime, int, int, int]]] = defaultdict(list)
+    for currency, by, casino, total, count, oldest in sums:
+        by_side[currency, by != "house"].append((oldest, casino, total, count))
     return [_loss(currency, is_banks, rows, casinos) for (currency, is_banks), rows in sorted(by_side.items())]
 
 
-def _loss(currency: str, is_banks: bool, rows: Sequence[Mapping[str, Any]], casinos: Mapping[int, Casino]) -> Loss:
-    oldest = min(rows, key=lambda row: row["oldest"])
-    casino = casinos.get(oldest["casino"])
-    since = date_time(oldest["oldest"], casino)
+def _loss(
+    currency: str, is_banks: bool, rows: Sequence[tuple[datetime, int, int, int]], casinos: Mapping[int, Casino]
+) -> Loss:
+    oldest, casino_id, _total, _count = min(rows)
+    casino = casinos.get(casino_id)
+    since = date_time(oldest, casino)
     if len(casinos) > 1 and casino is not None:
         since = _("%(since)s, %(casino)s") % {"since": since, "casino": casino}
-    total, count = (sum(row[name] for row in rows) for name in ("total", "count"))
+    total, count = sum(row[2] for row in rows), sum(row[3] for row in rows)
     return Loss("bank" if is_banks else "player", money(total, currency), count, since)
 
 
-def incidents(open_incidents: QuerySet[Finding], names: Scope, casinos: Mapping[int, Casino]) -> list[Incident]:
-    """Return the most urgent incidents, first things first, with names where the officer sees them.
+def incidents(request: HttpRequest) -> tuple[list[Incident], list[Incident]]:
+    """Return the next incidents, and all that are drawn, first things first, with names where the officer sees them.
 
-    ``casinos`` are those of the incidents, by their ids: sixty rows of one casino would be sixty objects of it.
+    Those that are drawn are ``in_brief``. Three queries, and one for each casino with names.
     """
-    findings = list(by_urgency(open_incidents.select_related("case").annotate(table_code=F("table__code")))[:DOTS])
-    for finding in findings:
-        finding.casino = casinos[finding.casino_id]
-    add_names(findings, names)
-    return [incident_of(finding) for finding in findings]
+    ids = most_urgent(request, DOTS)
+    drawn = in_brief(ids)
+    add_names(drawn, scope_of(request, Capability.SEE_NAMES), with_facts=False)
+    named = {each.pk: each.named for each in drawn}
+    following = lines(ids[:NEXT])
+    for each in following:
+        each.named = named.get(each.pk, {})
+    return [incident_of(each) for each in following], [incident_of(each) for each in drawn]
 
 
 def incident_of(finding: Finding) -> Incident:

@@ -128,6 +128,9 @@ class Pattern:
     last: date
     address: str
     queue: str = ""
+    rule: str = ""
+    open: Sequence[Found] = ()
+    """Its incidents that are open, each of a case of its own."""
 
 
 @dataclass(slots=True)
@@ -224,7 +227,7 @@ class Concerning:
         rule, count = min(counts.items(), key=lambda item: (-item[1], item[0]))
         if count < ALIKE:
             return None
-        alike = [each for each in incidents if each.rule == rule]
+        alike = self.alike(rule)
         days = sorted(each.gaming_day for each in alike)
         tables = sorted({each.table for each in alike if each.table})
         return Pattern(
@@ -236,7 +239,13 @@ class Concerning:
             days[-1],
             self.address(rule=rule),
             self.address(rule=rule, queue="open"),
+            rule,
+            [each for each in alike if each.is_open],
         )
+
+    def alike(self, rule: str) -> list[Found]:
+        """Return the incidents of one rule, the newest first."""
+        return [each for each in self.incidents() if each.rule == rule]
 
     def heat(self) -> dict[str, Any]:
         """Return the incidents by table and by hour of the night, in the casino's zone: counts with their tints."""

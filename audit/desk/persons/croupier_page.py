@@ -18,12 +18,15 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from audit.access.capabilities import Capability
+from audit.casework.patterns import patterns_of
 from audit.charts.days import DayColumn, draw_days
 from audit.charts.ranges import draw_range, draw_scale_of_ranges
 from audit.charts.share import draw_parts
 from audit.desk import parts
 from audit.desk.names import directory_for
 from audit.desk.persons.concerning import Concerning, concerning, facts_of, questions_of
+from audit.desk.scoped_admin import scope_of
 from audit.models import Casino, NightReport
 from audit.persons.directory import Directory, staff
 from audit.presentation import count, day, duration, month_of
@@ -99,11 +102,35 @@ def croupier_context(request: HttpRequest, casino: Casino, code: str, first: dat
         "scale": _scale(assessed, shown),
         "days": _days(found, by_day, code),
         "rows": found.rows(request),
-        "pattern": found.pattern(),
+        **_pattern(request, found),
         "heat": found.heat(),
         **facts_of(found),
         **questions_of(request, casino, _about(code)),
         "currency": currency,
+    }
+
+
+def _pattern(request: HttpRequest, found: Concerning) -> dict[str, Any]:
+    """Return the pattern of the month, which patterns its open cases are in already, and what its one case would be.
+
+    The note that is proposed names nobody: it enters the officers' trail, which nobody can erase.
+    """
+    pattern = found.pattern()
+    if pattern is None:
+        return {"pattern": None}
+    known = patterns_of([each.case_id for each in pattern.open if each.case_id is not None])
+    is_caseworker = scope_of(request, Capability.WORK_CASES).includes(found.casino.pk)
+    words = {"title": pattern.title, "id": found.code, "first": day(pattern.first), "last": day(pattern.last)}
+    note = (
+        _("Part of the pattern “%(title)s” of %(id)s, night of %(first)s.")
+        if pattern.first == pattern.last
+        else _("Part of the pattern “%(title)s” of %(id)s, nights of %(first)s to %(last)s.")
+    )
+    return {
+        "pattern": pattern,
+        "together": sorted({*known.values()}),
+        "note": note % words,
+        "may_open": is_caseworker and len(pattern.open) > 1 and len(known) < len(pattern.open),
     }
 
 

@@ -10,25 +10,33 @@ from collections.abc import Callable
 from datetime import date
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.shortcuts import redirect
 from django.template.response import TemplateResponse
-from django.urls import URLPattern, path
+from django.urls import URLPattern, path, reverse
 from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from audit.access.capabilities import Capability
+from audit.casework.actions import ActionRefused, OpenedPattern, open_pattern
+from audit.casework.patterns import JOINED
 from audit.desk.audited_admin import AuditedAdmin, record_entry
 from audit.desk.downloads import file_response
+from audit.desk.findings.casework import undo_form
 from audit.desk.findings.person_filters import first_of
 from audit.desk.names import sees_names
-from audit.desk.persons.concerning import newest_month
+from audit.desk.persons.concerning import concerning, newest_month
 from audit.desk.persons.croupier_page import croupier_context
 from audit.desk.persons.money_page import money_context
 from audit.desk.persons.person_files import croupier_pdf, money_workbook, player_pdf
 from audit.desk.persons.player_page import player_context
-from audit.desk.scoped_admin import demands, note_casino, scope_of
+from audit.desk.scoped_admin import demands, note_casino, officer_of, scope_of
 from audit.exports.pdf import PDF
 from audit.exports.sheets import XLSX
-from audit.models import Casino, Person, PersonKind
+from audit.models import Casino, Finding, Person, PersonKind
 from audit.models.persons import is_person_id
 from audit.presentation import local
 from audit.reconciliation.month import around
@@ -45,6 +53,7 @@ class PersonPages(AuditedAdmin[Person]):
         view = self.admin_site.admin_view
         return [
             path("croupier/<int:casino_id>/<path:code>/", view(self.croupier_view), name="audit_person_croupier"),
+            path("pattern/<int:casino_id>/<path:code>/", view(self.pattern_view), name="audit_person_pattern"),
             path("player/<int:casino_id>/<path:code>/", view(self.player_view), name="audit_person_player"),
             path(
                 "money/<int:casino_id>/<str:gaming_day>/<path:code>/", view(self.money_view), name="audit_person_money"
@@ -55,6 +64,29 @@ class PersonPages(AuditedAdmin[Person]):
     def croupier_view(self, request: HttpRequest, casino_id: int, code: str) -> HttpResponse:
         """Show what the nights and the findings of a month, ``?month=2026-11``, say of somebody of the staff."""
         return self._month_view(request, "croupier", casino_id, code, croupier_context, croupier_pdf)
+
+    @demands(Capability.WORK_CASES)
+    def pattern_view(self, request: HttpRequest, casino_id: int, code: str) -> HttpResponse:
+        """Work on the open incidents of one rule in a month of somebody of the staff as one, and show their list."""
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        casino = self._casino(request, casino_id, code, Capability.WORK_CASES)
+        first, rule = first_of(request.POST.get("month", "")), request.POST.get("rule", "")
+        if first is None:
+            raise Http404
+        found = concerning(casino, "croupier", code, first)
+        chosen = [each.pk for each in found.alike(rule) if each.is_open]
+        back = redirect(f"{reverse('admin:audit_person_croupier', args=(casino.pk, code))}?month={first:%Y-%m}")
+        try:
+            if not chosen:
+                raise ActionRefused(_("No incident of this pattern is open."))
+            findings = list(Finding.objects.filter(pk__in=chosen))
+            opened = open_pattern(officer_of(request), findings, reason=request.POST.get("reason", ""))
+        except ActionRefused as refused:
+            messages.error(request, str(refused))
+            return back
+        _say_opened(request, opened, found.address(rule=rule, queue="open"))
+        return redirect(found.address(rule=rule, queue="open"))
 
     @demands(Capability.SEE_RECORD)
     def player_view(self, request: HttpRequest, casino_id: int, code: str) -> HttpResponse:
@@ -146,6 +178,29 @@ class PersonPages(AuditedAdmin[Person]):
             raise Http404
         note_casino(request, casino.pk)
         return casino
+
+
+def _say_opened(request: HttpRequest, opened: OpenedPattern, address: str) -> None:
+    """Say what has become of the cases of a pattern, with the button that takes it back."""
+    number = len(opened.taken) + len(opened.linked)
+    words = ngettext(
+        "%(number)d case is in the pattern %(name)s now.", "%(number)d cases are in the pattern %(name)s now.", number
+    )
+    parts = [words % {"number": number, "name": opened.name}]
+    if opened.taken:
+        words = ngettext("You took %(number)d of them.", "You took %(number)d of them.", len(opened.taken))
+        parts.append(words % {"number": len(opened.taken)})
+    if opened.linked:
+        words = ngettext(
+            "%(number)d stays with its officer.", "%(number)d stay with their officers.", len(opened.linked)
+        )
+        parts.append(words % {"number": len(opened.linked)})
+    if number:
+        kept = address.partition("?")[2]
+        undo = undo_form(request, [*opened.taken, *opened.linked], *JOINED, kept=kept)
+        messages.success(request, format_html("{} {}", " ".join(parts), undo))
+    for why in opened.refused:
+        messages.warning(request, why)
 
 
 def _name(what: str, casino: Casino, code: str, when: str, ending: str) -> str:

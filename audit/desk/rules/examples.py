@@ -17,12 +17,14 @@ from typing import Any, Literal
 import msgspec
 from django.utils.functional import Promise
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from audit.desk.icons import icon
+from audit.desk.rules.captions import caption
 from audit.desk.tables.event_sentences import sentence
 from audit.presentation import finding_title, language
-from settlement import adjudicate, decode
+from settlement import Finding, adjudicate, decode
 from settlement.catalogue.sentences import exponent
 from settlement.events import Event
 from settlement.layouts import RED
@@ -41,13 +43,13 @@ TITLES: Mapping[Kind, str | Promise] = MappingProxyType(
         "without": _("One event less"),
     }
 )
+"""What an example is called that ``captions`` has no words for."""
 
 REASONS: Mapping[Kind, str | Promise] = MappingProxyType(
     {
-        "fires": _("the smallest table that breaks it"),
-        "saved": _("what is ringed in green makes the difference: without it, it fires"),
-        "instead": _("as it fires, but for what is ringed in green"),
-        "before": _("the two that are ringed in green have changed places"),
+        "saved": _("what is ringed in green happened, too"),
+        "instead": _("what is ringed in green is otherwise"),
+        "before": _("what is ringed in green has changed places"),
         "without": _("what is struck out did not happen"),
     }
 )
@@ -141,31 +143,65 @@ def envelopes(example: _Example) -> list[dict[str, Any]]:
 
 
 @cache
-def cited_in_example(rule: str) -> tuple[str, ...]:
-    """Return the labels of the clauses that the finding of a rule's first example cites."""
+def _finding_in_example(rule: str) -> Finding | None:
+    """Return what the engine finds by a rule in its first example; None of a rule without one."""
     found = examples_of(rule)
     if found is None:
-        return ()
+        return None
     raw = [msgspec.json.encode(each) for each in envelopes(found.examples[0])]
     findings = adjudicate(raw, readings=found.readings).findings
-    return next((tuple(each.provisions) for each in findings if each.rule == rule), ())
+    return next((each for each in findings if each.rule == rule), None)
+
+
+def cited_in_example(rule: str) -> tuple[str, ...]:
+    """Return the labels of the clauses that the finding of a rule's first example cites."""
+    finding = _finding_in_example(rule)
+    return tuple(finding.provisions) if finding is not None else ()
 
 
 def shown_of(rule: str) -> list[Shown]:
     """Return the examples of a rule in the language of the page."""
     found = examples_of(rule)
-    return [_shown(each) for each in found.examples] if found is not None else []
+    return [_shown(rule, each, found.examples[0]) for each in found.examples] if found is not None else []
 
 
-def _shown(example: _Example) -> Shown:
+def _shown(rule: str, example: _Example, first: _Example) -> Shown:
     currency = str(example.events[0][2].get("currency", "EUR"))
+    others = [finding_title(other) for other in example.others]
     return Shown(
-        str(TITLES[example.kind]),
-        str(REASONS[example.kind]),
+        _title(example, first),
+        _reason(rule, example, others),
         example.kind == "fires",
-        [finding_title(other) for other in example.others],
+        others,
         [_step(example, int(index), part, currency) for index, part in example.shown.items()],
     )
+
+
+def _title(example: _Example, first: _Example) -> str:
+    """Return what an example is called: what makes the difference to the first one, which fires."""
+    changed = [int(number) for number, part in example.shown.items() if part in ("saves", "changed", "removed")]
+    if not changed or example.kind == "fires":
+        return str(TITLES[example.kind])
+    first_changed, last_changed = changed[0], changed[-1]
+    _at, kind, data = example.events[first_changed]
+    field, value = "", None
+    if example.kind == "instead":
+        before = first.events[first_changed][2]
+        field = next((name for name in {**before, **data} if before.get(name) != data.get(name)), "")
+        value = data.get(field)
+    return caption(example.kind, kind, field, value, second=example.events[last_changed][1]) or str(
+        TITLES[example.kind]
+    )
+
+
+def _reason(rule: str, example: _Example, others: Sequence[str]) -> str:
+    """Return what the engine finds in the example that fires, and of the others which rule speaks in its place."""
+    if example.kind == "fires":
+        finding = _finding_in_example(rule)
+        return finding.message(language()) if finding is not None else ""
+    if others:
+        return gettext("another rule speaks: %(rules)s") % {"rules": ", ".join(others)}
+    return str(REASONS[example.kind])
 
 
 def _step(example: _Example, index: int, part: Part, currency: str) -> Step:

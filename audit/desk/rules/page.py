@@ -23,7 +23,7 @@ from audit.charts.share import draw_share
 from audit.desk import parts
 from audit.desk.findings.queues import OPEN
 from audit.desk.names import directory_for
-from audit.desk.overview.waits import losses
+from audit.desk.overview.waits import losses, sums_of
 from audit.desk.rules import catalogue, counts
 from audit.desk.rules.examples import shown_of
 from audit.desk.scoped_admin import demands, in_record
@@ -31,8 +31,7 @@ from audit.models import Finding, RegisterEntry
 from audit.models.adjudication import Severity
 from audit.models.cases import Outcome
 from audit.persons.directory import Directory, PersonId, players, staff
-from audit.presentation import duration, finding_title, language, month_of, provision, reference, stake_of
-from audit.reconciliation.wording import FAMILIES
+from audit.presentation import FAMILY_NAMES, duration, finding_title, language, month_of, provision, reference, stake_of
 from audit.register.currency import currency_of
 from audit.register.readings import KINDS, written
 from settlement.catalogue import RULES, Rule
@@ -113,7 +112,7 @@ def rule_view(request: HttpRequest, name: str) -> HttpResponse:
         "severity": _severity(rule),
         "tag": TAGS[rule.severity],
         "exceptional": str(Severity(rule.exceptional_severity).label) if rule.exceptional_severity else "",
-        "families": [FAMILIES[family] for family in sorted(looked_at(name))],
+        "families": [FAMILY_NAMES[family] for family in sorted(looked_at(name))],
         "near": [(each.name, finding_title(each.name)) for each in catalogue.near(rule)],
         "before": before,
         "after": after,
@@ -131,7 +130,7 @@ def rule_view(request: HttpRequest, name: str) -> HttpResponse:
         "columns": _columns(name, months),
         "examples": shown_of(name),
         "in_a_month": months[-1],
-        "losses": losses(own),
+        "losses": losses(sums_of(own)),
         "closed": closed,
         "stood": closed.closed - closed.mistaken,
         "mistaken_bar": mark_safe(draw_share(closed.closed - closed.mistaken, closed.closed, kind="stood")),

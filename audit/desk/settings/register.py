@@ -24,13 +24,14 @@ from audit.access.capabilities import Capability
 from audit.access.scope import Scope
 from audit.desk.scoped_admin import RecordAdmin, demands, officer_of, scope_of
 from audit.desk.settings.register_lines import days_of, entry_line, state_of, where_of
+from audit.desk.settings.register_value import default_words, unit_of, value_field
 from audit.desk.sign_in.proof import fresh_proof
 from audit.models import Casino, GamingTable, RegisterEntry, RequestState
 from audit.presentation import labelled, language, officer_name, provision, ruleset_label
 from audit.register import entries, in_force, touched
 from audit.register.currency import currency_of
 from audit.register.entries import Proposal, RegisterRefused
-from audit.register.readings import KINDS, ValueRefused, parse, rulesets_of, written, written_default
+from audit.register.readings import KINDS, Kind, ValueRefused, parse, rulesets_of, written
 from settlement import RULESETS
 from settlement.readings import READINGS
 
@@ -73,6 +74,7 @@ class ProposalForm(forms.Form):
 
     def __init__(self, scope: Scope, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.kind = KINDS.get(self._of("reading"))
         tables = scope.rows(GamingTable.objects.select_related("casino").order_by("casino__code", "code"))
         casinos = scope.casinos()
         self._choices("casino").queryset = casinos
@@ -80,10 +82,28 @@ class ProposalForm(forms.Form):
         if casinos.count() > 1:
             self._choices("table").label_from_instance = _with_casino  # type: ignore[assignment,method-assign]
         self.fields["reading"].choices = [(kind.name, kind.title) for kind in KINDS.values()]  # type: ignore[attr-defined]
-        self.fields["ruleset"].choices = [  # type: ignore[attr-defined]
-            ("", _("every ruleset of the reading")),
-            *((name, ruleset_label(name)) for name in RULESETS),
-        ]
+        chosen = casinos.filter(pk=self._of("casino")) if self._of("casino").isdigit() else casinos[:2]
+        self.currency = currency_of(chosen[0]) if len(chosen) == 1 else ""
+        rulesets = self.kind.rulesets if self.kind is not None else RULESETS
+        own = [(name, ruleset_label(name)) for name in RULESETS if name in rulesets]
+        every = _("choose") if self.kind is not None and self.kind.is_of_ruleset else _("every ruleset of the reading")
+        self.fields["ruleset"].choices = [("", every), *own]  # type: ignore[attr-defined]
+        if self.kind is not None:
+            self._ask_for(self.kind)
+
+    def _ask_for(self, kind: Kind) -> None:
+        """Ask for the value of a reading as it is, and for no place where it is decided for the whole casino."""
+        self.fields["value"] = value_field(kind.name, self.currency)
+        self.fields["reading"].widget = forms.HiddenInput()
+        if kind.is_of_table:
+            self._choices("table").empty_label = _("choose")
+        if kind.is_of_casino:
+            for name in ("table", "ruleset"):
+                self.fields[name].widget = forms.HiddenInput()
+
+    def _of(self, name: str) -> str:
+        """Return what was sent, or is to be asked first, for a field; "" for nothing."""
+        return str(self.data.get(name, "") if self.is_bound else self.initial.get(name, ""))
 
     def _choices(self, name: str) -> forms.ModelChoiceField:  # type: ignore[type-arg]  # Django’s takes no parameter
         field = self.fields[name]
@@ -176,8 +196,16 @@ class RegisterAdmin(RecordAdmin[RegisterEntry]):
             else:
                 messages.success(request, _("Proposed. Another officer decides."))
                 return redirect("admin:audit_registerentry_change", entry.pk)
-        kinds = [{"kind": kind, "reading": READINGS.get(kind.name)} for kind in KINDS.values()]
-        return self._page(request, "propose.html", title=_("Propose an entry"), form=form, kinds=kinds)
+        return self._page(
+            request,
+            "propose.html",
+            title=form.kind.title if form.kind is not None else _("Propose an entry"),
+            form=form,
+            chosen=_reading(form.kind, form.currency) if form.kind is not None else None,
+            unit=unit_of(form.kind.name, form.currency) if form.kind is not None else "",
+            readings=[_reading(kind, form.currency) for kind in KINDS.values()],
+            casino=form["casino"].value() or "",
+        )
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
@@ -272,21 +300,22 @@ def _in_force_today(casino: Casino) -> dict[str, Any]:
 
 def _defaults(named: set[str], currency: str) -> Iterator[dict[str, Any]]:
     """Yield the readings that are not ``named``, each with the engine's default and where the law leaves it open."""
-    for name, reading in READINGS.items():
+    for name in READINGS:
         if name in KINDS and name not in named:
-            default = reading.default
-            if isinstance(default, str):
-                default = written_default(name, default, currency)
-            elif default is not None:
-                by_ruleset = {ruleset: written_default(name, each, currency) for ruleset, each in default.items()}
-                default = ", ".join(labelled(ruleset_label(ruleset), words) for ruleset, words in by_ruleset.items())
-            yield {
-                "name": name,
-                "title": KINDS[name].title,
-                "default": default,
-                "decision": reading.decision.in_language(language()),
-                "leaves_open": ", ".join(map(provision, reading.leaves_open)),
-            }
+            yield _reading(KINDS[name], currency)
+
+
+def _reading(kind: Kind, currency: str) -> dict[str, Any]:
+    """Return a reading in words: how it is read without an entry, and which clauses leave it open."""
+    reading = READINGS.get(kind.name)
+    return {
+        "name": kind.name,
+        "title": kind.title,
+        "default": default_words(kind.name, currency),
+        "decision": reading.decision.in_language(language()) if reading is not None else "",
+        "reason": reading.reason.in_language(language()) if reading is not None else "",
+        "leaves_open": ", ".join(map(provision, reading.leaves_open)) if reading is not None else "",
+    }
 
 
 def _replaced(entry: RegisterEntry) -> str:

@@ -48,7 +48,7 @@ from settlement.rulesets import RULESETS
 
 PAGE = 100
 
-AROUND = 80
+AROUND = 60
 """Events before and after the one at which a table is shown."""
 
 

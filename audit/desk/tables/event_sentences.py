@@ -122,7 +122,7 @@ TEMPLATES: Mapping[str, tuple[str, str]] = {
         "Seat {seat} loses the dice by decision of the {by}",
         "La place {seat} perd son tour sur décision du {by}",
     ),
-    "wheel.spun": ("Wheel spun {direction}", "Cylindre lancé {direction}"),
+    "wheel.spun": ("Wheel spun {direction}", "Cylindre actionné {direction}"),
     "ball.launched": ("Ball launched {direction}", "Bille lancée {direction}"),
     "chip.fell_in_wheel": ("A chip falls into the wheel", "Un jeton tombe dans le cylindre"),
     "ball.retrieved": ("Ball taken back", "Bille reprise"),
@@ -149,7 +149,7 @@ MEANS: Mapping[str, tuple[str, str]] = {
     "cash": ("cash", "espèces"),
     "cheque": ("cheque", "chèque"),
     "card": ("card", "carte"),
-    "voucher": ("voucher", "bon"),
+    "voucher": ("voucher", "ticket"),
     "in": ("in", "entrée"),
     "out": ("out", "sortie"),
 }

@@ -24,8 +24,10 @@ from audit.desk.sign_in.proof import fresh_proof
 from audit.desk.what_if.choice import choice_context, is_settable
 from audit.desk.what_if.comparison import Verdict, change_row, rule_rows
 from audit.desk.what_if.comparison_pdf import comparison_pdf
+from audit.desk.what_if.comparison_sheets import comparison_workbook
 from audit.event_store import audit_trail
 from audit.exports.pdf import PDF
+from audit.exports.sheets import XLSX
 from audit.exports.what_if_difference import write_csv, write_json
 from audit.models import WhatIf
 from audit.presentation import MISSING, date_time, day, finding_title
@@ -133,10 +135,10 @@ class WhatIfAdmin(RecordAdmin[WhatIf]):
 
     @demands(Capability.SEE_RECORD)
     def file_view(self, request: HttpRequest, pk: int, format: str) -> HttpResponse:
-        """Download the whole difference as CSV or JSON, or the comparison as PDF."""
+        """Download the whole difference as CSV or JSON, or the comparison as PDF or XLSX."""
         what_if = self.row_or_404(request, pk)
-        if format == "pdf":
-            return self._pdf(request, what_if)
+        if format in ("pdf", "xlsx"):
+            return self._comparison(request, what_if, format)
         write = {"csv": write_csv, "json": write_json}.get(format)
         if write is None:
             raise Http404
@@ -147,12 +149,13 @@ class WhatIfAdmin(RecordAdmin[WhatIf]):
         write(what_if_runs.difference(what_if, scope_of(request, Capability.SEE_RECORD).casino_ids), response)
         return response
 
-    def _pdf(self, request: HttpRequest, what_if: WhatIf) -> HttpResponse:
-        self._record_export(request, what_if, "pdf")
+    def _comparison(self, request: HttpRequest, what_if: WhatIf, format: str) -> HttpResponse:
+        self._record_export(request, what_if, format)
         casino_ids = scope_of(request, Capability.SEE_RECORD).casino_ids
         compared = what_if_sums.by_rule(what_if, casino_ids)
-        body = comparison_pdf(what_if, compared, what_if_runs.difference(what_if, casino_ids))
-        return file_response(f"what-if-{what_if.pk}.pdf", PDF, body)
+        content_type, write = (PDF, comparison_pdf) if format == "pdf" else (XLSX, comparison_workbook)
+        body = write(what_if, compared, what_if_runs.difference(what_if, casino_ids))
+        return file_response(f"what-if-{what_if.pk}.{format}", content_type, body)
 
     def _record_export(self, request: HttpRequest, what_if: WhatIf, format: str) -> None:
         """Record a download in the trail of each casino whose streams it has; of none, in the installation's."""

@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
+from types import MappingProxyType
 from typing import Any
 
-from django.utils.functional import cached_property
+from django.utils.functional import Promise, cached_property
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from audit.adjudication.what_if import Change
 from audit.adjudication.what_if_sums import Compared, Sum
 from audit.charts.dumbbell import draw_dumbbell
 from audit.desk import parts
+from audit.models import WhatIf
 from audit.models.adjudication import Severity
-from audit.presentation import Stake, finding_title, language, money, money_in_prose, value
-from audit.register.readings import UNLAWFUL
+from audit.presentation import Stake, count, date_time, day, finding_title, language, money, money_in_prose, value
+from audit.register.readings import UNLAWFUL, as_read
 from settlement.catalogue import RULES
 from settlement.catalogue.words import word
+
+KINDS_OF_CHANGE: Mapping[str, Promise] = MappingProxyType(
+    {
+        "appeared": gettext_lazy("appeared"),
+        "disappeared": gettext_lazy("disappeared"),
+        "changed": gettext_lazy("changed"),
+    }
+)
+"""How a finding differs, by its kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +109,23 @@ class ChangeRow:
         return self.stake.words if self.stake is not None else ""
 
 
+def facts_of(what_if: WhatIf) -> Iterator[list[str]]:
+    """Yield what a run tried and of what, each with what it is called, as files have it."""
+    for name, value_ in what_if.readings.items():
+        yield [*as_read(name, value_)]
+    yield [_("casino"), str(what_if.casino or _("all casinos"))]
+    selection = what_if.selection
+    for name, words in (("first_day", _("gaming days from")), ("last_day", _("through"))):
+        if chosen := selection.get(name):
+            yield [words, day(date.fromisoformat(chosen), with_year=True)]
+    if tables := selection.get("tables"):
+        yield [_("tables"), ", ".join(tables)]
+    yield [_("streams"), count(what_if.streams)]
+    yield [_("engine"), what_if.engine_version]
+    yield [_("started"), date_time(what_if.started_at, what_if.casino, with_year=True)]
+    yield [_("started by"), what_if.started_by]
+
+
 def rule_rows(compared: Sequence[Compared]) -> list[RuleRow]:
     """Return every rule that finds something before or after, those that differ first."""
     most = max((max(each.before.findings, each.after.findings) for each in compared), default=1)
@@ -147,16 +177,21 @@ def _difference(minor: int, currency: str) -> str:
 
 def _more_or_less(change: Change) -> Stake | None:
     """Return who would get how much more or less by the run's reading: of what was due for one stake."""
-    rule = RULES[change.rule]
-    if rule.expected_is != "money" or rule.recorded_is != "money":
-        return None
-    due = _missing_minor(change.after) - _missing_minor(change.before)
+    due = missing_minor(change)
     if not due:
         return None
     amount = {"amount": money(abs(due), change.currency)}
     if due > 0:
         return Stake("player", "", _("%(amount)s more to the player") % amount)
     return Stake("bank", "", _("%(amount)s less to the player") % amount)
+
+
+def missing_minor(change: Change) -> int | None:
+    """Return how much more the run says to be due for one stake, in minor units; None where no money is concerned."""
+    rule = RULES[change.rule]
+    if rule.expected_is != "money" or rule.recorded_is != "money":
+        return None
+    return _missing_minor(change.after) - _missing_minor(change.before)
 
 
 def _missing_minor(finding: dict[str, Any] | None) -> int:

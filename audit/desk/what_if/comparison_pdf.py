@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import date
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -12,12 +11,11 @@ from django.utils.translation import gettext, ngettext
 
 from audit.adjudication.what_if import Change
 from audit.adjudication.what_if_sums import Compared, in_all
-from audit.desk.what_if.comparison import ChangeRow, Side, Verdict, change_row, rule_rows
+from audit.desk.what_if.comparison import KINDS_OF_CHANGE, ChangeRow, Side, Verdict, change_row, facts_of, rule_rows
 from audit.exports.lists import MAX_PRINTED
 from audit.exports.pdf import render_pdf
 from audit.models import WhatIf
-from audit.presentation import count, date_time, day, language
-from audit.register.readings import as_read
+from audit.presentation import count, language
 
 TEMPLATE = Path(__file__).with_name("comparison.typ")
 
@@ -41,27 +39,11 @@ def pdf_data(what_if: WhatIf, compared: Sequence[Compared], changes: Iterable[Ch
         "heading": heading,
         "subheading": what_if.name,
         "note": gettext("The same events judged twice. Nothing in the record, no finding and no night changes."),
-        "facts": list(_facts(what_if)),
+        "facts": list(facts_of(what_if)),
         "verdicts": [list(_verdict(Verdict(each))) for each in in_all(compared)],
         "nothing": gettext("Neither finds anything in the streams that were replayed."),
         "parts": [_by_rule(compared), _by_finding(changes)],
     }
-
-
-def _facts(what_if: WhatIf) -> Iterator[list[str]]:
-    for name, value in what_if.readings.items():
-        yield [*as_read(name, value)]
-    yield [gettext("casino"), str(what_if.casino or gettext("all casinos"))]
-    selection = what_if.selection
-    for name, words in (("first_day", gettext("gaming days from")), ("last_day", gettext("through"))):
-        if chosen := selection.get(name):
-            yield [words, day(date.fromisoformat(chosen), with_year=True)]
-    if tables := selection.get("tables"):
-        yield [gettext("tables"), ", ".join(tables)]
-    yield [gettext("streams"), count(what_if.streams)]
-    yield [gettext("engine"), what_if.engine_version]
-    yield [gettext("started"), date_time(what_if.started_at, what_if.casino, with_year=True)]
-    yield [gettext("started by"), what_if.started_by]
 
 
 def _verdict(verdict: Verdict) -> Iterator[dict[str, str]]:
@@ -152,11 +134,14 @@ def _by_finding(changes: Iterable[Change]) -> dict[str, Any]:
 
 
 def _change(row: ChangeRow) -> list[str]:
-    kinds = {
-        "appeared": gettext("appeared"),
-        "disappeared": gettext("disappeared"),
-        "changed": gettext("changed"),
-    }
     change = row.change
     where = f"{change.stream} #{change.seq}"
-    return [kinds[change.kind], where, row.title, change.wager, row.before, row.after, row.difference_in_words]
+    return [
+        str(KINDS_OF_CHANGE[change.kind]),
+        where,
+        row.title,
+        change.wager,
+        row.before,
+        row.after,
+        row.difference_in_words,
+    ]

@@ -1,0 +1,162 @@
+"""Which coups to look at first of a process that has asked: the clearest of the sessions that moved it most.
+
+    a wheel, or a hand at it     the coups that came where the process fits best, those in its middle first
+    throws that were voided      each of them, the most money first
+    luck                         the coups that changed most for the player, or for the house of a table
+
+What a session gave the ledger says which event each draw was, so that a coup leads to the table as it stood then, where
+its video is asked for. A process about payouts has findings of its own; one about counts has no coup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
+
+from audit.desk.ledger.fit import WHEELS, colour_of
+from audit.event_store import read
+from audit.models import BatchKind, LedgerBatch, LedgerPoint, LedgerProcess, VideoRequest
+from settlement.codec import decode_one_stored
+from settlement.eprocess.bets import Change
+from settlement.eprocess.explanations import Arc, best_arc
+from settlement.eprocess.observations import Observation, Observations, decode
+from settlement.eprocess.process import Process
+
+SESSIONS = 3
+"""Sessions of which coups are shown: the three that added most."""
+
+COUPS = 12
+"""Coups shown in all."""
+
+FACES = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Coup:
+    """A coup to look at: where it is, and when by the table's clock; what came before, and what then.
+
+    ``before`` and ``result`` are pockets or throws as a page writes them, "" where they say nothing, and ``colours``
+    those of the pockets. ``is_requested``: a video was asked for that shows it.
+    """
+
+    stream_id: int
+    seq: int
+    at: datetime
+    before: str
+    result: str
+    colours: tuple[str, str]
+    is_requested: bool
+
+
+def coups_of(process: LedgerProcess, state: Process | None, most: Sequence[LedgerPoint]) -> list[Coup]:
+    """Return the coups to look at first, the newest session first; none of a process that is about no coups.
+
+    ``most`` are its sessions, those that added most first. Three queries, however many sessions there are.
+    """
+    chosen = [each for each in most if each.batch.kind == BatchKind.DRAWS and each.batch.stream_id is not None]
+    of_sessions = {each.batch_id: each for each in chosen[:SESSIONS]}
+    arc = best_arc(state) if state is not None else None
+    found: list[tuple[int, int, str, str, tuple[str, str]]] = []
+    contents = LedgerBatch.objects.filter(pk__in=of_sessions).order_by("-gaming_day", "-number")
+    for batch in contents if of_sessions else ():
+        session = decode(bytes(batch.content))
+        clearest = _clearest(process, session, arc)[: COUPS // len(of_sessions)]
+        assert batch.stream_id is not None, "chosen above"
+        found += [(batch.stream_id, *_shown(process, each, before)) for before, each in sorted(clearest, key=_seq)]
+    return list(_with_clocks(found))
+
+
+def _seq(pair: tuple[Observation | None, Observation]) -> int:
+    return pair[1].seq
+
+
+def _clearest(
+    process: LedgerProcess, session: Observations, arc: Arc | None
+) -> list[tuple[Observation | None, Observation]]:
+    """Return the draws of a session that speak most for what a process asks, each after the one before it."""
+    match process.kind:
+        case "wheel" | "wheel-displacement" | "croupier-displacement" if arc is not None:
+            return _in_arc(process, session, arc)
+        case "void-call":
+            ordered = sorted(session.voided, key=lambda each: (-_size(each.luck), each.seq))
+            return [(None, each) for each in ordered]
+        case "table-luck" | "player-luck" | "late-luck" | "pair-luck":
+            moved = [each for each in session.drawn if _luck(process, each)]
+            return [(None, each) for each in sorted(moved, key=lambda each: (-_luck(process, each), each.seq))]
+        case _:
+            return []
+
+
+def _in_arc(process: LedgerProcess, session: Observations, arc: Arc) -> list[tuple[Observation | None, Observation]]:
+    """Return the draws in an arc, those nearest to its middle first."""
+    of = process.variant
+    croupier = process.subject.partition(", ")[0] if process.kind == "croupier-displacement" else ""
+    from_middle = {cell: abs(2 * index - (arc.width - 1)) for index, cell in enumerate(arc.cells(of))}
+    if process.kind == "wheel":
+        draws: Iterable[tuple[Observation | None, Observation, int]] = (
+            (None, each, each.result) for each in session.drawn
+        )
+    else:
+        draws = ((before, each, (each.result - before.result) % of) for before, each in pairwise(session.drawn))
+    inside = [
+        (from_middle[cell], before, each)
+        for before, each, cell in draws
+        if cell in from_middle and (not croupier or each.croupier == croupier)
+    ]
+    return [(before, each) for _from_middle, before, each in sorted(inside, key=lambda found: (found[0], found[2].seq))]
+
+
+def _luck(process: LedgerProcess, draw: Observation) -> int:
+    """Return how much a draw changed for whom a process is about, whoever won by it; 0 where it changed nothing."""
+    player, _, croupier = process.subject.partition(", ")
+    match process.kind:
+        case "table-luck":
+            return _size(draw.luck)
+        case "late-luck":
+            return _size(draw.late.get(player))
+        case "pair-luck" if draw.croupier != croupier:
+            return 0
+        case _:
+            return _size(draw.players.get(player))
+
+
+def _size(change: Change | None) -> int:
+    return abs(change.amount) if change is not None else 0
+
+
+def _shown(
+    process: LedgerProcess, draw: Observation, before: Observation | None
+) -> tuple[int, str, str, tuple[str, str]]:
+    names = WHEELS.get(process.variant)
+    if names is None:
+        throw = f"{draw.result // FACES + 1} – {draw.result % FACES + 1}" if process.kind == "void-call" else ""
+        return draw.seq, "", throw, ("", "")
+    first = names[before.result] if before is not None else ""
+    return draw.seq, first, names[draw.result], (colour_of(first) if first else "", colour_of(names[draw.result]))
+
+
+def _with_clocks(found: Sequence[tuple[int, int, str, str, tuple[str, str]]]) -> Iterator[Coup]:
+    """Yield the coups whose events are in the log, with their clocks; those of an archived month are left out."""
+    if not found:
+        return
+    clocks = {
+        (stream_id, seq): read.credible(decode_one_stored(raw).occurred_at, received)
+        for stream_id, seq, raw, received in read.claimed_and_received([each[:2] for each in found])
+    }
+    windows = _requested_in({stream_id for stream_id, *_rest in found})
+    for stream_id, seq, before, result, colours in found:
+        at = clocks.get((stream_id, seq))
+        if at is not None:
+            requested = any(begins <= at <= ends for begins, ends in windows.get(stream_id, ()))
+            yield Coup(stream_id, seq, at, before, result, colours, requested)
+
+
+def _requested_in(streams: Iterable[int]) -> Mapping[int, list[tuple[datetime, datetime]]]:
+    """Return by stream from when to when a video was asked for in a case of it: one query."""
+    windows: dict[int, list[tuple[datetime, datetime]]] = {}
+    requests = VideoRequest.objects.filter(case__stream_id__in=list(streams))
+    for stream_id, begins, ends in requests.values_list("case__stream_id", "begins_at", "ends_at"):
+        windows.setdefault(stream_id, []).append((begins, ends))
+    return windows

@@ -1,0 +1,156 @@
+"""What is said of an example beside the one that fires: as a colleague would name the difference.
+
+    saved      one event more        “It was paid in time”
+    without    one event less        “Nobody had called the end of betting”
+    instead    another value         “The ball the other way round”
+    before     two events swapped    “First the throw, then the wager”
+
+The examples are made by a tool, and the engine judges them; the words are here, by what made the difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from audit.presentation import event_name
+
+SAVED: Mapping[str, Promise] = MappingProxyType(
+    {
+        "ball.settled": gettext_lazy("With a result in between"),
+        "dice.offered": gettext_lazy("The dice had been offered"),
+        "dice.selected": gettext_lazy("The dice had been chosen"),
+        "dice.thrown": gettext_lazy("With a throw in between"),
+        "no_more_bets": gettext_lazy("“Rien ne va plus” was called"),
+        "payment.announced": gettext_lazy("The payment was announced"),
+        "payout.made": gettext_lazy("It was paid in time"),
+        "player.left": gettext_lazy("A player had left"),
+        "point.marked": gettext_lazy("The point was marked"),
+        "result.announced": gettext_lazy("The result was announced"),
+        "shooter.removed": gettext_lazy("The dice had been taken from the shooter"),
+        "spin.voided": gettext_lazy("The spin was voided"),
+        "stakes.collected": gettext_lazy("The losing stakes were collected"),
+        "throw.voided": gettext_lazy("The throw was voided"),
+        "wager.placed": gettext_lazy("There was a stake for it"),
+        "wager.switched": gettext_lazy("The stake had been turned on or off"),
+        "wager.withdrawn": gettext_lazy("The stake had been taken back"),
+        "zero.decided": gettext_lazy("The player had chosen"),
+    }
+)
+"""One event more, by its type."""
+
+WITHOUT: Mapping[str, Promise] = MappingProxyType(
+    {
+        "ball.settled": gettext_lazy("Without that result"),
+        "chip.fell_in_wheel": gettext_lazy("No chip had fallen into the wheel"),
+        "colour.assigned": gettext_lazy("Without that colour"),
+        "dice.offered": gettext_lazy("The dice had not been offered"),
+        "dice.set_introduced": gettext_lazy("Without new dice"),
+        "dice.thrown": gettext_lazy("Without that throw"),
+        "last_coup.announced": gettext_lazy("The last coup had not been announced"),
+        "no_more_bets": gettext_lazy("“Rien ne va plus” had not been called"),
+        "payout.made": gettext_lazy("Without that payout"),
+        "player.seated": gettext_lazy("The player had not sat down"),
+        "staff.assigned": gettext_lazy("Nobody had come on duty"),
+        "staff.relieved": gettext_lazy("Nobody had been relieved"),
+        "throw.voided": gettext_lazy("The throw was not voided"),
+        "wager.placed": gettext_lazy("Without that stake"),
+        "wheel.spun": gettext_lazy("The wheel had not been spun"),
+    }
+)
+"""One event less, by its type."""
+
+INSTEAD: Mapping[tuple[str, str], Promise] = MappingProxyType(
+    {
+        ("ball.launched", "direction"): gettext_lazy("The ball the other way round"),
+        ("ball.settled", "pocket"): gettext_lazy("Another pocket"),
+        ("chips.handled", "by"): gettext_lazy("Somebody else handled the chips"),
+        ("colour.assigned", "colour"): gettext_lazy("Another colour"),
+        ("colour.assigned", "marker_from"): gettext_lazy("The marker came from the chef de table"),
+        ("colour.assigned", "player"): gettext_lazy("The colour is another player’s"),
+        ("colour.assigned", "value"): gettext_lazy("Another value for the colour"),
+        ("dice.offered", "seat"): gettext_lazy("The dice to another seat"),
+        ("dice.selected", "boxed"): gettext_lazy("Other dice in the box"),
+        ("dice.selected", "dice"): gettext_lazy("Other dice chosen"),
+        ("dice.set_introduced", "announced"): gettext_lazy("The change was announced"),
+        ("dice.set_introduced", "decided_by"): gettext_lazy("The chef de table decided it"),
+        ("dice.set_introduced", "dice"): gettext_lazy("Another number of dice"),
+        ("dice.thrown", "dice"): gettext_lazy("Nobody says which dice were thrown"),
+        ("dice.thrown", "faces"): gettext_lazy("Another throw"),
+        ("dice.thrown", "flags"): gettext_lazy("Nothing was wrong with the throw"),
+        ("dice.thrown", "seat"): gettext_lazy("Nobody says from which seat"),
+        ("dice.touched", "by"): gettext_lazy("The croupier touched them"),
+        ("payout.made", "stake_returned"): gettext_lazy("Another part of the stake was handed back"),
+        ("payout.made", "winnings"): gettext_lazy("Another sum was paid"),
+        ("payout.recovered", "stake"): gettext_lazy("Another sum was taken back"),
+        ("player.seated", "player"): gettext_lazy("Another player sat down"),
+        ("player.seated", "seat"): gettext_lazy("The player sat at another seat"),
+        ("session.opened", "game"): gettext_lazy("The game that its rules are of"),
+        ("session.opened", "gaming_day"): gettext_lazy("On an earlier gaming day"),
+        ("session.opened", "observes"): gettext_lazy("The table reports more"),
+        ("session.opened", "params"): gettext_lazy("The session declares no reading of its own"),
+        ("session.opened", "staff"): gettext_lazy("Other staff at the table"),
+        ("shooter.removed", "by"): gettext_lazy("The chef de table took the dice"),
+        ("staff.relieved", "role"): gettext_lazy("Somebody else was relieved"),
+        ("throw.voided", "announced_by"): gettext_lazy("The stickman announced it"),
+        ("throw.voided", "flags"): gettext_lazy("There was a reason to void it"),
+        ("wager.placed", "bet"): gettext_lazy("Another bet"),
+        ("wager.placed", "colour"): gettext_lazy("A stake without a colour"),
+        ("wager.placed", "commission"): gettext_lazy("Another commission"),
+        ("wager.placed", "left_up_from"): gettext_lazy("A new stake, not one that was left up"),
+        ("wager.placed", "marker"): gettext_lazy("With its marker"),
+        ("wager.placed", "medium"): gettext_lazy("In chips"),
+        ("wager.placed", "number"): gettext_lazy("On another number"),
+        ("wager.placed", "numbers"): gettext_lazy("On other numbers"),
+        ("wager.placed", "player"): gettext_lazy("Another player’s stake"),
+        ("wager.placed", "stake"): gettext_lazy("Another stake"),
+        ("wager.placed", "wager"): gettext_lazy("A stake of another name"),
+        ("wager.placed", "working"): gettext_lazy("The stake was in play"),
+        ("wager.switched", "working"): gettext_lazy("Turned off, not on"),
+        ("wheel.spun", "by"): gettext_lazy("The croupier spun it"),
+        ("wheel.spun", "direction"): gettext_lazy("The wheel the other way round"),
+    }
+)
+"""Another value, by the type of the event and the name of its field."""
+
+LEFT_OUT: Mapping[tuple[str, str], Promise] = MappingProxyType(
+    {
+        ("wager.placed", "number"): gettext_lazy("A stake without a number"),
+        ("wager.placed", "player"): gettext_lazy("Nobody says whose stake it is"),
+        ("wager.placed", "numbers"): gettext_lazy("A stake without numbers"),
+    }
+)
+"""A value that is not given, where that has words of its own."""
+
+NOT_REPORTED = gettext_lazy("The table reports nothing of it")
+"""A session that lists no family of events: what the rule would need to see is not reported."""
+
+
+def caption(kind: str, type: str, field: str = "", value: Any = None, *, second: str = "") -> str:
+    """Return what makes the difference, in words; "" for what has none.
+
+    ``type`` is that of the event that makes it, and of two that were swapped the one that now comes first; ``second``
+    is the other. ``field`` and ``value`` are of an event that is otherwise: None for a field that is left out.
+    """
+    match kind:
+        case "saved":
+            return str(SAVED.get(type, ""))
+        case "without":
+            return str(WITHOUT.get(type, ""))
+        case "before" if second and type != second:
+            names = {"first": event_name(type), "second": event_name(second)}
+            return _("First: %(first)s. Then: %(second)s.") % names
+        case "before":
+            return _("In the other order")
+        case "instead" if (type, field) == ("session.opened", "observes") and not value:
+            return str(NOT_REPORTED)
+        case "instead":
+            own = LEFT_OUT.get((type, field)) if value is None else None
+            return str(own or INSTEAD.get((type, field)) or "")
+        case _:
+            return ""
