@@ -66,6 +66,8 @@ def _run(url: str, options: argparse.Namespace, *, is_new: bool) -> dict[str, An
     django.setup()
     if is_new:
         _fill(url, options)
+    else:  # each run leaves rows that were written anew, which PostgreSQL clears away where it has a moment
+        _vacuum(url)
     from audit.models import Finding, LoggedEvent
 
     events, findings = LoggedEvent.objects.count(), Finding.objects.count()
@@ -98,8 +100,12 @@ def _fill(url: str, options: argparse.Namespace) -> None:
     timed("sealed", desk_record.seal)
     timed("processes of the ledger fed", desk_record.feed_ledger)
     timed("persons named", desk_record.name_everybody)
+    timed("vacuumed", _vacuum, url)
+
+
+def _vacuum(url: str) -> None:
     with psycopg.connect(url, autocommit=True) as connection:
-        timed("vacuumed", connection.execute, "vacuum analyze")
+        connection.execute("vacuum analyze")
 
 
 def _addresses() -> dict[str, str]:

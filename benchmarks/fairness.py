@@ -83,9 +83,9 @@ def wager(stream: str, seq: int) -> dict[str, Any]:
     return event(stream, seq, "wager.placed", {"wager": f"w{seq}", "bet": "win", "stake": 1_000, "player": "P"})
 
 
-def payout(stream: str, seq: int) -> dict[str, Any]:
-    """Return a payout for no wager: the first event of it that is replayed is a finding."""
-    return event(stream, seq, "payout.made", {"wager": f"none{seq}", "winnings": 1, "stake_returned": 0})
+def not_permitted(stream: str, seq: int) -> dict[str, Any]:
+    """Return a wager on a bet that craps does not have: a finding at once, which no later event puts right."""
+    return event(stream, seq, "wager.placed", {"wager": f"w{seq}", "bet": "none", "stake": 1_000, "player": "P"})
 
 
 class Ordinary(threading.Thread):
@@ -104,7 +104,7 @@ class Ordinary(threading.Thread):
         while time.time() < self.until:
             time.sleep(self.pace * self.random.uniform(0.5, 1.5))
             is_irregular = seq % 4 == 0
-            next_event = payout(self.stream, seq) if is_irregular else wager(self.stream, seq)
+            next_event = not_permitted(self.stream, seq) if is_irregular else wager(self.stream, seq)
             self.answers.append(self.client.post(self.stream, [next_event]))
             if is_irregular and self.answers[-1] == 201:
                 self.sent[seq] = time.time()
@@ -258,6 +258,8 @@ def _measure(url: str, options: argparse.Namespace) -> int:
         missing[kind] += late
     for kind in ("without", "with"):
         _print(kind, measured[kind], missing[kind])
+    if not measured["without"]:
+        raise SystemExit("no finding came: what is sent as irregular is none")
     ratios = [_quantile(measured["with"], q) / _quantile(measured["without"], q) for q in (0.5, 0.99)]
     print(f"ratio    median {ratios[0]:.2f}  99th percentile {ratios[1]:.2f}  (target: at most {TARGET:g})")
     return 0 if max(ratios) <= TARGET and not missing["with"] else 1
