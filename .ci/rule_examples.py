@@ -50,6 +50,11 @@ ROLES = ("stickman", "croupier", "chef_de_table", "chef_de_partie")
 KEPT = ("wager", "bet", "stake", "pocket", "faces", "winnings", "stake_returned", "ruleset", "currency")
 """Fields without which an event is none, or another."""
 
+OBSERVED = ("custody", "staff", "calls")
+"""Families that a table may report besides."""
+
+BETS = ("plein", "cheval", "transversale", "carre", "win", "field")
+
 ADDED: Mapping[str, Mapping[str, Any]] = {
     "wager.placed": {"marker": "wrong_bet", "working": True, "commission": 50, "number": 6, "seat": "S1"},
     "throw.voided": {"flags": ["slid"]},
@@ -285,8 +290,10 @@ def _other_values(stream: Stream, name: str, value: Any) -> Iterator[Any]:
             yield {}
         case "gaming_day", _:
             yield "2010-11-19"
-        case (("bet" | "ruleset" | "casino" | "table" | "observes" | "currency" | "game"), _):
+        case (("ruleset" | "casino" | "table" | "currency"), _):
             return
+        case (("observes" | "bet" | "game" | "pocket" | "numbers" | "staff"), _) | ("value", None):
+            yield from _others_known(name, value)
         case "faces", _:
             yield from ([3, 4], [2, 3], [1, 1])
         case "number", _:
@@ -294,7 +301,8 @@ def _other_values(stream: Stream, name: str, value: Any) -> Iterator[Any]:
         case _:
             held = (each["data"].get(name) for each in stream)
             yield from (each for each in held if type(each) is type(value))
-            if name in ("dice", "boxed"):
+            if name in ("dice", "boxed") and isinstance(value, list):
+                yield from ([*value, each] for each in "abcdef" if each not in value)
                 lists = (each["data"].get(other) for each in stream for other in ("dice", "boxed"))
                 yield from (each for each in lists if each)
             if name == "stake" and isinstance(value, int):
@@ -344,6 +352,29 @@ def _near_row(near: Near, seq: int) -> dict[str, Any]:
     if near.kind == "before":
         roles[near.at + 1] = "changed"
     return _row(near.kind, stream, roles, near.others)
+
+
+def _others_known(name: str, value: Any) -> Iterator[Any]:
+    """Yield values of a field that the games know, whatever else is in the stream."""
+    match name, value:
+        case "observes", list():
+            yield [*value, *(each for each in OBSERVED if each not in value)]
+            yield []
+        case "bet", _:
+            yield from BETS
+        case "game", _:
+            yield from ("craps", "french_roulette", "american_roulette")
+        case "pocket", _:
+            yield from ("17", "0")
+        case "numbers", [str(first), *_] if first.isdigit():
+            yield [first, str(int(first) + 1)]
+            yield [first]
+        case "staff", list():
+            yield [*value, {"person": "p9", "role": "stickman"}]
+            yield [{"person": f"p{place}", "role": role} for place, role in enumerate(ROLES)]
+            yield value[:-1]
+        case "value", None:
+            yield 100
 
 
 def _row(kind: str, stream: Stream, roles: Mapping[int, Any], others: frozenset[str]) -> dict[str, Any]:

@@ -45,12 +45,15 @@ _.created_at, _.heartbeat_at, _.is_shared, _.made_by, _.raised_at, _.sent_at, _.
 _.tested_at
 _.decided_at, _.is_first, _.is_invitation, _.proposed_at, _.used_at
 
+# Django's database: what makes rows of an answer, and what keeps a connection that has failed from being used again.
+_.execute_sql, _.errors_occurred
+
 # Attributes that templates read.
 _.at_evidence, _.completes, _.css, _.is_current, _.is_evidence, _.is_heading, _.links
 
 # Django's admin: options and hooks of a ModelAdmin, an inline, a list filter, a site, a form, a middleware.
 _.action_form, _.change_list_template, _.filter_horizontal, _.inlines, _.list_display, _.list_display_links
-_.change_form_template, _.formfield_overrides
+_.change_form_template, _.formfield_overrides, _.get_paginator
 _.list_filter, _.list_per_page, _.list_select_related, _.readonly_fields, _.search_fields, _.search_help_text
 (
     _.show_full_result_count,
@@ -209,6 +212,8 @@ _.receives_reports, _.receives_alerts
 # Django's admin and URL configuration: what they call, or read, by name; what a template of the queue shows.
 _.get_query_string, _.action_checkbox, _.history_view, _.get_exclude, _.get_app_list, _.empty_value_display
 _.server_error, _.form_refused, _.bad_request, _.permission_denied
-_.more_words, _.occurred_iso, _.is_best, _.is_of_distances, _.is_of_totals, _.of_budget, _.fires
+_.more_words, _.occurred_iso, _.is_best, _.is_of_distances, _.is_of_totals, _.of_budget, _.fires, _.is_next
+# A field of a form, and the lines of a value: what Django calls by name.
+_.empty_label, _.id_for_label, _.format_value
 # pytest.
 _.pytest_collection_modifyitems

@@ -278,6 +278,10 @@ CASES: dict[str, tuple[Callable[[Site], Any], Callable[[Site], Form]]] = {
     "reopen": (lambda site: site.closed, lambda site: {"reason": "another camera"}),
     "hold": (lambda site: site.finding, lambda site: {"reason": "the prosecutor asked"}),
     "lift_hold": (lambda site: site.held, lambda site: {"reason": "settled"}),
+    "join": (lambda site: site.finding, lambda site: {"reason": "again and again"}),
+    "link": (lambda site: site.taken, lambda site: {"reason": "again and again"}),
+    "leave": (lambda site: site.taken, lambda site: {}),
+    "unlink": (lambda site: site.taken, lambda site: {}),
 }
 for _name, (_finding, _case_form) in CASES.items():
     AT["POST", f"{FINDING}<int:pk>/case/<slug:name>/", _name] = (
@@ -338,6 +342,11 @@ AT["GET", "admin/audit/loggedstream/at/", "leads to the table at a clock time"] 
 AT["GET", "admin/audit/person/croupier/<int:casino_id>/<path:code>/", ""] = lambda world, site, who: Ask(
     f"/admin/audit/person/croupier/{site.casino.pk}/max/"
 )
+PATTERN = "open incidents of one rule, worked on as one"
+AT["POST", "admin/audit/person/pattern/<int:casino_id>/<path:code>/", PATTERN] = lambda world, site, who: Ask(
+    f"/admin/audit/person/pattern/{site.casino.pk}/{site.finding.croupier}/",
+    {"rule": site.finding.rule, "month": f"{site.finding.gaming_day:%Y-%m}", "reason": "again and again"},
+)
 AT["GET", f"{LEDGER}exchanges/<int:casino_id>/<str:gaming_day>/", ""] = lambda world, site, who: Ask(
     f"/{LEDGER}exchanges/{site.casino.pk}/{DAY}/"
 )
@@ -370,7 +379,7 @@ def _export(world: World, site: Site, who: str) -> int:
 
 
 WHAT_IF = f"{DESK}whatif/<int:pk>/difference.<str:format>"
-for _what, _format in {"CSV": "csv", "JSON": "json"}.items():
+for _what, _format in {"CSV": "csv", "XLSX": "xlsx", "JSON": "json"}.items():
     AT["GET", WHAT_IF, _what] = lambda world, site, who, format=_format: Ask(
         f"/{DESK}whatif/{site.what_if.pk}/difference.{format}"
     )
@@ -543,6 +552,7 @@ AT["POST", f"{DESK}complaint/<int:pk>/answer/", ""] = lambda world, site, who: A
 
 # The house register
 
+one("GET", f"{DESK}registerentry/add/", "a reading is chosen", path=f"{DESK}registerentry/add/?reading=payout_unit")
 posted(
     f"{DESK}registerentry/add/",
     lambda world, site: {

@@ -246,7 +246,7 @@ class Asker:
         for key in after:
             if after[key] != before.get(key):
                 casino_id, is_of_desk = key
-                what = kind_of_entries(casino_id, before.get(key)) if is_of_desk else "log"
+                what = kind_of_entries(casino_id, before.get(key, {})) if is_of_desk else "log"
                 answer.written.add(what)
                 (answer.looked_at if what == LOOKED else answer.wrote_at).add(letters.get(casino_id, ""))
         if answer.written - {LOOKED}:
@@ -290,23 +290,30 @@ def _text(raw: bytes) -> str:
     return raw.decode("utf-8", "replace")
 
 
-def heads() -> dict[tuple[int, bool], Any]:
-    """Return how far the streams of each casino are, those of its desk apart."""
+def heads() -> dict[tuple[int, bool], dict[int, int]]:
+    """Return how far each stream of each casino is, those of its desk apart."""
+    found: dict[tuple[int, bool], dict[int, int]] = {}
     with connection.cursor() as cursor:
         cursor.execute(
-            "select s.casino_id, s.is_of_desk, count(*), sum(h.next_seq)"
-            " from log.stream s join log.stream_head h using (stream_id) group by 1, 2"
+            "select s.casino_id, s.is_of_desk, stream_id, h.next_seq"
+            " from log.stream s join log.stream_head h using (stream_id)"
         )
-        return {(casino_id, is_of_desk): rest for casino_id, is_of_desk, *rest in cursor.fetchall()}
+        for casino_id, is_of_desk, stream_id, next_seq in cursor.fetchall():
+            found.setdefault((casino_id, is_of_desk), {})[stream_id] = next_seq
+    return found
 
 
-def kind_of_entries(casino_id: int, before: Any) -> str:
-    """Return what the newest entries of a casino's trail are: of looking, of taking a file away, or of doing."""
+def kind_of_entries(casino_id: int, before: dict[int, int]) -> str:
+    """Return what the newest entries of a casino's trail are: of looking, of taking a file away, or of doing.
+
+    The trail has a stream for each day, so at midnight the newest entries are the first of one that was not there.
+    """
     with connection.cursor() as cursor:
         cursor.execute(
             "select e.envelope->>'type' from log.event e join log.stream s using (stream_id)"
-            " where s.casino_id = %s and s.is_of_desk and e.seq >= %s",
-            (casino_id, before[1] if before else 0),
+            " left join jsonb_each_text(%s::jsonb) as head(stream, next_seq) on head.stream = stream_id::text"
+            " where s.casino_id = %s and s.is_of_desk and e.seq >= coalesce(head.next_seq::bigint, 0)",
+            (json.dumps(before), casino_id),
         )
         types = [type for (type,) in cursor.fetchall()]
     # An officer who refuses a correction decides about it.

@@ -57,6 +57,7 @@ from audit.models import (
     WhatIfFinding,
 )
 from audit.notifications import webhooks
+from audit.presentation import reference
 from audit.reconciliation import runs as night_runs
 from audit.register import entries as register
 from audit.register.entries import Proposal
@@ -111,6 +112,7 @@ class Marked(Tenant):
         text = json.dumps(dice_changed_in_mid_series(self, stream))
         text = re.sub(r'"w(\d)"', rf'"{self.mark(Mark.RECORD)}w\1"', text)
         events: list[dict[str, Any]] = json.loads(text.replace('"Anna"', f'"{self.mark(Mark.PERSON)}"'))
+        events[0]["data"]["croupier"] = self.mark(Mark.PERSON, 9)
         return events
 
 
@@ -167,6 +169,8 @@ class Site:
         for finding in (self.proposed, self.closed):
             actions.perform(finding.case_id, self.colleague, "propose", reason=reason, outcome="confirmed")
         actions.perform(self.closed.case_id, self.reviewer, "approve")
+        pattern = reference(Finding.objects.get(pk=self.taken.pk))
+        actions.perform(self.taken.case_id, self.colleague, "link", reason=reason, pattern=pattern)
         self.held = self.taken
         actions.perform(self.held.case_id, self.reviewer, "hold", reason=self.mark(Mark.RECORD, " is before a court"))
         self.correction = self._corrected("three")

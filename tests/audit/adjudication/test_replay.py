@@ -19,6 +19,7 @@ from audit.adjudication.results import wager_of
 from audit.event_store import cluster, read
 from audit.models import Adjudication, AdjudicationRun, Finding, RetiredWagers, WaitingStream
 from audit.tasks import replay_stream, sweep
+from benchmarks.fairness import not_permitted, wager
 from settlement import ENGINE_VERSION, adjudicate
 from tests.audit.adjudication.finished import of_finished_coups
 from tests.audit.corrections.corrections_desk import approve
@@ -377,3 +378,14 @@ def test_findings_bear_the_ruleset_if_it_is_a_known_one(ruleset: str, expected: 
     assert Adjudication.objects.get(stream_id=stream_id).ruleset == expected
     found = Finding.objects.filter(stream_id=stream_id)
     assert {row.ruleset for row in found} == {expected}
+
+
+def test_the_irregular_event_of_the_fairness_benchmark_is_a_finding_as_soon_as_it_is_replayed() -> None:
+    """That benchmark times the row of the finding; of what may still be put right there is none yet."""
+    tenant = Tenant()
+    events = [tenant.opener("busy"), wager("busy", 2), wager("busy", 3), not_permitted("busy", 4)]
+    events = [{**event, "occurred_at": events[0]["occurred_at"]} for event in events]
+    assert tenant.post("busy", events).status_code == 201
+    stream_id = tenant.stream("busy").stream_id
+    replayed(stream_id)
+    assert ("wager-not-permitted", 4, "w4") in standing(stream_id)

@@ -172,7 +172,7 @@ def test_a_refusal_for_good_is_tried_after_growing_pauses_given_up_after_days_an
         page = page_of(desk).content.decode()
         assert "it was given up at" in page
         settings_page = client_of(desk.administrator).get("/admin/audit/").content.decode()
-        assert f"no mail server takes what is written to {ROOM}" in settings_page
+        assert f"no mail server has taken a message to {ROOM}" in settings_page
         assert "given up" in settings_page
         assert "550" in settings_page
     entries = audit_trail.entries_of(desk.tenant.casino.pk, request.given_up_at.date())

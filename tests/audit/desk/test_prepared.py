@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 from django.test import Client
 
 from audit.desk.overview import waits
-from audit.desk.prepared import prepared
+from audit.desk.prepared import planned, prepared, written
 from audit.models import Case, Finding, Role
 from tests.audit.casework.test_actions import Desk, client_of, hired
 from tests.audit.tables import Tenant
@@ -68,3 +68,18 @@ def test_how_many_are_late_counts_those_that_are_not_drawn(monkeypatch: pytest.M
     with time_machine.travel(max(deadlines) + timedelta(minutes=1), tick=False):
         page = client_of(desk.first).get("/admin/", headers={"accept-language": "en"}).content.decode()
     assert f"{len(deadlines)} are past their deadline." in page
+
+
+def test_constants_are_written_into_a_statement_and_what_varies_is_not() -> None:
+    moment = datetime(2026, 11, 19, 23, 41, tzinfo=UTC)
+    sql, others = written(
+        "select %s, %s, '100 %%', %s::timestamptz, %s, any_of(%s)", ["it's 5 %", 7, moment, "%s", [-1]]
+    )
+    assert sql == "select 'it''s 5 %%', 7, '100 %%', %s::timestamptz, '%%s', any_of(%s)"
+    assert others == [moment, [-1]]
+
+
+def test_what_a_statement_is_written_with_comes_back_as_it_was() -> None:
+    words = 'it\'s \\ 5 % of "all" %s {} \N{EURO SIGN}'
+    sql, others = written("select %s::text, %s::timestamptz", [words, datetime(2026, 11, 19, 23, 41, tzinfo=UTC)])
+    assert planned(sql, others) == [(words, others[0])]

@@ -14,7 +14,7 @@ from typing import Any
 import psycopg
 import pytest
 from django.conf import settings
-from django.db import OperationalError, connection, connections
+from django.db import InternalError, OperationalError, connection, connections, transaction
 from psycopg.conninfo import conninfo_to_dict
 from pytest_django import DjangoDbBlocker
 
@@ -186,15 +186,42 @@ def test_a_worker_that_leads_nowhere_says_where_it_led(
 
 @pytest.mark.django_db
 def test_in_a_transaction_the_node_nearby_is_the_connection_itself() -> None:
-    assert connection.in_atomic_block
-    assert binary_copy.nearest() is connection
-    assert binary_copy.nearest(reads_committed=True) is connections["default"]
+    with transaction.atomic():
+        assert binary_copy.nearest() is connection
+        assert binary_copy.nearest(reads_committed=True) is connections["default"]
 
 
 @pytest.mark.django_db
 def test_a_node_nearby_of_another_database_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert list(deployment_checks._nearby()) == []
     monkeypatch.setitem(settings.DATABASES, NEAR, {**connection.settings_dict, "NAME": "postgres"})
-    [found] = deployment_checks._nearby()
+    connections[NEAR].connect()  # Django's test cases refuse one that is not connected yet
+    try:
+        [found] = deployment_checks._nearby()
+    finally:
+        connections[NEAR].close()
+        del connections[NEAR]
     assert found.id == "audit.E010"
     assert "no node of the cluster" in found.msg
+
+
+# libpq's own words, which Citus repeats as those of an internal error of the node that was asked.
+_DIED = (
+    "server closed the connection unexpectedly\n\tThis probably means the server terminated abnormally",
+    "could not receive data from server: Connection reset by peer",
+    "could not send data to server: Broken pipe",
+    "no connection to the server",
+    "connection not open",
+)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("message", "raised"),
+    [*((each, OperationalError) for each in _DIED), ("cache lookup failed for relation 1", InternalError)],
+)
+def test_a_worker_that_dies_at_work_is_a_database_that_is_down(message: str, raised: type[Exception]) -> None:
+    refusal = f"do $$ begin raise exception using message = {message!r}, errcode = 'XX000'; end $$"
+    with pytest.raises(raised) as failure, connection.cursor() as cursor:
+        cursor.execute(refusal.replace("= '", "= e'", 1))
+    assert binary_copy.message_of(failure.value) == message

@@ -13,6 +13,7 @@ from django.db import Error, connection, transaction
 
 from audit.event_store import read
 from audit.event_store.append import NewEvent, UnexpectedSeq, append, open_stream
+from tests import citus
 from tests.audit.event_store.test_merkle import defined
 from tests.audit.sessions import event, session, written
 from tests.audit.tables import Tenant
@@ -30,6 +31,7 @@ def _as_sent(event: dict[str, Any]) -> NewEvent:
 
 @pytest.fixture
 def stream_id(db: None, stream: str) -> int:
+    citus.leaves_damage()  # what is appended here are no events
     return open_stream(
         casino_id=7, table_id=None, name=stream, gaming_day=NOON.date(), game=None, ruleset=None, currency="EUR"
     )

@@ -12,6 +12,8 @@ import psycopg
 import pytest
 from django.db import connection
 
+from audit.access import applied_roles
+from audit.access.database_roles import OWNER
 from audit.event_store import cluster, read
 from tests import citus
 from tests.audit.event_store.test_cluster import faults_of, recorded, shard, superuser_at
@@ -33,6 +35,10 @@ def test_a_later_migration_that_makes_a_function_of_the_log_anew_reaches_every_n
     seal()
     assert faults_of(stream_id) == []
     assert cluster.unprotected() == []
+    assert [*applied_roles.excessive(), *applied_roles.missing(), *applied_roles.misowned()] == []
+    with connection.cursor() as cursor:  # a month is archived after a migrate, too
+        cursor.execute("select has_function_privilege(%s, 'log.swap_month(date, bigint, bigint)', 'execute')", (OWNER,))
+        assert cursor.fetchone() == (True,)
     for node in citus.nodes():
         with superuser_at(node) as there:
             [wrapped] = _source(there, "log.append")

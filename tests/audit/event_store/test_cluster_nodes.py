@@ -28,7 +28,9 @@ from audit.models import Finding, Membership, Officer, Role
 from audit.simulation import play
 from audit.simulation.nights import irregularities_of
 from tests import citus
+from tests.audit.api.test_answered_together import Sender, answers, held
 from tests.audit.api.test_fast_path import post
+from tests.audit.event_store.test_cluster import shard
 from tests.audit.sessions import Event, unique_name
 from tests.audit.tables import Tenant
 from tests.audit.transparency.sealed import seal
@@ -59,8 +61,7 @@ def near(node: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Give this process a node nearby."""
     host, _, port = node.rpartition("@")[2].partition("/")[0].partition(":")
     options = {**connection.settings_dict["OPTIONS"], "application_name": NAMED}
-    engine = "django.db.backends.postgresql"  # as casino/settings.py has it: this one stays where it is
-    there = {**connection.settings_dict, "ENGINE": engine, "HOST": host, "PORT": port, "OPTIONS": options}
+    there = {**connection.settings_dict, "HOST": host, "PORT": port, "OPTIONS": options}
     with monkeypatch.context() as patch:
         patch.setitem(settings.DATABASES, binary_copy.NEAR, there)
         connections[binary_copy.NEAR].connect()  # Django's test cases refuse one that is not connected yet
@@ -89,6 +90,31 @@ def test_a_web_server_and_a_replay_worker_near_a_worker_node_record_and_find(
         assert any("log.event" in statement for statement in statements_at(node))
     seal()
     assert read.next_seq_of(head.stream_id) == 31
+
+
+@pytest.mark.parametrize("index", [0, 1, 2])
+def test_a_stream_that_somebody_holds_on_a_worker_holds_no_others_whichever_node_is_near(
+    committed_tenant: Tenant, monkeypatch: pytest.MonkeyPatch, index: int
+) -> None:
+    """It is held until the others have their answers; on every worker one is, and one is not."""
+    fast = FastPath(WSGIHandler())
+    senders: dict[int, list[Sender]] = {}
+    for _ in range(40):
+        sender = Sender(fast, committed_tenant)
+        _shard, _host, port = shard("stream_head", committed_tenant.stream(sender.stream).stream_id)
+        senders.setdefault(port, []).append(sender)
+        if len(senders) == 2 and all(len(each) > 1 for each in senders.values()):
+            break
+    assert len(senders) == 2
+    free = [each[1] for each in senders.values()]
+    with near(citus.nodes()[index], monkeypatch):
+        for waits, *_ in senders.values():
+            kept, *requests = waits.request(), *(each.request() for each in free)
+            with held(waits.stream):
+                assert answers(fast, kept, *requests) == [None, None, None], "all of them go by themselves"
+                receipts = answers(fast, *requests)
+                assert [each["stream"] for each in receipts] == [each.stream for each in free]
+            assert answers(fast, kept)[0]["stream"] == waits.stream
 
 
 @pytest.mark.parametrize("given", ["by the variable", "as the database"])
@@ -130,8 +156,8 @@ def test_a_process_replays_by_the_node_nearby(tenant: Tenant, given: str) -> Non
 
 
 @contextmanager
-def web_server_given(node: str, data: Path) -> Iterator[str]:
-    """Run a web server whose ``DATABASE_URL`` is that of a node; yield its own address."""
+def web_server_given(url: str, data: Path) -> Iterator[str]:
+    """Run a web server whose ``DATABASE_URL`` is ``url``; yield its own address."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = int(listener.getsockname()[1])
     data.mkdir()
@@ -141,7 +167,7 @@ def web_server_given(node: str, data: Path) -> Iterator[str]:
         "CABOCHON_KEYS": str(settings.CABOCHON_KEYS),
         "CABOCHON_PROCESS": "web",
         "CABOCHON_SECRET_KEY": settings.SECRET_KEY,
-        "DATABASE_URL": address(node),
+        "DATABASE_URL": url,
         "CELERY_BROKER_URL": "memory://",
         "CABOCHON_BIND": f"127.0.0.1:{port}",
         "CABOCHON_WEB_WORKERS": "1",
@@ -149,9 +175,11 @@ def web_server_given(node: str, data: Path) -> Iterator[str]:
     with nothing_left_on(data):
         command = [sys.executable, "-m", "gunicorn", "casino.wsgi", "--config", "casino/gunicorn.py"]
         with subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.DEVNULL) as server:
-            until(lambda: is_ready(f"http://localhost:{port}"), "the web server")
-            yield f"http://localhost:{port}"
-            server.terminate()
+            try:
+                until(lambda: is_ready(f"http://localhost:{port}"), "the web server")
+                yield f"http://localhost:{port}"
+            finally:
+                server.terminate()
 
 
 @pytest.mark.parametrize("index", [0, 1, 2])
@@ -164,7 +192,7 @@ def test_a_web_server_given_any_node_records_and_shows_the_desk(tenant: Tenant, 
     signed_in = Client()
     signed_in.force_login(officer, backend="django.contrib.auth.backends.ModelBackend")
     cookie = {"Cookie": f"sessionid={signed_in.cookies['sessionid'].value}"}
-    with web_server_given(node, tmp_path / "data") as url:
+    with web_server_given(address(node), tmp_path / "data") as url:
         parts = [events[:2], events[2:9], events[9:27], events[9:27], *([each] for each in events[27:])]
         recorded = [answer_of(f"{url}/api/v1/streams/{name}/events", tenant.headers(), body=part)[0] for part in parts]
         assert recorded == [201, 201, 201, 200, 201, 201, 201]
@@ -189,14 +217,15 @@ def answer_of(url: str, headers: dict[str, str], *, body: list[Event] | None = N
 
 def test_the_node_nearby_is_to_be_of_the_same_cluster(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
     node = citus.nodes()[1]
+    named = "update pg_dist_node set nodename = %s where groupid = (select max(groupid) from pg_dist_node)"
     with near(node, monkeypatch):
         assert cluster.is_near_of_the_same()
         with psycopg.connect(citus.database_of(node, connection.settings_dict["NAME"]), autocommit=True) as there:
-            there.execute("update pg_dist_node set nodename = 'localhost' where groupid = 2")
+            there.execute(named, ("localhost",))
             try:
                 assert not cluster.is_near_of_the_same()
             finally:
-                there.execute("update pg_dist_node set nodename = '127.0.0.1' where groupid = 2")
+                there.execute(named, ("127.0.0.1",))
 
 
 @pytest.mark.parametrize("command", ["migrate", "distribute", "check --deploy --database default"])

@@ -16,13 +16,16 @@ from django.test import Client
 
 from audit.adjudication.replay import advance
 from audit.event_store import read
-from audit.felt import draw, playback_of, table_at
+from audit.felt import draw, playback_of, playback_of_events, table_at
 from audit.felt.drawing import chips_of, states_at
+from audit.felt.frames import hold_only
 from audit.felt.layouts import felt_of
 from audit.models import Casino, GamingTable, LoggedStream, Officer
 from audit.register.in_force import digest_of
 from audit.simulation import IRREGULARITIES, RULESET_NAMES, play
 from settlement import RULESETS, State, decode
+from settlement.comparison import pending
+from settlement.mentions import mentioned
 from tests.audit.tables import Tenant
 
 pytestmark = pytest.mark.django_db
@@ -78,6 +81,27 @@ def test_each_frame_shows_the_state_that_a_fold_from_the_beginning_leaves(tenant
         point, live, due = folded[at]
         assert (answer["at"], answer["point"]) == (at, point)
         assert {each["wager"] for each in answer["wagers"]} == set(live) | due
+
+
+@pytest.mark.parametrize("ruleset", RULESET_NAMES)
+def test_frames_are_those_of_a_state_that_holds_every_wager_of_the_session(tenant: Tenant, ruleset: str) -> None:
+    stream, events = played(tenant, ruleset)
+    decoded = [decode(json.dumps(event).encode()) for event in events]
+    state, mentioned_again, held = State(compares=False), 0, 1.0
+    for first, event in enumerate(decoded, start=1):
+        state.feed(event)
+        following, retired = decoded[first : first + 60], state.table.wagers.keys() - pending(state.table)
+        is_of_retired = not retired.isdisjoint(mentioned(following[:1]))
+        mentioned_again += is_of_retired
+        if is_of_retired or not first % 50:
+            whole, pruned = (State.from_bytes(state.to_bytes()) for _ in range(2))
+            hold_only(pruned, following)
+            held = len(pruned.table.wagers) / len(whole.table.wagers)
+            assert playback_of_events(pruned, following).frames == playback_of_events(whole, following).frames
+    assert mentioned_again, "a wager that nothing was pending on is paid, or collected, again"
+    assert held < 0.5
+    answers = [playback_of(stream.pk, first - 20, first).frames for _ in range(2)]
+    assert answers[0] == answers[1], "from the cache as without it"
 
 
 @pytest.mark.parametrize("ruleset", RULESET_NAMES)
@@ -223,10 +247,10 @@ def test_a_client_that_asks_for_every_seq_fills_no_cache(tenant: Tenant, monkeyp
 
 
 def cached_names(stream_id: int, seqs: Iterable[int]) -> list[str]:
-    """Return the names under which the states before these events would be cached."""
+    """Return the names under which the states before these events would be cached, of up to five that are shown."""
     names = []
     for seq in seqs:
         batch = read.batch_holding(stream_id, seq - 1)
         assert batch is not None
-        names.append(f"felt:{batch.chain.hex()}:{seq}:{digest_of({})}")
+        names += [f"felt:{batch.chain.hex()}:{seq}:{shown}:{digest_of({})}" for shown in range(6)]
     return names

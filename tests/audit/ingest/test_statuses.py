@@ -19,7 +19,6 @@ from audit.api import rate_limit
 from audit.api.authentication import KeyThrottle
 from audit.api.rate_limit import RateCounter
 from audit.models import ApiKey, Finding, GamingTable, KeyScope, LoggedEvent, Quarantined
-from tests import citus
 from tests.audit.conftest import make_tenant
 from tests.audit.sessions import as_lines, event, opener, unique_name, wagers, written
 from tests.audit.tables import Tenant
@@ -355,7 +354,6 @@ def test_429_has_retry_after(tenant: Tenant, stream: str, code_of: Read, monkeyp
     assert make_tenant().send(unique_name(), []).status_code == 422  # another key has its own rate
 
 
-@pytest.mark.skipif(bool(citus.COORDINATOR), reason="lock_timeout of a session at the coordinator is none on a worker")
 @pytest.mark.superuser  # who locks the head of a stream from elsewhere
 def test_503_when_the_record_is_unavailable(committed_tenant: Tenant, stream: str, code_of: Read) -> None:
     tenant = committed_tenant

@@ -146,7 +146,7 @@ def test_a_subscriber_is_sent_each_version_once(report: NightReport, casino: Cas
     ("language", "underpaid", "overpaid", "caption"),
     [
         ("en", "owed to the player", "overpaid", "Plus is for the house, minus for the players."),
-        ("fr", "dus au joueur", "payés en trop", "Le plus est pour la banque, le moins pour les joueurs."),
+        ("fr", "dus au joueur", "payés en trop", "Positif : pour la banque ; négatif : pour les joueurs."),
     ],
 )
 def test_only_the_bridge_has_signs_and_it_says_whose_the_plus_is(

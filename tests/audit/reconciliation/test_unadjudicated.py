@@ -30,8 +30,8 @@ ERRORS: list[tuple[Any, str, str]] = [
     ),
     (
         "fr",
-        "enregistré − selon les règles − mises non jugées ; le plus est pour la banque",
-        "enregistré − selon les règles ; le plus est pour la banque",
+        "enregistré − selon les règles − mises non jugées ; positif : pour la banque",
+        "enregistré − selon les règles ; positif : pour la banque",
     ),
 ]
 

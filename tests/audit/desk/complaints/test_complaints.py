@@ -99,7 +99,7 @@ def test_what_a_finding_is_about_is_filled_in_where_a_complaint_is_entered(desk:
 
 @pytest.mark.parametrize(
     ("language", "shown", "other"),
-    [("en", "amount: €1,250.00", "currency: "), ("fr", "montant : 1 250,00 €", "devise : ")],
+    [("en", "amount: €1,250.00", "currency: "), ("fr", "montant : 1 250,00 €", "monnaie : ")],
 )
 @pytest.mark.parametrize("is_from_before", [False, True])
 def test_the_trail_says_for_how_much_a_complaint_was_upheld_as_money(

@@ -6,6 +6,7 @@ import pytest
 from django.test import Client
 from django.utils.html import escape
 
+from audit.adjudication.both_readings import both_readings
 from audit.models import Correction, Finding, Officer
 from audit.presentation import finding_title
 from tests.audit.corrections.corrections_desk import CORRECTION, CorrectionsDesk, finding_of, replayed
@@ -116,3 +117,46 @@ def test_an_informational_correction_has_no_page_and_nobody_sees_another_casinos
     assert answer.status_code in (302, 404)
     assert finding.facts["corrects"] == 2
     assert finding.seq == CORRECTION
+
+
+def section(page: str, name: str) -> str:
+    return page.split(f'aria-labelledby="{name}"')[1].split("</section>")[0]
+
+
+def test_what_it_takes_away_and_what_would_be_new_are_lines_with_what_follows_under_each(desk: CorrectionsDesk) -> None:
+    finding = finding_of(desk.session("s"))
+    page = signed_in(desk.second).get(page_of(finding)).content.decode()
+    both = both_readings(finding.stream_id, finding.seq)
+    assert both is not None
+    hides = section(page, "hides")
+    shown = [*both.only_without, *both.only_with]
+    assert shown
+    known = {(each.rule, each.seq, each.wager) for each in shown}
+    heads = [
+        each
+        for each in shown
+        if each.caused_by is None or (each.caused_by.rule, each.caused_by.seq, each.caused_by.wager) not in known
+    ]
+    assert hides.count("<li>") == len(heads)
+    assert hides.count(">taken away<") + hides.count(">would be new<") == len(heads)
+    for each in shown:
+        assert escape(finding_title(each.rule)) in hides
+
+
+def test_the_records_traces_say_what_speaks_for_which(desk: CorrectionsDesk) -> None:
+    finding = finding_of(desk.session("s"))
+    client = signed_in(desk.second)
+    speaks = section(client.get(page_of(finding)).content.decode(), "speaks")
+    assert "0 of 1 stakes were paid as what was recorded asks" in speaks
+    assert "1 of 1 stakes were paid as the correction asks" in speaks
+    assert "The video of that instant was not asked for" in speaks
+    assert "other correction" not in speaks
+    finding_of(desk.session("t"))
+    speaks = section(client.get(page_of(finding)).content.decode(), "speaks")
+    assert "1 other correction came from this table within a year" in speaks
+
+
+def test_the_page_of_a_correction_says_how_long_it_may_wait(desk: CorrectionsDesk) -> None:
+    page = signed_in(desk.second).get(page_of(finding_of(desk.session("s")))).content.decode()
+    meta = page.split('class="meta"')[1].split("</div>")[0]
+    assert "left" in meta or "late" in meta

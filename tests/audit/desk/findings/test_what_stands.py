@@ -13,6 +13,7 @@ from audit.access.scope import Scope
 from audit.adjudication import replay
 from audit.adjudication.replay import advance
 from audit.desk.findings import page as finding_page
+from audit.desk.findings.admin import FindingAdmin
 from audit.exports.findings import findings_by_id, findings_sheet
 from audit.models import Finding, Officer
 from settlement import ENGINE_VERSION
@@ -267,3 +268,17 @@ def test_the_api_and_the_export_say_that_an_approval_superseded_a_finding() -> N
     sheet = findings_sheet(findings_by_id([finding.pk], Scope(None)))
     row = dict(zip([column.name for column in sheet.columns], sheet.rows[0], strict=True))
     assert (row["status"], row["superseded by"]) == ("superseded", f"run {number}: approval of a correction")
+
+
+@pytest.mark.parametrize("query", ["standing=pending", "standing=all", "standing=superseded", ""])
+def test_each_finding_that_a_list_counts_is_on_one_of_its_pages(
+    desk: Client, monkeypatch: pytest.MonkeyPatch, query: str
+) -> None:
+    for _casino in range(2):
+        overtaken(Tenant(), monkeypatch)
+    assert Finding.objects.filter(status="pending").count() > 1
+    monkeypatch.setattr(FindingAdmin, "list_per_page", 1)
+    counted = desk.get(f"{LIST}?{query}").context["cl"].result_count
+    pages = [desk.get(f"{LIST}?{query}&p={number + 1}").context["cl"].result_list for number in range(counted)]
+    shown = [finding.pk for page in pages for finding in page]
+    assert len(shown) == len(set(shown)) == counted

@@ -87,3 +87,38 @@ def test_the_command_that_it_shows_stores_an_event() -> None:
     stream = re.search(r"/streams/([^/]+)/events", words[1])
     assert stream
     assert tenant.post(stream[1], body).status_code == 201
+
+
+def steps_in(page: str) -> list[tuple[str, str]]:
+    """Return the first steps of a page: how each is marked, and its title."""
+    section = page.split('aria-labelledby="steps"')[1].split("</section>")[0]
+    return re.findall(r'<li class="(\w*)"><span><b>([^<]*)</b>', section)
+
+
+def test_a_record_in_which_nothing_is_simulated_says_which_steps_are_done() -> None:
+    tenant = Tenant()
+    page = page_of(desk_of(tenant, Role.SECOND))
+    assert steps_in(page) == [
+        ("done", "Name the casino"),
+        ("done", "Add tables"),
+        ("done", "Make a key"),
+        ("first", "Send the first event"),
+        ("", "Watch it arrive"),
+        ("", "Invite a second officer"),
+    ]
+    assert "/gamingtable/add/" not in page, "who may not add a table has no button"
+    stream = f"first-{tenant.code}"
+    assert tenant.post(stream, dice_changed_in_mid_series(tenant, stream)).status_code == 201
+    while (progress := advance(tenant.stream(stream).pk)) is not None and progress.behind:
+        pass
+    client = desk_of(tenant, Role.DIRECTOR)
+    page = page_of(client)
+    assert [mark for mark, _title in steps_in(page)] == ["done"] * 6
+    assert stream in page
+
+
+def test_where_something_is_simulated_there_are_no_first_steps() -> None:
+    tenant = Tenant()
+    Plan(date(2026, 11, 21), 9, 30).keep()
+    page = page_of(desk_of(tenant))
+    assert ('aria-labelledby="steps"' in page) == ("Nothing simulated is loaded" in page)

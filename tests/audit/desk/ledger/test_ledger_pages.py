@@ -19,13 +19,25 @@ from django.utils.html import escape
 
 from audit.casework import actions
 from audit.desk.ledger import list_page
+from audit.desk.ledger.inspection_order import inspected
 from audit.desk.ledger.process_page import factor_text, one_in
 from audit.desk.ledger.subjects import subjects_of
 from audit.desk.ledger.to_do import STEPS
 from audit.event_store import audit_trail
 from audit.ledger import feeding, listing
-from audit.models import Case, Casino, Finding, GamingTable, LedgerProcess, LedgerQuestion, Person, Role, StreamEvidence
-from audit.presentation import day, night_of
+from audit.models import (
+    Case,
+    CaseContacts,
+    Casino,
+    Finding,
+    GamingTable,
+    LedgerProcess,
+    LedgerQuestion,
+    Person,
+    Role,
+    StreamEvidence,
+)
+from audit.presentation import day, night_of, reference
 from audit.reconciliation import sessions
 from settlement.eprocess.confidence import interval_of_share
 from settlement.eprocess.kinds import KINDS
@@ -613,17 +625,70 @@ def test_what_to_do_about_a_wheel_that_has_asked(tenant: Tenant, casino: Casino)
     titles = re.findall(r"<b>([^<]*)</b>", todo)
     assert titles == [
         "Inspect the wheel W1",
-        "Watch the sessions that moved it most",
+        "Look at 12 coups of the sessions that moved it most",
         "Let other croupiers deal for two nights",
         "Write what was found; a second officer reads it",
     ]
     assert "#apart" not in todo, "an officer does not note that it was taken apart"
     stream = process(casino).points.get().batch.stream_id
-    assert f'href="/admin/audit/loggedstream/{stream}/table/"' in todo
+    assert f'href="/admin/audit/loggedstream/{stream}/table/?at=' in todo
     assert re.search(r"video (until|was kept until) ", todo)
     assert f'href="/admin/audit/finding/{question.finding_id}/change/">Answer the question' in todo
     assert 'href="#apart"' in section(page(client(tenant, Role.SECOND, "second"), address), "todo")
     assert "Answer the question" not in section(page(client(tenant, Role.AUDITOR), address), "todo")
+
+
+def coups_in(todo: str) -> list[tuple[int, list[str]]]:
+    """Return the coups that a step names: the event of each, and its pockets."""
+    found = re.findall(r'<span class="coup"><a class="link" href="[^"]*at=(\d+)">[^<]*</a>(.*?)</span></span>', todo)
+    return [(int(seq), re.findall(r'class="pk \w">(\w+)', rest + "</span>")) for seq, rest in found]
+
+
+def test_the_coups_to_look_at_are_those_that_came_where_the_process_fits_best(tenant: Tenant) -> None:
+    """Of a wheel that rests in 17 four times in five, and in 1 in between, they are the seventeens."""
+    casino = tenant.casino
+    record(casino, spun(casino, (["17"] * 4 + ["1"]) * 6))
+    seal()
+    feeding.feed(casino)
+    about = process(casino)
+    assert LedgerQuestion.objects.filter(process=about).exists()
+    todo = section(page(client(tenant, Role.OFFICER, "officer"), f"{LIST}{about.pk}/change/"), "todo")
+    coups = coups_in(todo)
+    assert len(coups) == 12
+    assert {pocket for _seq, pockets in coups for pocket in pockets} == {"17"}
+    assert [seq for seq, _pockets in coups] == sorted(seq for seq, _pockets in coups)
+    assert "20:00" in todo, "by the clock of the table"
+
+
+def test_of_a_step_from_the_last_pocket_both_pockets_are_shown(tenant: Tenant, casino: Casino) -> None:
+    about = process(casino, "wheel-displacement 37: W1")
+    todo = section(page(client(tenant, Role.OFFICER, "officer"), f"{LIST}{about.pk}/change/"), "todo")
+    coups = coups_in(todo)
+    assert LedgerQuestion.objects.filter(process=about).exists()
+    assert {tuple(pockets) for _seq, pockets in coups} == {("17", "17")}
+
+
+def test_a_coup_whose_video_was_requested_says_so(tenant: Tenant, casino: Casino) -> None:
+    about = process(casino)
+    stream = about.points.get().batch.stream
+    finding = Finding.objects.get(pk=LedgerQuestion.objects.get(process=about).finding_id)
+    address = f"{LIST}{about.pk}/change/"
+    reader = client(tenant, Role.OFFICER, "officer")
+    assert "video asked for" not in section(page(reader, address), "todo")
+    CaseContacts.objects.create(casino=casino, video_room="room@x.example")
+    officer = hired(tenant, Role.OFFICER, "another")
+    assert finding.case_id is not None
+    assert finding.stream_id == stream.stream_id
+    actions.perform(finding.case_id, officer, "ask_video", moment=datetime(2026, 11, 19, 19, 0, 10, tzinfo=UTC))
+    assert section(page(reader, address), "todo").count("video asked for") == len(
+        coups_in(section(page(reader, address), "todo"))
+    )
+
+
+def test_a_process_below_its_level_names_no_coup(tenant: Tenant, casino: Casino) -> None:
+    reader = client(tenant, Role.OFFICER, "officer")
+    for about in LedgerProcess.objects.filter(casino=casino, questions=None):
+        assert 'class="coup"' not in page(reader, f"{LIST}{about.pk}/change/")
 
 
 def test_an_answer_that_was_given_is_done(tenant: Tenant, casino: Casino) -> None:
@@ -711,3 +776,56 @@ def test_a_process_is_a_pdf_with_what_speaks_for_which(tenant: Tenant, casino: C
     printed = words_of(client(tenant, Role.AUDITOR).get(address, headers={"accept-language": "en"}).content)
     for words in ("Its evidence", "Against other explanations", "One pocket", "What moved it most", "its true share"):
         assert words in printed
+
+
+@pytest.mark.parametrize(("language", "words"), [("en", "Level of the bowl"), ("fr", "Niveau de la cuvette")])
+def test_an_inspection_order_says_what_to_look_at_and_not_what_to_find(
+    tenant: Tenant, casino: Casino, language: str, words: str
+) -> None:
+    about = process(casino)
+    officer = client(tenant, Role.OFFICER, "officer")
+    order = f"{LIST}{about.pk}/change/?file=inspection"
+    assert 'href="?file=inspection"' in section(page(officer, f"{LIST}{about.pk}/change/"), "todo")
+    answer = officer.get(order, headers={"accept-language": language})
+    assert (answer["Content-Type"], answer.status_code) == ("application/pdf", 200)
+    printed = words_of(answer.content)
+    finding = Finding.objects.get(pk=LedgerQuestion.objects.get(process=about).finding_id)
+    for each in (words, "W1", reference(finding), "officer"):
+        assert each in printed
+    pocket = re.compile(r"(?<![\w:])17(?!\w|:\d| \S+ 20\d\d)")  # neither a day, nor a clock, nor in a casino's code
+    assert not pocket.search(printed.replace(reference(finding), "")), "whoever measures is not told which pocket it is"
+    [entry] = entries(casino, "equipment.inspection_ordered")
+    assert entry.data == {"process": about.name}
+
+
+def test_nobody_orders_an_inspection_who_may_not_work_on_cases_nor_of_what_is_no_equipment(
+    tenant: Tenant, casino: Casino, craps: Casino
+) -> None:
+    auditor, officer = client(tenant, Role.AUDITOR), client(tenant, Role.OFFICER, "officer")
+    address = f"{LIST}{process(casino).pk}/change/"
+    assert auditor.get(f"{address}?file=inspection").status_code == 403
+    assert "?file=inspection" not in page(auditor, address)
+    luck = LedgerProcess.objects.filter(casino=craps, kind="table-luck").latest("pk")
+    assert officer.get(f"{LIST}{luck.pk}/change/?file=inspection").status_code == 404
+    assert client(Tenant(), Role.OFFICER, "other").get(f"{address}?file=inspection").status_code == 404
+    assert not entries(casino, "equipment.inspection_ordered")
+
+
+@pytest.mark.parametrize(
+    ("kind", "subject", "found"),
+    [
+        ("wheel", "W1", ("wheel", "W1")),
+        ("wheel-displacement", "W1", ("wheel", "W1")),
+        ("wheel-memory", "W1", ("wheel", "W1")),
+        ("croupier-displacement", "c-1, W1", ("wheel", "W1")),
+        ("die", "D1, 2", ("dice", "D1")),
+        ("dice-pair", "D1", ("dice", "D1")),
+        ("dice-supply", "C1", None),
+        ("void-call", "C1", None),
+        ("player-luck", "p-1", None),
+    ],
+)
+def test_what_is_inspected_is_the_wheel_or_the_set_of_dice(
+    kind: str, subject: str, found: tuple[str, str] | None
+) -> None:
+    assert inspected(LedgerProcess(kind=kind, subject=subject)) == found

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from audit.models import Casino, Finding, Membership, NightReport, Role
 from audit.reconciliation import runs
-from tests.audit.casework.test_actions import Desk, client_of
+from tests.audit.casework.test_actions import Desk, client_of, hired
 from tests.audit.casework.test_priority import found
 from tests.audit.tables import Tenant
 
@@ -83,3 +83,21 @@ def test_the_nights_are_those_of_a_casino_that_played_though_another_has_a_newer
     newest = context["last"].newest
     assert (newest.casino, newest.gaming_day, newest.currency) == (desk.tenant.casino, played, "EUR")
     assert f"<p>{desk.tenant.casino}, accounting win" in page
+
+
+def test_where_no_table_has_sent_anything_it_leads_to_the_first_steps() -> None:
+    desk, silent = Desk(), Tenant()
+    to_first_steps = 'href="/admin/first-run/">First steps</a>'
+    assert to_first_steps not in overview(desk)[1]
+    client = client_of(hired(silent, Role.AUDITOR, f"auditor-{silent.code}"))
+    assert to_first_steps in client.get("/admin/", headers={"accept-language": "en"}).content.decode()
+
+
+def test_a_record_without_a_casino_leads_to_the_first_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("audit.desk.overview.page.casinos_in_record", lambda _request: Casino.objects.none())
+    desk = Desk()
+    page = client_of(desk.first).get("/admin/", headers={"accept-language": "en"}).content.decode()
+    assert "No casino is registered yet." in page
+    assert 'href="/admin/first-run/">First steps</a>' in page
+    administrator = client_of(hired(desk.tenant, Role.ADMINISTRATOR, f"administrator-{desk.tenant.code}"))
+    assert "First steps" not in administrator.get("/admin/", headers={"accept-language": "en"}).content.decode()

@@ -153,7 +153,7 @@ def test_the_last_verification_says_what_it_found_and_which_is_not_the_officers_
     Job.objects.create(casino=other.casino, result={"events": 977, "faults": ["batch 3"]}, **whole)
     text = page(client_of(auditor))
     assert "recomputed what is stored: 41 events, no fault." in text
-    assert "977" not in text
+    assert not re.search(r"\b977\b", text)  # as a number of its own: a casino's code is drawn at random
     assert "1 fault" not in text
     Job.objects.create(casino=mine.casino, result={"events": 9, "faults": ["batch 3"], "unlisted": 2}, **whole)
     assert "found something wrong: 3 faults." in page(client_of(auditor))

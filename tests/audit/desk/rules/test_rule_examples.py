@@ -10,9 +10,10 @@ from pathlib import Path
 import msgspec
 import pytest
 from django.urls import reverse
+from django.utils import translation
 
-from audit.desk.rules.examples import FILE, Examples, envelopes, examples_of
-from settlement import adjudicate
+from audit.desk.rules.examples import FILE, TITLES, Examples, envelopes, examples_of, shown_of
+from settlement import Finding, adjudicate
 from settlement.catalogue import RULES
 from tests.audit.desk.rules.test_rules_page import desk_of
 from tests.audit.tables import Tenant
@@ -54,8 +55,18 @@ def test_every_rule_that_a_tape_raises_has_an_example(monkeypatch: pytest.Monkey
 @pytest.mark.parametrize(
     ("language", "words"),
     [
-        ("en", ["When it fires, and when it does not", "It fires", "fires", "silent", "One event more", "(completes)"]),
-        ("fr", ["Quand elle se déclenche, et quand non", "Elle se déclenche", "muette", "(achève)"]),
+        (
+            "en",
+            [
+                "When it fires, and when it does not",
+                "It fires",
+                "fires",
+                "silent",
+                "It was paid in time",
+                "(completes)",
+            ],
+        ),
+        ("fr", ["Quand elle se déclenche, et quand non", "Elle se déclenche", "muette", "Payé à temps", "(complète)"]),
     ],
 )
 def test_a_reader_sees_when_a_rule_fires_and_when_it_does_not(language: str, words: list[str]) -> None:
@@ -80,3 +91,35 @@ def test_a_rule_that_rests_on_the_bet_shows_the_clause_of_its_example() -> None:
     law = page[page.index('id="law"') : page.index('id="often"')]
     assert "Of the bet in the first example:" in law
     assert "<mark>" in law
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_every_example_is_called_by_what_makes_the_difference(language: str) -> None:
+    """No caption is the tool's: what a colleague would say has words for every kind of difference that there is."""
+    with translation.override(language):
+        tools = {str(title) for kind, title in TITLES.items() if kind != "fires"}
+        shown = {row.rule: shown_of(row.rule) for row in ROWS}
+        assert {rule for rule, examples in shown.items() if tools & {each.title for each in examples}} == set()
+        for rule, (first, *_others) in shown.items():
+            assert first.reason == adjudicated(rule).message(language), "what the officer reads of it"
+    assert len({each.title for examples in shown.values() for each in examples}) > 60
+
+
+def adjudicated(rule: str) -> Finding:
+    row = next(each for each in ROWS if each.rule == rule)
+    findings = adjudicate(map(msgspec.json.encode, envelopes(row.examples[0])), readings=row.readings).findings
+    return next(each for each in findings if each.rule == rule)
+
+
+def test_most_rules_have_three_examples_and_more() -> None:
+    numbers = [len(row.examples) for row in ROWS]
+    assert sum(number >= 3 for number in numbers) >= 110
+    assert sum(number == 1 for number in numbers) <= 1
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_where_another_rule_speaks_it_is_named(language: str) -> None:
+    with translation.override(language):
+        others = [each for row in ROWS for each in shown_of(row.rule) if each.others and not each.fires]
+        assert len(others) > 20
+        assert [each.reason for each in others if any(title not in each.reason for title in each.others)] == []

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import time
 from datetime import date
+from html import unescape
 from typing import Any
 
 import pytest
@@ -11,6 +13,7 @@ from django.test import Client
 
 from audit.desk.sign_in.proof import PROOF_S
 from audit.models import Finding, RegisterEntry, Role
+from audit.register.readings import KINDS
 from tests.audit.casework.test_actions import client_of, hired
 from tests.audit.register.register_desk import RegisterDesk, replayed
 from tests.audit.register.test_replay import session
@@ -163,6 +166,117 @@ def test_shifts_are_proposed_as_they_are_said_and_touch_no_session(desk: Registe
     assert "the whole casino" in refused.content.decode()
 
 
+def form_of(desk: RegisterDesk, reading: str, language: str = "en") -> str:
+    """Return the form of one reading, without the list of the others."""
+    client = client_of(desk.one)
+    page = client.get(f"{LIST}add/?reading={reading}", headers={"accept-language": language})
+    return unescape(page.content.decode()).split('id="which"')[0]
+
+
+def test_without_a_reading_the_page_offers_all_of_them_in_words(desk: RegisterDesk) -> None:
+    shown = unescape(text(client_of(desk.one), f"{LIST}add/"))
+    assert 'name="value"' not in shown
+    for reading in KINDS:
+        assert f'href="?reading={reading}' in shown
+    assert "Without an entry: halved by each further zero" in shown
+    assert "Without an entry: 7, and 14 at a double table" in shown
+    main = re.sub(r"<[^>]+>", " ", shown.split('class="pick')[1])
+    assert not re.search(r"halving|\bceil\b|zero_rule|[a-z]_[a-z]", main), "a code is no word"
+
+
+@pytest.mark.parametrize(
+    ("reading", "values", "words"),
+    [
+        ("zero_rule", ["", "choice", "half", "lose"], "the player chooses: half, or prison"),
+        ("release_value", ["", "halving", "full"], "halved by each further zero"),
+        ("commission_rounding", ["", "ceil", "floor", "nearest"], "to the nearest"),
+        ("double_table", ["", "yes", "no"], ">yes<"),
+        ("commission_refunded_on_withdrawal", ["", "yes", "no"], ">no<"),
+    ],
+)
+def test_a_value_is_chosen_in_words(desk: RegisterDesk, reading: str, values: list[str], words: str) -> None:
+    shown = form_of(desk, reading)
+    select = shown.split('<select name="value"')[1].split("</select>")[0]
+    assert re.findall(r'<option value="(\w*)"', select) == values
+    assert words in select
+    assert not any(f">{value}<" in select for value in values if value not in ("", "yes", "no"))
+
+
+def test_how_it_is_read_without_an_entry_is_named_for_each_ruleset(desk: RegisterDesk) -> None:
+    shown = form_of(desk, "zero_rule")
+    default = shown.split("Without an entry")[1].split("</dd>")[0]
+    assert "French roulette: the player chooses: half, or prison" in default
+    assert "American roulette: all of it is lost" in default
+    assert re.findall(r'<option value="([\w-]*)"', shown.split('name="ruleset"')[1].split("</select>")[0]) == [
+        "", "fr-roulette", "fr-american-roulette",
+    ]  # fmt: skip
+    shown = form_of(desk, "zero_rule", "fr")
+    assert "Roulette américaine\N{NO-BREAK SPACE}: la mise entière est perdue" in shown
+
+
+def test_a_free_value_has_its_unit(desk: RegisterDesk) -> None:
+    assert "milliseconds" in form_of(desk, "call_tolerance_ms")
+    assert 'max="1000"' in form_of(desk, "call_tolerance_ms")
+    assert "seconds" in form_of(desk, "throw_delay_s")
+    assert "players" in form_of(desk, "seat_limit")
+    assert "in several, with it: 2.50 EUR" in form_of(desk, "payout_unit"), "it has not played"
+    desk.tenant.post("s", [desk.tenant.opener("s")])
+    shown = form_of(desk, "payout_unit")
+    assert '<span class="unit">EUR</span>' in shown
+    assert "in several, with it: 2.50 EUR" not in shown
+
+
+@pytest.mark.parametrize(
+    ("reading", "rows", "value"),
+    [
+        ("maximum", {"value-0-name": "plein", "value-0-of": "25", "value-3-name": "cheval", "value-3-of": "12,50"},
+         {"plein": 2_500, "cheval": 1_250}),
+        ("identification_from", {"value-0-name": "EUR", "value-0-of": "2000", "value-1-name": ""}, {"EUR": 200_000}),
+        ("shifts", {"value-0-name": "early", "value-0-of": "14:00", "value-1-name": "late", "value-1-of": "20:00"},
+         {"early": "14:00", "late": "20:00"}),
+        ("families", {"value": ["wagers", "results"]}, ["wagers", "results"]),
+        ("zero_rule", {"value": "half", "ruleset": "fr-american-roulette"}, "half"),
+        ("double_table", {"value": "yes"}, True),
+    ],
+)  # fmt: skip
+def test_what_is_chosen_is_what_is_proposed(desk: RegisterDesk, reading: str, rows: dict[str, Any], value: Any) -> None:
+    desk.tenant.post("s", [desk.tenant.opener("s")])
+    sent = {name: each for name, each in form(desk, reading=reading).items() if name != "value"}
+    if reading == "double_table":
+        sent["table"] = desk.table("T1").pk
+    answer = client_of(desk.one).post(f"{LIST}add/", {**sent, **rows})
+    assert answer.status_code == 302, answer.content.decode()
+    assert RegisterEntry.objects.get(casino=desk.casino).value == value
+
+
+def test_rows_that_are_refused_come_back_as_they_were_sent(desk: RegisterDesk) -> None:
+    sent = {name: each for name, each in form(desk, reading="maximum").items() if name != "value"}
+    rows = {"value-0-name": "plein", "value-0-of": "a lot", "value-1-name": "cheval", "value-1-of": "12,50 EUR"}
+    answer = client_of(desk.one).post(f"{LIST}add/", {**sent, **rows})
+    shown = answer.content.decode()
+    assert "Not an amount with its currency" in shown
+    assert 'value="a lot"' in shown
+    assert 'value="12,50 EUR"' in shown
+    assert '<option value="cheval" selected>' in shown
+
+
+def test_the_lists_and_the_page_of_an_entry_have_words_and_no_codes(desk: RegisterDesk) -> None:
+    desk.tenant.post("s", [desk.tenant.opener("s")])
+    desk.decided("families", ["wagers", "wheel"])
+    desk.decided("maximum", {"right_bet": 2_500})
+    desk.decided("release_value", "full")
+    desk.decided("seat_limit", 6)
+    client = client_of(desk.one)
+    for page in (LIST, *map(page_of, RegisterEntry.objects.filter(casino=desk.casino)), "/admin/audit/"):
+        shown = unescape(client.get(page, headers={"accept-language": "en"}).content.decode())
+        assert not re.search(r">[^<]*(?:\bfull\b(?<!in full)|right_bet|wagers, wheel)[^<]*</(?:b|td|dd|h2)>", shown), (
+            page
+        )
+    shown = unescape(text(client, LIST))
+    for words in ("wagers placed, what happens at the wheel", "6 players", "in full", "€25.00"):
+        assert words in shown
+
+
 def test_the_pages_are_in_french(desk: RegisterDesk) -> None:
     entry = desk.proposed("payout_unit", 100)
     client = client_of(desk.other)
@@ -172,7 +286,7 @@ def test_the_pages_are_in_french(desk: RegisterDesk) -> None:
         shown = text(client, page)
         assert "Unité de paiement\N{NO-BREAK SPACE}: " in shown
         assert "Unité de paiement:" not in shown
-    assert "Première journée de jeu" in text(client, f"{LIST}add/")
+    assert "Première journée de jeu" in text(client, f"{LIST}add/?reading=payout_unit")
 
 
 def test_the_page_of_a_finding_says_which_entry_superseded_it_and_who_decided(desk: RegisterDesk) -> None:

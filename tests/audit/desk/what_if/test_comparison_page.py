@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import re
+import zipfile
 from collections import Counter
 from html import unescape
 
@@ -11,13 +13,18 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone, translation
 
 from audit.adjudication import replay, what_if_sums
 from audit.adjudication import what_if as what_if_runs
 from audit.adjudication.what_if import Selection
 from audit.charts.dumbbell import draw_dumbbell
 from audit.desk.what_if.comparison_pdf import pdf_data
+from audit.desk.what_if.comparison_sheets import comparison_workbook
+from audit.event_store import audit_trail
+from audit.exports.sheets import XLSX
 from audit.models import Finding, Job, Role, WhatIf, WhatIfFinding
+from audit.presentation import finding_title
 from tests.audit.casework.test_actions import hired
 from tests.audit.tables import Tenant, numbered
 
@@ -257,3 +264,59 @@ def test_a_run_of_another_casino_is_no_pdf() -> None:
     what_if = run(tenant, zero_rule="half")
     address = reverse("admin:audit_whatif_file", args=(what_if.pk, "pdf"))
     assert desk_of(Tenant()).get(address).status_code == 404
+
+
+def cells_of(body: bytes, number: int) -> list[list[str]]:
+    """Return the rows of the sheet ``number``, from 1, of a workbook: every cell as text, of a number its value."""
+    with zipfile.ZipFile(io.BytesIO(body)) as book:
+        shared = re.findall(r"<si><t[^>]*>(.*?)</t></si>", book.read("xl/sharedStrings.xml").decode(), re.DOTALL)
+        sheet = book.read(f"xl/worksheets/sheet{number}.xml").decode()
+    rows = re.findall(r"<row .*?</row>", sheet, re.DOTALL)
+    cell = re.compile(r'<c r="\w+"(?: s="\d+")?( t="s")?><v>(.*?)</v></c>')
+    return [[unescape(shared[int(value)]) if text else value for text, value in cell.findall(row)] for row in rows]
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_the_comparison_is_a_workbook_whose_amounts_are_numbers_and_an_entry_of_the_trail(language: str) -> None:
+    tenant = Tenant()
+    play(tenant, "r")
+    what_if = run(tenant, zero_rule="half")
+    client = desk_of(tenant, language=language)
+    address = reverse("admin:audit_whatif_file", args=(what_if.pk, "xlsx"))
+    assert f'href="{address}"' in shown(client, what_if)
+    answer = client.get(address)
+    assert answer["Content-Type"] == XLSX
+    assert f'filename="what-if-{what_if.pk}.xlsx"' in answer["Content-Disposition"]
+    assert answer.content == client.get(address).content, "the same bytes for the same data"
+    tried, by_rule, by_finding = (cells_of(answer.content, number) for number in (1, 2, 3))
+    assert {
+        "en": ["Zero on a simple chance", "half of it is lost"],
+        "fr": ["Zéro sur une chance simple", "la moitié est perdue"],
+    }[language] in tried
+    [missing] = [row for row in by_rule if row[0] == finding_title_in(language, "payout-missing")]
+    assert missing[1:] == ["0", "1", "EUR", "0", "5", "0", "0"]
+    [heading, change] = by_finding
+    assert change[1:3] == ["r", str(next(iter(what_if_runs.difference(what_if))).seq)]
+    assert change[-2:] == ["5", "EUR"]
+    assert len(heading) == 9
+    entries = [
+        each
+        for each in audit_trail.entries_of(tenant.casino.pk, timezone.now().date())
+        if each.type == "difference.exported"
+    ]
+    assert [each.data["form"] for each in entries] == ["xlsx", "xlsx"]
+
+
+def finding_title_in(language: str, rule: str) -> str:
+    with translation.override(language):
+        return finding_title(rule)
+
+
+def test_a_workbook_says_how_many_changes_it_leaves_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    tenant = Tenant()
+    play(tenant, "r", "q")
+    what_if = run(tenant, zero_rule="half")
+    monkeypatch.setattr("audit.desk.what_if.comparison_sheets.MAX_ROWS", 1)
+    body = comparison_workbook(what_if, what_if_sums.by_rule(what_if), what_if_runs.difference(what_if))
+    _heading, _change, last = cells_of(body, 3)
+    assert last == ["1 further finding that differs is in the CSV."]
