@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection
 
 from audit.models import Casino, Finding, Person, PersonKind, StreamMoney
 from audit.reconciliation import persons, runs
@@ -25,8 +26,16 @@ def casino(tenant: Tenant) -> Casino:
     return tenant.casino
 
 
-def bought(casino: Casino, code: str, *amounts: int, day: date = DAY, hour: int = 20, close: bool = True) -> int:
-    """Record a session in which p1 buys chips, a minute apart, and return its stream's id."""
+def bought(
+    casino: Casino,
+    code: str,
+    *amounts: int,
+    day: date = DAY,
+    hour: int = 20,
+    close: bool = True,
+    player: str = "p1",
+) -> int:
+    """Record a session in which a player buys chips, a minute apart, and return its stream's id."""
     stream = f"{casino.code}.{code}.{day}"
     opened = {
         "casino": casino.code,
@@ -39,7 +48,7 @@ def bought(casino: Casino, code: str, *amounts: int, day: date = DAY, hour: int 
         "observes": ["wagers", "results", "payouts", "bank"],
     }
     following: list[tuple[str, dict[str, Any]]] = [
-        ("buy_in.recorded", {"player": "p1", "amount": amount, "means": "cash"}) for amount in amounts
+        ("buy_in.recorded", {"player": player, "amount": amount, "means": "cash"}) for amount in amounts
     ]
     closed = [("session.closed", {"float": 5_000_000 - sum(amounts)})] if close else []
     return record(casino, _numbered(stream, day, hour, [("session.opened", opened), *following, *closed]))
@@ -157,6 +166,31 @@ def test_a_finding_that_is_raised_again_is_the_same_with_what_it_says_now(casino
     reconcile(casino)
     (again,) = standing(casino, "identification-due")
     assert (again.pk, again.recorded, again.facts["count"]) == (finding.pk, 210_000, 3)
+
+
+def test_findings_that_say_the_same_again_are_not_written_again(casino: Casino) -> None:
+    bought(casino, "R1", 150_000)
+    bought(casino, "R2", 250_000, player="p2")
+    counted(casino, ("in", 50_000))
+    reconcile(casino)
+    written = versions(casino)
+    assert len(written) >= 3, "of nights and of persons"
+    reconcile(casino)
+    assert versions(casino) == written
+    bought(casino, "R3", 10_000)
+    reconcile(casino)
+    changed = [key for key, version in versions(casino).items() if key in written and version != written[key]]
+    assert [rule for rule, person, _pk in changed if person == "p1"] == ["identification-due"], "it says more now"
+    assert not [rule for rule, person, _pk in changed if person == "p2"]
+
+
+def versions(casino: Casino) -> dict[tuple[str, str, int], str]:
+    """Return which version of its row PostgreSQL has of each finding of a casino, by rule, player and id."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "select rule, player, id, xmin::text || ' ' || ctid::text from audit_finding where casino_id = %s", [casino.pk]
+        )
+        return {(rule, player, pk): version for rule, player, pk, version in cursor.fetchall()}
 
 
 def test_the_24_hours_reach_back_into_the_day_before(casino: Casino) -> None:
