@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 from typing import Any
 
 from django.contrib import admin
+from django.db.models import Aggregate, Count, Q, Sum
+from django.db.models.functions import Abs
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
@@ -146,27 +147,27 @@ def _then(finding: Finding) -> Iterator[Change]:
     of_night = Finding.objects.standing().filter(
         casino=finding.casino_id, gaming_day=finding.gaming_day, case__state__in=OPEN
     )
-    rows = of_night.values_list("case_id", "severity", "heads_case", "difference", "owed", "currency")
-    before: Counter[str] = Counter()
-    closed: Counter[str] = Counter()
-    for case_id, severity, is_head, difference, owed, currency in rows:
-        figures: Counter[str] = Counter()
-        figures["critical"] = severity == Severity.CRITICAL
-        if is_head and owed and difference and currency == finding.currency:
-            figures["owed" if owed["by"] == "house" else "overpaid"] = abs(difference)
-        before += figures
-        if case_id == finding.case_id:
-            closed += figures
+    cause = Q(heads_case=True, currency=finding.currency)
+    amount, own = Abs("difference"), Q(case=finding.case_id)
+    figures: dict[str, tuple[Callable[..., Aggregate], Q]] = {
+        "critical": (partial(Count, "pk"), Q(severity=Severity.CRITICAL)),
+        "owed": (partial(Sum, amount), cause & Q(owed__by="house")),
+        "overpaid": (partial(Sum, amount), cause & Q(owed__by="player")),
+    }
+    sums = of_night.aggregate(
+        **{f"open_{figure}": aggregate(filter=where) for figure, (aggregate, where) in figures.items()},
+        **{f"closed_{figure}": aggregate(filter=where & own) for figure, (aggregate, where) in figures.items()},
+    )
     labels = {
         "critical": gettext("Critical findings of the night, still open"),
         "owed": gettext("Owed to players, still open"),
         "overpaid": gettext("Overpaid to players, still open"),
     }
     for figure, label in labels.items():
-        now, then = before[figure], before[figure] - closed[figure]
-        if now != then:
+        now, closed = sums[f"open_{figure}"] or 0, sums[f"closed_{figure}"] or 0
+        if closed:
             written = count if figure == "critical" else partial(money, currency=finding.currency)
-            yield Change(label, written(now), written(then))
+            yield Change(label, written(now), written(now - closed))
 
 
 def _evidence(shown: Mapping[str, Any]) -> list[dict[str, Any]]:
