@@ -39,6 +39,9 @@ class SessionFigures(models.Model):
     # What waits, and what it would change: ``audit.reconciliation.sessions.waiting_of``. Empty: nothing waits.
     waiting = models.JSONField(default=dict, blank=True)
     figures = models.BinaryField()
+    # The recorded win as wagers were decided, minor units, as many points as are drawn. None: made before these were
+    # kept, or of more wagers than are noted.
+    win_line = models.JSONField(null=True)
     faults = models.IntegerField(default=0)  # of its chain, as verified then
     made_at = models.DateTimeField(auto_now_add=True)
 

@@ -26,6 +26,7 @@ from settlement.night import figures as night
 from settlement.persons import stream_money
 
 FIGURES, WAITING, MONEY, OBSERVATIONS = "figures", "corrections that wait", "sums of money", "observations"
+WIN_LINE = "win line"
 """What is kept of a session, as a fault names it."""
 
 NOTES_DUTY = "0050_findings_of_a_case"
@@ -81,6 +82,8 @@ def _stored(key: Key) -> dict[str, Any]:
     stored: dict[str, Any] = {}
     if (figures := SessionFigures.objects.filter(**key).first()) is not None:
         stored |= {FIGURES: bytes(figures.figures), WAITING: figures.waiting}
+        if figures.win_line is not None:
+            stored[WIN_LINE] = figures.win_line
     if (money := StreamMoney.objects.filter(**key).first()) is not None:
         stored[MONEY] = bytes(money.money)
     if (evidence := StreamEvidence.objects.filter(**key).first()) is not None:
@@ -92,6 +95,7 @@ def _of(sums: Sums) -> dict[str, Any]:
     return {
         FIGURES: sums.figures,
         WAITING: sums.waiting,
+        WIN_LINE: sums.win_line,
         MONEY: sums.money,
         OBSERVATIONS: sums.observations,
     }

@@ -48,6 +48,12 @@ def figures_of(last_seqs: Mapping[int, int]) -> dict[int, SessionFigures]:
     return _rows(SessionFigures, keys_of(last_seqs))
 
 
+def win_lines_of(keys: Mapping[int, Key]) -> dict[int, list[int]]:
+    """Return the points of the win line of sessions that are kept under ``keys``, by stream id; some have none."""
+    found = SessionFigures.objects.filter(pk__in=_ids(SessionFigures, keys).values(), win_line__isnull=False)
+    return {stream_id: points for stream_id, points in found.values_list("stream_id", "win_line") if points is not None}
+
+
 def money_of(last_seqs: Mapping[int, int]) -> dict[int, StreamMoney]:
     """Return the money of the players of sessions and count rooms, as far as it is stored, by stream id."""
     rows = _rows(StoredMoney, keys_of(last_seqs))

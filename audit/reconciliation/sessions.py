@@ -14,6 +14,7 @@ from django.db import transaction
 from audit.adjudication import stream_reader
 from audit.adjudication.replay import advance
 from audit.adjudication.witness import WholeSession, Witness
+from audit.charts.win_line import thinned
 from audit.corrections.decisions import Decided, decided_of
 from audit.corrections.waiting import waiting_in
 from audit.event_store import read
@@ -42,6 +43,7 @@ class Sums(NamedTuple):
 
     figures: bytes
     waiting: dict[str, Any]
+    win_line: list[int] | None
     money: bytes
     observations: bytes
 
@@ -76,7 +78,12 @@ def _keep(key: Key, readings: Mapping[str, Any], projection: PersonsProjection, 
     with stream_reader.gc_paused():
         figures, money, evidence = projection.figures(), projection.money(), projection.evidence
     waiting = waiting_of(key["stream_id"], key["last_seq"], readings, figures)
-    kept = {"figures": night.encode(figures), "faults": faults, "waiting": waiting}
+    kept = {
+        "figures": night.encode(figures),
+        "faults": faults,
+        "waiting": waiting,
+        "win_line": _win_line(projection),
+    }
     with transaction.atomic():
         row, _is_new = SessionFigures.objects.get_or_create(**key, defaults=kept)
         keep_money(key, money)
@@ -88,7 +95,19 @@ def _sums(key: Key, readings: Mapping[str, Any], projection: PersonsProjection) 
     with stream_reader.gc_paused():
         figures, money, evidence = projection.figures(), projection.money(), projection.evidence
     waiting = waiting_of(key["stream_id"], key["last_seq"], readings, figures)
-    return Sums(night.encode(figures), waiting, stream_money.encode(money), observations.encode(evidence))
+    return Sums(
+        night.encode(figures),
+        waiting,
+        _win_line(projection),
+        stream_money.encode(money),
+        observations.encode(evidence),
+    )
+
+
+def _win_line(projection: PersonsProjection) -> list[int] | None:
+    """Return the points of a session's win line, of its figures as they were computed last; None: it has too many."""
+    won = projection.won_so_far()
+    return None if won is None else thinned(won)
 
 
 def sums_again(stream_id: int, last_seq: int) -> tuple[Key, Sums]:

@@ -1,7 +1,8 @@
 """The win of each session through its night, as its wagers were decided: what the small multiples of a page draw.
 
-A session has to be read for it, so its line is kept in the cache, under everything that it depends on. A page reads at
-most ``EVENTS_READ`` events for lines that are not kept; a session beyond that has none until its own page is opened.
+It is kept with the figures of the session. One whose figures were made before lines were kept has to be read for it,
+and its line is kept in the cache, under everything that it depends on. A page reads at most ``EVENTS_READ`` events for
+lines that are not kept; a session beyond that has none until its own page is opened.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from audit.reconciliation import kept, sessions
 from audit.reconciliation.kept import Key
 from settlement import ENGINE_VERSION
 from settlement.night.bridge import WagerLine
+from settlement.night.figures import recorded_win, won_so_far
 from settlement.state import Wager
 
 log = structlog.get_logger(__name__)
@@ -37,8 +39,10 @@ def win_lines(rows: Iterable[Mapping[str, Any]]) -> dict[int, list[int]]:
     ``rows`` are those of the sessions in a report's content.
     """
     last_seqs = {row["stream_id"]: row["last_seq"] for row in rows}
-    names = {stream_id: _name(stream_id, key) for stream_id, key in kept.keys_of(last_seqs).items()}
-    lines = _kept(names)
+    keys = kept.keys_of(last_seqs)
+    lines = kept.win_lines_of(keys)
+    names = {stream_id: _name(stream_id, key) for stream_id, key in keys.items() if stream_id not in lines}
+    lines |= _kept(names)
     left = EVENTS_READ
     for stream in LoggedStream.objects.filter(pk__in=last_seqs.keys() - lines.keys()).order_by("pk"):
         left -= last_seqs[stream.pk]
@@ -51,15 +55,7 @@ def win_lines(rows: Iterable[Mapping[str, Any]]) -> dict[int, list[int]]:
 
 def line_of(wagers: Iterable[tuple[WagerLine, Wager | None]]) -> list[int]:
     """Return the recorded win so far, in minor units, in the order in which wagers were decided."""
-    decided = sorted(
-        ((wager.decided_by or wager.changed_by if wager else 0, line.recorded.total) for line, wager in wagers),
-        key=lambda each: each[0],
-    )
-    won, total = [], 0
-    for _seq, amount in decided:
-        total += amount
-        won.append(total)
-    return thinned(won)
+    return thinned(won_so_far(recorded_win(line, wager) for line, wager in wagers))
 
 
 def _name(stream_id: int, key: Key) -> str:

@@ -11,7 +11,7 @@ from django.utils import translation
 
 from audit.models import Casino, LoggedStream, NightReport, Person
 from audit.presentation import money_in_prose, money_in_thousands
-from audit.reconciliation import director, sessions, win_lines
+from audit.reconciliation import director, kept, sessions, win_lines
 from audit.reconciliation.checks import SEVERITIES
 from audit.reconciliation.content import BRIDGE, figures_of
 from audit.reconciliation.presentation import load_content
@@ -158,10 +158,30 @@ def test_an_orderly_night_says_that_nothing_is_open(content: dict[str, Any]) -> 
         assert "The house kept" not in director.plain(director.sentence(orderly))
 
 
-def test_the_win_line_of_a_session_ends_at_its_recorded_win_and_is_read_once(
+def test_the_win_line_of_a_session_is_kept_with_its_figures(
     content: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cache.clear()
+    with monkeypatch.context() as patched:
+        patched.setattr(sessions, "wager_lines", lambda *read: pytest.fail("a session was read"))
+        lines = win_lines.win_lines(content["sessions"])
+    recorded = {row["stream_id"]: figures_of(row)["W_rec"] for row in content["sessions"]}
+    assert {stream_id: line[-1] for stream_id, line in lines.items()} == recorded
+    assert max(map(len, lines.values())) > 2
+    _are_of_before(monkeypatch)
+    assert win_lines.win_lines(content["sessions"]) == lines
+
+
+def _are_of_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have figures be those of a version that kept no lines with them."""
+    monkeypatch.setattr(kept, "win_lines_of", lambda keys: {})
+
+
+def test_the_win_line_of_a_session_of_before_ends_at_its_recorded_win_and_is_read_once(
+    content: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache.clear()
+    _are_of_before(monkeypatch)
     lines = win_lines.win_lines(content["sessions"])
     recorded = {row["stream_id"]: figures_of(row)["W_rec"] for row in content["sessions"]}
     assert {stream_id: line[-1] for stream_id, line in lines.items()} == recorded
@@ -173,6 +193,7 @@ def test_a_page_reads_no_more_events_for_lines_than_its_budget(
     content: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cache.clear()
+    _are_of_before(monkeypatch)
     first = LoggedStream.objects.filter(pk__in=[row["stream_id"] for row in content["sessions"]]).order_by("pk")[0]
     last_seqs = {row["stream_id"]: row["last_seq"] for row in content["sessions"]}
     monkeypatch.setattr(win_lines, "EVENTS_READ", last_seqs[first.pk])
@@ -183,6 +204,7 @@ def test_what_somebody_else_put_into_the_cache_is_not_drawn(
     content: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cache.clear()
+    _are_of_before(monkeypatch)
     lines = win_lines.win_lines(content["sessions"])
     monkeypatch.setattr(cache, "get_many", lambda names: dict.fromkeys(names, "[1, 2, 3]"))
     assert win_lines.win_lines(content["sessions"]) == lines

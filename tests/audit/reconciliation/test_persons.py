@@ -188,7 +188,8 @@ def versions(casino: Casino) -> dict[tuple[str, str, int], str]:
     """Return which version of its row PostgreSQL has of each finding of a casino, by rule, player and id."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "select rule, player, id, xmin::text || ' ' || ctid::text from audit_finding where casino_id = %s", [casino.pk]
+            "select rule, player, id, xmin::text || ' ' || ctid::text from audit_finding where casino_id = %s",
+            [casino.pk],
         )
         return {(rule, player, pk): version for rule, player, pk, version in cursor.fetchall()}
 
