@@ -74,14 +74,16 @@ def perform(
     assignee: Officer | None = None,
     is_again: bool = False,
     moment: datetime | None = None,
+    until: datetime | None = None,
     undoes: int | None = None,
     pattern: str = "",
 ) -> Case:
     """Perform the transition ``name`` on a case and return the case.
 
     ``is_again`` is whether the officer knows that the video was asked for already. ``moment`` is the instant whose
-    video is asked for, None for what the case's finding is of. ``undoes`` is the id of the officer's own action that
-    this takes back: it is refused if anything was done since. ``pattern`` names the one that a case is put into.
+    video is asked for, None for what the case's finding is of; with ``until``, all from one to the other. ``undoes`` is
+    the id of the officer's own action that this takes back: it is refused if anything was done since. ``pattern`` names
+    the one that a case is put into.
 
     Raise ``ActionRefused`` if the officer may not: then the case is unchanged, and the attempt is recorded.
     """
@@ -95,9 +97,9 @@ def perform(
             _check(case, officer, transition, reason, outcome, assignee)
             if transition.event in patterns.JOINED and not pattern:
                 raise ActionRefused(_("Say which pattern the case is part of."))
-            if transition.name == "ask_video" and not is_again and video.was_requested(case, moment):
+            if transition.name == "ask_video" and not is_again and video.was_requested(case, moment, until):
                 raise ActionRefused(_("The video was asked for already. Say so if you ask for it again."))
-            about = _apply(case, officer, transition, reason, outcome, assignee, moment, pattern)
+            about = _apply(case, officer, transition, reason, outcome, assignee, moment, until, pattern)
             action = CaseAction.objects.create(
                 case=case, officer=officer, type=transition.event, reason=reason, about=about
             )
@@ -328,6 +330,7 @@ def _apply(
     outcome: str,
     assignee: Officer | None,
     moment: datetime | None,
+    until: datetime | None,
     pattern: str,
 ) -> str:
     """Change the case. Return the assignee, outcome, clock time or pattern that the action is about, "" if none."""
@@ -351,8 +354,8 @@ def _apply(
         case "answer":
             about = answered_by(case)
         case "ask_video":
-            video.ask(case, officer, moment)
-            about = f"{local(moment, case.casino):%H:%M}" if moment is not None else ""
+            video.ask(case, officer, moment, until)
+            about = "–".join(f"{local(each, case.casino):%H:%M}" for each in (moment, until) if each is not None)
         case "propose":
             case.outcome, case.reason, case.proposed_by = outcome, reason, officer
             about = outcome

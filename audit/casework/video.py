@@ -40,25 +40,27 @@ def why_not(case: Case, *, is_of_a_table: bool) -> Promise | None:
     return None if video_room(case.casino_id) else NO_ROOM
 
 
-def was_requested(case: Case, moment: datetime | None = None) -> bool:
-    """Return whether the video of a case was asked for; with ``moment``, whether what was asked for shows it."""
+def was_requested(case: Case, moment: datetime | None = None, until: datetime | None = None) -> bool:
+    """Return whether the video of a case was asked for; with ``moment``, whether what was asked for shows it, and all
+    from then ``until`` another."""
     requests = case.video_requests.all()
-    return (requests if moment is None else requests.filter(shows(moment))).exists()
+    return (requests if moment is None else requests.filter(shows(moment, until))).exists()
 
 
-def shows(moment: datetime) -> Q:
-    """Return the condition on requests that what they ask for shows a moment."""
-    return Q(begins_at__lte=moment, ends_at__gte=moment)
+def shows(moment: datetime, until: datetime | None = None) -> Q:
+    """Return the condition on requests that what they ask for shows a moment, and all from then ``until`` another."""
+    return Q(begins_at__lte=moment, ends_at__gte=until or moment)
 
 
-def ask(case: Case, officer: Officer, moment: datetime | None = None) -> None:
+def ask(case: Case, officer: Officer, moment: datetime | None = None, until: datetime | None = None) -> None:
     """Keep what is asked for, and have it mailed after the commit. The sweep mails what the hint does not.
 
-    With ``moment``, an instant at the case's table, that is what is to be seen; else what the case's finding is of.
+    With ``moment``, an instant at the case's table, that is what is to be seen, with ``until`` all from one to the
+    other; else what the case's finding is of.
     """
     finding = _head_of(case)
     assert finding is not None, "checked by why_not"
-    begins_at, ends_at = window_of(finding) if moment is None else (moment - AROUND, moment + AROUND)
+    begins_at, ends_at = window_of(finding) if moment is None else (moment - AROUND, (until or moment) + AROUND)
     request = VideoRequest.objects.create(
         case=case,
         finding=finding,

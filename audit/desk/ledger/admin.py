@@ -6,6 +6,7 @@ register, is in the audit trail.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date, timedelta
 from functools import partial
 from typing import Any
@@ -14,16 +15,21 @@ from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
+from django.middleware.csrf import get_token
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext, ngettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from audit.access.capabilities import Capability
+from audit.casework import actions
 from audit.desk.audited_admin import record_entry
 from audit.desk.downloads import file_response
 from audit.desk.ledger import list_page, page, process_page
+from audit.desk.ledger.coups import Coup, to_ask_for
 from audit.desk.ledger.inspection_order import inspected, inspection_order
 from audit.desk.ledger.question_files import process_pdf, questions_pdf
 from audit.desk.ledger.to_do import steps_of
@@ -31,9 +37,10 @@ from audit.desk.names import directory_for
 from audit.desk.scoped_admin import RecordAdmin, casinos_in_record, demands, officer_of, scope_of
 from audit.exports.pdf import PDF
 from audit.ledger.equipment import EquipmentRefused, equipment_of, take_apart
-from audit.models import Casino, LedgerProcess
+from audit.models import Casino, Finding, LedgerProcess
 from audit.persons.directory import players
 from audit.presentation import day as written_day
+from audit.presentation import reference
 from audit.reconciliation.wording import PROCESSES
 from settlement.eprocess.kinds import KINDS
 
@@ -117,6 +124,7 @@ class LedgerAdmin(RecordAdmin[LedgerProcess]):
         view = self.admin_site.admin_view
         return [
             path("<int:pk>/apart/", view(self.apart_view), name="audit_ledgerprocess_apart"),
+            path("<int:pk>/video/", view(self.video_view), name="audit_ledgerprocess_video"),
             path("exchanges/<int:casino_id>/<str:gaming_day>/", view(self.exchanges_view),
                  name="audit_ledgerprocess_exchanges"),
             *super().get_urls(),
@@ -187,6 +195,7 @@ class LedgerAdmin(RecordAdmin[LedgerProcess]):
                 shown["finding"],
                 coups=shown["coups"],
                 is_watched=shown["is_watched"],
+                ask=_ask_button(request, process, shown["finding"], shown["coups"]),
                 order=f"?file={ORDER}" if may_order else "",
                 **may,
             ),
@@ -217,6 +226,34 @@ class LedgerAdmin(RecordAdmin[LedgerProcess]):
             )
         return HttpResponseRedirect(reverse("admin:audit_ledgerprocess_change", args=(pk,)))
 
+    @demands(Capability.WORK_CASES)
+    def video_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """Ask for the video of the coups that the page of a process shows, in the case of its question. By POST."""
+        process = self.row_or_404(request, pk, Capability.WORK_CASES)
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        question, coups = process_page.coups_to_look_at(process)
+        if question is None or question.case_id is None:
+            raise Http404
+        spans = to_ask_for(coups, question)
+        requested = 0
+        try:
+            for first, last in spans:
+                actions.perform(question.case_id, officer_of(request), "ask_video", moment=first, until=last)
+                requested += 1
+        except actions.ActionRefused as refused:
+            messages.error(request, str(refused))
+        if requested:
+            words = ngettext(
+                "The video of %(number)d session was asked for, in case %(case)s.",
+                "The video of %(number)d sessions was asked for, in case %(case)s.",
+                requested,
+            )
+            messages.success(request, words % {"number": requested, "case": reference(question)})
+        elif not spans:
+            messages.info(request, _("There is no video left to ask for."))
+        return HttpResponseRedirect(reverse("admin:audit_ledgerprocess_change", args=(pk,)))
+
     @demands(Capability.SEE_NAMES)
     def exchanges_view(self, request: HttpRequest, casino_id: int, gaming_day: str) -> HttpResponse:
         """Show the exchange register of each cash desk and table of a gaming day."""
@@ -243,3 +280,22 @@ class LedgerAdmin(RecordAdmin[LedgerProcess]):
         if casino is None:
             raise Http404
         return casino
+
+
+def _ask_button(
+    request: HttpRequest, process: LedgerProcess, question: Finding | None, coups: Sequence[Coup]
+) -> SafeString | None:
+    """Return the button that asks for the video of coups, None where there is nothing to ask for or one may not."""
+    if question is None or question.case is None or not coups:
+        return None
+    if not actions.is_allowed(question.case, officer_of(request), "ask_video", actions.Known(question.case, question)):
+        return None
+    if not to_ask_for(coups, question):
+        return None
+    return format_html(
+        '<form method="post" action="{}"><input type="hidden" name="csrfmiddlewaretoken" value="{}">'
+        '<button class="btn sm" type="submit">{}</button></form>',
+        reverse("admin:audit_ledgerprocess_video", args=(process.pk,)),
+        get_token(request),
+        gettext("Ask for the video"),
+    )

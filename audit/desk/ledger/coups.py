@@ -4,20 +4,24 @@
     throws that were voided      each of them, the most money first
     luck                         the coups that changed most for the player, or for the house of a table
 
-What a session gave the ledger says which event each draw was, so that a coup leads to the table as it stood then, where
-its video is asked for. A process about payouts has findings of its own; one about counts has no coup.
+What a session gave the ledger says which event each draw was, so that a coup leads to the table as it stood then. The
+video of all of them is asked for at once, in the case of the question. A process about payouts has findings of its own;
+one about counts has no coup.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import pairwise
+
+from django.conf import settings
+from django.utils import timezone
 
 from audit.desk.ledger.fit import WHEELS, colour_of
 from audit.event_store import read
-from audit.models import BatchKind, LedgerBatch, LedgerPoint, LedgerProcess, VideoRequest
+from audit.models import BatchKind, Finding, LedgerBatch, LedgerPoint, LedgerProcess, LoggedStream, VideoRequest
 from settlement.codec import decode_one_stored
 from settlement.eprocess.bets import Change
 from settlement.eprocess.explanations import Arc, best_arc
@@ -53,7 +57,7 @@ class Coup:
 def coups_of(process: LedgerProcess, state: Process | None, most: Sequence[LedgerPoint]) -> list[Coup]:
     """Return the coups to look at first, the newest session first; none of a process that is about no coups.
 
-    ``most`` are its sessions, those that added most first. Three queries, however many sessions there are.
+    ``most`` are its sessions, those that added most first. Four queries, however many sessions there are.
     """
     chosen = [each for each in most if each.batch.kind == BatchKind.DRAWS and each.batch.stream_id is not None]
     of_sessions = {each.batch_id: each for each in chosen[:SESSIONS]}
@@ -153,10 +157,28 @@ def _with_clocks(found: Sequence[tuple[int, int, str, str, tuple[str, str]]]) ->
             yield Coup(stream_id, seq, at, before, result, colours, requested)
 
 
-def _requested_in(streams: Iterable[int]) -> Mapping[int, list[tuple[datetime, datetime]]]:
-    """Return by stream from when to when a video was asked for in a case of it: one query."""
-    windows: dict[int, list[tuple[datetime, datetime]]] = {}
-    requests = VideoRequest.objects.filter(case__stream_id__in=list(streams))
-    for stream_id, begins, ends in requests.values_list("case__stream_id", "begins_at", "ends_at"):
-        windows.setdefault(stream_id, []).append((begins, ends))
-    return windows
+def _requested_in(streams: Collection[int]) -> Mapping[int, list[tuple[datetime, datetime]]]:
+    """Return by stream from when to when a video of its table was asked for: two queries."""
+    tables = dict(LoggedStream.objects.filter(pk__in=streams).values_list("pk", "table_id"))
+    windows: dict[int | None, list[tuple[datetime, datetime]]] = {}
+    requests = VideoRequest.objects.filter(finding__table__in={table for table in tables.values() if table is not None})
+    for table_id, begins, ends in requests.values_list("finding__table_id", "begins_at", "ends_at"):
+        windows.setdefault(table_id, []).append((begins, ends))
+    return {stream_id: windows.get(table_id, []) for stream_id, table_id in tables.items()}
+
+
+def to_ask_for(coups: Iterable[Coup], question: Finding) -> list[tuple[datetime, datetime]]:
+    """Return the first and the last coup of each session whose video can be asked for in the case of a question.
+
+    That is at the table of the question's finding, of which the request is, while there is video and nobody has asked
+    for it: one query, none without such a coup.
+    """
+    kept_since = timezone.now() - timedelta(days=settings.CABOCHON_VIDEO_DAYS)
+    wanted: dict[int, list[datetime]] = {}
+    for each in coups:
+        if not each.is_requested and each.at > kept_since:
+            wanted.setdefault(each.stream_id, []).append(each.at)
+    if not wanted or question.table_id is None:
+        return []
+    there = LoggedStream.objects.filter(pk__in=wanted, table=question.table_id).values_list("pk", flat=True)
+    return sorted((min(wanted[each]), max(wanted[each])) for each in there)

@@ -16,7 +16,7 @@ from audit.charts.evidence import Level, Session, draw_evidence
 from audit.charts.share import draw_share
 from audit.desk.ledger import page
 from audit.desk.ledger.certainty import certainty_of
-from audit.desk.ledger.coups import coups_of
+from audit.desk.ledger.coups import Coup, coups_of
 from audit.desk.ledger.dice import counted_of
 from audit.desk.ledger.fit import fit_of
 from audit.desk.ledger.rivals import interval_of, rivals_of
@@ -40,12 +40,7 @@ def process_context(process: LedgerProcess, names: Names) -> dict[str, Any]:
 
     ``names`` looks up the persons whom it and the processes beside it are about.
     """
-    points = list(
-        LedgerPoint.objects.filter(process=process)
-        .select_related("batch__stream")
-        .defer("batch__content")  # all that a session had for every process: much, and nothing of it is shown
-        .order_by("batch__number")
-    )
+    points = _points_of(process)
     questions = list(
         LedgerQuestion.objects.filter(process=process).select_related("batch").defer("batch__content").order_by("year")
     )
@@ -57,7 +52,7 @@ def process_context(process: LedgerProcess, names: Names) -> dict[str, Any]:
     corrected = would_be(process)
     factors = _factors(points)
     largest = sorted(range(len(points)), key=lambda index: -_distance(factors[index]))[:MOVES_SHOWN]
-    most = [points[index] for index in sorted(range(len(points)), key=lambda index: -factors[index])]
+    most = _most(points, factors)
     last = questions[-1] if questions else None
     levels = _levels(process)
     of_year = last.year if last else process.year
@@ -93,6 +88,32 @@ def process_context(process: LedgerProcess, names: Names) -> dict[str, Any]:
         "coups": coups_of(process, _state_of(process), most) if last is not None else [],
         "is_equipment": equipment_of(process) is not None,
     }
+
+
+def coups_to_look_at(process: LedgerProcess) -> tuple[Finding | None, list[Coup]]:
+    """Return the finding that asks a process's question, and the coups that its page shows; None and none before it
+    has asked."""
+    question = LedgerQuestion.objects.filter(process=process).order_by("year").last()
+    if question is None:
+        return None, []
+    points = _points_of(process)
+    finding = Finding.objects.select_related("case").get(pk=question.finding_id)
+    return finding, coups_of(process, _state_of(process), _most(points, _factors(points)))
+
+
+def _points_of(process: LedgerProcess) -> list[LedgerPoint]:
+    """Return the sessions of a process, in order."""
+    return list(
+        LedgerPoint.objects.filter(process=process)
+        .select_related("batch__stream")
+        .defer("batch__content")  # all that a session had for every process: much, and nothing of it is shown
+        .order_by("batch__number")
+    )
+
+
+def _most(points: Sequence[LedgerPoint], factors: Sequence[Fraction]) -> list[LedgerPoint]:
+    """Return sessions in the order of what each added, the most first."""
+    return [points[index] for index in sorted(range(len(points)), key=lambda index: -factors[index])]
 
 
 def _from_state(process: LedgerProcess) -> dict[str, Any]:

@@ -146,6 +146,7 @@ def steps_of(
     *,
     coups: Sequence[Coup] = (),
     is_watched: bool,
+    ask: SafeString | None = None,
     order: str = "",
     may_answer: bool,
     may_take_apart: bool,
@@ -154,7 +155,9 @@ def steps_of(
 
     ``subject`` is what it is about, as the page names it. ``moved`` are the sessions that added most, the largest
     first, and ``coups`` those to look at in them. ``finding``, with its case, asks the question; None of a process that
-    has not asked. ``order`` is the address of the order to inspect what it is about, "" for whoever may not give one.
+    has not asked. ``ask`` is the button that asks for the video of the coups, None where there is nothing to ask for or
+    for whoever may not. ``order`` is the address of the order to inspect what it is about, "" for whoever may not give
+    one.
     """
     words = {"who": subject[0].text, "what": subject[-1].text}
     if finding is None:
@@ -162,7 +165,7 @@ def steps_of(
             return []
         return [_step(process, STEPS[process.kind][0], words, subject, order, may_take_apart=may_take_apart)]
     steps = [_step(process, each, words, subject, order, may_take_apart=may_take_apart) for each in STEPS[process.kind]]
-    steps.insert(1, _coups(process.casino, coups) if coups else _sessions(moved))
+    steps.insert(1, _coups(process.casino, coups, ask) if coups else _sessions(moved))
     steps.append(_answer(finding, may_answer=may_answer))
     first = next((each for each in steps if not each.is_done), None)
     return [replace(each, is_first=each is first) for each in steps]
@@ -200,10 +203,10 @@ def _is_noted(process: LedgerProcess) -> bool:
     return process.kind in ("wheel", "wheel-displacement", "wheel-memory", "die", "dice-pair")
 
 
-def _coups(casino: Casino, coups: Sequence[Coup]) -> Step:
+def _coups(casino: Casino, coups: Sequence[Coup], ask: SafeString | None) -> Step:
     """Return the step that looks at coups, each a link to the table as it stood, and says until when there is video.
 
-    The video of a coup is asked for at the table, in a case of its session.
+    ``ask`` is the button that asks for it. The video of a coup at another table is asked for there.
     """
     number = len(coups)
     title = ngettext(
@@ -222,10 +225,9 @@ def _coups(casino: Casino, coups: Sequence[Coup]) -> Step:
     lines = format_html_join(
         "", '<span class="coup"><a class="link" href="{}">{}</a>{}{}{}</span>', _lines(casino, coups)
     )
-    words = _("The clearest. Each leads to the table as it stood, where its video is asked for.")
-    return Step(
-        title % {"number": number}, format_html('{}<span class="coups">{}</span>{}.', words, lines, "; ".join(until))
-    )
+    words = _("The clearest. Each leads to the table as it stood.")
+    detail = format_html('{}<span class="coups">{}</span>{}.', words, lines, "; ".join(until))
+    return Step(title % {"number": number}, detail, ask, all(each.is_requested for each in coups))
 
 
 def _lines(casino: Casino, coups: Sequence[Coup]) -> Iterator[tuple[Any, ...]]:

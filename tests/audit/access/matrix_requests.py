@@ -330,6 +330,7 @@ for _end in ("/", ".xlsx"):
 
 LEDGER = f"{DESK}ledgerprocess/"
 posted(f"{LEDGER}<int:pk>/apart/", lambda world, site: {"reason": "levelled"})
+posted(f"{LEDGER}<int:pk>/video/", lambda world, site: {}, "of a process that has not asked")
 AT["GET", "admin/audit/person/player/<int:casino_id>/<path:code>/", ""] = lambda world, site, who: Ask(
     f"/admin/audit/person/player/{site.casino.pk}/{site.person.code}/"
 )

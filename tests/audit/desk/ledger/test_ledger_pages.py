@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from typing import Any
@@ -18,27 +19,33 @@ from django.utils import translation
 from django.utils.html import escape
 
 from audit.casework import actions
+from audit.casework.video import AROUND
 from audit.desk.ledger import list_page
+from audit.desk.ledger.coups import Coup, to_ask_for
 from audit.desk.ledger.inspection_order import inspected
 from audit.desk.ledger.process_page import factor_text, one_in
 from audit.desk.ledger.subjects import subjects_of
 from audit.desk.ledger.to_do import STEPS
-from audit.event_store import audit_trail
+from audit.event_store import audit_trail, read
 from audit.ledger import feeding, listing
 from audit.models import (
     Case,
+    CaseAction,
     CaseContacts,
     Casino,
     Finding,
     GamingTable,
     LedgerProcess,
     LedgerQuestion,
+    LoggedStream,
     Person,
     Role,
     StreamEvidence,
+    VideoRequest,
 )
-from audit.presentation import day, night_of, reference
+from audit.presentation import day, local, night_of, reference
 from audit.reconciliation import sessions
+from settlement.codec import decode_one_stored
 from settlement.eprocess.confidence import interval_of_share
 from settlement.eprocess.kinds import KINDS
 from settlement.eprocess.observations import decode, encode
@@ -683,6 +690,94 @@ def test_a_coup_whose_video_was_requested_says_so(tenant: Tenant, casino: Casino
     assert section(page(reader, address), "todo").count("video asked for") == len(
         coups_in(section(page(reader, address), "todo"))
     )
+
+
+@pytest.fixture
+def kept_long(settings: Any) -> None:
+    """Have a video room that keeps what these nights, which are of some day, showed."""
+    settings.CABOCHON_VIDEO_DAYS = 36_500
+
+
+@pytest.mark.usefixtures("kept_long")
+def test_the_video_of_the_coups_is_requested_for_on_the_page_of_the_process(tenant: Tenant, casino: Casino) -> None:
+    CaseContacts.objects.create(casino=casino, video_room="room@x.example")
+    about = process(casino)
+    address = f"{LIST}{about.pk}/change/"
+    officer = client(tenant, Role.OFFICER, "officer")
+    todo = section(page(officer, address), "todo")
+    clocks = clocks_in(todo)
+    first, last = min(clocks), max(clocks)
+    assert first < last
+    assert f'action="{LIST}{about.pk}/video/"' in todo
+    answer = officer.post(f"{LIST}{about.pk}/video/", follow=True).content.decode()
+    finding = Finding.objects.get(pk=LedgerQuestion.objects.get(process=about).finding_id)
+    assert f"The video of 1 session was asked for, in case {reference(finding)}." in answer
+    [request] = VideoRequest.objects.filter(case=finding.case_id)
+    begins, ends = (local(each, casino) for each in (request.begins_at + AROUND, request.ends_at - AROUND))
+    assert (f"{begins:%H:%M:%S}", f"{ends:%H:%M:%S}") == (first, last)
+    assert request.finding == finding
+    [action] = CaseAction.objects.filter(case=finding.case_id, type="case.video_asked")
+    assert action.about == f"{begins:%H:%M}–{ends:%H:%M}"
+    todo = section(answer, "todo")
+    assert todo.count("video asked for") == 12
+    assert "/video/" not in todo
+    again = officer.post(f"{LIST}{about.pk}/video/", follow=True).content.decode()
+    assert "There is no video left to ask for." in again
+    assert VideoRequest.objects.filter(case=finding.case_id).count() == 1
+
+
+def clocks_in(todo: str) -> list[str]:
+    """Return the clock times of the coups that a step names, to the second."""
+    seqs = [seq for seq, _pockets in coups_in(todo)]
+    [stream] = {int(each) for each in re.findall(r"loggedstream/(\d+)/table/\?at=", todo)}
+    stored = read.events_at(stream, seqs)
+    casino = LoggedStream.objects.get(pk=stream).casino
+    return [f"{local(decode_one_stored(stored[seq]).occurred_at, casino):%H:%M:%S}" for seq in seqs]
+
+
+@pytest.mark.usefixtures("kept_long")
+def test_the_video_of_coups_is_requested_for_by_whoever_works_on_cases_alone(tenant: Tenant, casino: Casino) -> None:
+    CaseContacts.objects.create(casino=casino, video_room="room@x.example")
+    about = process(casino)
+    address = f"{LIST}{about.pk}/video/"
+    auditor = client(tenant, Role.AUDITOR)
+    assert "/video/" not in section(page(auditor, f"{LIST}{about.pk}/change/"), "todo")
+    assert auditor.post(address).status_code == 403
+    assert client(Tenant(), Role.OFFICER, "stranger").post(address).status_code == 404
+    officer = client(tenant, Role.OFFICER, "officer")
+    assert officer.get(address).status_code == 405
+    below = LedgerProcess.objects.filter(casino=casino, questions=None)[0]
+    assert officer.post(f"{LIST}{below.pk}/video/").status_code == 404, "it has not asked"
+    assert not VideoRequest.objects.filter(case__casino=casino).exists()
+
+
+def test_no_video_of_coups_is_requested_for_that_is_kept_no_more_or_that_no_room_has(
+    tenant: Tenant, casino: Casino, settings: Any
+) -> None:
+    about = process(casino)
+    officer = client(tenant, Role.OFFICER, "officer")
+    settings.CABOCHON_VIDEO_DAYS = 36_500
+    assert "/video/" not in section(page(officer, f"{LIST}{about.pk}/change/"), "todo")
+    assert "The video room has no address." in officer.post(f"{LIST}{about.pk}/video/", follow=True).content.decode()
+    CaseContacts.objects.create(casino=casino, video_room="room@x.example")
+    settings.CABOCHON_VIDEO_DAYS = 0
+    assert "/video/" not in section(page(officer, f"{LIST}{about.pk}/change/"), "todo")
+    assert "There is no video left" in officer.post(f"{LIST}{about.pk}/video/", follow=True).content.decode()
+    assert not VideoRequest.objects.filter(case__casino=casino).exists()
+
+
+@pytest.mark.usefixtures("kept_long")
+def test_the_video_of_another_table_is_not_requested_for_in_the_case(tenant: Tenant, casino: Casino) -> None:
+    finding = Finding.objects.get(pk=LedgerQuestion.objects.get(process=process(casino)).finding_id)
+    assert finding.stream is not None
+    at = datetime(2026, 11, 19, 19, 0, 10, tzinfo=UTC)
+    coup = Coup(finding.stream_id, 5, at, "", "17", ("", "r"), is_requested=False)
+    assert to_ask_for([coup], finding) == [(at, at)]
+    assert to_ask_for([replace(coup, is_requested=True)], finding) == []
+    finding.table = GamingTable.objects.create(casino=casino, code="another")
+    assert to_ask_for([coup], finding) == []
+    finding.table = None
+    assert to_ask_for([coup], finding) == []
 
 
 def test_a_process_below_its_level_names_no_coup(tenant: Tenant, casino: Casino) -> None:
