@@ -331,7 +331,7 @@ def superseded_by(finding: Finding) -> str:
     if run is None:
         return ""
     if run.pk == finding.run_id:
-        return gettext("run %(number)d: it reads otherwise since a later event") % {"number": run.number}
+        return gettext("run %(number)d: a later event changed the finding") % {"number": run.number}
     match run.cause:
         case RunCause.CORRECTION if finding.removed_by:
             why = ", ".join(correction_name(type, seq) for seq, type in finding.removed_by.items())

@@ -25,9 +25,12 @@ _DETAILS = {
 
 _PAGES = {
     400: (_("The request cannot be read"), _("Go back, load the page again, and send it again.")),
-    403: (_("This is not open to you"), _("Your role does not open this page, or does not let you do this.")),
-    404: (_("There is no such page"), _("What was here is gone, or is of a casino where you have no role.")),
-    500: (_("Something failed"), _("The error is recorded. Try again; if it fails again, tell an administrator.")),
+    403: (
+        _("You do not have access to this"),
+        _("Your role does not give access to this page, or does not let you do this."),
+    ),
+    404: (_("There is no such page"), _("What was here is gone, or belongs to a casino where you have no role.")),
+    500: (_("Something went wrong"), _("The error is recorded. Try again; if it fails again, tell an administrator.")),
 }
 _FORM_REFUSED = _("The form is older than your sign-in. Go back, load the page again, and send it again.")
 

@@ -89,7 +89,7 @@ OTP_ADMIN_HIDE_SENSITIVE_DATA = True
 # Single sign-on by OpenID Connect: docs/deployment.md.
 
 CABOCHON_OIDC_ISSUER = env.str("CABOCHON_OIDC_ISSUER", default="")  # "": there is none
-CABOCHON_OIDC_NAME = env.str("CABOCHON_OIDC_NAME", default="") or _("the single sign-on of the house")
+CABOCHON_OIDC_NAME = env.str("CABOCHON_OIDC_NAME", default="") or _("the casino’s single sign-on")
 CABOCHON_OIDC_CLIENT_ID = env.str("CABOCHON_OIDC_CLIENT_ID", default="")
 CABOCHON_OIDC_CLIENT_SECRET = env.str("CABOCHON_OIDC_CLIENT_SECRET", default="")
 CABOCHON_OIDC_SCOPES = env.str("CABOCHON_OIDC_SCOPES", default="openid email")

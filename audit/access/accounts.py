@@ -54,14 +54,14 @@ _REFUSALS: Mapping[str, Promise] = {
     "deactivated": _("This account is deactivated."),
     "active": _("This account is active."),
     "no-such-role": _("Choose a role."),
-    "has-role": _("The officer has this role already."),
+    "has-role": _("The officer already has this role."),
     "same-address": _("Give an e-mail address other than the present one."),
-    "waiting-already": _("Such a request is waiting already."),
+    "waiting-already": _("A request like this is already waiting."),
     "decided": _("The request has been decided in the meantime."),
     "own-proposal": _("You proposed this. Another administrator must decide."),
     "same-hands": _(
-        "One of you created the account of the other or reset its password, "
-        "or the same administrator reset both. Another administrator must decide."
+        "One of you created the other’s account or reset its password, or the same administrator "
+        "reset both. Another administrator must decide."
     ),
     "proposer-left": _("Whoever proposed this is no longer an administrator here. Decline it."),
 }

@@ -39,7 +39,7 @@ def objection(what_if: WhatIf) -> Promise | None:
     if what_if.promoted_at is not None:
         return _("This run has been promoted.")
     if what_if.engine_version != ENGINE_VERSION:
-        return _("This run was made by another version of the engine than the one that runs.")
+        return _("This run was made by a different version of the engine from the one in use.")
     if what_if.readings:
         return _("This run has readings of its own: how the law is read is decided in the house register.")
     if what_if.ended_at is None or completed_streams(what_if) < what_if.streams:
@@ -60,7 +60,7 @@ def promote(what_if: WhatIf, officer: Officer) -> None:
     if not may_promote(officer, what_if):
         _record(what_if, officer.get_username(), "what_if.promotion_refused")
         raise PromotionRefused(
-            _("Another officer promotes it: one who approves at this casino and did not start the run.")
+            _("Another officer must promote it: one who may approve at this casino and did not start the run.")
         )
     promote_as(what_if, officer.get_username())
 

@@ -98,7 +98,7 @@ def perform(
             if transition.event in patterns.JOINED and not pattern:
                 raise ActionRefused(_("Say which pattern the case is part of."))
             if transition.name == "ask_video" and not is_again and video.was_requested(case, moment, until):
-                raise ActionRefused(_("The video was asked for already. Say so if you ask for it again."))
+                raise ActionRefused(_("The video has already been asked for. Tick the box to ask for it again."))
             about = _apply(case, officer, transition, reason, outcome, assignee, moment, until, pattern)
             action = CaseAction.objects.create(
                 case=case, officer=officer, type=transition.event, reason=reason, about=about
@@ -203,7 +203,9 @@ def open_pattern(officer: Officer, findings: Sequence[Finding], *, reason: str) 
         known = patterns.patterns_of([case.pk for case in cases])
         others = [case for case in cases if case.pk not in known]
         if len(cases) < 2 or not others:
-            raise ActionRefused(_("There are no two open incidents that are not one pattern already."))
+            raise ActionRefused(
+                _("A pattern needs two open incidents, at least one of them not yet part of a pattern.")
+            )
         name = min(known.values(), default="") or _name_of(findings, cases)
         done: dict[str, list[Case]] = {"join": [], "link": []}
         refused = []
@@ -264,8 +266,8 @@ def _check(
     if transition.by_another and _is_in_same_hands(case, officer):
         raise ActionRefused(
             _(
-                "One of you created the account of the other or reset its password, "
-                "or the same administrator reset both. Another officer must decide."
+                "One of you created the other’s account or reset its password, or the same "
+                "administrator reset both. Another officer must decide."
             )
         )
     if transition.by_proposer and case.proposed_by_id != officer.pk:
@@ -277,7 +279,7 @@ def _check(
     if transition.needs_outcome and outcome not in Outcome.values:
         raise ActionRefused(_("Choose an outcome."))
     if transition.name == "assign" and not _is_caseworker(case, assignee):
-        raise ActionRefused(_("No officer of that name works on cases at this casino."))
+        raise ActionRefused(_("No officer by that name works on cases at this casino."))
     if transition.name in patterns.OF_PATTERNS and (
         refusal := _why_not_of_pattern(patterns.pattern_of(case), transition.name)
     ):
@@ -295,9 +297,9 @@ _MOVES = ("case.taken", "case.assigned", "case.released", "case.joined", "case.l
 def _why_no_hold(hold: CaseAction | None, officer: Officer, name: str) -> Promise | None:
     """Return why an officer may not place or lift a hold on a case with ``hold``, None if they may: two lift it."""
     if name == "hold":
-        return _("The case is held already.") if hold is not None else None
+        return _("The case is already under legal hold.") if hold is not None else None
     if hold is None:
-        return _("The case is not held.")
+        return _("The case is not under legal hold.")
     if hold.officer_id == officer.pk:
         return _("You placed the legal hold. Another officer must lift it.")
     if same_hands(officer, hold.officer):
@@ -309,7 +311,7 @@ def _why_not_of_pattern(pattern: str, name: str) -> Promise | None:
     """Return why a case in ``pattern``, "" for none, may not be put into one or taken out of it; None if it may."""
     if name in ("join", "link"):
         return _("The case is part of a pattern already.") if pattern else None
-    return None if pattern else _("The case is part of no pattern.")
+    return None if pattern else _("The case is not part of a pattern.")
 
 
 def _is_in_same_hands(case: Case, officer: Officer) -> bool:
@@ -395,7 +397,7 @@ def undo(action: CaseAction, officer: Officer) -> Case:
     found = undoable(action.case, officer)
     if found is None or found.action != action:
         _check_is_last(action.case, officer, action.pk)
-        raise ActionRefused(_("This cannot be taken back."))
+        raise ActionRefused(_("This cannot be undone."))
     return perform(action.case_id, officer, found.transition, assignee=found.assignee, undoes=action.pk)
 
 
@@ -407,7 +409,7 @@ def _check_is_last(case: Case, officer: Officer, action_id: int) -> None:
     """Raise ``ActionRefused`` unless the last action on a case is this one, and the officer's own."""
     last = _last_action(case)
     if last is None or last.pk != action_id or last.officer_id != officer.pk:
-        raise ActionRefused(_("Something else was done to the case since, so this can no longer be taken back."))
+        raise ActionRefused(_("Something else has been done on the case since, so this can no longer be undone."))
 
 
 def _holder_before(action: CaseAction) -> Officer | None:

@@ -66,7 +66,7 @@ def enter(officer: Officer, entered: Entered) -> Complaint:
     if not words:
         raise ActionRefused(_("Enter what the player says."))
     if entered.player and not is_person_id(entered.player):
-        raise ActionRefused(_("Give the player’s id, and no name: the trail keeps it for good."))
+        raise ActionRefused(_("Enter the player’s id, not a name: the trail keeps it for good."))
     if entered.came not in Came.values:
         raise ActionRefused(_("Choose how the complaint came in."))
     if stream.table is None or not read.slice_of(stream.pk, after=entered.seq - 1, limit=1):
@@ -108,7 +108,10 @@ def answer(
             raise ActionRefused(_("Enter the amount for which it is upheld; 0 if no money is at issue."))
         elif paid is not None and payment_of(complaint, paid) is None:
             raise ActionRefused(
-                _("That event neither pays a player goodwill nor settles a dispute in a player’s favour.")
+                _(
+                    "That event is neither a goodwill payment to a player nor the settlement of a "
+                    "dispute in a player’s favour."
+                )
             )
         added, is_new = ComplaintAnswer.objects.get_or_create(
             complaint=complaint,

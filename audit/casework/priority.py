@@ -211,12 +211,12 @@ def _reasons(
 ) -> tuple[str, ...]:
     """Return the reasons in the language that is ``active``; ``threshold`` is in minor units, of large sums alone."""
     if is_unfair:
-        return (gettext("unfair, whatever the sum"),)
+        return (gettext("unfair, whatever the amount"),)
     parts = [str(Severity(Severity.values[weight]).label)]
     if money == 1:
         parts.append(gettext("%(amount)s or more") % {"amount": written(threshold, currency)})
     elif money == -1:
-        parts.append(gettext("a small sum"))
+        parts.append(gettext("a small amount"))
     if is_repeated:
         parts.append(gettext("repeated by the same croupier"))
     return tuple(parts)

@@ -48,12 +48,12 @@ _REFUSALS: Mapping[str, Promise] = {
     "not-decider": _NOT_DECIDER,
     "no-such-correction": _("The session has no such correction."),
     "decided": _("The correction has been decided in the meantime."),
-    "not-waiting": _("The correction does not wait for a decision."),
+    "not-waiting": _("The correction is not waiting for a decision."),
     "own-correction": _("You recorded or approved this correction at the table. Other officers must decide."),
-    "own-decision": _("You have decided about this correction. Another officer must decide."),
+    "own-decision": _("You have already decided on this correction. Another officer must decide."),
     "same-hands": _(
-        "One of you created the account of the other or reset its password, "
-        "or the same administrator reset both. Another officer must decide."
+        "One of you created the other’s account or reset its password, or the same administrator "
+        "reset both. Another officer must decide."
     ),
     "no-reason": _("Give a reason."),
 }

@@ -109,7 +109,7 @@ SETTINGS = (
     _list(_("Webhooks"), "webhook", covers=("audit_deadletter_",)),
     _list(_("Subscribers"), "nightsubscriber"),
     _list(_("Deadlines"), "deadline"),
-    _list(_("Contacts of cases"), "casecontacts"),
+    _list(_("Case contacts"), "casecontacts"),
     _list(_("Officers"), "officer"),
 )
 

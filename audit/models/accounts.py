@@ -41,7 +41,7 @@ class RequestKind(models.TextChoices):
 
     ROLE = "role", _("role")
     SECOND_FACTOR = "second_factor", _("reset of the second factor")
-    EMAIL = "email", _("new mail address")
+    EMAIL = "email", _("new e-mail address")
     REACTIVATION = "reactivation", _("reactivation")
 
 
@@ -65,7 +65,7 @@ class AccountRequest(models.Model):
         Casino, null=True, on_delete=models.PROTECT, related_name="account_requests", verbose_name=_("casino")
     )
     role = models.CharField(_("role"), max_length=16, choices=Role, blank=True)
-    email = models.EmailField(_("mail address"), blank=True)
+    email = models.EmailField(_("e-mail address"), blank=True)
     reason = models.TextField(_("reason"), blank=True)
     state = models.CharField(_("state"), max_length=16, choices=RequestState, default=RequestState.WAITING)
     proposed_by = models.ForeignKey(Officer, on_delete=models.PROTECT, related_name="+", verbose_name=_("proposed by"))

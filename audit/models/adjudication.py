@@ -36,7 +36,7 @@ class Adjudication(models.Model):
     readings_digest = models.CharField(_("digest of the readings"), max_length=64, blank=True)
     run = models.ForeignKey(AdjudicationRun, null=True, on_delete=models.CASCADE, related_name="+")
     known_ids = models.JSONField(default=dict)  # the largest number in retired wagers' ids, by prefix
-    cursor = models.BigIntegerField(_("adjudicated through"), default=0)
+    cursor = models.BigIntegerField(_("adjudicated up to"), default=0)
     next_seq = models.BigIntegerField(_("next event"), default=1)  # beyond the cursor where a loss was declared
     events = models.BigIntegerField(_("events"), default=0)
     state = models.BinaryField(default=b"", editable=False)
@@ -98,7 +98,7 @@ class _Found(models.Model):
     after_loss = models.BooleanField(_("after a loss"), default=False)
     player = models.CharField(_("player"), max_length=200, blank=True, default="", db_default="")
     croupier = models.CharField(_("croupier"), max_length=200, blank=True, default="", db_default="")
-    provisions = models.JSONField(_("clauses"), default=list, db_default=Value([], models.JSONField()))
+    provisions = models.JSONField(_("provisions"), default=list, db_default=Value([], models.JSONField()))
     causes = models.JSONField(_("causes"), default=list, db_default=Value([], models.JSONField()))  # see FindingRef
     difference = models.BigIntegerField(_("difference"), null=True)  # null: no money is concerned
     owed = models.JSONField(_("owed"), null=True)  # see settlement.finding.Owed
@@ -358,8 +358,8 @@ class RetiredWagers(models.Model):
     saved = models.BinaryField()
 
     class Meta:
-        verbose_name = _("retired wagers")
-        verbose_name_plural = _("retired wagers")
+        verbose_name = _("settled wagers")
+        verbose_name_plural = _("settled wagers")
 
     def __str__(self) -> str:
         return f"{self.run_id} @ {self.through}"

@@ -22,9 +22,9 @@ class AlertKind(models.TextChoices):
 class AlertEnd(models.TextChoices):
     """Why an alert ended."""
 
-    EVENTS = "events", _("events come in time again")
+    EVENTS = "events", _("events arrive on time again")
     CLOSED = "closed", _("the session was closed")
-    NOT_EXPECTED = "not-expected", _("the table is not expected to report any more")
+    NOT_EXPECTED = "not-expected", _("the table is no longer expected to report")
 
 
 class Alert(models.Model):

@@ -60,7 +60,7 @@ class ApiKey(models.Model):
         blank=True,
         related_name="keys",
         verbose_name=_("tables"),
-        help_text=_("The tables this system reports on; none means every table of the casino."),
+        help_text=_("The tables this system reports on; if none is chosen, every table at the casino."),
     )
     name = models.CharField(_("name"), max_length=200)
     prefix = models.CharField(_("prefix"), max_length=16, unique=True, editable=False)

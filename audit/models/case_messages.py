@@ -20,7 +20,7 @@ class CaseContacts(models.Model):
     video_room = models.EmailField(
         _("address of the video room"),
         blank=True,
-        help_text=_("Receives what officers ask for: a table and two times, with ids and never a name."),
+        help_text=_("Receives what officers ask for: a table, a start and an end time, with ids and never a name."),
     )
     deputy = models.ForeignKey(  # null: the casino's administrators
         Officer,
@@ -29,12 +29,14 @@ class CaseContacts(models.Model):
         on_delete=models.PROTECT,
         related_name="+",
         verbose_name=_("deputy for late cases"),
-        help_text=_("Is told of each case that is open after its deadline. Nobody: the administrators of the casino."),
+        help_text=_(
+            "Is told of each case still open after its deadline. If nobody is named: the administrators of the casino."
+        ),
     )
 
     class Meta:
-        verbose_name = _("contacts of cases")
-        verbose_name_plural = _("contacts of cases")
+        verbose_name = _("case contacts")
+        verbose_name_plural = _("case contacts")
         ordering = ["casino__code"]
 
     def __str__(self) -> str:

@@ -35,14 +35,14 @@ class Casino(models.Model):
     cutoff = models.TimeField(
         _("end of the gaming day"),
         default=time(6),
-        help_text=_("In the casino’s own time: a gaming day lasts from this hour to the same hour of the next day."),
+        help_text=_("In the casino’s local time: a gaming day lasts from this hour to the same hour the next day."),
     )
     priority_threshold = models.PositiveIntegerField(
         _("amount that raises the priority"),
         default=100,
         db_default=100,
         validators=[MinValueValidator(1)],
-        help_text=_("In whole units of the currency. An incident of this much money or more is looked at earlier."),
+        help_text=_("In whole units of the currency. An incident involving this amount or more is looked at sooner."),
     )
 
     false_questions = models.DecimalField(
@@ -53,7 +53,8 @@ class Casino(models.Model):
         db_default=1,
         validators=[MinValueValidator(Decimal("0.01")), MaxValueValidator(12)],
         help_text=_(
-            "How many statistical questions a year may be chance alone, on average. A change holds from the next year."
+            "How many statistical questions a year may be due to chance alone, on average. A change "
+            "takes effect from the following year."
         ),
     )
 
@@ -67,15 +68,16 @@ class Casino(models.Model):
         _("tables report until"),
         null=True,
         blank=True,
-        help_text=_("An hour that is not after the first is one of the next day."),
+        help_text=_("If it is not later than the first hour, it is on the next day."),
     )
     silent_after_min = models.PositiveSmallIntegerField(
-        _("minutes without an event until an alert"),
+        _("minutes without an event before an alert"),
         null=True,
         blank=True,
         validators=[MinValueValidator(1), MaxValueValidator(1_440)],
         help_text=_(
-            "Of a table with an open session, within those hours; and how late its events may come. Empty: no alert."
+            "For a table with an open session, within those hours; also how late its events may "
+            "arrive. Empty: no alert."
         ),
     )
 
@@ -83,7 +85,9 @@ class Casino(models.Model):
         _("sandbox"),
         default=False,
         db_default=False,
-        help_text=_("For trying a table system: no night, no proof, no case, and it can be emptied. It never changes."),
+        help_text=_(
+            "For trying out a table system: no night, no proof, no case, and it can be emptied. This choice is final."
+        ),
     )
 
     class Meta:

@@ -38,8 +38,8 @@ class Complaint(models.Model):
     clock = models.TimeField(_("clock time"))  # the casino's, as the player has it
     wager = models.CharField(_("wager"), max_length=200, blank=True)
     player = models.CharField(_("player"), max_length=200, blank=True)
-    came = models.CharField(_("how it came"), max_length=16, choices=Came)
-    words = models.TextField(_("what they say"))
+    came = models.CharField(_("how it came in"), max_length=16, choices=Came)
+    words = models.TextField(_("what the player says"))
     entered_by = models.ForeignKey(Officer, on_delete=models.PROTECT, related_name="+", verbose_name=_("entered by"))
     entered_at = models.DateTimeField(_("entered"))
     deadline = models.DateTimeField(_("deadline"))

@@ -57,8 +57,8 @@ class LeftBatch(models.Model):
 
     class Cause(models.TextChoices):
         ALTERED = "altered", _("the stored events are not those that were accepted")
-        NO_ENVELOPE = "no-envelope", _("a body is no envelope of its event")
-        BACK_DATED = "back-dated", _("it says that it was received before what is sealed")
+        NO_ENVELOPE = "no-envelope", _("a body is not the envelope of its event")
+        BACK_DATED = "back-dated", _("its date of receipt is before what is already sealed")
         UNREADABLE = "unreadable", _("the database cannot read it")
         MISSING = "missing", _("there is no such batch")
 

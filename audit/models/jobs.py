@@ -16,7 +16,7 @@ class JobKind(models.TextChoices):
     VERIFY = "verify", _("verification")
     WHAT_IF = "what_if", _("what-if run")
     EXPORT = "export", _("export")
-    SUBJECT = "subject", _("what is held of a person")
+    SUBJECT = "subject", _("what is held on a person")
 
 
 class JobState(models.TextChoices):

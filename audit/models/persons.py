@@ -57,7 +57,7 @@ class Person(models.Model):
     """
 
     casino = models.ForeignKey(Casino, on_delete=models.PROTECT, related_name="persons", verbose_name=_("casino"))
-    code = models.CharField(_("id"), max_length=40, validators=[PERSON_ID], help_text=_("as the events have it"))
+    code = models.CharField(_("id"), max_length=40, validators=[PERSON_ID], help_text=_("as it appears in the events"))
     kind = models.CharField(_("kind"), max_length=16, choices=PersonKind)
     name = models.CharField(_("name"), max_length=120, validators=[is_printable])
     card_or_licence = models.CharField(_("card or licence"), max_length=60, blank=True, validators=[is_printable])

@@ -16,7 +16,7 @@ class Quarantined(models.Model):
     casino = models.ForeignKey(Casino, on_delete=models.PROTECT, related_name="+", verbose_name=_("casino"))
     key = models.ForeignKey(ApiKey, on_delete=models.PROTECT, related_name="+", verbose_name=_("API key"))
     stream = models.CharField(_("stream"), max_length=100)
-    seq = models.BigIntegerField(_("seq"), null=True)
+    seq = models.BigIntegerField(_("number"), null=True)
     code = models.CharField(_("reason"), max_length=32)
     detail = models.TextField(_("detail"))
     body = models.BinaryField()

@@ -28,7 +28,7 @@ class RegisterEntry(models.Model):
     reading = models.CharField(_("reading"), max_length=64)  # audit.register.readings.KINDS
     value = models.JSONField(_("value"), null=True)  # None: the register decides nothing here any more
     first_day = models.DateField(_("in force from"))
-    last_day = models.DateField(_("in force through"), null=True)  # included; None: until another entry decides
+    last_day = models.DateField(_("last day in force"), null=True)  # included; None: until another entry decides
     reason = models.TextField(_("reason"))
     state = models.CharField(_("state"), max_length=16, choices=RequestState, default=RequestState.WAITING)
     version = models.BigIntegerField(_("version"), null=True)  # in the casino, from 1; None unless approved
@@ -38,10 +38,10 @@ class RegisterEntry(models.Model):
         Officer, null=True, on_delete=models.PROTECT, related_name="+", verbose_name=_("decided by")
     )
     decided_at = models.DateTimeField(_("decided"), null=True)
-    decision_reason = models.TextField(_("reason of the decision"), blank=True)
+    decision_reason = models.TextField(_("reason for the decision"), blank=True)
 
     class Meta:
-        verbose_name = _("entry of the register")
+        verbose_name = _("entry in the register")
         verbose_name_plural = _("house register")
         ordering = ["casino", "-pk"]
         constraints = [

@@ -66,10 +66,10 @@ CURRENT = (RunState.RUNNING, RunState.COMPLETE, RunState.FAILED)
 class RunCause(models.TextChoices):
     """Why a stream is read from its beginning."""
 
-    FIRST = "first", _("first reading")
+    FIRST = "first", _("first run")
     CORRECTION = "correction", _("correction")
-    ENGINE = "engine", _("other engine version")
-    REGISTER = "register", _("change of the register")
+    ENGINE = "engine", _("another engine version")
+    REGISTER = "register", _("change to the register")
     APPROVAL = "approval", _("approval of a correction")
     MANUAL = "manual", _("by hand")
 
@@ -112,9 +112,9 @@ class AdjudicationRun(models.Model):
     completed_at = models.DateTimeField(_("complete since"), null=True)  # caught up with the stream for the first time
     ended_at = models.DateTimeField(_("ended"), null=True)  # superseded
 
-    tries = models.IntegerField(_("tries"), default=0)  # that failed, one after the other
+    tries = models.IntegerField(_("attempts"), default=0)  # that failed, one after the other
     failed_at = models.DateTimeField(_("failed since"), null=True)
-    next_try_at = models.DateTimeField(_("next try"), null=True)  # set aside until then
+    next_try_at = models.DateTimeField(_("next attempt"), null=True)  # set aside until then
     error_type = models.CharField(_("error"), max_length=100, blank=True)
     error = models.TextField(_("reason"), blank=True)
 

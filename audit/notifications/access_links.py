@@ -19,8 +19,8 @@ def can_mail(officer: Officer) -> bool:
 def send(officer: Officer, address: str, *, hours: int) -> None:
     """Mail the address of a link, in the language of the request. Raise ``OSError`` if the mail server refuses."""
     body = _(
-        "Hello,\n\nChoose the password of your account %(name)s on this page:\n\n%(address)s\n\n"
-        "The link works once and expires after %(hours)s hours. If you did not expect this message, tell your "
+        "Hello,\n\nChoose a password for your account %(name)s on this page:\n\n%(address)s\n\nThe link "
+        "works once and expires after %(hours)s hours. If you did not expect this message, tell your "
         "administrator.\n"
     ) % {"name": officer.get_username(), "address": address, "hours": hours}
     EmailMessage(_("Your Cabochon account"), body, to=[officer.email]).send()

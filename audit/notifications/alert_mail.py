@@ -93,11 +93,11 @@ def message(notices: Sequence[AlertNotice]) -> EmailMessage:
 def headline(notice: AlertNotice) -> str:
     """Return what a notice is about, in a line."""
     if notice.alert.kind == AlertKind.TABLE_SILENT:
-        text = _("Over: table %(table)s was silent") if notice.is_of_end else _("Table %(table)s is silent")
+        text = _("Ended: table %(table)s was silent") if notice.is_of_end else _("Table %(table)s is silent")
     elif notice.is_of_end:
-        text = _("Over: the feed of table %(table)s was behind")
+        text = _("Ended: the events of table %(table)s were late")
     else:
-        text = _("The feed of table %(table)s is behind")
+        text = _("The events of table %(table)s are late")
     return text % {"table": notice.alert.table.code}
 
 

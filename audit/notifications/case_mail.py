@@ -171,7 +171,7 @@ def _late_facts(notice: EscalationNotice, finding: Finding, *, sees_record: bool
 
 def _passed(deputy: Officer | None) -> str:
     if deputy is None:
-        return _("No deputy for late cases is named: it passed to the administrators of the casino.")
+        return _("No deputy for late cases is named: the case passed to the administrators of the casino.")
     return _("The deputy may take it over: %(officer)s") % {"officer": officer_name(deputy)}
 
 

@@ -107,7 +107,7 @@ def _rows(raw: bytes) -> Iterator[tuple[int, Mapping[str, str]]]:
     try:
         headings = set(reader.fieldnames or ())
         if not REQUIRED.issubset(headings) or not headings.issubset(COLUMNS):
-            raise FileRefused(_("The first line names the columns: code, kind, name, card_or_licence, note."))
+            raise FileRefused(_("The first line must name the columns: code, kind, name, card_or_licence, note."))
         for number, row in enumerate(reader, start=1):
             if number > MAX_ROWS:
                 raise FileRefused(_("The file has too many rows."))
@@ -166,7 +166,7 @@ def _without_values(error: ValidationError) -> Iterable[tuple[str, list[str]]]:
         yield (
             name,
             [
-                str(_("not a kind of person")) if each.code == "invalid_choice" else message
+                str(_("not a known kind of person")) if each.code == "invalid_choice" else message
                 for each in errors
                 for message in each.messages
             ],

@@ -37,10 +37,10 @@ MIN_PART = 3
 """Letters that a part of a name needs for a saved view to be deleted for it."""
 
 _REFUSALS = {
-    "no-such-person": _("The directory does not have this person any more."),
+    "no-such-person": _("This person is no longer in the directory."),
     "no-reason": _("Give a reason."),
     "names-the-person": _(
-        "The reason holds the name, the card or the note: write the id. The trail keeps it for good."
+        "The reason contains the name, the card or the note: write the id. The trail keeps it for good."
     ),
     "not-keeper-here": _("Your role at this casino does not allow this."),
     "not-an-officer": _("Your role at this casino does not allow this."),

@@ -123,19 +123,19 @@ def _of_win(content: Row) -> list[Phrase]:
     counted = counted_of(content)
     won, number = counted.total("W_acct"), len(counted.tables)
     if not content["tables"]:
-        return [Phrase(_("No table played."))]
+        return [Phrase(_("No table was in play."))]
     if won is None:
-        return [Phrase(_("No table is counted yet."))]
+        return [Phrase(_("No table has been counted yet."))]
     if won >= 0:
         says = ngettext(
-            "The house won %(won)s at %(number)s counted table of %(tables)s.",
-            "The house won %(won)s at %(number)s counted tables of %(tables)s.",
+            "The house won %(won)s at %(number)s table counted out of %(tables)s.",
+            "The house won %(won)s at %(number)s tables counted out of %(tables)s.",
             number,
         )
     else:
         says = ngettext(
-            "The players won %(won)s at %(number)s counted table of %(tables)s.",
-            "The players won %(won)s at %(number)s counted tables of %(tables)s.",
+            "The players won %(won)s at %(number)s table counted out of %(tables)s.",
+            "The players won %(won)s at %(number)s tables counted out of %(tables)s.",
             number,
         )
     tables = number + len(counted.missing)
@@ -170,8 +170,8 @@ def _of_missing(content: Row) -> list[Phrase]:
     if not missing:
         return []
     says = ngettext(
-        "%(names)s is not counted: %(expected)s, outside the totals.",
-        "%(names)s are not counted: %(expected)s, outside the totals.",
+        "%(names)s has not been counted: %(expected)s, not included in the totals.",
+        "%(names)s have not been counted: %(expected)s, not included in the totals.",
         len(missing),
     )
     return _phrases(
@@ -252,11 +252,11 @@ def _remarks(content: Row, counted: Counted) -> dict[str, tuple[str, ...]]:
         *([_("%(amount)s kept") % {"amount": money_in_prose(kept, currency)}] if kept else []),
         *([_("%(amount)s overpaid") % {"amount": money_in_prose(paid, currency)}] if paid else []),
     )
-    win = ngettext("counted, %(number)d table", "counted, %(number)d tables", number) % {"number": number}
+    win = ngettext("%(number)d table counted", "%(number)d tables counted", number) % {"number": number}
     return {
         "theoretical": (_("what the rules give"),),
         "luck": (_("the balls and dice"),),
-        "unadjudicated": (_("no ruleset decides them"),),
+        "unadjudicated": (_("no ruleset covers them"),),
         "payout_errors": errors or (_("none"),),
         "accounting_variance": _of_variance(counted, currency) if counted.tables else (),
         "W_acct": (win,) if counted.tables else (),
@@ -348,11 +348,11 @@ def _not_counted(content: Row) -> Listing:
         )
         for table in missing
     ]
-    return Listing("not_counted", _("Not counted"), len(missing), _shortened(items), _("Every table is counted."))
+    return Listing("not_counted", _("Not counted"), len(missing), _shortened(items), _("Every table has been counted."))
 
 
 def _why_not_counted(table: Row) -> str:
-    return _("no closing float") if table["K"] is None else _("no count of its box")
+    return _("no closing float") if table["K"] is None else _("box not counted")
 
 
 def _not_checked(content: Row) -> Listing:

@@ -207,7 +207,7 @@ _DAY = Column("day", _("Day"), "day")
 ADJUSTMENTS = replace(
     RESTATEMENT,
     name="adjustments",
-    title=_("Adjustments"),
+    title=_("Restatements"),
     columns=(_DAY, Column("version", _("Version"), "ordinal"), *RESTATEMENT.columns),
     page=("day", "version", "of", "line", "was", "is", "reasons"),
     sheet=("day", "version", "of", "line", "was", "is", "reasons"),

@@ -77,7 +77,7 @@ def _data(report: NightReport, language: Language, *, with_names: bool = False) 
         "waterfall": for_print(director.waterfall(content)),
         "listings": [_listing(each) for each in director.listings(content)],
         "tables": _part(TABLES, content),
-        "day_span": _("%(hours)s hours, to %(end)s")
+        "day_span": _("%(hours)s hours, ending %(end)s")
         % {"hours": content["hours"], "end": _local(datetime.fromisoformat(content["ends"]), report)},
         "tree_size": str(report.tree_size),
         "root": report.tree_root or MISSING,
@@ -87,15 +87,15 @@ def _data(report: NightReport, language: Language, *, with_names: bool = False) 
         "signatures": _signatures(report),
         "felt": _felt(report, content, language),
         "labels": {
-            "tree": _("Sealed under tree"),
+            "tree": _("Tree size when sealed"),
             "root": _("root"),
             "digest": _("Digest of the report"),
             "bridge": _("From theory to the count"),
             "sign": _("Date, signature"),
             "none": _("None."),
             "caution": _(
-                "A statistical line is a question, never an accusation: on a night without irregularities, "
-                "each line still asks as often as its level says."
+                "A statistical check is a question, not an accusation: even on a night without "
+                "irregularities, each check still raises a question as often as its level allows."
             ),
         },
     }

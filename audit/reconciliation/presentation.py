@@ -161,9 +161,9 @@ def _letters(content: Row) -> list[dict[str, Any]]:
 
 
 CHANCE = (
-    Column("hold_millionths", _("Hold (of the drop)"), "share"),
-    Column("edge_millionths", _("Edge by the rules (of stakes)"), "share"),
-    Column("theoretical_edge_millionths", _("Theoretical edge (of stakes)"), "share"),
+    Column("hold_millionths", _("Hold (win over drop)"), "share"),
+    Column("edge_millionths", _("Edge by the rules (on stakes)"), "share"),
+    Column("theoretical_edge_millionths", _("Theoretical edge (on stakes)"), "share"),
     Column("z_thousandths", _("Luck (standard deviations)"), "thousandths"),
     Column("p_millionths", _("Probability of this much luck, either way"), "probability"),
 )
@@ -179,20 +179,20 @@ def bridge_note(content: Row) -> str:
     """Return how the lines of a report's bridge add up."""
     if bridge_lines(content) == BRIDGE:
         return gettext(
-            "Theoretical win + luck + payout errors + accounting variance = accounting win, to the cent. "
-            "Plus is for the house, minus for the players."
+            "Theoretical win + luck + payout errors + accounting variance = accounting win, to the "
+            "cent. Plus favours the house, minus the players."
         )
     return gettext(
-        "Theoretical win + luck + bets not adjudicated + payout errors + accounting variance = accounting win, "
-        "to the cent. Plus is for the house, minus for the players."
+        "Theoretical win + luck + bets not adjudicated + payout errors + accounting variance = "
+        "accounting win, to the cent. Plus favours the house, minus the players."
     )
 
 
 def errors_remark(content: Row) -> str:
     """Return how the payout errors of a report come from its wins."""
     if bridge_lines(content) == BRIDGE:
-        return gettext("recorded − by the rules; plus is for the house")
-    return gettext("recorded − by the rules − bets not adjudicated; plus is for the house")
+        return gettext("recorded − by the rules; plus favours the house")
+    return gettext("recorded − by the rules − bets not adjudicated; plus favours the house")
 
 
 def _sums_section(
@@ -207,7 +207,7 @@ def _sums_section(
 
 TABLES = _sums_section("tables", _("By table"), Column("table", _("Table"), "name"), _sums("tables", "table"))
 GAMES = _sums_section("games", _("By game"), Column("game", _("Game"), "game"), _sums("games", "game"))
-TOTAL = _sums_section("total", _("Total"), Column("of", _("Of"), "name"), lambda content: [total_row(content)])
+TOTAL = _sums_section("total", _("Total"), Column("of", _("Applies to"), "name"), lambda content: [total_row(content)])
 
 SESSIONS = Section(
     "sessions",
@@ -242,11 +242,11 @@ LETTERS = Section(
 
 LINES = Section(
     "checks",
-    _("The twelve lines"),
+    _("The twelve checks"),
     (
         Column("number", _("No."), "ordinal"),
         Column("code", _("Line"), "line", is_wide=True),
-        Column("exceptions", _("Exceptions"), "number"),
+        Column("exceptions", _("Points to examine"), "number"),
         Column("verdict", _("Verdict"), "verdict"),
     ),
     _lines,
@@ -268,7 +268,7 @@ _COMPARISON_COLUMNS = (
 
 COMPARISONS = Section(
     "lines",
-    _("Exceptions"),
+    _("Points to examine"),
     _COMPARISON_COLUMNS,
     _comparisons,
     page=("stream", "verdict", "expected", "found", "note", "events"),
@@ -284,7 +284,10 @@ LEDGER = replace(
     title=_("Evidence ledger"),
     rows=_ledger,
     paper=("stream", "note", "expected", "found", "events"),
-    note=_("Wealth since the year began, and that at which a process asks. A question is no accusation."),
+    note=_(
+        "Wealth since the start of the year, and the wealth at which a process asks its question. "
+        "A question is not an accusation."
+    ),
 )
 
 ERRORS = Section(
@@ -319,7 +322,7 @@ STANDING = Section(
         Column("amount", _("Stake"), "money"),
         Column("zeros", _("Zeros"), "number"),
         Column("refund", _("Refund"), "money"),
-        Column("present_value", _("Present value"), "present_value"),
+        Column("present_value", _("Current value"), "present_value"),
     ),
     lambda content: list(content["standing"]),
     page=("stream", "wager", "bet", "status", "zeros", "amount", "refund", "present_value"),
@@ -336,12 +339,12 @@ CROUPIERS = Section(
         Column("for_house", _("For the house"), "number"),
         Column("for_player", _("For players"), "number"),
         Column("rate_millionths", _("Errors"), "share"),
-        Column("interval", _("Interval, 95%"), "interval"),
-        Column("low_millionths", _("Errors, least"), "share"),
-        Column("high_millionths", _("Errors, most"), "share"),
-        Column("p_errors_millionths", _("More than others, p"), "probability"),
-        Column("p_side_millionths", _("One side, p"), "probability"),
-        Column("noteworthy", _("To be looked at"), "yes"),
+        Column("interval", _("95% interval"), "interval"),
+        Column("low_millionths", _("Errors, at least"), "share"),
+        Column("high_millionths", _("Errors, at most"), "share"),
+        Column("p_errors_millionths", _("More errors than others, p"), "probability"),
+        Column("p_side_millionths", _("One-sided p"), "probability"),
+        Column("noteworthy", _("Worth a look"), "yes"),
     ),
     lambda content: list(content["croupiers"]),
     page=(
@@ -353,12 +356,12 @@ CROUPIERS = Section(
         *("croupier", "payouts", "for_house", "for_player", "rate_millionths", "low_millionths"),
         *("high_millionths", "p_errors_millionths", "p_side_millionths", "noteworthy"),
     ),
-    note=_("* more errors than the others, under a false discovery rate of one in ten."),
+    note=_("* more errors than the others, at a false discovery rate of one in ten."),
 )
 
 WAITING = Section(
     "waiting",
-    _("Corrections that wait for two officers"),
+    _("Corrections waiting for two officers"),
     (
         Column("stream", _("Session"), is_wide=True),
         Column("table", _("Table")),
@@ -378,10 +381,10 @@ RESTATEMENT = Section(
     "restatement",
     _("Restatement: what this version changes"),
     (
-        Column("of", _("Of"), "scope"),
+        Column("of", _("Applies to"), "scope"),
         Column("line", _("Line"), "figure"),
         Column("was", _("Was"), "restated"),
-        Column("is", _("Is"), "restated"),
+        Column("is", _("Now"), "restated"),
         Column("reasons", _("Reason"), "reasons", is_wide=True),
         Column("events", _("Events"), "references"),
     ),
@@ -429,7 +432,7 @@ def waiting_note(content: Row) -> str:
         "%(number)d corrections wait for two officers. The figures leave them out; with them: %(changes)s.",
         number,
     )
-    return says % {"number": number, "changes": ", ".join(changes) or gettext("the same wins")}
+    return says % {"number": number, "changes": ", ".join(changes) or gettext("no change in the wins")}
 
 
 # The headline figures
@@ -457,14 +460,14 @@ def boxes(content: Row) -> list[Box]:
         "sessions": total["sessions"],
         "hold": wording.share(total["hold_millionths"]),
     }
-    of_count = gettext("counted − recorded; plus is for the house")
+    of_count = gettext("counted − recorded; plus favours the house")
     shown = [
         _money_box("W_acct", win, currency, sessions_and_hold, "unknown" if win is None else "ok"),
         _money_box("accounting_variance", variance, currency, of_count, _zero_is_ok(variance)),
         _money_box("payout_errors", errors, currency, errors_remark(content), _zero_is_ok(errors)),
         Box(
             "differing",
-            gettext("Lines that differ"),
+            gettext("Checks that differ"),
             f"{differing} / {len(content['lines'])}",
             gettext("see below"),
             _zero_is_ok(differing),
@@ -472,7 +475,7 @@ def boxes(content: Row) -> list[Box]:
     ]
     unadjudicated = total[UNADJUDICATED]
     if unadjudicated:
-        remark = gettext("no ruleset here decides them")
+        remark = gettext("no ruleset here covers them")
         shown.insert(2, _money_box(UNADJUDICATED, unadjudicated, currency, remark, "unknown"))
     return shown
 

@@ -17,9 +17,9 @@ from settlement.catalogue import RULES
 
 LINES: Mapping[str, Any] = {
     "completeness": _("Completeness"),
-    "opener": _("Opening float equals the previous closing"),
+    "opener": _("Opening float equals the previous closing float"),
     "slips": _("Fill and credit slips"),
-    "drop": _("Drop counted against announced"),
+    "drop": _("Drop counted against buy-ins announced"),
     "accounting": _("Accounting win against recorded win"),
     "payouts": _("Recorded win against adjudicated win"),
     "limits": _("Stakes within limits"),
@@ -75,7 +75,7 @@ UNITS: Mapping[str, Any] = {
     "throws": ngettext_lazy("%(number)d throw", "%(number)d throws", "number"),
     "spins": ngettext_lazy("%(number)d spin", "%(number)d spins", "number"),
     "sessions": ngettext_lazy("%(number)d session", "%(number)d sessions", "number"),
-    "families": ngettext_lazy("%(number)d kind of event", "%(number)d kinds of events", "number"),
+    "families": ngettext_lazy("%(number)d kind of event", "%(number)d kinds of event", "number"),
     "sentences": ngettext_lazy("%(number)d sentence", "%(number)d sentences", "number"),
 }
 """What the numbers of the twelve lines count."""
@@ -115,7 +115,7 @@ SIGNED = frozenset(("luck", "unadjudicated", "payout_errors", "accounting_varian
 """The steps of the bridge, from the theoretical win to the accounting win. Nothing else has a sign."""
 
 NEEDS: Mapping[str, Any] = {
-    "gap": _("events are lost or altered"),
+    "gap": _("events have been lost or altered"),
     "session-open": _("a session was not closed"),
     "count-missing": _("a count is missing"),
     "critical-open": _("a critical finding is open"),
@@ -123,14 +123,14 @@ NEEDS: Mapping[str, Any] = {
 }
 
 REFUSALS: Mapping[str, Any] = {
-    "restated": _("A later version restates this one: sign that one."),
+    "restated": _("A later version restates this one: sign the later one."),
     "closed": _("This version is closed."),
     "day-not-over": _("The gaming day is not over."),
     "needs-signoff-exceptions": _("It can only be signed with exceptions."),
-    "another-officer": _("The second signature is another officer’s."),
+    "another-officer": _("The second signature must be another officer’s."),
     "same-hands": _(
-        "One of you created the account of the other or reset its password, "
-        "or the same administrator reset both. Another officer must sign."
+        "One of you created the other’s account or reset its password, or the same administrator "
+        "reset both. Another officer must sign."
     ),
     "exception-not-needed": _("This exception does not apply to this report."),
     "reason-missing": _("An exception needs a reason of at most 2,000 characters."),
@@ -149,14 +149,14 @@ NOTES: Mapping[str, Any] = {
     "reused": _("slip %(slip)s was first used on %(first_day)s in %(first_stream)s, event %(first)s"),
     "hole": _("missing: %(slips)s (%(missing)s)"),
     "hole_since": _("missing since %(since)s: %(slips)s (%(missing)s)"),
-    "slips_used": _("slips used; numbers in the series"),
-    "uncounted": _("no count of this session"),
+    "slips_used": _("slips used, against the numbers in their series"),
+    "uncounted": _("no count for this session"),
     "buy_ins_unobserved": _("the table does not report buy-ins"),
     "counted": _("counted: %(counts)s"),
-    "short": _("less was counted than announced: %(counts)s"),
-    "counted_alone": _("the drop of %(session)s was not counted by two persons"),
+    "short": _("counted less than announced: %(counts)s"),
+    "counted_alone": _("the drop of %(session)s was not counted by two people"),
     "stranger": _("counted for %(session)s, which is not a session of this night"),
-    "opened_late": _("counted too late for %(session)s of %(gaming_day)s: no report of that day has it"),
+    "opened_late": _("counted too late for %(session)s of %(gaming_day)s: no report for that day includes it"),
     "paid_wrong": ngettext_lazy(
         "%(errors)d wager: %(for_house)s kept from players, %(for_players)s overpaid",
         "%(errors)d wagers: %(for_house)s kept from players, %(for_players)s overpaid",
@@ -172,33 +172,35 @@ NOTES: Mapping[str, Any] = {
     "no_hold": _("no hold: not counted, or no drop"),
     "hold": _("expected from %(low)s to %(high)s; level %(level)s"),
     "ledger": _(
-        "sessions in the evidence ledger; budget of false questions in %(year)s: %(budget)s, "
-        "of which %(spent)s is given out in levels"
+        "sessions in the evidence ledger; budget of false questions in %(year)s: %(budget)s, of "
+        "which %(spent)s is allocated to levels"
     ),
     "ledger_waits": _(
-        "sessions in the evidence ledger, not yet all; budget of false questions in %(year)s: %(budget)s, "
-        "of which %(spent)s is given out in levels"
+        "sessions so far in the evidence ledger, not yet all of them; budget of false questions in "
+        "%(year)s: %(budget)s, of which %(spent)s is allocated to levels"
     ),
     "ledger_left_out": _("sessions that the evidence ledger could not read"),
     "ledger_empty": _("no session of this night is in the evidence ledger yet"),
-    "ledger_past": _("the evidence ledger is in a later year: the levels of %(year)s are no longer kept"),
-    "ledger_crossed": _("%(process)s, %(subject)s: asks after this night; level %(alpha)s"),
-    "ledger_asked": _("%(process)s, %(subject)s: asked after the night of %(day)s; level %(alpha)s"),
-    "ledger_watched": _("%(process)s, %(subject)s: on the watch list, nothing is asked; level %(alpha)s"),
+    "ledger_past": _("the evidence ledger has moved on to a later year: the levels of %(year)s are no longer kept"),
+    "ledger_crossed": _("%(process)s, %(subject)s: asks a question after this night; level %(alpha)s"),
+    "ledger_asked": _("%(process)s, %(subject)s: asked a question after the night of %(day)s; level %(alpha)s"),
+    "ledger_watched": _("%(process)s, %(subject)s: on the watch list, no question asked; level %(alpha)s"),
     # Of reports from before the evidence ledger:
-    "dice": _("throws since the first of the month; p = %(p)s, level %(level)s a table and month"),
-    "wheel": _("spins since the first of the month; p = %(p)s, level %(level)s a table and month"),
+    "dice": _("throws since the first of the month; p = %(p)s, level %(level)s per table and month"),
+    "wheel": _("spins since the first of the month; p = %(p)s, level %(level)s per table and month"),
     "no_ruleset": _("unknown ruleset"),
     "unobserved": _("not reported by the table: %(families)s"),
     "law": _("sentences of the law checked, of those that have a rule"),
-    "law_in_part": _("sentences of the law checked, of those that have a rule; not in full for lack of %(lacking)s"),
+    "law_in_part": _(
+        "sentences of the law checked, of those that have a rule; not all in full, for lack of %(lacking)s"
+    ),
 }
 
 PROCESSES: Mapping[str, Any] = {
     "wheel": _("Wheel: pockets"),
-    "wheel-displacement": _("Wheel: from the last pocket"),
-    "wheel-memory": _("Wheel: pockets before"),
-    "croupier-displacement": _("Croupier and wheel: from the last pocket"),
+    "wheel-displacement": _("Wheel: distance from the last pocket"),
+    "wheel-memory": _("Wheel: dependence on earlier pockets"),
+    "croupier-displacement": _("Croupier and wheel: distance from the last pocket"),
     "die": _("Die: faces"),
     "dice-supply": _("Dice of a table: faces"),
     "dice-pair": _("Set of dice: pairs"),
@@ -208,8 +210,8 @@ PROCESSES: Mapping[str, Any] = {
     "table-drift": _("Table: accounting variances"),
     "player-luck": _("Player: luck"),
     "pair-luck": _("Player and croupier: luck"),
-    "late-luck": _("Player: luck of late wagers"),
-    "payout-lean": _("Croupier: errors that lean"),
+    "late-luck": _("Player: luck on late wagers"),
+    "payout-lean": _("Croupier: one-sided errors"),
     "payout-rate": _("Croupier: errors per coup"),
     "team-drift": _("Count team: accounting variances"),
     "shift-drift": _("Shift: accounting variances"),

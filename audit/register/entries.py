@@ -41,17 +41,17 @@ _REFUSALS: Mapping[str, Promise] = {
     "not-an-officer": _("You do not keep the register of this casino."),
     "not-keeper": _("You do not keep the register of this casino."),
     "no-such-table": _("The casino has no such table."),
-    "waiting-already": _("A proposal about the same reading, table and ruleset is waiting already."),
-    "not-readable": _("The entry is not one that the register can hold."),
+    "waiting-already": _("A proposal about the same reading, table and ruleset is already waiting."),
+    "not-readable": _("The register cannot hold this entry."),
     "no-such-entry": _("The proposal has changed in the meantime. Look at it again."),
     "decided": _("The proposal has been decided in the meantime."),
     "own-proposal": _("You proposed this. Another officer must decide."),
-    "not-own-proposal": _("Only whoever proposed this can withdraw it."),
+    "not-own-proposal": _("Only the officer who proposed this can withdraw it."),
     "same-hands": _(
-        "One of you created the account of the other or reset its password, "
-        "or the same administrator reset both. Another officer must decide."
+        "One of you created the other’s account or reset its password, or the same administrator "
+        "reset both. Another officer must decide."
     ),
-    "proposer-left": _("Whoever proposed this no longer keeps the register here. Decline it."),
+    "proposer-left": _("The officer who proposed this no longer keeps the register here. Decline the proposal."),
 }
 """What the database's code of a refusal is in words."""
 
@@ -132,7 +132,7 @@ def proposal_is_whole(casino: Casino, proposal: Proposal) -> None:
         raise RegisterRefused(refused.reason) from refused
     assert kind is not None, "a reading that there is not has no value"
     if not readings.rulesets_of(proposal.reading, proposal.ruleset):
-        raise RegisterRefused(_("This ruleset knows no such reading."))
+        raise RegisterRefused(_("This ruleset has no such reading."))
     if kind.is_of_table and proposal.table is None:
         raise RegisterRefused(_("Choose the table."))
     if kind.is_of_ruleset and not proposal.ruleset:
@@ -142,7 +142,7 @@ def proposal_is_whole(casino: Casino, proposal: Proposal) -> None:
     if proposal.table is not None and proposal.table.casino_id != casino.pk:
         raise RegisterRefused(_("The casino has no such table."))
     if not FIRST_DAY <= proposal.first_day <= LAST_DAY:
-        raise RegisterRefused(_("No gaming day is so far away."))
+        raise RegisterRefused(_("That gaming day is too far away."))
     if proposal.last_day is not None and not proposal.first_day <= proposal.last_day <= LAST_DAY:
         raise RegisterRefused(_("The last day is before the first."))
     if not _cleaned(proposal.reason):

@@ -73,20 +73,20 @@ KINDS: Mapping[str, Kind] = {
         _reading("zero_rule", _("Zero on a simple chance"), _("choice, half or lose")),
         _reading("release_value", _("Stake released from prison"), _("halving or full")),
         _reading("call_tolerance_ms", _("Tolerance after the call"), _("milliseconds, 1,000 at most")),
-        _reading("throw_delay_s", _("Delay of a throw"), _("seconds")),
+        _reading("throw_delay_s", _("Time allowed for a throw"), _("seconds")),
         _reading("commission_rounding", _("Rounding of the commission"), _("ceil, floor or nearest")),
         _reading("commission_unit", _("Unit of the commission"), _AMOUNT, is_amount=True),
-        _reading("commission_refunded_on_withdrawal", _("Commission of a withdrawn wager refunded"), _YES_OR_NO),
+        _reading("commission_refunded_on_withdrawal", _("Commission refunded on a withdrawn wager"), _YES_OR_NO),
         _reading("seat_limit", _("Players at a table"), _("a number; 7 at most, 14 at a double table")),
         Kind("minimum", _("Cap on the minimum stake"), _AMOUNT, is_amount=True),
         _reading("maximum", _("Cap on stakes"), _("bet=amount, …: plein=25, cheval=50"), is_amount=True),
         Kind("identification_from", _("Identification: exchanges from"), _BY_CURRENCY, is_amount=True),
-        Kind("reportable_cash_from", _("Cash to be reported: from"), _BY_CURRENCY, is_amount=True),
+        Kind("reportable_cash_from", _("Reportable cash: from"), _BY_CURRENCY, is_amount=True),
         Kind(DOUBLE_TABLE, _("Double table"), _YES_OR_NO, READINGS["seat_limit"].rulesets, is_of_table=True),
-        Kind(FAMILIES, _("Event families owed"), _("the names of the families, with commas")),
+        Kind(FAMILIES, _("Event families required"), _("the names of the families, separated by commas")),
         Kind(
             STILL_PLAYED_BY,
-            _("Text no longer in force: who decided to play by it"),
+            _("Text no longer in force: who decided to go on applying it"),
             _("who decided, and when"),
             is_of_ruleset=True,
         ),
@@ -182,7 +182,7 @@ def check(name: str, value: Any) -> None:
         raise ValueRefused(_("The register has no such reading."))
     if value is None or _is_readable(name, value):
         return
-    raise ValueRefused(_("Not a value of this reading: %(hint)s.") % {"hint": kind.hint})
+    raise ValueRefused(_("Not a valid value for this reading. Expected: %(hint)s.") % {"hint": kind.hint})
 
 
 def _is_readable(name: str, value: Any) -> bool:
@@ -252,7 +252,7 @@ def as_json(value: Any) -> str:
 def written(name: str, value: Any, currency: str = "") -> str:
     """Return a value as a page shows it. ``currency``: in which to write amounts, "" for minor units."""
     if value is None:
-        return gettext("as if nothing were decided")
+        return gettext("as if nothing had been decided")
     if isinstance(value, bool):
         return gettext("yes") if value else gettext("no")
     if isinstance(value, list):

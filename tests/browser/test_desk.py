@@ -280,7 +280,7 @@ def test_a_correction_is_approved_by_two_officers_and_another_refused(
     page = second.open(page.url)
     expect(page.locator(".history")).to_contain_text(desk.officer.username)
     page.get_by_label("What shows that it is right").fill("so do the chips")
-    page.get_by_role("button", name="Countersign: it takes effect").click()
+    page.get_by_role("button", name="Countersign and put into effect").click()
     expect(page.locator(".messagelist")).to_contain_text("Approved")
     page = second.open(f"/admin/audit/correction/{finding_of(refused).pk}/change/")
     page.get_by_text("Refuse…").click()
@@ -376,7 +376,7 @@ def _pages_with_content(
         "deadlines": "/admin/audit/deadline/",
         "correction": reverse("admin:audit_correction_change", args=(finding_of(_corrected(desk)).pk,)),
         "corrections": "/admin/audit/correction/?state=waiting",
-        "entry of the register": reverse("admin:audit_registerentry_change", args=(_proposed(desk).pk,)),
+        "entry in the register": reverse("admin:audit_registerentry_change", args=(_proposed(desk).pk,)),
         "subscribers": "/admin/audit/nightsubscriber/",
         "state of the record": reverse("admin:record_state"),
         "proof of an event": f"{reverse('admin:record_proof')}?stream={desk.stream.name}&seq=1",

@@ -72,7 +72,7 @@ def test_an_address_that_does_not_exist_is_a_page_of_the_desk(
 ) -> None:
     options = {"viewport": {"width": width, "height": 900}, "reduced_motion": "reduce"}
     own = Session(browser, live_server, desk.first, locale=locale, **options)
-    titles = {"en-GB": ("There is no such page", "This is not open to you")}.get(
+    titles = {"en-GB": ("There is no such page", "You do not have access to this")}.get(
         locale, ("Cette page n’existe pas", "Vous n’avez pas accès à ceci")
     )
     for address, title in zip(("/admin/nowhere/", "/admin/audit/casino/add/"), titles, strict=True):

@@ -97,7 +97,7 @@ def test_the_video_of_the_moment_is_asked_for_by_two_clicks(
     page.locator("details.video summary").click()
     chosen = page.locator("details.video button", has_text=reference(head))
     chosen.click()
-    expect(page.locator(".messagelist")).to_contain_text(f"The video was asked for, in case {reference(head)}.")
+    expect(page.locator(".messagelist")).to_contain_text(f"The video was asked for under case {reference(head)}.")
     expect(page).to_have_url(re.compile(r"/table/\?at=3&clock=20%3A00"))
     page.locator("details.video summary").click()
     expect(page.locator("details.video li", has_text=reference(head))).to_contain_text("asked for")

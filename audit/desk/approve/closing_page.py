@@ -101,19 +101,19 @@ def _before(finding: Finding, shown: Mapping[str, Any], casework: Mapping[str, A
     pattern = casework["pattern"]
     if pattern:
         words = ngettext(
-            "%(number)d other of this rule by the same croupier within thirty days",
-            "%(number)d others of this rule by the same croupier within thirty days",
+            "%(number)d other finding of this rule by the same croupier within thirty days",
+            "%(number)d other findings of this rule by the same croupier within thirty days",
             pattern["count"],
         )
         title = words % {"number": pattern["count"]}
         yield Note(str(pattern["count"]), "warn", title, address=pattern["address"])
     if casework["has_recurred"]:
-        yield Note("!", "warn", capfirst(gettext("a case of the same rule at this table was closed before.")))
+        yield Note("!", "warn", capfirst(gettext("a case under the same rule at this table has been closed before.")))
     corrections = waiting_in(finding.stream_id, read.next_seq_of(finding.stream_id) - 1)
     if corrections:
         words = ngettext(
-            "%(number)d correction of this session waits for officers",
-            "%(number)d corrections of this session wait for officers",
+            "%(number)d correction of this session waits for a decision",
+            "%(number)d corrections of this session wait for a decision",
             len(corrections),
         )
         yield Note(str(len(corrections)), "warn", words % {"number": len(corrections)})
@@ -122,7 +122,7 @@ def _before(finding: Finding, shown: Mapping[str, Any], casework: Mapping[str, A
         "ok",
         gettext("The finding still stands, as the record is read now"),
         gettext("Engine version %(version)s.") % {"version": finding.engine_version}
-        + ("" if corrections else " " + gettext("No correction of this session waits.")),
+        + ("" if corrections else " " + gettext("No correction of this session is waiting for a decision.")),
     )
     number = len(shown["consequences"])
     if number:

@@ -64,7 +64,7 @@ class ComplaintAdmin(RecordAdmin[Complaint]):
     def complainant(self, complaint: Complaint) -> str:
         return complaint.player
 
-    @admin.display(description=gettext_lazy("how it came"), ordering="came")
+    @admin.display(description=gettext_lazy("how it came in"), ordering="came")
     def how(self, complaint: Complaint) -> str:
         return str(Came(complaint.came).label)
 

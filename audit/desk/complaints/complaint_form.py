@@ -34,7 +34,7 @@ class EntryForm(forms.Form):
         label=gettext_lazy("Gaming day"), widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")
     )
     clock = forms.TimeField(
-        label=gettext_lazy("Clock of the casino"), widget=forms.TimeInput(attrs={"type": "time"}, format="%H:%M")
+        label=gettext_lazy("Casino clock"), widget=forms.TimeInput(attrs={"type": "time"}, format="%H:%M")
     )
     came = forms.ChoiceField(label=gettext_lazy("How it came in"), choices=Came)
     player = forms.CharField(
@@ -55,7 +55,7 @@ class EntryForm(forms.Form):
     wager = forms.CharField(label=gettext_lazy("Wager, if known"), max_length=200, required=False)
     words = forms.CharField(
         label=gettext_lazy("What the player says"),
-        help_text=gettext_lazy("The officers’ trail keeps these words for good: write ids, no names."),
+        help_text=gettext_lazy("The officers’ trail keeps these words for good: write ids, not names."),
         max_length=MAX_REASON,
         widget=forms.Textarea(attrs={"rows": 4}),
     )
@@ -110,7 +110,7 @@ class AnswerForm(forms.Form):
     outcome = forms.ChoiceField(label=gettext_lazy("Outcome"), choices=Answer)
     amount = forms.DecimalField(label=gettext_lazy("Amount, if upheld"), required=False, min_value=0, max_digits=15)
     paid = forms.IntegerField(
-        label=gettext_lazy("Event that paid it, by its number, if there is one"),
+        label=gettext_lazy("Number of the event that paid it, if any"),
         required=False,
         min_value=1,
         max_value=MAX_SEQ,
@@ -174,7 +174,7 @@ def comparison(complaint: Complaint, amount: int | None, paid: int | None) -> st
     else:
         sentences = [_("Event %(seq)s pays %(paid)s: %(difference)s more than the answer.") % texts]
     if not payment.is_approved:
-        sentences.append(_("Nobody approved it: it counts as no payment."))
+        sentences.append(_("Nobody approved it, so it does not count as a payment."))
     if _is_of_another(payment, complaint):
         sentences.append(_("It names another player: %(player)s.") % {"player": payment.player})
     return " ".join(sentences)

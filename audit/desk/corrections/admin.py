@@ -148,12 +148,12 @@ class CorrectionAdmin(RecordAdmin[Correction]):
                     decided = decisions.countersign(actor, finding.stream, finding.seq, reason=reason)
                     if decided.number > 1:
                         send_soon(REPLAY_STREAM, stream_id=finding.stream_id)
-                        messages.success(request, _("Approved. The session is read again with it."))
+                        messages.success(request, _("Approved. The session is being replayed with this correction."))
                     else:
-                        messages.success(request, _("Countersigned. Another officer decides."))
+                        messages.success(request, _("Countersigned. Another officer must decide."))
                 case "refuse":
                     decisions.refuse(actor, finding.stream, finding.seq, reason=reason)
-                    messages.success(request, _("Refused. It never has an effect; the table may send another."))
+                    messages.success(request, _("Refused. It will never have any effect; the table may send another."))
                 case _:
                     raise Http404
         except DecisionRefused as refused:

@@ -39,7 +39,10 @@ def notes_of(finding: Finding, both: BothReadings | None, at: datetime | None) -
             number,
         )
         yield Note(
-            count(number), "", words % {"number": count(number)}, _("A number that asks, and says nothing by itself.")
+            count(number),
+            "",
+            words % {"number": count(number)},
+            _("A number that raises a question, and proves nothing by itself."),
         )
 
 
@@ -61,13 +64,13 @@ def _money(both: BothReadings) -> Iterator[Note]:
     """Yield how many of the stakes that turn out otherwise were paid as each reading asks."""
     all_ = len(both.wagers)
     titles = {
-        "without": (_("recorded"), _("%(number)s of %(all)s stakes were paid as what was recorded asks")),
-        "with_it": (_("corrected"), _("%(number)s of %(all)s stakes were paid as the correction asks")),
+        "without": (_("recorded"), _("%(number)s of %(all)s stakes were paid in line with what was recorded")),
+        "with_it": (_("corrected"), _("%(number)s of %(all)s stakes were paid in line with the correction")),
     }
     for side, (mark, title) in titles.items():
         number = sum(_agrees(getattr(each, side)) for each in both.wagers)
         kind = "ok" if number == all_ else "gold" if number else ""
-        detail = _("Of the stakes that turn out otherwise: what each would be due, and what it was paid.")
+        detail = _("Of the stakes that turn out differently: what each would be due, and what it was paid.")
         yield Note(mark, kind, title % {"number": count(number), "all": count(all_)}, detail)
 
 

@@ -155,7 +155,7 @@ class CaseworkAdmin(RecordAdmin[Finding]):
         case = actions.take_next(officer_of(request), shown)
         finding = case and case.findings.standing().filter(HEADS).first()
         if finding is None:
-            messages.info(request, _("No unassigned case is waiting."))
+            messages.info(request, _("No unassigned cases are waiting."))
             return redirect("admin:audit_finding_changelist")
         kept = urlencode({LISTED: request.GET.urlencode()}) if request.GET else ""
         return redirect(f"{reverse('admin:audit_finding_change', args=[finding.pk])}{'?' * bool(kept)}{kept}")
@@ -179,7 +179,7 @@ class CaseworkAdmin(RecordAdmin[Finding]):
             except actions.ActionRefused as error:
                 refusals[str(error)] += 1
         if undone:
-            text = ngettext("%(count)d case is as it was.", "%(count)d cases are as they were.", undone)
+            text = ngettext("%(count)d case is back as it was.", "%(count)d cases are back as they were.", undone)
             messages.success(request, text % {"count": undone})
         _say_refusals(request, refusals)
         kept = request.GET.urlencode()
@@ -219,7 +219,7 @@ class CaseworkAdmin(RecordAdmin[Finding]):
             messages.error(request, str(error))
             return redirect(back)
         if shown is not None:
-            messages.success(request, _("The video was asked for, in case %(case)s.") % {"case": reference(finding)})
+            messages.success(request, _("The video was asked for under case %(case)s.") % {"case": reference(finding)})
         elif actions.undoable(case, officer_of(request)) is None:  # what can be taken back is said beside its button
             messages.success(request, str(MESSAGES[TRANSITIONS[name].event]))
         return file or redirect(back)
@@ -376,7 +376,7 @@ DONE: Mapping[str, Promise] = MappingProxyType(
     {
         "case.taken": _("You took this case."),
         "case.assigned": _("The case was assigned."),
-        "case.proposed": _("You proposed closing. A second officer decides."),
+        "case.proposed": _("You proposed closing this case. A second officer must decide."),
         "case.joined": _("You took this case as part of a pattern."),
         "case.linked": _("You added this case to a pattern."),
     }
@@ -397,8 +397,8 @@ MESSAGES: Mapping[str, Promise] = MappingProxyType(
         "case.reopened": _("The case was reopened."),
         "case.held": _("The legal hold was placed."),
         "case.hold_lifted": _("The legal hold was lifted."),
-        "case.left": _("The case is part of no pattern any more. No officer has it."),
-        "case.unlinked": _("The case is part of no pattern any more."),
+        "case.left": _("The case is no longer part of a pattern. No officer has it."),
+        "case.unlinked": _("The case is no longer part of a pattern."),
     }
 )
 """What is said after an act, by its event type in the audit trail."""

@@ -66,5 +66,5 @@ def _data(finding: Finding, officer: Officer, player: str, made_at: datetime) ->
             for clause in clauses
         ],
         "signatures": [gettext("For the cage: name, date, signature"), gettext("The player: name, date, signature")],
-        "note": gettext("Made from the record by Cabochon. The case shows that it was made."),
+        "note": gettext("Drawn up from the record by Cabochon; the case keeps a note of it."),
     }

@@ -111,7 +111,7 @@ def groups_view(request: HttpRequest) -> HttpResponse:
         }
         for group in groups
     ]
-    context = {**admin.site.each_context(request), "title": _("Findings in groups"), "rows": rows}
+    context = {**admin.site.each_context(request), "title": _("Grouped findings"), "rows": rows}
     return TemplateResponse(request, "admin/audit/findings/groups.html", context)
 
 

@@ -98,21 +98,23 @@ def _mailing(message: VideoRequest, finding: Finding) -> str:
         return ""
     if message.given_up_at is not None:
         at = date_time(message.given_up_at, finding.casino)
-        return gettext("No mail server took the message: it was given up at %(at)s. Ask the video room yourself.") % {
-            "at": at
-        }
+        return gettext(
+            "No mail server accepted the message: it was given up at %(at)s. Ask the video room yourself."
+        ) % {"at": at}
     if message.failing_since is not None:
         since = date_time(message.failing_since, finding.casino)
-        return gettext("No mail server has taken the message since %(since)s; it is tried again.") % {"since": since}
+        return gettext("No mail server has accepted the message since %(since)s; it will be tried again.") % {
+            "since": since
+        }
     return gettext("The message waits for the mail server.")
 
 
 def _hearing(croupier: str, casework: Mapping[str, Any]) -> Step:
     is_heard = any(line["action"].type == "case.answered" for line in casework["history"])
-    title = gettext("Hear the croupier, %(croupier)s") % {"croupier": croupier}
+    title = gettext("Ask the croupier, %(croupier)s") % {"croupier": croupier}
     link = format_html('<a class="btn sm" href="#answer">{}</a>', gettext("Add the answer")) if not is_heard else None
     is_open = casework["may"]["answer"]
-    return Step(title, gettext("What the croupier says stands in the case."), link if is_open else None, is_heard)
+    return Step(title, gettext("What the croupier says is kept in the case."), link if is_open else None, is_heard)
 
 
 def _closing(casework: Mapping[str, Any]) -> Step:

@@ -55,7 +55,7 @@ def first_steps(request: HttpRequest) -> Sequence[FirstStep]:
 
 def _casino(request: HttpRequest, casinos: Sequence[Casino]) -> FirstStep:
     named = "; ".join(f"{casino.name}, {casino.time_zone}" for casino in casinos[:NAMED])
-    detail = named or _("Its name, its time zone, and when its gaming day turns.")
+    detail = named or _("Its name, its time zone, and when its gaming day ends.")
     return FirstStep(_("Name the casino"), detail, bool(casinos), _add(request, Casino), _("Add a casino"))
 
 
@@ -74,7 +74,7 @@ def _tables(request: HttpRequest, casinos: Sequence[int]) -> FirstStep:
 def _key(request: HttpRequest, casinos: Sequence[int]) -> FirstStep:
     keys = ApiKey.objects.filter(casino__in=casinos, revoked_at=None)
     number = keys.count()
-    detail = _("A table system sends with it. It is shown once.")
+    detail = _("A table system uses it to send its events. It is shown once.")
     if number:
         detail = ngettext("%(number)s key is valid.", "%(number)s keys are valid.", number) % {"number": count(number)}
     return FirstStep(_("Make a key"), detail, bool(number), _add(request, ApiKey), _("Create a key"))
@@ -91,7 +91,7 @@ def _events(request: HttpRequest) -> Sequence[FirstStep]:
         address = reverse("admin:audit_loggedstream_events", args=(first.stream_id,))
     runs = AdjudicationRun.objects.filter(stream__in=sessions.values("pk"), what_if=None)
     is_judged = first is not None and runs.filter(state__in=(RunState.RUNNING, RunState.COMPLETE)).exists()
-    judged = _("Each event is judged within seconds, and sealed in the tree.")
+    judged = _("Each event is adjudicated within seconds, and sealed in the tree.")
     return (
         FirstStep(_("Send the first event"), sent, first is not None, address, _("The events")),
         FirstStep(_("Watch it arrive"), judged, is_judged, reverse("admin:record_state"), _("The record")),

@@ -35,7 +35,7 @@ MAY_START = {JobKind.VERIFY: Capability.SEE_RECORD, JobKind.WHAT_IF: Capability.
 
 PARAM_LABELS = {
     "first_day": _("gaming days from"),
-    "last_day": _("through"),
+    "last_day": _("up to"),
     "name": _("name"),
     "ruleset": _("ruleset"),
     "readings": _("readings"),
@@ -181,7 +181,7 @@ class JobAdmin(RecordAdmin[Job]):
         if not self._may_stop(request, job):
             raise PermissionDenied
         if stop(job, officer_of(request)):
-            messages.success(request, _("The job stops at its next step."))
+            messages.success(request, _("The job will stop at its next step."))
         else:
             messages.info(request, _("The job had already ended or was already stopping."))
         return redirect("admin:audit_job_change", pk)

@@ -105,5 +105,5 @@ def _readings_text(form: Mapping[str, str]) -> str:
     if not chosen:
         return form.get("readings", "")
     if not form.get("value"):
-        raise InvalidRequest(gettext("Give the value by which the text is to be read."))
+        raise InvalidRequest(gettext("Give the value under which to read the text."))
     return f"{chosen}={form['value']}"

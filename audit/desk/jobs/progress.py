@@ -76,7 +76,7 @@ def _counted(phase: Phase, job: Job, so_far: Mapping[str, int]) -> str:
 def progress_text(job: Job) -> str:
     """Return what is done of a job and, while it runs, how fast it goes and how long it still takes."""
     if job.state == JobState.WAITING:
-        return gettext("Waiting for a worker.")
+        return gettext("Waiting for a worker process.")
     match job.kind:
         case JobKind.VERIFY:
             text = ngettext("%(done)s of %(total)s event", "%(done)s of %(total)s events", job.total)

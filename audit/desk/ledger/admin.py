@@ -84,7 +84,7 @@ class EndedFilter(admin.SimpleListFilter):
     parameter_name = "ended"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
-        return [("all", _("also those that have ended"))]
+        return [("all", _("including those that have ended"))]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[LedgerProcess]) -> QuerySet[LedgerProcess]:
         return queryset if self.value() == "all" else queryset.filter(ended_at=None)

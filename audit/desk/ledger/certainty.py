@@ -43,13 +43,13 @@ def _at_evidence(process: LedgerProcess, question: LedgerQuestion | None) -> str
     """Return what the evidence since the year began says, by Ville's inequality; what it was when it was asked."""
     if question is not None:
         evidence = page.times(Fraction(int(question.evidence)))
-        return _("Its evidence was %(evidence)s when it asked: where all is in order, at most 1 in %(evidence)s gets "
-                 "as far in a year.") % {"evidence": evidence}  # fmt: skip
+        return _("Its evidence was %(evidence)s when it asked: if everything is in order, at most 1 "
+                 "in %(evidence)s gets this far in a year.") % {"evidence": evidence}  # fmt: skip
     evidence = page.times(process.e_value)
     if process.e_value < LEAST:
         return _("Its evidence is %(evidence)s now, below its level: nothing is claimed.") % {"evidence": evidence}
-    return _("Its evidence is %(evidence)s now, below its level: nothing is claimed. Where all is in order, at most 1 "
-             "in %(evidence)s gets as far in a year.") % {"evidence": evidence}  # fmt: skip
+    return _("Its evidence is %(evidence)s now, below its level: nothing is claimed. If everything "
+             "is in order, at most 1 in %(evidence)s gets this far in a year.") % {"evidence": evidence}  # fmt: skip
 
 
 def _of_budget(alpha: Fraction, budget: str | None) -> str:
@@ -58,10 +58,10 @@ def _of_budget(alpha: Fraction, budget: str | None) -> str:
     allowed = Fraction(budget)
     is_whole = allowed.denominator == 1
     text = ngettext(
-        "Of all its processes together, the casino allows %(budget)s false question in a year on average; one part in "
-        "%(parts)s of that is for this one.",
-        "Of all its processes together, the casino allows %(budget)s false questions in a year on average; one part in "
-        "%(parts)s of that is for this one.",
+        "For all its processes together, the casino allows %(budget)s false question a year on "
+        "average; one part in %(parts)s of that is for this one.",
+        "For all its processes together, the casino allows %(budget)s false questions a year on "
+        "average; one part in %(parts)s of that is for this one.",
         int(allowed) if is_whole else 2,
     )
     budgeted = count(int(allowed)) if is_whole else number_format(round(float(allowed), 2), 2)

@@ -47,7 +47,7 @@ def counted_of(process: LedgerProcess, state: Process) -> Counted | None:
     if channel is None or tally is None or not sum(tally.counts):
         return None
     draws, ways = sum(tally.counts), sum(tally.ways)
-    words = _("%(cell)s: %(times)s times; chance expects %(expected)s")
+    words = _("%(cell)s: %(times)s times; %(expected)s expected by chance")
     columns = []
     for index, (times, of) in enumerate(zip(tally.counts, tally.ways, strict=True)):
         share = of / ways
@@ -59,7 +59,7 @@ def counted_of(process: LedgerProcess, state: Process) -> Counted | None:
     outside = [each.name for each in columns if each.is_outside]
     chart = draw_columns(
         columns,
-        title=_("How often each total came") if is_of_totals else _("How often each face came"),
+        title=_("How often each total came up") if is_of_totals else _("How often each face came up"),
         description=_("Outside the band: %(names)s.") % {"names": ", ".join(outside)}
         if outside
         else _("All are inside the band."),

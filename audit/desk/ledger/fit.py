@@ -69,7 +69,7 @@ def fit_of(process: LedgerProcess, state: Process) -> Fit | None:
         _("in gold"),
         _("chance: %(share)s") % {"share": share(round(MILLIONTHS * by_chance), 1)},
     )
-    best_words = _("%(seen)s of %(draws)s; chance expects %(expected)s") % {
+    best_words = _("%(seen)s of %(draws)s; %(expected)s expected by chance") % {
         "seen": count(seen),
         "draws": count(draws),
         "expected": decimal(draws * by_chance),

@@ -79,7 +79,7 @@ def _data(process: LedgerProcess, context: Mapping[str, Any], officer: Officer, 
         ),
         (
             gettext("By chance alone"),
-            gettext("at most 1 in %(one_in)s would get to the level in a year, where all is in order") % context,
+            gettext("at most 1 in %(one_in)s would reach the level in a year if everything is in order") % context,
         ),
         (gettext("Ordered by"), f"{officer_name(officer)}, {date_time(made_at, casino, with_year=True)}"),
     ]

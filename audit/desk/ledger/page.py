@@ -23,17 +23,17 @@ from settlement.persons.day import Day
 from settlement.persons.exchange_register import ExchangeRegister, exchange_registers
 
 NULLS = {
-    "wheel": _("the pockets are even and independent"),
-    "croupier-displacement": _("the pockets are even and independent"),
-    "die": _("the faces are even and independent"),
-    "dice-supply": _("the faces are even and independent"),
-    "dice-pair": _("the faces are even and independent"),
-    "shooter": _("the faces are even and independent"),
-    "void-call": _("throws called void fall, and would have paid, like any other"),
-    "payout-lean": _("which croupier made a payout has nothing to do with its error"),
-    "payout-rate": _("which croupier made a payout has nothing to do with its error"),
+    "wheel": _("the pockets are equally likely and independent"),
+    "croupier-displacement": _("the pockets are equally likely and independent"),
+    "die": _("the faces are equally likely and independent"),
+    "dice-supply": _("the faces are equally likely and independent"),
+    "dice-pair": _("the faces are equally likely and independent"),
+    "shooter": _("the faces are equally likely and independent"),
+    "void-call": _("throws called void fall like any other, and would have paid like any other"),
+    "payout-lean": _("the error in a payout does not depend on which croupier made it"),
+    "payout-rate": _("the error in a payout does not depend on which croupier made it"),
 }
-LUCK = _("given the stakes that stand, a draw changes nobody’s expectation")
+LUCK = _("given the stakes on the table, a draw changes nobody’s expectation")
 BALANCED = _("the accounting variance is 0 on average")
 
 

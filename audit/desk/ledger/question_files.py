@@ -41,7 +41,7 @@ def _tiles(each: Mapping[str, Any]) -> list[Tile]:
         Tile(
             _("False questions allowed a year"),
             _("%(spent)s of %(allowed)s") % each,
-            _("given out; the rest waits for new wheels and people"),
+            _("allocated; the rest is kept for new wheels and people"),
         ),
     ]
 
@@ -89,8 +89,8 @@ def process_pdf(process: LedgerProcess, context: Mapping[str, Any], today: date)
     last = context["last"]
     tiles = [
         Tile(_("Its evidence"), context["of_the_year"], _observed(process)),
-        Tile(_("Its level"), context["asks_at"], _("given before the first draw was looked at")),
-        Tile(_("By chance alone"), _("at most 1 in %(one_in)s") % context, _("would get to the level in a year")),
+        Tile(_("Its level"), context["asks_at"], _("set before the first draw was looked at")),
+        Tile(_("By chance alone"), _("at most 1 in %(one_in)s") % context, _("would reach the level in a year")),
     ]
     parts = []
     if rivals := context.get("rivals"):
@@ -119,7 +119,7 @@ def process_pdf(process: LedgerProcess, context: Mapping[str, Any], today: date)
     sentences = [context["explanation"], certain.at_evidence, certain.of_budget]
     if interval := context.get("interval"):
         sentences.insert(1, interval.words)
-    question_put = _("%(night)s: the question was put.") % {"night": night_of(last.batch.gaming_day)} if last else ""
+    question_put = _("%(night)s: the question was asked.") % {"night": night_of(last.batch.gaming_day)} if last else ""
     return PagePdf(
         heading=f"{context['title']} · {_about(context)}",
         subheading=" · ".join(filter(None, (str(process.casino), context["asks"], question_put))),

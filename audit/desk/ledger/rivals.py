@@ -40,8 +40,8 @@ OF_POCKETS: Mapping[str, Promise] = MappingProxyType(
 OF_DISTANCES: Mapping[str, Promise] = MappingProxyType(
     {
         "one": gettext_lazy("One distance"),
-        "sector": gettext_lazy("3 or 5 distances in a row"),
-        "wide": gettext_lazy("9 to 18 distances in a row"),
+        "sector": gettext_lazy("3 or 5 adjacent distances"),
+        "wide": gettext_lazy("9 to 18 adjacent distances"),
         "any": gettext_lazy("Any other pattern"),
     }
 )
@@ -61,8 +61,8 @@ OTHERS: Mapping[str, Promise] = MappingProxyType(
         "pair-2": gettext_lazy("The pocket before it decides"),
         "pair-3": gettext_lazy("The third-last pocket decides"),
         "luck": gettext_lazy("What it would have changed in money"),
-        "errors": gettext_lazy("More errors to one side"),
-        "money": gettext_lazy("More money to one side"),
+        "errors": gettext_lazy("More errors one way"),
+        "money": gettext_lazy("More money one way"),
     }
 )
 

@@ -48,31 +48,32 @@ _WHEEL = Todo(
 )
 _DICE = Todo(
     gettext_lazy("Take the dice out of play and measure them"),
-    gettext_lazy("Edges, faces, marks and balance; other dice are used meanwhile."),
+    gettext_lazy("Edges, faces, pips and balance; other dice are used meanwhile."),
 )
 _OTHER_HANDS = Todo(
     gettext_lazy("Let other croupiers deal for two nights"),
     gettext_lazy("An ordinary rota. If the pattern stays, it is the wheel."),
 )
 _COMPARE = Todo(
-    gettext_lazy("Compare with what else is about the same"),
+    gettext_lazy("Compare with the other processes on the same subject"),
     gettext_lazy("The other processes below: what stays with the dice, and what with the table."),
 )
 _COUNTS = Todo(
     gettext_lazy("Compare counts, slips, fills and credits of the sessions that moved it most"),
-    gettext_lazy("An amount noted twice, or never, errs the same way each time."),
+    gettext_lazy("An amount noted twice, or never, throws the figures out the same way each time."),
 )
 _OTHER_COUNT = Todo(
-    gettext_lazy("Have others count for two nights"), gettext_lazy("If the drift stays, it is not who counts.")
+    gettext_lazy("Have others count for two nights"),
+    gettext_lazy("If the drift persists, it is not down to who counts."),
 )
 _WAGERS = Todo(
-    gettext_lazy("Watch when the wagers of %(who)s were placed, and when moved"),
-    gettext_lazy("Those shortly before or after the call above all."),
+    gettext_lazy("Check on video when the wagers of %(who)s were placed, and when they were moved"),
+    gettext_lazy("Above all those shortly before or after the call."),
 )
 _PLAYER = Todo(gettext_lazy("Look at the page of %(who)s"), gettext_lazy("What was won and lost, and with whom."))
 _ERRORS = Todo(
     gettext_lazy("Look at the payment errors of %(who)s one by one"),
-    gettext_lazy("Whether they are of one kind of wager, of one hour, of one player."),
+    gettext_lazy("Whether they are all of one kind of wager, at one hour or with one player."),
 )
 _HEARING = Todo(
     gettext_lazy("Hear %(who)s"),
@@ -104,7 +105,7 @@ STEPS: Mapping[str, Sequence[Todo]] = MappingProxyType(
         "void-call": (
             Todo(
                 gettext_lazy("Watch the throws that were called void"),
-                gettext_lazy("Whether each had a reason that the rules know, and who called it."),
+                gettext_lazy("Whether each had a reason that the rules allow, and who called it."),
             ),
             _DICE,
         ),
@@ -115,7 +116,7 @@ STEPS: Mapping[str, Sequence[Todo]] = MappingProxyType(
             ),
             Todo(
                 gettext_lazy("Inspect the wheel or the dice of the table"),
-                gettext_lazy("What is not in order there shows in the luck of the house."),
+                gettext_lazy("Any fault there shows in the luck of the house."),
             ),
         ),
         "table-drift": (_COUNTS, _OTHER_COUNT),
@@ -128,7 +129,7 @@ STEPS: Mapping[str, Sequence[Todo]] = MappingProxyType(
             _PLAYER,
             Todo(
                 gettext_lazy("Let another croupier deal when %(who)s plays"),
-                gettext_lazy("An ordinary rota. If the luck stays, it is not the two of them."),
+                gettext_lazy("An ordinary rota. If the luck persists, it is not the two of them."),
             ),
         ),
         "payout-lean": (_ERRORS, _HEARING),

@@ -51,7 +51,7 @@ class VersionFilter(admin.SimpleListFilter):
 
     def choices(self, changelist: Any) -> Any:
         for choice in super().choices(changelist):
-            yield choice | ({"display": _("newest")} if choice["query_string"].find("versions=") < 0 else {})
+            yield choice | ({"display": _("latest")} if choice["query_string"].find("versions=") < 0 else {})
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[NightReport]) -> QuerySet[NightReport]:
         if self.value() == "all":
@@ -78,9 +78,11 @@ def _reconcile_again(request: HttpRequest, casino_id: int, gaming_day: date) -> 
     try:
         task_queue.send(task_queue.NIGHT_RECONCILE, casino_id=casino_id, day=day, actor=actor(request))
     except task_queue.QueueUnavailable:
-        messages.error(request, _("The workers cannot be reached at the moment."))
+        messages.error(request, _("The worker processes cannot be reached at the moment."))
     else:
-        messages.info(request, _("The night is being reconciled again; a new version appears if anything has changed."))
+        messages.info(
+            request, _("The night is being reconciled again; a new version will appear if anything has changed.")
+        )
 
 
 @admin.register(NightReport)

@@ -32,7 +32,7 @@ WAITS: Mapping[str, Any] = {
     NightState.OPEN: gettext_lazy("playing"),
     NightState.COUNTING: gettext_lazy("count"),
     NightState.PROVISIONAL: gettext_lazy("sign"),
-    NightState.REVIEWED: gettext_lazy("close"),
+    NightState.REVIEWED: gettext_lazy("to close"),
 }
 """What a night that is not closed waits for."""
 
@@ -75,7 +75,7 @@ def _sentence(month: Month) -> str:
     """Return who won what on the counted nights, and how far their signatures are."""
     won, number = month.counted_total("W_acct"), len(month.counted)
     if not number:
-        return _("No night is counted yet.")
+        return _("No night has been counted yet.")
     says = (
         ngettext(
             "The house won %(won)s on %(number)d counted night.",
@@ -161,7 +161,7 @@ def _against_theory(month: Month) -> str:
     if not so_far:
         return ""
     described = _("at the end of the last counted night: %(amount)s") % {"amount": money(total, month.currency)}
-    return draw_win_line(so_far, title=_("Win against theory, added up night by night"), description=described)
+    return draw_win_line(so_far, title=_("Win against theory, running total night by night"), description=described)
 
 
 def _matrix(month: Month) -> list[dict[str, Any]]:
@@ -207,10 +207,10 @@ def _chance(month: Month) -> str:
         return ""
     nearer = int((1 - surprise.p) * 100)
     if surprise.p >= RARE:
-        return _("Within what chance allows: %(nearer)d such months in 100 lie nearer.") % {"nearer": nearer}
+        return _("Within what chance allows: %(nearer)d in 100 such months are closer.") % {"nearer": nearer}
     return _(
-        "By chance alone, fewer than 1 such month in 20 lies this far away; %(nearer)d in 100 lie nearer. A question,"
-        " never an accusation."
+        "By chance alone, fewer than 1 in 20 such months is this far out; %(nearer)d in 100 are "
+        "closer. A question, not an accusation."
     ) % {"nearer": nearer}
 
 
@@ -222,8 +222,8 @@ def _everybody(month: Month) -> int:
 
 def _interval_heading(month: Month) -> str:
     if not month.croupiers:
-        return _("Interval, 95%")
-    return _("Interval, 95%%; everybody %(rate)s") % {"rate": per_thousand(_everybody(month))}
+        return _("95% interval")
+    return _("95%% interval; everybody %(rate)s") % {"rate": per_thousand(_everybody(month))}
 
 
 def _end_of_scale(rows: Sequence[Mapping[str, Any]]) -> int:
@@ -258,7 +258,7 @@ def _croupiers(month: Month, rows: Sequence[Mapping[str, Any]]) -> list[dict[str
             everybody=everybody,
             most=widest,
             is_chosen=row["noteworthy"],
-            title=_("Errors, interval of 95%%: %(croupier)s") % {"croupier": row["croupier"]},
+            title=_("Errors, 95%% interval: %(croupier)s") % {"croupier": row["croupier"]},
             description=_("from %(low)s to %(high)s") % texts,
         )
         shown.append(

@@ -23,7 +23,7 @@ def month_pdf(month: Month, context: Mapping[str, Any]) -> bytes:
         day=month.first,
         tiles=[Tile(str(each["label"]), each["amount"]) for each in context["bridge"]],
         remark=" ".join(filter(None, (context["sentence"], context["chance"]))),
-        charts=[Chart(_("Win against theory, added up night by night"), context["against_theory"], is_small=True)],
+        charts=[Chart(_("Win against theory, running total night by night"), context["against_theory"], is_small=True)],
         parts=[_nights(month), _tables(context), _croupiers(context), _adjustments(context)],
     ).render()
 
@@ -45,7 +45,7 @@ def _nights(month: Month) -> Part:
         [_("Night"), _("Accounting win"), _("State"), _("Version")],
         rows,
         rights=(1, 3),
-        empty=_("No night of this month is reconciled."),
+        empty=_("No nights have been reconciled for this month."),
     )
 
 
@@ -65,7 +65,7 @@ def _tables(context: Mapping[str, Any]) -> Part:
         rows,
         rights=(2, 3),
         wide=(1,),
-        empty=_("No night of this month is reconciled."),
+        empty=_("No nights have been reconciled for this month."),
     )
 
 
@@ -79,7 +79,8 @@ def _errors(row: Mapping[str, Any]) -> str:
 def _croupiers(context: Mapping[str, Any]) -> Part:
     return Part(
         _("Errors by croupier"),
-        [_("Croupier"), _("Errors"), _("95% interval"), _("Rate"), _("Direction"), _("More than others, p")],
+        [_("Croupier"), _("Errors"), _("95% interval"), _("Rate"), _("Direction"), _("More errors "
+                                                                                     "than others, p")],
         [
             [
                 f"{row['croupier']} *" if row["noteworthy"] else row["croupier"],
@@ -92,16 +93,16 @@ def _croupiers(context: Mapping[str, Any]) -> Part:
             for row in context["croupiers"]
         ],
         rights=(2, 3, 5),
-        empty=_("No payout of this month is known."),
-        after=_("Names are marked under a false discovery rate of one in ten, whatever the dependence. A mark is a "
-                "question, never an accusation."),
+        empty=_("No payouts are known for this month."),
+        after=_("Names are marked at a false discovery rate of one in ten, whatever the dependence. "
+                "A mark is a question, not an accusation."),
     )  # fmt: skip
 
 
 def _adjustments(context: Mapping[str, Any]) -> Part:
     table = context["adjustments"]
     return Part(
-        _("Adjustments"),
+        _("Restatements"),
         [str(heading.column.label) for heading in table.headings],
         [[cell.text or ", ".join(link.text for link in cell.links) for cell in row.cells] for row in table.rows],
         empty=_("No night was restated."),

@@ -171,7 +171,7 @@ def chart(lines: Sequence[Incident]) -> SafeString:
         _ticks(lines, currency),
         none=_("none"),
         title=_("What waits, by deadline and money"),
-        description=_("Each dot is an open incident. The table below has the same."),
+        description=_("Each dot is an open incident. The table below shows the same."),
     )
     return mark_safe(drawn)
 

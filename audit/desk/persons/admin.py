@@ -79,7 +79,7 @@ class PersonAdmin(SubjectPages, PersonPages, AuditedAdmin[Person]):
     list_select_related = ("casino",)
     list_per_page = 50
     search_fields = ("=code", "name", "=card_or_licence")
-    search_help_text = _("an exact id, card or licence, or a part of a name")
+    search_help_text = _("an exact id, card or licence, or part of a name")
 
     @admin.display(description=_("person"), ordering="name")
     def who(self, person: Person) -> str:

@@ -168,7 +168,7 @@ def _worked(by_day: Mapping[date, Mapping[str, _Worked]], code: str) -> str:
     """Return nights, hours, coups and payouts in words; hours and coups where every night of the month has them."""
     worked = [paid[code] for paid in by_day.values() if code in paid]
     if not worked:
-        return _("No payout of this month is known.")
+        return _("No payouts are known for this month.")
     parts = [ngettext("%(number)d night", "%(number)d nights", len(worked)) % {"number": len(worked)}]
     if not _is_undated(by_day, code):
         dealt = [each for night in worked for each in night.dealt or ()]
@@ -247,7 +247,7 @@ def _colleagues(
             everybody=everybody,
             most=most,
             is_chosen=name == code,
-            title=_("Errors, interval of 95%%: %(croupier)s") % {"croupier": directory.staff(name)},
+            title=_("Errors, 95%% interval: %(croupier)s") % {"croupier": directory.staff(name)},
             description=_("from %(low)s to %(high)s") % texts,
         )
         rows.append(

@@ -121,8 +121,8 @@ def _levels(own: Person, threshold: int | None, currency: str) -> list[dict[str,
     if threshold is None:
         return []
     sums = (
-        (_("Money into chips, gaming day"), own.total_bought),
-        (_("Chips into money, gaming day"), own.total_cashed),
+        (_("Chips bought, gaming day"), own.total_bought),
+        (_("Chips cashed, gaming day"), own.total_cashed),
     )
     return [
         {
@@ -184,7 +184,7 @@ def _stairs(casino: Casino, exchanges: list[Exchange], threshold: int | None, cu
             steps,
             ticks,
             due=due,
-            title=_("Money into chips, added up"),
+            title=_("Chips bought, running total"),
             description=_("in all %(amount)s") % {"amount": money(so_far, currency)},
             outs=outs,
             amount=lambda minor: money_in_prose(minor, currency),

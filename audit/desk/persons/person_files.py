@@ -40,9 +40,9 @@ def croupier_pdf(casino: Casino, first: date, context: Mapping[str, Any]) -> byt
                 for row in context["colleagues"]
             ],
             rights=(1, 2),
-            empty=_("No night of this month is reconciled."),
-            after=_("Names are marked under a false discovery rate of one in ten, whatever the dependence. A mark is a "
-                    "question, never an accusation."),
+            empty=_("No nights have been reconciled for this month."),
+            after=_("Names are marked at a false discovery rate of one in ten, whatever the "
+                    "dependence. A mark is a question, not an accusation."),
         ),
         Part(
             _("Tables dealt"),
@@ -50,7 +50,7 @@ def croupier_pdf(casino: Casino, first: date, context: Mapping[str, Any]) -> byt
             [[each[key] for key in ("table", "game", "hours", "coups", "errors")] for each in context["tables"]],
             rights=(2, 3, 4),
             wide=(1,),
-            empty=_("No table of this month is known."),
+            empty=_("No tables are known for this month."),
         ),
         *_of_findings(casino, context),
     ]  # fmt: skip
@@ -81,7 +81,7 @@ def money_workbook(casino: Casino, context: Mapping[str, Any]) -> bytes:
         Sheet(
             _("exchanges"),
             [
-                *(Column(name) for name in (_("At"), _("Where"), _("Exchange"), _("Means"))),
+                *(Column(name) for name in (_("Time"), _("Where"), _("Exchange"), _("Means of payment"))),
                 Column(_("Amount"), "money"),
                 Column(_("Currency")),
             ],
@@ -124,7 +124,7 @@ def _pdf(
     return PagePdf(
         heading=context["name"],
         subheading=" · ".join(filter(None, (str(casino), month_of(first), worked))),
-        note=_("Personal data, for the officers of the casino alone. A question is no accusation."),
+        note=_("Personal data, for the officers of the casino alone. A question is not an accusation."),
         day=first,
         tiles=tiles,
         remark=_pattern(context["found"]),
@@ -137,7 +137,7 @@ def _pattern(found: Concerning) -> str:
     pattern = found.pattern()
     if pattern is None:
         return ""
-    words = _("%(number)s of %(all)s incidents are the same: “%(title)s”.")
+    words = _("%(number)s of %(all)s incidents are of the same kind: “%(title)s”.")
     return words % {"number": pattern.count, "all": pattern.of, "title": pattern.title}
 
 
@@ -203,7 +203,7 @@ def _of_findings(casino: Casino, context: Mapping[str, Any]) -> Iterator[Part]:
         empty=_("No incident of this month concerns this person."),
     )
     yield Part(
-        _("Questions of chance"),
+        _("What chance alone would rarely do"),
         [_("Process"), _("About"), _("Its evidence"), _("Its level")],
         [
             [row["title"], ", ".join(link.text for link in row["subject"]), row["of_the_year"], row["asks_at"]]
@@ -211,7 +211,7 @@ def _of_findings(casino: Casino, context: Mapping[str, Any]) -> Iterator[Part]:
         ],
         rights=(2, 3),
         wide=(1,),
-        empty=_("No process is about this person."),
+        empty=_("No process concerns this person."),
     )
 
 

@@ -211,7 +211,7 @@ def luck_chart(play: Play, currency: str) -> SafeString:
         return SafeString("")
     luck = round(play.luck)
     texts = {"luck": signed_money(luck, currency), "wide": money(wide, currency)}
-    described = _("luck %(luck)s; 19 such results of 20 lie within %(wide)s of 0") % texts
+    described = _("luck %(luck)s; 19 in 20 such results lie within %(wide)s of 0") % texts
     end = {"amount": money_in_prose(wide, currency)}
     chart = draw_luck(
         wide,

@@ -43,7 +43,7 @@ class SubjectPages(AuditedAdmin[Person]):
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
-            "title": gettext("What is held of %(id)s") % {"id": code},
+            "title": gettext("What is held on %(id)s") % {"id": code},
             "code": code,
             "casino": casino,
             "back": reverse(f"admin:audit_person_{role}", args=(casino.pk, code)),

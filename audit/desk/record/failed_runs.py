@@ -51,7 +51,7 @@ class FailedRunAdmin(RecordAdmin[FailedRun]):
     def since(self, run: FailedRun) -> str:
         return date_time(run.failed_at, run.casino) if run.failed_at else ""
 
-    @admin.display(description=_("next try"), ordering="next_try_at")
+    @admin.display(description=_("next attempt"), ordering="next_try_at")
     def next_try(self, run: FailedRun) -> str:
         return date_time(run.next_try_at, run.casino) if run.next_try_at else ""
 
@@ -79,7 +79,9 @@ class FailedRunAdmin(RecordAdmin[FailedRun]):
         run = self.row_or_404(request, pk, Capability.WORK_CASES)
         if try_again(run, actor(request)):
             send_soon(REPLAY_STREAM, stream_id=run.stream_id)
-            messages.success(request, _("The stream is replayed now. It leaves this list when that succeeds."))
+            messages.success(
+                request, _("The stream is being replayed now. It will leave this list once that succeeds.")
+            )
         else:
-            messages.info(request, _("The run has gone on in the meantime."))
+            messages.info(request, _("The run has resumed in the meantime."))
         return redirect("admin:audit_failedrun_changelist")

@@ -95,7 +95,11 @@ def _months(found: list[monitoring.MonthOfStreams], states: Mapping[date, str]) 
 def _month(month: monitoring.MonthOfStreams, most: int, archive_state: str) -> MonthLine:
     is_over = first_of_next(month.first) <= timezone.now().date()
     words = (
-        str(ArchiveState(archive_state).label) if archive_state else gettext("here") if is_over else gettext("not over")
+        str(ArchiveState(archive_state).label)
+        if archive_state
+        else gettext("in the database")
+        if is_over
+        else gettext("in progress")
     )
     title, events = month_of(month.first), _events(month.events)
     drawing = mark_safe(draw_column(month.events, most, title=title, description=f"{events}, {words}"))  # our own

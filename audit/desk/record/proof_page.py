@@ -77,7 +77,7 @@ def _stream(request: HttpRequest, name: str) -> LoggedStream:
         case [stream]:
             return stream
         case []:
-            raise NoStream(gettext("You see no stream of this name."))
+            raise NoStream(gettext("There is no stream with this name that you may see."))
         case _:
             raise NoStream(gettext("Several casinos have a stream of this name: choose the casino first."))
 
@@ -93,7 +93,7 @@ def _words(error: Exception) -> str:
         case NoStream():
             return str(error)
         case OfSandbox():
-            return gettext("The stream is of a sandbox, of which nothing is ever sealed.")
+            return gettext("The stream belongs to a sandbox; nothing in a sandbox is ever sealed.")
         case NotSealed():
             return gettext("The event is stored, but no checkpoint has it yet. The next one will, within moments.")
         case _:

@@ -37,9 +37,9 @@ BEHIND_MARKED_S, UNSEALED_MARKED_S, JOBS_MARKED_S = 120, 60, 600
 """The ages beyond which the page marks what waits."""
 
 PROCESS_NAMES = {
-    "beat": gettext_lazy("schedule (beat)"),
-    "replay": gettext_lazy("replay workers"),
-    "night": gettext_lazy("workers for nights and jobs"),
+    "beat": gettext_lazy("scheduler (beat)"),
+    "replay": gettext_lazy("replay processes"),
+    "night": gettext_lazy("worker processes for nights and jobs"),
     "notify": gettext_lazy("workers for webhooks"),
     "sequencer": gettext_lazy("sequencer"),
 }
@@ -174,7 +174,7 @@ def _facts(
             gettext("Oldest not judged"),
             "clock",
             gettext("none") if not behind.count else duration(behind.oldest_s or 0),
-            _streams_behind(behind.count) if behind.count else gettext("every stream is judged to its last event"),
+            _streams_behind(behind.count) if behind.count else gettext("every stream is adjudicated to its last event"),
             "#behind",
             is_marked=(behind.oldest_s or 0) > BEHIND_MARKED_S,
         ),
@@ -184,7 +184,7 @@ def _facts(
             _batches(unsealed.count),
             gettext("every batch is under the signed checkpoint")
             if unsealed.oldest_s is None
-            else gettext("the oldest for %(duration)s") % {"duration": duration(unsealed.oldest_s)},
+            else gettext("the oldest waiting for %(duration)s") % {"duration": duration(unsealed.oldest_s)},
             "#sealing",
             is_marked=(unsealed.oldest_s or 0) > UNSEALED_MARKED_S,
         ),
@@ -228,7 +228,7 @@ def _waiting_jobs(casino_ids: Any) -> Line:
     label, text = gettext("background jobs that wait"), count(waiting.count)
     if waiting.oldest_s is None:
         return Line(label, text)
-    oldest = gettext("the oldest for %(duration)s") % {"duration": duration(waiting.oldest_s)}
+    oldest = gettext("the oldest waiting for %(duration)s") % {"duration": duration(waiting.oldest_s)}
     return Line(label, text, is_marked=waiting.oldest_s > JOBS_MARKED_S, note=oldest)
 
 

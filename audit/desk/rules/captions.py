@@ -67,30 +67,30 @@ WITHOUT: Mapping[str, Promise] = MappingProxyType(
 
 INSTEAD: Mapping[tuple[str, str], Promise] = MappingProxyType(
     {
-        ("ball.launched", "direction"): gettext_lazy("The ball the other way round"),
+        ("ball.launched", "direction"): gettext_lazy("The ball spun the other way round"),
         ("ball.settled", "pocket"): gettext_lazy("Another pocket"),
         ("chips.handled", "by"): gettext_lazy("Somebody else handled the chips"),
         ("colour.assigned", "colour"): gettext_lazy("Another colour"),
         ("colour.assigned", "marker_from"): gettext_lazy("The marker came from the chef de table"),
         ("colour.assigned", "player"): gettext_lazy("The colour is another player’s"),
         ("colour.assigned", "value"): gettext_lazy("Another value for the colour"),
-        ("dice.offered", "seat"): gettext_lazy("The dice to another seat"),
+        ("dice.offered", "seat"): gettext_lazy("The dice offered to another seat"),
         ("dice.selected", "boxed"): gettext_lazy("Other dice in the box"),
         ("dice.selected", "dice"): gettext_lazy("Other dice chosen"),
         ("dice.set_introduced", "announced"): gettext_lazy("The change was announced"),
         ("dice.set_introduced", "decided_by"): gettext_lazy("The chef de table decided it"),
         ("dice.set_introduced", "dice"): gettext_lazy("Another number of dice"),
-        ("dice.thrown", "dice"): gettext_lazy("Nobody says which dice were thrown"),
+        ("dice.thrown", "dice"): gettext_lazy("The dice that were thrown are not reported"),
         ("dice.thrown", "faces"): gettext_lazy("Another throw"),
         ("dice.thrown", "flags"): gettext_lazy("Nothing was wrong with the throw"),
-        ("dice.thrown", "seat"): gettext_lazy("Nobody says from which seat"),
+        ("dice.thrown", "seat"): gettext_lazy("The seat is not reported"),
         ("dice.touched", "by"): gettext_lazy("The croupier touched them"),
         ("payout.made", "stake_returned"): gettext_lazy("Another part of the stake was handed back"),
         ("payout.made", "winnings"): gettext_lazy("Another sum was paid"),
         ("payout.recovered", "stake"): gettext_lazy("Another sum was taken back"),
         ("player.seated", "player"): gettext_lazy("Another player sat down"),
         ("player.seated", "seat"): gettext_lazy("The player sat at another seat"),
-        ("session.opened", "game"): gettext_lazy("The game that its rules are of"),
+        ("session.opened", "game"): gettext_lazy("The game that its rules belong to"),
         ("session.opened", "gaming_day"): gettext_lazy("On an earlier gaming day"),
         ("session.opened", "observes"): gettext_lazy("The table reports more"),
         ("session.opened", "params"): gettext_lazy("The session declares no reading of its own"),
@@ -113,7 +113,7 @@ INSTEAD: Mapping[tuple[str, str], Promise] = MappingProxyType(
         ("wager.placed", "working"): gettext_lazy("The stake was in play"),
         ("wager.switched", "working"): gettext_lazy("Turned off, not on"),
         ("wheel.spun", "by"): gettext_lazy("The croupier spun it"),
-        ("wheel.spun", "direction"): gettext_lazy("The wheel the other way round"),
+        ("wheel.spun", "direction"): gettext_lazy("The wheel spun the other way round"),
     }
 )
 """Another value, by the type of the event and the name of its field."""
@@ -121,13 +121,13 @@ INSTEAD: Mapping[tuple[str, str], Promise] = MappingProxyType(
 LEFT_OUT: Mapping[tuple[str, str], Promise] = MappingProxyType(
     {
         ("wager.placed", "number"): gettext_lazy("A stake without a number"),
-        ("wager.placed", "player"): gettext_lazy("Nobody says whose stake it is"),
+        ("wager.placed", "player"): gettext_lazy("The player of the stake is not reported"),
         ("wager.placed", "numbers"): gettext_lazy("A stake without numbers"),
     }
 )
 """A value that is not given, where that has words of its own."""
 
-NOT_REPORTED = gettext_lazy("The table reports nothing of it")
+NOT_REPORTED = gettext_lazy("The table reports none of it")
 """A session that lists no family of events: what the rule would need to see is not reported."""
 
 

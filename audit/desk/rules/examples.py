@@ -40,7 +40,7 @@ TITLES: Mapping[Kind, str | Promise] = MappingProxyType(
         "saved": _("One event more"),
         "instead": _("Another in its place"),
         "before": _("The other way round"),
-        "without": _("One event less"),
+        "without": _("One event fewer"),
     }
 )
 """What an example is called that ``captions`` has no words for."""
@@ -48,7 +48,7 @@ TITLES: Mapping[Kind, str | Promise] = MappingProxyType(
 REASONS: Mapping[Kind, str | Promise] = MappingProxyType(
     {
         "saved": _("what is ringed in green happened, too"),
-        "instead": _("what is ringed in green is otherwise"),
+        "instead": _("what is ringed in green is different"),
         "before": _("what is ringed in green has changed places"),
         "without": _("what is struck out did not happen"),
     }

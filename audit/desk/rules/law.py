@@ -46,7 +46,7 @@ LETTERS: Mapping[Language, Mapping[State, str]] = MappingProxyType(
 
 MEANINGS: Mapping[State, tuple[Promise, Promise]] = MappingProxyType(
     {
-        "checked": (_("Checked"), _("a rule watches it")),
+        "checked": (_("Checked"), _("a rule checks it")),
         "partly checked": (_("Checked in part"), _("some of its rules had nothing to look at")),
         "not checked": (_("Not observed"), _("this table could report it, and did not")),
         "reading": (_("Reading"), _("words that had to be settled")),

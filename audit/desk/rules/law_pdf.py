@@ -60,7 +60,7 @@ def _facts(context: Mapping[str, Any]) -> Iterator[dict[str, str]]:
     yield {
         "name": gettext("Checked in this session"),
         "value": gettext("%(checked)s of %(with_rules)s") % numbers,
-        "note": gettext("sentences that a rule watches"),
+        "note": gettext("sentences that a rule checks"),
     }
     families = {"families": context["unchecked"]}
     yield {
@@ -77,14 +77,16 @@ def _facts(context: Mapping[str, Any]) -> Iterator[dict[str, str]]:
         "note": closed if context["is_closed"] else open_,
     }
     unseen = ngettext(
-        "%(number)s sentence could not say all", "%(number)s sentences could not say all", context["unseen"]
+        "%(number)s sentence could not be checked in full",
+        "%(number)s sentences could not be checked in full",
+        context["unseen"],
     )
     yield {
         "name": gettext("Found under this text"),
         "value": str(context["found"]),
         "note": unseen % {"number": context["unseen"]}
         if context["unseen"]
-        else gettext("every sentence with a rule could speak"),
+        else gettext("every sentence with a rule could be checked in full"),
     }
 
 
@@ -106,10 +108,10 @@ def _sentence(sentence: SentenceLine) -> dict[str, Any]:
 
 def _rule(rule: RuleLine) -> dict[str, str]:
     if rule.lacks:
-        silence = gettext("silent in this session: rests on %(families)s") % {"families": rule.lacks_in_words}
+        silence = gettext("silent in this session: needs %(families)s") % {"families": rule.lacks_in_words}
         return _note(rule.mark.state, f"{rule.title} · {silence}", strong=rule.name)
     found = ngettext("%(number)s finding", "%(number)s findings", rule.found or 0) % {"number": rule.found}
-    needs = gettext("rests on %(families)s") % {"families": rule.needs_in_words} if rule.needs else ""
+    needs = gettext("needs %(families)s") % {"families": rule.needs_in_words} if rule.needs else ""
     severity = ", ".join(filter(None, (rule.severity, needs)))
     text = f"{rule.title} · {severity} · {found if rule.found else gettext('no finding')}"
     return _note(rule.mark.state, text, strong=rule.name)
@@ -134,8 +136,10 @@ def _register(decided: Decisions, version: int | None) -> dict[str, Any]:
         for each in lines
     ]
     if rows:
-        note = gettext("The session was read by version %(version)d of the register.") % {"version": version or 0}
+        note = gettext("The session was read under version %(version)d of the register.") % {"version": version or 0}
     else:
-        note = gettext("No entry of the register holds in this session: each reading is the one beside its sentence.")
+        note = gettext(
+            "No entry in the register applies to this session: each reading is the one next to its sentence."
+        )
     headings = [gettext("Reading"), gettext("Table"), gettext("Decided"), gettext("Since")]
     return {"title": gettext("House register"), "note": note, "headings": headings, "rows": rows}

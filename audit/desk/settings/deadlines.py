@@ -59,4 +59,4 @@ class DeadlineAdmin(AuditedAdmin[Deadline]):
 
     @admin.display(description=_("casino"), ordering="casino__code")
     def whose(self, deadline: Deadline) -> str:
-        return str(deadline.casino or _("every casino without its own"))
+        return str(deadline.casino or _("every casino without its own deadline"))

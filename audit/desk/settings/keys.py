@@ -35,7 +35,9 @@ class KeyForm(forms.Form):
 
     casino = forms.ModelChoiceField(label=gettext_lazy("Casino"), queryset=Casino.objects.none(), empty_label=None)
     name = forms.CharField(
-        label=gettext_lazy("Name"), max_length=200, help_text=gettext_lazy("The system that will use it: “Salle sud”.")
+        label=gettext_lazy("Name"),
+        max_length=200,
+        help_text=gettext_lazy("The system that will use it, such as “Salle sud”."),
     )
     scopes = forms.MultipleChoiceField(
         label=gettext_lazy("It may"),
@@ -48,7 +50,7 @@ class KeyForm(forms.Form):
         queryset=GamingTable.objects.none(),
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text=gettext_lazy("None means every table of the casino."),
+        help_text=gettext_lazy("If none is chosen: every table of the casino."),
     )
     public_key = forms.CharField(
         label=gettext_lazy("Public key of the table system"),
@@ -89,14 +91,14 @@ class KeyForm(forms.Form):
         try:
             return public_key_in(given) if given else None
         except NotAPublicKey:
-            raise forms.ValidationError(gettext("This is no Ed25519 public key: 32 bytes in base64.")) from None
+            raise forms.ValidationError(gettext("This is not an Ed25519 public key: 32 bytes in base64.")) from None
 
     def clean(self) -> dict[str, Any]:
         """Refuse a table of another casino: the key would reach nothing there."""
         cleaned: dict[str, Any] = super().clean() or {}
         casino = cleaned.get("casino")
         if casino and any(table.casino_id != casino.pk for table in cleaned.get("tables", ())):
-            self.add_error("tables", gettext("These tables are not all of this casino."))
+            self.add_error("tables", gettext("Not all of these tables belong to this casino."))
         return cleaned
 
 
@@ -152,7 +154,7 @@ class ApiKeyAdmin(AuditedAdmin[ApiKey]):
         form = KeyForm(scope_of(request, Capability.KEEP_EQUIPMENT), request.POST or None)
         if request.method != "POST" or not form.is_valid():
             purpose = gettext(
-                "A table system sends events and reads answers with it. It is shown once, and only its digest is kept."
+                "A table system uses it to send events and read answers. It is shown once, and only its digest is kept."
             )
             title = gettext("Create a key")
             return self._page(request, "admin/audit/parts/create.html", title=title, purpose=purpose, form=form)
@@ -178,7 +180,7 @@ class ApiKeyAdmin(AuditedAdmin[ApiKey]):
         try:
             before, after, secret = keys.rotate(actor(request), key.pk)
         except keys.NotActive:
-            messages.error(request, gettext("Only a key that is valid can be rotated."))
+            messages.error(request, gettext("Only a valid key can be replaced."))
             return redirect("admin:app_list", "audit")
         return self._shown_once(request, after, secret, until=self.expires(before))
 

@@ -259,7 +259,7 @@ def _email(request: HttpRequest, officer: Officer) -> str:
 def _name(request: HttpRequest, officer: Officer) -> str:
     form = PersonForm(request.POST)
     if not form.is_valid():
-        raise AccountRefused(_("A name has at most 150 characters."))
+        raise AccountRefused(_("A name can have at most 150 characters."))
     accounts.rename_person(officer_of(request), officer, **form.cleaned_data)
     return _("The name has been changed.")
 
@@ -286,7 +286,7 @@ _ACTIONS: dict[str, Callable[[HttpRequest, Officer], str]] = {
 
 
 def _proposed() -> str:
-    return _("Proposed. Another administrator decides.")
+    return _("Proposed. Another administrator must decide.")
 
 
 def _casino(request: HttpRequest) -> Casino:

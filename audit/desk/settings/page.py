@@ -246,7 +246,11 @@ def _register(request: HttpRequest) -> dict[str, Any] | None:
     return {
         **numbers,
         "words": count(numbers["decided"])
-        + (", " + ngettext("%(number)s waits", "%(number)s wait", waits) % {"number": count(waits)} if waits else ""),
+        + (
+            ", " + ngettext("%(number)s waiting", "%(number)s waiting", waits) % {"number": count(waits)}
+            if waits
+            else ""
+        ),
         "shown": [entry_line(each) for each in shown],
         "may_add": section.has_add_permission(request),
     }

@@ -50,7 +50,7 @@ class ProposalForm(forms.Form):
     reading = forms.ChoiceField(label=gettext_lazy("Reading"))
     value = forms.CharField(label=gettext_lazy("Value"), max_length=2_000, required=False)
     takes_back = forms.BooleanField(
-        label=gettext_lazy("Decide nothing here any more: the more general decision applies, or the default"),
+        label=gettext_lazy("Remove the decision here: the more general decision applies, or else the default"),
         required=False,
     )
     table = forms.ModelChoiceField(
@@ -64,7 +64,7 @@ class ProposalForm(forms.Form):
         label=gettext_lazy("First gaming day"), widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")
     )
     last_day = forms.DateField(
-        label=gettext_lazy("Last gaming day, if there is one"),
+        label=gettext_lazy("Last gaming day, if any"),
         required=False,
         widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
     )
@@ -86,7 +86,11 @@ class ProposalForm(forms.Form):
         self.currency = currency_of(chosen[0]) if len(chosen) == 1 else ""
         rulesets = self.kind.rulesets if self.kind is not None else RULESETS
         own = [(name, ruleset_label(name)) for name in RULESETS if name in rulesets]
-        every = _("choose") if self.kind is not None and self.kind.is_of_ruleset else _("every ruleset of the reading")
+        every = (
+            _("choose")
+            if self.kind is not None and self.kind.is_of_ruleset
+            else _("every ruleset the reading applies to")
+        )
         self.fields["ruleset"].choices = [("", every), *own]  # type: ignore[attr-defined]
         if self.kind is not None:
             self._ask_for(self.kind)
@@ -194,7 +198,7 @@ class RegisterAdmin(RecordAdmin[RegisterEntry]):
             except RegisterRefused as refused:
                 form.add_error("value" if refused.finding is not None else None, str(refused))
             else:
-                messages.success(request, _("Proposed. Another officer decides."))
+                messages.success(request, _("Proposed. Another officer must decide."))
                 return redirect("admin:audit_registerentry_change", entry.pk)
         return self._page(
             request,
@@ -249,7 +253,7 @@ class RegisterAdmin(RecordAdmin[RegisterEntry]):
                 case "approve":
                     entries.approve(actor, entry.pk, reason=reason)
                     is_read_by = not KINDS[entry.reading].is_of_casino
-                    again = _("Approved. The sessions that it touches are read again.")
+                    again = _("Approved. The sessions that it affects are being replayed.")
                     messages.success(request, again if is_read_by else _("Approved."))
                 case "decline":
                     entries.decline(actor, entry.pk, reason=reason)

@@ -172,7 +172,7 @@ def _default(name: str, default: str, currency: str) -> str:
 
 def _hint(kind: Kind, currency: str) -> str:
     if kind.is_amount and not currency and kind.name not in OF_CURRENCIES:
-        return _("In the casino’s currency; where it plays in none yet, or in several, with it: 2.50 EUR.")
+        return _("In the casino’s currency. If it has none yet, or several, add the currency: 2.50 EUR.")
     return str(HINTS.get(kind.name, ""))
 
 

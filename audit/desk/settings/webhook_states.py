@@ -32,7 +32,7 @@ def state_of(webhook: Webhook) -> tuple[str, str]:
         return gettext("inactive"), ""
     if webhook.failing_since is not None and webhook.failures:
         since = date_time(webhook.failing_since, webhook.casino)
-        return gettext("fails since %(since)s: %(error)s") % {"since": since, "error": webhook.error}, "bad"
+        return gettext("failing since %(since)s: %(error)s") % {"since": since, "error": webhook.error}, "bad"
     return gettext("active"), ""
 
 

@@ -48,7 +48,7 @@ class WebhookForm(forms.Form):
 
     casino = forms.ModelChoiceField(label=gettext_lazy("Casino"), queryset=Casino.objects.none(), empty_label=None)
     name = forms.CharField(
-        label=gettext_lazy("Name"), max_length=200, help_text=gettext_lazy("Who receives it: “Duty desk”.")
+        label=gettext_lazy("Name"), max_length=200, help_text=gettext_lazy("Who receives it, such as “Duty desk”.")
     )
     url = forms.CharField(
         label=gettext_lazy("Address"),
@@ -65,13 +65,13 @@ class WebhookForm(forms.Form):
     receives_alerts = forms.BooleanField(
         label=gettext_lazy("Alerts"),
         required=False,
-        help_text=gettext_lazy("That a table should report and is silent or behind, and when that is over."),
+        help_text=gettext_lazy("When a table that should report is silent or behind, and when that ends."),
     )
     is_active = forms.BooleanField(
         label=gettext_lazy("Active"),
         required=False,
         initial=True,
-        help_text=gettext_lazy("An inactive one is sent nothing, and goes on where it was once it is active again."),
+        help_text=gettext_lazy("An inactive webhook is sent nothing; once active again, it goes on from where it was."),
     )
 
     def __init__(self, scope: Scope, webhook: Webhook | None, data: Any = None) -> None:
@@ -150,8 +150,8 @@ class WebhookAdmin(AuditedAdmin[Webhook]):
             else:
                 return self._shown_once(request, webhook, secret)
         purpose = gettext(
-            "It is sent every change of the casino’s findings, in order, signed with a secret. "
-            "The secret is shown once."
+            "It is sent every change to the casino’s findings, in order, signed with a secret. The "
+            "secret is shown once."
         )
         title = gettext("Create a webhook")
         return self._page(request, "admin/audit/parts/create.html", title=title, purpose=purpose, form=form)
@@ -248,7 +248,7 @@ class DeadLetterAdmin(RecordAdmin[DeadLetter]):
     def state(self, letter: DeadLetter) -> str:
         if letter.sent_at is not None:
             return gettext("sent %(at)s") % {"at": date_time(letter.sent_at, letter.webhook.casino)}
-        return gettext("is sent again") if letter.again_at is not None else gettext("not delivered")
+        return gettext("being sent again") if letter.again_at is not None else gettext("not delivered")
 
     @admin.action(description=gettext_lazy("Send the selected again"), permissions=["view"])
     def send_again(self, request: HttpRequest, chosen: QuerySet[DeadLetter]) -> HttpResponse:
@@ -257,6 +257,8 @@ class DeadLetterAdmin(RecordAdmin[DeadLetter]):
         for casino_id in sorted({letter.webhook.casino_id for letter in letters}):
             of_casino = [letter for letter in letters if letter.webhook.casino_id == casino_id]
             count += webhooks.send_again(actor(request), casino_id, of_casino)
-        text = ngettext("%(count)d dead letter is sent again.", "%(count)d dead letters are sent again.", count)
+        text = ngettext(
+            "%(count)d dead letter is being sent again.", "%(count)d dead letters are being sent again.", count
+        )
         self.message_user(request, text % {"count": count})
         return redirect(reverse("admin:audit_deadletter_changelist"))

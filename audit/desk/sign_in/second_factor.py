@@ -42,7 +42,7 @@ def second_factor_view(request: HttpRequest) -> HttpResponse:
             mark_verified(request, device)
             messages.success(request, _("Your second factor has been set up."))
         else:
-            messages.error(request, _("That code is wrong. Check that the clock of your phone is right."))
+            messages.error(request, _("That code is wrong. Check that your phone’s clock is right."))
     context = {
         **admin.site.each_context(request),
         "title": _("Second factor"),

@@ -175,7 +175,9 @@ class WhatIfAdmin(RecordAdmin[WhatIf]):
         what_if = self.row_or_404(request, pk)
         try:
             promotion.promote(what_if, officer_of(request))
-            messages.success(request, _("Promoted. The streams of this run are read again, and its findings stand."))
+            messages.success(
+                request, _("Promoted. The streams of this run are being replayed, and its findings will stand.")
+            )
         except promotion.PromotionRefused as refused:
             messages.error(request, str(refused))
         return redirect("admin:audit_whatif_change", what_if.pk)

@@ -115,7 +115,7 @@ def facts_of(what_if: WhatIf) -> Iterator[list[str]]:
         yield [*as_read(name, value_)]
     yield [_("casino"), str(what_if.casino or _("all casinos"))]
     selection = what_if.selection
-    for name, words in (("first_day", _("gaming days from")), ("last_day", _("through"))):
+    for name, words in (("first_day", _("gaming days from")), ("last_day", _("up to"))):
         if chosen := selection.get(name):
             yield [words, day(date.fromisoformat(chosen), with_year=True)]
     if tables := selection.get("tables"):

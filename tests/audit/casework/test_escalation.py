@@ -239,6 +239,6 @@ def test_a_notice_that_no_server_takes_is_paused_given_up_and_said_on_the_case(
         assert mailed(desk, deputy) == 0
         assert {each.given_up_at for each in notices.all()} == {timezone.now()}
         page = client_of(desk.first).get(f"/admin/audit/finding/{desk.findings[0].pk}/change/").content.decode()
-        assert f"No mail server took the message, and it is given up: {deputy}" in page
+        assert f"No mail server accepted the message, and it has been given up: {deputy}" in page
         clock.shift(timedelta(days=9))
         assert escalation.officers_to_mail(timezone.now()) == []

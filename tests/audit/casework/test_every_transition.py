@@ -119,7 +119,7 @@ REFUSALS = {
     "own": "You proposed closing this case. Another officer must decide.",
     "reason": "Give a reason.",
     "outcome": "Choose an outcome.",
-    "assignee": "No officer of that name works on cases at this casino.",
+    "assignee": "No officer by that name works on cases at this casino.",
 }
 
 

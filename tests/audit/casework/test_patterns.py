@@ -138,7 +138,7 @@ def test_what_is_found_later_joins_the_pattern_that_there_is(repeated: Repeated)
     assert opened.name == name == reference(repeated.findings[1])
     assert [case.pk for case in opened.taken] == [repeated.cases[0].pk, repeated.cases[3].pk]
     assert {each.data["pattern"] for each in repeated.entries("pattern.opened")} == {name}
-    with pytest.raises(actions.ActionRefused, match="one pattern already"):
+    with pytest.raises(actions.ActionRefused, match="not yet part of a pattern"):
         actions.open_pattern(repeated.second, repeated.findings, reason="again")
 
 
@@ -161,7 +161,7 @@ def test_a_case_is_put_into_a_pattern_once_and_never_without_its_name(repeated: 
     first, case = repeated.first, repeated.cases[0].pk
     with pytest.raises(actions.ActionRefused, match="which pattern"):
         actions.perform(case, first, "join", reason=NOTE)
-    with pytest.raises(actions.ActionRefused, match="no pattern"):
+    with pytest.raises(actions.ActionRefused, match="not part of a pattern"):
         actions.perform(case, first, "unlink")
     actions.perform(case, first, "join", reason=NOTE, pattern="F-26-0001")
     with pytest.raises(actions.ActionRefused, match="pattern already"):

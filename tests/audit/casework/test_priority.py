@@ -118,7 +118,7 @@ def test_what_is_unfair_has_the_highest_whatever_the_sum(desk: Desk) -> None:
     question = found(desk, "info", rule="wheel-fairness")
     assert priority(question) == 4
     [row] = with_priority(Finding.objects.filter(pk=question.pk))
-    assert reasons(row) == ["unfair, whatever the sum"]
+    assert reasons(row) == ["unfair, whatever the amount"]
     assert priority(found(desk, "critical", rule="wager-after-no-more-bets", euros=1)) == 4
 
 

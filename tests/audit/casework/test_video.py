@@ -172,7 +172,7 @@ def test_a_refusal_for_good_is_tried_after_growing_pauses_given_up_after_days_an
         page = page_of(desk).content.decode()
         assert "it was given up at" in page
         settings_page = client_of(desk.administrator).get("/admin/audit/").content.decode()
-        assert f"no mail server has taken a message to {ROOM}" in settings_page
+        assert f"no mail server has accepted a message to {ROOM}" in settings_page
         assert "given up" in settings_page
         assert "550" in settings_page
     entries = audit_trail.entries_of(desk.tenant.casino.pk, request.given_up_at.date())
@@ -187,7 +187,7 @@ def test_a_request_that_is_taken_later_is_no_failure_any_more(desk: Desk, monkey
         assert not case_mail.send_video_request(request.pk)
     settings_page = client_of(desk.administrator).get("/admin/audit/").content.decode()
     assert "not sent yet" in settings_page
-    assert "it is tried again" in page_of(desk).content.decode()
+    assert "it will be tried again" in page_of(desk).content.decode()
     other = Desk()
     assert ROOM not in client_of(other.administrator).get("/admin/audit/").content.decode()
     with time_machine.travel(timezone.now() + timedelta(minutes=2), tick=False):

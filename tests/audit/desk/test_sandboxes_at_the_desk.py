@@ -21,7 +21,7 @@ from tests.audit.tables import Tenant, dice_changed_in_mid_series
 
 pytestmark = [pytest.mark.django_db, pytest.mark.superuser]
 
-NOTE = "This is a sandbox: a table system is tried here."
+NOTE = "This is a sandbox for trying out a table system."
 TABLE = "TRIED9"
 
 

@@ -58,7 +58,7 @@ def as_kind(monkeypatch: pytest.MonkeyPatch, done: Callable[[Job, kinds.Progress
 def test_an_officer_verifies_the_record_of_a_casino(desk: Desk, no_progress: None) -> None:
     client = client_of(desk.auditor)
     job = started_job(client, "verify", casino=desk.tenant.code)
-    assert b"Waiting for a worker." in client.get(address(job)).content
+    assert b"Waiting for a worker process." in client.get(address(job)).content
     runner.run(job.pk)
     job.refresh_from_db()
     assert (job.state, job.result["faults"]) == (JobState.DONE, [])

@@ -435,17 +435,17 @@ def test_the_first_page_and_the_record_show_the_alerts_of_ones_own_casinos_alone
     elsewhere = client_of(hired(other.tenant, Role.OFFICER, "bert"))
     floor.opens()
     alerts.sweep(after(MINUTES + 1))
-    assert "1 Alerts of tables" in page(client, "/admin/")
+    assert "1 Table alerts" in page(client, "/admin/")
     assert re.search(r"Alerts of tables .* T1 silent .* not yet", page(client, RECORD))
-    assert "Alerts of tables" not in page(elsewhere, "/admin/")
-    assert "Alerts of tables" not in page(elsewhere, RECORD)
+    assert "Table alerts" not in page(elsewhere, "/admin/")
+    assert "Table alerts" not in page(elsewhere, RECORD)
     assert "Alertes des tables" in page(client, RECORD, "fr")
     floor.goes_on(2)
     alerts.sweep(timezone.now())
-    assert "Alerts of tables" not in page(client, "/admin/")
-    assert "events come in time again" in page(client, RECORD)
+    assert "Table alerts" not in page(client, "/admin/")
+    assert "events arrive on time again" in page(client, RECORD)
     Alert.objects.filter(casino=floor.casino).update(ended_at=timezone.now() - timedelta(days=2))
-    assert "Alerts of tables" not in page(client, RECORD)
+    assert "Table alerts" not in page(client, RECORD)
 
 
 def test_an_administrator_sets_hours_minutes_and_exemptions_each_with_its_entry() -> None:

@@ -62,7 +62,7 @@ def test_refused_rows_say_the_line_and_why_and_not_what_they_held() -> None:
     reported = " ".join(reason for row in report.refused for reason in row.reasons)
     assert "Secret" not in reported
     assert "wizard" not in reported
-    assert "not a kind of person" in reported
+    assert "not a known kind of person" in reported
 
 
 def test_a_player_and_an_employee_of_the_same_id_are_two_rows() -> None:

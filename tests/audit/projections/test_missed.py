@@ -169,7 +169,7 @@ def test_a_finding_of_a_closed_session_is_named_after_an_entry_of_the_register(p
 
 
 def _decide_something(played: Played) -> None:
-    """Approve an entry of the register that is of no session: of a day that nobody has played."""
+    """Approve an entry in the register that is of no session: of a day that nobody has played."""
     entries.approve(played.casino.director, played.casino.propose("seat_limit", 6).pk)
     seal()
 
@@ -256,7 +256,7 @@ def test_a_truth_value_of_the_register_is_not_a_number() -> None:
     unguarded()
     with connection.cursor() as cursor:
         cursor.execute("update audit_registerentry set value = '1' where id = %s", [proposed.pk])
-    assert any(f"entry {proposed.pk} " in str(fault) for fault in faults()), "1 decides as if nothing were decided"
+    assert any(f"entry {proposed.pk} " in str(fault) for fault in faults()), "1 decides as if nothing had been decided"
 
 
 def test_a_session_with_a_correction_that_waits_is_adjudicated_again() -> None:

@@ -52,7 +52,7 @@ def test_a_night_without_a_count_has_a_bridge_without_its_end(content: dict[str,
         says = director.plain(director.sentence({**content, "tables": uncounted}))
     assert [bar.amount is None for bar in bars] == [False, False, False, True, True]
     assert {bar.value for bar in bars[-2:]} == {"not counted"}
-    assert says.startswith("No table is counted yet.")
+    assert says.startswith("No table has been counted yet.")
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_what_is_open_not_counted_and_not_checked_is_listed_with_its_reason(cont
     assert still_open.count == sum(row["found"] for row in findings if row["verdict"] != "agrees")
     assert [bool(item.rule) for item in still_open.items] == [True] * director.ITEMS_SHOWN + [False]
     assert [(item.strong, item.text.split(";")[0]) for item in not_counted.items] == [
-        ("C2", "no count of its box"),
+        ("C2", "box not counted"),
         ("R2", "no closing float"),
     ]
     texts = {(item.strong, item.text) for item in not_checked.items}

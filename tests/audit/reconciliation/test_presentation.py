@@ -76,7 +76,7 @@ def test_every_heading_of_a_sheet_is_in_words_and_no_two_are_the_same(report: Ni
         assert not keys & set(of_sheet), name
     opening = "Opening float (EUR)" if language == "en" else "Encaisse d’ouverture (EUR)"
     assert opening in headings["tables"]
-    assert ("Hold (of the drop) (%)" in headings["sessions"]) == (language == "en")
+    assert ("Hold (win over drop) (%)" in headings["sessions"]) == (language == "en")
 
 
 def test_a_file_has_numbers_in_the_unit_of_their_heading_and_says_what_is_not_counted(report: NightReport) -> None:

@@ -137,7 +137,7 @@ def test_a_subscriber_is_sent_each_version_once(report: NightReport, casino: Cas
         f"Accounting win (gross gaming revenue): {money(report.parsed_content()['total']['W_acct'], 'EUR')}\n"
         in message.body
     )
-    assert "Accounting variance: +€123.45 (counted − recorded; plus is for the house)\n" in message.body
+    assert "Accounting variance: +€123.45 (counted − recorded; plus favours the house)\n" in message.body
     assert "The report is attached as a PDF.\n" in message.body
     assert message.attachments[0][1] == as_pdf(report, "en")
 

@@ -25,8 +25,8 @@ LABELS: list[tuple[Any, str]] = [("en", "Bets not adjudicated"), ("fr", "Mises n
 ERRORS: list[tuple[Any, str, str]] = [
     (
         "en",
-        "recorded − by the rules − bets not adjudicated; plus is for the house",
-        "recorded − by the rules; plus is for the house",
+        "recorded − by the rules − bets not adjudicated; plus favours the house",
+        "recorded − by the rules; plus favours the house",
     ),
     (
         "fr",

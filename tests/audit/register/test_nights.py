@@ -1,4 +1,4 @@
-"""Nights that a change of the register touches: signed versions stay as they are, and a new one says what differs."""
+"""Nights that a change to the register touches: signed versions stay as they are, and a new one says what differs."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def test_where_clocks_go_forward_a_time_that_is_skipped_is_over_at_once() -> Non
 
 def test_shifts_are_shown_in_the_order_of_their_times() -> None:
     assert written("shifts", DAY) == "02:00 night, 14:00 early, 20:00 late"
-    assert written("shifts", None) == "as if nothing were decided"
+    assert written("shifts", None) == "as if nothing had been decided"
 
 
 @pytest.mark.django_db

@@ -65,14 +65,14 @@ def test_a_word_of_an_earlier_version_is_shown_as_it_was_recorded() -> None:
     ("type", "datum", "recorded", "shown"),
     [
         ("night.reserved", "code", "count-missing", "a count is missing"),
-        ("night.signature_refused", "code", "another-officer", "The second signature is another officer’s."),
+        ("night.signature_refused", "code", "another-officer", "The second signature must be another officer’s."),
         ("casino.added", "code", "closed", "closed"),
         ("case.proposed", "about", "mistaken", "mistaken"),
         ("case.proposed", "rule", "payout-missing", "Payout missing"),
         ("membership.given", "role", "second", "second officer"),
         ("key.made", "scopes", "events:write", "record events"),
         ("webhook.created", "severities", "info", "information"),
-        ("session.adjudicated", "cause", "register", "change of the register"),
+        ("session.adjudicated", "cause", "register", "change to the register"),
         ("work.ended", "state", "done", "done"),
         ("register.proposed", "reading", "payout_unit", "Payout unit"),
         ("casino.changed", "is_sandbox", "0", "no"),
@@ -114,7 +114,7 @@ class TestThePage:
             "digest": "ab" * 32,
         }
         text = self.entered("night.reserved", data)
-        assert "anna signed an exception for a night gaming day: 19 Nov · currency: EUR · version: 2" in text
+        assert "anna signed a sign-off exception for a night gaming day: 19 Nov · currency: EUR · version: 2" in text
         assert "shortcoming: a count is missing" in text
         assert "count-missing" not in text
         assert "night.reserved" not in text

@@ -221,7 +221,7 @@ def test_an_amount_has_no_more_decimals_than_its_currency(desk: Desk) -> None:
         ("goodwill.paid", {"amount": 1000, "reason": "x"}, "pays €10.00: €2.50 less than the answer."),
         ("goodwill.paid", {"amount": 2000, "reason": "x"}, "pays €20.00: €7.50 more than the answer."),
         ("goodwill.paid", {"amount": 1250, "reason": "x", "player": "p-2"}, "It names another player: p-2."),
-        ("dispute.settled", {"opened": 1, "amount": 1250}, "Nobody approved it: it counts as no payment."),
+        ("dispute.settled", {"opened": 1, "amount": 1250}, "Nobody approved it, so it does not count as a payment."),
     ],
 )
 def test_an_amount_that_the_event_does_not_pay_is_said_and_answered_once_it_is_confirmed(
@@ -253,7 +253,7 @@ def test_an_event_that_pays_the_amount_is_said_to(desk: Desk) -> None:
 def test_a_dispute_that_the_player_paid_for_pays_no_player(desk: Desk) -> None:
     complaint = entered(desk)
     paid = happened(desk, "dispute.settled", {"opened": 1, "amount": 1250, "by": "player", "approved_by": "c-1"})
-    with pytest.raises(ActionRefused, match="nor settles a dispute"):
+    with pytest.raises(ActionRefused, match="nor the settlement of a dispute"):
         complaints.answer(complaint.pk, desk.second, "founded", "yes", amount=1250, paid=paid)
 
 

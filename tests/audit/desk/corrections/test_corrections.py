@@ -55,11 +55,13 @@ def test_the_page_shows_both_readings_with_the_money_of_the_wager(desk: Correcti
 def test_two_officers_approve_in_the_browser_and_the_page_says_so(desk: CorrectionsDesk) -> None:
     stream_id = desk.session("s")
     finding = finding_of(stream_id)
-    assert "Countersigned. Another officer decides." in decide(desk.officer, finding, "countersign")
+    assert "Countersigned. Another officer must decide." in decide(desk.officer, finding, "countersign")
     own = signed_in(desk.officer).get(page_of(finding)).content.decode()
     assert "/decide/countersign/" not in own
     assert "You have countersigned." in own
-    assert "Approved. The session is read again with it." in decide(desk.second, finding, "countersign")
+    assert "Approved. The session is being replayed with this correction." in decide(
+        desk.second, finding, "countersign"
+    )
     replayed(stream_id)
     after = signed_in(desk.second).get(page_of(finding)).content.decode()
     assert "Approved by two officers" in after
@@ -90,13 +92,13 @@ def test_the_list_the_first_page_and_the_finding_lead_to_it(desk: CorrectionsDes
     finding = finding_of(stream_id)
     client = signed_in(desk.second)
     first = client.get("/admin/").content.decode()
-    assert "<b>1</b> Corrections that wait" in first
+    assert "<b>1</b> Corrections waiting for a decision" in first
     listed = client.get(f"{LIST}?state=waiting").content.decode()
     assert page_of(finding) in listed
     assert page_of(finding) in client.get(f"/admin/audit/finding/{finding.pk}/change/").content.decode()
     desk.approved(stream_id)
     replayed(stream_id)
-    assert "Corrections that wait" not in client.get("/admin/").content.decode()
+    assert "Corrections waiting for a decision" not in client.get("/admin/").content.decode()
     assert page_of(finding) not in client.get(f"{LIST}?state=waiting").content.decode()
     current = finding_of(stream_id)
     assert page_of(current) in client.get(f"{LIST}?state=approved").content.decode()
@@ -147,7 +149,7 @@ def test_the_records_traces_say_what_speaks_for_which(desk: CorrectionsDesk) -> 
     finding = finding_of(desk.session("s"))
     client = signed_in(desk.second)
     speaks = section(client.get(page_of(finding)).content.decode(), "speaks")
-    assert "0 of 1 stakes were paid as what was recorded asks" in speaks
+    assert "0 of 1 stakes were paid in line with what was recorded" in speaks
     assert "1 of 1 stakes were paid as the correction asks" in speaks
     assert "The video of that instant was not asked for" in speaks
     assert "other correction" not in speaks

@@ -43,7 +43,7 @@ def test_other_params_than_the_registers_name_who_decided(desk: RegisterDesk) ->
     assert "Payout unit: €1.00" in page
     assert officers(desk) in page
     assert "version 1 of the register" in page
-    assert page.count("the register decides nothing here") == 1, "the delay is the default"
+    assert page.count("no entry in the register") == 1, "the delay is the default"
 
 
 def test_a_session_that_observes_less_than_it_owes_names_who_decided(desk: RegisterDesk) -> None:
@@ -57,13 +57,13 @@ def test_an_unlawful_parameter_names_the_lawful_entry_or_that_there_is_none(desk
     unlawful = {"params": {"call_tolerance_ms": 2_000}}
     page = page_of(desk, "parameter-unlawful", **unlawful)
     assert "By whose decision" in page
-    assert "the register decides nothing here" in page
+    assert "no entry in the register" in page
 
 
 def test_a_text_that_is_not_in_force_names_by_whose_decision_it_is_played(desk: RegisterDesk) -> None:
     day = {"gaming_day": "2026-11-19", "game": "craps", "ruleset": "qc-craps"}
     page = page_of(desk, "ruleset-not-in-force", **day)
-    assert "the register decides nothing here" in page
+    assert "no entry in the register" in page
     entry = desk.decided("still_played_by", "the director, 3 November", ruleset="qc-craps")
     finding = Finding.objects.get(casino=desk.casino, rule="ruleset-not-in-force")
     page = client_of(desk.one).get(f"/admin/audit/finding/{finding.pk}/change/").content.decode()
@@ -88,10 +88,12 @@ def test_a_finding_that_does_not_rest_on_the_register_has_no_such_part(desk: Reg
 
 def test_the_first_page_counts_the_entries_that_wait(desk: RegisterDesk) -> None:
     client = client_of(desk.one)
-    assert "Entries of the register that wait" not in client.get("/admin/").content.decode()
+    assert "Entries in the register waiting for a decision" not in client.get("/admin/").content.decode()
     desk.proposed("payout_unit", 100)
     page = client.get("/admin/").content.decode()
-    assert "<b>1</b> Entries of the register that wait" in page
+    assert "<b>1</b> Entries in the register waiting for a decision" in page
     assert "/admin/audit/registerentry/" in page
     elsewhere = RegisterDesk()
-    assert "Entries of the register that wait" not in client_of(elsewhere.one).get("/admin/").content.decode()
+    assert (
+        "Entries in the register waiting for a decision" not in client_of(elsewhere.one).get("/admin/").content.decode()
+    )

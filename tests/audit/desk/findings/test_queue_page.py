@@ -70,7 +70,7 @@ def test_an_unknown_side_narrows_nothing() -> None:
 
 def test_an_empty_queue_says_so_and_what_comes_next() -> None:
     page = client_of(Desk().first).get(LIST, {"queue": "mine"}, headers={"accept-language": "en"}).content.decode()
-    assert "Nothing waits in this queue." in page
+    assert "Nothing is waiting in this queue." in page
     assert "replayed as it arrives" in page
 
 

@@ -101,7 +101,10 @@ def test_a_process_shows_its_curve_what_moved_it_and_its_question(tenant: Tenant
     assert f"/admin/audit/finding/{question.finding_id}/change/" in shown
     assert "1/16" in shown
     assert "at most 1 in 16" in shown
-    assert f"{night_of(DAY)}: the evidence reached its level, and the question was put. It is no accusation." in shown
+    assert (
+        f"{night_of(DAY)}: the evidence reached its level, and the question was asked. It is not an accusation."
+        in shown
+    )
     assert "Some wheels look like this by chance." in shown
     assert len(entries(casino, "ledger.viewed")) == 1
 
@@ -490,7 +493,7 @@ def test_a_process_of_a_wheel_draws_its_pockets_and_what_fits_best(tenant: Tenan
     assert "<title>32: 0 times" in wheel
     assert "100.0%" in wheel
     assert "chance: 2.7%" in wheel
-    assert "20 of 20; chance expects 0.5" in shown
+    assert "20 of 20; 0.5 expected by chance" in shown
     table = shown.split('id="fits"')[1].split("</table>")[0]
     assert re.findall(r"<td>(\w+)</td><td class=\"num\">(\d+)</td><td>in gold", table) == [("17", "20")]
     assert table.count("<tr>") == 1 + 37
@@ -554,8 +557,8 @@ def craps(tenant: Tenant) -> Casino:
 @pytest.mark.parametrize(
     ("kind", "title", "names"),
     [
-        ("dice-supply", "How often each face came", [str(face) for face in range(1, 7)]),
-        ("dice-pair", "How often each total came", [str(total) for total in range(2, 13)]),
+        ("dice-supply", "How often each face came up", [str(face) for face in range(1, 7)]),
+        ("dice-pair", "How often each total came up", [str(total) for total in range(2, 13)]),
     ],
 )
 def test_a_process_of_dice_draws_what_they_showed_against_chance(
@@ -566,7 +569,7 @@ def test_a_process_of_dice_draws_what_they_showed_against_chance(
     chart = drawn(shown, "columns")
     assert f"<title>{title}</title>" in chart
     assert "<desc>" in chart
-    labels = re.findall(r"<title>(\d+): (\d+) times; chance expects ([\d.]+)</title>", chart)
+    labels = re.findall(r"<title>(\d+): (\d+) times; ([\d.]+) expected by chance</title>", chart)
     assert [name for name, _, _ in labels] == names
     faces = 2 if kind == "dice-supply" else 1
     assert sum(int(times) for _, times, _ in labels) == faces * about.draws
@@ -609,7 +612,7 @@ def test_a_process_that_has_asked_says_how_often_such_a_question_is_wrong(tenant
     assert question.alpha == "1/16"
     assert "<b>at most 1 in 16</b> gets to this level in a year" in certain
     assert re.search(
-        r"Its evidence was ([^:]+) when it asked: where all is in order, at most 1 in \1 gets as far", certain
+        r"Its evidence was ([^:]+) when it asked: if everything is in order, at most 1 in \1 gets this far", certain
     )
     assert "the casino allows 1 false questions" not in certain
     assert "the casino allows 1 false question in a year on average; one part in 16 of that" in certain
@@ -621,7 +624,7 @@ def test_a_process_below_its_level_claims_nothing(tenant: Tenant, casino: Casino
     for about in below:
         certain = section(page(reader, f"{LIST}{about.pk}/change/"), "certain")
         assert "below its level: nothing is claimed." in certain
-        assert ("gets as far in a year" in certain) is (about.e_value >= 2)
+        assert ("gets this far in a year" in certain) is (about.e_value >= 2)
     assert {about.e_value >= 2 for about in below} == {True, False}
 
 

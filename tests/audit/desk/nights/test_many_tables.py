@@ -66,7 +66,7 @@ def test_the_tables_at_which_most_was_won_or_lost_are_drawn_and_all_are_written(
     multiples = answer.context["multiples"]
     assert [by_name[each["name"]] for each in multiples.drawn] == largest
     assert multiples.left_out == tables - drawn
-    assert f"the {drawn} of {tables} at which most was won or lost" in shown
+    assert f"the {drawn} tables of {tables} at which most was won or lost" in shown
     written = shown.split(f"All {tables} as a table")[1].split("</table>")[0]
     assert re.findall(r'<th scope="row"><a href="[^"]+">(R\d+)</a>', written) == sorted(by_name)
     lines_read = [each["sql"] for each in captured if "audit_streamevidence" in each["sql"].lower()]

@@ -297,7 +297,7 @@ def test_the_same_hands_do_not_sign_twice_at_the_desk(report: NightReport, casin
         assert NightReport.objects.get(pk=report.pk).closed_by is None
         return page.content.decode()
 
-    assert "The second signature is another officer’s." in refusal(ada), "under another role"
+    assert "The second signature must be another officer’s." in refusal(ada), "under another role"
     client = Client()
     client.force_login(bob, backend="django.contrib.auth.backends.ModelBackend")
     assert "One of you created the account of the other" in refusal(client)

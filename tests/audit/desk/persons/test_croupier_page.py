@@ -81,7 +81,7 @@ def test_without_names_ids_alone_and_nothing_of_another_casino(night: NamedNight
 def test_a_month_without_anything_says_so_and_whatever_the_address_says_it_opens(night: NamedNight) -> None:
     reader = client_of(hired(night.tenant, Role.OFFICER, "reader"))
     shown = reader.get(address(night, "nobody/here", "1999-01")).content.decode()
-    assert "No payout of this month is known." in shown
+    assert "No payouts are known for this month." in shown
     assert "No finding of this month concerns this person." in shown
     assert reader.get(address(night, night.finding.croupier, "2026-13x")).status_code == 200
 

@@ -78,7 +78,11 @@ def test_the_file_is_what_the_interface_answers_and_leads_to_the_root(tenant: Te
         ({"stream": "s", "seq": "9"}, "The stream has no event of this number.", "Ce flux n’a pas d’événement"),
         ({"stream": "s", "seq": "one"}, "The stream has no event of this number.", "Ce flux n’a pas d’événement"),
         ({"stream": "s", "seq": "9" * 40}, "The stream has no event of this number.", "Ce flux n’a pas d’événement"),
-        ({"stream": "none", "seq": "1"}, "You see no stream of this name.", "Vous ne voyez aucun flux de ce nom."),
+        (
+            {"stream": "none", "seq": "1"},
+            "There is no stream with this name that you may see.",
+            "Aucun flux de ce nom ne vous est accessible.",
+        ),
     ],
 )
 def test_what_is_not_there_is_said(auditor: Client, query: dict[str, str], english: str, french: str) -> None:
@@ -88,7 +92,7 @@ def test_what_is_not_there_is_said(auditor: Client, query: dict[str, str], engli
 
 def test_the_stream_of_another_casino_is_none_to_the_officer(tenant: Tenant) -> None:
     stranger = client_of(hired(Tenant(), Role.OFFICER, "stranger"))
-    assert "You see no stream of this name." in text_of(stranger, status=404, stream="s", seq=1)
+    assert "There is no stream with this name that you may see." in text_of(stranger, status=404, stream="s", seq=1)
     assert stranger.post(ADDRESS, {"stream": "s", "seq": "1"}).status_code == 404
     keeper = client_of(hired(tenant, Role.ADMINISTRATOR, "karl"))
     assert keeper.get(ADDRESS).status_code == 403

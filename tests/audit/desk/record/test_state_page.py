@@ -52,7 +52,7 @@ def test_a_table_shows_its_last_event_and_what_waits() -> None:
     assert re.search(r"Oldest not judged \d+ (second|minute)s? \d+ streams? behind", text)
     assert "Witnesses None is set up." in text
     assert "No witness cosigns: whoever holds the private key of the log could sign another one." in text
-    assert re.search(rf"Casino {tenant.code} s 2 ", text.split("Streams behind, the longest waiting first")[1])
+    assert re.search(rf"Casino {tenant.code} s 2 ", text.split("Streams behind, longest wait first")[1])
 
 
 def test_a_closed_session_is_not_marked_and_an_open_one_without_an_event_for_an_hour_is(
@@ -90,9 +90,9 @@ def test_a_process_without_a_heartbeat_is_marked(desk: Client) -> None:
     Heartbeat.objects.filter(name="night").update(beat_at=timezone.now() - timedelta(hours=2))
     response = desk.get(reverse("admin:record_state"))
     marked = {line.label: line.is_marked for line in response.context["processes"]}
-    assert marked["schedule (beat)"] is False
+    assert marked["scheduler (beat)"] is False
     assert marked["sequencer"] is True
-    assert marked["workers for nights and jobs"] is True
+    assert marked["worker processes for nights and jobs"] is True
     Heartbeat.objects.all().delete()
 
 
@@ -112,7 +112,7 @@ def test_the_four_facts_say_what_came_what_waits_and_what_was_signed() -> None:
     seal()
     text = page(auditor)
     assert "Events of this gaming day 0 no table has sent anything yet" in text
-    assert "Oldest not judged none every stream is judged to its last event" in text
+    assert "Oldest not judged none every stream is adjudicated to its last event" in text
     assert "Not sealed yet 0 batches every batch is under the signed checkpoint" in text
     assert re.search(r"Last checkpoint [\d,]+ batch(es)? no witness cosigns it", text)
     tenant.post("s", [tenant.opener("s")])
@@ -213,7 +213,7 @@ def test_a_verification_that_runs_shows_how_far_it_is_and_one_that_waits_says_so
     assert "Verification <b>61 %</b></a>" in shown
     assert "audit/job.js" in shown
     Job.objects.filter(pk=job.pk).update(state=JobState.DONE, result={"events": 1_000, "faults": []})
-    assert "Waiting for a worker." in page(client)
+    assert "Waiting for a worker process." in page(client)
 
 
 def test_the_tab_of_failed_runs_counts_those_of_the_officers_casinos() -> None:
@@ -228,7 +228,7 @@ def test_the_tab_of_failed_runs_counts_those_of_the_officers_casinos() -> None:
     text = page(desk)
     assert "Failed runs 6 Quarantine" in text
     assert text.count("Its events are stored. Findings after the failure are missing.") == latest.SHOWN
-    assert "6 streams cannot be judged." in text
+    assert "6 streams cannot be adjudicated." in text
     assert "6 flux ne peuvent être jugés." in page(desk, "fr")
 
 

@@ -81,9 +81,7 @@ def test_a_rule_says_what_it_needs_and_how_often_it_came_up_at_the_officers_own_
     found = Finding.objects.standing().filter(casino=tenant.casino, rule=IN_MID_SERIES).count()
     assert found == 2
     page = shown(desk_of(tenant), "fr-art-55-7")
-    own = (
-        rf"{IN_MID_SERIES} Dice changed during a point series · critical, rests on who holds the equipment, results · "
-    )
+    own = rf"{IN_MID_SERIES} Dice changed during a point series · critical, needs who holds the equipment, results · "
     assert re.search(own + "2 findings", read(page))
     assert f'href="{reverse("admin:rule", args=(IN_MID_SERIES,))}"' in page
     assert re.search(own + "no finding", read(shown(desk_of(Tenant()), "fr-art-55-7")))

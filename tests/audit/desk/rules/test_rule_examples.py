@@ -89,7 +89,7 @@ def test_a_rule_of_the_record_alone_has_no_examples() -> None:
 def test_a_rule_that_rests_on_the_bet_shows_the_clause_of_its_example() -> None:
     page = desk_of(Tenant()).get(reverse("admin:rule", args=("payout-missing",))).content.decode()
     law = page[page.index('id="law"') : page.index('id="often"')]
-    assert "Of the bet in the first example:" in law
+    assert "For the bet in the first example:" in law
     assert "<mark>" in law
 
 

@@ -141,7 +141,7 @@ def test_a_rule_says_what_it_needs_to_see_and_that_no_setting_changes_its_severi
     desk = desk_of(Tenant())
     of_custody = desk.get(reverse("admin:rule", args=("dice-change-not-authorised",))).content.decode()
     assert '<b class="b">Who holds the equipment</b>' in of_custody
-    assert "At a table that does not report this it finds nothing" in of_custody
+    assert "At a table that does not report this, it finds nothing" in of_custody
     assert "The rule sets it; no setting changes it." in of_custody
     at_every_table = next(name for name in RULES if not looked_at(name))
     page = desk.get(reverse("admin:rule", args=(at_every_table,))).content.decode()

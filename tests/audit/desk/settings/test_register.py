@@ -219,11 +219,11 @@ def test_a_free_value_has_its_unit(desk: RegisterDesk) -> None:
     assert 'max="1000"' in form_of(desk, "call_tolerance_ms")
     assert "seconds" in form_of(desk, "throw_delay_s")
     assert "players" in form_of(desk, "seat_limit")
-    assert "in several, with it: 2.50 EUR" in form_of(desk, "payout_unit"), "it has not played"
+    assert "or several, add the currency: 2.50 EUR" in form_of(desk, "payout_unit"), "it has not played"
     desk.tenant.post("s", [desk.tenant.opener("s")])
     shown = form_of(desk, "payout_unit")
     assert '<span class="unit">EUR</span>' in shown
-    assert "in several, with it: 2.50 EUR" not in shown
+    assert "or several, add the currency: 2.50 EUR" not in shown
 
 
 @pytest.mark.parametrize(

@@ -146,7 +146,7 @@ def test_a_role_at_several_casinos_is_said_once_with_the_names_of_the_casinos() 
 
 @pytest.mark.parametrize(
     ("language", "keys", "readings"),
-    [("en", "1, 1 to renew", "Nothing is decided yet"), ("fr", "1, 1 à renouveler", "Rien n’est encore décidé")],
+    [("en", "1, 1 to renew", "Nothing has been decided yet"), ("fr", "1, 1 à renouveler", "Rien n’est encore décidé")],
 )
 def test_the_index_says_how_many_there_are_and_what_is_to_be_looked_at(language: str, keys: str, readings: str) -> None:
     tenant = Tenant()
@@ -198,4 +198,4 @@ def test_the_readings_show_what_is_decided_and_what_waits_for_a_second_officer()
     page = client.get(PAGE)
     assert [line["entry"].pk for line in page.context["register"]["shown"]] == [waiting.pk, entry.pk]
     assert (page.context["register"]["decided"], page.context["register"]["waiting"]) == (1, 1)
-    assert "waits for a second" in page.content.decode()
+    assert "waits for a second officer" in page.content.decode()

@@ -54,7 +54,7 @@ def test_a_sentence_has_its_state_and_says_for_lack_of_what(tenant: Tenant) -> N
     assert "the table does not report the croupier’s calls" in text
     assert re.search(r"U 1 Aucune mise ne peut être déposée", text)
     assert re.search(r"C 2 Si un joueur refuse son tour", text)
-    silent = "silent in this session: rests on the croupier’s calls"
+    silent = "silent in this session: needs the croupier’s calls"
     assert f"U wager-after-no-more-bets Stake after “Rien ne va plus” · {silent}" in text
     assert "art. 54" not in text
 
@@ -65,7 +65,7 @@ def test_a_rule_has_what_it_found_in_this_session_alone(tenant: Tenant) -> None:
     advance(tenant.stream("t").stream_id)
     text = page(tenant)
     assert re.search(r"dice-changed-during-point-series .{0,140} · 1 finding", text)
-    assert "dice-set-not-six Set of other than six dice · major, rests on who holds the equipment · no finding" in text
+    assert "dice-set-not-six Set of other than six dice · major, needs who holds the equipment · no finding" in text
 
 
 def test_another_text_of_the_session_is_chosen_and_one_that_was_not_read_is_not(tenant: Tenant) -> None:
@@ -101,7 +101,7 @@ def test_the_page_is_in_french(tenant: Tenant) -> None:
     advance(tenant.stream("s").stream_id)
     text = page(tenant, "fr", blanks=True)
     assert re.search(r"A\s+1\s+Aucune mise ne peut être déposée", text)
-    assert "muette dans cette séance\u00a0: repose sur les annonces du croupier" in text
+    assert "muette dans cette séance\u00a0: nécessite les annonces du croupier" in text
     assert "fr-craps" not in text, "a code is no word"
 
 
@@ -155,7 +155,7 @@ def test_the_pdf_says_of_every_sentence_what_the_page_says(tenant: Tenant) -> No
             assert " ".join(note["text"].split()) in shown
     silent = [note for each in sentences for note in each["notes"] if note["strong"] == "wager-after-no-more-bets"]
     assert silent[0]["letter"] == "U"
-    assert silent[0]["text"].endswith("silent in this session: rests on the croupier’s calls")
+    assert silent[0]["text"].endswith("silent in this session: needs the croupier’s calls")
     assert data["register"]["rows"] == []
     assert printed(tenant, language="fr")["heading"] == "Article 55-7 à la table T1"
 

@@ -64,7 +64,7 @@ def test_the_video_of_the_moment_is_requested_for_in_the_chosen_case_and_the_off
     assert f"/admin/audit/finding/{head_of(desk).pk}/case/ask_video/" in shown
     answer = ask(desk.first, desk, at="3")
     assert answer.redirect_chain == [(page_of(desk), 302)]
-    assert f"The video was asked for, in case {reference(head_of(desk))}." in answer.content.decode()
+    assert f"The video was asked for under case {reference(head_of(desk))}." in answer.content.decode()
     [request] = VideoRequest.objects.filter(case=desk.case)
     instant = instant_of(desk, 3)
     assert (request.begins_at, request.ends_at) == (instant - video.AROUND, instant + video.AROUND)
@@ -91,7 +91,7 @@ def test_what_was_asked_for_and_shows_the_moment_is_not_asked_for_again(desk: De
     assert [each.is_requested for each in menu_of(desk.first, desk).cases if each.finding == head_of(desk)] == [False]
     ask(desk.first, desk, at="3")
     assert [each.is_requested for each in menu_of(desk.first, desk).cases if each.finding == head_of(desk)] == [True]
-    assert "The video was asked for already." in ask(desk.first, desk, at="3").content.decode()
+    assert "The video has already been asked for." in ask(desk.first, desk, at="3").content.decode()
     assert desk.case.video_requests.count() == 1
     [request] = desk.case.video_requests.all()
     assert video.was_requested(desk.case, request.ends_at)
