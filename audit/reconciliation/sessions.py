@@ -29,6 +29,7 @@ from settlement.eprocess.observations import Observations
 from settlement.night import figures as night
 from settlement.night.bridge import Bank, WagerLine
 from settlement.night.figures import Figures
+from settlement.night.wins import WINS_NOTED, won_so_far
 from settlement.persons import stream_money
 from settlement.persons.session import PersonsProjection
 from settlement.persons.stream_money import StreamMoney
@@ -106,8 +107,7 @@ def _sums(key: Key, readings: Mapping[str, Any], projection: PersonsProjection) 
 
 def _win_line(projection: PersonsProjection) -> list[int] | None:
     """Return the points of a session's win line, of its figures as they were computed last; None: it has too many."""
-    won = projection.won_so_far()
-    return None if won is None else thinned(won)
+    return thinned(won_so_far(projection.wins)) if len(projection.wins) <= WINS_NOTED else None
 
 
 def sums_again(stream_id: int, last_seq: int) -> tuple[Key, Sums]:

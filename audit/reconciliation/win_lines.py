@@ -20,7 +20,7 @@ from audit.reconciliation import kept, sessions
 from audit.reconciliation.kept import Key
 from settlement import ENGINE_VERSION
 from settlement.night.bridge import WagerLine
-from settlement.night.figures import recorded_win, won_so_far
+from settlement.night.wins import recorded_win, won_so_far
 from settlement.state import Wager
 
 log = structlog.get_logger(__name__)

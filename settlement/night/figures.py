@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from itertools import accumulate
-from operator import itemgetter
 from typing import Any, Self
 
 import msgspec
@@ -44,13 +42,11 @@ from settlement.finding import Finding, latest
 from settlement.night.bridge import Bank, Bridge, WagerLine, concession_line, is_sweep, wager_line
 from settlement.night.chances import chances_of
 from settlement.night.duty import Duty, DutyClock, PaidBy
+from settlement.night.wins import WINS_NOTED, recorded_win
 from settlement.rulesets import RULESETS
 from settlement.staff import payer
 from settlement.state import Wager
 from settlement.verdicts import as_it_stands, sums_as_they_stand
-
-WINS_NOTED = 100_000
-"""Wagers of a session whose win is followed; one of more has no line of it."""
 
 BUY_INS_LISTED = 500
 """Buy-ins whose events are listed; all are summed."""
@@ -200,7 +196,7 @@ class SessionProjection:
         self._duty = DutyClock()
         self._retired: dict[str, bytes] = {}
         self._findings: list[Finding] = []
-        self._wins: list[tuple[int, int]] = []
+        self.wins: list[tuple[int, int]] = []  # as ``figures`` has listed them last: ``recorded_win`` of each
         self._payer: dict[str, tuple[str, int]] = {}  # of each wager, the last, and the event
         self._payers: dict[str, set[str]] = {}  # of a wager that several paid
         self._paid: Counter[str] = Counter()
@@ -320,16 +316,9 @@ class SessionProjection:
         )
         if opener is not None:
             _copy_opener(figures, opener)
-        self._wins = []
+        self.wins = []
         figures.bridge = Bridge.of(bank, self._listed_lines(figures))
         return figures
-
-    def won_so_far(self) -> list[int] | None:
-        """Return the recorded win so far, in minor units, after each wager, in the order in which they were decided.
-
-        Of the session as ``figures`` has read it last; None if it had more than ``WINS_NOTED`` wagers.
-        """
-        return won_so_far(self._wins) if len(self._wins) <= WINS_NOTED else None
 
     def _listed_lines(self, figures: Figures) -> Iterator[WagerLine]:
         """Yield every line, and add it to the lists and sums of ``figures`` that it belongs to."""
@@ -340,8 +329,8 @@ class SessionProjection:
             bet.theoretical += line.theoretical
             bet.adjudicated += line.adjudicated.total
             bet.recorded += line.recorded.total
-            if len(self._wins) <= WINS_NOTED:
-                self._wins.append(recorded_win(line, wager))
+            if len(self.wins) <= WINS_NOTED:
+                self.wins.append(recorded_win(line, wager))
             if line.payout_error:
                 figures.errors.append(self._error(line, wager, figures))
             if line.undecided or line.imprisoned:
@@ -506,16 +495,3 @@ def _copy_opener(figures: Figures, opener: SessionOpened) -> None:
     figures.gaming_day = data.gaming_day.isoformat()
     figures.observes = sorted(observed(data.observes))
     figures.opened_at = opener.occurred_at.isoformat()
-
-
-def recorded_win(line: WagerLine, wager: Wager | None) -> tuple[int, int]:
-    """Return the event that decided a wager, 0 for other money that the house gave, and the recorded win, minor units.
-
-    Of a wager that stands, the event that changed it last.
-    """
-    return (wager.decided_by or wager.changed_by if wager is not None else 0), line.recorded.total
-
-
-def won_so_far(wins: Iterable[tuple[int, int]]) -> list[int]:
-    """Return the sums of what ``recorded_win`` gave, so far, in the order of the events."""
-    return list(accumulate(amount for _seq, amount in sorted(wins, key=itemgetter(0))))

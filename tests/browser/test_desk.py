@@ -274,7 +274,7 @@ def test_a_correction_is_approved_by_two_officers_and_another_refused(
     page.get_by_role("link", name="Entry corrected #6").last.click()
     page.get_by_label("What shows that it is right").fill("camera 4 shows twelve")
     page.get_by_role("button", name="Countersign").click()
-    expect(page.locator(".messagelist")).to_contain_text("Another officer decides")
+    expect(page.locator(".messagelist")).to_contain_text("Another officer must decide")
     expect(page.get_by_role("button", name="Countersign")).to_have_count(0)
 
     page = second.open(page.url)

@@ -130,7 +130,7 @@ def export_view(request: HttpRequest, format: str) -> HttpResponse:
         for entry in (entries if format == "json" else with_currencies(entries, selection.casino))
     ]
     record_entry(request, "trail.exported", casino_id=casino_id, day=day.isoformat(), form=format, rows=len(rows))
-    names = (_("number"), _("time"), _("officer"), _("action"), _("about"), _("reason"))
+    names = (_("seq"), _("at"), _("officer"), _("action"), _("about"), _("reason"))
     sheet = Sheet("trail", [Column(name) for name in names], rows)
     return list_response(sheet, format, title=_("Officers’ trail"), filters=filter_texts(request.GET), day=day)
 

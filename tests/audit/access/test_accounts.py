@@ -295,7 +295,7 @@ def test_an_invited_administrator_does_not_approve_what_the_inviter_proposes_nor
     for proposer, approver in ((desk.one, puppet), (puppet, desk.one)):
         request = accounts.propose_role(proposer, officer, desk.tenant.casino, Role.SECOND, reason="x")
         assert request is not None
-        assert "created the account" in refused(accounts.approve, approver, request.pk)
+        assert "created the other’s account" in refused(accounts.approve, approver, request.pk)
         with pytest.raises(IntegrityError, match="two people"), transaction.atomic():
             AccountRequest.objects.filter(pk=request.pk).update(
                 state="approved", decided_by=approver, decided_at=datetime.now(UTC)
@@ -489,7 +489,7 @@ def test_nobody_approves_a_case_of_an_account_that_they_created(desk: Accounts) 
     worked.proposed_by(first)
     for name in ("approve", "send_back"):
         assert not actions.is_allowed(worked.case, worked.second, name)
-        with pytest.raises(actions.ActionRefused, match="created the account"):
+        with pytest.raises(actions.ActionRefused, match="created the other’s account"):
             actions.perform(worked.case.pk, worked.second, name, reason="x")
     closed = {"state": "closed", "approved_by": worked.second, "closed_at": datetime.now(UTC)}
     with pytest.raises(DatabaseError, match="two people"), transaction.atomic():

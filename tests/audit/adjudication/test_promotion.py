@@ -136,7 +136,7 @@ def test_only_a_whole_run_of_this_version_without_readings_is_promoted(tenant: T
     old = WhatIf.objects.create(
         name="old", casino=tenant.casino, selection={"casino": tenant.code}, engine_version=EARLIER, started_by="x"
     )
-    assert "another version" in refused(old)
+    assert "a different version" in refused(old)
     promotion.promote(WhatIf.objects.get(pk=what_if.pk), second)
     assert refused(what_if) == "This run has been promoted."
 
@@ -163,7 +163,7 @@ def test_the_page_says_which_versions_are_compared_and_promotes(tenant: Tenant) 
     assert ">Promote</button>" in page
     officer = client_of(hired(tenant, Role.OFFICER, "officer")).get(address).content.decode()
     assert ">Promote</button>" not in officer
-    assert "Another officer promotes" in officer
+    assert "Another officer must promote" in officer
     assert second.get(f"{address.removesuffix('change/')}promote/").status_code == 405
     answer = second.post(f"{address.removesuffix('change/')}promote/", follow=True).content.decode()
     assert "Promoted by second-" in answer

@@ -153,7 +153,7 @@ def test_the_command_replays_in_several_processes_and_writes_the_difference(
     call_command("replay", "--diff", name, "--format", "json", "--output", str(tmp_path / "d.json"))
     assert len(json.loads((tmp_path / "d.json").read_text())) == len(lines)
     call_command("replay", "--stream", "r", "--casino", tenant.code)
-    assert "adjudicated up to 4" in capsys.readouterr().out
+    assert "adjudicated through 4" in capsys.readouterr().out
     with pytest.raises(CommandError, match="Invalid enum value"):
         call_command("replay", "--what-if", "x", "--readings", "zero_rule=x", "--casino", tenant.code)
     with pytest.raises(CommandError, match="no what-if run"):

@@ -205,7 +205,7 @@ def test_a_legal_hold_keeps_a_month_here_and_a_file_from_being_destroyed_until_a
     with pytest.raises(actions.ActionRefused, match="Your role"):
         actions.perform(case.pk, years.officer, "lift_hold", reason="settled")
     actions.perform(case.pk, years.director, "lift_hold", reason="settled")
-    with pytest.raises(actions.ActionRefused, match="not held"):
+    with pytest.raises(actions.ActionRefused, match="not under legal hold"):
         actions.perform(case.pk, years.director, "lift_hold", reason="settled")
     archived("--before", "1992-04")
     actions.perform(case.pk, years.director, "hold", reason="an appeal")

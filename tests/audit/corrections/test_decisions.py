@@ -98,7 +98,7 @@ def test_two_accounts_in_the_same_hands_are_not_two_officers(desk: CorrectionsDe
     Officer.objects.filter(pk=hireling.pk).update(created_by=desk.second)
     assert decided(desk.second, stream_id) == ""
     assert not decisions.may_countersign(hireling, desk.casino.pk, decisions_about(stream_id, CORRECTION))
-    assert "created the account" in decided(hireling, stream_id)
+    assert "created the other’s account" in decided(hireling, stream_id)
     assert state(stream_id) == "waiting"
     assert decided(hireling, stream_id, "refuse") == "", "a refusal takes one officer"
 
@@ -143,7 +143,7 @@ def test_an_informational_correction_waits_for_nobody(desk: CorrectionsDesk) -> 
     stream_id = desk.session("s", again)
     finding = Finding.objects.standing().get(stream_id=stream_id, seq=7)
     assert finding.severity == "info"
-    assert "does not wait" in decided(desk.second, stream_id, seq=7)
+    assert "is not waiting" in decided(desk.second, stream_id, seq=7)
 
 
 def test_lists_have_what_waits_what_is_approved_and_what_was_refused(desk: CorrectionsDesk) -> None:

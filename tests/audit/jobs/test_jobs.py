@@ -94,7 +94,7 @@ def test_a_verification_of_days_without_events_does_not_say_that_all_is_verified
     runner.run(none.pk)
     none.refresh_from_db()
     assert (none.result["events"], none.result["faults"]) == (0, [])
-    for language, says in (("en", "Nothing was checked yet"), ("fr", "Rien n’a encore été vérifié")):
+    for language, says in (("en", "Nothing has been checked yet"), ("fr", "Rien n’a encore été vérifié")):
         page = client_of(desk.first).get(address(none), headers={"accept-language": language}).content.decode()
         assert says in page
         assert "✓" not in page

@@ -342,7 +342,7 @@ def test_an_end_is_mailed_too_in_the_language_of_the_subscription() -> None:
     mailed()
     opened, ended = mail.outbox
     assert opened.subject == f"La table T1 est muette, {floor.casino.name}"
-    assert ended.subject == f"Terminé : la table T1 était muette, {floor.casino.name}"
+    assert ended.subject == f"Alerte terminée : la table T1 était muette, {floor.casino.name}"
     assert "les événements arrivent de nouveau à temps" in ended.body
 
 
@@ -436,7 +436,7 @@ def test_the_first_page_and_the_record_show_the_alerts_of_ones_own_casinos_alone
     floor.opens()
     alerts.sweep(after(MINUTES + 1))
     assert "1 Table alerts" in page(client, "/admin/")
-    assert re.search(r"Alerts of tables .* T1 silent .* not yet", page(client, RECORD))
+    assert re.search(r"Table alerts .* T1 silent .* not yet", page(client, RECORD))
     assert "Table alerts" not in page(elsewhere, "/admin/")
     assert "Table alerts" not in page(elsewhere, RECORD)
     assert "Alertes des tables" in page(client, RECORD, "fr")

@@ -60,8 +60,9 @@ def test_a_night_without_a_count_has_a_bridge_without_its_end(content: dict[str,
     [
         (
             "en",
-            "The players won {won} at 3 counted tables of 5. The house kept €1.00 that belongs to players and paid"
-            " €4.00 too much. C2, R2 are not counted: a win of {recorded} is expected, outside the totals.",
+            "The players won {won} at 3 tables counted out of 5. The house kept €1.00 that belongs to players and paid"
+            " €4.00 too much. C2, R2 have not been counted: a win of {recorded} is expected, not included in the"
+            " totals.",
         ),
         (
             "fr",

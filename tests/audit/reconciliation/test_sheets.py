@@ -145,8 +145,8 @@ def test_a_subscriber_is_sent_each_version_once(report: NightReport, casino: Cas
 @pytest.mark.parametrize(
     ("language", "underpaid", "overpaid", "caption"),
     [
-        ("en", "owed to the player", "overpaid", "Plus is for the house, minus for the players."),
-        ("fr", "dus au joueur", "payés en trop", "Positif : pour la banque ; négatif : pour les joueurs."),
+        ("en", "owed to the player", "overpaid", "Plus favours the house, minus the players."),
+        ("fr", "dus au joueur", "payés en trop", "Positif : en faveur de la banque ; négatif : en faveur des joueurs."),
     ],
 )
 def test_only_the_bridge_has_signs_and_it_says_whose_the_plus_is(

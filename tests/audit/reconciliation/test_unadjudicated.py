@@ -30,8 +30,8 @@ ERRORS: list[tuple[Any, str, str]] = [
     ),
     (
         "fr",
-        "enregistré − selon les règles − mises non jugées ; positif : pour la banque",
-        "enregistré − selon les règles ; positif : pour la banque",
+        "enregistré − selon les règles − mises non jugées ; positif : en faveur de la banque",
+        "enregistré − selon les règles ; positif : en faveur de la banque",
     ),
 ]
 

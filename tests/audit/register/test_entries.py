@@ -117,7 +117,7 @@ def test_only_those_who_keep_the_register_of_the_casino_propose_and_decide(desk:
 
 def test_one_proposal_about_the_same_waits_at_a_time(desk: RegisterDesk) -> None:
     desk.proposed("payout_unit", 100)
-    assert "waiting already" in refused(desk.proposed, "payout_unit", 200)
+    assert "already waiting" in refused(desk.proposed, "payout_unit", 200)
     desk.proposed("payout_unit", 200, table=desk.table("T1"))
     desk.proposed("payout_unit", 200, ruleset="fr-roulette")
     assert RegisterEntry.objects.filter(casino=desk.casino, state="waiting").count() == 3
@@ -275,10 +275,10 @@ def test_what_was_lawful_when_it_was_proposed_is_asked_again_when_it_is_approved
     [
         ({"reason": " "}, "Give a reason"),
         ({"last_day": date(2019, 12, 31)}, "before the first"),
-        ({"first_day": date(1989, 12, 31)}, "so far away"),
-        ({"first_day": date(2101, 1, 1)}, "so far away"),
-        ({"ruleset": "qc-craps"}, "knows no such reading"),
-        ({"ruleset": "chess"}, "knows no such reading"),
+        ({"first_day": date(1989, 12, 31)}, "too far away"),
+        ({"first_day": date(2101, 1, 1)}, "too far away"),
+        ({"ruleset": "qc-craps"}, "has no such reading"),
+        ({"ruleset": "chess"}, "has no such reading"),
     ],
 )
 def test_a_proposal_is_whole(desk: RegisterDesk, more: dict[str, Any], reason: str) -> None:

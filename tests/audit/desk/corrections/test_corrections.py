@@ -73,7 +73,7 @@ def test_one_officer_refuses_for_good(desk: CorrectionsDesk) -> None:
     finding = finding_of(desk.session("s"))
     assert "Refused." in decide(desk.director, finding, "refuse", "the video shows otherwise")
     page = signed_in(desk.second).get(page_of(finding)).content.decode()
-    assert "Refused, for good" in page
+    assert "Refused for good" in page
     assert "the video shows otherwise" in page
     assert "/decide/" not in page
     assert "decided in the meantime" in decide(desk.second, finding, "countersign")
@@ -150,7 +150,7 @@ def test_the_records_traces_say_what_speaks_for_which(desk: CorrectionsDesk) -> 
     client = signed_in(desk.second)
     speaks = section(client.get(page_of(finding)).content.decode(), "speaks")
     assert "0 of 1 stakes were paid in line with what was recorded" in speaks
-    assert "1 of 1 stakes were paid as the correction asks" in speaks
+    assert "1 of 1 stakes were paid in line with the correction" in speaks
     assert "The video of that instant was not asked for" in speaks
     assert "other correction" not in speaks
     finding_of(desk.session("t"))

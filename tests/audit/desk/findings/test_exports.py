@@ -203,9 +203,9 @@ def test_the_audit_trail_writes_days_and_digests_as_the_desk_does_and_to_a_machi
     audit_trail.record("anna", "a.b", casino_id=desk.tenant.casino.pk, data=data)
     client = client_of(desk.auditor)
     rows = client.get("/admin/audit-trail/?type=a.b").context["rows"]
-    assert "gaming day: 19 Nov · at: 19 Nov, 23:41 CET · digest: abababab…abab" in rows
+    assert "gaming day: 19 Nov · time: 19 Nov, 23:41 CET · digest: abababab…abab" in rows
     [row] = rows_of(client.post("/admin/audit-trail/export/csv/?type=a.b").content)
-    assert row["about"] == f"gaming day: 19 Nov · at: 19 Nov, 23:41 CET · digest: {'ab' * 32}"
+    assert row["about"] == f"gaming day: 19 Nov · time: 19 Nov, 23:41 CET · digest: {'ab' * 32}"
     [as_json] = json.loads(client.post("/admin/audit-trail/export/json/?type=a.b").content)
     assert "gaming_day 2026-11-19" in as_json["about"]
 

@@ -61,7 +61,7 @@ def test_what_was_done_to_several_cases_is_taken_back_at_once_as_new_actions() -
     assert state_of_all(desk) == {("investigating", desk.first.pk, "")}
     page = client(desk.first).post(address, {"actions": ids}, follow=True, headers={"accept-language": "en"})
     assert page.redirect_chain[-1][0] == f"{LIST}?queue=open"
-    assert f"{number} cases are as they were." in messages_of(page.content.decode())
+    assert f"{number} cases are back as they were." in messages_of(page.content.decode())
     assert state_of_all(desk) == before
     done = CaseAction.objects.filter(case__findings__in=desk.findings).order_by("pk").values_list("type", flat=True)
     assert list(done) == ["case.taken"] * number + ["case.released"] * number
@@ -90,7 +90,8 @@ def test_nobody_takes_back_what_another_officer_did_nor_what_was_followed_by_mor
         assert state_of_all(desk) == taken
     actions.perform(desk.case.pk, desk.second, "take")
     page = client_of(desk.first).post(address, {"actions": ids}, follow=True, headers={"accept-language": "en"})
-    assert "1 case was not changed: Something else was done to the case since" in messages_of(page.content.decode())
+    why = "Something else has been done on the case since"
+    assert f"1 case was not changed: {why}" in messages_of(page.content.decode())
     assert state_of_all(desk) == {("investigating", desk.second.pk, ""), ("new", None, "")}
     page = client_of(desk.first).post(address, {"actions": ids}, follow=True)
     assert state_of_all(desk) == {("investigating", desk.second.pk, ""), ("new", None, "")}, "once"
@@ -113,7 +114,7 @@ def test_the_button_of_one_case_takes_back_nothing_that_was_done_since() -> None
     assert undoes
     actions.perform(desk.case.pk, desk.second, "take")
     page = after(desk, desk.first, "release", undoes=undoes[1])
-    assert "Something else was done to the case since" in messages_of(page)
+    assert "Something else has been done on the case since" in messages_of(page)
     assert desk.case.assigned_to == desk.second
 
 

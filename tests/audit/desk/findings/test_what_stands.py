@@ -196,7 +196,7 @@ def test_a_pending_finding_and_one_that_never_stood_have_a_page_without_a_case(
 ) -> None:
     finding = overtaken(Tenant(), monkeypatch)
     shown = page_of(desk, finding)
-    assert "Pending: it stands, and opens a case, when run 2 is complete." in shown
+    assert "Pending: it will stand, and open a case, once run 2 is complete." in shown
     replayed(finding.stream_id)
     shown = page_of(desk, finding)
     assert "Superseded by run 3: correction #17" in shown

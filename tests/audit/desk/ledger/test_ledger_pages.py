@@ -615,7 +615,7 @@ def test_a_process_that_has_asked_says_how_often_such_a_question_is_wrong(tenant
         r"Its evidence was ([^:]+) when it asked: if everything is in order, at most 1 in \1 gets this far", certain
     )
     assert "the casino allows 1 false questions" not in certain
-    assert "the casino allows 1 false question in a year on average; one part in 16 of that" in certain
+    assert "the casino allows 1 false question a year on average; one part in 16 of that" in certain
 
 
 def test_a_process_below_its_level_claims_nothing(tenant: Tenant, casino: Casino) -> None:

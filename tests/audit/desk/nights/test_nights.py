@@ -300,7 +300,7 @@ def test_the_same_hands_do_not_sign_twice_at_the_desk(report: NightReport, casin
     assert "The second signature must be another officer’s." in refusal(ada), "under another role"
     client = Client()
     client.force_login(bob, backend="django.contrib.auth.backends.ModelBackend")
-    assert "One of you created the account of the other" in refusal(client)
+    assert "One of you created the other’s account" in refusal(client)
     refused = [each for each in audit_trail.entries_of(casino.pk, timezone.now().date()) if "refused" in each.type]
     assert [(each.actor, each.data["code"]) for each in refused] == [
         ("ada", "another-officer"),

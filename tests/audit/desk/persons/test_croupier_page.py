@@ -48,7 +48,7 @@ def test_the_page_has_the_rate_of_the_month_and_leads_to_all_findings_of_the_cro
     own = month_of(night.casino, DAY.replace(day=1), night.report.currency).croupiers[code]
     assert f'<div class="v">{per_thousand(in_millionths(own.rate.rate))}</div>' in shown
     assert Person.objects.get(casino=night.casino, code=code, kind="croupier").name in shown
-    assert "A question is no accusation" in shown
+    assert "A question is not an accusation" in shown
     mine = Finding.objects.standing().filter(casino=night.casino, croupier=code)
     assert f"All {mine.count()}" in shown
     assert f"/admin/audit/finding/?croupier={code}&amp;month={MONTH}" in shown

@@ -76,7 +76,7 @@ def test_a_month_says_where_its_events_are(tenant: Tenant, auditor: Client) -> N
     archived(date(1992, 4, 1))
     archived(date(1992, 5, 1), state="attached")
     shown = auditor.get(reverse("admin:record_state")).context["months"]
-    assert [month.words for month in shown][:4] == ["destroyed", "archived", "attached", "here"]
+    assert [month.words for month in shown][:4] == ["destroyed", "archived", "attached", "in the database"]
     assert shown[-1].state == "live"
     text = text_of(auditor)
     assert "Corrections Archive 3 Exports" in text

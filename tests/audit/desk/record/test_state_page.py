@@ -118,7 +118,7 @@ def test_the_four_facts_say_what_came_what_waits_and_what_was_signed() -> None:
     tenant.post("s", [tenant.opener("s")])
     text = page(auditor)
     assert re.search(r"Oldest not judged \d+ seconds? 1 stream behind", text)
-    assert re.search(r"Not sealed yet 1 batch the oldest for \d+ seconds?", text)
+    assert re.search(r"Not sealed yet 1 batch the oldest waiting for \d+ seconds?", text)
     french = page(auditor, "fr")
     newest = "le dernier, de quelque journée que ce soit, est arrivé"
     assert re.search(rf"Événements de cette journée de jeu 0 {newest} il y a \d+ secondes?", french)

@@ -172,7 +172,7 @@ def test_each_button_of_an_officers_page_does_what_it_names(tenant: Tenant, admi
         officer.refresh_from_db()
         return response.content.decode()
 
-    assert "Another administrator decides" in press("role", role="second")
+    assert "Another administrator must decide" in press("role", role="second")
     assert role_of(officer) == Role.OFFICER
     decide(other)
     assert role_of(officer) == Role.SECOND

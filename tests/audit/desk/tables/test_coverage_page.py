@@ -101,7 +101,7 @@ def test_the_page_is_in_french(tenant: Tenant) -> None:
     advance(tenant.stream("s").stream_id)
     text = page(tenant, "fr", blanks=True)
     assert re.search(r"A\s+1\s+Aucune mise ne peut être déposée", text)
-    assert "muette dans cette séance\u00a0: nécessite les annonces du croupier" in text
+    assert "muette dans cette séance\u00a0: exige les annonces du croupier" in text
     assert "fr-craps" not in text, "a code is no word"
 
 
