@@ -75,7 +75,7 @@ def test_a_wrong_password_or_account_or_code_does_nothing(desk: RegisterDesk, mo
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (("payout_unit", "--value", "nothing"), "Not a value of this reading"),
+        (("payout_unit", "--value", "nothing"), "Not a valid value for this reading"),
         (("double_table", "--value", "yes"), "Choose the table"),
         (("payout_unit", "--value", "1", "--table", "T9"), "no table 'T9'"),
     ],

@@ -137,7 +137,7 @@ class TestThePage:
         assert "No entries on this day." in text
 
     def test_a_type_of_an_address_that_is_in_no_list_stays_chosen(self) -> None:
-        assert "everything Signed an exception for a night Cases" in self.entered(
+        assert "everything Signed a sign-off exception for a night Cases" in self.entered(
             "night.reserved", {}, query="?type=night.reserved"
         )
 

@@ -106,7 +106,7 @@ def test_approving_asks_again_for_a_password_after_a_while(desk: RegisterDesk) -
     ("other", "words"),
     [
         ({"value": "nothing"}, "Not an amount with its currency"),
-        ({"reading": "zero_rule", "value": "nothing"}, "Not a value of this reading"),
+        ({"reading": "zero_rule", "value": "nothing"}, "Not a valid value for this reading"),
         ({"value": ""}, "Give a value."),
         ({"reading": "luck"}, "Select a valid choice"),
         ({"reading": "double_table", "value": "yes"}, "Choose the table."),
