@@ -64,10 +64,15 @@ def _remedy(finding: Finding, remedy: str, casework: Mapping[str, Any] | None, r
 
 def _button(finding: Finding, name: str, title: str, request: HttpRequest) -> SafeString:
     """Return the button of a transition that needs nothing filled in."""
+    return post_button(reverse("admin:audit_finding_case", args=[finding.pk, name]), title, request)
+
+
+def post_button(address: str, title: str, request: HttpRequest) -> SafeString:
+    """Return the button of a step that is done by POST with nothing filled in."""
     return format_html(
         '<form method="post" action="{}"><input type="hidden" name="csrfmiddlewaretoken" value="{}">'
         '<button class="btn sm" type="submit">{}</button></form>',
-        reverse("admin:audit_finding_case", args=[finding.pk, name]),
+        address,
         get_token(request),
         title,
     )

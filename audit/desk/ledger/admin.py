@@ -15,11 +15,9 @@ from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
-from django.middleware.csrf import get_token
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
-from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, ngettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
@@ -28,6 +26,7 @@ from audit.access.capabilities import Capability
 from audit.casework import actions
 from audit.desk.audited_admin import record_entry
 from audit.desk.downloads import file_response
+from audit.desk.findings.todo import post_button
 from audit.desk.ledger import list_page, page, process_page
 from audit.desk.ledger.coups import Coup, to_ask_for
 from audit.desk.ledger.inspection_order import inspected, inspection_order
@@ -292,10 +291,6 @@ def _ask_button(
         return None
     if not to_ask_for(coups, question):
         return None
-    return format_html(
-        '<form method="post" action="{}"><input type="hidden" name="csrfmiddlewaretoken" value="{}">'
-        '<button class="btn sm" type="submit">{}</button></form>',
-        reverse("admin:audit_ledgerprocess_video", args=(process.pk,)),
-        get_token(request),
-        gettext("Ask for the video"),
+    return post_button(
+        reverse("admin:audit_ledgerprocess_video", args=(process.pk,)), gettext("Ask for the video"), request
     )

@@ -46,6 +46,7 @@ class Coup:
     """
 
     stream_id: int
+    table_id: int | None
     seq: int
     at: datetime
     before: str
@@ -149,36 +150,37 @@ def _with_clocks(found: Sequence[tuple[int, int, str, str, tuple[str, str]]]) ->
         (stream_id, seq): read.credible(decode_one_stored(raw).occurred_at, received)
         for stream_id, seq, raw, received in read.claimed_and_received([each[:2] for each in found])
     }
-    windows = _requested_in({stream_id for stream_id, *_rest in found})
+    streams = LoggedStream.objects.filter(pk__in={stream_id for stream_id, *_rest in found})
+    tables = dict(streams.values_list("pk", "table_id"))
+    windows = _requested_at({table_id for table_id in tables.values() if table_id is not None})
     for stream_id, seq, before, result, colours in found:
         at = clocks.get((stream_id, seq))
         if at is not None:
-            requested = any(begins <= at <= ends for begins, ends in windows.get(stream_id, ()))
-            yield Coup(stream_id, seq, at, before, result, colours, requested)
+            table_id = tables.get(stream_id)
+            requested = any(begins <= at <= ends for begins, ends in windows.get(table_id, ()))
+            yield Coup(stream_id, table_id, seq, at, before, result, colours, requested)
 
 
-def _requested_in(streams: Collection[int]) -> Mapping[int, list[tuple[datetime, datetime]]]:
-    """Return by stream from when to when a video of its table was asked for: two queries."""
-    tables = dict(LoggedStream.objects.filter(pk__in=streams).values_list("pk", "table_id"))
+def _requested_at(tables: Collection[int]) -> Mapping[int | None, list[tuple[datetime, datetime]]]:
+    """Return by table from when to when a video of it was asked for: one query."""
     windows: dict[int | None, list[tuple[datetime, datetime]]] = {}
-    requests = VideoRequest.objects.filter(finding__table__in={table for table in tables.values() if table is not None})
+    requests = VideoRequest.objects.filter(finding__table__in=tables)
     for table_id, begins, ends in requests.values_list("finding__table_id", "begins_at", "ends_at"):
         windows.setdefault(table_id, []).append((begins, ends))
-    return {stream_id: windows.get(table_id, []) for stream_id, table_id in tables.items()}
+    return windows
 
 
 def to_ask_for(coups: Iterable[Coup], question: Finding) -> list[tuple[datetime, datetime]]:
     """Return the first and the last coup of each session whose video can be asked for in the case of a question.
 
     That is at the table of the question's finding, of which the request is, while there is video and nobody has asked
-    for it: one query, none without such a coup.
+    for it. No query.
     """
+    if question.table_id is None:
+        return []
     kept_since = timezone.now() - timedelta(days=settings.CABOCHON_VIDEO_DAYS)
     wanted: dict[int, list[datetime]] = {}
     for each in coups:
-        if not each.is_requested and each.at > kept_since:
+        if each.table_id == question.table_id and not each.is_requested and each.at > kept_since:
             wanted.setdefault(each.stream_id, []).append(each.at)
-    if not wanted or question.table_id is None:
-        return []
-    there = LoggedStream.objects.filter(pk__in=wanted, table=question.table_id).values_list("pk", flat=True)
-    return sorted((min(wanted[each]), max(wanted[each])) for each in there)
+    return sorted((min(instants), max(instants)) for instants in wanted.values())

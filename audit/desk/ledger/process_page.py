@@ -51,6 +51,7 @@ def process_context(process: LedgerProcess, names: Names) -> dict[str, Any]:
     directory = names(persons_in([process, *others]))
     corrected = would_be(process)
     factors = _factors(points)
+    state = _state_of(process)
     largest = sorted(range(len(points)), key=lambda index: -_distance(factors[index]))[:MOVES_SHOWN]
     most = _most(points, factors)
     last = questions[-1] if questions else None
@@ -84,8 +85,8 @@ def process_context(process: LedgerProcess, names: Names) -> dict[str, Any]:
             for question in questions
         ],
         "most": most,
-        **_from_state(process),
-        "coups": coups_of(process, _state_of(process), most) if last is not None else [],
+        **_from_state(process, state),
+        "coups": coups_of(process, state, most) if last is not None else [],
         "is_equipment": equipment_of(process) is not None,
     }
 
@@ -116,9 +117,8 @@ def _most(points: Sequence[LedgerPoint], factors: Sequence[Fraction]) -> list[Le
     return [points[index] for index in sorted(range(len(points)), key=lambda index: -factors[index])]
 
 
-def _from_state(process: LedgerProcess) -> dict[str, Any]:
+def _from_state(process: LedgerProcess, state: Process | None) -> dict[str, Any]:
     """Return what the stored state says. Where it is none the page shows the rest, and ``verify`` names it."""
-    state = _state_of(process)
     if state is None:
         return {}
     return {

@@ -16,6 +16,7 @@ from audit.reconciliation.checks import SEVERITIES
 from audit.reconciliation.content import BRIDGE, figures_of
 from audit.reconciliation.presentation import load_content
 from audit.reconciliation.wording import money
+from settlement.night import figures
 from tests.audit.reconciliation.test_content import eventful_night
 
 pytestmark = pytest.mark.django_db
@@ -171,6 +172,17 @@ def test_the_win_line_of_a_session_is_kept_with_its_figures(
     assert max(map(len, lines.values())) > 2
     _are_of_before(monkeypatch)
     assert win_lines.win_lines(content["sessions"]) == lines
+
+
+def test_a_session_of_more_wagers_than_are_noted_has_no_line(
+    content: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = content["sessions"][0]
+    monkeypatch.setattr(figures, "WINS_NOTED", 3)
+    monkeypatch.setattr(sessions, "WINS_NOTED", 3)
+    assert sessions.sums_again(row["stream_id"], row["last_seq"])[1].win_line is None
+    monkeypatch.undo()
+    assert sessions.sums_again(row["stream_id"], row["last_seq"])[1].win_line
 
 
 def _are_of_before(monkeypatch: pytest.MonkeyPatch) -> None:

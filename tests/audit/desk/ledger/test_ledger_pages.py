@@ -774,7 +774,7 @@ def test_the_video_of_another_table_is_not_requested_for_in_the_case(tenant: Ten
     finding = Finding.objects.get(pk=LedgerQuestion.objects.get(process=process(casino)).finding_id)
     assert finding.stream is not None
     at = datetime(2026, 11, 19, 19, 0, 10, tzinfo=UTC)
-    coup = Coup(finding.stream_id, 5, at, "", "17", ("", "r"), is_requested=False)
+    coup = Coup(finding.stream_id, finding.table_id, 5, at, "", "17", ("", "r"), is_requested=False)
     assert to_ask_for([coup], finding) == [(at, at)]
     assert to_ask_for([replace(coup, is_requested=True)], finding) == []
     finding.table = GamingTable.objects.create(casino=casino, code="another")
